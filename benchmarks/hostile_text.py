@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 
 from medhelm_spark.adaptation.extraction import read_answer
 from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod
-from medhelm_spark.scenarios.multiple_choice import choices_inside
 from medhelm_spark.scenarios.records import BadRecord
+from medhelm_spark.scenarios.shapes.multiple_choice import choices_inside
 
 LENGTHS = (5_000, 10_000, 20_000, 40_000)
 OPTIONS = {"A": "aspirin", "B": "no heparin", "C": "none", "D": "yes"}

@@ -13,6 +13,7 @@ of hashes, and who reads the code before it is listed.
 import dataclasses
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from hashlib import sha256
 from importlib import import_module, invalidate_caches, metadata
 from importlib.machinery import (
@@ -25,6 +26,7 @@ from importlib.machinery import (
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar
 
@@ -71,11 +73,26 @@ class PluginRegistry(Mapping[str, T]):
     anew when the plug-in changes. Engines have no version: nobody is asked again.
     """
 
-    def __init__(self, kind: str, of: type[T], own: Mapping[str, T]) -> None:
-        """`kind`, one of KINDS, is the name under which a module holds its things of type `of`."""
-        self._kind, self._of, self._own = kind, of, own
+    def __init__(self, kind: str, of: type[T], package: str) -> None:
+        """`kind`, one of KINDS, is the name under which a module holds its things of type `of`.
+
+        Our own stand in the modules of `package`, which are imported at the first look-up.
+        """
+        self._kind, self._of, self._package = kind, of, package
         self._added: dict[str, T] = {}
         self._known: tuple[Plugin, ...] = ()
+
+    @cached_property
+    def _own(self) -> Mapping[str, T]:
+        own: dict[str, T] = {}
+        for found in iter_modules(import_module(self._package).__path__, f"{self._package}."):
+            things: Mapping[str, T] = getattr(import_module(found.name), self._kind, {})
+            if isinstance(things, PluginRegistry):
+                continue
+            if taken := own.keys() & things.keys():
+                raise ConfigError(f"{found.name}: {self._kind} has {min(taken)!r}, which is taken.")
+            own.update(things)
+        return dict(sorted(own.items()))
 
     def __getitem__(self, name: str) -> T:
         plugged = self._plugged()  # first, so that a name that is taken is always refused

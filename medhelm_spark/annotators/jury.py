@@ -7,7 +7,8 @@ stored answers and never asks the evaluated model again.
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
-from medhelm_spark.annotators.kinds import JudgeInput, kind_of
+from medhelm_spark.annotators.annotator import JudgeInput
+from medhelm_spark.annotators.kinds import kind_of
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.ids import content_id

@@ -1,103 +1,19 @@
-"""`ANNOTATORS`, the kinds of rubrics: the questions to a judge, and how a reply is read."""
+"""`ANNOTATORS`, the kinds of rubrics, by the name that a rubric gives as its `kind`.
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+Each is declared in the mapping `ANNOTATORS` of a module of this folder.
+"""
 
-from medhelm_spark.annotators.enclosed import enclosed
-from medhelm_spark.annotators.verdict import met_schema, parse_met, parse_verdict, verdict_schema
-from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.annotation import JURY, PER_ITEM, Rubric, rubric_items
+from collections.abc import Mapping
+
+from medhelm_spark.annotators.annotator import Annotator
+from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.domain.request import CriterionScore
-from medhelm_spark.domain.scenario import Message
 from medhelm_spark.errors import UnknownNameError
 from medhelm_spark.plugins import PluginRegistry
 
-Question = tuple[int | None, str]
-"""Index of the rubric item that the question is about (None for the whole rubric), and its text."""
-
-_HEADINGS = "SYSTEM:\nUSER:\nASSISTANT:"
-_PLACEHOLDER = re.compile(r"\{(CONVERSATION|QUESTION|RESPONSE|GOLD_RESPONSE|CRITERION)\}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeInput:
-    """One answer with its context, as values for a rubric's template.
-
-    `question` is the instance's input without adapter instructions, `messages` the conversation
-    that ends with it (empty where there is none), `gold` the reference answer or empty.
-    `access_level` is the strictest of all these.
-    """
-
-    question: str
-    response: str
-    access_level: AccessLevel
-    gold: str = ""
-    messages: tuple[Message, ...] = ()
-    extra_data: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Annotator:
-    """One entry of `ANNOTATORS`, which a rubric names as its `kind`.
-
-    `ask` gives the questions to each judge about an answer, `schema` the JSON Schema of a reply,
-    and `read` the scores in a reply, or None where it has none. Empty answers are judged only with
-    `judges_empty`. With a changed `version` answers are judged again.
-    """
-
-    ask: Callable[[Rubric, JudgeInput], Iterable[Question]]
-    schema: Callable[[Rubric], str | None]
-    read: Callable[[str, Rubric], tuple[CriterionScore, ...] | None]
-    judges_empty: bool = False
-    version: str = ""
-
-
-def filled(rubric: Rubric, shown: JudgeInput, criterion: str = "") -> str:
-    """The rubric's template for one answer.
-
-    All placeholders are replaced in one pass, so that a placeholder, `$` or backslash inside a
-    value is left unchanged, and the rest of the template is sent as written (MedHELM reads `$` in a
-    template as a variable and fails at it). No value can end the block that encloses it: what
-    repeats a tag or a line of the template is escaped, see `annotators.enclosed`.
-    """
-    values = {
-        "CONVERSATION": conversation_text(shown.messages, shown.question),
-        "QUESTION": shown.question,
-        "RESPONSE": shown.response,
-        "GOLD_RESPONSE": shown.gold,
-        "CRITERION": criterion,
-    }
-    template = rubric.template
-    return _PLACEHOLDER.sub(lambda match: enclosed(values[match[1]], template), template)
-
-
-def conversation_text(messages: Sequence[Message], question: str) -> str:
-    """All turns in order, each under a heading with its role; a question alone is a user turn.
-
-    A line of a turn that equals such a heading is escaped.
-    """
-    turns = messages or (Message(role="user", content=question),)
-    return "\n\n".join(
-        f"{turn.role.upper()}:\n{enclosed(turn.content, _HEADINGS)}" for turn in turns
-    )
-
-
-def _ask_once(rubric: Rubric, shown: JudgeInput) -> Iterable[Question]:
-    return [(None, filled(rubric, shown))]
-
-
-def _ask_per_item(rubric: Rubric, shown: JudgeInput) -> Iterable[Question]:
-    for index, item in enumerate(rubric_items(shown.extra_data)):
-        yield index, filled(rubric, shown, item.criterion)
-
-
-_OWN: Mapping[str, Annotator] = {
-    JURY: Annotator(ask=_ask_once, schema=verdict_schema, read=parse_verdict),
-    PER_ITEM: Annotator(ask=_ask_per_item, schema=met_schema, read=parse_met, judges_empty=True),
-}
-ANNOTATORS: Mapping[str, Annotator] = PluginRegistry("ANNOTATORS", Annotator, _OWN)
+ANNOTATORS: Mapping[str, Annotator] = PluginRegistry(
+    "ANNOTATORS", Annotator, "medhelm_spark.annotators"
+)
 
 
 def kind_of(rubric: Rubric) -> Annotator:

@@ -86,8 +86,7 @@ Translate = Callable[[DeploymentEntry], tuple[str, Args]]
 class DeclaredEngine(Protocol):
     """What a deployment takes from its engine's declaration (`engines.EngineFactory`)."""
 
-    @property
-    def destinations(self) -> Callable[[Args], tuple[str, ...]]: ...
+    def addresses(self, args: Args) -> tuple[str, ...]: ...
     @property
     def locality(self) -> Callable[[Args], Locality | None]: ...
     @property
@@ -206,7 +205,7 @@ def _checked_urls(declared: DeclaredEngine, args: Args, where: str) -> tuple[str
     """The addresses that these arguments have text sent to; neither they nor a key is shown."""
     check_secrets(args, where)
     try:
-        urls = declared.destinations(args)
+        urls = declared.addresses(args)
     except ValueError as error:
         raise ConfigError(f"{where}: {error}") from None
     for url in urls:

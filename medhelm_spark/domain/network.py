@@ -53,13 +53,13 @@ class Route:
     """What a deployment's arguments say of the network.
 
     `urls` are the addresses that text passes: of the server, then of a proxy. `hub_names` are the
-    arguments that name something to download, as `key=value`. `is_told` says whether the engine
+    arguments that name something to download, as `key=value`. `is_known` says whether the engine
     tells its addresses: one that does not may send text anywhere.
     """
 
     urls: tuple[str, ...] = ()
     hub_names: tuple[str, ...] = ()
-    is_told: bool = True
+    is_known: bool = True
 
 
 def address_of(text: str) -> Address | None:

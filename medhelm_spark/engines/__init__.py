@@ -1,16 +1,15 @@
 """Engines: what turns Requests into RequestResults.
 
-`ENGINES` names them all. An engine is a module that declares itself as an EngineFactory, and a line
-here; a site's own is one of a plug-in (`docs/plugins.md`), on driver and executors.
+`ENGINES` names them all. An engine is a module of this folder that declares an EngineFactory in its
+mapping `ENGINES`; a site's own is one of a plug-in (`docs/plugins.md`), on driver and executors.
 """
 
 from collections.abc import Mapping
-from typing import NoReturn
 
 from medhelm_spark.domain.deployment import Deployment
-from medhelm_spark.engines import canned, llama_cpp, openai_api, vllm_engine
-from medhelm_spark.engines.engine import Args, Engine, EngineFactory, Gate, nowhere
-from medhelm_spark.errors import SetupError, UnknownNameError
+from medhelm_spark.engines.engine import Engine, EngineFactory, Gate
+from medhelm_spark.engines.imported import IMPORTED
+from medhelm_spark.errors import UnknownNameError
 from medhelm_spark.plugins import PluginRegistry
 
 __all__ = [
@@ -25,34 +24,7 @@ __all__ = [
     "preflight",
 ]
 
-IMPORTED = "imported"
-"""The engine of deployments whose answers came by `import-responses`; nobody asks it."""
-
-
-def _never_asked(deployment: Deployment, max_in_flight: int = 0) -> NoReturn:
-    raise SetupError(
-        f"deployment {deployment.name!r} holds imported answers and cannot be asked for new ones; "
-        "bring the missing answers by `medhelm-spark import-responses`."
-    )
-
-
-def _not_known(args: Args) -> None:
-    """Where answers from a file were made is for a person to state."""
-
-
-ENGINES: Mapping[str, EngineFactory] = PluginRegistry(
-    "ENGINES",
-    EngineFactory,
-    {
-        "llama_cpp": llama_cpp.ENGINE,
-        "openai": openai_api.ENGINE,
-        "vllm": vllm_engine.ENGINE,
-        "canned": canned.ENGINE,
-        IMPORTED: EngineFactory(
-            build=_never_asked, check=_never_asked, locality=_not_known, destinations=nowhere
-        ),
-    },
-)
+ENGINES: Mapping[str, EngineFactory] = PluginRegistry("ENGINES", EngineFactory, __name__)
 
 
 def factory_of(deployment: Deployment) -> EngineFactory:

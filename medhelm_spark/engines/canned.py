@@ -25,7 +25,13 @@ from medhelm_spark.domain.request import (
     RequestResult,
     TokenLogprob,
 )
-from medhelm_spark.engines.engine import EngineFactory, Gate, in_this_job, nowhere, read_settings
+from medhelm_spark.engines.engine import (
+    Destinations,
+    EngineFactory,
+    Gate,
+    in_this_job,
+    read_settings,
+)
 from medhelm_spark.engines.outcome import answered, completion, denied, failed
 
 CHARACTERS_PER_TOKEN = 4
@@ -195,7 +201,7 @@ ENGINE = EngineFactory(
     build=build,
     check=check,
     locality=in_this_job,
-    destinations=nowhere,
+    destinations=Destinations.IN_PROCESS,
     tokens_per_second=math.inf,
     serving=frozenset(
         {
@@ -209,3 +215,5 @@ ENGINE = EngineFactory(
         }
     ),
 )
+
+ENGINES = {"canned": ENGINE}

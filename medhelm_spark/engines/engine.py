@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from enum import Enum
 from types import UnionType
 from typing import (
     TYPE_CHECKING,
@@ -31,7 +32,7 @@ Gate = Callable[[Request], Decision]
 
 
 IN_THIS_JOB = "this job"
-NOT_TOLD = "not told by the engine"
+UNKNOWN = "not told by the engine"
 
 
 class Engine(Protocol):
@@ -71,13 +72,14 @@ def _anywhere(args: Args) -> Locality:
     return Locality.EXTERNAL
 
 
-def nowhere(args: Args) -> tuple[str, ...]:
-    """The destinations of an engine that never lets text out of the process that asks."""
-    return ()
+class Destinations(Enum):
+    """Destinations of an engine that gives no addresses."""
 
+    IN_PROCESS = "in process"
+    """The text stays in the process that asks."""
 
-def _untold(args: Args) -> tuple[str, ...]:
-    return ()
+    UNKNOWN = "unknown"
+    """The engine does not state them, and gets public text alone."""
 
 
 def _no_names(args: Args) -> tuple[str, ...]:
@@ -106,8 +108,8 @@ class EngineFactory:
     assigned.
 
     `destinations` gives the addresses that a deployment's `args` have text pass: the server's, then
-    a proxy's; `nowhere` is that of an engine whose text stays in the process. It raises ValueError
-    where they contradict each other. An engine that leaves it out gets public text alone.
+    a proxy's, and raises ValueError where they contradict each other. An engine without addresses
+    states one of Destinations.
     `hub_names` gives the arguments that name something to download, as `key=value`.
     `check_arguments` raises ConfigError for arguments that no machine accepts: unlike `check` it is
     asked on a driver that cannot run the engine.
@@ -124,7 +126,7 @@ class EngineFactory:
     check: Callable[[Deployment], None]
     exclusive: bool = False
     gpus: Callable[[Deployment], int | None] = _no_gpu
-    destinations: Callable[[Args], tuple[str, ...]] = _untold
+    destinations: Callable[[Args], tuple[str, ...]] | Destinations = Destinations.UNKNOWN
     hub_names: Callable[[Args], tuple[str, ...]] = _no_names
     check_arguments: Callable[[Deployment], None] = _any_arguments
     locality: Callable[[Args], Locality | None] = _anywhere
@@ -134,17 +136,25 @@ class EngineFactory:
     imports: tuple[str, ...] = ()
 
     @property
-    def tells_destinations(self) -> bool:
+    def states_destinations(self) -> bool:
         """Whether it states `destinations`."""
-        return self.destinations is not _untold
+        return self.destinations is not Destinations.UNKNOWN
+
+    def addresses(self, args: Args) -> tuple[str, ...]:
+        """The addresses that text passes; none where the text stays or they are unknown.
+
+        Raises:
+            ValueError: the arguments contradict each other.
+        """
+        return () if isinstance(self.destinations, Destinations) else self.destinations(args)
 
     def place(self, deployment: Deployment) -> str:
         """Host and port of the server that is asked, for messages; empty where there is none."""
         return host_and_port(next(iter(self.route(deployment).urls), ""))
 
     def destination(self, deployment: Deployment) -> str:
-        """Where text goes: host and port, IN_THIS_JOB, or NOT_TOLD by a plug-in's engine."""
-        own = IN_THIS_JOB if self.tells_destinations else NOT_TOLD
+        """Where text goes: host and port, IN_THIS_JOB, or UNKNOWN by a plug-in's engine."""
+        own = IN_THIS_JOB if self.states_destinations else UNKNOWN
         return self.place(deployment) or own
 
     def route(self, deployment: Deployment) -> Route:
@@ -155,10 +165,10 @@ class EngineFactory:
         """
         args = deployment.args
         try:
-            urls, names = self.destinations(args), self.hub_names(args)
+            urls, names = self.addresses(args), self.hub_names(args)
         except ValueError as error:
             raise ConfigError(f"deployment {deployment.name!r}: {error}") from None
-        return Route(urls=urls, hub_names=names, is_told=self.tells_destinations)
+        return Route(urls=urls, hub_names=names, is_known=self.states_destinations)
 
 
 def reach_of(request: Request, decision: Decision) -> Reach | None:

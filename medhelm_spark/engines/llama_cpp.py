@@ -26,7 +26,13 @@ from medhelm_spark.domain.ids import canonical_json, content_id
 from medhelm_spark.domain.request import FailureKind, Request, RequestResult
 from medhelm_spark.engines import wire
 from medhelm_spark.engines.apart import apart
-from medhelm_spark.engines.engine import EngineFactory, Gate, in_this_job, nowhere, read_settings
+from medhelm_spark.engines.engine import (
+    Destinations,
+    EngineFactory,
+    Gate,
+    in_this_job,
+    read_settings,
+)
 from medhelm_spark.engines.faults import FAULTS, fault
 from medhelm_spark.engines.model_files import file_sha256, model_file
 from medhelm_spark.engines.outcome import answered, failed
@@ -311,6 +317,8 @@ ENGINE = EngineFactory(
     check=check,
     exclusive=True,
     locality=in_this_job,
-    destinations=nowhere,
+    destinations=Destinations.IN_PROCESS,
     serving=frozenset({"n_parallel", "n_threads"}),
 )
+
+ENGINES = {"llama_cpp": ENGINE}

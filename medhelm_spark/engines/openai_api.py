@@ -276,3 +276,5 @@ ENGINE = EngineFactory(
     ),
     imports=("openai",),
 )
+
+ENGINES = {"openai": ENGINE}

@@ -28,7 +28,7 @@ from medhelm_spark.domain.request import (
 from medhelm_spark.engines import slots, vllm_args, wire
 from medhelm_spark.engines.apart import holds_marker, markers_of, tokens_apart
 from medhelm_spark.engines.chat_template import told
-from medhelm_spark.engines.engine import EngineFactory, Gate, in_this_job, nowhere
+from medhelm_spark.engines.engine import Destinations, EngineFactory, Gate, in_this_job
 from medhelm_spark.engines.faults import FAULTS, fault
 from medhelm_spark.engines.model_files import folder_sha256
 from medhelm_spark.engines.outcome import answered, completion, failed
@@ -349,10 +349,12 @@ ENGINE = EngineFactory(
     exclusive=True,
     gpus=gpus,
     locality=in_this_job,
-    destinations=nowhere,
+    destinations=Destinations.IN_PROCESS,
     hub_names=vllm_args.hub_names,
     check_arguments=vllm_args.check_arguments,
     serving=vllm_args.SERVING,
     tokens_per_second=1_500.0,
     rendering=rendering,
 )
+
+ENGINES = {"vllm": ENGINE}

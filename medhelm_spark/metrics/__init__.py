@@ -1,92 +1,33 @@
-"""The metrics: `METRICS`, `RUN_METRICS`, and look-ups by the name of a metric or a stat."""
+"""The metrics: `METRICS`, `RUN_METRICS`, and look-ups by the name of a metric or a stat.
+
+A metric is declared in the mapping `METRICS` or `RUN_METRICS` of its own module in this folder.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from medhelm_spark.domain.comparability import metric_part
-from medhelm_spark.domain.helm_results import STORED
 from medhelm_spark.domain.run import MEDHELM_08, MetricSpec
-from medhelm_spark.domain.stats import UNREADABLE_STAT, MetricInfo
+from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.metrics.bertscore import BERTSCORE
-from medhelm_spark.metrics.billing_code import (
-    MIMICIV_BILLING_CODE,
-    MIMICIV_BILLING_CODE_MICRO,
-)
-from medhelm_spark.metrics.bleu import BLEU
-from medhelm_spark.metrics.calibration import CALIBRATION
-from medhelm_spark.metrics.classification import CLASSES, CLASSIFICATION, labels_of
-from medhelm_spark.metrics.diagnostic import CLASS_GIVEN, DIAGNOSTIC_ACCURACY
-from medhelm_spark.metrics.ehr_sql import EHR_SQL
-from medhelm_spark.metrics.extractive import COPIED_SHARE, SUMMARIZATION
-from medhelm_spark.metrics.general import ANSWER_UNREADABLE, EFFICIENCY, GENERAL_INFORMATION
-from medhelm_spark.metrics.health_bench import HEALTH_BENCH, HEALTH_BENCH_PROFESSIONAL
-from medhelm_spark.metrics.json_extraction import JSON_EXTRACTION, JSON_FIELDS
-from medhelm_spark.metrics.jury import JURY_SCORE
-from medhelm_spark.metrics.language_model import LANGUAGE_MODEL, PERPLEXITY
-from medhelm_spark.metrics.medcalc import MEDCALC_BENCH_ACCURACY
-from medhelm_spark.metrics.medec import MEDEC
+from medhelm_spark.metrics.classification import CLASSES, labels_of
+from medhelm_spark.metrics.diagnostic import CLASS_GIVEN
 from medhelm_spark.metrics.metric import READ_AS, About, Metric, Params, RunMetric, accept
-from medhelm_spark.metrics.numeric import NUMERIC_MATCH
-from medhelm_spark.metrics.rouge import ROUGE
-from medhelm_spark.metrics.sct import SCT
-from medhelm_spark.metrics.stored import STORED_VALUE
-from medhelm_spark.metrics.style import WRITING_STYLE
-from medhelm_spark.metrics.text_match import (
-    EXACT,
-    EXACT_MATCH,
-    F1_SCORE,
-    QUASI_LEAVE_ARTICLES_EXACT_MATCH,
-)
 from medhelm_spark.plugins import Plugin, PluginRegistry, active
 
-_OWN: Mapping[str, Metric] = {
-    EXACT: EXACT_MATCH,
-    "quasi_leave_articles_exact_match": QUASI_LEAVE_ARTICLES_EXACT_MATCH,
-    "f1_score": F1_SCORE,
-    "rouge": ROUGE,
-    "bertscore": BERTSCORE,
-    "medcalc_bench_accuracy": MEDCALC_BENCH_ACCURACY,
-    "medec": MEDEC,
-    "ehr_sql": EHR_SQL,
-    "sct": SCT,
-    "mimiciv_billing_code": MIMICIV_BILLING_CODE,
-    "jury_score": JURY_SCORE,
-    "bleu": BLEU,
-    "summarization": SUMMARIZATION,
-    "copied_share": COPIED_SHARE,
-    "writing_style": WRITING_STYLE,
-    "general_information": GENERAL_INFORMATION,
-    "efficiency": EFFICIENCY,
-    "language_model": LANGUAGE_MODEL,
-    "classes": CLASSES,
-    "class_given": CLASS_GIVEN,
-    "json_fields": JSON_FIELDS,
-    "numeric_match": NUMERIC_MATCH,
-    UNREADABLE_STAT: ANSWER_UNREADABLE,
-    "health_bench": HEALTH_BENCH,
-    "health_bench_professional": HEALTH_BENCH_PROFESSIONAL,
-    STORED: STORED_VALUE,
-}
-METRICS: Mapping[str, Metric] = PluginRegistry("METRICS", Metric, _OWN)
-
-_OF_RUNS: Mapping[str, RunMetric] = {
-    "classification": CLASSIFICATION,
-    "diagnostic_accuracy": DIAGNOSTIC_ACCURACY,
-    "json_extraction": JSON_EXTRACTION,
-    "calibration": CALIBRATION,
-    "perplexity": PERPLEXITY,
-    "mimiciv_billing_code_micro": MIMICIV_BILLING_CODE_MICRO,
-}
-RUN_METRICS: Mapping[str, RunMetric] = PluginRegistry("RUN_METRICS", RunMetric, _OF_RUNS)
+METRICS: Mapping[str, Metric] = PluginRegistry("METRICS", Metric, __name__)
+RUN_METRICS: Mapping[str, RunMetric] = PluginRegistry("RUN_METRICS", RunMetric, __name__)
 
 Chosen = list[tuple[Metric, Params]]
 ChosenForRun = list[tuple[RunMetric, Params]]
 
 
 def _stats() -> Iterator[tuple[str, MetricInfo]]:
-    """(metric name, stat) for every per-instance stat whose name is known beforehand."""
-    for name, metric in METRICS.items():
+    """(metric name, stat) for every per-instance stat whose name is known beforehand.
+
+    A stat that several metrics give comes first with a metric of any data.
+    """
+    for name, metric in sorted(METRICS.items(), key=lambda entry: bool(entry[1].data_set)):
         for stat in (*metric.emits, *metric.aliases):
             yield name, stat
 

@@ -174,3 +174,5 @@ BERTSCORE = Metric(
     preflight=preflight,
     loads=_model_name,
 )
+
+METRICS = {"bertscore": BERTSCORE}

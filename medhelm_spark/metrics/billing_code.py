@@ -157,3 +157,7 @@ MIMICIV_BILLING_CODE_MICRO = RunMetric(
     ),
     version="1",
 )
+
+METRICS = {"mimiciv_billing_code": MIMICIV_BILLING_CODE}
+
+RUN_METRICS = {"mimiciv_billing_code_micro": MIMICIV_BILLING_CODE_MICRO}

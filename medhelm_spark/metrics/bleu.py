@@ -93,3 +93,5 @@ BLEU = Metric(
     version="1",
 )
 _NAMES = tuple(info.name for info in BLEU.emits)
+
+METRICS = {"bleu": BLEU}

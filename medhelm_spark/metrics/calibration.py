@@ -136,3 +136,5 @@ CALIBRATION = RunMetric(
     biased=frozenset({"ece_10_bin", "ece_1_bin"}),
     rests_on={"selective_acc@10": 1 / _TENTH, f"selective_acc@10{MEDHELM}": 1 / _TENTH},
 )
+
+RUN_METRICS = {"calibration": CALIBRATION}

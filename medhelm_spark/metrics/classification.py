@@ -218,3 +218,7 @@ CLASSIFICATION = RunMetric(
     aliases=(F1, MACRO_OF_MEDHELM),
     preflight=_check,
 )
+
+METRICS = {"classes": CLASSES}
+
+RUN_METRICS = {"classification": CLASSIFICATION}

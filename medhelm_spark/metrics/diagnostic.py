@@ -325,3 +325,7 @@ DIAGNOSTIC_ACCURACY = RunMetric(
     needed=("labels",),
     example={"labels": "yes|no", "positive": "yes"},
 )
+
+METRICS = {"class_given": CLASS_GIVEN}
+
+RUN_METRICS = {"diagnostic_accuracy": DIAGNOSTIC_ACCURACY}

@@ -231,3 +231,5 @@ EHR_SQL = Metric(
     preflight=_preflight,
 )
 _NAMES = tuple(info.name for info in EHR_SQL.emits)
+
+METRICS = {"ehr_sql": EHR_SQL}

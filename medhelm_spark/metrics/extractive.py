@@ -151,3 +151,5 @@ COPIED_SHARE = Metric(
     version="1",
 )
 _NAMES = tuple(info.name for info in SUMMARIZATION.emits)
+
+METRICS = {"summarization": SUMMARIZATION, "copied_share": COPIED_SHARE}

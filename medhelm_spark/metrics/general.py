@@ -137,3 +137,9 @@ ANSWER_UNREADABLE = Metric(
     version="1",
     about=About.REQUEST,
 )
+
+METRICS = {
+    "general_information": GENERAL_INFORMATION,
+    "efficiency": EFFICIENCY,
+    UNREADABLE_STAT: ANSWER_UNREADABLE,
+}

@@ -238,3 +238,5 @@ HEALTH_BENCH_PROFESSIONAL = Metric(
     preflight=check_missing,
     data_set="HealthBench",
 )
+
+METRICS = {"health_bench": HEALTH_BENCH, "health_bench_professional": HEALTH_BENCH_PROFESSIONAL}

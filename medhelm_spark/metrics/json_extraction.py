@@ -267,3 +267,7 @@ JSON_EXTRACTION = RunMetric(
     more=lambda params: tuple(_of(info, field) for field in _fields(params) for info in _SCORES),
     preflight=_check,
 )
+
+METRICS = {"json_fields": JSON_FIELDS}
+
+RUN_METRICS = {"json_extraction": JSON_EXTRACTION}

@@ -182,3 +182,5 @@ JURY_SCORE = Metric(
     aliases=_ALIASES,
     preflight=_check,
 )
+
+METRICS = {"jury_score": JURY_SCORE}

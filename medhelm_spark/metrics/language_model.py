@@ -131,3 +131,7 @@ PERPLEXITY = RunMetric(
     ),
     version="1",
 )
+
+METRICS = {"language_model": LANGUAGE_MODEL}
+
+RUN_METRICS = {"perplexity": PERPLEXITY}

@@ -163,3 +163,5 @@ MEDCALC_BENCH_ACCURACY = Metric(
     data_set="MedCalc-Bench",
 )
 _NAMES = tuple(info.name for info in MEDCALC_BENCH_ACCURACY.emits)
+
+METRICS = {"medcalc_bench_accuracy": MEDCALC_BENCH_ACCURACY}

@@ -144,3 +144,5 @@ MEDEC = Metric(
     data_set="MEDEC",
 )
 _NAMES = tuple(info.name for info in MEDEC.emits)
+
+METRICS = {"medec": MEDEC}

@@ -101,3 +101,5 @@ NUMERIC_MATCH = Metric(
     preflight=_check,
 )
 _NAMES = tuple(info.name for info in NUMERIC_MATCH.emits)
+
+METRICS = {"numeric_match": NUMERIC_MATCH}

@@ -197,3 +197,5 @@ ROUGE = Metric(
     version="2",
 )
 _NAMES = tuple(info.name for info in ROUGE.emits)
+
+METRICS = {"rouge": ROUGE}

@@ -116,3 +116,5 @@ SCT = Metric(
     data_set="SCT-Bench",
 )
 _NAMES = tuple(info.name for info in SCT.emits)
+
+METRICS = {"sct": SCT}

@@ -9,7 +9,7 @@ compared.
 
 from collections.abc import Sequence
 
-from medhelm_spark.domain.helm_results import STORED_STAT, SUFFIX
+from medhelm_spark.domain.helm_results import STORED, STORED_STAT, SUFFIX
 from medhelm_spark.domain.request import RequestState
 from medhelm_spark.domain.stats import MetricInfo, Score, ScoreStatus
 from medhelm_spark.errors import ConfigError
@@ -56,3 +56,5 @@ STORED_VALUE = Metric(
     preflight=_check,
     about=About.REQUEST,
 )
+
+METRICS = {STORED: STORED_VALUE}

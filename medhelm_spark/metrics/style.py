@@ -112,3 +112,5 @@ WRITING_STYLE = Metric(
     version="2",
 )
 _NAMES = tuple(info.name for info in WRITING_STYLE.emits)
+
+METRICS = {"writing_style": WRITING_STYLE}

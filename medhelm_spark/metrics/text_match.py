@@ -205,3 +205,9 @@ F1_SCORE = _metric(
     ),
     about=About.WORDING,
 )
+
+METRICS = {
+    EXACT: EXACT_MATCH,
+    "quasi_leave_articles_exact_match": QUASI_LEAVE_ARTICLES_EXACT_MATCH,
+    "f1_score": F1_SCORE,
+}

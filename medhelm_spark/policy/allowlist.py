@@ -88,11 +88,11 @@ def _refusal(policy: Policy, deployment: Deployment, route: Route, reach: Reach)
             f"{where} does not state where it runs, and an address is no proof of it; write "
             f"`locality:` with one of {allowed} beside its `engine`"
         )
-    if not route.is_told:
+    if not route.is_known:
         return (
             f"{where}: engine {deployment.engine!r} does not say where it sends text; its plug-in "
-            "has to state `destinations`, `nowhere` for one that keeps text in this process "
-            "(docs/plugins.md)"
+            "has to state `destinations`, `Destinations.IN_PROCESS` for one that keeps text in "
+            "this process (docs/plugins.md)"
         )
     if route.hub_names:
         return (

@@ -3,7 +3,6 @@
 from medhelm_spark.domain.data_uri import is_uri
 from medhelm_spark.scenarios.broadcast_files import MAX_CARRIED_BYTES, BroadcastFiles, carried
 from medhelm_spark.scenarios.downloads import Pins, Received, fetch, first_fetch, untold
-from medhelm_spark.scenarios.exported import first_line
 from medhelm_spark.scenarios.files import (
     Presence,
     advice,
@@ -41,7 +40,6 @@ from medhelm_spark.scenarios.parse import (
 from medhelm_spark.scenarios.parsers import (
     CLUSTER,
     PARSERS,
-    Parser,
     check_card,
     parser_of,
     required_columns,
@@ -64,6 +62,8 @@ from medhelm_spark.scenarios.records import (
     as_text,
     renamed,
 )
+from medhelm_spark.scenarios.shapes.exported import first_line
+from medhelm_spark.scenarios.shapes.parser import Parser
 from medhelm_spark.scenarios.sources import is_web, open_source, sha256_of, stamp, verify
 
 __all__ = [

@@ -15,7 +15,6 @@ from medhelm_spark.scenarios.parsers import (
     ID,
     ID_PART,
     PARSERS,
-    Parser,
     parser_of,
     varied,
 )
@@ -29,6 +28,7 @@ from medhelm_spark.scenarios.records import (
     renamed,
     required_text,
 )
+from medhelm_spark.scenarios.shapes.parser import Parser
 from medhelm_spark.scenarios.sources import SPLITS
 
 PUBLIC = AccessLevel.PUBLIC

@@ -1,40 +1,23 @@
-"""The registry of shapes: how a record of each shape of data becomes an input and references."""
+"""The registry of shapes, `PARSERS`, and the check of a card against its shape.
+
+A shape is declared in the mapping `PARSERS` of a module of `scenarios/shapes`.
+"""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from medhelm_spark.domain.imported import EXPORT_SHAPE
-from medhelm_spark.domain.run import PROMPT
-from medhelm_spark.domain.scenario import REFERENCE, DataSource, ScenarioCard, Variant
+from medhelm_spark.domain.scenario import DataSource, ScenarioCard, Variant
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.plugins import PluginRegistry
-from medhelm_spark.scenarios.conversation import parse_conversation
-from medhelm_spark.scenarios.exported import parse_exported
 from medhelm_spark.scenarios.histories import check_history
-from medhelm_spark.scenarios.multiple_choice import (
-    ANSWER_FORMS,
-    CHOICE_OPTIONS,
-    NOTES_COLUMNS,
-    OPTION,
-    parse_multiple_choice,
-    parse_patient_notes,
-)
 from medhelm_spark.scenarios.raw_files import ARCHIVES, is_archive
-from medhelm_spark.scenarios.records import ParsedInput, Record
-from medhelm_spark.scenarios.template import TEMPLATE, columns_of_template
-from medhelm_spark.scenarios.text_shapes import (
-    WEIGHT,
-    parse_error_correction,
-    parse_free_text,
-    parse_panel,
-    parse_sections,
-    parse_structured,
-    parse_tabular,
-    parse_text_to_sql,
-    tabular_columns,
+from medhelm_spark.scenarios.shapes.multiple_choice import (
+    ANSWER_FORMS,
+    OPTION,
 )
+from medhelm_spark.scenarios.shapes.parser import Parser
+from medhelm_spark.scenarios.template import TEMPLATE
 
-Parse = Callable[[Record, ScenarioCard], ParsedInput]
 ID = "id"
 ID_PART = "id."
 CLUSTER = "cluster"
@@ -43,94 +26,7 @@ EXTRA = "extra."
 NAMED = ".NAME"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parser:
-    """A shape: its function, the roles and options of its cards, columns needed beyond roles.
-
-    `parse` raises BadRecord for a bad row. Every shape knows the roles `id`, `split`, `sub_split`,
-    `cluster` (what instances share that are no independent tries: a patient, a note) and
-    `extra.NAME` besides its own, and `id.NAME` for an id of several columns; `family` begins
-    further roles of its own, as `option.` does. With a template the roles of `untemplated` may be
-    left out, without one they are needed. `made` are columns that the shape itself gives to the
-    template. With a changed `version` data is read anew.
-    """
-
-    parse: Parse
-    required: tuple[str, ...] = ()
-    optional: tuple[str, ...] = ()
-    untemplated: tuple[str, ...] = ()
-    family: str | None = None
-    options: tuple[str, ...] = ()
-    needed_options: tuple[str, ...] = ()
-    columns: Callable[[ScenarioCard], tuple[str, ...]] = columns_of_template
-    made: tuple[str, ...] = ()
-    version: str = ""
-
-
-_OWN: Mapping[str, Parser] = {
-    "multiple_choice": Parser(
-        parse=parse_multiple_choice,
-        required=("answer",),
-        optional=("question", "context", "labels", "options"),
-        untemplated=("question",),
-        family=OPTION,
-        options=CHOICE_OPTIONS,
-    ),
-    "patient_notes": Parser(
-        parse=parse_patient_notes,
-        required=("notes", "answer"),
-        options=CHOICE_OPTIONS,
-        needed_options=(TEMPLATE, "choices"),
-        made=NOTES_COLUMNS,
-    ),
-    "free_text": Parser(
-        parse=parse_free_text,
-        optional=("input", "reference"),
-        untemplated=("input",),
-        options=("heading", TEMPLATE, "reference_text", "reference_join", "cut_reference"),
-    ),
-    "structured": Parser(
-        parse=parse_structured,
-        required=("context", "question", "reference"),
-        options=("passage_prefix", "question_prefix"),
-    ),
-    "sections": Parser(
-        parse=parse_sections,
-        required=("input",),
-        options=("cut_at", "reference_after"),
-        needed_options=("cut_at", "reference_after"),
-    ),
-    "error_correction": Parser(
-        parse=parse_error_correction,
-        required=("input", "flag", "sentence_id", "correction"),
-    ),
-    "text_to_sql": Parser(
-        parse=parse_text_to_sql,
-        required=("question", "query", "schema"),
-        optional=("is_impossible",),
-    ),
-    "panel": Parser(
-        parse=parse_panel,
-        family=WEIGHT,
-        options=(TEMPLATE,),
-        needed_options=(TEMPLATE,),
-    ),
-    "tabular": Parser(
-        parse=parse_tabular,
-        optional=("reference", "incorrect"),
-        options=(TEMPLATE, "id_column", REFERENCE, f"{PROMPT}NAME"),
-        needed_options=(TEMPLATE,),
-        columns=tabular_columns,
-    ),
-    "conversation": Parser(
-        parse=parse_conversation,
-        required=("messages",),
-        optional=("rubric", "tags", "reference"),
-        options=("criterion",),
-    ),
-    EXPORT_SHAPE: Parser(parse=parse_exported, options=("criterion",)),
-}
-PARSERS: Mapping[str, Parser] = PluginRegistry("PARSERS", Parser, _OWN)
+PARSERS: Mapping[str, Parser] = PluginRegistry("PARSERS", Parser, "medhelm_spark.scenarios.shapes")
 
 
 def parser_of(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> Parser:

@@ -15,7 +15,6 @@ from medhelm_spark.domain.imported import EXPORT_FORMAT
 from medhelm_spark.domain.scenario import DataSource, Lookup, ScenarioCard, SourceFile
 from medhelm_spark.encoded_text import BLOCK, NotTextError, Utf8, quiet
 from medhelm_spark.errors import ConfigError, DataError, UnknownNameError
-from medhelm_spark.scenarios.exported import read_exported
 from medhelm_spark.scenarios.files import STAR, spread
 from medhelm_spark.scenarios.histories import (
     ORDER,
@@ -39,6 +38,7 @@ from medhelm_spark.scenarios.raw_files import (
     shown,
 )
 from medhelm_spark.scenarios.records import BadReason, Record, as_text
+from medhelm_spark.scenarios.shapes.exported import read_exported
 from medhelm_spark.scenarios.sources import OpenFile, open_source, verify
 from medhelm_spark.scenarios.table_files import (
     read_feather,

@@ -13,6 +13,7 @@ from medhelm_spark.adaptation.perturbations.people import renaming
 from medhelm_spark.adaptation.perturbations.perturbation import (
     Args,
     Change,
+    Perturbation,
     Rewrite,
     number,
     on_text,
@@ -227,3 +228,23 @@ def _with_correct_swapped(ref: Reference) -> Reference:
 
 def _asks(about: re.Pattern[str]) -> Callable[[Instance], bool]:
     return lambda instance: any(about.search(text) for text in texts_of(instance))
+
+
+PERTURBATIONS = {
+    "option_order": Perturbation(
+        build=option_order, robustness=True, needs_options=True, moves_options=True
+    ),
+    "abbreviation": Perturbation(
+        build=abbreviation, lists=("abbreviations",), args={"prob": "1"}, robustness=True
+    ),
+    "abbreviation_expansion": Perturbation(
+        build=abbreviation_expansion, lists=("abbreviations",), robustness=True
+    ),
+    "unit": Perturbation(build=unit, args={"prob": "1"}, robustness=True),
+    "irrelevant_text": Perturbation(
+        build=irrelevant_text, lists=("irrelevant_text",), robustness=True
+    ),
+    "drug_generic": Perturbation(build=drug_generic, lists=("drug_names",), robustness=True),
+    "drug_brand": Perturbation(build=drug_brand, lists=("drug_names",), robustness=True),
+    "negation": Perturbation(build=negation, keeps_meaning=False, needs_options=True),
+}

@@ -11,6 +11,7 @@ from random import Random
 from medhelm_spark.adaptation.perturbations.perturbation import (
     Args,
     Change,
+    Perturbation,
     number,
     on_text,
     pick,
@@ -119,3 +120,26 @@ def _one_of(args: Args, key: str, allowed: dict[str, str]) -> str:
             f"a perturbation's {key} is {args[key]!r}; allowed: {' or '.join(allowed)}."
         )
     return allowed[args[key]]
+
+
+PERTURBATIONS = {
+    "dialect": Perturbation(build=dialect, lists=("dialect",), args={"prob": "1"}, fairness=True),
+    "gender": Perturbation(
+        build=gender,
+        lists=("gender_terms", "gender_pronouns", "sex_specific"),
+        args={"mode": "pronouns", "prob": "1"},
+        fairness=True,
+    ),
+    "person_name": Perturbation(
+        build=person_name,
+        lists=("first_names", "last_names"),
+        args={
+            "person_name_type": "first_name",
+            "source": "white_american",
+            "target": "black_american",
+            "preserve_gender": "true",
+            "prob": "1",
+        },
+        fairness=True,
+    ),
+}

@@ -14,6 +14,7 @@ from medhelm_spark.adaptation.perturbations.perturbation import (
     Args,
     Begin,
     Build,
+    Perturbation,
     Rewrite,
     number,
     on_text,
@@ -154,3 +155,27 @@ def mild_mix(args: Args, lists: WordLists) -> Begin:
         return rewrite
 
     return begin
+
+
+def _listed(name: str, prob: str) -> Perturbation:
+    return Perturbation(
+        build=text(listed(name)), lists=(name,), args={"prob": prob}, robustness=True
+    )
+
+
+PERTURBATIONS = {
+    "mild_mix": Perturbation(
+        build=text(mild_mix), lists=("contractions", "misspellings"), robustness=True
+    ),
+    "lowercase": Perturbation(build=text(lowercase), robustness=True),
+    "extra_space": Perturbation(build=text(extra_space), args={"num_spaces": "2"}, robustness=True),
+    "space": Perturbation(build=text(space), args={"max_spaces": "3"}, robustness=True),
+    "contraction": _listed("contractions", "1"),
+    "expansion": Perturbation(build=text(expansion), lists=("contractions",), robustness=True),
+    "filler_words": Perturbation(
+        build=text(filler_words), lists=("filler_words",), args={"prob": "0.3"}, robustness=True
+    ),
+    "misspellings": _listed("misspellings", "0.2"),
+    "typos": Perturbation(build=text(typos), args={"prob": "0.1"}, robustness=True),
+    "synonym": _listed("synonyms", "0.5"),
+}

@@ -13,8 +13,9 @@ from medhelm_spark.adaptation.decoding import (
     option_fields,
 )
 from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
+from medhelm_spark.annotators.annotator import JudgeInput
 from medhelm_spark.annotators.jury import judge_decoding, judge_prompts, needs_judging
-from medhelm_spark.annotators.kinds import JudgeInput, version_of
+from medhelm_spark.annotators.kinds import version_of
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Deployment

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from medhelm_spark.annotators.annotator import JudgeInput, conversation_text, filled
 from medhelm_spark.annotators.enclosed import enclosed
-from medhelm_spark.annotators.kinds import JudgeInput, conversation_text, filled
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.rubrics import load_rubric
 from medhelm_spark.domain.access import AccessLevel

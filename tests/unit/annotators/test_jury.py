@@ -4,13 +4,13 @@ import json
 
 import pytest
 
+from medhelm_spark.annotators.annotator import JudgeInput
 from medhelm_spark.annotators.jury import (
     annotation_for,
     judge_decoding,
     judge_prompts,
     needs_judging,
 )
-from medhelm_spark.annotators.kinds import JudgeInput
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import (

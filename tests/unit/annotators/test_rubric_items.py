@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from medhelm_spark.annotators.annotator import JudgeInput
 from medhelm_spark.annotators.jury import judge_decoding, judge_prompts, needs_judging
-from medhelm_spark.annotators.kinds import JudgeInput, kind_of, version_of
+from medhelm_spark.annotators.kinds import kind_of, version_of
 from medhelm_spark.annotators.verdict import MAX_EXPLANATION, parse_met
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import RubricItem, items_text

@@ -88,7 +88,10 @@ def test_locality_is_external_unless_it_provably_stays(write, entry: str, locali
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ("max_attempts: 2", "names no engine; add engine: with one of llama_cpp, openai, vllm"),
+        (
+            "max_attempts: 2",
+            "add engine: with one of canned, imported, llama_cpp, openai, vllm",
+        ),
         ("engine: openai, locality: moon", "allowed: 'local', 'tenant', 'baa' or 'external'"),
         ("engine: openai, client_spec: {args: {base_url: localhost}}", "allowed: http(s)://HOST"),
         ("engine: canned, max_concurrency: 0", "max_concurrency is 0; allowed: a number above 0"),

@@ -12,7 +12,7 @@ from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.network import Route
 from medhelm_spark.engines import ENGINES, build_engine, factory_of, preflight
 from medhelm_spark.engines.canned import CannedSettings
-from medhelm_spark.engines.engine import IN_THIS_JOB, NOT_TOLD
+from medhelm_spark.engines.engine import IN_THIS_JOB, UNKNOWN
 from medhelm_spark.engines.engine_pool import close_engines, engine_for
 from medhelm_spark.engines.llama_cpp import LlamaCppSettings
 from medhelm_spark.engines.openai_client import OpenAISettings
@@ -60,18 +60,20 @@ def test_an_engine_of_a_plug_in_says_where_it_sends(site):
     assert factory.destination(given) == IN_THIS_JOB
     module = site.parent / "hospital_engine" / "__init__.py"
     stated = module.read_text(encoding="utf-8")
-    module.write_text(stated.replace(", destinations=nowhere", ""), encoding="utf-8")
+    module.write_text(
+        stated.replace(", destinations=Destinations.IN_PROCESS", ""), encoding="utf-8"
+    )
     plugins.activate(["hospital_engine"])
     factory = factory_of(given)
-    assert factory.route(given) == Route(is_told=False)
-    assert factory.destination(given) == NOT_TOLD
+    assert factory.route(given) == Route(is_known=False)
+    assert factory.destination(given) == UNKNOWN
     assert not confined(
         load_site().policy, AccessLevel.PRIVATE, given, factory.route(given)
     ).allowed
 
 
 def test_the_packages_own_engines_all_say_where_they_send():
-    assert all(factory.tells_destinations for factory in ENGINES.values())
+    assert all(factory.states_destinations for factory in ENGINES.values())
 
 
 def test_a_site_names_an_engine_of_its_plug_in(site):

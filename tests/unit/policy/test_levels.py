@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from medhelm_spark.adaptation.perturbations.perturbation import perturbed
 from medhelm_spark.adaptation.render import render
+from medhelm_spark.annotators.annotator import JudgeInput
 from medhelm_spark.annotators.jury import judge_prompts
-from medhelm_spark.annotators.kinds import JudgeInput
 from medhelm_spark.config.policy import load_policy
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.rubrics import load_rubric

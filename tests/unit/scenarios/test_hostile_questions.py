@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from medhelm_spark.scenarios.multiple_choice import choices_inside
 from medhelm_spark.scenarios.records import BadRecord
+from medhelm_spark.scenarios.shapes.multiple_choice import choices_inside
 
 START = re.compile(r"\n\s*\{?\s*(?='[A-Z]'\s*:)")
 CHOICE = re.compile(

@@ -23,6 +23,7 @@ from medhelm_spark.scenarios.records import (
     required_text,
     texts,
 )
+from medhelm_spark.scenarios.shapes.parser import Parser
 from medhelm_spark.scenarios.template import (
     TEMPLATE,
     correct,
@@ -233,3 +234,46 @@ def _incorrect(value: object) -> tuple[str, ...]:
         return texts(loads(value) if isinstance(value, str) else value)
     except (ValueError, RecursionError, BadRecord):
         raise BadRecord(BadReason.BROKEN_INCORRECT_ANSWERS) from None
+
+
+PARSERS = {
+    "free_text": Parser(
+        parse=parse_free_text,
+        optional=("input", "reference"),
+        untemplated=("input",),
+        options=("heading", TEMPLATE, "reference_text", "reference_join", "cut_reference"),
+    ),
+    "structured": Parser(
+        parse=parse_structured,
+        required=("context", "question", "reference"),
+        options=("passage_prefix", "question_prefix"),
+    ),
+    "sections": Parser(
+        parse=parse_sections,
+        required=("input",),
+        options=("cut_at", "reference_after"),
+        needed_options=("cut_at", "reference_after"),
+    ),
+    "error_correction": Parser(
+        parse=parse_error_correction,
+        required=("input", "flag", "sentence_id", "correction"),
+    ),
+    "text_to_sql": Parser(
+        parse=parse_text_to_sql,
+        required=("question", "query", "schema"),
+        optional=("is_impossible",),
+    ),
+    "panel": Parser(
+        parse=parse_panel,
+        family=WEIGHT,
+        options=(TEMPLATE,),
+        needed_options=(TEMPLATE,),
+    ),
+    "tabular": Parser(
+        parse=parse_tabular,
+        optional=("reference", "incorrect"),
+        options=(TEMPLATE, "id_column", REFERENCE, f"{PROMPT}NAME"),
+        needed_options=(TEMPLATE,),
+        columns=tabular_columns,
+    ),
+}

@@ -10,9 +10,9 @@ from typing import Any
 
 from medhelm_spark.domain.annotation import RUBRIC_ITEMS, TAGS, items_text
 from medhelm_spark.domain.ids import canonical_json
+from medhelm_spark.domain.imported import EXPORT_SHAPE
 from medhelm_spark.domain.scenario import DataSource, Reference, ScenarioCard, SourceFile
 from medhelm_spark.errors import DataError
-from medhelm_spark.scenarios.conversation import messages_of, rubric_of
 from medhelm_spark.scenarios.json_files import loads
 from medhelm_spark.scenarios.raw_files import CheckColumns, RawFile, open_data
 from medhelm_spark.scenarios.records import (
@@ -23,6 +23,8 @@ from medhelm_spark.scenarios.records import (
     as_text,
     texts,
 )
+from medhelm_spark.scenarios.shapes.conversation import messages_of, rubric_of
+from medhelm_spark.scenarios.shapes.parser import Parser
 from medhelm_spark.scenarios.sources import OpenFile, open_source
 from medhelm_spark.scenarios.template import correct
 from medhelm_spark.scenarios.text_files import text_lines
@@ -138,3 +140,8 @@ def _json(text: str) -> object:
         return json.loads(text)
     except ValueError:
         raise BadRecord(BadReason.BROKEN_RUBRIC) from None
+
+
+PARSERS = {
+    EXPORT_SHAPE: Parser(parse=parse_exported, options=("criterion",)),
+}

@@ -21,6 +21,7 @@ from medhelm_spark.scenarios.records import (
     optional_value,
     texts,
 )
+from medhelm_spark.scenarios.shapes.parser import Parser
 from medhelm_spark.scenarios.template import correct
 
 ROLES = frozenset({"system", "user", "assistant"})
@@ -109,3 +110,13 @@ def _objects(value: object, if_not: BadReason) -> Sequence[Mapping[str, object]]
     if not all(isinstance(item, Mapping) for item in value):
         raise BadRecord(if_not)
     return value
+
+
+PARSERS = {
+    "conversation": Parser(
+        parse=parse_conversation,
+        required=("messages",),
+        optional=("rubric", "tags", "reference"),
+        options=("criterion",),
+    ),
+}

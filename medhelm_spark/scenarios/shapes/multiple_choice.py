@@ -23,6 +23,7 @@ from medhelm_spark.scenarios.records import (
     required_text,
     texts,
 )
+from medhelm_spark.scenarios.shapes.parser import Parser
 from medhelm_spark.scenarios.template import TEMPLATE, correct, filled, passage_question
 
 OPTION = "option."
@@ -270,3 +271,22 @@ def parse_patient_notes(record: Record, card: ScenarioCard) -> ParsedInput:
         "current_date": known[-1] if known else "unknown",
     }
     return parse_multiple_choice(replace(record, fields={**record.fields, **columns}), card)
+
+
+PARSERS = {
+    "multiple_choice": Parser(
+        parse=parse_multiple_choice,
+        required=("answer",),
+        optional=("question", "context", "labels", "options"),
+        untemplated=("question",),
+        family=OPTION,
+        options=CHOICE_OPTIONS,
+    ),
+    "patient_notes": Parser(
+        parse=parse_patient_notes,
+        required=("notes", "answer"),
+        options=CHOICE_OPTIONS,
+        needed_options=(TEMPLATE, "choices"),
+        made=NOTES_COLUMNS,
+    ),
+}

@@ -1,0 +1,14 @@
+"""The kind `jury`: each judge is asked once about an answer, for all criteria of the rubric."""
+
+from collections.abc import Iterable
+
+from medhelm_spark.annotators.annotator import Annotator, JudgeInput, Question, filled
+from medhelm_spark.annotators.verdict import parse_verdict, verdict_schema
+from medhelm_spark.domain.annotation import JURY, Rubric
+
+
+def _ask(rubric: Rubric, shown: JudgeInput) -> Iterable[Question]:
+    return [(None, filled(rubric, shown))]
+
+
+ANNOTATORS = {JURY: Annotator(ask=_ask, schema=verdict_schema, read=parse_verdict)}

@@ -1,0 +1,1 @@
+"""Shapes of data: how a record of each becomes an input and references."""
