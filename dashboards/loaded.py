@@ -130,7 +130,7 @@ def board_for(
     location: str, source: BoardSource, runs: tuple[BoardRun, ...], coverage_floor: float
 ) -> Leaderboard:
     """The board of some runs of a source, with what it lacks, without paired differences."""
-    ids = hash(tuple((run.suite, run.run_spec.run_spec_id) for run in runs))
+    ids = hash(tuple((run.planned.suite, run.run_spec.run_spec_id) for run in runs))
     return _board(location, _key(source), state_of(location), ids, coverage_floor, source, runs)
 
 

@@ -68,7 +68,7 @@ def _notes(runs: Sequence[BoardRun]) -> Iterator[str]:
     """Notes about runs that their cells do not show."""
     if any(run.changes for run in runs):
         yield "Copies, other prompts or repeats were asked too: see the table of robustness."
-    by_default = [run for run in runs if run.is_reading_default]
+    by_default = [run for run in runs if run.planned.is_reading_default]
     for why, reading in _DEFAULT_READINGS.items():
         if names := {run.run_spec.scenario_name for run in by_default if _why(run) == why}:
             yield (

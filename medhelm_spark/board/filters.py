@@ -78,17 +78,21 @@ NO_FILTERS: Filters = {}
 def _jury(run: BoardRun) -> Value:
     if not has_jury(run.run_spec):
         return NO_JUDGE
-    if run.is_jury_validated is None:
+    if run.planned.is_jury_validated is None:
         return None
-    return "validated" if run.is_jury_validated else "not validated"
+    return "validated" if run.planned.is_jury_validated else "not validated"
 
 
 def _judges(run: BoardRun) -> Value:
-    return run.declared.get(JUDGE_INDEPENDENCE) if has_jury(run.run_spec) else NO_JUDGE
+    return _declared(run, JUDGE_INDEPENDENCE) if has_jury(run.run_spec) else NO_JUDGE
+
+
+def _declared(run: BoardRun, name: str) -> Value:
+    return (run.planned.declared or {}).get(name)
 
 
 def _locality(run: BoardRun) -> Value:
-    return run.locality if run.locality in list(Locality) else None
+    return run.planned.locality if run.planned.locality in list(Locality) else None
 
 
 def _answers(run: BoardRun) -> Value:
@@ -117,7 +121,7 @@ def _of_card(key: str, label: str, name: str) -> Filter:
         key=key,
         label=label,
         kind=FilterKind.CHOICE,
-        value=lambda run: run.declared.get(name),
+        value=lambda run: _declared(run, name),
         column="run_specs.declared",
         declared=_CARD.format(name),
         if_declared=True,
@@ -163,7 +167,7 @@ FILTERS: Mapping[str, Filter] = {
             key="provenance",
             label="Provenance",
             kind=FilterKind.CHOICE,
-            value=lambda run: "incomplete" if run.not_on_record else "complete",
+            value=lambda run: "incomplete" if run.missing_provenance else "complete",
             column="runs.run_by, runs.code_version, run_specs.locality, scenarios.source, "
             "stats.comparability",
             declared="nobody: every stage records it",

@@ -2,15 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from itertools import chain
 
 from medhelm_spark.board.cells import StatsWrite, cell_of, originals_of, scale_of
-from medhelm_spark.board.provenance import not_on_record
 from medhelm_spark.board.sources import BoardSource, Kind, PinnedRuns, reader_of, releases
 from medhelm_spark.board.view import ViewOf, as_declared
+from medhelm_spark.domain.comparability import UNKNOWN
+from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.natural_order import in_natural_order
 from medhelm_spark.domain.run import RunRecord, RunSpec, SuiteRun
 from medhelm_spark.domain.scenario import ScenarioVersion
@@ -26,7 +27,7 @@ _STATS = "SELECT * FROM {{stats}} WHERE run_spec_id IN ({units})"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardRun:
-    """One run of a board.
+    """One run of a board; `planned` is its row in its suite.
 
     `cell` is None where it has no stats: `is_summarized` tells a run that is not summarised yet
     from one whose main metric gave nothing on the main split. `is_current` is false where the run
@@ -34,16 +35,12 @@ class BoardRun:
     another in its place (a release keeps what it pinned). `is_lost`: summarize is on record, and
     the lake has none of its stats. `info` is None for a metric that this installation does not
     know. `stats` are all of the run's, of every metric, split and perturbation.
-    `is_reading_default`: nobody stated how its answers are read. `is_jury_validated` is None where
-    no jury judges or nobody said it, `scored_at` where the run has no score. `not_on_record` is
-    what `provenance` misses, `declared` what configuration files say of the run's data and judges.
-    `release_status` is that of the release that it was read from, or says that a suite's numbers
-    are working results.
+    `scored_at` is None where the run has no score, `missing_provenance` is what the filter
+    `provenance` misses. `release_status` is that of the release that it was read from, or says that
+    a suite's numbers are working results.
     """
 
-    run_spec: RunSpec
-    suite: str
-    locality: str
+    planned: SuiteRun
     cell: BoardCell | None
     info: MetricInfo | None
     is_summarized: bool
@@ -51,12 +48,14 @@ class BoardRun:
     stats: tuple[Stat, ...] = ()
     is_superseded: bool = False
     is_lost: bool = False
-    is_reading_default: bool = False
-    is_jury_validated: bool | None = None
     scored_at: datetime | None = None
-    not_on_record: tuple[str, ...] = ()
-    declared: Mapping[str, str] = field(default_factory=dict)
+    missing_provenance: tuple[str, ...] = ()
     release_status: str = ""
+
+    @property
+    def run_spec(self) -> RunSpec:
+        """What was run."""
+        return self.planned.run_spec
 
     @property
     def originals(self) -> dict[str, Stat]:
@@ -150,9 +149,7 @@ def load_runs(
         cell = cell_of(row, own, scenario, ledger.written(row, pin, source.kind))
         runs.append(
             BoardRun(
-                run_spec=spec,
-                suite=row.suite,
-                locality=row.locality,
+                planned=row,
                 cell=view.cell(cell),
                 info=view.info(scale_of(spec), spec.main_metric),
                 is_summarized=row.run_spec_id in pinned.pins,
@@ -160,11 +157,8 @@ def load_runs(
                 stats=tuple(sorted(own, key=_order)),
                 is_superseded=newest.get((row.suite, row.name), row.run_spec_id) != row.run_spec_id,
                 is_lost=pin is not None and not own,
-                is_reading_default=bool(row.is_reading_default),
-                is_jury_validated=row.is_jury_validated,
                 scored_at=ledger.scored_at(row.run_spec_id),
-                not_on_record=not_on_record(row, cell, scenario, ledger.of_run(spec)),
-                declared=row.declared or {},
+                missing_provenance=missing_provenance(row, cell, scenario, ledger.of_run(spec)),
                 release_status=source.release_status,
             )
         )
@@ -195,3 +189,26 @@ def _stats(
 def _scenarios(reader: Reader) -> dict[str, ScenarioVersion]:
     rows = reader.rows(output_of("scenarios", INGEST, "data_version"), ScenarioVersion)
     return {row.data_version: row for row in rows}
+
+
+def missing_provenance(
+    planned: SuiteRun,
+    cell: BoardCell | None,
+    scenario: ScenarioVersion | None,
+    records: Iterable[RunRecord],
+) -> tuple[str, ...]:
+    """What the lake does not say of a run; empty where its provenance is complete.
+
+    `records` are of the finished work on the run and on its scenario's data.
+    """
+    held = tuple(records)
+    recorded = (cell.comparability if cell else None) or {}
+    known = {
+        "when it was scored": any(record.stage == SCORE.name for record in held),
+        "who ran it": bool(held) and all(record.run_by for record in held),
+        "which code ran it": all(record.code_version for record in held),
+        "where the model ran": planned.locality in list(Locality),
+        "which data it was": bool(scenario and scenario.source),
+        "what its scores rest on": bool(recorded) and UNKNOWN not in recorded.values(),
+    }
+    return tuple(what for what, is_there in known.items() if not is_there)

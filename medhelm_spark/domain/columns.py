@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
-from medhelm_spark.domain.header import reads_as_names
 from medhelm_spark.domain.pluralize import first_of
 
 SHOWN_COLUMNS = 200
@@ -18,6 +17,12 @@ _PAIR = re.compile(
     r"""\s*(?:,|$)"""
 )
 """A NAME=COLUMN of a list; a comma inside quotes belongs to the column."""
+
+
+NAME = re.compile(r"[^\W\d][\w.:/()%+-]*(?: [\w.:/()%+-]+){0,2}")
+LONGEST = 40
+DIGITS = re.compile(r"\d\D*\d\D*\d")
+"""Numbers, dates and ids of records have three digits; names of columns seldom."""
 
 
 def parse_pairs(text: str) -> Iterator[tuple[str, str]]:
@@ -78,3 +83,16 @@ def lacking(name: str, columns: Sequence[str], needed: Sequence[str]) -> str:
 
 def _question(near: str | None) -> str:
     return f"is {near!r} meant?" if near else "is the header line missing?"
+
+
+def reads_as_names(cells: Sequence[str]) -> bool:
+    """Whether every cell of a line may be a column's name: other than data, up to three words.
+
+    >>> reads_as_names(["id", "discharge letter", "Urgent (%)"])
+    True
+    >>> reads_as_names(["text", "MRN-0042", "yes"]), reads_as_names(["id", "came with a cough"])
+    (False, False)
+    """
+    return all(
+        len(cell) <= LONGEST and NAME.fullmatch(cell) and not DIGITS.search(cell) for cell in cells
+    )

@@ -11,6 +11,7 @@ from medhelm_spark.domain.run import (
     MedhelmReading,
     MetricSpec,
     PerturbationSpec,
+    RunFacts,
 )
 from medhelm_spark.domain.scenario import ScenarioCard
 
@@ -46,18 +47,13 @@ WordLists = Mapping[str, WordList]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResolvedRun:
+class ResolvedRun(RunFacts):
     """A run entry after expansion: one scenario, one adapter, one deployment.
 
     `name` is HELM's run name; `where` says which entry of which file it comes from.
-    `word_lists` holds every list that its perturbations may read. `is_primary` says whether the
-    suite's primary endpoint is read from it, None where no endpoint was declared; `margin` is the
-    endpoint's, where one was declared. `medhelm` is the RunSpec's. `is_listed` says whether the
-    suite file names it, None without one. `part_of` is the scenario that its own is a part of, None
-    where it is none. `is_reading_default`: nobody stated how its answers are read. `declared` is
-    what its files say of its data and judges (`domain.declared`). `prompt_attested` are the words
-    in which a person states that its imported answers were given to its own prompt. `asked_again`
-    is the RunSpec's.
+    `word_lists` holds every list that its perturbations may read. `medhelm` is the RunSpec's.
+    `prompt_attested` are the words in which a person states that its imported answers were given to
+    its own prompt. `asked_again` is the RunSpec's.
     """
 
     name: str
@@ -70,13 +66,7 @@ class ResolvedRun:
     where: str = ""
     perturbations: tuple[PerturbationSpec, ...] = ()
     word_lists: WordLists = field(default_factory=dict)
-    is_primary: bool | None = None
-    margin: float | None = None
     medhelm: MedhelmReading | None = None
-    is_listed: bool | None = None
-    part_of: str | None = None
-    is_reading_default: bool = False
-    declared: Mapping[str, str] = field(default_factory=dict)
     prompt_attested: str | None = None
     asked_again: str | None = None
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.sampling import Sampling
@@ -274,22 +275,46 @@ class Attestation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteRun:
+class RunFacts:
+    """What the files of a site state of a run beside its RunSpec: no answer depends on it."""
+
+    is_primary: bool | None = None
+    """Whether the suite's primary endpoint is read from the run; None: no endpoint is declared."""
+
+    margin: float | None = None
+    """The difference of the endpoint that the suite declares too small to matter."""
+
+    is_listed: bool | None = None
+    """Whether the suite file names the run, so that models are ranked on its scenario."""
+
+    part_of: str | None = None
+    """The scenario that the run's own is a part of, as its card declares; None: of none."""
+
+    is_disjoint: bool | None = None
+    """Whether no case is in two of the parts."""
+
+    is_reading_default: bool | None = None
+    """True: nobody stated how answers are read, so that it followed from the references."""
+
+    declared: Mapping[str, str] | None = None
+    """What configuration files say of data and judges, by the names in `domain.declared`."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """These facts by name, for another row of the same run."""
+        return {name: getattr(self, name) for name in RunFacts.__dataclass_fields__}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteRun(RunFacts):
     """Row of `run_specs`: a RunSpec planned for a suite; per (suite, name) the newest is current.
 
     `locality` and `engine` are the deployment's. `is_jury_validated` is None where no jury judges,
     else whether the jury's file says that clinicians checked it (a demo judge's never does), and
     `is_jury_demo` whether a judge is a deployment for demos alone.
-    `is_primary` is true where the suite file declared the main metric of this run's scenario as the
-    suite's primary endpoint, and `margin` is the difference of it that was declared with it; the
-    oldest row that says so tells when. `is_listed` is true where the suite file names the run: on
-    its scenario models are ranked. `part_of` is the scenario that the run's own is a part of, as
-    its card declares, and `is_disjoint` whether no case stands in two of the parts; both are None
-    where it is no part. `is_reading_default` is true where nobody stated how answers are read, so
-    that it followed from the references. `as_imported` is, of imported
-    results, the RunSpec and scenario as their files had them, as JSON. `declared` is what
-    configuration files say of the data and judges, by the names in `domain.declared`.
-    `prompt_attested` is, of answers made elsewhere, the statement that their prompt was the one
+    The oldest row with `is_primary` tells when the endpoint was declared. `as_imported` is, of
+    imported results, the RunSpec and scenario as their files had them, as JSON. `prompt_attested`
+    is, of answers made elsewhere, the statement that their prompt was the one
     that the run has here.
     """
 
@@ -301,14 +326,7 @@ class SuiteRun:
     engine: str
     is_jury_validated: bool | None
     run_spec: RunSpec
-    is_primary: bool | None = None
-    margin: float | None = None
-    is_listed: bool | None = None
-    part_of: str | None = None
-    is_disjoint: bool | None = None
-    is_reading_default: bool | None = None
     as_imported: str | None = None
-    declared: Mapping[str, str] | None = None
     prompt_attested: Attestation | None = None
     is_jury_demo: bool | None = None
 

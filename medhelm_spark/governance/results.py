@@ -1,14 +1,32 @@
 """What the methods about disclosures and levels return."""
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from medhelm_spark.domain.level_change import LevelChange
 from medhelm_spark.governance.disclosures import Disclosure
 from medhelm_spark.governance.render_disclosures import render_disclosures
-from medhelm_spark.governance.render_level_changes import render_level_changes
+from medhelm_spark.render.report import Report, formatted
 from medhelm_spark.render.result import Result
+from medhelm_spark.render.table import TextTable
+
+LOWERINGS = (
+    "Scenario",
+    "From",
+    "To",
+    "Recorded by",
+    "At (UTC)",
+    "Approved by",
+    "Reason",
+    "Data version",
+)
+UNREVIEWED = "nobody: unreviewed"
+NOTES = (
+    "Approved by: as the site's binding policy says now. What is unreviewed changes no level: rows "
+    "keep theirs, and their text stays on local deployments.",
+)
+EMPTY = "No level of this lake was lowered on record."
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,4 +60,30 @@ class LevelChanges(Result):
 
     def render(self, form: str = "table") -> str:
         """The rows as text: `table`, `md`, `csv`, `json` or `html`."""
-        return render_level_changes(self.changes, form)
+        return _render_lowerings(self.changes, form)
+
+
+def _render_lowerings(rows: Sequence[LevelChange], output_format: str) -> str:
+    """The rows in one of `report.FORMATS`, with a newline at its end."""
+    records = [{**asdict(row), "changed_at": row.changed_at.isoformat()} for row in rows]
+    report = Report(
+        tables=[TextTable(header=LOWERINGS, rows=[_cells(row) for row in rows], notes=NOTES)],
+        content={"rows": records, "notes": list(NOTES)},
+        fields=[field.name for field in fields(LevelChange)],
+        records=records,
+        if_empty="" if rows else EMPTY,
+    )
+    return formatted(report, output_format)
+
+
+def _cells(row: LevelChange) -> tuple[str, ...]:
+    return (
+        row.scenario_name,
+        row.from_level.value,
+        row.to_level.value,
+        row.changed_by,
+        f"{row.changed_at:%Y-%m-%d %H:%M}",
+        row.approved_by or UNREVIEWED,
+        row.reason,
+        row.data_version,
+    )

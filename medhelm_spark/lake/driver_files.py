@@ -16,10 +16,12 @@ from uuid import uuid4
 from pyspark.sql import SparkSession
 
 from medhelm_spark.errors import LakeError
-from medhelm_spark.lake.conditional_put import is_s3a, put_once
 from medhelm_spark.lake.links import is_reached_by_link
 from medhelm_spark.lake.location import Location
 
+S3A = "org.apache.hadoop.fs.s3a.S3AFileSystem"
+TAKEN = ("Status Code: 412", "Status Code: 409")
+"""There is an object; another put of it is under way."""
 EXISTS = "FileAlreadyExistsException"
 ABSENT = "FileNotFoundException"
 
@@ -124,7 +126,7 @@ class HadoopFiles:
     """Files of any store that Spark reads, by the Hadoop file system of a session's own JVM.
 
     `create` excludes another driver where the store does: HDFS, Azure and Google do, and S3 by a
-    request of its own (`conditional_put`). What else serves `s3:` may tell two drivers True.
+    request of its own (`_put_once`). What else serves `s3:` may tell two drivers True.
     """
 
     def __init__(self, spark: SparkSession, root: str) -> None:
@@ -141,8 +143,8 @@ class HadoopFiles:
 
     def create(self, path: str, data: bytes) -> bool:
         """See DriverFiles."""
-        if is_s3a(self._fs):
-            return put_once(self._jvm, self._fs, self._path(path), data)
+        if _is_s3a(self._fs):
+            return _put_once(self._jvm, self._fs, self._path(path), data)
         try:
             stream = self._fs.create(self._path(path), False)
             try:
@@ -184,3 +186,41 @@ class HadoopFiles:
 
     def _path(self, path: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(self._root, path)
+
+
+def _is_s3a(file_system: Any) -> bool:
+    """Whether a Hadoop file system is Hadoop's own for S3."""
+    return bool(file_system.getClass().getName() == S3A)
+
+
+def _put_once(jvm: Any, file_system: Any, path: Any, data: bytes) -> bool:
+    """Write a file of an S3 bucket that is not there; False where it is.
+
+    Hadoop's own `create` looks first and writes then: two drivers may both get True. S3 itself
+    refuses a put with `If-None-Match: *` where there is an object. The request goes by the client
+    of the session's own file system, with its credentials, endpoint and encryption: Hadoop 3.4.1
+    (Spark 4.0) has no call for it, 3.5.0 (Spark 4.2) another than other stores.
+
+    Args:
+        jvm: the session's view of its JVM.
+        file_system: an S3AFileSystem.
+        path: a Hadoop Path of a file in its bucket.
+        data: the content, some hundred bytes.
+    """
+    key = str(path.toUri().getPath()).lstrip("/")
+    only_new = jvm.software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration.builder()
+    request = (
+        file_system.getRequestFactory()
+        .newPutObjectRequestBuilder(key, None, len(data), False)
+        .overrideConfiguration(only_new.putHeader("If-None-Match", "*").build())
+        .build()
+    )
+    body = jvm.software.amazon.awssdk.core.sync.RequestBody.fromBytes(data)
+    client = file_system.getS3AInternals().getAmazonS3Client("a lease")
+    try:
+        client.putObject(request, body)
+    except Exception as error:  # Java's, whose status stands in the text
+        if not any(status in str(error) for status in TAKEN):
+            raise
+        return False
+    return True

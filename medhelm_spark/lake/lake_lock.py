@@ -3,7 +3,7 @@
 Delta's log store for S3 looks whether a version of a table's log is there and writes it then
 (`S3SingleDriverLogStore`): of two drivers that commit at once, to any table, one may lose its rows.
 So the first write of a driver claims the whole lake, by a lease that S3 itself gives to one alone
-(`conditional_put`). Databricks keeps drivers apart itself, and so does a log store that the site
+(`driver_files`). Databricks keeps drivers apart itself, and so does a log store that the site
 configures, such as Delta's for DynamoDB; there nothing is claimed.
 """
 

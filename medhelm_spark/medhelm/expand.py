@@ -198,12 +198,13 @@ def _expand_entry(
             is_primary=primary is not None if selection.primary_endpoints else None,
             margin=primary.margin if primary else None,
             is_listed=selection.is_listed(entry.where),
-            part_of=whole_of(scenario.card, entry),
+            part_of=(whole := whole_of(scenario.card, entry)),
+            is_disjoint=card.parts.disjoint if whole else None,
             is_reading_default=scenario.is_reading_default
             and how.answer_extraction.method is scenario.card.answer_extraction.method
             and KEY not in entry.args,
             medhelm=how.medhelm,
-            declared=declared_of(card, model, judges),
+            declared=declared_of(card, model, judges) or None,
         )
 
 

@@ -1,7 +1,7 @@
 """A scenario with MedHELM's own prompts, from an installation or an export, into the lake."""
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -13,8 +13,11 @@ from medhelm_spark.domain.data_uri import is_uri
 from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.pluralize import counted
+from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.domain.stages import IMPORT_SCENARIO
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.lake.file_permissions import work_folder
+from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.user import this_user
 from medhelm_spark.medhelm.export_file import METHODS, Export, read_export
 from medhelm_spark.medhelm.imported import (
@@ -26,11 +29,12 @@ from medhelm_spark.medhelm.imported import (
 )
 from medhelm_spark.medhelm.scenario_args import refuse_unsupported
 from medhelm_spark.medhelm_results.export_scenario import ExportRequest, export_scenario
-from medhelm_spark.medhelm_results.import_scenario import import_scenario as into_lake
 from medhelm_spark.metrics import metrics_for, stats_of
 from medhelm_spark.policy.plugins import check_plugins
 from medhelm_spark.scenarios import check_card, first_line
+from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.ingest.ingested import Ingested
+from medhelm_spark.stages.ingest.stage import ingest
 from medhelm_spark.workspace.workspace import Workspace
 
 REFERENCES = "references"
@@ -120,7 +124,7 @@ def import_from_file(
     imported = replace(imported, card=replace(imported.card, access_level=level))
     check_plugins(registry.policy, [level])
     _check(imported, export)
-    ingested = into_lake(
+    ingested = _into_lake(
         workspace.context(""),
         bind(imported.card),
         partial(_row, imported, export),
@@ -170,3 +174,29 @@ def _row(made: Import, export: Export, ingested: Ingested) -> ImportedScenario:
         package_version=export.package_version,
         imported_at=datetime.now(UTC),
     )
+
+
+def _into_lake(
+    ctx: Context,
+    card: ScenarioCard,
+    described: Callable[[Ingested], ImportedScenario],
+    *,
+    stated_by: str | None = None,
+) -> Ingested:
+    """Ingest an export and enter it as a scenario that run entries can name.
+
+    Args:
+        ctx: the lake.
+        card: a card that reads the export's file.
+        described: what the lake keeps of an import whose data is this.
+        stated_by: who stated the card's level, where a person did.
+
+    Raises:
+        DataError: the file is cut off, changed, or no export.
+    """
+    stated = {card.name: stated_by} if stated_by else {}
+    ingested = ingest(ctx, [card], stated_by=stated)[card.name]
+    ctx.within(IMPORT_SCENARIO).lake.append_rows(
+        "imported_scenarios", [described(ingested)], new_write_id()
+    )
+    return ingested

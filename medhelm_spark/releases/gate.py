@@ -181,8 +181,8 @@ def _judged(subject: Subject) -> list[Gated]:
 
 def _provenance(subject: Subject, name: str) -> Findings:
     for gated in subject.runs:
-        if gated.run.not_on_record:
-            lacking = ", ".join(gated.run.not_on_record)
+        if gated.run.missing_provenance:
+            lacking = ", ".join(gated.run.missing_provenance)
             yield _failed(name, gated.name, f"not on record: {lacking}")
     manifest = subject.held.manifest
     if manifest is None or not manifest.made_by:

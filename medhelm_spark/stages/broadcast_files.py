@@ -6,8 +6,12 @@ a store that Python cannot open is read by Spark, and travels too.
 
 from collections.abc import Iterable, Mapping
 
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
 from medhelm_spark.domain.data_uri import is_uri
-from medhelm_spark.lake.spark_files import bytes_of
+from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios import MAX_CARRIED_BYTES, BroadcastFiles, carried, is_web, stamp
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.machines import refuse_absent
@@ -31,3 +35,34 @@ def for_tasks(ctx: Context, paths: Mapping[str, Iterable[str]]) -> BroadcastFile
     for whose, names in paths.items():
         refuse_absent(ctx, [path for path in names if path in large], whose)
     return BroadcastFiles({**own.contents, **contents})
+
+
+def bytes_of(spark: SparkSession, paths: Iterable[str], most: int) -> dict[str, bytes]:
+    """The content of files by their path, brought to the driver; of no more than `most` bytes.
+
+    Raises:
+        DataError: one is not there, is more than a file, or they are too large together.
+    """
+    contents: dict[str, bytes] = {}
+    left = most
+    for path in paths:
+        try:
+            rows = spark.read.format("binaryFile").load(path)
+            sizes = [int(row["length"]) for row in rows.select("length").collect()]
+            if len(sizes) != 1:
+                raise DataError(f"{path}: {len(sizes)} files are there; one is needed.")
+            if sizes[0] > left:
+                raise DataError(
+                    f"{path}: Spark alone can open it, and its {sizes[0]} bytes are more than the "
+                    f"{left} that may travel through the driver; copy it to a volume, a mount or a "
+                    "store that Python can open, as s3:// or abfss:// with credentials."
+                )
+            (content,) = rows.select(F.col("content")).collect()
+        except PySparkException as error:
+            kind = error.getCondition() or type(error).__name__
+            raise DataError(
+                f"{path}: neither this process nor Spark can read it ({kind})."
+            ) from None
+        contents[path] = bytes(content[0])
+        left -= sizes[0]
+    return contents

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
 from typing import TextIO
 
 from pyspark.sql import DataFrame
@@ -52,21 +51,25 @@ class Context:
     holder: str = field(default_factory=this_holder)
     user: str = field(default_factory=this_user)
 
-    @cached_property
+    _ledgers: list[dict[tuple[str, str], RunRecord]] = field(default_factory=list, repr=False)
+    """The ledger once it is read, one for the contexts of all stages."""
+
+    @property
     def ledger(self) -> dict[tuple[str, str], RunRecord]:
         """The current record of every (stage, unit), read once and kept up by `record`.
 
         What another driver finishes meanwhile is not seen: that costs doing it again, no more.
         """
-        records = self.lake.rows(CURRENT_RUNS, RunRecord)
-        refuse_newer(max((record.schema_version for record in records), default=None))
-        return {(record.stage, record.unit_id): record for record in records}
+        if not self._ledgers:
+            records = self.lake.rows(CURRENT_RUNS, RunRecord)
+            refuse_newer(max((record.schema_version for record in records), default=None))
+            self._ledgers.append({(record.stage, record.unit_id): record for record in records})
+        return self._ledgers[0]
 
     def within(self, stage: Stage) -> "Context":
         """This context for one stage, whose lake refuses tables that the stage does not declare."""
-        scoped = replace(self, lake=self.lake.within(stage))
-        scoped.__dict__["ledger"] = self.ledger  # one ledger, whichever stage adds to it
-        return scoped
+        _ = self.ledger  # read by the whole lake: few stages declare `runs`
+        return replace(self, lake=self.lake.within(stage))
 
     def current(
         self, table: str, stage: Stage, units: Iterable[str], unit: str = "run_spec_id"

@@ -5,8 +5,8 @@ Addresses hold names of suites and releases and ids of runs: no text, and no log
 
 import shlex
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
-from medhelm_spark.board.page_address import page_query
 from medhelm_spark.board.sources import Kind
 from medhelm_spark.domain.names import without_login
 
@@ -30,3 +30,13 @@ class Dashboard:
             return f"{self.address.rstrip('/')}/?{page_query(kind, name, run_spec_id)}"
         lake = shlex.quote(without_login(self.location))
         return f"medhelm-spark serve --output-path {lake} --{kind.value} {shlex.quote(name)}"
+
+
+def page_query(kind: Kind, name: str, run_spec_id: str = "") -> str:
+    """The board of a suite or release, or the answers of one of its runs.
+
+    >>> page_query(Kind.RELEASE, "2026.1", "3f2a")
+    'release=2026.1&view=Instances&run=3f2a'
+    """
+    run = {"view": "Instances", "run": run_spec_id} if run_spec_id else {}
+    return urlencode({kind.value: name, **run})

@@ -29,9 +29,8 @@ from medhelm_spark.scenarios import (
     required_columns,
 )
 from medhelm_spark.stages.ingest.source_tables import Columns, columns_of_table
-from medhelm_spark.user_data.given_columns import check_given_columns
 from medhelm_spark.user_data.new_benchmark import BenchmarkWords, NewBenchmark
-from medhelm_spark.user_data.own_columns import check_own_columns
+from medhelm_spark.user_data.own_columns import check_given_columns, check_own_columns
 from medhelm_spark.user_data.own_rows import check_own_rows
 from medhelm_spark.workspace.workspace import Workspace
 

@@ -1,11 +1,17 @@
-"""Whether a person's own data has the columns that its card needs, before anything is started."""
+"""Whether a person's own data has the columns that a card needs or a flag names, before a run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 
+from medhelm_spark.domain.columns import lacking
 from medhelm_spark.domain.data_uri import is_delta_path
-from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.domain.scenario import DataSource, ScenarioCard
+from medhelm_spark.errors import DataError, MissingColumnError
 from medhelm_spark.lake.delta_columns import delta_columns
-from medhelm_spark.scenarios import check_columns, check_head, required_columns
+from medhelm_spark.scenarios import check_columns, check_head, read_records, required_columns
+
+HEAD = 100
+"""Rows that are asked for their columns: in JSON each may lack some."""
 
 
 def check_own_columns(card: ScenarioCard, tell: Callable[[str], None]) -> None:
@@ -27,3 +33,30 @@ def check_own_columns(card: ScenarioCard, tell: Callable[[str], None]) -> None:
     columns = delta_columns(table) if is_delta_path(table) else None
     if columns is not None:
         check_columns(f"table {table!r}", required_columns(card), columns, from_schema=True)
+
+
+def check_given_columns(source: DataSource, given: Mapping[str, str | None]) -> None:
+    """Refuse a column that local files do not have, by the flag that names it.
+
+    Raises:
+        DataError: there is no such column, or a file cannot be read.
+    """
+    wanted = {flag: name for flag, name in given.items() if name}
+    columns = _columns(source, list(wanted.values()))
+    for flag, name in wanted.items():
+        if columns and name not in columns:
+            raise DataError(
+                f"{source.files[0].path}: --{flag} is {name!r}, which is none of its "
+                f"{len(columns)} columns; {lacking(name, columns, list(wanted.values()))}"
+            )
+
+
+def _columns(source: DataSource, wanted: Sequence[str]) -> list[str]:
+    """The columns of the first file; below a title where the wanted ones stand there."""
+    for required in (wanted, ()):
+        try:
+            rows = list(islice(read_records(source.files[0], source, required=required), HEAD))
+        except MissingColumnError:
+            continue
+        return list(dict.fromkeys(name for row in rows for name in row.fields))
+    return []

@@ -7,8 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from medhelm_spark.lake.partitions import spark_hash
-from medhelm_spark.stages.infer.slots import SLOT, assign_slots
+from medhelm_spark.stages.infer.slots import SLOT, assign_slots, spark_hash
 from tests.spark.conftest import Site
 
 COLUMNS = "model_deployment STRING, together STRING, request_id STRING, estimated_tokens BIGINT"

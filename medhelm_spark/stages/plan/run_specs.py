@@ -149,13 +149,7 @@ def _row(
         engine=run.deployment.engine,
         is_jury_validated=_is_validated(run),
         run_spec=spec,
-        is_primary=run.is_primary,
-        margin=run.margin,
-        is_listed=run.is_listed,
-        part_of=run.part_of,
-        is_disjoint=run.card.parts.disjoint if run.part_of else None,
-        is_reading_default=run.is_reading_default or None,
-        declared=run.declared or None,
+        **run.facts,
         prompt_attested=Attestation(stated_by=ctx.user, stated_at=at, note=note) if note else None,
         is_jury_demo=_has_demo_judge(run) or None,
     )
@@ -179,17 +173,15 @@ def _declared(row: SuiteRun) -> tuple[object, ...]:
     """What is said of a run beside its RunSpec and its deployment; absent is as good as false."""
     prompt = row.prompt_attested
     return (
-        bool(row.is_primary),
-        row.margin,
-        bool(row.is_listed),
-        row.part_of,
-        bool(row.is_disjoint),
-        bool(row.is_reading_default),
+        {name: value for name, value in row.facts.items() if not _is_absent(value)},
         row.is_jury_validated,
         bool(row.is_jury_demo),
-        dict(row.declared or {}),
         prompt and (prompt.stated_by, prompt.note),
     )
+
+
+def _is_absent(value: object) -> bool:
+    return value is None or value is False or value == {}
 
 
 def _is_validated(run: ResolvedRun) -> bool | None:

@@ -6,10 +6,13 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
+from medhelm_spark.domain.helm_results import SUFFIX, is_stored, stored_stats
 from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS, MetricSpec, RunRecord, RunSpec
-from medhelm_spark.domain.stages import ANNOTATE, SCORE, SUMMARIZE
+from medhelm_spark.domain.stages import ANNOTATE, IMPORT_HELM, SCORE, SUMMARIZE
 from medhelm_spark.domain.stats import SHARE, ComputedOn, IntervalMethod, MetricInfo, Stat
+from medhelm_spark.lake.literals import literal
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.metrics import info
 from medhelm_spark.metrics.metric import MEDHELM
@@ -25,7 +28,6 @@ from medhelm_spark.stages.summarize.robustness import (
     members_of,
 )
 from medhelm_spark.stages.summarize.run_level import run_stats, versions
-from medhelm_spark.stages.summarize.stored_stats import of_whole_runs
 from medhelm_spark.statistics.bootstrap import Units, mean_draws
 from medhelm_spark.statistics.clusters import ClusterTotals, cluster_totals
 from medhelm_spark.statistics.summary import summarize as summary_of
@@ -224,3 +226,18 @@ def completed(ctx: Context) -> set[str]:
 def _lacks(record: RunRecord) -> bool:
     """Whether a stage read fewer answers than there were requests."""
     return record.counts.get("answered", 0) < record.counts.get("requests", 0)
+
+
+def of_whole_runs(ctx: Context, specs: Sequence[RunSpec]) -> DataFrame | None:
+    """The rows of `stats` that summarize takes over; None where no run was imported."""
+    imported = [spec for spec in specs if is_stored(spec)]
+    if not imported:
+        return None
+    units = [spec.run_spec_id for spec in imported]
+    rows = ctx.current("stats", IMPORT_HELM, units).where("count > 0 AND perturbation = ''")
+    known = F.lit(False)
+    for spec in imported:
+        names = [name + SUFFIX for name in stored_stats(spec)]
+        is_run = F.expr(f"run_spec_id = {literal(spec.run_spec_id)}")
+        known = known | (is_run & F.col("name").isin(names))
+    return rows.where(~known).select(*Stat.__dataclass_fields__)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,12 +74,17 @@ def test_freshness_counts_days_since_the_score(runs: tuple[BoardRun, ...]) -> No
     assert passing((old, new), read_filters({"age": ["30"]})) == (new,)
 
 
+def stated(run: BoardRun, **facts: Any) -> BoardRun:
+    """The run, of which its suite states something else."""
+    return replace(run, planned=replace(run.planned, **facts))
+
+
 UNSAID: dict[str, Change] = {
-    "locality": lambda run: replace(run, locality=UNKNOWN),
+    "locality": lambda run: stated(run, locality=UNKNOWN),
     "status": lambda run: replace(run, release_status=""),
-    "holder": lambda run: replace(run, declared={}),
-    "licence": lambda run: replace(run, declared={}),
-    "contamination": lambda run: replace(run, declared={}),
+    "holder": lambda run: stated(run, declared={}),
+    "licence": lambda run: stated(run, declared={}),
+    "contamination": lambda run: stated(run, declared={}),
     "age": lambda run: replace(run, scored_at=None),
     "answers": lambda run: replace(run, cell=None),
     "width": lambda run: replace(run, cell=None),
@@ -95,7 +101,7 @@ def test_an_unknown_value_never_passes(runs: tuple[BoardRun, ...], key: str) -> 
 
 def test_a_jury_of_which_nobody_said_anything_is_unknown(runs: tuple[BoardRun, ...]) -> None:
     judged = next(run for run in runs if run.run_spec.annotators)
-    unsaid = replace(judged, is_jury_validated=None)
+    unsaid = stated(judged, is_jury_validated=None)
     assert values_of([unsaid], FILTERS["jury"]) == {UNKNOWN: 1}
     assert values_of([judged], FILTERS["judges"]) == {UNKNOWN: 1}
 
@@ -105,7 +111,7 @@ def test_declared_values_are_offered_where_a_run_has_one(runs: tuple[BoardRun, .
     assert {each.key for each in offered(runs)} == usual
     said = {DATA_HOLDER: "PhysioNet, DUA 1.5.0", LICENCE: "MIT", CONTAMINATION: "public since 2019"}
     judged = next(run for run in runs if run.run_spec.annotators)
-    judged = replace(judged, declared={**said, JUDGE_INDEPENDENCE: OTHER_MAKERS})
+    judged = stated(judged, declared={**said, JUDGE_INDEPENDENCE: OTHER_MAKERS})
     assert {each.key for each in offered([*runs, judged])} == set(FILTERS)
     given = {"holder": ["PhysioNet, DUA 1.5.0"], "licence": ["MIT"], "judges": [OTHER_MAKERS]}
     assert passing([*runs, judged], read_filters(given)) == (judged,)
