@@ -19,11 +19,11 @@ from medhelm_spark.board import (
     Kind,
     board_of,
     choose,
-    left_out_of,
     list_releases,
     list_suites,
     load_runs,
     preferred,
+    skipped_in,
 )
 from medhelm_spark.board import reader_of as frozen_of
 from medhelm_spark.board.benchmark_metrics import (
@@ -145,7 +145,7 @@ def _board(
     _runs: tuple[BoardRun, ...],
 ) -> Leaderboard:
     reader = reader_of(location)
-    left_out = left_out_of(reader, _source)
+    left_out = skipped_in(reader, _source)
     frozen = frozen_of(reader, _source)
     return board_of(frozen, _runs, left_out=left_out, coverage_floor=coverage_floor)
 

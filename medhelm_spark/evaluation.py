@@ -42,7 +42,7 @@ from medhelm_spark.lake.settings import kept_settings
 from medhelm_spark.maintenance.methods import LakeMethods
 from medhelm_spark.medhelm.schema_file import Schema
 from medhelm_spark.pipeline.availability import needed_by
-from medhelm_spark.pipeline.checks import askable
+from medhelm_spark.pipeline.checks import to_infer
 from medhelm_spark.pipeline.coverage import missing_answers, missing_scores
 from medhelm_spark.pipeline.estimates import Estimates, estimates_of
 from medhelm_spark.pipeline.fetch import fetch_data
@@ -51,7 +51,7 @@ from medhelm_spark.pipeline.prepare import Prepared, ingest_scenario, prepare
 from medhelm_spark.pipeline.resolve import Resolved, resolve
 from medhelm_spark.pipeline.results import Fetched, Models, RunResult, Runs
 from medhelm_spark.pipeline.run import evaluate
-from medhelm_spark.pipeline.slots import tell_slots
+from medhelm_spark.pipeline.slots import print_slots
 from medhelm_spark.pipeline.summarized import summarized
 from medhelm_spark.plugins import activate, use
 from medhelm_spark.policy.plugins import check_plugins
@@ -126,7 +126,7 @@ class Evaluation:
     def _at_work(self) -> Iterator[None]:
         """What has to hold during a call: this object's plug-ins, and the session's settings."""
         use(self._plugins)
-        session, settings = self._workspace.given_session, self._workspace.settings
+        session, settings = self._workspace.provided_session, self._workspace.settings
         with (
             kept_settings(session),
             with_defaults(session, settings.spark),
@@ -228,7 +228,7 @@ class Evaluation:
         for card in resolved.own_cards:
             check_own_rows(card, self._workspace.say)
             check_own_labels(card)
-        tell_slots(self._workspace, askable(resolved.runs).values())
+        print_slots(self._workspace, to_infer(resolved.runs).values())
         policy = self._workspace.registry.policy
         needed = needed_by(resolved)
         return Runs(suite=suite, runs=resolved.runs, policy=policy, needed=needed)

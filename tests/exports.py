@@ -10,7 +10,7 @@ from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.imported import ImportedScenario
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.medhelm.export_file import read_export
-from medhelm_spark.medhelm.imported import held_card, import_of
+from medhelm_spark.medhelm.imported import import_of, stored_card
 
 ADAPTER: dict[str, Any] = {
     "method": "multiple_choice_joint",
@@ -137,7 +137,7 @@ def kept(
         args=made.args,
         data_version="v1",
         access_level=made.card.access_level,
-        card=held_card(made, "v1"),
+        card=stored_card(made, "v1"),
         header=canonical_json(export),
         package=export.package,
         package_version=export.package_version,

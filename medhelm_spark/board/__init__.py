@@ -22,7 +22,7 @@ from medhelm_spark.board.instances import (
 )
 from medhelm_spark.board.pairs import paired, with_all
 from medhelm_spark.board.runs import BoardRun, load_runs
-from medhelm_spark.board.skipped import left_out_of
+from medhelm_spark.board.skipped import skipped_in
 from medhelm_spark.board.sources import (
     BoardSource,
     Kind,
@@ -60,7 +60,6 @@ __all__ = [
     "instance_details",
     "instances_of",
     "is_loopback",
-    "left_out_of",
     "list_releases",
     "list_suites",
     "load_board",
@@ -74,6 +73,7 @@ __all__ = [
     "reader_of",
     "robustness_of",
     "run_metric_of",
+    "skipped_in",
     "stat_rows",
     "text_levels",
     "viewer_of",

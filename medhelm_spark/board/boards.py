@@ -6,7 +6,7 @@ from dataclasses import replace
 from medhelm_spark.board.common import common_of
 from medhelm_spark.board.pairs import paired
 from medhelm_spark.board.runs import BoardRun, load_runs
-from medhelm_spark.board.skipped import left_out_notes, left_out_of
+from medhelm_spark.board.skipped import skipped_in, skipped_notes
 from medhelm_spark.board.sources import choose, reader_of
 from medhelm_spark.domain.pluralize import counted, first_of
 from medhelm_spark.domain.run import ExtractionMethod
@@ -28,7 +28,7 @@ def board_of(
     `reader` has the scores behind them: of a release what it froze of them.
     """
     cells = (run.cell for run in runs if run.cell)
-    absent = left_out_notes(left_out, (run.run_spec.scenario_name for run in runs))
+    absent = skipped_notes(left_out, (run.run_spec.scenario_name for run in runs))
     common = common_of(reader, runs)
     return build_board(cells, (*absent, *_notes(runs)), common, coverage_floor=coverage_floor)
 
@@ -43,7 +43,7 @@ def load_board(
     source = choose(reader, suite, release)
     runs = load_runs(reader, source)
     frozen = reader_of(reader, source)
-    board = board_of(frozen, runs, left_out_of(reader, source), coverage_floor=coverage_floor)
+    board = board_of(frozen, runs, skipped_in(reader, source), coverage_floor=coverage_floor)
     return replace(board, pairs=paired(frozen, runs, board.rows))
 
 

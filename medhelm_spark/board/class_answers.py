@@ -130,7 +130,10 @@ def _columns(scores: pa.Table, names: Sequence[str]) -> tuple[NDArray[np.float64
 
 def _clusters(spec: RunSpec, scores: pa.Table) -> Labels | None:
     """A label for each answer: of its cluster, or of its instance; None where all are alone."""
-    if scores["cluster_id"].null_count == len(scores) and spec.adapter_spec.times_asked == 1:
+    if (
+        scores["cluster_id"].null_count == len(scores)
+        and spec.adapter_spec.requests_per_instance == 1
+    ):
         return None
     keys = pc.coalesce(scores["cluster_id"], scores["instance_id"]).combine_chunks()
     labels: Labels = keys.dictionary_encode().indices.to_numpy().astype(np.int64)

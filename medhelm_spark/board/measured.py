@@ -51,7 +51,7 @@ def measured(
         if main_metric in names:
             held = side_by_side(scores, run_spec_ids, metric.reads(params), by_trial=True)
             labels = held.clusters
-            if labels is None and run.run_spec.adapter_spec.times_asked > 1:
+            if labels is None and run.run_spec.adapter_spec.requests_per_instance > 1:
                 labels = held.labels
             place = names.index(main_metric)
             return RunStat(metric, params, place, held.values, labels, scale, held.units)

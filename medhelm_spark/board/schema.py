@@ -9,9 +9,9 @@ from medhelm_spark.board import (
     BoardRun,
     board_of,
     choose,
-    left_out_of,
     load_runs,
     paired,
+    skipped_in,
 )
 from medhelm_spark.board.sources import as_of, releases
 from medhelm_spark.board.view import AS_DECLARED, View, as_declared, read_by
@@ -79,7 +79,7 @@ def load_board(
 ) -> Leaderboard:
     """The board of these runs of a suite or release, with paired differences and what it lacks."""
     reader = workspace.reader
-    left_out = left_out_of(reader, choose(reader, suite, release))
+    left_out = skipped_in(reader, choose(reader, suite, release))
     frozen = as_of(reader, release)
     board = board_of(frozen, shown.runs, left_out, coverage_floor=workspace.coverage_floor)
     pairs = paired(frozen, shown.runs, board.rows)

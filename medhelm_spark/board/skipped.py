@@ -11,7 +11,7 @@ from medhelm_spark.lake.views import CURRENT_RUN_SPECS
 RECORDED = "SELECT * FROM {left_out}"
 
 
-def left_out_of(reader: Reader, source: BoardSource) -> tuple[LeftOut, ...]:
+def skipped_in(reader: Reader, source: BoardSource) -> tuple[LeftOut, ...]:
     """The runs that were left out of a suite and not run since, in the order of their record.
 
     Of a release: those left out of its suites before it was made, and not in it.
@@ -27,7 +27,7 @@ def left_out_of(reader: Reader, source: BoardSource) -> tuple[LeftOut, ...]:
     return tuple(row for row in rows if row.suite == source.name and row.name not in names)
 
 
-def left_out_notes(rows: Sequence[LeftOut], shown: Iterable[str]) -> Iterator[str]:
+def skipped_notes(rows: Sequence[LeftOut], shown: Iterable[str]) -> Iterator[str]:
     """Notes about them; `shown` are the scenarios that the board has runs of."""
     if not rows:
         return

@@ -15,7 +15,7 @@ from medhelm_spark.board.results import Board, Robustness, Stats
 from medhelm_spark.cli.board_options import ALL, prevalence_of
 from medhelm_spark.cli.dry_run import print_dry_run
 from medhelm_spark.cli.exit_codes import FAILED
-from medhelm_spark.cli.incomplete import exit_code, left_out_code
+from medhelm_spark.cli.incomplete import exit_code, skipped_code
 from medhelm_spark.cli.printing import write_out
 from medhelm_spark.config.registry import explain, policy_of
 from medhelm_spark.config.settings import Platform
@@ -34,7 +34,7 @@ from medhelm_spark.user_data.init import InitializedBenchmark
 from medhelm_spark.user_data.own_data import Source, own_data, parse_columns
 from medhelm_spark.user_data.read_responses import parse_fields
 from medhelm_spark.workspace.session import policy_tables, settings_of
-from medhelm_spark.workspace.workspace import say, tell_unread
+from medhelm_spark.workspace.workspace import print_unread, say
 
 RUN = "run"
 POINT_ZERO = re.compile(r"-?\d+\.0+")
@@ -152,7 +152,7 @@ def estimate(args: Namespace) -> int:
     write_out(str(estimates))
     estimates.check(max_cost=args.max_cost, max_gpu_hours=args.max_gpu_hours)
     say("nothing was asked")
-    return left_out_code(estimates.left_out)
+    return skipped_code(estimates.left_out)
 
 
 def ingest(args: Namespace) -> int:
@@ -335,7 +335,7 @@ def explain_config(args: Namespace) -> int:
     """`explain-config`: which file or variable gave each setting and each named thing."""
     settings = settings_of(args.local_path)
     site = load_site(args.local_path, tables=policy_tables(settings))
-    tell_unread(args.local_path, say)
+    print_unread(args.local_path, say)
     for name, value, place in settings.rows:
         sys.stdout.write(f"setting  {name} = {without_login(value)}  {place}\n")
     for origin in explain(site, settings):

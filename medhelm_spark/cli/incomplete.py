@@ -8,7 +8,7 @@ from medhelm_spark.domain.pluralize import counted, first_of
 from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.domain.skipped import LeftOut
 from medhelm_spark.pipeline.coverage import Missing
-from medhelm_spark.pipeline.render_skipped import render_left_out
+from medhelm_spark.pipeline.render_skipped import render_skipped
 from medhelm_spark.pipeline.results import RunResult
 from medhelm_spark.pipeline.suite_models import StaleModel
 from medhelm_spark.stages.infer.outage import by_kind, without_answer
@@ -27,19 +27,19 @@ def exit_code(done: RunResult, args: Namespace) -> int:
     Says which, and what to type.
     """
     for other in done.others:
-        _tell_other(other, args)
-    code = left_out_code(done.left_out)
+        _print_stale(other, args)
+    code = skipped_code(done.left_out)
     if done.missing is None:
         return code
     say(sentence(done.missing, args.typed))
     return INCOMPLETE if done.missing.is_asked else code
 
 
-def left_out_code(left_out: Sequence[LeftOut]) -> int:
+def skipped_code(left_out: Sequence[LeftOut]) -> int:
     """LEFT_OUT where something was, 0 otherwise; says what, and what gets it."""
     if not left_out:
         return 0
-    say(render_left_out(left_out))
+    say(render_skipped(left_out))
     say(FETCH)
     return LEFT_OUT
 
@@ -70,7 +70,7 @@ def _repair(tallies: Iterable[tuple[str, RequestCounts]], typed: Sequence[str]) 
     return "; ".join(words)
 
 
-def _tell_other(other: StaleModel, args: Namespace) -> None:
+def _print_stale(other: StaleModel, args: Namespace) -> None:
     """Say how many models keep another definition of a scenario, and what mends it."""
     if models := (*other.asked, *other.imported):
         say(

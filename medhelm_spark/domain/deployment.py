@@ -128,7 +128,7 @@ class Deployment:
         return self.on_failure.get(kind, CHOICES[kind][0])
 
     @property
-    def given_up(self) -> frozenset[FailureKind]:
+    def not_retried(self) -> frozenset[FailureKind]:
         """The kinds of failure after which a request is not asked again."""
         return frozenset(kind for kind in FailureKind if self.action(kind) is not OnFailure.RETRY)
 

@@ -69,7 +69,7 @@ class AdapterSpec:
     output_mapping_pattern: str | None = None
 
     @property
-    def times_asked(self) -> int:
+    def requests_per_instance(self) -> int:
         """How many requests each instance makes: one of every trial."""
         return self.num_trials * self.num_train_trials
 

@@ -122,12 +122,12 @@ def folder_sha256(folder: Path) -> str:
     """The sha256 over the names and hashes of a folder's weights, configuration and tokenizer."""
     paths = [path for path in sorted(folder.iterdir()) if path.suffix in WEIGHTS and path.is_file()]
     with ThreadPoolExecutor(READERS) as readers:
-        hashes = list(readers.map(_kept_sha256, paths))
+        hashes = list(readers.map(_cached_sha256, paths))
     listing = "".join(f"{path.name} {sha256}\n" for path, sha256 in zip(paths, hashes, strict=True))
     return hashlib.sha256(listing.encode()).hexdigest()
 
 
-def _kept_sha256(path: Path) -> str:
+def _cached_sha256(path: Path) -> str:
     """A file's hash, computed once for each path, size and time of change, whatever the process.
 
     Weights are large and change rarely.

@@ -101,7 +101,7 @@ class OpenAIEngine:
         self._name = deployment.name
         self._settings = settings
         self._policy = policy or RetryPolicy(
-            max_attempts=deployment.max_attempts, given_up=deployment.given_up
+            max_attempts=deployment.max_attempts, not_retried=deployment.not_retried
         )
         self._limit = max_in_flight
         self._shown = _shown(deployment, settings)

@@ -119,11 +119,11 @@ class RetryPolicy:
     """How often and how patiently to ask again; delays in seconds.
 
     A server may ask for more patience than `longest_delay`, up to `longest_retry_after`. A failure
-    of a kind in `given_up` is not tried again.
+    of a kind in `not_retried` is not tried again.
     """
 
     max_attempts: int
-    given_up: frozenset[FailureKind] = frozenset()
+    not_retried: frozenset[FailureKind] = frozenset()
     first_delay: float = 1.0
     longest_delay: float = 60.0
     longest_retry_after: float = 300.0
@@ -148,7 +148,9 @@ def tries_left(policy: RetryPolicy, attempts: int) -> int:
 
 def is_settled(policy: RetryPolicy, trouble: CallError, tries: int, budget: int) -> bool:
     """Whether a failed try was a request's last in this run."""
-    return trouble.action is not Action.RETRY or trouble.kind in policy.given_up or tries >= budget
+    return (
+        trouble.action is not Action.RETRY or trouble.kind in policy.not_retried or tries >= budget
+    )
 
 
 def delay(policy: RetryPolicy, tries: int, retry_after: float | None, seed: str) -> float:

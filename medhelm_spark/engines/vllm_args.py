@@ -281,7 +281,7 @@ def _variables(given: Any, where: str) -> dict[str, str]:
     return {str(name): str(value) for name, value in given.items()}
 
 
-def gpus_wanted(deployment: Deployment) -> int | None:
+def gpus_requested(deployment: Deployment) -> int | None:
     """How many GPUs the arguments ask for; None where they leave it to the slot, 0 on a CPU."""
     if is_cpu_build():
         return 0

@@ -310,7 +310,7 @@ def gpus(deployment: Deployment) -> int | None:
 
     A driver asks it too, which need not have vLLM.
     """
-    return vllm_args.gpus_wanted(deployment)
+    return vllm_args.gpus_requested(deployment)
 
 
 def check(deployment: Deployment) -> None:
@@ -321,7 +321,7 @@ def check(deployment: Deployment) -> None:
             f"deployment {deployment.name!r}: args.model names the folder {plan.folder}, and there "
             "is no config.json in it; give a model's folder as the Hugging Face hub lays it out."
         )
-    wanted = vllm_args.gpus_wanted(deployment)
+    wanted = vllm_args.gpus_requested(deployment)
     seen = (slots.assigned_gpus(), os.environ.get(slots.VISIBLE), slots.listed_gpus())
     if wanted != 0 and not slots.gpu_groups(*seen, wanted):
         few = slots.too_few(*seen, wanted)

@@ -28,7 +28,7 @@ class ProvidedData:
     stated_by: Mapping[str, str] = field(default_factory=dict)
 
 
-def given_data(
+def with_user_data(
     cards: Mapping[str, ScenarioCard],
     sources: Mapping[str, OwnData],
     access_level: AccessLevel | None,

@@ -104,7 +104,7 @@ def _conditions(ctx: Context, retention: Retention, at: datetime) -> Iterator[tu
     """Tables with a condition that rows meet which may go; a record goes after its rows."""
     records = ctx.lake.rows("SELECT * FROM {runs}", RunRecord)
     refuse_newer(max((record.schema_version for record in records), default=None))
-    pinned = {write for room in features.parts("kept") for write in room.kept_writes(ctx.lake)}
+    pinned = {write for room in features.parts("kept") for write in room.released_writes(ctx.lake)}
     old = superseded(records, at - timedelta(days=retention.superseded_days), pinned)
     live = {(row.unit_id, row.write_id) for row in newest(records)}
     outputs: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))

@@ -218,7 +218,7 @@ def _options(known: ScenarioCard | None) -> dict[str, str]:
     return {"criterion": known.options.get("criterion", "criterion")}
 
 
-def held_card(made: Import, data_version: str) -> str:
+def stored_card(made: Import, data_version: str) -> str:
     """The card as the lake keeps it: by the name that entries use, its data the lake's own."""
     source = replace(made.card.source, files=(), data_version=data_version)
     card = replace(made.card, name=made.name, args=tuple(made.args), source=source)

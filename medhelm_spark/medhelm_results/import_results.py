@@ -29,8 +29,8 @@ from medhelm_spark.medhelm_results.import_stage import (
     HelmImport,
     HelmReading,
     Known,
-    held_already,
     import_helm,
+    imported_already,
     known_instances,
     stricter_levels,
     survey,
@@ -153,13 +153,13 @@ def import_results(
     ready, left_out = _ready(folder, workspace, access_level, rescore=rescore)
     levels = {each.files.access_level for each in ready}
     check_plugins(workspace.registry.policy, levels)
-    _tell_levels(workspace, ready)
+    _print_raised(workspace, ready)
     workspace.expect(levels)
     ctx = workspace.context(suite)
     _ = ctx.ledger  # refuses a lake of a newer schema before anything is written
-    ready = _at_held_levels(ctx, ready, workspace.registry.policy, rescore=rescore)
+    ready = _at_stored_levels(ctx, ready, workspace.registry.policy, rescore=rescore)
     check_plugins(workspace.registry.policy, {each.files.access_level for each in ready})
-    held = held_already(ctx, {each.run.folder.name: each.fingerprint for each in ready})
+    held = imported_already(ctx, {each.run.folder.name: each.fingerprint for each in ready})
     new = [each for each in ready if each.run.folder.name not in held]
     imports, broken = _imports(ctx, folder, new, access_level, rescore=rescore)
     specs = [spec for of_run in held.values() for spec in of_run]
@@ -222,7 +222,7 @@ def _ready_run(run: HelmRun, stats: Mapping[Key, TheirStat], *, rescore: bool) -
     return _Ready(run=run, files=files, stats=stats, fingerprint=fingerprint)
 
 
-def _at_held_levels(
+def _at_stored_levels(
     ctx: Context, ready: Sequence[_Ready], policy: Policy, *, rescore: bool
 ) -> list[_Ready]:
     """The runs, those at the lake's level whose text the lake holds at a stricter one.
@@ -255,7 +255,7 @@ def _version(scenario: str, level: AccessLevel, read: Surveyed, revision: str) -
     return IMPORT_HELM.fingerprint(scenario, level, read.instances or revision)
 
 
-def _tell_levels(workspace: Workspace, ready: Sequence[_Ready]) -> None:
+def _print_raised(workspace: Workspace, ready: Sequence[_Ready]) -> None:
     guarded = sorted({each.files.scenario_name for each in ready if each.run.is_guarded})
     if guarded:
         workspace.say(

@@ -37,7 +37,7 @@ from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.ingest.stored_levels import StoredLevels, held_stricter, tell
+from medhelm_spark.stages.ingest.stored_levels import StoredLevels, stored_stricter, tell
 from medhelm_spark.stages.machines import refuse_absent
 from medhelm_spark.stages.plan.run_specs import current_runs
 
@@ -134,7 +134,7 @@ def _held(
     def hashed() -> DataFrame:
         return map_rows(_places(ctx, runs), texts, HelmFiles, HashedText)
 
-    return held_stricter(ctx, level, hashed)
+    return stored_stricter(ctx, level, hashed)
 
 
 def survey(ctx: Context, runs: Sequence[HelmFiles], reads: Rows) -> dict[str, Surveyed]:
@@ -156,7 +156,9 @@ def _places(ctx: Context, runs: Sequence[HelmFiles]) -> DataFrame:
     return frame.repartition(min(len(runs), 4 * ctx.cores), "path") if len(runs) > 1 else frame
 
 
-def held_already(ctx: Context, fingerprints: Mapping[str, str]) -> dict[str, tuple[RunSpec, ...]]:
+def imported_already(
+    ctx: Context, fingerprints: Mapping[str, str]
+) -> dict[str, tuple[RunSpec, ...]]:
     """The RunSpecs of those runs that the suite has by these fingerprints, by run name.
 
     A run that another suite has is entered here as it is there.

@@ -22,10 +22,10 @@ from medhelm_spark.lake.user import this_user
 from medhelm_spark.medhelm.export_file import METHODS, Export, read_export
 from medhelm_spark.medhelm.imported import (
     Import,
-    held_card,
     import_of,
     imported_level,
     names_a_path,
+    stored_card,
 )
 from medhelm_spark.medhelm.scenario_args import refuse_unsupported
 from medhelm_spark.medhelm_results.export_scenario import ExportRequest, export_scenario
@@ -168,7 +168,7 @@ def _row(made: Import, export: Export, ingested: Ingested) -> ImportedScenario:
         args=made.args,
         data_version=data_version,
         access_level=made.card.access_level,
-        card=held_card(made, data_version),
+        card=stored_card(made, data_version),
         header=canonical_json(export),
         package=export.package,
         package_version=export.package_version,

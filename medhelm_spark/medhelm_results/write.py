@@ -161,7 +161,7 @@ def stats_document(spec: RunSpec, stats: Sequence[Stat]) -> list[Any]:
     ]
     main = next((stat for stat in stats if _is_main(stat, spec)), None)
     if main and not imported:
-        size = (main.count + main.num_unscored) / spec.adapter_spec.times_asked
+        size = (main.count + main.num_unscored) / spec.adapter_spec.requests_per_instance
         rows.append(_stat(NUM_INSTANCES, spec.main_split, size))
     return rows
 

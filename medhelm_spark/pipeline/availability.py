@@ -16,9 +16,9 @@ from medhelm_spark.domain.plan import deployments_of
 from medhelm_spark.domain.scenario import TABULAR, ScenarioCard
 from medhelm_spark.engines import factory_of
 from medhelm_spark.errors import MedhelmSparkError
-from medhelm_spark.pipeline.checks import askable, check_engine
+from medhelm_spark.pipeline.checks import check_engine, to_infer
 from medhelm_spark.pipeline.resolve import Resolved
-from medhelm_spark.pipeline.skipped import absent_files, held_here
+from medhelm_spark.pipeline.skipped import absent_files, stored_here
 from medhelm_spark.scenarios import Presence, check_package, presence
 
 DATA, MODEL = "data", "model"
@@ -63,7 +63,7 @@ def _data(resolved: Resolved) -> Iterator[Needed]:
     cards = [resolved.given.cards[name] for name in named]
     cards = [card for card in cards if not card.source.data_version]  # the others are in the lake
     absent = absent_files(resolved.workspace, cards)
-    held = held_here(resolved.workspace, cards) or set()
+    held = stored_here(resolved.workspace, cards) or set()
     for card in cards:
         is_own = card.name in resolved.own or card.shape == TABULAR
         place = presence(card, cache_folder() / "data")
@@ -89,7 +89,7 @@ def _models(resolved: Resolved) -> Iterator[Needed]:
     closed = deployments_of(
         [run for run in resolved.runs if run.card.access_level is not AccessLevel.PUBLIC]
     )
-    for name, deployment in askable(resolved.runs).items():
+    for name, deployment in to_infer(resolved.runs).items():
         try:
             check_engine(deployment, resolved.workspace)
             place = factory_of(deployment).place(deployment)

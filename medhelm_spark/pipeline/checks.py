@@ -78,7 +78,7 @@ def check_engines(runs: Sequence[ResolvedRun], workspace: Workspace) -> None:
     On a cluster the driver has neither the executors' GPUs nor their vLLM: of an engine that loads
     a model it checks the arguments alone, and the rest is checked where it is built.
     """
-    for deployment in askable(runs).values():
+    for deployment in to_infer(runs).values():
         check_engine(deployment, workspace)
 
 
@@ -91,7 +91,7 @@ def check_engine(deployment: Deployment, workspace: Workspace) -> None:
         preflight(deployment)
 
 
-def askable(runs: Sequence[ResolvedRun]) -> dict[str, Deployment]:
+def to_infer(runs: Sequence[ResolvedRun]) -> dict[str, Deployment]:
     """The models and judges that these runs would ask, by name."""
     deployments = deployments_of(runs)
     return {name: each for name, each in deployments.items() if each.engine != IMPORTED}

@@ -13,9 +13,9 @@ from medhelm_spark.domain.scenario import TABULAR, ScenarioCard, ScenarioVersion
 from medhelm_spark.domain.skipped import LeftOut, SkippedRun
 from medhelm_spark.errors import UnknownNameError
 from medhelm_spark.governance.declassification import approved_levels, lowered
-from medhelm_spark.governance.stated_levels import given_data, levels_of, with_levels
+from medhelm_spark.governance.stated_levels import levels_of, with_levels, with_user_data
 from medhelm_spark.metrics import declared_labels
-from medhelm_spark.pipeline.checks import askable, check_engines
+from medhelm_spark.pipeline.checks import check_engines, to_infer
 from medhelm_spark.pipeline.resolve import Resolved
 from medhelm_spark.pipeline.skipped import absent_files, absent_runs, refuse_all
 from medhelm_spark.policy.plugins import check_plugins
@@ -25,7 +25,7 @@ from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.decide import decide, record
 from medhelm_spark.stages.infer.pending import InferenceTargets
 from medhelm_spark.stages.infer.ready import ready
-from medhelm_spark.stages.ingest.availability import at_hand, record_left_out
+from medhelm_spark.stages.ingest.availability import at_hand, record_skipped
 from medhelm_spark.stages.ingest.ingested import Ingested, ingested
 from medhelm_spark.stages.ingest.stage import ingest
 from medhelm_spark.stages.ingest.stored_levels import outgrown
@@ -144,11 +144,11 @@ def _load(
     if is_asked:
         check_engines(runs, workspace)
     reasons = _absent(resolved, strict=strict)
-    asked = askable(runs).values() if is_asked else ()
+    asked = to_infer(runs).values() if is_asked else ()
     workspace.expect(map(_highest, given.cards.values()), asked)
     ctx = workspace.context(suite)
     if is_asked:
-        ready(ctx, askable(runs).values())
+        ready(ctx, to_infer(runs).values())
     if skip_completed:
         done = completed(ctx)
         runs = tuple(run for run in runs if run.name not in done)
@@ -184,11 +184,11 @@ def _ingest(loaded: _Loaded, *, strict: bool) -> tuple[Mapping[str, Ingested], t
         reasons |= more
         _refuse_nothing(resolved, reasons)
     skipped = [*resolved.absent, *absent_runs(loaded.runs, reasons)]
-    _tell_absent(ctx, skipped)
+    _print_absent(ctx, skipped)
     data |= ingest(
         ctx, missing, published=given.published, stated_by=given.stated_by, lowered=loaded.approved
     )
-    return data, record_left_out(ctx, skipped)
+    return data, record_skipped(ctx, skipped)
 
 
 def _decide(
@@ -261,7 +261,7 @@ def _refuse_nothing(resolved: Resolved, reasons: Mapping[str, str]) -> None:
         refuse_all([*(run.reason for run in resolved.absent), *reasons.values()])
 
 
-def _tell_absent(ctx: Context, absent: Sequence[SkippedRun]) -> None:
+def _print_absent(ctx: Context, absent: Sequence[SkippedRun]) -> None:
     names = list(dict.fromkeys(run.scenario_name for run in absent))
     if names:
         ctx.say(
@@ -316,7 +316,7 @@ def ingest_scenario(
     own = own_data(source, columns)
     check_card(bind(replaced(cards[name], own)))
     bound = {name: bind(cards[name])}
-    given = given_data(bound, {name: own} if own else {}, access_level, workspace.registry)
+    given = with_user_data(bound, {name: own} if own else {}, access_level, workspace.registry)
     card = given.cards[name]
     check_plugins(workspace.registry.policy, [card.access_level])
     if own:

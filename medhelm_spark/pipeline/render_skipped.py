@@ -9,12 +9,12 @@ from medhelm_spark.render.table import TextTable, html_table, text_table
 HEADER = ("Scenario", "Runs", "Why")
 
 
-def render_left_out(rows: Sequence[LeftOut]) -> str:
+def render_skipped(rows: Sequence[LeftOut]) -> str:
     """The rows as aligned text; nothing of none."""
     return text_table(_table(rows)) if rows else ""
 
 
-def left_out_html(rows: Sequence[LeftOut]) -> str:
+def skipped_html(rows: Sequence[LeftOut]) -> str:
     """The same as HTML."""
     table = _table(rows)
     return html_table(table.header, table.rows, title=table.title) if rows else ""

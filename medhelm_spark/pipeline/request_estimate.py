@@ -129,9 +129,9 @@ def costs(
 def _to_ask(
     ctx: Context, specs: Sequence[RunSpec], recipients: InferenceTargets
 ) -> Iterator[DataFrame]:
-    askable = recipients.askable
-    if askable:
-        left = pending_of(ctx, [spec.run_spec_id for spec in specs], recipients, askable)
+    to_infer = recipients.to_infer
+    if to_infer:
+        left = pending_of(ctx, [spec.run_spec_id for spec in specs], recipients, to_infer)
         yield ctx.lake.query(TO_ASK, pending=left)
 
 

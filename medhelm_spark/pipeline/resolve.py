@@ -7,7 +7,7 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.scenario import TABULAR, ScenarioCard
 from medhelm_spark.domain.skipped import SkippedRun
-from medhelm_spark.governance.stated_levels import ProvidedData, given_data, with_levels
+from medhelm_spark.governance.stated_levels import ProvidedData, with_levels, with_user_data
 from medhelm_spark.pipeline.checks import check
 from medhelm_spark.pipeline.skipped import absent_runs, refuse_all
 from medhelm_spark.policy.plugins import check_plugins
@@ -79,7 +79,7 @@ def resolve(
     for run in runs:
         check_order(run, sources.get(run.card.name))
     cards = {run.card.name: run.card for run in runs}
-    given = given_data(cards, sources, access_level, workspace.registry)
+    given = with_user_data(cards, sources, access_level, workspace.registry)
     levels = {name: card.access_level for name, card in given.cards.items()}
     check_plugins(workspace.registry.policy, levels.values())
     for name, card in given.cards.items():

@@ -16,7 +16,7 @@ from medhelm_spark.pipeline.availability import Needed
 from medhelm_spark.pipeline.coverage import Missing
 from medhelm_spark.pipeline.fetch import FetchedScenario, Outcome
 from medhelm_spark.pipeline.render_models import render_models
-from medhelm_spark.pipeline.render_skipped import left_out_html, render_left_out
+from medhelm_spark.pipeline.render_skipped import render_skipped, skipped_html
 from medhelm_spark.pipeline.suite_models import StaleModel
 from medhelm_spark.render.result import Result
 from medhelm_spark.stages.decide import decisions_of
@@ -143,8 +143,8 @@ class RunResult(Result):
 
     def __str__(self) -> str:
         shown = str(self.board) if self.board else self.render()
-        return "\n\n".join(part for part in (render_left_out(self.left_out), shown) if part)
+        return "\n\n".join(part for part in (render_skipped(self.left_out), shown) if part)
 
     def _repr_html_(self) -> str:
         done = self.board._repr_html_() if self.board else self.render("html")
-        return left_out_html(self.left_out) + done
+        return skipped_html(self.left_out) + done

@@ -10,7 +10,7 @@ from medhelm_spark.domain.skipped import SkippedRun
 from medhelm_spark.errors import AbsentDataError
 from medhelm_spark.lake.location import Location
 from medhelm_spark.scenarios import refuse_absent
-from medhelm_spark.stages.ingest.ingested import held_names
+from medhelm_spark.stages.ingest.ingested import stored_names
 from medhelm_spark.workspace.workspace import Workspace
 
 SHOWN = 3
@@ -30,16 +30,16 @@ def absent_files(workspace: Workspace, cards: Iterable[ScenarioCard]) -> dict[st
             absent[name] = str(error)
     if not absent:
         return {}
-    held = held_here(workspace, [looked_for[name] for name in absent])
+    held = stored_here(workspace, [looked_for[name] for name in absent])
     return {} if held is None else {name: why for name, why in absent.items() if name not in held}
 
 
-def held_here(workspace: Workspace, cards: Iterable[ScenarioCard]) -> set[str] | None:
+def stored_here(workspace: Workspace, cards: Iterable[ScenarioCard]) -> set[str] | None:
     """The names of the cards whose data the lake holds; None where Spark alone could tell."""
     location = Location.of(workspace.location)
     if workspace.settings.platform is not Platform.LOCAL or not location.is_folder:
         return None
-    return held_names(workspace.reader, cards) if location.may_exist else set()
+    return stored_names(workspace.reader, cards) if location.may_exist else set()
 
 
 def absent_runs(runs: Iterable[ResolvedRun], reasons: Mapping[str, str]) -> list[SkippedRun]:

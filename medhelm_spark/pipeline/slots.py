@@ -11,7 +11,7 @@ from medhelm_spark.stages.infer.capacity import said, slots_by_name
 from medhelm_spark.workspace.workspace import Workspace
 
 
-def tell_slots(workspace: Workspace, deployments: Iterable[Deployment]) -> None:
+def print_slots(workspace: Workspace, deployments: Iterable[Deployment]) -> None:
     """Say how many engines that load a model run at once here, and where the number comes from.
 
     No session is started for it: on a cluster that has none yet a run itself tells it. GPUs that
@@ -24,7 +24,7 @@ def tell_slots(workspace: Workspace, deployments: Iterable[Deployment]) -> None:
         own = [each for each in own if factory_of(each).gpus(each) != 0]
     if not own:
         return
-    if is_local or workspace.given_session or is_started():
+    if is_local or workspace.provided_session or is_started():
         try:
             lines = said(slots_by_name(workspace.cluster(), own, workspace.settings.slots))
         except SetupError as error:

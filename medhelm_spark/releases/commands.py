@@ -5,7 +5,12 @@ from medhelm_spark.domain.release import ReleaseStatus, check_transition, refuse
 from medhelm_spark.errors import ConfigError, ReleaseError
 from medhelm_spark.releases.differences import behind, release_differences
 from medhelm_spark.releases.gate import gate_of
-from medhelm_spark.releases.pinned import StoredRelease, held_releases, read_release, refuse_changed
+from medhelm_spark.releases.pinned import (
+    StoredRelease,
+    read_release,
+    refuse_changed,
+    stored_releases,
+)
 from medhelm_spark.releases.results import Gate, ReleaseComparison, ReleaseRecord, Releases
 from medhelm_spark.releases.source import release_of
 from medhelm_spark.releases.status import change_status, check_change
@@ -17,7 +22,7 @@ GATED = (ReleaseStatus.APPROVED, ReleaseStatus.PUBLISHED)
 
 def releases_of(workspace: Workspace) -> Releases:
     """The releases of the lake, the newest first."""
-    return Releases(tuple(held_releases(workspace.reader)))
+    return Releases(tuple(stored_releases(workspace.reader)))
 
 
 def release_record(workspace: Workspace, release: str) -> ReleaseRecord:
@@ -83,7 +88,7 @@ def check_may_change(workspace: Workspace, release: str) -> None:
     Raises:
         ReleaseError: It is published, withdrawn or external.
     """
-    for held in held_releases(workspace.reader):
+    for held in stored_releases(workspace.reader):
         if held.name == release:
             check_transition(release, held.state.status, ReleaseStatus.DRAFT)
 

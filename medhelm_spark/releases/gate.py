@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from medhelm_spark.board.boards import board_of
 from medhelm_spark.board.cells import has_jury
 from medhelm_spark.board.runs import BoardRun, load_runs
-from medhelm_spark.board.skipped import left_out_of
+from medhelm_spark.board.skipped import skipped_in
 from medhelm_spark.board.sources import BoardSource, Kind, reader_of
 from medhelm_spark.domain.comparability import UNKNOWN
 from medhelm_spark.domain.level_change import lowering_of
@@ -112,7 +112,7 @@ def _subject(reader: Reader, held: StoredRelease, policy: Policy) -> Subject:
     return Subject(
         held=held,
         runs=gated,
-        left_out=left_out_of(reader, source),
+        left_out=skipped_in(reader, source),
         unreviewed=frozenset(unreviewed),
         policy=policy,
     )
@@ -202,7 +202,7 @@ def _min_instances(subject: Subject, name: str) -> Findings:
     least = subject.policy.release.min_instances or 0
     for gated in subject.runs:
         count = gated.run.cell.num_counted if gated.run.cell else 0
-        count //= gated.planned.run_spec.adapter_spec.times_asked
+        count //= gated.planned.run_spec.adapter_spec.requests_per_instance
         if count < least:
             yield _failed(
                 name, gated.name, f"{counted(count, 'scored instance')}, required {least}"

@@ -4,7 +4,7 @@ from medhelm_spark.releases.pinned import CURRENT_RELEASES, Rows
 from medhelm_spark.releases.tables import ReleaseMember
 
 
-def kept_writes(source: Rows) -> set[str]:
+def released_writes(source: Rows) -> set[str]:
     """The writes that the members of releases name."""
     return {
         write

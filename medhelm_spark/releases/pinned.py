@@ -147,7 +147,7 @@ class StoredRelease:
         return tuple(sorted({member.suite for member in self.members}))
 
 
-def held_releases(source: Rows) -> list[StoredRelease]:
+def stored_releases(source: Rows) -> list[StoredRelease]:
     """The releases of a lake, the newest first; reads neither stats nor scores."""
     members: dict[str, list[ReleaseMember]] = {}
     for member in source.rows(CURRENT_RELEASES, ReleaseMember):

@@ -27,7 +27,7 @@ from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.releases.copies import with_copies, write_copies
 from medhelm_spark.releases.manifest import as_made_before, manifest_of
-from medhelm_spark.releases.pinned import ReleaseRows, StoredRelease, held_releases, read_release
+from medhelm_spark.releases.pinned import ReleaseRows, StoredRelease, read_release, stored_releases
 from medhelm_spark.releases.recomputed import refuse_unfounded
 from medhelm_spark.releases.tables import ReleaseMember
 from medhelm_spark.releases.value_hash import manifest_hash
@@ -72,7 +72,7 @@ def publish(
         ReleaseError: The release is published, withdrawn or external, and changes no more.
     """
     ctx = ctx.within(PUBLISH)
-    held = {each.name: each for each in held_releases(ctx.lake)}.get(release)
+    held = {each.name: each for each in stored_releases(ctx.lake)}.get(release)
     if held:
         check_transition(release, held.state.status, status)
     held_runs = (row for suite in suites for row in suite_runs(ctx, [suite]))

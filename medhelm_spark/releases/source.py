@@ -14,11 +14,11 @@ from medhelm_spark.lake.reader import Reader
 from medhelm_spark.releases.pinned import (
     StoredRelease,
     copy_of,
-    held_releases,
     key_of,
     members_of,
     read_release,
     refuse_changed,
+    stored_releases,
 )
 from medhelm_spark.releases.reader import release_reader
 
@@ -29,7 +29,7 @@ def release_of(reader: Reader, name: str) -> StoredRelease:
     Raises:
         LakeError: The lake does not hold it.
     """
-    held = {each.name: each for each in held_releases(reader)}
+    held = {each.name: each for each in stored_releases(reader)}
     if name not in held:
         raise unknown(reader, Kind.RELEASE, name, held)
     return held[name]
@@ -47,7 +47,7 @@ class _Releases:
                 reason=held.state.reason,
                 changes=held.state.changes,
             )
-            for held in held_releases(reader)
+            for held in stored_releases(reader)
         ]
 
     def frozen(self, reader: Reader, name: str) -> Reader:

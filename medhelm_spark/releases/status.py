@@ -9,7 +9,7 @@ from medhelm_spark.domain.release import (
 from medhelm_spark.domain.stages import CHANGE_STATUS
 from medhelm_spark.errors import ReleaseError
 from medhelm_spark.lake.lake import new_write_id
-from medhelm_spark.releases.pinned import StoredRelease, held_releases
+from medhelm_spark.releases.pinned import StoredRelease, stored_releases
 from medhelm_spark.stages.context import Context, now
 
 
@@ -70,4 +70,4 @@ def change_status(ctx: Context, release: str, to: ReleaseStatus, note: str = "")
 
 
 def _held(ctx: Context, release: str) -> StoredRelease:
-    return next(each for each in held_releases(ctx.lake) if each.name == release)
+    return next(each for each in stored_releases(ctx.lake) if each.name == release)

@@ -2,7 +2,7 @@
 
 from medhelm_spark.domain.data_uri import is_uri
 from medhelm_spark.scenarios.broadcast_files import MAX_CARRIED_BYTES, BroadcastFiles, carried
-from medhelm_spark.scenarios.downloads import Pins, Received, fetch, first_fetch, untold
+from medhelm_spark.scenarios.downloads import Pins, Received, fetch, first_fetch, no_progress
 from medhelm_spark.scenarios.files import (
     Presence,
     advice,
@@ -114,6 +114,7 @@ __all__ = [
     "localize",
     "most_records",
     "needed_history",
+    "no_progress",
     "open_data",
     "open_source",
     "own_columns",
@@ -133,7 +134,6 @@ __all__ = [
     "spread",
     "stamp",
     "table_level",
-    "untold",
     "used_columns",
     "verify",
     "with_known_hashes",

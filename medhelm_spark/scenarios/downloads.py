@@ -35,7 +35,7 @@ Received = Callable[[int], None]
 """Is told of each block of a download, in bytes."""
 
 
-def untold(_: int) -> None:
+def no_progress(_: int) -> None:
     """For callers who show no progress."""
 
 
@@ -57,7 +57,7 @@ def fetch(
     *,
     name: str = "",
     pinned_by: str = PINNED,
-    received: Received = untold,
+    received: Received = no_progress,
 ) -> Path:
     """Download `url` to `cache/<sha256>/<name>` unless it is there already.
 
@@ -83,7 +83,7 @@ def fetch(
 
 
 def first_fetch(
-    url: str, cache: Path, *, name: str = "", received: Received = untold
+    url: str, cache: Path, *, name: str = "", received: Received = no_progress
 ) -> tuple[str, Path]:
     """The SHA-256 of what an unpinned address gives, and its copy: that of an earlier fetch.
 

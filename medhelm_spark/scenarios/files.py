@@ -16,7 +16,7 @@ from medhelm_spark.scenarios.downloads import (
     cached,
     fetch,
     first_fetch,
-    untold,
+    no_progress,
 )
 from medhelm_spark.scenarios.sources import is_web
 
@@ -88,7 +88,7 @@ def by_hand(source: DataSource) -> str:
 
 
 def localize(
-    card: ScenarioCard, cache: Path, pins: Pins | None = None, received: Received = untold
+    card: ScenarioCard, cache: Path, pins: Pins | None = None, received: Received = no_progress
 ) -> ScenarioCard:
     """The card with every file that must be downloaded replaced by its verified local copy.
 

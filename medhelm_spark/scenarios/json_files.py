@@ -144,7 +144,7 @@ def read_jsonl(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, Any]
         lines = filterfalse(str.isspace, io.StringIO(text, newline=""))
         first = next(lines, None)
     for row, line in enumerate(lines if first is None else chain([first], lines), 1):
-        if not file.is_wanted(row):
+        if not file.is_in_partition(row):
             yield UNREAD
             continue
         try:

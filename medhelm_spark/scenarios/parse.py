@@ -23,8 +23,8 @@ from medhelm_spark.scenarios.records import (
     BadRecord,
     ParsedInput,
     Record,
-    is_kept,
     optional_text,
+    passes_rules,
     renamed,
     required_text,
 )
@@ -157,7 +157,7 @@ def _parse_function(
             return (record.error,)
         if names:
             record = renamed(record, names)
-        if has_rules and not is_kept(record, card):
+        if has_rules and not passes_rules(record, card):
             return ()
         return [parse(record) for parse in variants]
 

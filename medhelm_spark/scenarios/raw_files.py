@@ -80,7 +80,7 @@ class RawFile:
     partition: int = 0
     partitions: int = 1
 
-    def is_wanted(self, row: int) -> bool:
+    def is_in_partition(self, row: int) -> bool:
         """Whether a row, counted from 1, falls into this partition."""
         return row % self.partitions == self.partition
 

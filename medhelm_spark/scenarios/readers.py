@@ -139,12 +139,12 @@ def check_head(card: ScenarioCard, tell: Tell = quiet, open_file: OpenFile = ope
             keys = list(dict.fromkeys(key for row in objects for key in row))
             if objects:
                 check_columns(shown(file), required, keys)
-        _tell_encoding(file, source, open_file, recognised.setdefault)
+        _print_encoding(file, source, open_file, recognised.setdefault)
         if recognised:
             tell(f"{file.label or shown(file)}: recognised {', '.join(recognised)}")
 
 
-def _tell_encoding(
+def _print_encoding(
     file: SourceFile, source: DataSource, open_file: OpenFile, tell: Callable[[str], None]
 ) -> None:
     """Read a text to its end: the first byte that is not UTF-8 may stand far below its head."""

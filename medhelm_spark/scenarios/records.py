@@ -213,7 +213,7 @@ def renamed(record: Record, names: Mapping[str, str]) -> Record:
     return replace(record, fields={**record.fields, **ours})
 
 
-def is_kept(record: Record, card: ScenarioCard) -> bool:
+def passes_rules(record: Record, card: ScenarioCard) -> bool:
     """Whether the card's rules `keep` and `drop` let the record in; an absent value is empty."""
     return has_values(record, card.keep) and not any(
         _value(record, name) in refused for name, refused in card.drop.items()

@@ -66,7 +66,7 @@ def read_delimited(
         names, places, width = table.names, table.places, len(table.header)
         needed = places[-1] + 1 if places else 0
         for row, cells in enumerate(table.rows, 1):
-            if not file.is_wanted(row):
+            if not file.is_in_partition(row):
                 yield UNREAD
             elif len(cells) < needed:
                 yield BadReason.SHORT_ROW

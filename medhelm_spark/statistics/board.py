@@ -22,7 +22,7 @@ from medhelm_spark.statistics.ranking import (
     medhelm_win_rates,
     ranking_columns,
     ranks_of,
-    standings_of,
+    tier_ranks_of,
     win_rates,
 )
 from medhelm_spark.statistics.tiers import TierRank
@@ -160,7 +160,7 @@ def _rows(
     lacks = {row: lacking(cells, ranked, titles) for row, cells in table.items()}
     complete = [row for row, missing in lacks.items() if not missing]
     rates = win_rates(_by_column(table), ranked, complete, common)
-    standing = standings_of(_by_column(table), deciding, list(rates), common)
+    standing = tier_ranks_of(_by_column(table), deciding, list(rates), common)
     ranks = ranks_of(rates)
     rows = (
         BoardRow(

@@ -123,7 +123,7 @@ def deciding_columns(columns: Columns, ranked: Sequence[ColumnKey]) -> Sequence[
     return primary or ranked
 
 
-def standings_of(
+def tier_ranks_of(
     columns: Columns, deciding: Sequence[ColumnKey], rows: Sequence[RowKey], common: Common
 ) -> dict[RowKey, TierRank]:
     """From which others each of these rows can be told apart, over the columns that decide.

@@ -56,9 +56,9 @@ def track_released(
     workspace: Workspace, ctx: Context, release: str, board: Leaderboard, tracking_uri: str | None
 ) -> None:
     """Log a release's own numbers and its status; `board` is the release's."""
-    from medhelm_spark.releases.pinned import held_releases, read_release  # a feature of its own
+    from medhelm_spark.releases.pinned import read_release, stored_releases  # a feature of its own
 
-    held = next(each for each in held_releases(ctx.lake) if each.name == release)
+    held = next(each for each in stored_releases(ctx.lake) if each.name == release)
     rows = read_release(ctx.lake, held.members)
     specs = {row.run_spec_id: row.run_spec for row in rows.planned.values()}
     suites = ", ".join(sorted({row.suite for row in held.members}))

@@ -30,7 +30,7 @@ from medhelm_spark.scenarios import (
 )
 from medhelm_spark.stages.ingest.source_tables import Columns, columns_of_table
 from medhelm_spark.user_data.new_benchmark import BenchmarkWords, NewBenchmark
-from medhelm_spark.user_data.own_columns import check_given_columns, check_own_columns
+from medhelm_spark.user_data.own_columns import check_named_columns, check_own_columns
 from medhelm_spark.user_data.own_rows import check_own_rows
 from medhelm_spark.workspace.workspace import Workspace
 
@@ -127,7 +127,7 @@ def init_benchmark(
     )
     source = _source(place, new)
     if source:
-        check_given_columns(source, given)
+        check_named_columns(source, given)
     elif table_of(place) is None and not is_uri(place):
         raise ConfigError(f"file (--file) is {place!r}; there is no such file, or folder of files.")
     with whole_folder(folder) as half, _told_of(half, folder, given):

@@ -35,7 +35,7 @@ def check_own_columns(card: ScenarioCard, tell: Callable[[str], None]) -> None:
         check_columns(f"table {table!r}", required_columns(card), columns, from_schema=True)
 
 
-def check_given_columns(source: DataSource, given: Mapping[str, str | None]) -> None:
+def check_named_columns(source: DataSource, given: Mapping[str, str | None]) -> None:
     """Refuse a column that local files do not have, by the flag that names it.
 
     Raises:

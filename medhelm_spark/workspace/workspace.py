@@ -52,7 +52,7 @@ def say(line: str) -> None:
     sys.stderr.flush()
 
 
-def tell_unread(site: Path | None, tell: Callable[[str], None]) -> None:
+def print_unread(site: Path | None, tell: Callable[[str], None]) -> None:
     """Name what lies in the site's folder that no name reads: it may be a mistyped policy."""
     if names := unread(site) if site else []:
         tell(f"site folder {site}: not read by its name: {first_of(names, 8)}")
@@ -87,7 +87,7 @@ class Workspace:
         self.registry: Registry = self._load()
         self._levels: set[AccessLevel] = set()
         self._clients: set[str] = set()
-        tell_unread(site, tell)
+        print_unread(site, tell)
         if self.settings.platform is Platform.LOCAL:
             restrict(self.permissions)
 
@@ -125,7 +125,7 @@ class Workspace:
         return levels
 
     @property
-    def given_session(self) -> SparkSession | None:
+    def provided_session(self) -> SparkSession | None:
         """The session that was handed in."""
         return self._spark
 

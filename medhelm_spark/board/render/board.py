@@ -103,7 +103,7 @@ def _grid(board: Leaderboard) -> TextTable:
         rows=[
             [
                 row.name,
-                *(standing_text(row.standing) for _ in tier),
+                *(rank_text(row.standing) for _ in tier),
                 number_text(row.mean_win_rate),
                 *map(_cell_text, row.cells),
             ]
@@ -114,7 +114,7 @@ def _grid(board: Leaderboard) -> TextTable:
     )
 
 
-def standing_text(standing: TierRank | None) -> str:
+def rank_text(standing: TierRank | None) -> str:
     """`1 (ranks 1-3)`; `-` for a row that is not ranked."""
     if standing is None:
         return "-"

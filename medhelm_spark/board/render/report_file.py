@@ -11,7 +11,7 @@ from itertools import groupby
 from medhelm_spark.board import BoardRun, BoardSource
 from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics
 from medhelm_spark.board.render import comparison
-from medhelm_spark.board.render.board import counts, marked_mean, remarks, standing_text
+from medhelm_spark.board.render.board import counts, marked_mean, rank_text, remarks
 from medhelm_spark.board.render.charts import (
     CURVE_NOTE,
     DARK,
@@ -223,7 +223,7 @@ def _models(board: Leaderboard) -> str:
 def _model(row: BoardRow) -> tuple[str, ...]:
     lacks = ", ".join(row.lacks)
     rate = number_text(row.mean_win_rate)
-    return (row.name, row.locality, standing_text(row.standing), rate, lacks)
+    return (row.name, row.locality, rank_text(row.standing), rate, lacks)
 
 
 def _metrics(

@@ -41,7 +41,7 @@ class CommittedAnswers:
 
 
 @contextmanager
-def told_if_stopped(label: str, total: int, kept: CommittedAnswers) -> Iterator[None]:
+def report_on_interrupt(label: str, total: int, kept: CommittedAnswers) -> Iterator[None]:
     """Turn an interrupt into one that says what of `total` requests is kept."""
     try:
         yield

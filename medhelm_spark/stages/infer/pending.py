@@ -46,11 +46,11 @@ SELECT r.request_id, r.prompt_id, r.model_deployment, r.decoding,
        coalesce(t.tries, 0) AS tries,
        min(CASE WHEN r.judged_request_id = '' THEN r.request_id ELSE r.judged_request_id END)
        AS together
-FROM {{planned}} r JOIN {{askable}} d ON d.name = r.model_deployment
+FROM {{planned}} r JOIN {{to_infer}} d ON d.name = r.model_deployment
 LEFT JOIN ({TRIED}) t ON t.request_id = r.request_id
 WHERE t.request_id IS NULL OR (NOT t.answered
-      AND t.own_failures & d.given_up = 0 AND t.own_attempts < d.max_attempts
-      AND ({{retry}} OR t.failures & d.given_up = 0))
+      AND t.own_failures & d.not_retried = 0 AND t.own_attempts < d.max_attempts
+      AND ({{retry}} OR t.failures & d.not_retried = 0))
 GROUP BY ALL
 """
 
@@ -87,7 +87,7 @@ class InferenceTargets:
     retry_failed: bool = False
 
     @property
-    def askable(self) -> list[Deployment]:
+    def to_infer(self) -> list[Deployment]:
         """The deployments that can be asked; the others only hold imported answers."""
         return [
             deployment for deployment in self.deployments.values() if deployment.engine != IMPORTED
@@ -95,15 +95,15 @@ class InferenceTargets:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Askable:
+class InferenceDeployment:
     """A deployment that pending requests may be sent to, as a row to join with.
 
-    `given_up` are the kinds of failure that settle a request, as a sum of `BITS`.
+    `not_retried` are the kinds of failure that settle a request, as a sum of `BITS`.
     """
 
     name: str
     max_attempts: int
-    given_up: int
+    not_retried: int
     tokens_per_second: float
 
 
@@ -162,7 +162,7 @@ def pending_of(
     ctx: Context,
     run_spec_ids: Sequence[str],
     recipients: InferenceTargets,
-    askable: Sequence[Deployment],
+    to_infer: Sequence[Deployment],
     speeds: Mapping[str, float] | None = None,
     writes: Sequence[str] = (),
 ) -> DataFrame:
@@ -173,13 +173,13 @@ def pending_of(
     count.
     """
     rows = [
-        Askable(
+        InferenceDeployment(
             name=deployment.name,
             max_attempts=deployment.max_attempts,
-            given_up=sum(BITS[kind] for kind in deployment.given_up),
+            not_retried=sum(BITS[kind] for kind in deployment.not_retried),
             tokens_per_second=(speeds or {}).get(deployment.name, math.inf),
         )
-        for deployment in askable
+        for deployment in to_infer
     ]
     own = ", ".join(f"'{write_id}'" for write_id in writes)
     tried = ctx.lake.read("request_results").where(
@@ -190,7 +190,7 @@ def pending_of(
         sql.replace("{own}", f"write_id IN ({own})" if own else "false"),
         planned=requests_of(ctx, run_spec_ids, recipients.stage, recipients.purpose),
         request_results=tried,
-        askable=F.broadcast(ctx.lake.frame(rows, Askable)),
+        to_infer=F.broadcast(ctx.lake.frame(rows, InferenceDeployment)),
     )
 
 
@@ -198,34 +198,34 @@ def tallies_of(
     ctx: Context, run_spec_ids: Sequence[str], recipients: InferenceTargets
 ) -> dict[str, RequestCounts]:
     """What the requests of these RunSpecs have come to, by deployment that can be asked."""
-    given_up = {deployment.name: deployment.given_up for deployment in recipients.askable}
-    if not given_up or not run_spec_ids:
+    not_retried = {deployment.name: deployment.not_retried for deployment in recipients.to_infer}
+    if not not_retried or not run_spec_ids:
         return {}
     planned = planned_sql(ctx, run_spec_ids, recipients.stage, recipients.purpose)
-    asked = among("model_deployment", given_up)
+    asked = among("model_deployment", not_retried)
     rows = ctx.lake.rows(
         STANDING.replace("@planned", planned).replace("@asked", asked), RequestStates
     )
-    return tallies((row for row in rows if row.model_deployment in given_up), given_up)
+    return tallies((row for row in rows if row.model_deployment in not_retried), not_retried)
 
 
 def tallies(
-    rows: Iterable[RequestStates], given_up: Mapping[str, frozenset[FailureKind]]
+    rows: Iterable[RequestStates], not_retried: Mapping[str, frozenset[FailureKind]]
 ) -> dict[str, RequestCounts]:
     """Standings by deployment, failures by the kind that decides: one given up, else the last."""
     by_name: dict[str, list[RequestStates]] = {}
     for row in rows:
         by_name.setdefault(row.model_deployment, []).append(row)
-    return {name: _tally(part, given_up[name]) for name, part in by_name.items()}
+    return {name: _tally(part, not_retried[name]) for name, part in by_name.items()}
 
 
-def _tally(rows: Iterable[RequestStates], given_up: frozenset[FailureKind]) -> RequestCounts:
+def _tally(rows: Iterable[RequestStates], not_retried: frozenset[FailureKind]) -> RequestCounts:
     counts: Counter[str] = Counter()
     settled: Counter[FailureKind] = Counter()
     failed: Counter[FailureKind] = Counter()
     reasons: dict[FailureKind, str] = {}
     for row in rows:
-        final = [kind for kind in FailureKind if kind in given_up and row.failures & BITS[kind]]
+        final = [kind for kind in FailureKind if kind in not_retried and row.failures & BITS[kind]]
         if row.answered or row.last_failure is None:
             counts["answered" if row.answered else "not_asked"] += row.requests
         elif final:

@@ -34,7 +34,7 @@ from medhelm_spark.policy.gate import gate_for
 from medhelm_spark.policy.levels import level_sql, strictness_sql
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.infer.capacity import capacity
-from medhelm_spark.stages.infer.committed import CommittedAnswers, told_if_stopped
+from medhelm_spark.stages.infer.committed import CommittedAnswers, report_on_interrupt
 from medhelm_spark.stages.infer.denied import record_denied
 from medhelm_spark.stages.infer.dispatch_log import record_begun
 from medhelm_spark.stages.infer.outage import (
@@ -173,21 +173,21 @@ def infer(ctx: Context, run_spec_ids: Sequence[str], recipients: InferenceTarget
     Raises:
         OutageError: a deployment gave no answers; the others were asked to the end.
     """
-    askable, ctx = recipients.askable, ctx.within(INFER)
-    if not askable or not run_spec_ids:
+    to_infer, ctx = recipients.to_infer, ctx.within(INFER)
+    if not to_infer or not run_spec_ids:
         return 0
     standing = tallies_of(ctx, run_spec_ids, recipients)
     is_open = any(
         tally.is_open(retry_failed=recipients.retry_failed) for tally in standing.values()
     )
     waves = _Waves(ctx, run_spec_ids, recipients)
-    work = waves.work(askable) if is_open else []
+    work = waves.work(to_infer) if is_open else []
     total = sum(part.requests for part in work)
     down: set[str] = set()
     if total:
         ctx.lake.ensure("request_results")
         with (
-            told_if_stopped(recipients.label, total, waves.kept),
+            report_on_interrupt(recipients.label, total, waves.kept),
             lease(
                 ctx.lake,
                 ctx.suite,
@@ -199,7 +199,7 @@ def infer(ctx: Context, run_spec_ids: Sequence[str], recipients: InferenceTarget
             ctx.metered(recipients.label, total) as watch,
         ):
             if commit_interrupted(ctx, held.others(), recipients.deployments, recipients.policy):
-                work = waves.work(askable)
+                work = waves.work(to_infer)
             down = waves.ask(work, held, watch)
         standing = tallies_of(ctx, run_spec_ids, recipients)
     _tell(ctx, recipients, total, down, standing)
@@ -238,7 +238,7 @@ class _Waves:
         self, ctx: Context, run_spec_ids: Sequence[str], recipients: InferenceTargets
     ) -> None:
         self._ctx, self._units, self._recipients = ctx, run_spec_ids, recipients
-        self._speeds = speeds_of(recipients.askable, ctx.ledger.values())
+        self._speeds = speeds_of(recipients.to_infer, ctx.ledger.values())
         self.kept = CommittedAnswers()
         self._writes: list[str] = []
         self._in_a_row: dict[str, int] = {}
@@ -365,7 +365,7 @@ def _ask(
     started_at = now()
     staged = staged_name(ctx.suite, ctx.holder, write_id)
     kept.begin(count)
-    with _deaths_told(recipients.label, deployments.values()):
+    with _deaths_as_sentence(recipients.label, deployments.values()):
         ctx.lake.append_once("request_results", results, write_id, staged=staged, at_most=count)
     kept.commit()
     tokens = {part.model_deployment: part.tokens / part.requests for part in work}
@@ -375,7 +375,7 @@ def _ask(
 
 
 @contextmanager
-def _deaths_told(label: str, deployments: Iterable[Deployment]) -> Iterator[None]:
+def _deaths_as_sentence(label: str, deployments: Iterable[Deployment]) -> Iterator[None]:
     """Turn Spark's report of a process that died over and over into one sentence."""
     try:
         yield

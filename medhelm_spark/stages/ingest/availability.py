@@ -77,7 +77,7 @@ def _unfetched(ctx: Context, cards: Mapping[str, ScenarioCard]) -> dict[str, str
     return {row.scenario_name: row.reason for row in rows}
 
 
-def record_left_out(ctx: Context, runs: Sequence[SkippedRun]) -> tuple[LeftOut, ...]:
+def record_skipped(ctx: Context, runs: Sequence[SkippedRun]) -> tuple[LeftOut, ...]:
     """The runs as left out of this suite; `left_out` gets those that it does not hold yet."""
     ctx = ctx.within(INGEST)
     rows = [

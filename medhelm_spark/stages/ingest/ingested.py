@@ -139,7 +139,7 @@ def unchanged(
     }
 
 
-def held_names(reader: Reader, cards: Iterable[ScenarioCard]) -> set[str]:
+def stored_names(reader: Reader, cards: Iterable[ScenarioCard]) -> set[str]:
     """The names of those cards of which a lake holds data as they parse now, without Spark."""
     hashes = {card.name: parse_hash(card) for card in cards}
     rows = reader.rows(output_of("scenarios", INGEST, "data_version"), ScenarioVersion)

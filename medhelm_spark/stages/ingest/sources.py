@@ -20,9 +20,9 @@ from medhelm_spark.scenarios import (
     at_commit,
     localize,
     needed_history,
+    no_progress,
     required_columns,
     spread,
-    untold,
 )
 from medhelm_spark.stages.broadcast_files import for_tasks
 from medhelm_spark.stages.context import Context
@@ -59,7 +59,7 @@ class ReadTable:
 
 
 def located(
-    card: ScenarioCard, pins: Pins | None = None, received: Received = untold
+    card: ScenarioCard, pins: Pins | None = None, received: Received = no_progress
 ) -> ScenarioCard:
     """The card with downloads done and local paths absolute, so that every task finds them.
 

@@ -72,7 +72,7 @@ def raised_cards(
     if not cards:
         return {}
     level = next(iter(cards.values())).access_level
-    raised = held_stricter(ctx, level, lambda: read(ctx, cards, _texts, HashedText))
+    raised = stored_stricter(ctx, level, lambda: read(ctx, cards, _texts, HashedText))
     for row in raised:
         tell(ctx, INGEST, row, level, is_lowered=row.scenario_name in lowered)
     return {
@@ -81,7 +81,7 @@ def raised_cards(
     }
 
 
-def held_stricter(
+def stored_stricter(
     ctx: Context, level: AccessLevel, texts: Callable[[], DataFrame]
 ) -> list[StoredLevels]:
     """The scenarios of some records whose text the lake holds at a stricter level than `level`.
@@ -120,7 +120,7 @@ def outgrown(ctx: Context, versions: Mapping[str, AccessLevel]) -> dict[str, Acc
     for level in AccessLevel:
         own = sorted(version for version, of in versions.items() if of is level)
         if own:
-            rows = held_stricter(ctx, level, partial(_of_versions, ctx, own))
+            rows = stored_stricter(ctx, level, partial(_of_versions, ctx, own))
             levels |= {row.scenario_name: row.access_level for row in rows}
     return levels
 

@@ -153,7 +153,8 @@ def compared(ctx: Context, scored: DataFrame, specs: Sequence[RunSpec]) -> DataF
     values = ctx.lake.query(VALUES, scored=scored)
     resampled = among("name", (spec.main_metric for spec in specs))
     repeated = among(
-        "run_spec_id", (spec.run_spec_id for spec in specs if spec.adapter_spec.times_asked > 1)
+        "run_spec_id",
+        (spec.run_spec_id for spec in specs if spec.adapter_spec.requests_per_instance > 1),
     )
     as_scored = AS_SCORED.replace("@resampled", resampled).replace("@repeated", repeated)
     frames = ctx.lake.query(as_scored, values=values)

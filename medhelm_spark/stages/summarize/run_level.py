@@ -191,7 +191,7 @@ def run_stats(
     specs = list(specs)
     metrics = {spec.run_spec_id: spec.metrics for spec in specs}
     mains = {spec.run_spec_id: (spec.main_metric, spec.main_split) for spec in specs}
-    trials = {spec.run_spec_id: spec.adapter_spec.times_asked for spec in specs}
+    trials = {spec.run_spec_id: spec.adapter_spec.requests_per_instance for spec in specs}
     wanted = [
         Wanted(
             run_spec_id=key,

@@ -203,7 +203,7 @@ def stats_of(ctx: Context, specs: Sequence[RunSpec]) -> DataFrame:
     keys = stat_keys(ctx, specs)
     summarizer = Summarizer(
         {spec.run_spec_id: spec.metrics for spec in specs},
-        {spec.run_spec_id: spec.adapter_spec.times_asked for spec in specs},
+        {spec.run_spec_id: spec.adapter_spec.requests_per_instance for spec in specs},
         keys,
         {spec.run_spec_id: (spec.main_metric, spec.main_split) for spec in specs},
     )

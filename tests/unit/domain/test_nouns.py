@@ -75,10 +75,10 @@ def test_what_another_try_cannot_cure_is_given_up_unless_configured() -> None:
         FailureKind.INVALID_REQUEST,
         FailureKind.INVALID_REPLY,
     }
-    assert deployment().given_up == own
+    assert deployment().not_retried == own
     assert own == {kind for kind in FailureKind if not kind.is_infrastructure}
     settled = deployment(on_failure={FailureKind.TIMEOUT: OnFailure.GIVE_UP})
-    assert settled.given_up == own | {FailureKind.TIMEOUT}
+    assert settled.not_retried == own | {FailureKind.TIMEOUT}
 
 
 def test_an_outage_is_all_that_is_open_at_once_twice_unless_configured() -> None:

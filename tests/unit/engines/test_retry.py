@@ -31,7 +31,7 @@ def test_a_passing_trouble_is_asked_again(status):
 
 def test_a_kind_that_is_given_up_is_tried_once():
     late, broken = (classify(status, set(), "", {}) for status in (504, 500))
-    once = RetryPolicy(max_attempts=5, given_up=frozenset({FailureKind.TIMEOUT}))
+    once = RetryPolicy(max_attempts=5, not_retried=frozenset({FailureKind.TIMEOUT}))
     assert [is_settled(once, trouble, 1, 5) for trouble in (late, broken)] == [True, False]
     assert [is_settled(POLICY, late, tries, 5) for tries in (4, 5)] == [False, True]
 

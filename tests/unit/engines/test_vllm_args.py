@@ -181,9 +181,9 @@ def test_what_makes_no_sense_is_refused(args, words):
 )
 def test_how_many_gpus_the_arguments_ask_for(args, wanted, monkeypatch):
     monkeypatch.setattr(vllm_args, "is_cpu_build", lambda: False)
-    assert vllm_args.gpus_wanted(deployment("vllm", model="a/b", **args)) == wanted
+    assert vllm_args.gpus_requested(deployment("vllm", model="a/b", **args)) == wanted
     monkeypatch.setattr(vllm_args, "is_cpu_build", lambda: True)
-    assert vllm_args.gpus_wanted(deployment("vllm", model="a/b", **args)) == 0
+    assert vllm_args.gpus_requested(deployment("vllm", model="a/b", **args)) == 0
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.errors import ConfigError, PolicyError
-from medhelm_spark.governance.stated_levels import given_data
+from medhelm_spark.governance.stated_levels import with_user_data
 from medhelm_spark.lake.user import this_user
 from medhelm_spark.user_data.own_data import OwnData
 
@@ -21,12 +21,12 @@ def test_a_shipped_card_with_pinned_bytes_is_published_and_keeps_its_level(
     registry: Registry,
 ) -> None:
     card = registry.cards[PUBMED]
-    given = given_data({PUBMED: card}, {}, None, registry)
+    given = with_user_data({PUBMED: card}, {}, None, registry)
     assert (given.published, given.stated_by) == ({PUBMED}, {})
     assert given.cards[PUBMED] == card
     (file, *_) = card.source.files
     moved = replace(card, source=replace(card.source, files=(replace(file, sha256="0" * 64),)))
-    assert not given_data({PUBMED: moved}, {}, None, registry).published
+    assert not with_user_data({PUBMED: moved}, {}, None, registry).published
 
 
 @pytest.mark.attack("levels", "a table of private notes as the data of a public card")
@@ -38,14 +38,14 @@ def test_own_data_is_not_published_and_who_stated_its_level_is_kept(
     for place in ("table:clinic.notes", str(tmp_path / "ward_notes.json")):
         own = OwnData(paths=[place])
         with pytest.raises(PolicyError, match="add --access-level"):
-            given_data(cards, {PUBMED: own}, None, registry)
+            with_user_data(cards, {PUBMED: own}, None, registry)
         for stated in AccessLevel:
-            given = given_data(cards, {PUBMED: own}, stated, registry)
+            given = with_user_data(cards, {PUBMED: own}, stated, registry)
             assert given.cards[PUBMED].access_level is stated
             assert given.stated_by == {PUBMED: this_user()}
             assert not given.published
         by_object = replace(own, access_level=AccessLevel.GATED)
-        given = given_data(cards, {PUBMED: by_object}, AccessLevel.PUBLIC, registry)
+        given = with_user_data(cards, {PUBMED: by_object}, AccessLevel.PUBLIC, registry)
         assert given.cards[PUBMED].access_level is AccessLevel.GATED
 
 
@@ -61,9 +61,9 @@ def test_who_states_a_level_is_known_by_the_process_not_by_variables(
 def test_imported_data_has_the_level_that_it_was_imported_with(registry: Registry) -> None:
     card = registry.cards[PUBMED]
     held = replace(card, source=replace(card.source, files=(), data_version="0" * 32))
-    assert given_data({PUBMED: held}, {}, None, registry).cards[PUBMED] == held
+    assert with_user_data({PUBMED: held}, {}, None, registry).cards[PUBMED] == held
     with pytest.raises(ConfigError, match="import it again as gated"):
-        given_data({PUBMED: held}, {}, AccessLevel.GATED, registry)
+        with_user_data({PUBMED: held}, {}, AccessLevel.GATED, registry)
 
 
 @pytest.mark.attack("levels", "a lowering recorded under a name that a variable gives")

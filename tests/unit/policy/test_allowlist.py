@@ -78,15 +78,15 @@ def test_an_engine_that_does_not_say_where_it_sends_gets_public_text_alone(
     level: AccessLevel,
 ) -> None:
     everything = tuple((each, tuple(Locality)) for each in AccessLevel)
-    policy, untold = replace(LISTED, allowed=everything), Route(is_known=False)
-    decision = confined(policy, level, deployment(), untold)
+    policy, no_progress = replace(LISTED, allowed=everything), Route(is_known=False)
+    decision = confined(policy, level, deployment(), no_progress)
     assert not decision.allowed
     assert decision.rule == (
         "deployment 'a/b': engine 'openai' does not say where it sends text; its plug-in has to "
         "state `destinations`, `Destinations.IN_PROCESS` for one that keeps text in this process "
         "(docs/plugins.md)"
     )
-    assert confined(policy, AccessLevel.PUBLIC, deployment(), untold).allowed
+    assert confined(policy, AccessLevel.PUBLIC, deployment(), no_progress).allowed
 
 
 @pytest.mark.attack(

@@ -15,7 +15,7 @@ from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.session import Session
 from medhelm_spark.lake.user import this_user
-from medhelm_spark.releases.pinned import held_releases
+from medhelm_spark.releases.pinned import stored_releases
 from medhelm_spark.releases.status import change_status
 from medhelm_spark.releases.verify import verify
 from medhelm_spark.stages import context
@@ -43,7 +43,7 @@ def as_user(lake: Path, name: str) -> Context:
 
 
 def status(lake: Path) -> ReleaseStatus:
-    held = {each.name: each for each in held_releases(as_user(lake, "x").lake)}
+    held = {each.name: each for each in stored_releases(as_user(lake, "x").lake)}
     return held["R2"].state.status
 
 
