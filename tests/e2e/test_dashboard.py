@@ -683,6 +683,8 @@ class TestBrowser:
         answer = tab.locator(".ms-answer")
         expect(answer).to_have_text(f"{ALPHA} says 0 {HOSTILE}")
         expect(tab.locator(".ms-block", has_text="Judges")).to_contain_text("Because")
+        data = tab.locator(".ms-block", has_text="In the data").get_by_role("row")
+        expect(data).to_have_text(["columnvalue", f"id{SOURCE_ID}", "wardward 0"])
         tab.get_by_text("#2 · 2.000").click()
         expect(answer).to_have_text(f"{ALPHA} says 1 {HOSTILE}")
         query = parse_qs(urlsplit(tab.url).query)

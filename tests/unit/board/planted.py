@@ -279,6 +279,7 @@ def _instance(scenario: str, level: AccessLevel, index: int) -> Instance:
         input=f"Case {index}: {HOSTILE}",
         references=(Reference(text=f"answer {index}", tags=("correct",)), Reference(text="wrong")),
         access_level=level,
+        extra_data={"ward": f"ward {index}"},
     )
 
 

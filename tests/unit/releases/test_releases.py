@@ -236,7 +236,8 @@ def test_what_changed_comes_first_and_the_largest_of_it(lake: Path) -> None:
     assert [row.change for row in release_differences(runs, (), {}, {})] == [
         InReleases.FIRST_ONLY for _ in runs
     ]
-    other = replace(pinned, run_spec=replace(run_spec("x", ALPHA, "triage_choice"), main_split="v"))
+    spec = replace(run_spec("x", ALPHA, "triage_choice"), main_split="v")
+    other = replace(pinned, planned=replace(pinned.planned, run_spec=spec))
     (row,) = release_differences([pinned], [other], {}, {})
     assert row.why == "other main metric: exact_match on v, before exact_match on test"
 
