@@ -6,16 +6,17 @@ above all of them. Which policy is binding is the platform's to say: `named_poli
 """
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from medhelm_spark.config.addresses import check_spark_secrets, check_url
-from medhelm_spark.config.loader import load_yaml, refuse_misnamed
+from medhelm_spark.config.loader import refuse_misnamed, validate
 from medhelm_spark.config.policy_trust import is_root, why_ours
 from medhelm_spark.config.resources import conf_path
+from medhelm_spark.config.yaml_text import parse_yaml, read_text
 from medhelm_spark.domain.cluster import Manager, manager_of
 from medhelm_spark.domain.policy_table import TABLE_NAME
 from medhelm_spark.domain.warehouse import DEFAULT_TOKEN, Warehouse, check_token
@@ -35,18 +36,6 @@ EMR_SERVERLESS = "custom:emr-serverless"
 """How the master of EMR Serverless begins."""
 PLATFORM, POLICY = PREFIX + "PLATFORM", PREFIX + "POLICY"
 SPARK = "spark"
-VARIABLES = {
-    LOG_LEVEL: PREFIX + "LOG_LEVEL",
-    "wave_minutes": PREFIX + "WAVE_MINUTES",
-    "slots": PREFIX + "SLOTS",
-    "tracking_uri": PREFIX + "TRACKING_URI",
-    "jars": PREFIX + "JARS",
-    "lake_permissions": PREFIX + "LAKE_PERMISSIONS",
-    "dashboard_address": PREFIX + "DASHBOARD_ADDRESS",
-    "sql_warehouse": PREFIX + "SQL_WAREHOUSE",
-    "sql_warehouse_token": PREFIX + "SQL_WAREHOUSE_TOKEN",
-}
-"""The variable of the environment that gives a setting, where there is one."""
 UNSET = "default"
 """Where a setting comes from that nothing gives."""
 BY_VARIABLE = f"named by {POLICY}, which whoever runs the job can set"
@@ -65,39 +54,121 @@ class Platform(StrEnum):
     EMR = "emr"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """What a platform needs to know.
+def _log_level(_: str, conf: Mapping[str, str]) -> Mapping[str, str]:
+    level = conf.get(LOG_LEVEL)
+    if level is not None and level.upper() not in LOG_LEVELS:
+        raise ConfigError(
+            f"setting spark: {LOG_LEVEL} ({PREFIX}LOG_LEVEL) is {level!r}; allowed: "
+            f"{', '.join(LOG_LEVELS)}."
+        )
+    return conf
 
-    `spark` are defaults, set only where the session has none. `wave_minutes` is the estimated work
-    of one commit. `slots` is the number of engines at once (None: found from the cluster),
-    `tracking_uri` MLflow's (None: its own default), `jars` Delta's (None: resolved from Maven).
-    `plugins` are modules that every command loads. `lake_permissions` is who reads the files of a
-    local lake: `private` (the owner) or `group`. `dashboard_address` is where a site serves the
-    dashboard (None: whoever wants it starts it). `sql_warehouse` reads a lake in a catalog where
-    no Spark session is (None: Spark does), with the token that `sql_warehouse_token` refers to.
-    `places` says by setting, Spark's by its own name,
-    which file or variable gave it.
+
+def _above_zero(name: str, value: float) -> float:
+    if not value > 0:
+        raise ConfigError(f"setting {name} is {value}; allowed: a number above 0.")
+    return value
+
+
+def _permissions(name: str, value: str) -> str:
+    value = value or PERMISSIONS[0]
+    if value not in PERMISSIONS:
+        raise ConfigError(f"setting {name} is {value!r}; allowed: {', '.join(PERMISSIONS)}.")
+    return value
+
+
+def _base_address(name: str, address: str) -> str | None:
+    """Where the dashboard is, as MLflow's records will say it: no login, nothing behind `?`."""
+    if not address:
+        return None
+    try:
+        check_url(address, "")
+        is_plain = "?" not in address and "#" not in address
+    except ConfigError:  # which speaks of a deployment's keys
+        is_plain = False
+    if not is_plain:
+        raise ConfigError(
+            f"setting {name} ({PREFIX}DASHBOARD_ADDRESS) is no base address; allowed: "
+            "http(s)://HOST[:PORT]/PATH without a login, `?` and `#`, to which a board's name is "
+            "added."
+        )
+    return address
+
+
+def _warehouse_address(_: str, address: str) -> str:
+    if address:
+        Warehouse(address=address)  # refuses a wrong one
+    return address
+
+
+def _token(_: str, token: str) -> str:
+    check_token(token or DEFAULT_TOKEN)
+    return token
+
+
+def _setting(
+    default: Any = None, *, read: type | None = str, check: Callable[[str, Any], Any] | None = None
+) -> Any:
+    """A setting's default, what its variable's text becomes (None: it has none), and its check."""
+    return field(default=default, metadata={"read": read, "check": check})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingsFile:
+    """What a settings file may hold: each setting's key, type, default, variable and check.
+
+    The variable is the key in capitals behind MEDHELM_SPARK_.
     """
 
+    spark: Mapping[str, str] = field(default_factory=dict, metadata={"check": _log_level})
+    """Spark's own settings, set only where the session has none."""
+    wave_minutes: float = _setting(10.0, read=float, check=_above_zero)
+    """The estimated work of one commit."""
+    slots: int | None = _setting(read=int, check=_above_zero)
+    """The number of engines at once; None: found from the cluster."""
+    tracking_uri: str | None = _setting()
+    """MLflow's address; None: its own default."""
+    jars: str | None = _setting()
+    """Delta's jars; None: resolved from Maven."""
+    plugins: tuple[str, ...] = _setting((), read=None)
+    """Modules that every command loads."""
+    policy: str | None = _setting(read=None)
+    """The site's policy, in PLATFORM_FILE alone; `named_policy` reads it, and its variable."""
+    lake_permissions: str = _setting(PERMISSIONS[0], check=_permissions)
+    """Who reads the files of a local lake: `private` (the owner) or `group`."""
+    dashboard_address: str | None = _setting(check=_base_address)
+    """Where a site serves the dashboard; None: whoever wants it starts it."""
+    sql_warehouse: str | None = _setting(check=_warehouse_address)
+    """What reads a lake in a catalog where no Spark session is; None: Spark does."""
+    sql_warehouse_token: str | None = _setting(check=_token)
+    """What refers to the warehouse's token; None: DEFAULT_TOKEN."""
+
+
+SETTINGS = tuple(item.name for item in fields(SettingsFile))
+"""What a settings file may hold."""
+VARIABLES = {LOG_LEVEL: PREFIX + "LOG_LEVEL"} | {
+    item.name: PREFIX + item.name.upper()
+    for item in fields(SettingsFile)
+    if item.metadata.get("read")
+}
+"""The variable of the environment that gives a setting, where there is one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings(SettingsFile):
+    """What a platform needs to know: the settings of all files and variables."""
+
     platform: Platform
-    spark: Mapping[str, str]
-    wave_minutes: float
-    slots: int | None
-    tracking_uri: str | None
-    jars: str | None
     origins: tuple[str, ...]
-    plugins: tuple[str, ...] = ()
-    lake_permissions: str = "private"
-    dashboard_address: str | None = None
-    sql_warehouse: str | None = None
-    sql_warehouse_token: str | None = None
-    places: Mapping[str, str] = field(default_factory=dict)
+    """The files that were read; the last wins."""
+    places: Mapping[str, str]
+    """By setting, Spark's by its own name: which file or variable gave it."""
 
     @property
     def warehouse(self) -> Warehouse | None:
         """The SQL warehouse that is named, if any."""
-        return _warehouse(self.sql_warehouse, self.sql_warehouse_token)
+        token = self.sql_warehouse_token or DEFAULT_TOKEN
+        return Warehouse(address=self.sql_warehouse, token=token) if self.sql_warehouse else None
 
     @property
     def rows(self) -> tuple[tuple[str, str, str], ...]:
@@ -109,25 +180,6 @@ class Settings:
             ("platform", str(self.platform), self.places.get("platform", UNSET)),
             *((name, _shown(held[name]), self.places.get(name, UNSET)) for name in sorted(held)),
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _SettingsFile:
-    spark: Mapping[str, str] = field(default_factory=dict)
-    wave_minutes: float | None = None
-    slots: int | None = None
-    tracking_uri: str | None = None
-    jars: str | None = None
-    plugins: tuple[str, ...] | None = None
-    policy: str | None = None
-    lake_permissions: str | None = None
-    dashboard_address: str | None = None
-    sql_warehouse: str | None = None
-    sql_warehouse_token: str | None = None
-
-
-SETTINGS = tuple(item.name for item in fields(_SettingsFile))
-"""What a settings file may hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,26 +209,28 @@ def load_settings(
     own = [PLATFORM_FILE, *([local_path / SETTINGS_FILE] if local_path else [])]
     for path in own:
         refuse_misnamed(path)
-    files = {path: load_yaml(path, _SettingsFile) for path in own if path.is_file()}
-    masters = [file.spark[MASTER] for file in files.values() if MASTER in file.spark]
+    files = {path: _read_file(path) for path in own if path.is_file()}
+    masters = [file[SPARK][MASTER] for file in files.values() if MASTER in file[SPARK]]
     platform = detect_platform(environ, master if master is not None else "".join(masters[-1:]))
     shipped = conf_path("settings", f"{platform}.yaml")
-    files = {shipped: load_yaml(shipped, _SettingsFile), **files}
-    merged = _SettingsFile()
-    origin = PLATFORM if environ.get(PLATFORM) else "found on this machine"
-    places = {"platform": origin}
+    files = {shipped: _read_file(shipped), **files}
     for path, file in files.items():
-        check_spark_secrets(file.spark, str(path))
-        if file.policy and path != PLATFORM_FILE:
+        check_spark_secrets(file[SPARK], str(path))
+        if file.get("policy") and path != PLATFORM_FILE:
             raise ConfigError(
                 f"{path}: policy is for the platform to name, in {PLATFORM_FILE}; allowed here: a "
                 "policy.yaml beside this file, which is advisory."
             )
-        merged = _over(merged, file)
-        places |= dict.fromkeys(_given(file), str(path))
-    variables = _from_environ(environ)
-    places |= {name: VARIABLES[name] for name in _given(variables)}
-    return _settings(platform, _over(merged, variables), tuple(map(str, files)), places)
+    origins = tuple(map(str, files))
+    values: dict[str, Any] = {SPARK: {}}
+    places = {"platform": PLATFORM if environ.get(PLATFORM) else "found on this machine"}
+    for place, given in (*zip(origins, files.values(), strict=True), *_from_environ(environ)):
+        values |= {**given, SPARK: values[SPARK] | given[SPARK]}
+        places |= dict.fromkeys({*given, *given[SPARK]} - {SPARK}, place)
+    for item in fields(SettingsFile):
+        if item.name in values and (check := item.metadata["check"]):
+            values[item.name] = check(item.name, values[item.name])
+    return Settings(platform=platform, origins=origins, places=places, **values)
 
 
 def named_policy(environ: Mapping[str, str] | None = None) -> NamedPolicy | None:
@@ -193,8 +247,8 @@ def named_policy(environ: Mapping[str, str] | None = None) -> NamedPolicy | None
     """
     environ = os.environ if environ is None else environ
     refuse_misnamed(PLATFORM_FILE)
-    file = load_yaml(PLATFORM_FILE, _SettingsFile) if PLATFORM_FILE.is_file() else _SettingsFile()
-    given = {str(PLATFORM_FILE): file.policy, POLICY: environ.get(POLICY)}
+    of_file = _read_file(PLATFORM_FILE).get("policy") if PLATFORM_FILE.is_file() else None
+    given = {str(PLATFORM_FILE): of_file, POLICY: environ.get(POLICY)}
     named = {where: path for where, path in given.items() if path}
     if len(set(named.values())) > 1:
         raise ConfigError(f"{POLICY} is {named[POLICY]!r}; {PLATFORM_FILE} names another one.")
@@ -205,7 +259,7 @@ def named_policy(environ: Mapping[str, str] | None = None) -> NamedPolicy | None
                 f"{where}: policy is {text!r}; allowed: the absolute path of a file, or a table as "
                 "catalog.schema.table."
             )
-        reason = _why_chosen(is_table=is_table) if file.policy else BY_VARIABLE
+        reason = _why_chosen(is_table=is_table) if of_file else BY_VARIABLE
         return NamedPolicy(place=text if is_table else path, reason=reason)
     return None
 
@@ -240,19 +294,26 @@ def detect_platform(environ: Mapping[str, str], master: str = "") -> Platform:
     return Platform.LOCAL if is_here else Platform.CLUSTER
 
 
-def _over(base: _SettingsFile, top: _SettingsFile) -> _SettingsFile:
-    changes: dict[str, Any] = {
-        item.name: getattr(top, item.name)
-        for item in fields(top)
-        if getattr(top, item.name) is not None
-    }
-    return replace(base, **{**changes, "spark": {**base.spark, **top.spark}})
+def _read_file(path: Path) -> dict[str, Any]:
+    """The settings that a file gives, Spark's always; a key without a value gives none."""
+    data: Any = parse_yaml(read_text(path), str(path))
+    empty: dict[str, Any] = {}
+    if isinstance(data, Mapping):
+        defaults = {item.name: item.default for item in fields(SettingsFile) if item.name != SPARK}
+        empty = {name: value for name, value in defaults.items() if data.get(name, "") is None}
+        data = {**data, **empty}
+    file = validate(data, SettingsFile, str(path))
+    return {name: getattr(file, name) for name in {*data, SPARK} - empty.keys()}
 
 
-def _given(file: _SettingsFile) -> list[str]:
-    """The settings that a file gives, Spark's by their own names."""
-    named = [name for name in SETTINGS if name != SPARK and getattr(file, name) is not None]
-    return [*named, *file.spark]
+def _from_environ(environ: Mapping[str, str]) -> Iterable[tuple[str, dict[str, Any]]]:
+    """Each variable that is set, with the setting that it gives, Spark's always."""
+    if level := environ.get(VARIABLES[LOG_LEVEL]):
+        yield VARIABLES[LOG_LEVEL], {SPARK: {LOG_LEVEL: level}}
+    for item in fields(SettingsFile):
+        variable = VARIABLES.get(item.name, "")
+        if text := environ.get(variable):
+            yield variable, {SPARK: {}, item.name: _parsed(variable, text, item.metadata["read"])}
 
 
 def _shown(value: object) -> str:
@@ -261,89 +322,9 @@ def _shown(value: object) -> str:
     return "none" if value is None else str(value)
 
 
-def _from_environ(environ: Mapping[str, str]) -> _SettingsFile:
-    level = environ.get(VARIABLES[LOG_LEVEL])
-    return _SettingsFile(
-        spark={LOG_LEVEL: level} if level else {},
-        wave_minutes=_number(environ, "wave_minutes", float),
-        slots=_number(environ, "slots", int),
-        tracking_uri=environ.get(VARIABLES["tracking_uri"]) or None,
-        jars=environ.get(VARIABLES["jars"]) or None,
-        lake_permissions=environ.get(VARIABLES["lake_permissions"]) or None,
-        dashboard_address=environ.get(VARIABLES["dashboard_address"]) or None,
-        sql_warehouse=environ.get(VARIABLES["sql_warehouse"]) or None,
-        sql_warehouse_token=environ.get(VARIABLES["sql_warehouse_token"]) or None,
-    )
-
-
-def _number(environ: Mapping[str, str], name: str, kind: type) -> Any:
-    text = environ.get(VARIABLES[name])
-    if not text:
-        return None
+def _parsed(variable: str, text: str, kind: type) -> Any:
     try:
         return kind(text)
     except ValueError:
         allowed = "a whole number" if kind is int else "a number"
-        raise ConfigError(f"{VARIABLES[name]} is {text!r}; allowed: {allowed}.") from None
-
-
-def _warehouse(address: str | None, token: str | None) -> Warehouse | None:
-    return Warehouse(address=address, token=token or DEFAULT_TOKEN) if address else None
-
-
-def _base_address(address: str | None) -> str | None:
-    """Where the dashboard is, as MLflow's records will say it: no login, nothing behind `?`."""
-    if not address:
-        return None
-    try:
-        check_url(address, "")
-        is_plain = "?" not in address and "#" not in address
-    except ConfigError:  # which speaks of a deployment's keys
-        is_plain = False
-    if not is_plain:
-        raise ConfigError(
-            f"setting dashboard_address ({PREFIX}DASHBOARD_ADDRESS) is no base address; allowed: "
-            "http(s)://HOST[:PORT]/PATH without a login, `?` and `#`, to which a board's name is "
-            "added."
-        )
-    return address
-
-
-def _settings(
-    platform: Platform,
-    file: _SettingsFile,
-    origins: tuple[str, ...],
-    places: Mapping[str, str],
-) -> Settings:
-    wave_minutes = 10.0 if file.wave_minutes is None else file.wave_minutes
-    for name, value in (("wave_minutes", wave_minutes), ("slots", file.slots)):
-        if value is not None and not value > 0:
-            raise ConfigError(f"setting {name} is {value}; allowed: a number above 0.")
-    level = file.spark.get(LOG_LEVEL)
-    if level is not None and level.upper() not in LOG_LEVELS:
-        raise ConfigError(
-            f"setting spark: {LOG_LEVEL} ({PREFIX}LOG_LEVEL) is {level!r}; allowed: "
-            f"{', '.join(LOG_LEVELS)}."
-        )
-    permissions = file.lake_permissions or PERMISSIONS[0]
-    if permissions not in PERMISSIONS:
-        raise ConfigError(
-            f"setting lake_permissions is {permissions!r}; allowed: {', '.join(PERMISSIONS)}."
-        )
-    check_token(file.sql_warehouse_token or DEFAULT_TOKEN)
-    _warehouse(file.sql_warehouse, file.sql_warehouse_token)  # refuses a wrong address
-    return Settings(
-        platform=platform,
-        spark=file.spark,
-        wave_minutes=wave_minutes,
-        slots=file.slots,
-        tracking_uri=file.tracking_uri,
-        jars=file.jars,
-        origins=origins,
-        plugins=file.plugins or (),
-        lake_permissions=permissions,
-        dashboard_address=_base_address(file.dashboard_address),
-        sql_warehouse=file.sql_warehouse,
-        sql_warehouse_token=file.sql_warehouse_token,
-        places=places,
-    )
+        raise ConfigError(f"{variable} is {text!r}; allowed: {allowed}.") from None
