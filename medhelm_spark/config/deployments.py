@@ -7,7 +7,7 @@ becomes a `Refusal`: it may be listed, and says what to write instead when it is
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,10 +19,9 @@ from medhelm_spark.domain.deployment import (
     CHOICES,
     Deployment,
     Locality,
-    OnFailure,
     Prices,
+    StatedDeployment,
 )
-from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 
@@ -35,28 +34,15 @@ class ClientSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeploymentEntry:
-    """One item of the file: MedHELM's keys, then ours."""
+class DeploymentEntry(StatedDeployment):
+    """One item of the file: what its deployment holds too, then MedHELM's other keys, then ours."""
 
-    name: str
     model_name: str | None = None
-    tokenizer_name: str | None = None
     client_spec: ClientSpec = field(default_factory=ClientSpec)
     window_service_spec: ClientSpec | None = None
-    max_sequence_length: int | None = None
-    max_request_length: int | None = None
-    max_sequence_and_generated_tokens_length: int | None = None
-    deprecated: bool = False
     args: Mapping[str, Any] | None = None
     engine: str | None = None
     locality: Locality | None = None
-    max_concurrency: int = 16
-    max_attempts: int = 5
-    max_failures_in_a_row: int | None = None
-    on_failure: Mapping[FailureKind, OnFailure] = field(default_factory=dict)
-    tokens_per_second: float | None = None
-    prices: Prices | None = None
-    demo: bool = False
 
     @property
     def model(self) -> str:
@@ -165,26 +151,16 @@ def _built(
     locality = declared.locality(args)
     # What computes in the process that asks is local by its nature, and sends nowhere.
     is_here = locality is Locality.LOCAL and not urls
+    stated = {item.name: getattr(entry, item.name) for item in fields(StatedDeployment)}
+    stated["max_request_length"] = entry.max_request_length or entry.max_sequence_length
     return Deployment(
-        name=entry.name,
+        **stated,
         model=entry.model,
         engine=engine,
         locality=entry.locality or locality,
         is_locality_stated=is_here or entry.locality is not None,
         args=args,
         serving=declared.serving,
-        tokenizer_name=entry.tokenizer_name,
-        max_sequence_length=entry.max_sequence_length,
-        max_request_length=entry.max_request_length or entry.max_sequence_length,
-        max_sequence_and_generated_tokens_length=entry.max_sequence_and_generated_tokens_length,
-        on_failure=entry.on_failure,
-        max_concurrency=entry.max_concurrency,
-        max_attempts=entry.max_attempts,
-        max_failures_in_a_row=entry.max_failures_in_a_row,
-        tokens_per_second=entry.tokens_per_second,
-        prices=entry.prices,
-        demo=entry.demo,
-        deprecated=entry.deprecated,
         origin=origin,
     )
 
@@ -214,11 +190,10 @@ def _checked_urls(declared: DeclaredEngine, args: Args, where: str) -> tuple[str
 
 
 def _check_limits(entry: DeploymentEntry, where: str) -> None:
-    keys = ("max_sequence_length", "max_request_length", "max_concurrency", "max_attempts")
-    for key in (*keys, "max_failures_in_a_row", "tokens_per_second"):
-        value = getattr(entry, key)
-        if value is not None and value <= 0:
-            raise ConfigError(f"{where}: {key} is {value}; allowed: a number above 0.")
+    for item in fields(entry):
+        value = getattr(entry, item.name)
+        if item.metadata.get("is_above_zero") and value is not None and value <= 0:
+            raise ConfigError(f"{where}: {item.name} is {value}; allowed: a number above 0.")
     for kind, action in entry.on_failure.items():
         if action not in CHOICES[kind]:
             raise ConfigError(

@@ -85,43 +85,53 @@ class Prices:
     as_of: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deployment:
-    """One way to reach a model. `engine` names an entry of `engines.ENGINES`, `args` configure it.
+def _above_zero(default: int | None = None) -> Any:
+    """The default of a field that a file may only give a number above 0."""
+    return field(default=default, metadata={"is_above_zero": True})
 
-    `locality` is None where nobody said it, of answers from a file: no policy can list that.
-    `args` never hold a secret: a key is given by reference (`env:NAME`, `secret:SCOPE/NAME`).
-    `serving` names those that the engine declares as being of where and how fast, not of what is
-    answered: a moved server asks nothing again.
-    `tokens_per_second` is an estimate per slot, used for wave sizes and time left only.
-    `is_locality_stated` is False where nobody said where it runs and `locality` is a guess;
-    `is_locality_attested` says that a person said it with the command, and no file.
-    `on_failure` holds what differs from the first of `CHOICES`. `max_attempts` bounds the tries of
-    a request within one run; after `max_failures_in_a_row` requests that failed for infrastructure
-    the run stops asking.
-    """
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatedDeployment:
+    """What a file says of a deployment and the deployment holds as it is said."""
 
     name: str
-    model: str
-    engine: str
-    locality: Locality | None
-    args: Mapping[str, Any] = field(default_factory=dict)
-    serving: frozenset[str] = frozenset()
     tokenizer_name: str | None = None
-    max_sequence_length: int | None = None
-    max_request_length: int | None = None
+    max_sequence_length: int | None = _above_zero()
+    max_request_length: int | None = _above_zero()
     max_sequence_and_generated_tokens_length: int | None = None
+    deprecated: bool = False
     on_failure: Mapping[FailureKind, OnFailure] = field(default_factory=dict)
-    max_concurrency: int = 16
-    max_attempts: int = 5
-    max_failures_in_a_row: int | None = None
-    tokens_per_second: float | None = None
+    """What differs from the first of `CHOICES`."""
+    max_concurrency: int = _above_zero(16)
+    max_attempts: int = _above_zero(5)
+    """The most tries of a request within one run."""
+    max_failures_in_a_row: int | None = _above_zero()
+    """After so many requests that failed for infrastructure the run stops asking."""
+    tokens_per_second: float | None = _above_zero()
+    """An estimate per slot, used for wave sizes and time left only."""
     prices: Prices | None = None
     demo: bool = False
-    deprecated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment(StatedDeployment):
+    """One way to reach a model."""
+
+    model: str
+    engine: str
+    """An entry of `engines.ENGINES`, which `args` configure."""
+    locality: Locality | None
+    """None where nobody said it, of answers from a file: no policy can list that."""
+    args: Mapping[str, Any] = field(default_factory=dict)
+    """Never hold a secret: a key is given by reference (`env:NAME`, `secret:SCOPE/NAME`)."""
+    serving: frozenset[str] = frozenset()
+    """The arguments that the engine declares as being of where and how fast, not of what is
+    answered: a moved server asks nothing again."""
     origin: str = ""
     is_locality_stated: bool = True
+    """False where nobody said where it runs and `locality` is a guess."""
     is_locality_attested: bool = False
+    """Whether a person said it with the command, and no file."""
 
     def action(self, kind: FailureKind) -> OnFailure:
         """What a failure of this kind leads to."""
