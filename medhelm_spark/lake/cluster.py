@@ -9,6 +9,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from medhelm_spark.domain.cluster import KEYS, Cluster, Manager, manager_of
+from medhelm_spark.lake.settings import setting
 
 MASTER = "spark.master"
 CONNECT = "sc://"
@@ -25,7 +26,7 @@ def master_of(spark: SparkSession | None) -> str | None:
     """
     spark = spark or SparkSession.getActiveSession()
     if spark is not None:
-        return str(_setting(spark, MASTER) or "") if _context(spark) else CONNECT
+        return str(setting(spark, MASTER) or "") if _context(spark) else CONNECT
     if "SPARK_REMOTE" in os.environ:
         return CONNECT
     if SparkContext._active_spark_context is not None:
@@ -41,11 +42,11 @@ def cluster_of(spark: SparkSession) -> Cluster:
 
     Waits a moment for the first executor of a cluster that has just been asked for some.
     """
-    given = {key: _setting(spark, key) for key in KEYS}
+    given = {key: setting(spark, key) for key in KEYS}
     conf = {key: value for key, value in given.items() if value is not None}
     context = _context(spark)
     if context is None:
-        server = _setting(spark, MASTER) or ""  # of which `local` is another machine than ours
+        server = setting(spark, MASTER) or ""  # of which `local` is another machine than ours
         is_local = manager_of(server) is Manager.LOCAL
         return Cluster(master="" if is_local else server, conf=conf)
     master = str(context.master)
@@ -61,13 +62,6 @@ def cluster_of(spark: SparkSession) -> Cluster:
         hosts=len({place.rpartition(":")[0] for place in places}),
         parallelism=int(context.defaultParallelism),
     )
-
-
-def _setting(spark: SparkSession, key: str) -> str | None:
-    """A setting of the session; None where it has none or does not tell it, as serverless ones."""
-    with suppress(Exception):  # each kind of session has its own error for a key that it hides
-        return spark.conf.get(key, None)
-    return None
 
 
 def _context(spark: SparkSession) -> Any:

@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 
 from pyspark.sql import SparkSession
 
+from medhelm_spark.lake.settings import setting, temporarily
+
 
 @contextmanager
 def with_defaults(spark: SparkSession | None, conf: Mapping[str, str]) -> Iterator[None]:
@@ -18,15 +20,13 @@ def with_defaults(spark: SparkSession | None, conf: Mapping[str, str]) -> Iterat
     these settings already.
     """
     spark = spark or SparkSession.getActiveSession()
-    lacking = _lacking(spark, conf) if spark else {}
-    added = [key for key, value in lacking.items() if spark and _set(spark, key, value)]
-    try:
+    if spark is None:
         yield
-    finally:
-        for key in added:
-            with suppress(Exception):  # the session may have been stopped meanwhile
-                if spark and spark.conf.get(key, None) == conf[key]:  # a longer work may go on
-                    spark.conf.unset(key)
+        return
+    lacking = _lacking(spark, conf)
+    added = {key: value for key, value in lacking.items() if _takes(spark, key)}
+    with temporarily(spark, added, before=dict.fromkeys(added)):
+        yield
 
 
 def not_applied(spark: SparkSession, conf: Mapping[str, str]) -> list[str]:
@@ -36,7 +36,7 @@ def not_applied(spark: SparkSession, conf: Mapping[str, str]) -> list[str]:
 
 def _lacking(spark: SparkSession, conf: Mapping[str, str]) -> dict[str, str]:
     """Those of the settings that nobody has set in the session, a default aside."""
-    other = {key: value for key, value in conf.items() if _value(spark, key) != value}
+    other = {key: value for key, value in conf.items() if setting(spark, key) != value}
     if not other:
         return {}
     try:
@@ -46,22 +46,7 @@ def _lacking(spark: SparkSession, conf: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in other.items() if key not in given}
 
 
-def _value(spark: SparkSession, key: str) -> str | None:
-    with suppress(Exception):  # each kind of session has its own error for a key that it hides
-        return spark.conf.get(key, None)
-    return None
-
-
 def _takes(spark: SparkSession, key: str) -> bool:
     with suppress(Exception):
         return bool(spark.conf.isModifiable(key))
-    return False
-
-
-def _set(spark: SparkSession, key: str, value: str) -> bool:
-    if not _takes(spark, key):
-        return False
-    with suppress(Exception):
-        spark.conf.set(key, value)
-        return True
     return False

@@ -225,7 +225,7 @@ class _Spark:
 
     def vacuum(self, table: str, days: int, *, dry_run: bool) -> int:
         name = self._lake.location.quoted(table)
-        with temporarily(self._lake.spark, LISTING, LISTING_TASKS):
+        with temporarily(self._lake.spark, {LISTING: LISTING_TASKS}):
             found = self._lake.spark.sql(f"VACUUM {name} RETAIN {days * 24} HOURS DRY RUN").count()
             if found and not dry_run:
                 self._lake.spark.sql(f"VACUUM {name} RETAIN {days * 24} HOURS")

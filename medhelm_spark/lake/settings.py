@@ -49,16 +49,23 @@ def setting(spark: SparkSession, key: str) -> str | None:
 
 
 @contextmanager
-def temporarily(spark: SparkSession, key: str, value: str) -> Iterator[None]:
-    """Have a setting while something works, in a session that takes it; then what it was."""
-    before = setting(spark, key)
-    with suppress(Exception):  # each kind of session has its own
-        spark.conf.set(key, value)
+def temporarily(
+    spark: SparkSession, values: Mapping[str, str], before: Mapping[str, str | None] | None = None
+) -> Iterator[None]:
+    """Have settings while something works, as far as the session takes them; then what they were.
+
+    `before` is what they were, by default what the session tells. A value that somebody else set
+    meanwhile stays: a longer work may go on.
+    """
+    before = before or {key: setting(spark, key) for key in values}
+    for key, value in values.items():
+        with suppress(Exception):  # each kind of session has its own
+            spark.conf.set(key, value)
     try:
         yield
     finally:
-        with suppress(Exception):  # the session may have been stopped meanwhile
-            _restore(spark, key, before)
+        ours = [key for key, value in values.items() if setting(spark, key) == value]
+        _restore(spark, {key: before[key] for key in ours})
 
 
 @contextmanager
@@ -89,9 +96,7 @@ def kept_settings(spark: SparkSession | None) -> Iterator[None]:
             if count > 1:  # work in another thread goes on
                 _KEPT[held] = (count - 1, first)
             else:
-                with suppress(Exception):  # the session may have been stopped meanwhile
-                    for key, value in first.items():
-                        _restore(spark, key, value)
+                _restore(spark, first)
 
 
 def require(spark: SparkSession) -> None:
@@ -137,10 +142,12 @@ def _held(spark: SparkSession) -> object:
         return getattr(spark, "session_id", id(spark))
 
 
-def _restore(spark: SparkSession, key: str, value: str | None) -> None:
-    if value == setting(spark, key):
-        return
-    if value is None:
-        spark.conf.unset(key)
-    else:
-        spark.conf.set(key, value)
+def _restore(spark: SparkSession, before: Mapping[str, str | None]) -> None:
+    with suppress(Exception):  # the session may have been stopped meanwhile
+        for key, value in before.items():
+            if value == setting(spark, key):
+                continue
+            if value is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, value)

@@ -134,6 +134,6 @@ def _data(ctx: Context, spec: RunSpec) -> DataFrame:
 def _lines(ctx: Context, lines: DataFrame) -> Iterator[str]:
     """The rows one partition after the other: no more of them is at the driver at once."""
     # Texts of whole records in hand: Spark's 4,096 rows of them at once would fill a heap.
-    with temporarily(ctx.lake.spark, ROWS_AT_ONCE, "64"), plain_errors():
+    with temporarily(ctx.lake.spark, {ROWS_AT_ONCE: "64"}), plain_errors():
         for row in lines.toLocalIterator():
             yield row.text

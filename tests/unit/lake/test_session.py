@@ -100,7 +100,7 @@ def test_a_session_that_neither_tells_nor_takes_a_setting_works() -> None:
 
     conf: Any = spark.conf
     conf.get = conf.set = conf.unset = refuse
-    with kept_settings(spark), temporarily(spark, "spark.sql.ansi.enabled", "true"):
+    with kept_settings(spark), temporarily(spark, {"spark.sql.ansi.enabled": "true"}):
         assert setting(spark, ZONE) is None
     assert held == {ZONE: "America/New_York"}
 
@@ -116,9 +116,16 @@ def test_a_session_that_keeps_printing_local_variables_is_refused() -> None:
 
 def test_a_setting_for_a_while_is_put_back() -> None:
     spark, held = session()
-    with temporarily(spark, ZONE, "UTC"), temporarily(spark, "a", "b"):
-        assert held == {ZONE: "UTC", "a": "b"}
+    with temporarily(spark, {ZONE: "UTC"}), temporarily(spark, {"a": "b", "c": "d"}):
+        assert held == {ZONE: "UTC", "a": "b", "c": "d"}
     assert held == {ZONE: "America/New_York"}
+
+
+def test_a_value_that_somebody_else_set_meanwhile_stays() -> None:
+    spark, held = session()
+    with temporarily(spark, {ZONE: "UTC", "a": "b"}):
+        held["a"] = "theirs"
+    assert held == {ZONE: "America/New_York", "a": "theirs"}
 
 
 @pytest.mark.parametrize("version", ["3.5.6", "2.4.8"])
