@@ -2,20 +2,22 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from pyspark import __version__ as pyspark_version
 
 from medhelm_spark import features
 from medhelm_spark.config.settings import Platform, Settings
-from medhelm_spark.domain.machine import LookAt, Machine
+from medhelm_spark.domain.machine import Machine
 from medhelm_spark.domain.names import without_login
-from medhelm_spark.engines.machine import look, look_at_each
+from medhelm_spark.engines.machine import look
 from medhelm_spark.errors import MedhelmSparkError, SetupError
+from medhelm_spark.lake.cluster import cluster_of
+from medhelm_spark.lake.executors import each_executor
 from medhelm_spark.lake.jvm import check_java, delta_conf
-from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.location import Location
-from medhelm_spark.lake.probe import ProbedStore, executors, folder_store, spark_store
+from medhelm_spark.lake.probe import ProbedStore, folder_store, spark_store
 from medhelm_spark.lake.session import is_started
 from medhelm_spark.lake.settings import kept_settings
 from medhelm_spark.workspace.session import session_of, settings_of
@@ -68,7 +70,7 @@ def gather(
     """
     place, settings = Location.of(location), settings_of(site)
     found: dict[str, object] = {
-        "driver": look(LookAt(number=0, paths=paths)),
+        "driver": look(paths),
         "location": str(place),
         "paths": paths,
         "wanted": wanted,
@@ -123,9 +125,9 @@ def _by_spark(
         store = spark_store(spark, place)
         found |= {"store": store, "delta": store.delta}
         if on_executors:
-            lake = Lake(spark, str(place))
             try:
-                found["executors"] = tuple(executors(lake, look_at_each, paths))
+                machines = each_executor(spark, cluster_of(spark), partial(look, paths), Machine)
+                found["executors"] = tuple(machines)
             except MedhelmSparkError as error:
                 found["executors_problem"] = str(error)
             except Exception as error:  # a job that failed reaches Python as the JVM's own

@@ -6,28 +6,20 @@ from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LookAt:
-    """What one task is to look at on its machine: `paths` that have to be there."""
-
-    number: int
-    paths: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """The driver's machine, or that of an executor.
-
-    `clock` is its time when it looked, `packages` the versions of what counts here, `gpus` its
-    devices' names, `free_bytes` what is left where Spark spills, `missing` those of the paths that
-    are not there.
-    """
+    """The driver's machine, or that of an executor."""
 
     name: str
     clock: datetime
+    """Its time when it looked."""
     python: str
     cores: int
     packages: Mapping[str, str] = field(default_factory=dict)
+    """The versions of what counts here."""
     gpus: tuple[str, ...] = ()
+    """Its devices' names."""
     gpu_driver: str | None = None
     free_bytes: int = 0
+    """What is left where Spark spills."""
     missing: tuple[str, ...] = ()
+    """Those of the paths it was asked for that are not there."""

@@ -5,12 +5,12 @@ import platform
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from medhelm_spark.domain.machine import LookAt, Machine
+from medhelm_spark.domain.machine import Machine
 from medhelm_spark.engines.worker import executor_folder, this_executor
 from medhelm_spark.operating_system import usable_cpus
 from medhelm_spark.subprocess_env import child_environment
@@ -24,8 +24,8 @@ PATIENCE = 20.0
 """Seconds that the GPUs' driver may take to answer: the first call after a start takes some."""
 
 
-def look(asked: LookAt) -> Machine:
-    """This machine, as this process sees it."""
+def look(paths: tuple[str, ...] = ()) -> Machine:
+    """This machine, as this process sees it; `paths` are to be there."""
     names, driver = gpus(_told_by_driver())
     folder = executor_folder(os.environ) or tempfile.gettempdir()
     return Machine(
@@ -37,13 +37,8 @@ def look(asked: LookAt) -> Machine:
         gpus=names,
         gpu_driver=driver,
         free_bytes=shutil.disk_usage(folder).free,
-        missing=tuple(path for path in asked.paths if not Path(path).exists()),
+        missing=tuple(path for path in paths if not Path(path).exists()),
     )
-
-
-def look_at_each(asked: Iterable[LookAt]) -> Iterator[Machine]:
-    """The same as a function of rows, for tasks."""
-    return map(look, asked)
 
 
 def gpus(told: str) -> tuple[tuple[str, ...], str | None]:

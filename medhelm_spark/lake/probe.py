@@ -1,11 +1,9 @@
-"""What only Spark can tell of itself and of a lake's place: tried on what is then removed.
+"""How a lake's place answers: tried on what is then removed.
 
 Nothing of the lake's own tables is read or written.
 """
 
-import time
 import uuid
-from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,18 +13,11 @@ from shutil import rmtree
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from medhelm_spark.domain.machine import LookAt, Machine
 from medhelm_spark.lake.java_error import innermost
-from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.links import link_error
 from medhelm_spark.lake.location import Location
-from medhelm_spark.lake.rows import map_rows, rows_of
-from medhelm_spark.lake.session import node_addresses
 
 PROBE = "_doctor"
-WAIT = 0.3
-"""Seconds that each task takes, so that one executor does not take all of them."""
-TASKS, TASKS_PER_NODE = 8, 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,29 +36,6 @@ class ProbedStore:
     after: datetime
     modified: datetime | None = None
     delta: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Slow:
-    """A function of rows whose every task takes WAIT seconds."""
-
-    fn: Callable[[Iterable[LookAt]], Iterable[Machine]]
-
-    def __call__(self, rows: Iterable[LookAt]) -> Iterable[Machine]:
-        for row in rows:
-            time.sleep(WAIT)
-            yield from self.fn([row])
-
-
-def executors(
-    lake: Lake, look: Callable[[Iterable[LookAt]], Iterable[Machine]], paths: tuple[str, ...]
-) -> list[Machine]:
-    """What tasks find on their machines, once for each executor that took one."""
-    count = max(TASKS, TASKS_PER_NODE * len(node_addresses(lake.spark)))
-    asked = lake.frame([LookAt(number=number, paths=paths) for number in range(count)], LookAt)
-    spread = asked.repartitionByRange(count, F.col("number"))
-    found = rows_of(map_rows(spread, _Slow(fn=look), LookAt, Machine), Machine)
-    return sorted({each.name: each for each in found}.values(), key=lambda each: each.name)
 
 
 def folder_store(folder: Path) -> ProbedStore:

@@ -1,71 +1,44 @@
-"""What the executors' machines have: GPUs that Spark does not count, and files that a run reads.
+"""What the executors' machines have: GPUs that Spark does not count, and files that a run reads."""
 
-A task is the only thing that can look there. Executors are known once one of their tasks answered;
-where some have not after a few rounds, the others stand for them.
-"""
-
-import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from platform import node
 
-from medhelm_spark.domain.cluster import EXECUTOR_GPUS, Cluster, cores_of, executors_of
+from medhelm_spark.domain.cluster import EXECUTOR_GPUS, Cluster
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.engines import preflight
 from medhelm_spark.engines.slots import visible_gpus_here
 from medhelm_spark.engines.worker import this_executor
 from medhelm_spark.errors import MedhelmSparkError, SetupError
-from medhelm_spark.lake.rows import map_rows, rows_of
+from medhelm_spark.lake.executors import each_executor
 from medhelm_spark.stages.context import Context
-
-ROUNDS = 4
-PAUSE = 0.2
-"""Seconds that a task stays, so that the next one goes to another executor."""
-MOST_TASKS = 2_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
-    """A task that looks around."""
-
-    number: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutorMachine:
-    """What a task found where it ran: executor, host, GPUs, and paths that are not there.
+    """What a task found where it ran."""
 
-    `lacks` is what the engines there would have refused, one sentence, empty for nothing.
-    """
-
-    executor: str
+    name: str
+    """The executor's."""
     host: str
     gpus: int
     missing: tuple[str, ...]
+    """Paths that are not there."""
     lacks: str
+    """What the engines there would have refused, one sentence, empty for nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """The function of this module: visits in, machines out."""
-
-    paths: tuple[str, ...] = ()
-    deployments: tuple[Deployment, ...] = ()
-    pause: float = PAUSE
-
-    def __call__(self, visits: Iterable[Visit]) -> Iterator[ExecutorMachine]:
-        for _ in visits:
-            time.sleep(self.pause)
-            missing = tuple(path for path in self.paths if not Path(path).exists())
-            gpus = len(visible_gpus_here())
-            yield ExecutorMachine(
-                executor=this_executor(),
-                host=node(),
-                gpus=gpus,
-                missing=missing,
-                lacks=next(filter(None, map(_lacks, self.deployments)), ""),
-            )
+def look(paths: Sequence[str], deployments: Sequence[Deployment]) -> ExecutorMachine:
+    """The machine of this process."""
+    return ExecutorMachine(
+        name=this_executor(),
+        host=node(),
+        gpus=len(visible_gpus_here()),
+        missing=tuple(path for path in paths if not Path(path).exists()),
+        lacks=next(filter(None, map(_lacks, deployments)), ""),
+    )
 
 
 def _lacks(deployment: Deployment) -> str:
@@ -80,19 +53,8 @@ def machines(
     ctx: Context, paths: Sequence[str] = (), deployments: Sequence[Deployment] = ()
 ) -> list[ExecutorMachine]:
     """The executors that answered, in the order of their names; each once."""
-    cluster = ctx.cluster()
-    expected = cluster.executors or executors_of(cluster)[0]
-    tasks = min(MOST_TASKS, 2 * max(cores_of(cluster), expected))
-    visits = [Visit(number=number) for number in range(tasks)]
-    found: dict[str, ExecutorMachine] = {}
-    for attempt in range(1, ROUNDS + 1):
-        frame = ctx.lake.frame(visits, Visit).repartition(tasks)
-        look = Look(tuple(paths), tuple(deployments), PAUSE * attempt)
-        rows = rows_of(map_rows(frame, look, Visit, ExecutorMachine), ExecutorMachine)
-        found |= {row.executor: row for row in rows}
-        if len(found) >= expected:
-            break
-    return [found[name] for name in sorted(found)]
+    looking = partial(look, tuple(paths), tuple(deployments))
+    return each_executor(ctx.lake.spark, ctx.cluster(), looking, ExecutorMachine)
 
 
 def with_gpus(ctx: Context) -> Cluster:

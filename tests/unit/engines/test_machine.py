@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark.domain.machine import LookAt
-from medhelm_spark.engines.machine import look, look_at_each
+from medhelm_spark.engines.machine import look
 from medhelm_spark.version import VERSION
 
 
@@ -20,7 +19,7 @@ def driver(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_gpus_paths_and_versions_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     driver(tmp_path, "echo 'NVIDIA L40S, 580.95.05'; echo 'NVIDIA L40S, 580.95.05'", monkeypatch)
     paths = (str(tmp_path), str(tmp_path / "weights"))
-    (found,) = look_at_each([LookAt(number=0, paths=paths)])
+    found = look(paths)
     assert found.gpus == ("NVIDIA L40S", "NVIDIA L40S")
     assert found.gpu_driver == "580.95.05"
     assert found.missing == (str(tmp_path / "weights"),)
@@ -30,5 +29,5 @@ def test_gpus_paths_and_versions_are_found(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_driver_that_fails_is_no_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     driver(tmp_path, "echo 'NVIDIA-SMI has failed, sorry'; exit 9", monkeypatch)
-    found = look(LookAt(number=0))
+    found = look()
     assert (found.gpus, found.gpu_driver) == ((), None)

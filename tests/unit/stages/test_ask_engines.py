@@ -12,7 +12,7 @@ from medhelm_spark.errors import SetupError
 from medhelm_spark.stages.infer.outage import is_rejected, outage
 from medhelm_spark.stages.infer.pending import RequestCounts
 from medhelm_spark.stages.infer.stage import AskEngines
-from medhelm_spark.stages.machines import Look, Visit
+from medhelm_spark.stages.machines import look
 from tests.unit.engines.nouns import deployment, request
 
 POLICY = Policy(allowed=(), version="1")
@@ -61,8 +61,7 @@ def test_a_key_that_this_executor_lacks_is_a_result_and_no_error_of_the_task(
 def test_a_look_at_a_machine_tells_the_key_that_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MY_KEY", raising=False)
     given = deployment("openai", base_url="http://127.0.0.1:9/v1", api_key="env:MY_KEY")
-    (machine,) = Look(deployments=(given,), pause=0.0)([Visit(number=0)])
-    assert machine.lacks == (
+    assert look((), (given,)).lacks == (
         "deployment 'test/model': args.api_key: no key found for env:MY_KEY; set the environment "
         "variable MY_KEY."
     )
