@@ -83,7 +83,7 @@ def texts_in(reply: Reply, end: int) -> list[NamedOption]:
         start = reply.low.find(option, 0, end)
         while start >= 0:
             stop = start + len(option)
-            if not any(taken[start:stop]) and _is_alone(reply.low, option, start):
+            if not any(taken[start:stop]) and is_alone(reply.low, option, start):
                 taken[start:stop] = b"\1" * len(option)
                 mention = NamedOption(result, start, stop, is_text=True)
                 is_denied = reply.is_denied(start) or reply.is_absent(start)
@@ -129,7 +129,8 @@ def _is_topic(reply: Reply, named: NamedOption) -> bool:
     return is_discussed(reply, named) or patterns.HEADING.match(reply.low, named.end) is not None
 
 
-def _is_alone(low: str, option: str, start: int) -> bool:
+def is_alone(low: str, option: str, start: int) -> bool:
+    """Whether an option's text at a place is no part of a longer word."""
     end = start + len(option)
     if patterns.INSIDE.search(low, max(0, start - 3), start) or low[end : end + 1].isalnum():
         return False

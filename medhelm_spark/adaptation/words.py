@@ -26,6 +26,8 @@ class _Words(NamedTuple):
     would: str = ""  # a form of the verb for what is not so
     condition: str = ""  # before or after what holds under a condition only
     either: str = ""  # "and", "or" between options
+    remain: str = ""  # before the option that is left
+    point: str = ""  # verbs of findings, before the option that they speak for
 
 
 RIGHT = (
@@ -98,6 +100,8 @@ _SPANISH = _Words(
     would=r"ser[ií]a|habr[ií]a|fuera|hubiera|estuviera|tuviera",
     condition=r"si (?:la|el|fuera|hubiera|estuviera|tuviera|no|se)|de lo contrario|en otro caso"
     r"|en ese caso|de haber",
+    remain=r"queda(?:r[ií]a)?|resta",
+    point=r"apuntan? a|sugieren?|indican?|orientan? a|a favor de|compatibles? con|t[ií]pic[ao]s? de|caracter[ií]stic[ao]s? de|corresponden? a|(?:diagn[oó]stico|causa)(?: [\w'-]+){0,4} es",
 )
 _PORTUGUESE = _Words(
     answer=r"resposta|opç[aã]o|escolha|gabarito|conclus[aã]o",
@@ -121,6 +125,8 @@ _PORTUGUESE = _Words(
     condition=r"se (?:ela|ele|a|o|fosse|tivesse|houvesse|estivesse|n[aã]o)|caso contr[aá]rio"
     r"|caso (?:ela|ele|a|o)|nesse caso",
     either=r"ou",
+    remain=r"restam?|sobram?",
+    point=r"apontam? para|sugerem?|indicam?|a favor de|compat[ií]ve(?:l|is) com|t[ií]pic[ao]s? de|caracter[ií]stic[ao]s? de|(?:diagn[oó]stico|causa)(?: [\w'-]+){0,4} é",
 )
 _FRENCH = _Words(
     answer=r"r[eé]ponse|(?:bon|meilleur) choix|(?:bonne|meilleure|seule) (?:option|proposition)"
@@ -145,6 +151,8 @@ _FRENCH = _Words(
     would=r"serait|aurait|[eé]tait|avait",
     condition=r"si (?:la|le|elle|il|on|l')|s'il|sinon|dans ce cas|dans le cas contraire",
     either=r"et|ou",
+    remain=r"(?:il )?(?:ne )?reste(?: donc)?(?: plus)?(?: que)?",
+    point=r"(?:on|je) retien[st]|[eé]voquent?|orientent? vers|en faveur d[eu']|sugg[eè]rent?|compatibles? avec|typiques? d[eu']|caract[eé]ristiques? d[eu']|(?:diagnostic|cause)(?: [\w'-]+){0,4} est",
 )
 _GERMAN = _Words(
     answer=r"antwort|l[oö]sung|(?:richtige|korrekte|beste) (?:option|wahl|aussage)",
@@ -170,6 +178,8 @@ _GERMAN = _Words(
     condition=r"wenn|falls|andernfalls|sonst|w[aä]re (?:sie|er|die|der)|h[aä]tte (?:sie|er|die"
     r"|der)",
     either=r"und|oder|sowie",
+    remain=r"(?:[uü]brig )?bleibt(?: nur)?(?: noch)?|verbleibt",
+    point=r"spr(?:icht|echen) f[uü]r|deute[nt] auf|weis(?:t|en) auf|pass(?:t|en) zu|typisch f[uü]r|charakteristisch f[uü]r|(?:diagnose|ursache)(?: [\w'-]+){0,4} (?:ist|lautet)|liegt",
 )
 _ITALIAN = _Words(
     answer=r"risposta|scelta|soluzione|opzione",
@@ -189,6 +199,8 @@ _ITALIAN = _Words(
     would=r"sarebbe|avrebbe|fosse|avesse",
     condition=r"se (?:la|il|fosse|avesse|non)|altrimenti|in tal caso|in caso contrario",
     either=r"oppure",
+    remain=r"(?:resta|rimane)(?: solo)?",
+    point=r"indica(?:no)?|suggerisc(?:e|ono)|depon(?:e|gono) per|a favore d[ei]|compatibil[ei] con|tipic[aohe]+ d[ei]|(?:diagnosi|causa)(?: [\w'-]+){0,4} è",
 )
 _DUTCH = _Words(
     answer=r"antwoord|(?:juiste|beste|correcte) (?:optie|keuze)",
@@ -206,6 +218,8 @@ _DUTCH = _Words(
     but=r"maar",
     would=r"zou",
     condition=r"als (?:de|het|ze|hij|er)|tenzij|anders",
+    remain=r"(?:dan )?(?:blijft|resteert)(?: alleen)?(?: nog)?",
+    point=r"wij(?:st|zen) op|pas(?:t|sen) bij|duid(?:t|en) op|typisch voor|(?:diagnose|oorzaak)(?: [\w'-]+){0,4} is|gaat om",
 )
 _POLISH = _Words(
     answer=r"odpowied[zź](?:i[aą])?|rozwi[aą]zanie",
@@ -225,6 +239,8 @@ _POLISH = _Words(
     would=r"by[lł](?:a|o)?by",
     condition=r"je[sś]li|je[zż]eli|gdyby|chyba [zż]e",
     either=r"oraz|lub|albo",
+    remain=r"(?:po)?zostaje(?: tylko)?",
+    point=r"wskazuj[aeą] na|przemawia(?:j[aą])? za|sugeruj[aeą]|typow[aey] dla|(?:rozpoznanie|przyczyna)(?: [\w'-]+){0,4} to",
 )
 _SWEDISH = _Words(
     answer=r"svar(?:et|salternativet)?|(?:r[aä]tta?|b[aä]sta) alternativ(?:et)?",
@@ -244,6 +260,8 @@ _SWEDISH = _Words(
     would=r"vore",
     condition=r"om (?:hon|han|det|den)|annars",
     either=r"och|eller",
+    remain=r"(?:kvar blir|kvar är|återstår|då återstår)",
+    point=r"talar för|tyder på|pekar på|passar med|typiskt för|(?:diagnosen?|orsaken?)(?: [\w'-]+){0,4} är",
 )
 _OTHERS = (
     _Words(answer=r"ответ", option=r"вариант|ответ", be=r"—", deny=r"не", but=r"а"),
