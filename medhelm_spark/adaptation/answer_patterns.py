@@ -369,6 +369,7 @@ CELL_WRONG = re.compile(
     r"\W*[✗✘❌✖×]\W*(?:\w+\W*)?|\W*(?:incorrect|not correct|wrong|false|no|not|rejected|excluded"
     rf"|ruled out)(?: (?:answer|choice|option))?(?:\W*|{_REMARK})"
 )
+OWN_LABEL = re.compile(r" \((\w)\)")
 ENDED = re.compile(r"[\"')\]]{0,4}(?:\Z|[\n.!])")
 EXPLAINED = re.compile(
     rf"[\"')\].]{{0,4}}(?:\Z|\n|,? {_BECAUSE}| \(|[.,:]? (?:this is|explanation|rationale|reason))"

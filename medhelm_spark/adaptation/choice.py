@@ -236,10 +236,28 @@ def _weak(reply: Reply) -> NamedOption | None:
             option
             for option in named
             if not reply.is_refuted(option)
+            and not _is_passed_by(reply, option)
             and not reply.is_absent(option.start)
             and not is_inside(reply, option)
         ]
     )
+
+
+def _is_passed_by(reply: Reply, named: NamedOption) -> bool:
+    """Whether a sentence goes on to discuss a label, or leaves it ("so A would", "so A... no")."""
+    is_left = patterns.DOUBT_NEXT.match(reply.low, named.end) is not None
+    is_said = patterns.IS_RIGHT.match(reply.low, named.end + 1) is not None
+    return is_left or (not named.is_text and not is_said and is_discussed(reply, named))
+
+
+def _concluding(reply: Reply) -> NamedOption | None:
+    """The last statement; what the reasoning comes to later, where that only calls one right."""
+    stated = last_statement(reply)
+    if stated is None or not patterns.IS_RIGHT.match(reply.low, stated.end):
+        return stated
+    concluded = conclusion(reply)
+    is_later = concluded and concluded.start > reply.sentence_end(stated.end)
+    return concluded if is_later else stated
 
 
 def _mentioned(reply: Reply) -> NamedOption | None:
@@ -263,7 +281,7 @@ _LONG_CLAUSE, _LONGEST_WORD = 12, 24
 _SHORTEST_LINE, _LONGEST_LINE = 3, 400
 _READERS: tuple[Reader, ...] = (
     final_statement,
-    last_statement,
+    _concluding,
     ticked_line,
     bare_label,
     last_line,

@@ -156,6 +156,10 @@ DENIED_AFTER = re.compile(
     r"|fallen|se descarta|no\b|non\b|ne\b|n[aã]o|nie\b|niet|inte|valt|vallen|不|错误|被排除|गलत|नहीं)"
     r"|[ ]?(?:[✗✘❌✖])|[)\]]?: (?:no|wrong|incorrect|false|not|excluded|out|eliminated)\b"
 )
+OTHER = re.compile(
+    r"\b(?:confused with|mistaken for|in contrast to|as opposed to|contrary to|different from"
+    r"|differs from|not to be confused)\b"
+)
 ASIDE_BEFORE = re.compile(
     r"\b(?:could|might|may|can|would|one|tempt\w*|think|thought|consider\w*|initially|confuse\w*"
     r"|mistake\w*|(?:could|might|may|can|sometimes|often|also|even|usually|occasionally)"

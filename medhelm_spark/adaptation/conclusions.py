@@ -219,7 +219,8 @@ def _stand(reply: Reply, start: int, stop: int, options: list[NamedOption]) -> _
         return _Stand.DENIED
     if own.ONLY.search(before):
         return _Stand.NAMED
-    if own.ASIDE_CLAUSE.match(clause) or own.ASIDE_BEFORE.search(before):
+    is_other = own.OTHER.search(reply.low, start, first.start)
+    if is_other or own.ASIDE_CLAUSE.match(clause) or own.ASIDE_BEFORE.search(before):
         return _Stand.ASIDE
     if own.ASIDE_AFTER.match(after):
         return _Stand.ASIDE

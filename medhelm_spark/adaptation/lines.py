@@ -75,7 +75,8 @@ def last_line(reply: Reply) -> NamedOption | None:
     )
     for part in (reply.text[begin:], last if is_ended else ""):
         bare = patterns.LEAD.sub("", part.strip())
-        if result := reply.options.whole(part) or reply.options.whole(bare):
+        result = reply.options.whole(part) or reply.options.whole(bare)
+        if result := result or (_of_cell(bare, reply.options) if len(bare) < _LONGEST_LINES else None):
             return NamedOption(result, start, len(reply.text))
     return None
 
@@ -290,14 +291,17 @@ def _verdict(reply: Reply, at: int, cells: list[str], row: str) -> tuple[NamedOp
 
 
 def _of_cell(cell: str, options: Options) -> str | None:
-    """The option that a cell of a table names, by label, text or both."""
+    """The option that a cell of a table, or a line, names: by label, text or both."""
     if result := options.whole(cell):
         return result
-    named = named_at(cell, cell, 0, options)
+    low = cell.lower()
+    named = named_at(cell if len(low) == len(cell) else low, low, 0, options)
     return named.result if named and not cell[named.end :].strip(" .)*\"'") else None
 
 
 def _is_marked(reply: Reply, named: NamedOption, end: int) -> bool:
     end = min(end, named.end + 400)
     line = reply.low[named.end : end].partition("\n")[0]
+    others = (text for text, result in reply.options.longest_first if result != named.result)
+    line = line[: min((at for text in others if (at := line.find(text)) >= 0), default=len(line))]
     return bool(patterns.MARKED.search(line)) and not patterns.MARKED_WRONG.search(line)

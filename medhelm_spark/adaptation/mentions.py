@@ -17,6 +17,9 @@ def is_discussed(reply: Reply, named: NamedOption) -> bool:
     After a heading ("B. Heparin: it acts at once.") a whole sentence is an explanation.
     """
     is_preferred = patterns.PREFERRED.match(reply.low, named.end) is not None
+    own = patterns.OWN_LABEL.match(reply.low, named.end) if named.is_text else None
+    if own and reply.options.labels.get(own[1].upper()) == named.result:
+        named = NamedOption(named.result, named.start, own.end(1), is_text=True)
     if not named.is_text:
         is_bare = reply.low[named.end - 1 : named.end].isalnum()
         return is_bare and not is_preferred and bool(patterns.DISCUSSED.match(reply.low, named.end))
