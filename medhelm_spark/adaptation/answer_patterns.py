@@ -51,7 +51,7 @@ _FINAL_NOUN = (
     r"|(?:endg[uü]ltige|finale) antwort"
 )
 OFFER = re.compile(
-    r"\A\W{0,4}(?:yes|no)\b(?![^\n]{0,160}\b(?:more|further|else|(?:other|any) questions)\b)"
+    r"\A\W{0,4}maybe (?:you|i|we)\b[^.!?\n]{0,120}(?:[.!?;]|\Z)|\A\W{0,4}(?:yes|no)\b(?![^\n]{0,160}\b(?:more|further|else|(?:other|any) questions)\b)"
     r"[^.!?\n]{0,40}?(?:[.!?] [^.!?\n]{0,20})?"
     r"(?:\bi(?:'d| would| can|'ll| will|'m| am)[^.!?\n]{0,20}? (?:help|assist)\b"
     r"|\bi (?:can|will) do (?:that|this|so)\b|\bi(?:'m| am) (?:ready|sorry|afraid|unable)\b"
@@ -63,6 +63,7 @@ OFFER = re.compile(
     r"|\b(?:please|kindly) (?:provide|share|paste|send|give|upload|attach|enter|specify)\b"
     r"|(?<=[.!] )(?:which|where|what|how)\b(?=[^.!?\n]{0,100}\?\s{0,4}\Z)"
     r"|\b(?:happy|glad) to(?=[.!])|\bsend me"
+    r"|\b(?:that|this)(?:'s| is) an? (?:\w+ )?question\b"
     r"|\bwhat (?:is|are) (?:the|your) (?:abstract|text|question|note|article|document)"
     r"|\b(?:what|which|how|where)\b[^.!?\n]{0,60}\b(?:(?:can|may|could|shall|should) i"
     r"|(?:would|do|did|are|is|can|have) you\w{0,3})\b|\b(?:go ahead|ask away|tell me|let me know"
@@ -71,17 +72,22 @@ OFFER = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_WORD = (
-    rf"(?:\A|(?<=\n)|(?<=: )|(?:\b(?:{_NOUN})\s(?:{_BE}|to) )|, (?=\w{{2,5}}[.!]?\Z))[\"'(]{{0,2}}"
+    rf"(?:\A|(?<=\n)|(?<=: )|(?:\b(?:{_NOUN})\s(?:{_BE}|to|brzmi:?) )|(?:答案|结论)(?:是|为|:)(?: ?: ?)?"
+    r"|उत्तर (?=\S{1,6} है)|, (?=\w{2,5}[.!]?\Z))[\"'(]{0,2}"
 )
 _AFTER_WORD = (
-    r"(?=[\"')]{0,2}(?:[.,;:!\n]|\Z))(?![^.!?\n]{0,60}(?:help|hj[aä]lp|helf|pom[oó][cg]|aide|ayud"
+    r"(?=[\"')]{0,2}(?:[.,;:!\n。]|\Z| है))(?![^.!?\n]{0,60}(?:help|hj[aä]lp|helf|pom[oó][cg]|aide|ayud"
     r"|ajud|aiut|मदद))"
 )
 YES_ELSEWHERE = re.compile(
-    rf"({_BEFORE_WORD})(?:ja|tak|s[íì]|sim|oui|(?:जी )?(?:हाँ|हां)){_AFTER_WORD}", re.I
+    rf"({_BEFORE_WORD})(?:ja|tak|s[íì]|sim|oui|да|是的?|对|はい|(?:जी )?(?:हाँ|हां)){_AFTER_WORD}", re.I
 )
 NO_ELSEWHERE = re.compile(
-    rf"({_BEFORE_WORD})(?:nee|nein|nej|nie|n[aã]o|non|(?:जी )?नहीं){_AFTER_WORD}", re.I
+    rf"({_BEFORE_WORD})(?:nee|nein|nej|nie|n[aã]o|non|нет|不是?|否|没有|いいえ|(?:जी )?नहीं){_AFTER_WORD}", re.I
+)
+MAYBE_ELSEWHERE = re.compile(
+    rf"({_BEFORE_WORD})(?:vielleicht|m[oö]glicherweise|peut-[eê]tre|quiz[aá]s?|tal ?vez|forse"
+    rf"|misschien|by[cć] mo[zż]e|kanske|शायद|也许|或许|может быть){_AFTER_WORD}", re.I
 )
 FINAL = re.compile(rf"\b(?:{_FINAL_NOUN})(?![a-z]){_TO_LINK}|最终答案\s?(?:是|为|:)")
 OBJECT_BEGUN = re.compile(r"[{\[]\s{0,80}[{\"'][^}]{0,4000}\Z")
@@ -338,7 +344,7 @@ HYPHENATED = re.compile(r"[-‐‑][^\W\d_]{2}")
 NO_ALONE = re.compile(
     r"(?!\. ?\d)(?:[\"')\]}]{0,6}[ \t]?(?:\Z|[.,;:!?\n(\[)\]}…/–—-])|[\"')\]}]{0,4} (?:it|they"
     r"|there|this|that|these|he|she|we|i|you|because|since|as|or|and|but|is|was|would|seems|appears"
-    r"|given|based|for|from|with|to|here|overall|otherwise|if|unless|when|rather|although"
+    r"|can|could|are|given|based|for|from|with|to|here|overall|otherwise|if|unless|when|rather|although"
     r"|though|(?:in|among) (?:adults|children|men|women|some|most|others?|all|general|this"
     r"|both))\b)"
 )
@@ -490,7 +496,9 @@ DISCUSSED = re.compile(
 OPEN = re.compile(
     r"\b(?:whether|depends?|depending|would (?:need|require|have to|imply)"
     r"|(?:can(?:not|'t| not)|(?:unable|not able) to) (?:\w+ )?(?:answer|say|tell|decide|determine"
-    r"|choose))\b"
+    r"|choose)|(?:consult|ask|see|talk to|speak (?:to|with)|contact) (?:your|an?|the|with) (?:\w+ ){0,2}"
+    r"(?:doctor|physician|pharmacist|provider|clinician|specialist|professional|dietiti?an)"
+    r"|(?:i|we) (?:can(?:not|'t)|am (?:unable|not able)|doubt))\b"
 )
 BEGUN_CLAUSE = re.compile(
     r"(?:\A|[ .\n])(?:but|however|if|unless|when|while|whereas|or|wait|although|pero|mais|aber)"

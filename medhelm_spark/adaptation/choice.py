@@ -99,6 +99,13 @@ def read_choice(
     return weakest_evidence(prose, text, _strongest)
 
 
+_ELSEWHERE = {
+    patterns.YES_ELSEWHERE: "yes",
+    patterns.NO_ELSEWHERE: "no",
+    patterns.MAYBE_ELSEWHERE: "maybe",
+}
+
+
 def _begun_object(text: str) -> re.Match[str] | None:
     """A JSON object that the text ends in; looked for only as far back as one can begin."""
     return patterns.OBJECT_BEGUN.search(text, max(0, len(text) - patterns.LONGEST_BEGUN))
@@ -109,10 +116,13 @@ def _with_english_words(text: str, options: Options) -> str:
 
     def translated(match: re.Match[str]) -> str:
         own = match[0].removeprefix(match[1]).lower()
-        word = "yes" if match.re is patterns.YES_ELSEWHERE else "no"
+        word = _ELSEWHERE[match.re]
         return match[0] if own in options.texts else f"{match[1]}{word}"
 
-    return patterns.NO_ELSEWHERE.sub(translated, patterns.YES_ELSEWHERE.sub(translated, text))
+    for pattern, word in _ELSEWHERE.items():
+        if word in options.texts:
+            text = pattern.sub(translated, text)
+    return text
 
 
 def _without_numbering(text: str) -> str:

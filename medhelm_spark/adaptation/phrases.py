@@ -19,7 +19,7 @@ _SUBJECT = (
     r"(?:'s| is| are| was| were| remains?| seems?| appears?| looks?)"
     r"(?: (?:to be|still|currently|largely|rather|somewhat|therefore|thus|as yet))? )"
 )
-_STOP = r"[\"')\]]{0,3}(?:\Z|[.,;:!\n]|\s[–—-]|\s(?:because|since)\b)"
+_STOP = r"[\"')\]]{0,3}(?:\Z|\s?[.,;:!\n。]|\s[–—-]|\s(?:because|since)\b)"
 _NO = (
     rf"(?:(?:{_HEDGE}|of course|perhaps|sadly|unfortunately),? )?not(?: really| at all)?"
     rf"|{_HEDGE} no|not (?:very |so |at all )?likely"
@@ -33,7 +33,7 @@ _YES = (
     rf"(?:(?:i|we) (?:do )?(?:think|believe|would say)|{_WHO} (?:seems|appears|looks)"
     r"|apparently) so"
     rf"|(?:very |highly |quite |most |{_SUBJECT}){{0,2}}likely|(?:yes,? )?indeed|yep|yeah|yup|yea"
-    rf"|affirmative|{_HEDGE}|of course|{_WHO} {_DOES}(?: (?:indeed|so))?"
+    rf"|affirmative|{_HEDGE}|of course|{_WHO} (?:{_HEDGE} )?{_DOES}(?: (?:indeed|so))?"
     r"|y(?=\W{0,3}\Z)"
 )
 _UNSURE = (
@@ -51,13 +51,35 @@ _MAYBE = (
 _WHETHER = (
     r"|(?=\s(?:whether|if|because|since|as|based|on|to|in|for|at|from|about|regarding|here)\b)"
 )
+_PROBABLY = (
+    r"(?:wahrscheinlich|vermutlich|eher|wohl|ziemlich sicher|probablement|vraisemblablement|plut[oô]t"
+    r"|sans doute|probablemente|seguramente|m[aá]s bien|provavelmente|probabilmente|direi di|credo di"
+    r"|waarschijnlijk|vermoedelijk|eerder|prawdopodobnie|raczej|chyba|f[oö]rmodligen|troligen|troligtvis"
+    r"|sannolikt|antagligen|संभवतः|शायद)"
+)
+_YES_ELSEWHERE = rf"{_PROBABLY} (?:ja|schon|oui|s[iíì]|sim|wel|tak|हाँ|हां)|很可能(?:是|会)?"
+_NO_ELSEWHERE = (
+    rf"{_PROBABLY} (?:nein|nicht|non|pas|no|n[aã]o|nee|niet|nie|nej|inte|नहीं)|可能不(?:是|会)?"
+)
+_MAYBE_ELSEWHERE = (
+    r"eventuell|(?:(?:das|es|dies) ist )?(?:unklar|ungewiss|unsicher|umstritten|nicht eindeutig"
+    r"|schwer zu sagen)|(?:das|es|dies) l[aä]sst sich (?:so )?nicht (?:\w+ )?(?:sagen|beantworten"
+    r"|beurteilen|entscheiden)|jein|m[oö]glich|(?:c'est )?(?:possible|incertain|difficile à dire)"
+    r"|(?:ce n'est )?pas clair|[cç]a d[eé]pend|possiblement|(?:es )?(?:posible|incierto|dif[ií]cil"
+    r" (?:de )?decir(?:lo)?)|posiblemente|a lo mejor|puede ser|no est[aá] claro|possivelmente"
+    r"|(?:é )?(?:poss[ií]vel|incerto)|pode ser|n[aã]o (?:est[aá]|é) claro|possibilmente|pu[oò] darsi"
+    r"|(?:è )?(?:possibile|incerto)|non è (?:chiaro|certo)|mogelijk|wellicht|(?:het is )?(?:onduidelijk"
+    r"|onzeker|niet duidelijk)|mo[zż]liwe|nie wiadomo|trudno powiedzie[cć]|(?:to )?niejasne|m[oö]jligen"
+    r"|m[oö]jligtvis|eventuellt|(?:det är )?(?:oklart|os[aä]kert)|स्पष्ट नहीं|हो सकता है|可能|不确定|尚?不清楚"
+    r"|不明确|无法确定|возможно|inconclus\w+|dipende|depende"
+)
 _FIRST = r"\A[\W_]{0,4}(?:(?:overall|well|hmm|in (?:short|summary)|on balance),? )?"
 _PHRASES = tuple(
     (word, re.compile(f"{_FIRST}(?:{pattern})(?:{_STOP}{more})"))
     for word, pattern, more in (
-        ("maybe", _MAYBE, _WHETHER),
-        ("no", _NO, ""),
-        ("yes", _YES, ""),
+        ("maybe", f"{_MAYBE}|{_MAYBE_ELSEWHERE}", _WHETHER),
+        ("no", f"{_NO}|{_NO_ELSEWHERE}", ""),
+        ("yes", f"{_YES}|{_YES_ELSEWHERE}", ""),
     )
 )
 _IT = r"(?:it|this|that|(?:the|this|that) (?:statement|claim|assertion))"

@@ -41,7 +41,7 @@ _ENGLISH = _Words(
     right=r"(?:clearly |definitely |likely |probably |therefore |thus |indeed |equally "
     r"|also )?(?:the "
     rf"(?:(?!least|second|next)\w+ )?{RIGHT}|(?:the |an? )?(?:correct|right|best|accurate)"
-    r"|the answer|my (?:answer|choice|pick)|(?:most|more) (?:accurate|appropriate|likely|suitable"
+    r"|the answer|my (?:best |final |first )?(?:answer|choice|pick|guess|bet|vote)|(?:most|more) (?:accurate|appropriate|likely|suitable"
     r"|probable|plausible|consistent)|(?:a|the) better (?:choice|option|answer|fit)|preferable)\b",
     be=r"is|to be|(?:would|should|must|will|has to|can only)(?: therefore| thus| then)? be"
     r"|remains|(?:seems|appears|looks)(?: to be)?",
@@ -49,7 +49,9 @@ _ENGLISH = _Words(
     r"|opt(?:ing|ed)? for|favou?r|prefer|(?:i|we)(?: would|'d)? recommend|settl(?:e|ing) (?:on|for)"
     r"|(?:would|i'll|i will|i'd) (?:say|answer)|i (?:should|must|have to|need to) (?:say|answer)"
     r"|(?:stay|stick)(?:ing)? with|(?:i'd|i'll|i would|i will|i|\A) (?:mark"
-    r"|vote(?: for)?|take)(?= \W?\w\b)|\Amark"
+    r"|vote(?: for)?|take)(?= \W?\w\b)|\Amark|(?:put|bet|place) (?:my|the|good) (?:money|bets?|vote) on"
+    r"|if (?:i|we) (?:must|had to|have to|were to|need to|really had to) (?:choose|pick|guess|decide"
+    r"|commit)(?: one)?,?|(?:have |am |'ve )?(?:switched|switching|changed|changing) to"
     r"|(?:classif(?:y|ied)|categori[sz]ed?|label(?:l?ed)?|rated?) (?:(?:this|it|the \w+) )?as",
     so=r"therefore|thus|hence|so|consequently|conclusion|overall|in (?:short|summary)",
     because=r"because|since|or|rather|instead",
