@@ -173,7 +173,7 @@ LINE_START = re.compile(
     re.MULTILINE,
 )
 MARKED = re.compile(
-    r"[✓✔✅☑]|(?<!in)(?<!not )(?<!partially )\bcorrect\b|\A[\"')\]]{0,4}\s?[:–—-]\s?(?:true|right"
+    r"[✓✔✅☑←⬅⇐]|<--?|(?<!in)(?<!not )(?<!partially )\bcorrect\b|\A[\"')\]]{0,4}\s?[:–—-]\s?(?:true|right"
     r"|yes)\b"
 )
 MARKED_WRONG = re.compile(
@@ -360,6 +360,7 @@ PREFERRED = re.compile(
 VERDICT_NEXT = re.compile(
     r"[\"')]{0,3} (?:is|would be|seems|appears|remains|fits|must be|should be|es|est|è|é|är|jest)\b"
 )
+BELOW = re.compile(r"[\"')\].]{0,4}\n\n? ?(?![\"'(\[]{0,3}\w[.):\]]{1,2} )")
 REASON_NEXT = re.compile(
     rf"[\W_]{{0,12}}(?:explanations?|rationale|reason(?:s|ing)?|justification|why|{_BECAUSE}"
     r"|this is because|(?:this|it) is (?:the (?:\w+ )?(?:best|correct|right|answer|only|preferred"
@@ -368,13 +369,16 @@ REASON_NEXT = re.compile(
 TABLE_ROW = re.compile(r"^\|?[^|\n]{1,400}\|[^\n]{1,2000}$", re.MULTILINE)
 _REMARK = r"(?:[:;(–—-] ?(?![^|]*\b(?:but|only|if|unless)\b)[^|]{0,60})?"
 CELL_RIGHT = re.compile(
-    r"\W*[✓✔✅☑]\W*(?:\w+\W*)?|\W*(?:correct|right|true|yes|best|selected|chosen)(?: (?:answer"
-    rf"|choice|option))?(?:\W*|{_REMARK})"
+    r"\W*[✓✔✅☑]\W*(?:\w+\W*)?|\W*(?:correct|right|true|yes|best|selected|chosen|(?:most |very |highly"
+    r" )?(?:likely|probable|plausible)|fits|matches)(?: (?:answer|choice|option|match|fit|diagnosis))?"
+    rf"(?:\W*|{_REMARK})"
 )
 CELL_WRONG = re.compile(
     r"\W*[✗✘❌✖×]\W*(?:\w+\W*)?|\W*(?:incorrect|not correct|wrong|false|no|not|rejected|excluded"
-    rf"|ruled out)(?: (?:answer|choice|option))?(?:\W*|{_REMARK})"
+    r"|ruled out|eliminated|(?:very |highly )?unlikely|(?:less|least|not) likely|improbable"
+    rf"|implausible|does(?: not|n't) fit|poor fit|no match|inconsistent)(?: (?:answer|choice|option))?(?:\W*|{_REMARK})"
 )
+RIGHT_NEXT = re.compile(rf" (?:(?:{_BE}) )?(?:{any_of('right')}|{_FOLLOW})")
 OWN_LABEL = re.compile(r" \((\w)\)")
 ENDED = re.compile(r"[\"')\]]{0,4}(?:\Z|[\n.!])")
 EXPLAINED = re.compile(
@@ -465,6 +469,7 @@ DOUBT_NEXT = re.compile(
 )
 MARK = re.compile(r"(?P<tick>[✓✔✅☑]|\[x\])|[✗✘❌✖]|\[ \]")
 TICK = re.compile(r"[✓✔✅☑]|\[x\]")
+MARKED_LABEL = re.compile(r"[\"'(\[]?(\w)[\"')\].:]{0,2}(?= ?[^\w\s'-])")
 LINE_OF_OPTION = re.compile(
     r"^(?P<before>(?:[^\w\n]|x(?=\])){0,12})(?:\d{1,2}[.)] )?(?P<said>\w[^\n]{0,400}?)"
     r"(?P<after>[^\w\n]{0,12})$",

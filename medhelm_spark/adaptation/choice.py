@@ -256,7 +256,7 @@ def _weak(reply: Reply) -> NamedOption | None:
 def _is_passed_by(reply: Reply, named: NamedOption) -> bool:
     """Whether a sentence goes on to discuss a label, or leaves it ("so A would", "so A... no")."""
     is_left = patterns.DOUBT_NEXT.match(reply.low, named.end) is not None
-    is_said = patterns.IS_RIGHT.match(reply.low, named.end + 1) is not None
+    is_said = patterns.RIGHT_NEXT.match(reply.low, named.end) is not None
     return is_left or (not named.is_text and not is_said and is_discussed(reply, named))
 
 
@@ -304,4 +304,11 @@ _READERS: tuple[Reader, ...] = (
     _mentioned,
     _in_one_sentence,
 )
-_READERS_OF_CUT: tuple[Reader, ...] = (final_statement, last_statement, bare_label, first_line)
+_READERS_OF_CUT: tuple[Reader, ...] = (
+    final_statement,
+    last_statement,
+    bare_label,
+    first_line,
+    ticked_line,
+    only_row,
+)

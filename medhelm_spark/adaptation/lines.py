@@ -108,6 +108,9 @@ def first_line(reply: Reply) -> NamedOption | None:
     is_word = is_text(reply, named) and reply.low[named.end : named.end + 2] == ", "
     if is_word and not reply.options.labels and reply.holds_where_cut(named):
         return agreed([named, *texts_in(reply, len(reply.text))])  # "No, the trial was small"
+    is_sentence = reply.low[named.end : named.end + 2] in (". ", "! ", ".\n", "\n\n")
+    if reply.is_cut and is_sentence and not reply.options.labels:
+        return named if reply.holds_where_cut(named) else None  # "Yes. The trial"
     if reply.is_cut or is_discussed(reply, named):
         return None
     is_label = not is_text(reply, named)
@@ -131,9 +134,28 @@ def _is_no_answer(reply: Reply, named: NamedOption) -> bool:
         or patterns.ARROW_NEXT.match(reply.low, named.end)
         or patterns.DOUBT_NEXT.match(reply.low, named.end)
         or _is_list(reply)
-        or len({option.result for option in _listed(reply).values()}) > 1
+        or _begins_list(reply, named)
         or (reply.is_cut and patterns.TURN_NEXT.match(reply.low, named.end))
     )
+
+
+def _begins_list(reply: Reply, named: NamedOption) -> bool:
+    """Whether lines go through the options, and the text's beginning is the first of them.
+
+    "C. Warfarin", and below it a list that begins with A, is an answer and a list.
+    """
+    listed = [option.result for _, option in sorted(_listed(reply).items())]
+    if len(set(listed)) < _FEWEST_MARKS:
+        return False
+    order = [*reply.options.labels.values()]
+    is_answer = (
+        named.result in order
+        and listed[0] == named.result
+        and listed[1] in order
+        and order.index(listed[1]) < order.index(named.result)
+        and patterns.BELOW.match(reply.low, named.end)
+    )
+    return not is_answer
 
 
 def _is_explained(reply: Reply, named: NamedOption) -> bool:
@@ -203,6 +225,8 @@ def only_row(reply: Reply) -> NamedOption | None:
     """
     if "|" not in reply.low:
         return None
+    if column := _only_column(reply):
+        return column
     right: list[NamedOption] = []
     wrong: list[NamedOption] = []
     for row in patterns.TABLE_ROW.finditer(reply.low):
@@ -214,6 +238,24 @@ def only_row(reply: Reply) -> NamedOption | None:
     if reply.asks.for_worst:
         return _only(right, wrong, _FEWEST_OTHERS) or _only(wrong, right, _FEWEST_OTHERS)
     return _only(right, wrong, 1)
+
+
+def _only_column(reply: Reply) -> NamedOption | None:
+    """The only option of a table's head whose column all rows call right."""
+    rows = [*patterns.TABLE_ROW.finditer(reply.low)]
+    cells = [row[0].strip(" |").split("|") for row in rows]
+    head = [_of_cell(cell.strip(), reply.options) for cell in cells[0]] if rows else []
+    if len({result for result in head if result}) < _FEWEST_MARKS:
+        return None
+    verdicts = [row for row in cells[1:] if any(sign not in " -:|" for cell in row for sign in cell)]
+    right = [
+        result
+        for at, result in enumerate(head, start=-len(head))
+        if result
+        and verdicts
+        and all(len(row) >= -at and patterns.CELL_RIGHT.fullmatch(row[at]) for row in verdicts)
+    ]
+    return NamedOption(right[0], *rows[0].span()) if len(right) == 1 else None
 
 
 def ticked_line(reply: Reply) -> NamedOption | None:
@@ -230,16 +272,24 @@ def ticked_line(reply: Reply) -> NamedOption | None:
     for line in patterns.LINE_OF_OPTION.finditer(reply.low):
         if "|" in line[0]:
             continue  # `only_row` reads tables
-        result = _of_cell(line["said"], reply.options)
-        if result is None:  # "Heparin: it acts at once ✅"
-            named = reply.named_at(line.start("said"))
-            result = named.result if named else None
+        result = _of_line(reply, line)
         if result is None:
             continue
         options.add(result)
-        if patterns.TICK.search(line["before"]) or patterns.TICK.search(line["after"]):
+        mark = patterns.MARK.search(line[0])
+        if mark and mark["tick"]:
             ticked.append(NamedOption(result, *line.span()))
     return agreed(ticked) if len(options) > 1 else None
+
+
+def _of_line(reply: Reply, line: re.Match[str]) -> str | None:
+    """The option that a line begins with, or is: "Heparin: it acts at once ✅", "B → fast ✓"."""
+    if result := _of_cell(line["said"], reply.options):
+        return result
+    if named := reply.named_at(line.start("said")):
+        return named.result
+    label = patterns.MARKED_LABEL.match(line["said"])
+    return reply.options.labels.get(label[1].upper()) if label else None
 
 
 def _ticked_inline(reply: Reply) -> NamedOption | None:

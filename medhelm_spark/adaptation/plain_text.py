@@ -11,8 +11,8 @@ from medhelm_spark.adaptation.normal_form import nfkc
 FINAL = "\nfinal answer: "
 
 _TYPOGRAPHIC = str.maketrans(
-    "“”„‟«»‹›〝〞″‘’‚‛´ʼʹ′‵՚ꞌ।",
-    '"' * 11 + "'" * 11 + ".",
+    "“”„‟«»‹›〝〞″‘’‚‛´ʼʹ′‵՚ꞌ।➜➔➝➞⟶⇨➡",
+    '"' * 11 + "'" * 11 + ".→→→→→→→",
     "\u200b\u200c\u200d\u2060\ufeff\u00ad\ufffd",
 )
 _DASH = re.compile(r"(?<=\w)[‐‑‒–−־֊᠆˗⁃](?=\w)|[‐‑‒–−˗](?=\d)")
@@ -27,7 +27,7 @@ _STEPS = tuple(
         (r"\\(?:text|mathrm|mathbf|mathsf|mathit)\w*\s*\{([^{}]*)\}", r"\1", 0),
         (r"\\(?:boxed|fbox)\s*\{([^{}]*)\}", rf"{FINAL}\1\n", 0),
         (r"\\(?:boxed|fbox)\s+(\w)\b", rf"{FINAL}\1\n", 0),
-        (r"~~[^~\n]{1,400}~~", " ", 0),
+        (r"(?:^[ \t]{0,4}(?:[-*+] )?\(?\w[.):]\)?[ \t]{1,4})?~~[^~\n]{1,400}~~", " ", re.M),
         (r"\\[()\[\]]|\$+|\\[,;!~ ]", " ", 0),
         (r"<(?:final_?)?(?:answer|choice|solution|conclusion)>\s*", FINAL, re.I),
         (
