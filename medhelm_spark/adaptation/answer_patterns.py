@@ -295,7 +295,7 @@ CONDITION = re.compile(rf"\b(?:{any_of('condition')})\b")
 WOULD = re.compile(rf"\b(?:{any_of('would')})\b|'d\b")
 TURN = re.compile(r"\b(?:wait|actually|however|but|instead|on reflection|hmm|no,|correction)\b")
 SOMEBODY = re.compile(
-    r"\b(?:suppos(?:e|ing)|assum(?:e|ing)|imagine) (?!not\b)[^,]*\Z|(?<!to )\b(?:whether"
+    r"(?<!no )(?<!little )\bdoubt\b|\b(?:suppos(?:e|ing)|assum(?:e|ing)|imagine) (?!not\b)[^,]*\Z|(?<!to )\b(?:whether"
     r"|(?:possible|conceivable|arguable) that)\b|\b(?:some|many|most (?:people|students)|others"
     r"|students?|people|candidates|test-takers|examinees|colleagues?|textbooks?"
     r"|you|one) (?!should |must )(?:[\w-]+ ){0,3}?(?:prefer|favou?r|recommend|might|may|could|would"

@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable
 
 from medhelm_spark.adaptation import answer_patterns as patterns
-from medhelm_spark.adaptation.conclusions import conclusion
+from medhelm_spark.adaptation.conclusions import conclusion, exception
 from medhelm_spark.adaptation.json_choice import choice_in, read_json
 from medhelm_spark.adaptation.json_fields import parsed_value
 from medhelm_spark.adaptation.lines import (
@@ -299,6 +299,7 @@ _READERS: tuple[Reader, ...] = (
     only_line,
     only_row,
     conclusion,
+    exception,
     conditional_statement,
     _weak,
     _mentioned,

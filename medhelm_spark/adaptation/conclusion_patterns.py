@@ -143,7 +143,7 @@ DENIED_BEFORE = re.compile(
     rf")\b|n't|不是|排除|并非) {{0,1}}{_BARE}"
 )
 DENIED_AFTER = re.compile(
-    rf"(?! and\b){_MORE}(?:,| \([^)]{{1,60}}\))? ?(?:(?:\w+ly|also|both|all|each|too|then|therefore|thus|each|itself"
+    rf"(?! and\b){_MORE}(?:,| \([^)]{{1,60}}\)| ?[:–—-](?= ))? ?(?:(?:the one (?:that|which)|\w+ly|also|both|all|each|too|then|therefore|thus|each|itself"
     r"|alone|likewise|can|could|may|should|must|is|are|be|was|were|seems?|looks?|falls?|drops?"
     r"|being|remains?|would|has|have|to|by|on|as|too|far|quite|very|much|rather|and|thus|so|already"
     r"|hence) ){0,6}"
@@ -159,6 +159,21 @@ DENIED_AFTER = re.compile(
 OTHER = re.compile(
     r"\b(?:confused with|mistaken for|in contrast to|as opposed to|contrary to|different from"
     r"|differs from|not to be confused)\b"
+)
+UNUSUAL = re.compile(
+    rf"{_MORE}(?: ?[:–—-])? (?:(?:is|are|would be|was) )?(?:\w+ly )?(?:atypical|absent|unusual|uncommon"
+    r"|rare|unexpected|unrelated|untrue|normal|the exception)\b"
+)
+AVOID = re.compile(
+    r"\b(?:avoid(?:ing)?|(?:do not|don't|never|must not|should not|shouldn't|cannot|can't|would not"
+    r"|wouldn't) (?:give|use|start|prescribe|administer|choose|take|order|perform|do|expect|see|find))"
+    r"(?: (?:(?:the|an?|any|him|her|this|patient|giving|using|option))){0,3} [\"'(\[]{0,2}\Z"
+)
+AVOIDED = re.compile(
+    rf"{_MORE} (?:(?:is|are|should|must|has|ought) (?:to )?be avoided|(?:must|should|may|can)(?:n't| not"
+    r"| never) (?:ever )?be (?:given|used|started|prescribed|administered|taken|chosen|performed)"
+    r"|cannot be (?:given|used)|(?:is|are)(?:n't| not) (?:to be |allowed|permitted|recommended"
+    r"|indicated|safe)\w*|(?:is|are) (?:unsafe|(?:strictly |absolutely )?contraindicated|to be avoided))"
 )
 ASIDE_BEFORE = re.compile(
     r"\b(?:could|might|may|can|would|one|tempt\w*|think|thought|consider\w*|initially|confuse\w*"

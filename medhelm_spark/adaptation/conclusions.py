@@ -21,6 +21,7 @@ from medhelm_spark.adaptation.statements import Certainty, certainty_of
 
 _LONGEST = 6_000
 """Characters of a text that is looked at."""
+_LONGEST_OF_EXCEPTION = 1_500
 _MOST_AFTER = 2
 """Sentences without an option behind the one that concludes."""
 _BEFORE, _AFTER = 120, 160
@@ -42,6 +43,7 @@ class _Group:
 
     options: tuple[NamedOption, ...]
     stand: _Stand
+    is_called: bool = False  # what follows the group denies it: "A is wrong"
 
     @property
     def results(self) -> set[str | None]:
@@ -69,6 +71,43 @@ def conclusion(reply: Reply) -> NamedOption | None:
         if _is_asked(reply, end) or len(sentences) - number > _MOST_AFTER + 1:
             return None
     return None
+
+
+def exception(reply: Reply) -> NamedOption | None:
+    """The only option that a text denies, where the question asks for that: "C is not typical".
+
+    Where it asks for what should be avoided, the option that is to be avoided or not to be given.
+    """
+    if not reply.asks.for_worst or not reply.options.labels or reply.options.are_numbers:
+        return None
+    if len(reply.low) > _LONGEST_OF_EXCEPTION:
+        return None
+    pairs = [
+        (group, end)
+        for start, end in _sentences(reply)
+        for group in _groups(reply, start, end)
+        if not _is_asked(reply, end)
+    ]
+    barred = [group for group, _ in pairs if _is_barred(reply, group)]
+    if not barred and reply.asks.for_exception:
+        barred = [group for group, _ in pairs if group.is_called]
+        others = [group for group, _ in pairs if not group.is_called]
+        if len({result for group in [*barred, *others] for result in group.results}) == 2:
+            return None  # of two nobody can tell which is the exception
+    if not barred:
+        return None
+    results = {result for group in barred for result in group.results}
+    last = barred[-1].options[-1]
+    return last if len(results) == 1 else NamedOption(None, last.start, last.end)
+
+
+def _is_barred(reply: Reply, group: _Group) -> bool:
+    """Whether words say not to give what a group names, or to avoid it."""
+    first, last = group.options[0], group.options[-1]
+    return bool(
+        own.AVOID.search(reply.low, max(0, first.start - _BEFORE), first.start)
+        or own.AVOIDED.match(reply.low, last.end)
+    )
 
 
 def _is_asked(reply: Reply, end: int) -> bool:
@@ -163,7 +202,11 @@ def _groups(reply: Reply, start: int, end: int) -> list[_Group]:
     found = []
     for number, options in enumerate(groups):
         stop = groups[number + 1][0].start if groups[number + 1 :] else end
-        found.append(_Group(tuple(options), _stand(reply, start, stop, options)))
+        last = options[-1]
+        after = reply.low[last.end : min(stop, last.end + _AFTER)]
+        is_called = own.DENIED_AFTER.match(after) or own.UNUSUAL.match(after)
+        stand = _stand(reply, start, stop, options)
+        found.append(_Group(tuple(options), stand, is_called is not None))
     return found
 
 

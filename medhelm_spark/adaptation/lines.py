@@ -269,6 +269,7 @@ def ticked_line(reply: Reply) -> NamedOption | None:
         return _ticked_inline(reply)
     options: set[str] = set()
     ticked: list[NamedOption] = []
+    crossed: list[NamedOption] = []
     for line in patterns.LINE_OF_OPTION.finditer(reply.low):
         if "|" in line[0]:
             continue  # `only_row` reads tables
@@ -279,6 +280,10 @@ def ticked_line(reply: Reply) -> NamedOption | None:
         mark = patterns.MARK.search(line[0])
         if mark and mark["tick"]:
             ticked.append(NamedOption(result, *line.span()))
+        elif mark:
+            crossed.append(NamedOption(result, *line.span()))
+    if reply.asks.for_exception and len(ticked) > 1 and len(crossed) == 1:
+        return crossed[0]
     return agreed(ticked) if len(options) > 1 else None
 
 

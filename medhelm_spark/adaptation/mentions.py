@@ -16,6 +16,7 @@ def is_discussed(reply: Reply, named: NamedOption) -> bool:
 
     After a heading ("B. Heparin: it acts at once.") a whole sentence is an explanation.
     """
+    is_text_alone = is_text(reply, named)
     is_preferred = patterns.PREFERRED.match(reply.low, named.end) is not None
     own = patterns.OWN_LABEL.match(reply.low, named.end) if named.is_text else None
     if own and reply.options.labels.get(own[1].upper()) == named.result:
@@ -25,10 +26,10 @@ def is_discussed(reply: Reply, named: NamedOption) -> bool:
         return is_bare and not is_preferred and bool(patterns.DISCUSSED.match(reply.low, named.end))
     is_ended = reply.text[-1:] in ".!" and not reply.is_cut
     is_word = reply.low[named.start : named.end] in _WORDS
-    is_subject = not is_word and (is_text(reply, named) or not is_ended)
+    is_subject = not is_word and (is_text_alone or not is_ended)
     if is_subject and not is_preferred and patterns.DISCUSSED.match(reply.low, named.end):
         return True
-    is_heading = patterns.HEADING.match(reply.low, named.end) and not is_text(reply, named)
+    is_heading = patterns.HEADING.match(reply.low, named.end) and not is_text_alone
     return bool(is_heading) and reply.text[-1:].isalnum()
 
 

@@ -178,6 +178,7 @@ def _corrections(reply: Reply) -> Iterator[Statement]:
             is_arrow = match[0].rstrip().endswith(("->", "→", "⇒"))
             is_answer = (
                 patterns.SENTENCE_ENDED.match(reply.low, named.end)
+                or (not reply.options.labels and patterns.HEADING.match(reply.low, named.end))
                 or pattern is patterns.CONTRAST
                 or patterns.BETTER_NEXT.match(reply.low, named.end)
                 or (is_arrow and reply.options.whole(reply.text[: match.start()]))
