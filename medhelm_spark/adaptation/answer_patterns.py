@@ -13,7 +13,7 @@ OPTION = any_of("option")
 AND = any_of("either")
 FILLER = (
     r"most likely|likely|only|clearly|definitely|probably|actually|indeed|therefore|either|donc"
-    r"|thus"
+    r"|thus|eine[nmrs]?|ein|den|dem|een"
     rf"|{OPTION}|the|la|le|el|los|die|der|das|il|lo|é|une?|una|l'option|l'opzione"
     r"|(?-i:[ao])(?= )(?! (?:is|would|seems|must|should|appears|remains)\b)"
 )
@@ -287,7 +287,7 @@ GRADE = re.compile(
     r"(?:grade|level|stage|class|category|score|group|esi)(?: is)? (?=\d\b)",
     re.IGNORECASE,
 )
-BEFORE_LABEL = re.compile(r"\A(?:A:|\d{1,2}[.)]) ?(?=[\"'(\[]{0,2}[^\W_][\"')\]]{0,2}\W{0,2}\Z)")
+BEFORE_LABEL = re.compile(r"\A(?:A:|\d{1,2}[.)](?!\d)) ?(?=[\"'(\[]{0,2}[^\W_][\"')\]]{0,2}\W{0,2}\Z)")
 NUMBERED = re.compile(r"^[ \t]{0,8}(\d)[.)] (?=\S* ?[^\W\d_]{2})", re.MULTILINE)
 UNREAL = re.compile(r"\b(?:if|unless|or|" + any_of("condition") + r")\b")
 SENTENCE = re.compile(r"[.!?](?<!\b\w\.)(?=\s+\S)|\n")
@@ -338,6 +338,10 @@ FUNCTION_WORD = re.compile(
     r"|da|dos|com|em|av|och|för|som|att|oraz"
     r"|el|la|los|las|un|una|de|que|es|le|les|des|du|est|et|der|die|das|und|ist|nicht"
     r"|os)|[,(\[:–—-])\Z"
+)
+ENDED_BY_IT = re.compile(
+    r"\A\W{0,3}(?:\w+ ){0,3}[\w)]+ it is\Z|\b(?:confirms?|explains?|supports?|suggests?|fits?|does|treats?"
+    r"|causes?|prevents?|excludes?|proves?|indicates?|ha(?:s|ve)|of|for|with|about|against|do) it\Z"
 )
 INSIDE = re.compile(r"(?:\w|\d[.,]|[^\W\d_]{2}-)\Z")
 HYPHENATED = re.compile(r"[-‐‑][^\W\d_]{2}")
@@ -453,6 +457,9 @@ CORRECTED = re.compile(
     r"|now|at first|initial\w*|first (?:thought|guess|impression)|previous\w*|not)\b"
 )
 ALSO = re.compile(r"\b(?:also|too|as well|equally|so is|likewise)\b")
+EQUALLY = re.compile(
+    r"\b(?:also|too|as well|equally|likewise|just as|the same|both|either|similarly|comparabl\w+)\b"
+)
 CONCLUDED = re.compile(
     rf"\b(?:{any_of('so')}|final\w*|ultimately|answer:|in the end|taken together|summary)"
 )
@@ -511,12 +518,23 @@ BEGUN_CLAUSE = re.compile(
 )
 CLAUSE_END = re.compile(r"[.!?:]\s|\n")
 
+BRACKETED_WORD = re.compile(r"\((yes|no|maybe)\)\W{0,3}\Z")
 LOOSE_LABEL = re.compile(
     r"\A\W{0,4}(?:(?:(?:has to|gotta|must) be|i(?:'?d| would|'ll)? (?:think|guess|say|believe"
     r"|choose|pick|go with)|(?:i'm )?going with|prob\.?|(?:most )?(?:likely|probably)"
     r"|definitely|maybe|perhaps|surely|certainly|answer|ans|option|choice|(?:it|this|that)"
     r"(?:'s| is)|its|go with),?[ :.–—-]{1,4}){1,3}\(?(?P<label>[a-z])\)?(?=[.;!\n]"
     r"|,(?! ?\W?\w\b)|\Z| (?:because|given|since|as|i (?:think|guess|believe))\b)"
+)
+LOOSE_LABEL_NEXT = re.compile(
+    r"\A\W{0,4}(?:(?:def|gotta be|must be|has to be|opt|option|so|its|it's|i'd say|answer) )?"
+    r"\(?(?P<label>[a-z])\)?[,.]? (?:it is|for sure|imh?o|no doubt|obviously|definitely|clearly"
+    r"|i(?:'d)? (?:think|guess|believe|suppose|reckon|say)|then|probably|most likely|likely|(?:would be|is)"
+    r" my (?:best )?(?:guess|choice|answer|pick|bet)|hands down|without (?:a |any )?doubt|all the way"
+    r"|seems (?:right|best|correct|most likely))\W{0,4}\Z"
+    r"|\A\W{0,4}(?:def|gotta be|must be|opt)\.? \(?(?P<short>[a-z])\)?(?: then)?\W{0,4}\Z"
+    r"|[\w)](?:,|;|:| [–—-]| →| ->) ?(?:so|i\.e\.,?|thus|hence|therefore|that's|meaning|which is|aka|ie|=)"
+    r" (?:option |answer |letter )?\(?(?P<last>[a-z])\)?[.!]?\Z"
 )
 _NUMBER = "first|second|third|fourth|fifth|last|1st|2nd|3rd|4th|5th"
 ORDINAL = re.compile(

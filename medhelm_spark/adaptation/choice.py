@@ -61,7 +61,7 @@ def read_choice(
     """
     text = text.rpartition("assistantfinal")[2]  # gpt-oss's channels, without their marks
     reply = patterns.OFFER.sub("", patterns.SPEAKER.sub("", plain(text)), count=1).strip()
-    reply = options.with_lists(options.with_spelling(reply))
+    reply = options.with_lists(options.with_numbers(options.with_spelling(reply)))
     if not options.labels and {"yes", "no"} <= options.texts.keys():
         reply = _with_english_words(reply, options)
     if options.are_numbers:
@@ -151,6 +151,8 @@ def _is_unfinished(text: str, options: Options) -> bool:
     if any(low.endswith(option) for option in options.texts if len(option) > 1):
         return False
     tail = low[-200:]
+    if patterns.ENDED_BY_IT.search(tail):
+        return False
     if (
         patterns.ARTICLE_LAST.search(text[-20:])
         or patterns.FUNCTION_WORD.search(tail[-_LONGEST_WORD:])

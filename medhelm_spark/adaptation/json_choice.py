@@ -16,6 +16,7 @@ from medhelm_spark.adaptation.json_fields import as_text, loose_values, without_
 from medhelm_spark.adaptation.options import Options, option_text
 from medhelm_spark.json_text import objects
 
+_CALLED = re.compile(r"\A(?:option|choice|answer|statement)[ _-]", re.I)
 _NAME_WORD = re.compile(r"[^\W\d_]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _FINAL = frozenset({"final", "finale"})
@@ -63,6 +64,7 @@ _RIGHT = re.compile(
 _JUDGED = re.compile(rf"{_RIGHT.pattern}|\W*(?:in|not )?correct|\W*(?:wrong|false|no)\b", re.I)
 _LIST_BEGUN = re.compile(r"\[\s{0,80}\{\s{0,80}[\"']")
 _NUMBER = re.compile(r"\s*(\d{1,3}(?:\.\d{1,12})?|\.\d{1,12})\s*(%?)\s*")
+_WORDS = frozenset({"yes", "no", "maybe", "true", "false"})
 _TITLE = frozenset({"option", "letter", "label", "choice", "answer", "id", "key", "text", "name"})
 _LONGEST_VALUE = 4_000
 _MOST_DEEP = 20
@@ -97,8 +99,12 @@ def choice_in(
     if not parsed and not _LIST_BEGUN.search(text):
         loose = ((_rank(name), at, value) for at, name, value in loose_values(text))
         claims = [_Claim(rank, at, value) for rank, at, value in loose if rank]
+    if len(parsed) == 1 and text.count("{") == 1 and _says_twice(text, options, read):
+        return JsonChoice(None, "")
     if (best := _best(text, claims, options, read)) is not None:
         return JsonChoice(best or None, "")
+    if not claims and not options.labels and (result := _only_class(text, options)):
+        return JsonChoice(result, "")
     if not parsed:
         return JsonChoice(None, text)
     if claims:
@@ -108,6 +114,32 @@ def choice_in(
     return JsonChoice(
         None, _outside(text, [part for value in listed for part in _sentences(value)])
     )
+
+
+def _says_twice(text: str, options: Options, read: Callable[[str], str | None]) -> bool:
+    """Whether one object has two members of the same name that asks for the choice, and differ."""
+    values: dict[str, set[str | None]] = {}
+    for _, name, value in loose_values(text):
+        if _rank(name):
+            values.setdefault(name, set()).add(value)
+    return any(
+        len({result for value in several if value and (result := read(value))}) > 1
+        for several in values.values()
+        if len(several) > 1
+    )
+
+
+def _only_class(text: str, options: Options) -> str | None:
+    """The class that is the value of the only member that holds one; not a yes or a no."""
+    found = {
+        (name, result)
+        for _, name, value in loose_values(text)
+        if value.lower() not in _WORDS
+        and (result := options.whole(value))
+        and not _OTHER.search(name.lower())
+        and not _EXPLAINING.search(name.lower())
+    }
+    return found.pop()[1] if len(found) == 1 else None
 
 
 def _best(
@@ -199,7 +231,9 @@ def _rank(name: str) -> int:
 
 def _marks(value: dict[str, Any], options: Options) -> dict[str, float]:
     """How right an object calls each option that its names are; empty where they are others."""
-    results = {name: options.whole(name) for name in value}
+    results = {
+        name: options.whole(name) or options.whole(_CALLED.sub("", name)) for name in value
+    }
     if not value or None in results.values():
         return {}
     if len(value) == 1:

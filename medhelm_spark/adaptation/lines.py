@@ -101,6 +101,8 @@ def _is_in_list(reply: Reply, begin: int) -> bool:
 def first_line(reply: Reply) -> NamedOption | None:
     """The option that the text begins with, unless a discussion of the options begins there."""
     named = reply.named_at(0)
+    if named is None and not reply.options.labels:
+        return _after_lead(reply)
     if named is None or _is_no_answer(reply, named):
         return None
     if _is_explained(reply, named) or (reply.is_cut and _is_out_of_order(reply, named)):
@@ -137,6 +139,16 @@ def _is_no_answer(reply: Reply, named: NamedOption) -> bool:
         or _begins_list(reply, named)
         or (reply.is_cut and patterns.TURN_NEXT.match(reply.low, named.end))
     )
+
+
+def _after_lead(reply: Reply) -> NamedOption | None:
+    """The option in the first line after words that say what it is: "Label: urgent. He bleeds"."""
+    lead = patterns.LEAD.match(reply.text)
+    named = reply.named_at(lead.end()) if lead else None
+    if named is None or not patterns.SENTENCE_ENDED.match(reply.low, named.end):
+        return None
+    is_out = reply.is_refuted(named) or reply.is_question(named)
+    return None if is_out or not reply.holds_where_cut(named) else named
 
 
 def _begins_list(reply: Reply, named: NamedOption) -> bool:

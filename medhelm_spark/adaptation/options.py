@@ -25,7 +25,10 @@ _LINE = re.compile(r"^[ \t]*\(?([A-Za-z0-9])[.):][ \t]+(\S.*)$", re.MULTILINE)
 _INLINE = re.compile(r"\(([A-Za-z0-9])\)\s+((?!\s)[^(\n]*(?:\((?![A-Za-z0-9]\)\s)[^(\n]*)*)")
 _ARTICLE = re.compile(r"(?:the|an?) ")
 _OPPOSITE = re.compile(r"(?:not?|non|without|(?:absence|no evidence) of)[ -]")
-_BETWEEN_ITEMS = re.compile(r",(?: and\b)?|;|&|\band\b")
+_BETWEEN_ITEMS = re.compile(r",(?: and\b)?|;|&|\+|\band\b|\bplus\b")
+_NUMBER = re.compile(r"(?<![\w.,/-])(?:\d{1,9}\.\d{1,9}|\.?\d{1,9})(?![\w/]|[.,]\d|-\d)")
+_SHARE = re.compile(r"(?:about |roughly |approximately |~ ?)?(\d{0,9}\.?\d{1,9}) ?(%)?")
+_BOTH = re.compile(r"both (?=\S.{0,200} and )")
 _NEGATION = re.compile(
     r"\b(?:not?|never|neither|nor|none|cannot|except|avoid|against|unlike|exclude\w*|eliminat\w+"
     r"|without|absence|free|stop|hold|withhold|discontinu\w+|cease|switch"
@@ -85,7 +88,37 @@ class Options:
         """Several of the things that the lists list, one after another."""
         items = sorted({item for listed in self.lists for item in listed}, key=len, reverse=True)
         one = rf"(?:the )?(?:{'|'.join(map(re.escape, items))})(?!\w)"
-        return re.compile(rf"\b{one}(?:(?:,? and|[,;&]| &) {one}){{1,20}}", re.IGNORECASE)
+        return re.compile(rf"\b{one}(?:(?:,? and|[,;&]| [&+]| plus) {one}){{1,20}}", re.IGNORECASE)
+
+    @cached_property
+    def _numbers(self) -> dict[float, str]:
+        """How the texts write the numbers in them, by value; a share also by its percentage."""
+        written: dict[float, str] = {}
+        for text in self.texts:
+            for number in _NUMBER.findall(text):
+                written.setdefault(float(number), number)
+        return written
+
+    def with_numbers(self, text: str) -> str:
+        """The text with numbers as the options write them: "7.0" as "7", ".5" as "0.5"."""
+        if not self._numbers:
+            return text
+
+        def own(match: re.Match[str]) -> str:
+            return self._numbers.get(float(match[0]), match[0])
+
+        return _NUMBER.sub(own, text)
+
+    @cached_property
+    def shares(self) -> dict[float, str]:
+        """The result of each option that is a number and nothing else, or a percentage, by value."""
+        found = [
+            (value, result)
+            for text, result in self.texts.items()
+            if (value := share(text) or _amount(text))
+        ]
+        times = Counter(value for value, _ in found)
+        return {value: result for value, result in found if times[value] == 1}
 
     def with_lists(self, text: str) -> str:
         """The text with the option's own words where it lists the same things in other ones."""
@@ -233,7 +266,20 @@ def option_text(text: str) -> str:
     return _ARTICLE.sub("", bare, count=1) if _ARTICLE.match(bare) else bare
 
 
+def share(text: str) -> float | None:
+    """A number without a unit, or a percentage as a share; None for any other text."""
+    match = _SHARE.fullmatch(text.strip(" .'\"()"))
+    return round(float(match[1]) / (100 if match[2] else 1), 9) if match else None
+
+
+def _amount(text: str) -> float | None:
+    """The number that a text begins with, and has no other beside it: "5 mg"."""
+    numbers = _NUMBER.findall(text)
+    return float(numbers[0]) if len(numbers) == 1 and text.startswith(numbers[0]) else None
+
+
 def _items(text: str) -> frozenset[str]:
+    text = _BOTH.sub("", text, count=1)
     return frozenset(option_text(item) for item in _BETWEEN_ITEMS.split(text) if item.strip())
 
 

@@ -58,12 +58,20 @@ def _one(results: Iterator[str | None]) -> str | None:
 
 def _loose_label(reply: Reply) -> str | None:
     match = patterns.LOOSE_LABEL.match(reply.low)
-    return reply.options.labels.get(match["label"].upper()) if match else None
+    if match is None and len(reply.low) <= _LONGEST_LINE:
+        match = patterns.LOOSE_LABEL_NEXT.search(reply.low)
+    if match is None:
+        return None
+    label = next(group for group in match.groups() if group)
+    return reply.options.labels.get(label.upper())
 
 
 def _in_words(reply: Reply) -> str | None:
     words = _WORDS & reply.options.texts.keys()
     word = said(reply.low, words) if len(words) > 1 else None
+    bracketed = patterns.BRACKETED_WORD.search(reply.low)
+    if word is None and bracketed and bracketed[1] in words:
+        word = bracketed[1]
     is_listed = word and not (word == "maybe" and word in reply.options.added)
     return reply.options.texts[word] if word and is_listed else None
 

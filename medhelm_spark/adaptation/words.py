@@ -103,7 +103,7 @@ _SPANISH = _Words(
     condition=r"si (?:la|el|fuera|hubiera|estuviera|tuviera|no|se)|de lo contrario|en otro caso"
     r"|en ese caso|de haber",
     remain=r"queda(?:r[ií]a)?|resta",
-    point=r"apuntan? a|sugieren?|indican?|orientan? a|a favor de|compatibles? con|t[ií]pic[ao]s? de|caracter[ií]stic[ao]s? de|corresponden? a|(?:diagn[oó]stico|causa)(?: [\w'-]+){0,4} es",
+    point=r"se trata de|apuntan? a|sugieren?|indican?|orientan? a|a favor de|compatibles? con|t[ií]pic[ao]s? de|caracter[ií]stic[ao]s? de|corresponden? a|(?:diagn[oó]stico|causa)(?: [\w'-]+){0,4} es",
 )
 _PORTUGUESE = _Words(
     answer=r"resposta|opç[aã]o|escolha|gabarito|conclus[aã]o",
@@ -128,7 +128,7 @@ _PORTUGUESE = _Words(
     r"|caso (?:ela|ele|a|o)|nesse caso",
     either=r"ou",
     remain=r"restam?|sobram?",
-    point=r"apontam? para|sugerem?|indicam?|a favor de|compat[ií]ve(?:l|is) com|t[ií]pic[ao]s? de|caracter[ií]stic[ao]s? de|(?:diagn[oó]stico|causa)(?: [\w'-]+){0,4} é",
+    point=r"trata-se d[aeo]|apontam? para|sugerem?|indicam?|a favor de|compat[ií]ve(?:l|is) com|t[ií]pic[ao]s? de|caracter[ií]stic[ao]s? de|(?:diagn[oó]stico|causa)(?: [\w'-]+){0,4} é",
 )
 _FRENCH = _Words(
     answer=r"r[eé]ponse|(?:bon|meilleur) choix|(?:bonne|meilleure|seule) (?:option|proposition)"
@@ -154,7 +154,7 @@ _FRENCH = _Words(
     condition=r"si (?:la|le|elle|il|on|l')|s'il|sinon|dans ce cas|dans le cas contraire",
     either=r"et|ou",
     remain=r"(?:il )?(?:ne )?reste(?: donc)?(?: plus)?(?: que)?",
-    point=r"(?:on|je) retien[st]|[eé]voquent?|orientent? vers|en faveur d[eu']|sugg[eè]rent?|compatibles? avec|typiques? d[eu']|caract[eé]ristiques? d[eu']|(?:diagnostic|cause)(?: [\w'-]+){0,4} est",
+    point=r"(?:on|je) retien[st]|il s'agit d[eu']|[eé]voquent?|orientent? vers|en faveur d[eu']|sugg[eè]rent?|compatibles? avec|typiques? d[eu']|caract[eé]ristiques? d[eu']|(?:diagnostic|cause)(?: [\w'-]+){0,4} est",
 )
 _GERMAN = _Words(
     answer=r"antwort|l[oö]sung|(?:richtige|korrekte|beste) (?:option|wahl|aussage)",
@@ -181,7 +181,7 @@ _GERMAN = _Words(
     r"|der)",
     either=r"und|oder|sowie",
     remain=r"(?:[uü]brig )?bleibt(?: nur)?(?: noch)?|verbleibt",
-    point=r"spr(?:icht|echen) f[uü]r|deute[nt] auf|weis(?:t|en) auf|pass(?:t|en) zu|typisch f[uü]r|charakteristisch f[uü]r|(?:diagnose|ursache)(?: [\w'-]+){0,4} (?:ist|lautet)|liegt",
+    point=r"handelt(?: es)? sich(?: hier)? um|spr(?:icht|echen) f[uü]r|deute[nt] auf|weis(?:t|en) auf|pass(?:t|en) zu|typisch f[uü]r|charakteristisch f[uü]r|(?:diagnose|ursache)(?: [\w'-]+){0,4} (?:ist|lautet)|liegt",
 )
 _ITALIAN = _Words(
     answer=r"risposta|scelta|soluzione|opzione",
@@ -202,7 +202,7 @@ _ITALIAN = _Words(
     condition=r"se (?:la|il|fosse|avesse|non)|altrimenti|in tal caso|in caso contrario",
     either=r"oppure",
     remain=r"(?:resta|rimane)(?: solo)?",
-    point=r"indica(?:no)?|suggerisc(?:e|ono)|depon(?:e|gono) per|a favore d[ei]|compatibil[ei] con|tipic[aohe]+ d[ei]|(?:diagnosi|causa)(?: [\w'-]+){0,4} è",
+    point=r"si tratta d[ei]|indica(?:no)?|suggerisc(?:e|ono)|depon(?:e|gono) per|a favore d[ei]|compatibil[ei] con|tipic[aohe]+ d[ei]|(?:diagnosi|causa)(?: [\w'-]+){0,4} è",
 )
 _DUTCH = _Words(
     answer=r"antwoord|(?:juiste|beste|correcte) (?:optie|keuze)",
@@ -263,7 +263,7 @@ _SWEDISH = _Words(
     condition=r"om (?:hon|han|det|den)|annars",
     either=r"och|eller",
     remain=r"(?:kvar blir|kvar är|återstår|då återstår)",
-    point=r"talar för|tyder på|pekar på|passar med|typiskt för|(?:diagnosen?|orsaken?)(?: [\w'-]+){0,4} är",
+    point=r"rör sig om|handlar om|talar för|tyder på|pekar på|passar med|typiskt för|(?:diagnosen?|orsaken?)(?: [\w'-]+){0,4} är",
 )
 _OTHERS = (
     _Words(answer=r"ответ", option=r"вариант|ответ", be=r"—", deny=r"не", but=r"а"),
