@@ -28,7 +28,8 @@ CONNECTIVE = re.compile(
     rf"{_SURE}| (?:{_FOLLOW}|as|which|due|given|for|based|and|but|is|was|are|were|would|with|not"
     r"|over|only|here|so|then|if|when|where|according|in|on|by|from|among|out|seems|appears|remains"
     r"|fits|does|makes|stands|the (?:answer|best|correct|right|most)|best|must|should|it is|es"
-    r"|est|ist|è|é|y|et|und|sino|mais)\b"
+    r"|est|ist|è|é|y|et|und|sino|mais|(?:en|och|i|e|o|u|oder|ou|of|eller|lub|oraz|samt)"
+    r"(?= [\"'(]?[A-J]\b))\b"
 )
 
 _BE = any_of("be")
@@ -42,12 +43,12 @@ _TO_LINK = rf"[^.:;!?\n]{{0,70}}?{_LINK}"
 _WORST = any_of("worst")
 _CJK = (
     r"(?:答案|答え|正解|正确选项|정답)\s?(?:应该|應該)?\s?(?:是|为|為|は|은|는|[:：])"
-    r"|[选選](?:择|擇)?(?!项)|而是|ではなく、?"
+    r"|[选選](?:择|擇)?(?!项)|(?:我认为|最佳(?:选项|答案)|所以|因此|综上)(?:应该|应)?(?:是|为)(?=[A-Ja-j])|而是|ではなく、?"
     r"|\b(?:odpowied[zź]|opcja|wyb[oó]r) to(?! nie\b)(?= )"
 )
 _FINAL_NOUN = (
     rf"final[_ ](?:{_NOUN}|choice|response|decision|diagnosis|verdict|selection)"
-    r"|(?:respuesta|resposta|decisi[oó]n|escolha) final|r[eé]ponse finale|risposta finale"
+    r"|final(?=:)|(?:respuesta|resposta|decisi[oó]n|escolha) final|r[eé]ponse finale|risposta finale"
     r"|(?:endg[uü]ltige|finale) antwort"
 )
 OFFER = re.compile(
@@ -103,7 +104,8 @@ ANSWER = re.compile(
     r"|(?:my|the model'?s) (?:best )?(?:choice|selection|response|guess|pick|vote)"
     r"|(?:so|thus|and) the (?:choice|letter|pick)|\Athe letter|(?:correct|best|right)(?=:)"
     r"|corr?ec?t[ao](?= (?:es|é|è)\b)"
-    rf"|richtig(?= ist)|the (?:label|output|class|classification|category)"
+    r"|richtig(?= ist)|(?:prawid[lł]ow|poprawn|w[lł]a[sś]ciw)[aye](?= jest)|juist(?= is)|r[aä]tt(?= är)|"
+    r"moim zdaniem:?|enligt min mening:?|the (?:label|output|class|classification|category)"
     rf"|the (?:choice|option|solution|key|winner|letter)(?= is\b))(?![a-z]){_TO_LINK}"
     rf"|ans\.? )|{_CJK}"
 )
@@ -180,7 +182,7 @@ MARKED_WRONG = re.compile(
     r"[✗✘❌]|\b(?:not|in)\s?correct\b|\bwrong\b|n't\b|\A\W{0,8}(?:false|no)\b"
 )
 DENIED = re.compile(
-    rf"(?:\b(?:{any_of('deny')})|n't|不是|并非|不选)[ \"'(]{{0,4}}"
+    rf"(?:\b(?:{any_of('deny')})(?!\w)|n't|不是|并非|不选)[ \"'(]{{0,4}}"
     rf"(?:(?!(?:{any_of('but')}) )[\w']+[ \"'(]{{1,4}}){{0,2}}\Z",
 )
 REFUTED = re.compile(
@@ -242,7 +244,7 @@ NONE_BUT = re.compile(
 )
 ALL_BUT = re.compile(
     r"\b(?:any(?:thing)?|every(?:thing)?|all|each)(?: of (?:these|them|the \w+))?(?: \w+){0,4}?,? "
-    r"(?:but|except(?: for)?|other than|apart from|aside from)(?: for)? (?:(?:the|an?) )?"
+    r"(?:but|except(?: for)?|with the exception of|other than|apart from|aside from)(?: for)? (?:(?:the|an?) )?"
     r"[\"'(]{0,4}"
     rf"(?:(?:{OPTION}) [\"'(]{{0,4}})?\Z"
 )
@@ -309,7 +311,7 @@ SOMEBODY = re.compile(
 )
 OTHER_ANSWER = re.compile(
     r"(?:\b(?:cada|toda|chaque|jede[nrs]?|ogni|elke|ka[zż]d\w{1,2}|varje|wrong|incorrect"
-    r"|false|(?:second|next)(?:[- ]best| most \w+)?|another|other"
+    r"|false|first|initial|original|earlier|old|draft|preliminary|(?:second|next)(?:[- ]best| most \w+)?|another|other"
     r"|alternative|tempting|(?!model|question|today)\w{2,20}'s|previous|common|plausible"
     r"|next most \w+) |in)\Z"
 )
@@ -397,7 +399,7 @@ AFTER_ALL = re.compile(
     r"|my (?:\w+ )?\w+ )?to"
     r"|switch to(?:(?<=\bme switch to)|(?<=\bi switch to)|(?<=\bi'll switch to))"
     r"|(?:correct|revise) (?:that|this|it|myself)(?=[:,])|let me (?:correct|revise)(?=:)"
-    r"|make (?:it|that)"
+    r"|make (?:it|that)|or better(?: yet| still)?:?"
     r"|(?:i'm |so )?sorry|apologies|pardon(?: me)?|my (?:mistake|bad|error)"
     r"|(?:hmm+|well)(?=,)(?:(?<=\.\. well)|(?<=… well)|(?<= [–—-] well)|(?<=\.\. hmm)|(?<=… hmm)"
     r"|(?<= [–—-] hmm))"
@@ -518,6 +520,7 @@ BEGUN_CLAUSE = re.compile(
 )
 CLAUSE_END = re.compile(r"[.!?:]\s|\n")
 
+DRAWN = re.compile(rf"\b(?:{any_of('so')})\b,? (?!far\b|that\b)(?=[^.!?\n]{{2,120}}[.!]?\Z)")
 BRACKETED_WORD = re.compile(r"\((yes|no|maybe)\)\W{0,3}\Z")
 LOOSE_LABEL = re.compile(
     r"\A\W{0,4}(?:(?:(?:has to|gotta|must) be|i(?:'?d| would|'ll)? (?:think|guess|say|believe"
@@ -540,7 +543,7 @@ _NUMBER = "first|second|third|fourth|fifth|last|1st|2nd|3rd|4th|5th"
 ORDINAL = re.compile(
     rf"(?:\b(?P<before>{_NUMBER}) (?:option|answer|alternative|one|(?<!first )choice)"
     r"|\b(?:option|answer|choice|number) (?:number )?(?P<after>one|two|three|four|five|[1-5])"
-    rf"|\A\W{{0,4}}(?:the )?(?P<alone>{_NUMBER})(?=\W{{0,4}}\Z))"
+    rf"|\A\W{{0,4}}(?:(?:the|no\.?|number) ?)?(?P<alone>{_NUMBER}|[1-5])(?=\W{{0,4}}\Z))"
     r"(?=[.,;!)\n]|\Z| (?:is (?:the )?(?:correct|right|best|answer)|because|since|as|given)\b)"
 )
 CONCLUSION_HEADING = re.compile(

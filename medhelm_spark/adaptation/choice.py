@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable
 
 from medhelm_spark.adaptation import answer_patterns as patterns
-from medhelm_spark.adaptation.conclusions import conclusion, exception
+from medhelm_spark.adaptation.conclusions import conclusion, exception, names_another
 from medhelm_spark.adaptation.json_choice import choice_in, read_json
 from medhelm_spark.adaptation.json_fields import parsed_value
 from medhelm_spark.adaptation.lines import (
@@ -228,6 +228,8 @@ def read_value(value: str, options: Options, question: str = "") -> str | None:
     text = options.with_spelling(plain(value))
     if whole := _whole(text, options):
         return whole
+    if text.isdigit():
+        return None
     if text[:1] in ("[", "{") and (parsed := parsed_value(value)):
         return read_json(parsed, options, lambda inner: read_value(inner, options, question))
     reply = Reply(text, options, is_cut=False, asks=asks_of(asked_in(question)))
@@ -243,7 +245,7 @@ def _weak(reply: Reply) -> NamedOption | None:
         for statement in statements(reply, (patterns.WEAK,))
         if statement.certainty >= Certainty.SUPPOSED
     ]
-    return agreed(
+    found = agreed(
         [
             option
             for option in named
@@ -253,6 +255,7 @@ def _weak(reply: Reply) -> NamedOption | None:
             and not is_inside(reply, option)
         ]
     )
+    return None if found and names_another(reply, found, found.end) else found
 
 
 def _is_passed_by(reply: Reply, named: NamedOption) -> bool:
@@ -273,7 +276,8 @@ def _concluding(reply: Reply) -> NamedOption | None:
 
 
 def _mentioned(reply: Reply) -> NamedOption | None:
-    return agreed(list(mentions(reply)))
+    found = agreed(list(mentions(reply)))
+    return None if found and names_another(reply, found) else found
 
 
 def _in_one_sentence(reply: Reply) -> NamedOption | None:
@@ -297,11 +301,11 @@ _READERS: tuple[Reader, ...] = (
     ticked_line,
     bare_label,
     last_line,
+    exception,
     first_line,
     only_line,
     only_row,
     conclusion,
-    exception,
     conditional_statement,
     _weak,
     _mentioned,

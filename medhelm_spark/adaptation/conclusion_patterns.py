@@ -15,7 +15,7 @@ LABEL = re.compile(
 )
 WORD_NEXT = re.compile(
     r" (?!(?:is|was|are|were|has|had|does|do|did|can|could|may|might|must|should|will|would|alone|and"
-    r"|or|because|since|as|but|nor|than|over|from|in|for|with|by|when|if|first|also|only|then|here"
+    r"|or|it|because|since|as|but|nor|than|over|from|in|for|with|by|when|if|first|also|only|then|here"
     r"|best|clearly|therefore|thus|to|[a-z]{3,}(?<![sui])s)\b)[a-zA-Z]"
 )
 """After the article "A" and the pronoun "I"; a verb makes them labels."""
@@ -69,7 +69,8 @@ POINTED = re.compile(
     r"|pathognomonic|hallmark|definition|defin(?:es?|ing)|singles?|clinch(?:es)?|confirm(?:s|ing)?"
     r"|establish(?:es)?|identif(?:ies|y)|falls?|tips?(?: the (?:balance|scales?))?|tilts?(?: the"
     r" balance)?|comes?|gets? (?:its?|her|his|their) [\w ]{1,20}|needs|requires"
-    r"|recommend(?:s|ed)?|means?|gives|giving|yields?|equals?|ends? up|ending up|settles?|lands?"
+    r"|recommend(?:s|ed)?|means?|gives|giving|yields?|equals?|says?|puts?|prefers?|advises?|(?:start|begin|treat|continue)(?: with)?|give|use|prescribe"
+    r"|receive|(?:it|this|that) (?:can only|must|has to|should) be|triad of|side of|ends? up|ending up|settles?|lands?"
     r"|arrives?|describ(?:es|ed)(?: by)?|(?:picture|features?|presentation|description|case|example"
     r"|sign|symptom|pattern|findings?) of|in keeping|explained|explains why|go(?:es)?|turns? out"
     r"|boils|i\.e\.|that(?:'s|’s| is)|this is|it(?:'s| is)|what(?:'s| is) left is|must be|has to be"
@@ -110,7 +111,8 @@ FITS = re.compile(
     r"|by far|most |more )(?!(?:common|frequent|second|next|least|rare|usual|same|other|drug of|often)"
     r"\w*\b)|should be (?:\w+ )?(?:added|given|started|chosen|done|performed|used|preferred"
     r"|selected|ordered|prescribed)"
-    r"|(?:is|does|it is|would be my (?:guess|choice|pick|answer)|first)(?=[.!,]|\Z)"
+    r"|is (?:superior|better|preferred|preferable|recommended|indicated|favou?red|first[- ]line)\b"
+    r"|remains?(?=[.!,]|\Z)|it (?:is|should be|must be|has to be)(?=[.!,]|\Z)|(?:is|does|it is|would be my (?:guess|choice|pick|answer)|first)(?=[.!,]|\Z)"
     r"|has the best|is therefore|(?:trifft zu|past|stämmer|pasuje|passt)\b)"
 )
 ONLY = re.compile(
@@ -118,11 +120,18 @@ ONLY = re.compile(
     rf"|endast|bara|只有|仅)(?: (?:{any_of('option')}))? ?[\"'(]{{0,2}}\Z"
 )
 CLAUSE = re.compile(r"[,;:] |[，；：]|(?<= )(?=but |yet |while |whereas )")
+BUT = re.compile(
+    r"[,;.]? (?:but|yet|however,?|aber|jedoch|pero|sin embargo,?|mais|mas|por[eé]m|ma|maar|ale|lecz"
+    r"|men) |,?但是?"
+)
+NOT_ANSWER = re.compile(
+    r"[\"')\]]{0,4} (?:is|was)(?: not|n't) (?:the|my|our|an?) (?:\w+ )?(?:answer|choice|exception|option)\b"
+)
 ASIDE_CLAUSE = re.compile(
     r"\W*(?:(?:and|but|also|so|yet) )?(?:while|although|though|even though|even if|whereas|unlike"
     r"|despite|in spite|compared|in contrast|as opposed|contrary|if|unless|had|were|since|because"
-    r"|as(?! it stands)|given that|when|apart from|besides|between|at first|initially|first i"
-    r"|i (?:first|initially|was|had|considered|thought)|one (?:could|might)|some|many"
+    r"|as(?! it stands)|given that|when|apart from|besides|between|at first|initially|first i|zun[aä]chst|zuerst|anfangs|primero|al principio|(?:j'ai )?d'abord|au d[eé]but"
+    r"|eerst|aanvankelijk|najpierw|pocz[aą]tkowo|f[oö]rst|inizialmente|primeiro|起初|一开始|i (?:first|initially|was|had|considered|thought)|one (?:could|might)|some|many"
     r"|obwohl|w[aä]hrend|wenn|da|weil|aunque|mientras|si|bien que|tandis|alors que|comme|embora"
     r"|enquanto|sebbene|mentre|hoewel|terwijl|omdat|als|cho[cć]|podczas|je[sś]li|[aä]ven om|medan"
     r"|eftersom|om|虽然|尽管|如果)(?![a-zà-ÿ])"
@@ -132,29 +141,31 @@ _BARE = (
     r"|la|el|le|les|il|un|una|het|de|een|den|det)[ ]){0,3}[\"'(\[]{0,2}\Z"
 )
 DENIED_BEFORE = re.compile(
-    r"(?:\b(?:not|never|neither|nor|no|than|unlike|against|without|except|instead of|rather than"
+    r"(?:\b(?:not|never|neither|nor|no|than|over|ahead of|unlike|against|without|except|instead of|rather than"
     r"|opposed to|compared (?:with|to)|exclud(?:es?|ed|ing)|rul(?:es?|ed|ing) out|eliminat(?:es?"
     r"|ed|ing)|cross(?:es|ed|ing)? out|discard\w*|dismiss\w*|reject\w*|strik(?:e|es|ing)(?: out)?"
     r"|away from|(?:distinguish|differ|separat|tell|sets?|switch)\w*[^.]{0,30} from|confused with"
     r"|mistaken for|mimics?|similar to|variant of|alternative to|progress(?:es)? to|makes(?= [^.]"
     r"{1,14} (?:unlikely|impossible|less))|(?:reserved )?for failure of|lower than in|as in|unlike in"
     r"|differs from that (?:in|of)|weder|noch|nicht|kein\w*|schlie[sß]t|gegen|statt|sauf|ni|pas|sin"
-    r"|descart\w+|ni|nem|n[eé]|esclud\w+|non|noch|geen|niet|ani|nie|wyklucza|varken|inte|utesluter"
+    r"|odrzuc\w+|wyklucz\w+|[eé]limin\w+|ausschlie\w+|exclu\w+|uitsluit\w*|utesluta\w*|descart\w+|ni|nem|n[eé]|esclud\w+|non|noch|geen|niet|ani|nie|wyklucza|varken|inte|utesluter"
     rf")\b|n't|不是|排除|并非) {{0,1}}{_BARE}"
 )
 DENIED_AFTER = re.compile(
     rf"(?! and\b){_MORE}(?:,| \([^)]{{1,60}}\)| ?[:–—-](?= ))? ?(?:(?:the one (?:that|which)|\w+ly|also|both|all|each|too|then|therefore|thus|each|itself"
     r"|alone|likewise|can|could|may|should|must|is|are|be|was|were|seems?|looks?|falls?|drops?"
     r"|being|remains?|would|has|have|to|by|on|as|too|far|quite|very|much|rather|and|thus|so|already"
-    r"|hence) ){0,6}"
+    r"|hence|kan|kann|k[oö]nnen|peut|peuvent|puede[n]?|podem?|possono|kunnen|mo[zż]na|wird|werden|sont|est|son|sind"
+    r"|ist|zijn|s[aą]|är|[eê]tre|ser|essere|ook|auch|także|också|均|都) ){0,6}"
     r"(?:out\b|excluded|eliminated|ruled out|set aside|dismissed|discarded|rejected|crossed out"
     r"|too (?!many)|insufficient|inadequate|unlikely|improbable|implausible|not\b|wrong|incorrect"
     r"|false|inconsistent|incompatible|contraindicated|unacceptable|unsuitable|inappropriate"
     r"|unnecessary|harmful|dangerous|negligent|weak\b|weaker|inferior|less\b|never|no\b|does(?: not"
     r"|n't)|do(?: not|n't)|cannot|can't|won't|isn't|aren't|wouldn't|lacks?\b|fails?\b|neither"
     r"|nothing|none|impossible|irrelevant|off the (?:list|table)|away|falsch|scheide[nt]|nicht|f[aä]llt"
-    r"|fallen|se descarta|no\b|non\b|ne\b|n[aã]o|nie\b|niet|inte|valt|vallen|不|错误|被排除|गलत|नहीं)"
-    r"|[ ]?(?:[✗✘❌✖])|[)\]]?: (?:no|wrong|incorrect|false|not|excluded|out|eliminated)\b"
+    r"|fallen|se descarta|no\b|non\b|ne\b|n[aã]o|nie\b|niet|inte|valt|vallen|uteslut\w+|ausgeschlossen|exclu\w*|[eé]limin\w*|descartad\w*|esclus\w*|uitgesloten"
+    r"|wyklucz\w*|odpada\w*|odrzuc\w*|faller bort|kommt nicht|均?不|都不|不|错误|被排除|गलत|नहीं)"
+    r"|[ ]?(?:[✗✘❌✖])|[)\]]? ?\((?:no|false|wrong|incorrect|not [\w ]{1,40})\)|[)\]]?: (?:no|wrong|incorrect|false|not|excluded|out|eliminated)\b"
 )
 OTHER = re.compile(
     r"\b(?:confused with|mistaken for|in contrast to|as opposed to|contrary to|different from"
@@ -180,7 +191,8 @@ ASIDE_BEFORE = re.compile(
     r"|mistake\w*|(?:could|might|may|can|sometimes|often|also|even|usually|occasionally)"
     r" (?:also |even |well |then )?(?:\w+ ){0,3}?(?:be|to|with|of|from|like|in|as|for|has|have|into))"
     r" (?:of |to |be |in |for |about |the |an? )*[\"'(]{0,2}\Z"
-    r"|\b(?:in|for|under|with|within) [\"'(]{0,2}\Z(?<!consistent with )(?<!compatible with )"
+    r"|\b(?:in|for|under|within|(?:patients?|people|associated|seen|occurs?|children|adults|those"
+    r"|overlap\w*|along|together|compared|cases) with) [\"'(]{0,2}\Z(?<!consistent with )(?<!compatible with )"
     r"(?<!up with )(?<!go with )(?<!left with )(?<!fits with )(?<!keeping with )(?<!results in )"
     r"(?<!argues for )(?<!speaks for )(?<!classic for )(?<!typical for )(?<!textbook for )"
     r"(?<!opt for )(?<!points for )(?<!diagnostic for )(?<!ratio for )(?<!evidence for )"

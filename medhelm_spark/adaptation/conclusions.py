@@ -73,6 +73,20 @@ def conclusion(reply: Reply) -> NamedOption | None:
     return None
 
 
+def names_another(reply: Reply, named: NamedOption, after: int = 0) -> bool:
+    """Whether a text also names another option for itself, behind a place."""
+    if not reply.options.labels or reply.options.are_numbers or len(reply.low) > _LONGEST:
+        return False
+    return any(
+        group.stand is _Stand.NAMED
+        and group.results != {named.result}
+        and group.options[0].start >= after
+        for start, end in _sentences(reply)
+        if end > after and not _is_asked(reply, end)
+        for group in _groups(reply, start, end)
+    )
+
+
 def exception(reply: Reply) -> NamedOption | None:
     """The only option that a text denies, where the question asks for that: "C is not typical".
 
@@ -200,12 +214,18 @@ def _groups(reply: Reply, start: int, end: int) -> list[_Group]:
             groups.append([named])
             is_ended = False
     found = []
+    turn = max((match.start() for match in own.BUT.finditer(reply.low, start, end)), default=-1)
+    last_named = groups[-1][0].start if groups else 0
+    turn = turn if turn < last_named else -1
     for number, options in enumerate(groups):
         stop = groups[number + 1][0].start if groups[number + 1 :] else end
         last = options[-1]
         after = reply.low[last.end : min(stop, last.end + _AFTER)]
         is_called = own.DENIED_AFTER.match(after) or own.UNUSUAL.match(after)
+        is_called = None if own.NOT_ANSWER.match(after) else is_called
         stand = _stand(reply, start, stop, options)
+        if stand is _Stand.NAMED and options[-1].end <= turn:
+            stand = _Stand.ASIDE
         found.append(_Group(tuple(options), stand, is_called is not None))
     return found
 

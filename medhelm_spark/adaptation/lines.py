@@ -3,7 +3,7 @@
 import re
 
 from medhelm_spark.adaptation import answer_patterns as patterns
-from medhelm_spark.adaptation.mentions import is_discussed, is_text, mentions, texts_in
+from medhelm_spark.adaptation.mentions import is_discussed, is_text, mentions, texts_in, with_own_label
 from medhelm_spark.adaptation.naming import NamedOption, named_at
 from medhelm_spark.adaptation.options import Options
 from medhelm_spark.adaptation.reply import Reply
@@ -175,6 +175,7 @@ def _is_explained(reply: Reply, named: NamedOption) -> bool:
 
     "Option A: Aspirin", a line break and "This is a" may begin the discussion of all options.
     """
+    named = with_own_label(reply, named)
     pattern = patterns.REASON_NEXT if reply.is_cut and reply.options.labels else patterns.EXPLAINED
     return pattern.match(reply.low, named.end) is not None
 

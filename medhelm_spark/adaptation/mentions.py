@@ -18,9 +18,7 @@ def is_discussed(reply: Reply, named: NamedOption) -> bool:
     """
     is_text_alone = is_text(reply, named)
     is_preferred = patterns.PREFERRED.match(reply.low, named.end) is not None
-    own = patterns.OWN_LABEL.match(reply.low, named.end) if named.is_text else None
-    if own and reply.options.labels.get(own[1].upper()) == named.result:
-        named = NamedOption(named.result, named.start, own.end(1), is_text=True)
+    named = with_own_label(reply, named)
     if not named.is_text:
         is_bare = reply.low[named.end - 1 : named.end].isalnum()
         return is_bare and not is_preferred and bool(patterns.DISCUSSED.match(reply.low, named.end))
@@ -31,6 +29,14 @@ def is_discussed(reply: Reply, named: NamedOption) -> bool:
         return True
     is_heading = patterns.HEADING.match(reply.low, named.end) and not is_text_alone
     return bool(is_heading) and reply.text[-1:].isalnum()
+
+
+def with_own_label(reply: Reply, named: NamedOption) -> NamedOption:
+    """An option with its label, where that stands in brackets after its text: "Heparin (B)"."""
+    own = patterns.OWN_LABEL.match(reply.low, named.end) if named.is_text else None
+    if own is None or reply.options.labels.get(own[1].upper()) != named.result:
+        return named
+    return NamedOption(named.result, named.start, own.end(), is_text=True)
 
 
 def is_text(reply: Reply, named: NamedOption) -> bool:

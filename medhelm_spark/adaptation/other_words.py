@@ -44,7 +44,7 @@ _OPEN_REST = re.compile(
 _CONCESSION = re.compile(
     r"[\s,;:(–—-]{0,4}(?:although|though|even though|while|not|rather than|unlike|and not)\b"
 )
-_INITIALS = re.compile(r"\A\W*(?:(?:Probably|Likely|It'?s|Answer:?) )?([A-Z]{2,5})(?=\W*\Z)")
+_INITIALS = re.compile(r"\A\W*(?:(?:[Pp]rob(?:ably|\.)?|[Ll]ikely|[Ii]t'?s|Answer:?|an?|the|acute|An?|The|Acute) )*([A-Z]{2,5})(?=\W*\Z)")
 _ALONE = re.compile(
     r"(?<!type )(?<!group )(?<!vitamin )(?<!class )(?<!grade )(?<!stage )(?<![\w'-])(\w)(?![\w'-])"
 )

@@ -27,11 +27,12 @@ _NO = (
     r"|(?:i|we) (?:do not|don't|would not|wouldn't) (?:think|believe|say) so|by no means"
     r"|(?:in )?no way|under no circumstances|hardly|nope|nah|not really|negative"
     rf"|{_WHO} {_DOES}(?: not|n't)(?: (?:appear|seem|look)(?: (?:so|that way|to))?)?"
-    rf"|{_WHO} (?:seems|appears|would (?:seem|appear)) not|n(?=\W{{0,3}}\Z)"
+    rf"|{_WHO} (?:seems|appears|would (?:seem|appear)) not|does(?:n't| not) (?:seem|look|appear)(?: (?:so"
+    r"|like it|that way))?|n(?=\W{{0,3}}\Z)"
 )
 _YES = (
     rf"(?:(?:i|we) (?:do )?(?:think|believe|would say)|{_WHO} (?:seems|appears|looks)"
-    r"|apparently) so"
+    r"|apparently|seems|looks|appears) (?:so|like it|that way)"
     rf"|(?:very |highly |quite |most |{_SUBJECT}){{0,2}}likely|(?:yes,? )?indeed|yep|yeah|yup|yea"
     rf"|affirmative|{_HEDGE}|of course|{_WHO} (?:{_HEDGE} )?{_DOES}(?: (?:indeed|so))?"
     r"|y(?=\W{0,3}\Z)"
@@ -39,7 +40,7 @@ _YES = (
 _UNSURE = (
     r"(?:not (?:entirely |yet |at all )?(?:clear|certain|conclusive|settled|known)|unclear"
     r"|uncertain|inconclusive|equivocal|mixed|conflicting|ambiguous|debatable"
-    r"|controversial|insufficient|(?:hard|difficult|too early|impossible) to (?:say|tell|know))"
+    r"|controversial|insufficient|the jury is (?:still )?out|(?:hard|difficult|too early|impossible) to (?:say|tell|know))"
 )
 _MAYBE = (
     rf"{_SUBJECT}?{_UNSURE}|possibly|perhaps|potentially|conceivably"

@@ -45,7 +45,7 @@ def weakest_evidence(
         return result
     if ("**" in marked or "__" in marked) and (result := _in_bold(reply, marked)):
         return result
-    for reader in () if is_long else (_only_left, _only_such, _to_be_given, _closing):
+    for reader in () if is_long else (_only_left, _only_such, _to_be_given, _closing, _drawn):
         if result := reader(reply):
             return result
     return None
@@ -212,6 +212,15 @@ def _to_be_given(reply: Reply) -> str | None:
 def _is_firm(reply: Reply, start: int, named: NamedOption) -> bool:
     is_out = reply.is_refuted(named) or reply.is_denied(named.start) or reply.is_absent(named.start)
     return not is_out and certainty_of(reply, start, named.start, named) >= Certainty.SUPPOSED
+
+
+def _drawn(reply: Reply) -> str | None:
+    """The option that the last clause is in other words, after a word that draws a conclusion."""
+    start = reply.sentence_start(len(reply.low) - 2)
+    drawn = patterns.DRAWN.search(reply.low, start)
+    if drawn is None or patterns.OPEN.search(reply.low, start):
+        return None
+    return in_other_words(reply.text[drawn.end() :], reply.options)
 
 
 def _closing(reply: Reply) -> str | None:

@@ -209,8 +209,9 @@ _DUTCH = _Words(
     option=r"optie|antwoord|keuze",
     right=r"(?:dus |duidelijk )?(?:(?:het|de) )?(?:juiste?|correcte?|goede|beste|meest \w+)\b"
     r"(?: (?:antwoord|optie|keuze))?",
-    choose=r"kies(?: voor)?|zou (?:ik )?(?:kiezen voor|zeggen)",
-    follow=r"juist|correct(?=[.\n]|\Z)",
+    be=r"is|luidt",
+    choose=r"kies(?: voor)?|(?:ik )?zou(?= \W?\w\W? (?:kiezen|nemen|zeggen))|zou (?:ik )?(?:kiezen voor|zeggen)",
+    follow=r"kiezen|nemen|juist|correct(?=[.\n]|\Z)",
     so=r"(?:daarom|dus|derhalve)(?: is)?|conclusie",
     because=r"omdat",
     deny=r"niet|geen|noch|behalve",
