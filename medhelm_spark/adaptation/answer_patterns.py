@@ -77,18 +77,15 @@ _BEFORE_WORD = (
     r"|उत्तर (?=\S{1,6} है)|, (?=\w{2,5}[.!]?\Z))[\"'(]{0,2}"
 )
 _AFTER_WORD = (
-    r"(?=[\"')]{0,2}(?:[.,;:!\n。]|\Z| है))(?![^.!?\n]{0,60}(?:help|hj[aä]lp|helf|pom[oó][cg]|aide|ayud"
+    r"(?=[\"')]{0,2}(?:\s?[.,;:!\n。]|\Z| है))(?![^.!?\n]{0,60}(?:help|hj[aä]lp|helf|pom[oó][cg]|aide|ayud"
     r"|ajud|aiut|मदद))"
 )
-YES_ELSEWHERE = re.compile(
-    rf"({_BEFORE_WORD})(?:ja|tak|s[íì]|sim|oui|да|是的?|对|はい|(?:जी )?(?:हाँ|हां)){_AFTER_WORD}", re.I
-)
-NO_ELSEWHERE = re.compile(
-    rf"({_BEFORE_WORD})(?:nee|nein|nej|nie|n[aã]o|non|нет|不是?|否|没有|いいえ|(?:जी )?नहीं){_AFTER_WORD}", re.I
-)
-MAYBE_ELSEWHERE = re.compile(
-    rf"({_BEFORE_WORD})(?:vielleicht|m[oö]glicherweise|peut-[eê]tre|quiz[aá]s?|tal ?vez|forse"
-    rf"|misschien|by[cć] mo[zż]e|kanske|शायद|也许|或许|может быть){_AFTER_WORD}", re.I
+WORD_ELSEWHERE = re.compile(
+    rf"(?P<before>{_BEFORE_WORD})(?:(?P<yes>ja|tak|s[íì]|sim|oui|да|是的?|对|はい|(?:जी )?(?:हाँ|हां))"
+    r"|(?P<no>nee|nein|nej|nie|n[aã]o|non|нет|不是?|否|没有|いいえ|(?:जी )?नहीं)"
+    r"|(?P<maybe>vielleicht|m[oö]glicherweise|peut-[eê]tre|quiz[aá]s?|tal ?vez|forse|misschien"
+    rf"|by[cć] mo[zż]e|kanske|शायद|也许|或许|может быть)){_AFTER_WORD}",
+    re.IGNORECASE,
 )
 FINAL = re.compile(rf"\b(?:{_FINAL_NOUN})(?![a-z]){_TO_LINK}|最终答案\s?(?:是|为|:)")
 OBJECT_BEGUN = re.compile(r"[{\[]\s{0,80}[{\"'][^}]{0,4000}\Z")

@@ -99,30 +99,20 @@ def read_choice(
     return weakest_evidence(prose, text, _strongest)
 
 
-_ELSEWHERE = {
-    patterns.YES_ELSEWHERE: "yes",
-    patterns.NO_ELSEWHERE: "no",
-    patterns.MAYBE_ELSEWHERE: "maybe",
-}
-
-
 def _begun_object(text: str) -> re.Match[str] | None:
     """A JSON object that the text ends in; looked for only as far back as one can begin."""
     return patterns.OBJECT_BEGUN.search(text, max(0, len(text) - patterns.LONGEST_BEGUN))
 
 
 def _with_english_words(text: str, options: Options) -> str:
-    """The text with "yes" and "no" for the words of other languages that stand as answers."""
+    """The text with "yes", "no" and "maybe" for the words of other languages that stand as answers."""
 
     def translated(match: re.Match[str]) -> str:
-        own = match[0].removeprefix(match[1]).lower()
-        word = _ELSEWHERE[match.re]
-        return match[0] if own in options.texts else f"{match[1]}{word}"
+        word = match.lastgroup or ""
+        is_own = match[word].lower() in options.texts or word not in options.texts
+        return match[0] if is_own else f"{match['before']}{word}"
 
-    for pattern, word in _ELSEWHERE.items():
-        if word in options.texts:
-            text = pattern.sub(translated, text)
-    return text
+    return patterns.WORD_ELSEWHERE.sub(translated, text)
 
 
 def _without_numbering(text: str) -> str:
@@ -151,14 +141,12 @@ def _is_unfinished(text: str, options: Options) -> bool:
     if any(low.endswith(option) for option in options.texts if len(option) > 1):
         return False
     tail = low[-200:]
-    if patterns.ENDED_BY_IT.search(tail):
-        return False
     if (
         patterns.ARTICLE_LAST.search(text[-20:])
         or patterns.FUNCTION_WORD.search(tail[-_LONGEST_WORD:])
         or patterns.BEGUN_CLAUSE.search(tail)
     ):
-        return True
+        return patterns.ENDED_BY_IT.search(tail) is None
     if _is_begun_discussion(text, low, options) or _is_begun_list(low, options):
         return True
     return tail[-1:].isalnum() and len(patterns.CLAUSE_END.split(tail)[-1].split()) > _LONG_CLAUSE

@@ -76,9 +76,17 @@ def last_line(reply: Reply) -> NamedOption | None:
     for part in (reply.text[begin:], last if is_ended else ""):
         bare = patterns.LEAD.sub("", part.strip())
         result = reply.options.whole(part) or reply.options.whole(bare)
-        if result := result or (_of_cell(bare, reply.options) if len(bare) < _LONGEST_LINES else None):
+        if result := result or _with_text(bare, reply.options):
             return NamedOption(result, start, len(reply.text))
     return None
+
+
+def _with_text(line: str, options: Options) -> str | None:
+    """The option that a line is by label and text: "D, atropine", "Atropine (D)"."""
+    is_both = len(line) < _LONGEST_LINES and (
+        (line[:1].upper() in options.labels and not line[1:2].isalnum()) or line.endswith((")", ")."))
+    )
+    return _of_cell(line, options) if is_both and options.shown else None
 
 
 def _is_list(reply: Reply) -> bool:

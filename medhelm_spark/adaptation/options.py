@@ -27,6 +27,7 @@ _ARTICLE = re.compile(r"(?:the|an?) ")
 _OPPOSITE = re.compile(r"(?:not?|non|without|(?:absence|no evidence) of)[ -]")
 _BETWEEN_ITEMS = re.compile(r",(?: and\b)?|;|&|\+|\band\b|\bplus\b")
 _NUMBER = re.compile(r"(?<![\w.,/-])(?:\d{1,9}\.\d{1,9}|\.?\d{1,9})(?![\w/]|[.,]\d|-\d)")
+_DIGIT = re.compile(r"\d")
 _SHARE = re.compile(r"(?:about |roughly |approximately |~ ?)?(\d{0,9}\.?\d{1,9}) ?(%)?")
 _BOTH = re.compile(r"both (?=\S.{0,200} and )")
 _NEGATION = re.compile(
@@ -101,7 +102,7 @@ class Options:
 
     def with_numbers(self, text: str) -> str:
         """The text with numbers as the options write them: "7.0" as "7", ".5" as "0.5"."""
-        if not self._numbers:
+        if not _DIGIT.search(text) or not self._numbers:
             return text
 
         def own(match: re.Match[str]) -> str:

@@ -51,7 +51,7 @@ _ENGLISH = _Words(
     r"|(?:stay|stick)(?:ing)? with|(?:i'd|i'll|i would|i will|i|\A) (?:mark"
     r"|vote(?: for)?|take)(?= \W?\w\b)|\Amark|(?:put|bet|place) (?:my|the|good) (?:money|bets?|vote) on"
     r"|if (?:i|we) (?:must|had to|have to|were to|need to|really had to) (?:choose|pick|guess|decide"
-    r"|commit)(?: one)?,?|(?:have |am |'ve )?(?:switched|switching|changed|changing) to"
+    r"|commit)(?: one)?,?|(?:switched|switching|changed|changing) to"
     r"|(?:classif(?:y|ied)|categori[sz]ed?|label(?:l?ed)?|rated?) (?:(?:this|it|the \w+) )?as",
     so=r"therefore|thus|hence|so|consequently|conclusion|overall|in (?:short|summary)",
     because=r"because|since|or|rather|instead",
@@ -210,7 +210,7 @@ _DUTCH = _Words(
     right=r"(?:dus |duidelijk )?(?:(?:het|de) )?(?:juiste?|correcte?|goede|beste|meest \w+)\b"
     r"(?: (?:antwoord|optie|keuze))?",
     be=r"is|luidt",
-    choose=r"kies(?: voor)?|(?:ik )?zou(?= \W?\w\W? (?:kiezen|nemen|zeggen))|zou (?:ik )?(?:kiezen voor|zeggen)",
+    choose=r"kies(?: voor)?|zou(?= \W?\w\W? (?:kiezen|nemen|zeggen))|zou (?:ik )?(?:kiezen voor|zeggen)",
     follow=r"kiezen|nemen|juist|correct(?=[.\n]|\Z)",
     so=r"(?:daarom|dus|derhalve)(?: is)?|conclusie",
     because=r"omdat",
