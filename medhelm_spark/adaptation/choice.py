@@ -258,8 +258,11 @@ def _concluding(reply: Reply) -> NamedOption | None:
     stated = last_statement(reply)
     if stated is None or not patterns.IS_RIGHT.match(reply.low, stated.end):
         return stated
+    end = reply.sentence_end(stated.end)
+    if reply.sentence_start(stated.start) <= _ANSWER_FIRST or end >= len(reply.low) - 1:
+        return stated
     concluded = conclusion(reply)
-    is_later = concluded and concluded.start > reply.sentence_end(stated.end)
+    is_later = concluded and concluded.start > end
     return concluded if is_later else stated
 
 
@@ -281,6 +284,8 @@ def _in_one_sentence(reply: Reply) -> NamedOption | None:
     return None if is_negative and not reply.asks.for_worst else named
 
 
+_ANSWER_FIRST = 20
+"""Characters before the sentence of the statement, in a reply that begins with its answer."""
 _LONG_CLAUSE, _LONGEST_WORD = 12, 24
 _SHORTEST_LINE, _LONGEST_LINE = 3, 400
 _READERS: tuple[Reader, ...] = (

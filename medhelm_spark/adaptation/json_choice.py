@@ -99,7 +99,7 @@ def choice_in(
     if not parsed and not _LIST_BEGUN.search(text):
         loose = ((_rank(name), at, value) for at, name, value in loose_values(text))
         claims = [_Claim(rank, at, value) for rank, at, value in loose if rank]
-    if len(parsed) == 1 and text.count("{") == 1 and _says_twice(text, options, read):
+    if len(parsed) == 1 and _repeats(text, listed[0]) and _says_twice(text, options, read):
         return JsonChoice(None, "")
     if (best := _best(text, claims, options, read)) is not None:
         return JsonChoice(best or None, "")
@@ -114,6 +114,12 @@ def choice_in(
     return JsonChoice(
         None, _outside(text, [part for value in listed for part in _sentences(value)])
     )
+
+
+def _repeats(text: str, value: Any) -> bool:
+    """Whether a name of an object that holds no other one stands twice in its text."""
+    is_flat = isinstance(value, dict) and text.count("{") == 1
+    return is_flat and any(text.count(f'"{name}"') > 1 for name in value)
 
 
 def _says_twice(text: str, options: Options, read: Callable[[str], str | None]) -> bool:
