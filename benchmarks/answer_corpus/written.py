@@ -1,12 +1,14 @@
-"""Replies written by hand in four sets, with what a person reads in them.
+"""Replies written by hand in sets, with what a person reads in them.
 
 `FIRST` was written before its author had seen the reader of extraction version 6, or a reply of
 `check`; what the reader got wrong in it was then mended. `SECOND` was written after that, with
 other questions and words, and measured before anything else was mended by it. `THIRD` was written
 by somebody else, who had not seen the reader, and measured before its failures were mended in
 extraction version 7. One reply of it is thinking alone, which is removed before answers are read.
-`unseen` was written by somebody else again, who had seen neither the reader nor the other sets. It
-measures: nobody mends the reader by it. Whoever has read `unseen.jsonl` writes another set first.
+`fourth` was written by somebody else again, who had seen neither the reader nor the other sets; the
+author of extraction version 8 read it and mended the reader by it, and by `fifth`, which is that
+author's own. `unseen` is a set by which nobody mends: where `unseen.jsonl` is there, its author has
+seen neither the reader nor the other sets. Whoever has read it writes another set first.
 """
 # ruff: noqa: E501  (a reply is a line)
 
@@ -65,13 +67,19 @@ class Written:
 
 
 @cache
-def unseen() -> tuple[Written, ...]:
-    """The set by which nobody mends the reader."""
-    lines = Path(__file__).with_name("unseen.jsonl").read_text(encoding="utf-8").splitlines()
-    return tuple(_unseen(json.loads(line)) for line in lines)
+def from_file(name: str) -> tuple[Written, ...]:
+    """The set in `<name>.jsonl`, a reply a line; empty where the file is not there."""
+    path = Path(__file__).with_name(f"{name}.jsonl")
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return tuple(from_row(json.loads(line)) for line in lines)
 
 
-def _unseen(row: dict[str, Any]) -> Written:
+def from_row(row: dict[str, Any]) -> Written:
+    """A reply as a line of a file holds it.
+
+    Its members: `question`, `reply`, `right` (null: no one option), `is_cut`, and `options`
+    (label to text) or `labels` (the classes, where the prompt shows no options).
+    """
     options = row.get("options") or dict.fromkeys(row.get("labels", ()))
     texts = tuple(text or label for label, text in options.items())
     is_yes_no = set(texts) <= {"yes", "no", "maybe"}

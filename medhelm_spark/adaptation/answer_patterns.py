@@ -286,7 +286,9 @@ GRADE = re.compile(
     r"(?:grade|level|stage|class|category|score|group|esi)(?: is)? (?=\d\b)",
     re.IGNORECASE,
 )
-BEFORE_LABEL = re.compile(r"\A(?:A:|\d{1,2}[.)](?!\d)) ?(?=[\"'(\[]{0,2}[^\W_][\"')\]]{0,2}\W{0,2}\Z)")
+BEFORE_LABEL = re.compile(
+    r"\A(?:A:|\d{1,2}[.)](?!\d)) ?(?=[\"'(\[]{0,2}[^\W_][\"')\]]{0,2}\W{0,2}\Z)"
+)
 NUMBERED = re.compile(r"^[ \t]{0,8}(\d)[.)] (?=\S* ?[^\W\d_]{2})", re.MULTILINE)
 UNREAL = re.compile(r"\b(?:if|unless|or|" + any_of("condition") + r")\b")
 SENTENCE = re.compile(r"[.!?](?<!\b\w\.)(?=\s+\S)|\n")

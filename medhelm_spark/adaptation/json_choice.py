@@ -237,9 +237,7 @@ def _rank(name: str) -> int:
 
 def _marks(value: dict[str, Any], options: Options) -> dict[str, float]:
     """How right an object calls each option that its names are; empty where they are others."""
-    results = {
-        name: options.whole(name) or options.whole(_CALLED.sub("", name)) for name in value
-    }
+    results = {name: options.whole(name) or options.whole(_CALLED.sub("", name)) for name in value}
     if not value or None in results.values():
         return {}
     if len(value) == 1:

@@ -3,7 +3,13 @@
 import re
 
 from medhelm_spark.adaptation import answer_patterns as patterns
-from medhelm_spark.adaptation.mentions import is_discussed, is_text, mentions, texts_in, with_own_label
+from medhelm_spark.adaptation.mentions import (
+    is_discussed,
+    is_text,
+    mentions,
+    texts_in,
+    with_own_label,
+)
 from medhelm_spark.adaptation.naming import NamedOption, named_at
 from medhelm_spark.adaptation.options import Options
 from medhelm_spark.adaptation.reply import Reply
@@ -84,7 +90,8 @@ def last_line(reply: Reply) -> NamedOption | None:
 def _with_text(line: str, options: Options) -> str | None:
     """The option that a line is by label and text: "D, atropine", "Atropine (D)"."""
     is_both = len(line) < _LONGEST_LINES and (
-        (line[:1].upper() in options.labels and not line[1:2].isalnum()) or line.endswith((")", ")."))
+        (line[:1].upper() in options.labels and not line[1:2].isalnum())
+        or line.endswith((")", ")."))
     )
     return _of_cell(line, options) if is_both and options.shown else None
 
@@ -268,7 +275,9 @@ def _only_column(reply: Reply) -> NamedOption | None:
     head = [_of_cell(cell.strip(), reply.options) for cell in cells[0]] if rows else []
     if len({result for result in head if result}) < _FEWEST_MARKS:
         return None
-    verdicts = [row for row in cells[1:] if any(sign not in " -:|" for cell in row for sign in cell)]
+    verdicts = [
+        row for row in cells[1:] if any(sign not in " -:|" for cell in row for sign in cell)
+    ]
     right = [
         result
         for at, result in enumerate(head, start=-len(head))

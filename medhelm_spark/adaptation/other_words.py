@@ -34,17 +34,21 @@ _BARRED = re.compile(
 _AFTERTHOUGHT = re.compile(
     r"(?:,? (?:because|since|as|given|due to|i'?d say|i think|i guess|i believe|imh?o|to me|for me"
     r"|although|though|even though|while|with|for sure|right there|straight"
-    r" away|of course|obviously)\b|,? (?:most likely|probably|likely)(?=\W*\Z)|\s[–—-]{1,2}\s|\s?[:;(]|, ).{0,400}\Z", re.IGNORECASE | re.DOTALL
+    r" away|of course|obviously)\b|,? (?:most likely|probably|likely)(?=\W*\Z)|\s[–—-]{1,2}\s|\s?[:;(]|, ).{0,400}\Z",
+    re.IGNORECASE | re.DOTALL,
 )
 _OPEN_REST = re.compile(
     rf"[\s,;:(–—-]{{0,4}}(?:or|but|no|maybe|wait|versus|vs|and|yet|unless|if)\b"
     rf"|.*\b(?:not (?:sure|recommended|indicated|given|used|here)|{any_of('wrong')}"
-    rf"|{any_of('worst')}|{any_of('harmful')})\b", re.DOTALL
+    rf"|{any_of('worst')}|{any_of('harmful')})\b",
+    re.DOTALL,
 )
 _CONCESSION = re.compile(
     r"[\s,;:(–—-]{0,4}(?:although|though|even though|while|not|rather than|unlike|and not)\b"
 )
-_INITIALS = re.compile(r"\A\W*(?:(?:[Pp]rob(?:ably|\.)?|[Ll]ikely|[Ii]t'?s|Answer:?|an?|the|acute|An?|The|Acute) )*([A-Z]{2,5})(?=\W*\Z)")
+_INITIALS = re.compile(
+    r"\A\W*(?:(?:[Pp]rob(?:ably|\.)?|[Ll]ikely|[Ii]t'?s|Answer:?|an?|the|acute|An?|The|Acute) )*([A-Z]{2,5})(?=\W*\Z)"
+)
 _ALONE = re.compile(
     r"(?<!type )(?<!group )(?<!vitamin )(?<!class )(?<!grade )(?<!stage )(?<![\w'-])(\w)(?![\w'-])"
 )
@@ -119,10 +123,15 @@ def _is_short_for(words: list[str], own: list[str]) -> bool:
     pairs = [*zip(words, own, strict=True)]
     is_whole = any(len(word) > 1 and word == other for word, other in pairs)
     is_named = is_whole or all(len(word) > 1 for word in words[:1])
-    return is_named and all(
-        word == other or (other.startswith(word) and len(word) in _SHORT and len(other) > len(word) + 1)
-        for word, other in pairs
-    ) and (is_whole or words[-1] == own[-1])
+    return (
+        is_named
+        and all(
+            word == other
+            or (other.startswith(word) and len(word) in _SHORT and len(other) > len(word) + 1)
+            for word, other in pairs
+        )
+        and (is_whole or words[-1] == own[-1])
+    )
 
 
 def _initials(option: str) -> set[str]:
