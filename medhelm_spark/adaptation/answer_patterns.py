@@ -48,11 +48,13 @@ _CJK = (
 )
 _FINAL_NOUN = (
     rf"final[_ ](?:{_NOUN}|choice|response|decision|diagnosis|verdict|selection)"
-    r"|final(?=:)|(?:respuesta|resposta|decisi[oó]n|escolha) final|r[eé]ponse finale|risposta finale"
+    r"|final(?=:)|(?:respuesta|resposta|decisi[oó]n|escolha) final|r[eé]ponse finale"
+    r"|risposta finale"
     r"|(?:endg[uü]ltige|finale) antwort"
 )
 OFFER = re.compile(
-    r"\A\W{0,4}maybe (?:you|i|we)\b[^.!?\n]{0,120}(?:[.!?;]|\Z)|\A\W{0,4}(?:yes|no)\b(?![^\n]{0,160}\b(?:more|further|else|(?:other|any) questions)\b)"
+    r"\A\W{0,4}maybe (?:you|i|we)\b[^.!?\n]{0,120}(?:[.!?;]|\Z)|\A\W{0,4}(?:yes"
+    r"|no)\b(?![^\n]{0,160}\b(?:more|further|else|(?:other|any) questions)\b)"
     r"[^.!?\n]{0,40}?(?:[.!?] [^.!?\n]{0,20})?"
     r"(?:\bi(?:'d| would| can|'ll| will|'m| am)[^.!?\n]{0,20}? (?:help|assist)\b"
     r"|\bi (?:can|will) do (?:that|this|so)\b|\bi(?:'m| am) (?:ready|sorry|afraid|unable)\b"
@@ -73,15 +75,18 @@ OFFER = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_WORD = (
-    rf"(?:\A|(?<=\n)|(?<=: )|(?:\b(?:{_NOUN})\s(?:{_BE}|to|brzmi:?) )|(?:答案|结论)(?:是|为|:)(?: ?: ?)?"
+    rf"(?:\A|(?<=\n)|(?<=: )|(?:\b(?:{_NOUN})\s(?:{_BE}|to|brzmi:?) )"
+    r"|(?:答案|结论)(?:是|为|:)(?: ?: ?)?"
     r"|उत्तर (?=\S{1,6} है)|, (?=\w{2,5}[.!]?\Z))[\"'(]{0,2}"
 )
 _AFTER_WORD = (
-    r"(?=[\"')]{0,2}(?:\s?[.,;:!\n。]|\Z| है))(?![^.!?\n]{0,60}(?:help|hj[aä]lp|helf|pom[oó][cg]|aide|ayud"
+    r"(?=[\"')]{0,2}(?:\s?[.,;:!\n。]|\Z| है))(?![^.!?\n]{0,60}(?:help|hj[aä]lp|helf|pom[oó][cg]"
+    r"|aide|ayud"
     r"|ajud|aiut|मदद))"
 )
 WORD_ELSEWHERE = re.compile(
-    rf"(?P<before>{_BEFORE_WORD})(?:(?P<yes>ja|tak|s[íì]|sim|oui|да|是的?|对|はい|(?:जी )?(?:हाँ|हां))"
+    rf"(?P<before>{_BEFORE_WORD})(?:(?P<yes>ja|tak|s[íì]|sim|oui|да|是的?|对|はい"
+    r"|(?:जी )?(?:हाँ|हां))"
     r"|(?P<no>nee|nein|nej|nie|n[aã]o|non|нет|不是?|否|没有|いいえ|(?:जी )?नहीं)"
     r"|(?P<maybe>vielleicht|m[oö]glicherweise|peut-[eê]tre|quiz[aá]s?|tal ?vez|forse|misschien"
     rf"|by[cć] mo[zż]e|kanske|शायद|也许|或许|может быть)){_AFTER_WORD}",
@@ -101,7 +106,8 @@ ANSWER = re.compile(
     r"|(?:my|the model'?s) (?:best )?(?:choice|selection|response|guess|pick|vote)"
     r"|(?:so|thus|and) the (?:choice|letter|pick)|\Athe letter|(?:correct|best|right)(?=:)"
     r"|corr?ec?t[ao](?= (?:es|é|è)\b)"
-    r"|richtig(?= ist)|(?:prawid[lł]ow|poprawn|w[lł]a[sś]ciw)[aye](?= jest)|juist(?= is)|r[aä]tt(?= är)|"
+    r"|richtig(?= ist)|(?:prawid[lł]ow|poprawn|w[lł]a[sś]ciw)[aye](?= jest)|juist(?= is)"
+    r"|r[aä]tt(?= är)|"
     r"moim zdaniem:?|enligt min mening:?|the (?:label|output|class|classification|category)"
     rf"|the (?:choice|option|solution|key|winner|letter)(?= is\b))(?![a-z]){_TO_LINK}"
     rf"|ans\.? )|{_CJK}"
@@ -172,7 +178,8 @@ LINE_START = re.compile(
     re.MULTILINE,
 )
 MARKED = re.compile(
-    r"[✓✔✅☑←⬅⇐]|<--?|(?<!in)(?<!not )(?<!partially )\bcorrect\b|\A[\"')\]]{0,4}\s?[:–—-]\s?(?:true|right"
+    r"[✓✔✅☑←⬅⇐]|<--?|(?<!in)(?<!not )(?<!partially )\bcorrect\b|\A[\"')\]]{0,4}\s?[:–—-]\s?(?:true"
+    r"|right"
     r"|yes)\b"
 )
 MARKED_WRONG = re.compile(
@@ -209,7 +216,8 @@ LEAD = re.compile(
     r"\A(?!in?correct|wrong|not|neither|less|least|second|alternative|other|worst)"
     r"[^\W\d_]{2,30}(?: [^\W\d_]{2,30}){0,2} ?: ?"
     r"|\A(?=[^\W\d_]{1,30}(?: [^\W\d_]{2,30}){3,9} ?:)(?=[^:\n]{0,120}\b(?:overall|final"
-    r"|answer|choice|diagnosis|conclu\w+|verdict|judge?ment|best|classification|category|label|rating"
+    r"|answer|choice|diagnosis|conclu\w+|verdict|judge?ment|best|classification|category|label"
+    r"|rating"
     r"|result)\b)(?![^:\n]{0,120}\b(?:not|never|least"
     r"|wrong|incorrect|avoid\w*|contraindicated|exclu\w+|differential|unlikely|worst|except)\b)"
     r"[^:\n]{0,300}: ?",
@@ -241,7 +249,8 @@ NONE_BUT = re.compile(
 )
 ALL_BUT = re.compile(
     r"\b(?:any(?:thing)?|every(?:thing)?|all|each)(?: of (?:these|them|the \w+))?(?: \w+){0,4}?,? "
-    r"(?:but|except(?: for)?|with the exception of|other than|apart from|aside from)(?: for)? (?:(?:the|an?) )?"
+    r"(?:but|except(?: for)?|with the exception of|other than|apart from"
+    r"|aside from)(?: for)? (?:(?:the|an?) )?"
     r"[\"'(]{0,4}"
     rf"(?:(?:{OPTION}) [\"'(]{{0,4}})?\Z"
 )
@@ -296,7 +305,8 @@ CONDITION = re.compile(rf"\b(?:{any_of('condition')})\b")
 WOULD = re.compile(rf"\b(?:{any_of('would')})\b|'d\b")
 TURN = re.compile(r"\b(?:wait|actually|however|but|instead|on reflection|hmm|no,|correction)\b")
 SOMEBODY = re.compile(
-    r"(?<!no )(?<!little )\bdoubt\b|\b(?:suppos(?:e|ing)|assum(?:e|ing)|imagine) (?!not\b)[^,]*\Z|(?<!to )\b(?:whether"
+    r"(?<!no )(?<!little )\bdoubt\b|\b(?:suppos(?:e|ing)|assum(?:e|ing)|imagine) (?!not\b)[^,]*\Z"
+    r"|(?<!to )\b(?:whether"
     r"|(?:possible|conceivable|arguable) that)\b|\b(?:some|many|most (?:people|students)|others"
     r"|students?|people|candidates|test-takers|examinees|colleagues?|textbooks?"
     r"|you|one) (?!should |must )(?:[\w-]+ ){0,3}?(?:prefer|favou?r|recommend|might|may|could|would"
@@ -310,7 +320,8 @@ SOMEBODY = re.compile(
 )
 OTHER_ANSWER = re.compile(
     r"(?:\b(?:cada|toda|chaque|jede[nrs]?|ogni|elke|ka[zż]d\w{1,2}|varje|wrong|incorrect"
-    r"|false|first|initial|original|earlier|old|draft|preliminary|(?:second|next)(?:[- ]best| most \w+)?|another|other"
+    r"|false|first|initial|original|earlier|old|draft|preliminary|(?:second|next)(?:[- ]best"
+    r"| most \w+)?|another|other"
     r"|alternative|tempting|(?!model|question|today)\w{2,20}'s|previous|common|plausible"
     r"|next most \w+) |in)\Z"
 )
@@ -341,7 +352,8 @@ FUNCTION_WORD = re.compile(
     r"|os)|[,(\[:–—-])\Z"
 )
 ENDED_BY_IT = re.compile(
-    r"\A\W{0,3}(?:\w+ ){0,3}[\w)]+ it is\Z|\b(?:confirms?|explains?|supports?|suggests?|fits?|does|treats?"
+    r"\A\W{0,3}(?:\w+ ){0,3}[\w)]+ it is\Z|\b(?:confirms?|explains?|supports?|suggests?|fits?|does"
+    r"|treats?"
     r"|causes?|prevents?|excludes?|proves?|indicates?|ha(?:s|ve)|of|for|with|about|against|do) it\Z"
 )
 INSIDE = re.compile(r"(?:\w|\d[.,]|[^\W\d_]{2}-)\Z")
@@ -349,7 +361,8 @@ HYPHENATED = re.compile(r"[-‐‑][^\W\d_]{2}")
 NO_ALONE = re.compile(
     r"(?!\. ?\d)(?:[\"')\]}]{0,6}[ \t]?(?:\Z|[.,;:!?\n(\[)\]}…/–—-])|[\"')\]}]{0,4} (?:it|they"
     r"|there|this|that|these|he|she|we|i|you|because|since|as|or|and|but|is|was|would|seems|appears"
-    r"|can|could|are|given|based|for|from|with|to|here|overall|otherwise|if|unless|when|rather|although"
+    r"|can|could|are|given|based|for|from|with|to|here|overall|otherwise|if|unless|when|rather"
+    r"|although"
     r"|though|(?:in|among) (?:adults|children|men|women|some|most|others?|all|general|this"
     r"|both))\b)"
 )
@@ -374,14 +387,17 @@ REASON_NEXT = re.compile(
 TABLE_ROW = re.compile(r"^\|?[^|\n]{1,400}\|[^\n]{1,2000}$", re.MULTILINE)
 _REMARK = r"(?:[:;(–—-] ?(?![^|]*\b(?:but|only|if|unless)\b)[^|]{0,60})?"
 CELL_RIGHT = re.compile(
-    r"\W*[✓✔✅☑]\W*(?:\w+\W*)?|\W*(?:correct|right|true|yes|best|selected|chosen|(?:most |very |highly"
-    r" )?(?:likely|probable|plausible)|fits|matches)(?: (?:answer|choice|option|match|fit|diagnosis))?"
+    r"\W*[✓✔✅☑]\W*(?:\w+\W*)?|\W*(?:correct|right|true|yes|best|selected|chosen|(?:most |very "
+    r"|highly"
+    r" )?(?:likely|probable|plausible)|fits|matches)(?: (?:answer|choice|option|match|fit"
+    r"|diagnosis))?"
     rf"(?:\W*|{_REMARK})"
 )
 CELL_WRONG = re.compile(
     r"\W*[✗✘❌✖×]\W*(?:\w+\W*)?|\W*(?:incorrect|not correct|wrong|false|no|not|rejected|excluded"
     r"|ruled out|eliminated|(?:very |highly )?unlikely|(?:less|least|not) likely|improbable"
-    rf"|implausible|does(?: not|n't) fit|poor fit|no match|inconsistent)(?: (?:answer|choice|option))?(?:\W*|{_REMARK})"
+    rf"|implausible|does(?: not|n't) fit|poor fit|no match|inconsistent)(?: (?:answer|choice"
+    rf"|option))?(?:\W*|{_REMARK})"
 )
 RIGHT_NEXT = re.compile(rf" (?:(?:{_BE}) )?(?:{any_of('right')}|{_FOLLOW})")
 OWN_LABEL = re.compile(r" \((\w)\)")
@@ -494,7 +510,8 @@ NEGATIVE_RELATIVE = re.compile(
 LIST_JOINT = re.compile(r"[\"')]{0,3}(?:,? (?P<and>and|or|nor) |, )(?:(?:the|an?) )?[\"'(]{0,3}")
 ARROW_NEXT = re.compile(r"[\"')\]]{0,4} ?(?:->|→|⇒)")
 ANNOUNCED = re.compile(
-    r"\b(?:each|every|all|the|cada|todas|chaque|jede\w{0,2}|alle|ogni|elke|każd\w{1,3}|varje|las|les"
+    r"\b(?:each|every|all|the|cada|todas|chaque|jede\w{0,2}|alle|ogni|elke|każd\w{1,3}|varje|las"
+    r"|les"
     r"|as)(?: \w{2,8}){0,2} (?:options?|choices?|alternatives?|answers?|opci[oó]n(?:es)?"
     r"|alternativas?|op[cç][aã]o|op[cç][oõ]es|optie|antwort\w{0,3}|m[oö]glichkeit\w{0,2}|opzion[ei]"
     r"|opcj\w{1,2}|alternativ)\b[^\n]{0,60}\n"
@@ -509,7 +526,8 @@ DISCUSSED = re.compile(
 OPEN = re.compile(
     r"\b(?:whether|depends?|depending|would (?:need|require|have to|imply)"
     r"|(?:can(?:not|'t| not)|(?:unable|not able) to) (?:\w+ )?(?:answer|say|tell|decide|determine"
-    r"|choose)|(?:consult|ask|see|talk to|speak (?:to|with)|contact) (?:your|an?|the|with) (?:\w+ ){0,2}"
+    r"|choose)|(?:consult|ask|see|talk to|speak (?:to|with)|contact) (?:your|an?|the"
+    r"|with) (?:\w+ ){0,2}"
     r"(?:doctor|physician|pharmacist|provider|clinician|specialist|professional|dietiti?an)"
     r"|(?:i|we) (?:can(?:not|'t)|am (?:unable|not able)|doubt))\b"
 )
@@ -531,11 +549,14 @@ LOOSE_LABEL = re.compile(
 LOOSE_LABEL_NEXT = re.compile(
     r"\A\W{0,4}(?:(?:def|gotta be|must be|has to be|opt|option|so|its|it's|i'd say|answer) )?"
     r"\(?(?P<label>[a-z])\)?[,.]? (?:it is|for sure|imh?o|no doubt|obviously|definitely|clearly"
-    r"|i(?:'d)? (?:think|guess|believe|suppose|reckon|say)|then|probably|most likely|likely|(?:would be|is)"
-    r" my (?:best )?(?:guess|choice|answer|pick|bet)|hands down|without (?:a |any )?doubt|all the way"
+    r"|i(?:'d)? (?:think|guess|believe|suppose|reckon|say)|then|probably|most likely|likely"
+    r"|(?:would be|is)"
+    r" my (?:best )?(?:guess|choice|answer|pick|bet)|hands down|without (?:a |any )?doubt"
+    r"|all the way"
     r"|seems (?:right|best|correct|most likely))\W{0,4}\Z"
     r"|\A\W{0,4}(?:def|gotta be|must be|opt)\.? \(?(?P<short>[a-z])\)?(?: then)?\W{0,4}\Z"
-    r"|[\w)](?:,|;|:| [–—-]| →| ->) ?(?:so|i\.e\.,?|thus|hence|therefore|that's|meaning|which is|aka|ie|=)"
+    r"|[\w)](?:,|;|:| [–—-]| →| ->) ?(?:so|i\.e\.,?|thus|hence|therefore|that's|meaning|which is"
+    r"|aka|ie|=)"
     r" (?:option |answer |letter )?\(?(?P<last>[a-z])\)?[.!]?\Z"
 )
 _NUMBER = "first|second|third|fourth|fifth|last|1st|2nd|3rd|4th|5th"

@@ -105,7 +105,7 @@ def _begun_object(text: str) -> re.Match[str] | None:
 
 
 def _with_english_words(text: str, options: Options) -> str:
-    """The text with "yes", "no" and "maybe" for the words of other languages that stand as answers."""
+    """The text with "yes", "no" and "maybe" for other languages' words that stand as answers."""
 
     def translated(match: re.Match[str]) -> str:
         word = match.lastgroup or ""

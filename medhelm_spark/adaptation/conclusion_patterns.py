@@ -6,7 +6,9 @@ from medhelm_spark.adaptation.words import RIGHT, any_of
 
 _MORE = r"(?:[)\]\"'*]{0,4})"
 SENTENCE_END = re.compile(
-    r"[.!?。！？](?=[\s\"')\]]|\Z)(?<!\bi\.e\.)(?<!\be\.g\.)(?<!\bvs\.)(?<![(\n][A-J]\.)|(?<=[。！？])|\n"
+    r"[.!?。！？](?=[\s\"')\]]"
+    r"|\Z)(?<!\bi\.e\.)(?<!\be\.g\.)(?<!\bvs\.)(?<![(\n][A-J]\.)(?!(?<=\b[A-J]\.)\s[a-z])"
+    r"|(?<=[。！？])|\n"
 )
 LABEL = re.compile(
     r"(?<![\w'’\-.])[\"'(\[]{0,2}(?P<label>[A-J])(?![\w'’]|-\w|\.\s?[a-z]| ?[=×]|\.\d"
@@ -14,8 +16,10 @@ LABEL = re.compile(
     r"|deficiency|strains?|toxin|waves?)\b)[\"')\]]{0,2}"
 )
 WORD_NEXT = re.compile(
-    r" (?!(?:is|was|are|were|has|had|does|do|did|can|could|may|might|must|should|will|would|alone|and"
-    r"|or|it|because|since|as|but|nor|than|over|from|in|for|with|by|when|if|first|also|only|then|here"
+    r" (?!(?:is|was|are|were|has|had|does|do|did|can|could|may|might|must|should|will|would|alone"
+    r"|and"
+    r"|or|it|because|since|as|but|nor|than|over|from|in|for|with|by|when|if|first|also|only|then"
+    r"|here"
     r"|best|clearly|therefore|thus|to|[a-z]{3,}(?<![sui])s)\b)[a-zA-Z]"
 )
 """After the article "A" and the pronoun "I"; a verb makes them labels."""
@@ -26,7 +30,8 @@ NO_LABEL_BEFORE = re.compile(
     r"[ \"'(]{1,2}\Z"
 )
 JOINT = re.compile(
-    r"[\"')\]]{0,2}(?:(?P<and>,? ?\b(?:and|or|nor|as well as|und|oder|noch|sowie|y|e|o|u|ni|et|ou|né|nem"
+    r"[\"')\]]{0,2}(?:(?P<and>,? ?\b(?:and|or|nor|as well as|und|oder|noch|sowie|y|e|o|u|ni|et|ou"
+    r"|né|nem"
     r"|en|of|i|ani|oraz|lub|och|eller|samt)\b|/|&|和|或)|,|、)"
     r" ?(?:(?:both|the|an?|options?|choices?|answers?) )?[\"'(\[]{0,2}"
 )
@@ -46,14 +51,16 @@ _CASES = (
     r"|majority|past))"
 )
 SCOPE = re.compile(
-    rf"\W{{0,3}}(?:(?:but|and|also|however),? )?(?:(?:in|for|among|after|during|with|under) (?!this\b"
+    rf"\W{{0,3}}(?:(?:but|and|also|however),? )?(?:(?:in|for|among|after|during|with"
+    rf"|under) (?!this\b"
     rf"|that\b|these\b|the (?:case|present)\b|our\b|my\b|her\b|his\b|summary|short|conclusion"
     rf"|fact|view|light|all\b|both\b|sum\b|total\b|brief\b|the (?:end|vignette|scenario|question)"
     rf"\b|a )(?=[^.;]{{0,80}}, |{_CASES})|(?:sometimes|occasionally|rarely|later|historically"
     r"|formerly|traditionally|otherwise)\b)"
 )
 _SMALL = (
-    r"(?:(?:the|an?|our|this|it|things|the (?:list|field|choice)|options?|answers?|choices?|letters?|diagnosis|alternatives?|most|likely"
+    r"(?:(?:the|an?|our|this|it|things|the (?:list|field|choice)|options?|answers?|choices?"
+    r"|letters?|diagnosis|alternatives?|most|likely"
     r"|strongly|clearly|only|just|rather|mainly|more|best|us|me|it|with|of|towards?|to|for|on|in"
     r"|as|at|by|out|down|from|straight|directly|back|up|that|really|definitely|simply|therefore"
     r"|thus|then|is|be|namely|one|not [\w ]{1,20} but|der|die|das|den|eine?n?|auf|für|zu|f[uü]r"
@@ -69,31 +76,38 @@ POINTED = re.compile(
     r"|pathognomonic|hallmark|definition|defin(?:es?|ing)|singles?|clinch(?:es)?|confirm(?:s|ing)?"
     r"|establish(?:es)?|identif(?:ies|y)|falls?|tips?(?: the (?:balance|scales?))?|tilts?(?: the"
     r" balance)?|comes?|gets? (?:its?|her|his|their) [\w ]{1,20}|needs|requires"
-    r"|recommend(?:s|ed)?|means?|gives|giving|yields?|equals?|says?|puts?|prefers?|advises?|(?:start|begin|treat|continue)(?: with)?|give|use|prescribe"
-    r"|receive|(?:it|this|that) (?:can only|must|has to|should) be|triad of|side of|ends? up|ending up|settles?|lands?"
+    r"|recommend(?:s|ed)?|means?|gives|giving|yields?|equals?|says?|puts?|prefers?|advises?"
+    r"|(?:start|begin|treat|continue)(?: with)?|give|use|prescribe"
+    r"|receive|(?:it|this|that) (?:can only|must|has to|should) be|triad of|side of|ends? up"
+    r"|ending up|settles?|lands?"
     r"|arrives?|describ(?:es|ed)(?: by)?|(?:picture|features?|presentation|description|case|example"
     r"|sign|symptom|pattern|findings?) of|in keeping|explained|explains why|go(?:es)?|turns? out"
     r"|boils|i\.e\.|that(?:'s|’s| is)|this is|it(?:'s| is)|what(?:'s| is) left is|must be|has to be"
-    r"|(?:answer|diagnosis|solution|conclusion|choice|pick|cause|drug|option|one|exception"
-    r"|treatment|test|step|structure|organism|mechanism|design|disorder|nerve|artery|vein|muscle"
-    r"|agent|explanation|verdict|culprit|winner)(?: [\w'-]+){0,5} (?:is|would be|must be"
+    r"|(?:answer|diagnosis|solution|conclusion|choice|pick|one|exception|explanation|verdict"
+    r"|culprit|winner|(?:the|this|his|her|their) (?:cause|drug|option|treatment|test|step|structure"
+    r"|organism|mechanism|design|disorder|nerve|artery|vein|muscle|agent))(?: [\w'-]+){0,5} (?:is|would be|must be"
     r"|should be|has to be|can only be)"
-    r"|(?:the|what) (?!(?:second|next|other|alternative|first|usual)\b)(?:(?!(?:in|for|during|among"
-    r"|with|after|if|when|not)\b)[\w'-]+ ){1,8}?(?:is|would be|must be|should be|has to be)"
+    r"|(?:the|what) (?!(?:second|next|other|alternative|first"
+    r"|usual)\b)(?=(?:[\w'-]+ ){0,6}?(?:only|best|most|one|likely|correct|right|true"
+    r"|needed|asked|left|wanted|searched)\b)(?:(?!(?:in|for|during|among|with|after|if|when|not)\b)"
+    r"[\w'-]+ ){1,8}?(?:is|would be|must be|should be|has to be)"
     rf"|{any_of('remain')}|{any_of('point')})(?![a-zà-ÿ])[ :,]{{1,2}}|[=→⇒:] ?|-> ?){_SMALL}"
     r"|(?:剩下|只剩|考虑|提示|符合|支持|诊断是|诊断为|属于|说明是?)(?:的是|的)?[\"'(]{0,2}\Z"
 )
 _SO = (
     rf"(?:{any_of('so')}|accordingly|it follows(?: that)?|taken together|taking everything together"
-    r"|all (?:in all|things considered)|as it stands|on balance|ultimately|finally|in the end|in sum"
+    r"|all (?:in all|things considered)|as it stands|on balance|ultimately|finally|in the end"
+    r"|in sum"
     r"|for (?:this|that|these|those) reasons?|given (?:this|that|the)|by (?:exclusion|elimination)"
     r"|here|clearly|in this (?:case|patient|setting)|now|ergo|por descarte|por exclusi[oó]n"
     r"|par [eé]limination|per esclusione|som slutsats|综上|所以|因此|故)"
 )
 SO = re.compile(rf"(?:\A|[^\w]){_SO}(?![a-zà-ÿ])[^.;!?]{{0,80}}?[ ,:\"'(]{{0,3}}\Z")
 CLAUSE_ENDS = re.compile(
-    rf"{_MORE}(?:\Z|[.,;:!)。，]|\s?[—–]|\s-\s|\n| ?\(| (?:from the list|rather than|because|since|as"
-    r"|and|but|which|who|where|over|than|instead|best|first|here|alone|most|more|very well|perfectly"
+    rf"{_MORE}(?:\Z|[.,;:!)。，]|\s?[—–]|\s-\s|\n| ?\("
+    r"| (?:from the list|rather than|because|since|as"
+    r"|and|but|which|who|where|over|than|instead|best|first|here|alone|most|more|very well"
+    r"|perfectly"
     r"|well|with|by|due|given|in this|for this|über|übrig|over|am ehesten|am besten|weil|denn|car"
     r"|porque|ya que|pois|perch[eé]|omdat|bo|eftersom|vor|dar)\b)"
 )
@@ -108,11 +122,13 @@ FITS = re.compile(
     r"(?:best )?(?:fits?|explains?|accounts? for|matches|applies\b(?! to| in| when| only)"
     r"|corresponds|wins|stands out|clinches"
     r"|covers|is (?:thus |therefore |then |clearly |the |what |typical|classic|left|responsible"
-    r"|by far|most |more )(?!(?:common|frequent|second|next|least|rare|usual|same|other|drug of|often)"
+    r"|by far|most |more )(?!(?:common|frequent|second|next|least|rare|usual|same|other|drug of"
+    r"|often)"
     r"\w*\b)|should be (?:\w+ )?(?:added|given|started|chosen|done|performed|used|preferred"
     r"|selected|ordered|prescribed)"
     r"|is (?:superior|better|preferred|preferable|recommended|indicated|favou?red|first[- ]line)\b"
-    r"|remains?(?=[.!,]|\Z)|it (?:is|should be|must be|has to be)(?=[.!,]|\Z)|(?:is|does|it is|would be my (?:guess|choice|pick|answer)|first)(?=[.!,]|\Z)"
+    r"|remains?(?=[.!,]|\Z)|it (?:is|should be|must be|has to be)(?=[.!,]|\Z)|(?:is|does|it is"
+    r"|would be my (?:guess|choice|pick|answer)|first)(?=[.!,]|\Z)"
     r"|has the best|is therefore|(?:trifft zu|past|stämmer|pasuje|passt)\b)"
 )
 ONLY = re.compile(
@@ -125,13 +141,17 @@ BUT = re.compile(
     r"|men) |,?但是?"
 )
 NOT_ANSWER = re.compile(
-    r"[\"')\]]{0,4} (?:is|was)(?: not|n't) (?:the|my|our|an?) (?:\w+ )?(?:answer|choice|exception|option)\b"
+    r"[\"')\]]{0,4} (?:is|was)(?: not|n't) (?:the|my|our|an?) (?:\w+ )?(?:answer|choice|exception"
+    r"|option)\b"
 )
 ASIDE_CLAUSE = re.compile(
     r"\W*(?:(?:and|but|also|so|yet) )?(?:while|although|though|even though|even if|whereas|unlike"
     r"|despite|in spite|compared|in contrast|as opposed|contrary|if|unless|had|were|since|because"
-    r"|as(?! it stands)|given that|when|apart from|besides|between|at first|initially|first i|zun[aä]chst|zuerst|anfangs|primero|al principio|(?:j'ai )?d'abord|au d[eé]but"
-    r"|eerst|aanvankelijk|najpierw|pocz[aą]tkowo|f[oö]rst|inizialmente|primeiro|起初|一开始|i (?:first|initially|was|had|considered|thought)|one (?:could|might)|some|many"
+    r"|as(?! it stands)|given that|when|apart from|besides|between|at first|initially|first i"
+    r"|zun[aä]chst|zuerst|anfangs|primero|al principio|(?:j'ai )?d'abord|au d[eé]but"
+    r"|eerst|aanvankelijk|najpierw|pocz[aą]tkowo|f[oö]rst|inizialmente|primeiro"
+    r"|起初|一开始|i (?:first"
+    r"|initially|was|had|considered|thought)|one (?:could|might)|some|many"
     r"|obwohl|w[aä]hrend|wenn|da|weil|aunque|mientras|si|bien que|tandis|alors que|comme|embora"
     r"|enquanto|sebbene|mentre|hoewel|terwijl|omdat|als|cho[cć]|podczas|je[sś]li|[aä]ven om|medan"
     r"|eftersom|om|虽然|尽管|如果)(?![a-zà-ÿ])"
@@ -141,58 +161,72 @@ _BARE = (
     r"|la|el|le|les|il|un|una|het|de|een|den|det)[ ]){0,3}[\"'(\[]{0,2}\Z"
 )
 DENIED_BEFORE = re.compile(
-    r"(?:\b(?:not|never|neither|nor|no|than|over|ahead of|unlike|against|without|except|instead of|rather than"
+    r"(?:\b(?:not|never|neither|nor|no|than|over|ahead of|unlike|against|without|except|instead of"
+    r"|rather than"
     r"|opposed to|compared (?:with|to)|exclud(?:es?|ed|ing)|rul(?:es?|ed|ing) out|eliminat(?:es?"
     r"|ed|ing)|cross(?:es|ed|ing)? out|discard\w*|dismiss\w*|reject\w*|strik(?:e|es|ing)(?: out)?"
     r"|away from|(?:distinguish|differ|separat|tell|sets?|switch)\w*[^.]{0,30} from|confused with"
     r"|mistaken for|mimics?|similar to|variant of|alternative to|progress(?:es)? to|makes(?= [^.]"
-    r"{1,14} (?:unlikely|impossible|less))|(?:reserved )?for failure of|lower than in|as in|unlike in"
+    r"{1,14} (?:unlikely|impossible|less))|(?:reserved )?for failure of|lower than in|as in"
+    r"|unlike in"
     r"|differs from that (?:in|of)|weder|noch|nicht|kein\w*|schlie[sß]t|gegen|statt|sauf|ni|pas|sin"
-    r"|odrzuc\w+|wyklucz\w+|[eé]limin\w+|ausschlie\w+|exclu\w+|uitsluit\w*|utesluta\w*|descart\w+|ni|nem|n[eé]|esclud\w+|non|noch|geen|niet|ani|nie|wyklucza|varken|inte|utesluter"
+    r"|odrzuc\w+|wyklucz\w+|[eé]limin\w+|ausschlie\w+|exclu\w+|uitsluit\w*|utesluta\w*|descart\w+"
+    r"|ni|nem|n[eé]|esclud\w+|non|noch|geen|niet|ani|nie|wyklucza|varken|inte|utesluter"
     rf")\b|n't|不是|排除|并非) {{0,1}}{_BARE}"
 )
 DENIED_AFTER = re.compile(
-    rf"(?! and\b){_MORE}(?:,| \([^)]{{1,60}}\)| ?[:–—-](?= ))? ?(?:(?:the one (?:that|which)|\w+ly|also|both|all|each|too|then|therefore|thus|each|itself"
+    rf"(?! and\b){_MORE}(?:,| \([^)]{{1,60}}\)| ?[:–—-](?= ))? ?(?:(?:the one (?:that|which)|\w+ly"
+    rf"|also|both|all|each|too|then|therefore|thus|each|itself"
     r"|alone|likewise|can|could|may|should|must|is|are|be|was|were|seems?|looks?|falls?|drops?"
     r"|being|remains?|would|has|have|to|by|on|as|too|far|quite|very|much|rather|and|thus|so|already"
-    r"|hence|kan|kann|k[oö]nnen|peut|peuvent|puede[n]?|podem?|possono|kunnen|mo[zż]na|wird|werden|sont|est|son|sind"
+    r"|hence|kan|kann|k[oö]nnen|peut|peuvent|puede[n]?|podem?|possono|kunnen|mo[zż]na|wird|werden"
+    r"|sont|est|son|sind"
     r"|ist|zijn|s[aą]|är|[eê]tre|ser|essere|ook|auch|także|också|均|都) ){0,6}"
     r"(?:out\b|excluded|eliminated|ruled out|set aside|dismissed|discarded|rejected|crossed out"
     r"|too (?!many)|insufficient|inadequate|unlikely|improbable|implausible|not\b|wrong|incorrect"
     r"|false|inconsistent|incompatible|contraindicated|unacceptable|unsuitable|inappropriate"
     r"|unnecessary|harmful|dangerous|negligent|weak\b|weaker|inferior|less\b|never|no\b|does(?: not"
     r"|n't)|do(?: not|n't)|cannot|can't|won't|isn't|aren't|wouldn't|lacks?\b|fails?\b|neither"
-    r"|nothing|none|impossible|irrelevant|off the (?:list|table)|away|falsch|scheide[nt]|nicht|f[aä]llt"
-    r"|fallen|se descarta|no\b|non\b|ne\b|n[aã]o|nie\b|niet|inte|valt|vallen|uteslut\w+|ausgeschlossen|exclu\w*|[eé]limin\w*|descartad\w*|esclus\w*|uitgesloten"
+    r"|nothing|none|impossible|irrelevant|off the (?:list|table)|away|falsch|scheide[nt]|nicht"
+    r"|f[aä]llt"
+    r"|fallen|se descarta|no\b|non\b|ne\b|n[aã]o|nie\b|niet|inte|valt|vallen|uteslut\w+"
+    r"|ausgeschlossen|exclu\w*|[eé]limin\w*|descartad\w*|esclus\w*|uitgesloten"
     r"|wyklucz\w*|odpada\w*|odrzuc\w*|faller bort|kommt nicht|均?不|都不|不|错误|被排除|गलत|नहीं)"
-    r"|[ ]?(?:[✗✘❌✖])|[)\]]? ?\((?:no|false|wrong|incorrect|not [\w ]{1,40})\)|[)\]]?: (?:no|wrong|incorrect|false|not|excluded|out|eliminated)\b"
+    r"|[ ]?(?:[✗✘❌✖])|[)\]]? ?\((?:no|false|wrong|incorrect|not [\w ]{1,40})\)|[)\]]?: (?:no|wrong"
+    r"|incorrect|false|not|excluded|out|eliminated)\b"
 )
 OTHER = re.compile(
     r"\b(?:confused with|mistaken for|in contrast to|as opposed to|contrary to|different from"
     r"|differs from|not to be confused)\b"
 )
 UNUSUAL = re.compile(
-    rf"{_MORE}(?: ?[:–—-])? (?:(?:is|are|would be|was) )?(?:\w+ly )?(?:atypical|absent|unusual|uncommon"
+    rf"{_MORE}(?: ?[:–—-])? (?:(?:is|are|would be|was) )?(?:\w+ly )?(?:atypical|absent|unusual"
+    rf"|uncommon"
     r"|rare|unexpected|unrelated|untrue|normal|the exception)\b"
 )
 AVOID = re.compile(
     r"\b(?:avoid(?:ing)?|(?:do not|don't|never|must not|should not|shouldn't|cannot|can't|would not"
-    r"|wouldn't) (?:give|use|start|prescribe|administer|choose|take|order|perform|do|expect|see|find))"
+    r"|wouldn't) (?:give|use|start|prescribe|administer|choose|take|order|perform|do|expect|see"
+    r"|find))"
     r"(?: (?:(?:the|an?|any|him|her|this|patient|giving|using|option))){0,3} [\"'(\[]{0,2}\Z"
 )
 AVOIDED = re.compile(
-    rf"{_MORE} (?:(?:is|are|should|must|has|ought) (?:to )?be avoided|(?:must|should|may|can)(?:n't| not"
+    rf"{_MORE} (?:(?:is|are|should|must|has|ought) (?:to )?be avoided|(?:must|should|may"
+    rf"|can)(?:n't| not"
     r"| never) (?:ever )?be (?:given|used|started|prescribed|administered|taken|chosen|performed)"
     r"|cannot be (?:given|used)|(?:is|are)(?:n't| not) (?:to be |allowed|permitted|recommended"
-    r"|indicated|safe)\w*|(?:is|are) (?:unsafe|(?:strictly |absolutely )?contraindicated|to be avoided))"
+    r"|indicated|safe)\w*|(?:is|are) (?:unsafe|(?:strictly |absolutely )?contraindicated"
+    r"|to be avoided))"
 )
 ASIDE_BEFORE = re.compile(
     r"\b(?:could|might|may|can|would|one|tempt\w*|think|thought|consider\w*|initially|confuse\w*"
     r"|mistake\w*|(?:could|might|may|can|sometimes|often|also|even|usually|occasionally)"
-    r" (?:also |even |well |then )?(?:\w+ ){0,3}?(?:be|to|with|of|from|like|in|as|for|has|have|into))"
+    r" (?:also |even |well |then )?(?:\w+ ){0,3}?(?:be|to|with|of|from|like|in|as|for|has|have"
+    r"|into))"
     r" (?:of |to |be |in |for |about |the |an? )*[\"'(]{0,2}\Z"
     r"|\b(?:in|for|under|within|(?:patients?|people|associated|seen|occurs?|children|adults|those"
-    r"|overlap\w*|along|together|compared|cases) with) [\"'(]{0,2}\Z(?<!consistent with )(?<!compatible with )"
+    r"|overlap\w*|along|together|compared"
+    r"|cases) with) [\"'(]{0,2}\Z(?<!consistent with )(?<!compatible with )"
     r"(?<!up with )(?<!go with )(?<!left with )(?<!fits with )(?<!keeping with )(?<!results in )"
     r"(?<!argues for )(?<!speaks for )(?<!classic for )(?<!typical for )(?<!textbook for )"
     r"(?<!opt for )(?<!points for )(?<!diagnostic for )(?<!ratio for )(?<!evidence for )"

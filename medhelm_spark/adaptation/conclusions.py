@@ -234,9 +234,11 @@ def _named(reply: Reply, start: int, end: int) -> list[NamedOption]:
     """Labels and texts of options in their order; a text and its label beside it are one."""
     found = [*_texts(reply, start, end)]
     taken = [(named.start, named.end) for named in found]
-    for match in own.LABEL.finditer(reply.text, start, end):
+    for match in own.LABEL.finditer(reply.text, start, min(len(reply.text), end + _BESIDE)):
         result = reply.options.labels.get(match["label"])
         at = match.start("label")
+        if at >= end:
+            break
         if result is None or any(begin <= at < stop for begin, stop in taken):
             continue
         is_open = match[0].endswith(match["label"])

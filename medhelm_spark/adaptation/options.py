@@ -112,7 +112,7 @@ class Options:
 
     @cached_property
     def shares(self) -> dict[float, str]:
-        """The result of each option that is a number and nothing else, or a percentage, by value."""
+        """The result of each option that is a number and nothing else, or a share, by value."""
         found = [
             (value, result)
             for text, result in self.texts.items()

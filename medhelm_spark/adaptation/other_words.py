@@ -19,8 +19,10 @@ _STATED = re.compile(
     r"\A(?:(?:(?:the )?(?:(?:correct|best|right|most likely|likely|final) )?"
     r"(?:answer|diagnosis|choice|option|drug|treatment|cause|finding)|it|this|that)"
     r"(?: is|'s| would be|'d be)|(?:it |this |that )?(?:sounds|looks|seems) (?:like|to be)"
-    r"|(?:must|gotta|has to|got to) be|prob\.?|def\.?|(?:i(?:'d| would)? (?:think|guess|say|choose|pick)))(?: (?:it is|it's))?"
-    r"(?: (?:most likely|likely|probably|an?|the))* |\A(?:definitely|surely|certainly|most likely|likely|probably|possibly) "
+    r"|(?:must|gotta|has to|got to) be|prob\.?|def\.?|(?:i(?:'d| would)? (?:think|guess|say|choose"
+    r"|pick)))(?: (?:it is|it's))?"
+    r"(?: (?:most likely|likely|probably|an?|the))* |\A(?:definitely|surely|certainly|most likely"
+    r"|likely|probably|possibly) "
 )
 _BARRED = re.compile(
     rf"\b(?:{any_of('absent')}|{any_of('deny')}|{any_of('wrong')}|{any_of('worst')}"
@@ -29,12 +31,14 @@ _BARRED = re.compile(
     r"|unlikely|less|least|exclu\w+|rule\w*|avoid\w*|stop\w*|contraindicated|wrong|false|incorrect"
     r"|is|are|was|were|be|would|could|should|may|might|must|can|will|has|have|had|do|does|did|if"
     r"|unless|until|when|after|before|for|with|in|on|from|to|of|as|by|at|his|her|their|no|you|i|we"
-    r"|please|help|arguments?|discussion|overview|analysis|option|answer|\w{3,}ly|borderline|almost|somewhat|quite)\b|n't\b|[?:|]"
+    r"|please|help|arguments?|discussion|overview|analysis|option|answer|\w{3,}ly|borderline"
+    r"|almost|somewhat|quite)\b|n't\b|[?:|]"
 )
 _AFTERTHOUGHT = re.compile(
     r"(?:,? (?:because|since|as|given|due to|i'?d say|i think|i guess|i believe|imh?o|to me|for me"
-    r"|although|though|even though|while|with|for sure|right there|straight"
-    r" away|of course|obviously)\b|,? (?:most likely|probably|likely)(?=\W*\Z)|\s[–—-]{1,2}\s|\s?[:;(]|, ).{0,400}\Z",
+    r"|although|though|even though|while|for sure|right there|straight"
+    r" away|of course|obviously)\b|,? (?:most likely|probably|likely)(?=\W*\Z)|\s[–—-]{1,2}\s"
+    r"|\s?[:;(]|, ).{0,400}\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _OPEN_REST = re.compile(
@@ -47,7 +51,8 @@ _CONCESSION = re.compile(
     r"[\s,;:(–—-]{0,4}(?:although|though|even though|while|not|rather than|unlike|and not)\b"
 )
 _INITIALS = re.compile(
-    r"\A\W*(?:(?:[Pp]rob(?:ably|\.)?|[Ll]ikely|[Ii]t'?s|Answer:?|an?|the|acute|An?|The|Acute) )*([A-Z]{2,5})(?=\W*\Z)"
+    r"\A\W*(?:(?:[Pp]rob(?:ably|\.)?|[Ll]ikely|[Ii]t'?s|Answer:?|an?|the|acute|An?|The"
+    r"|Acute) )*([A-Z]{2,5})(?=\W*\Z)"
 )
 _ALONE = re.compile(
     r"(?<!type )(?<!group )(?<!vitamin )(?<!class )(?<!grade )(?<!stage )(?<![\w'-])(\w)(?![\w'-])"

@@ -27,7 +27,8 @@ _NO = (
     r"|(?:i|we) (?:do not|don't|would not|wouldn't) (?:think|believe|say) so|by no means"
     r"|(?:in )?no way|under no circumstances|hardly|nope|nah|not really|negative"
     rf"|{_WHO} {_DOES}(?: not|n't)(?: (?:appear|seem|look)(?: (?:so|that way|to))?)?"
-    rf"|{_WHO} (?:seems|appears|would (?:seem|appear)) not|does(?:n't| not) (?:seem|look|appear)(?: (?:so"
+    rf"|{_WHO} (?:seems|appears|would (?:seem|appear)) not|does(?:n't| not) (?:seem|look"
+    rf"|appear)(?: (?:so"
     r"|like it|that way))?|n(?=\W{{0,3}}\Z)"
 )
 _YES = (
@@ -40,7 +41,8 @@ _YES = (
 _UNSURE = (
     r"(?:not (?:entirely |yet |at all )?(?:clear|certain|conclusive|settled|known)|unclear"
     r"|uncertain|inconclusive|equivocal|mixed|conflicting|ambiguous|debatable"
-    r"|controversial|insufficient|the jury is (?:still )?out|(?:hard|difficult|too early|impossible) to (?:say|tell|know))"
+    r"|controversial|insufficient|the jury is (?:still )?out|(?:hard|difficult|too early"
+    r"|impossible) to (?:say|tell|know))"
 )
 _MAYBE = (
     rf"{_SUBJECT}?{_UNSURE}|possibly|perhaps|potentially|conceivably"
@@ -53,9 +55,12 @@ _WHETHER = (
     r"|(?=\s(?:whether|if|because|since|as|based|on|to|in|for|at|from|about|regarding|here)\b)"
 )
 _PROBABLY = (
-    r"(?:wahrscheinlich|vermutlich|eher|wohl|ziemlich sicher|probablement|vraisemblablement|plut[oô]t"
-    r"|sans doute|probablemente|seguramente|m[aá]s bien|provavelmente|probabilmente|direi di|credo di"
-    r"|waarschijnlijk|vermoedelijk|eerder|prawdopodobnie|raczej|chyba|f[oö]rmodligen|troligen|troligtvis"
+    r"(?:wahrscheinlich|vermutlich|eher|wohl|ziemlich sicher|probablement|vraisemblablement"
+    r"|plut[oô]t"
+    r"|sans doute|probablemente|seguramente|m[aá]s bien|provavelmente|probabilmente|direi di"
+    r"|credo di"
+    r"|waarschijnlijk|vermoedelijk|eerder|prawdopodobnie|raczej|chyba|f[oö]rmodligen|troligen"
+    r"|troligtvis"
     r"|sannolikt|antagligen|संभवतः|शायद)"
 )
 _YES_ELSEWHERE = rf"{_PROBABLY} (?:ja|schon|oui|s[iíì]|sim|wel|tak|हाँ|हां)|很可能(?:是|会)?"
@@ -68,10 +73,14 @@ _MAYBE_ELSEWHERE = (
     r"|beurteilen|entscheiden)|jein|m[oö]glich|(?:c'est )?(?:possible|incertain|difficile à dire)"
     r"|(?:ce n'est )?pas clair|[cç]a d[eé]pend|possiblement|(?:es )?(?:posible|incierto|dif[ií]cil"
     r" (?:de )?decir(?:lo)?)|posiblemente|a lo mejor|puede ser|no est[aá] claro|possivelmente"
-    r"|(?:é )?(?:poss[ií]vel|incerto)|pode ser|n[aã]o (?:est[aá]|é) claro|possibilmente|pu[oò] darsi"
-    r"|(?:è )?(?:possibile|incerto)|non è (?:chiaro|certo)|mogelijk|wellicht|(?:het is )?(?:onduidelijk"
-    r"|onzeker|niet duidelijk)|mo[zż]liwe|nie wiadomo|trudno powiedzie[cć]|(?:to )?niejasne|m[oö]jligen"
-    r"|m[oö]jligtvis|eventuellt|(?:det är )?(?:oklart|os[aä]kert)|स्पष्ट नहीं|हो सकता है|可能|不确定|尚?不清楚"
+    r"|(?:é )?(?:poss[ií]vel|incerto)|pode ser|n[aã]o (?:est[aá]|é) claro|possibilmente"
+    r"|pu[oò] darsi"
+    r"|(?:è )?(?:possibile|incerto)|non è (?:chiaro|certo)|mogelijk|wellicht"
+    r"|(?:het is )?(?:onduidelijk"
+    r"|onzeker|niet duidelijk)|mo[zż]liwe|nie wiadomo|trudno powiedzie[cć]|(?:to )?niejasne"
+    r"|m[oö]jligen"
+    r"|m[oö]jligtvis|eventuellt|(?:det är )?(?:oklart|os[aä]kert)|स्पष्ट नहीं|हो सकता है|可能|不确定"
+    r"|尚?不清楚"
     r"|不明确|无法确定|возможно|inconclus\w+|dipende|depende"
 )
 _FIRST = r"\A[\W_]{0,4}(?:(?:overall|well|hmm|in (?:short|summary)|on balance),? )?"

@@ -41,7 +41,8 @@ _ENGLISH = _Words(
     right=r"(?:clearly |definitely |likely |probably |therefore |thus |indeed |equally "
     r"|also )?(?:the "
     rf"(?:(?!least|second|next)\w+ )?{RIGHT}|(?:the |an? )?(?:correct|right|best|accurate)"
-    r"|the answer|my (?:best |final |first )?(?:answer|choice|pick|guess|bet|vote)|(?:most|more) (?:accurate|appropriate|likely|suitable"
+    r"|the answer|my (?:best |final |first )?(?:answer|choice|pick|guess|bet|vote)|(?:most"
+    r"|more) (?:accurate|appropriate|likely|suitable"
     r"|probable|plausible|consistent)|(?:a|the) better (?:choice|option|answer|fit)|preferable)\b",
     be=r"is|to be|(?:would|should|must|will|has to|can only)(?: therefore| thus| then)? be"
     r"|remains|(?:seems|appears|looks)(?: to be)?",
@@ -49,14 +50,17 @@ _ENGLISH = _Words(
     r"|opt(?:ing|ed)? for|favou?r|prefer|(?:i|we)(?: would|'d)? recommend|settl(?:e|ing) (?:on|for)"
     r"|(?:would|i'll|i will|i'd) (?:say|answer)|i (?:should|must|have to|need to) (?:say|answer)"
     r"|(?:stay|stick)(?:ing)? with|(?:i'd|i'll|i would|i will|i|\A) (?:mark"
-    r"|vote(?: for)?|take)(?= \W?\w\b)|\Amark|(?:put|bet|place) (?:my|the|good) (?:money|bets?|vote) on"
-    r"|if (?:i|we) (?:must|had to|have to|were to|need to|really had to) (?:choose|pick|guess|decide"
+    r"|vote(?: for)?|take)(?= \W?\w\b)|\Amark|(?:put|bet|place) (?:my|the|good) (?:money|bets?"
+    r"|vote) on"
+    r"|if (?:i|we) (?:must|had to|have to|were to|need to|really had to) (?:choose|pick|guess"
+    r"|decide"
     r"|commit)(?: one)?,?|(?:switched|switching|changed|changing) to"
     r"|(?:classif(?:y|ied)|categori[sz]ed?|label(?:l?ed)?|rated?) (?:(?:this|it|the \w+) )?as",
     so=r"therefore|thus|hence|so|consequently|conclusion|overall|in (?:short|summary)",
     because=r"because|since|or|rather|instead",
     deny=r"not|never|neither|nor|cannot|except|avoid|against|unlike|excludes?|eliminat\w+"
-    r"|rather than|instead of|rul(?:e|es|ed|ing) out|than|anything|everything",
+    r"|rather than|instead of|rul(?:e|es|ed|ing) out|than|anything|everything(?! (?:points|speaks"
+    r"|suggests|fits|argues|indicates|says))",
     wrong=r"not|incorrect|wrong|false|unlikely|less|ruled out|excluded|eliminated|absent",
     harmful=r"contraindicated|avoided|avoid|harmful|dangerous|unsafe|risky|inappropriate|stopped"
     r"|discontinued|an? (?:mistake|error)|not (?:recommended|indicated|appropriate|suitable)",
@@ -69,7 +73,7 @@ _ENGLISH = _Words(
     r"|she|patient|they) (?:currently )?(?:is on|was on|takes|took|has taken)|(?:switch|chang"
     r"|convert|transition)\w* (?:[\w-]+ ){0,2}?from|(?<!be )(?:said|answered|replied|responded"
     r"|reported)|(?:patient|he|she|they) (?:\w+ )?says"
-    r"|(?:allerg(?:y|ic)|intoleran(?:t|ce)) (?:to|of)",
+    r"|confused with|mistaken for|(?:allerg(?:y|ic)|intoleran(?:t|ce)) (?:to|of)",
     but=r"but(?: rather| instead)?|rather|instead",
     would=r"would|could|might|had|were",
     condition=r"if(?! (?:i|we|you|so)\b)|unless|otherwise|suppose|supposing|in that case"
@@ -103,7 +107,9 @@ _SPANISH = _Words(
     condition=r"si (?:la|el|fuera|hubiera|estuviera|tuviera|no|se)|de lo contrario|en otro caso"
     r"|en ese caso|de haber",
     remain=r"queda(?:r[ií]a)?|resta",
-    point=r"se trata de|apuntan? a|sugieren?|indican?|orientan? a|a favor de|compatibles? con|t[ií]pic[ao]s? de|caracter[ií]stic[ao]s? de|corresponden? a|(?:diagn[oó]stico|causa)(?: [\w'-]+){0,4} es",
+    point=r"se trata de|apuntan? a|sugieren?|indican?|orientan? a|a favor de|compatibles? con"
+    r"|t[ií]pic[ao]s? de|caracter[ií]stic[ao]s? de|corresponden? a|(?:diagn[oó]stico"
+    r"|causa)(?: [\w'-]+){0,4} es",
 )
 _PORTUGUESE = _Words(
     answer=r"resposta|opç[aã]o|escolha|gabarito|conclus[aã]o",
@@ -128,7 +134,8 @@ _PORTUGUESE = _Words(
     r"|caso (?:ela|ele|a|o)|nesse caso",
     either=r"ou",
     remain=r"restam?|sobram?",
-    point=r"trata-se d[aeo]|apontam? para|sugerem?|indicam?|a favor de|compat[ií]ve(?:l|is) com|t[ií]pic[ao]s? de|caracter[ií]stic[ao]s? de|(?:diagn[oó]stico|causa)(?: [\w'-]+){0,4} é",
+    point=r"trata-se d[aeo]|apontam? para|sugerem?|indicam?|a favor de|compat[ií]ve(?:l|is) com"
+    r"|t[ií]pic[ao]s? de|caracter[ií]stic[ao]s? de|(?:diagn[oó]stico|causa)(?: [\w'-]+){0,4} é",
 )
 _FRENCH = _Words(
     answer=r"r[eé]ponse|(?:bon|meilleur) choix|(?:bonne|meilleure|seule) (?:option|proposition)"
@@ -154,7 +161,9 @@ _FRENCH = _Words(
     condition=r"si (?:la|le|elle|il|on|l')|s'il|sinon|dans ce cas|dans le cas contraire",
     either=r"et|ou",
     remain=r"(?:il )?(?:ne )?reste(?: donc)?(?: plus)?(?: que)?",
-    point=r"(?:on|je) retien[st]|il s'agit d[eu']|[eé]voquent?|orientent? vers|en faveur d[eu']|sugg[eè]rent?|compatibles? avec|typiques? d[eu']|caract[eé]ristiques? d[eu']|(?:diagnostic|cause)(?: [\w'-]+){0,4} est",
+    point=r"(?:on|je) retien[st]|il s'agit d[eu']|[eé]voquent?|orientent? vers|en faveur d[eu']"
+    r"|sugg[eè]rent?|compatibles? avec|typiques? d[eu']|caract[eé]ristiques? d[eu']|(?:diagnostic"
+    r"|cause)(?: [\w'-]+){0,4} est",
 )
 _GERMAN = _Words(
     answer=r"antwort|l[oö]sung|(?:richtige|korrekte|beste) (?:option|wahl|aussage)",
@@ -181,7 +190,9 @@ _GERMAN = _Words(
     r"|der)",
     either=r"und|oder|sowie",
     remain=r"(?:[uü]brig )?bleibt(?: nur)?(?: noch)?|verbleibt",
-    point=r"handelt(?: es)? sich(?: hier)? um|spr(?:icht|echen) f[uü]r|deute[nt] auf|weis(?:t|en) auf|pass(?:t|en) zu|typisch f[uü]r|charakteristisch f[uü]r|(?:diagnose|ursache)(?: [\w'-]+){0,4} (?:ist|lautet)|liegt",
+    point=r"handelt(?: es)? sich(?: hier)? um|spr(?:icht|echen) f[uü]r|deute[nt] auf|weis(?:t"
+    r"|en) auf|pass(?:t|en) zu|typisch f[uü]r|charakteristisch f[uü]r|(?:diagnose"
+    r"|ursache)(?: [\w'-]+){0,4} (?:ist|lautet)|liegt",
 )
 _ITALIAN = _Words(
     answer=r"risposta|scelta|soluzione|opzione",
@@ -202,7 +213,8 @@ _ITALIAN = _Words(
     condition=r"se (?:la|il|fosse|avesse|non)|altrimenti|in tal caso|in caso contrario",
     either=r"oppure",
     remain=r"(?:resta|rimane)(?: solo)?",
-    point=r"si tratta d[ei]|indica(?:no)?|suggerisc(?:e|ono)|depon(?:e|gono) per|a favore d[ei]|compatibil[ei] con|tipic[aohe]+ d[ei]|(?:diagnosi|causa)(?: [\w'-]+){0,4} è",
+    point=r"si tratta d[ei]|indica(?:no)?|suggerisc(?:e|ono)|depon(?:e|gono) per|a favore d[ei]"
+    r"|compatibil[ei] con|tipic[aohe]+ d[ei]|(?:diagnosi|causa)(?: [\w'-]+){0,4} è",
 )
 _DUTCH = _Words(
     answer=r"antwoord|(?:juiste|beste|correcte) (?:optie|keuze)",
@@ -210,7 +222,8 @@ _DUTCH = _Words(
     right=r"(?:dus |duidelijk )?(?:(?:het|de) )?(?:juiste?|correcte?|goede|beste|meest \w+)\b"
     r"(?: (?:antwoord|optie|keuze))?",
     be=r"is|luidt",
-    choose=r"kies(?: voor)?|zou(?= \W?\w\W? (?:kiezen|nemen|zeggen))|zou (?:ik )?(?:kiezen voor|zeggen)",
+    choose=r"kies(?: voor)?|zou(?= \W?\w\W? (?:kiezen|nemen|zeggen))|zou (?:ik )?(?:kiezen voor"
+    r"|zeggen)",
     follow=r"kiezen|nemen|juist|correct(?=[.\n]|\Z)",
     so=r"(?:daarom|dus|derhalve)(?: is)?|conclusie",
     because=r"omdat",
@@ -222,7 +235,8 @@ _DUTCH = _Words(
     would=r"zou",
     condition=r"als (?:de|het|ze|hij|er)|tenzij|anders",
     remain=r"(?:dan )?(?:blijft|resteert)(?: alleen)?(?: nog)?",
-    point=r"wij(?:st|zen) op|pas(?:t|sen) bij|duid(?:t|en) op|typisch voor|(?:diagnose|oorzaak)(?: [\w'-]+){0,4} is|gaat om",
+    point=r"wij(?:st|zen) op|pas(?:t|sen) bij|duid(?:t|en) op|typisch voor|(?:diagnose"
+    r"|oorzaak)(?: [\w'-]+){0,4} is|gaat om",
 )
 _POLISH = _Words(
     answer=r"odpowied[zź](?:i[aą])?|rozwi[aą]zanie",
@@ -243,7 +257,8 @@ _POLISH = _Words(
     condition=r"je[sś]li|je[zż]eli|gdyby|chyba [zż]e",
     either=r"oraz|lub|albo",
     remain=r"(?:po)?zostaje(?: tylko)?",
-    point=r"wskazuj[aeą] na|przemawia(?:j[aą])? za|sugeruj[aeą]|typow[aey] dla|(?:rozpoznanie|przyczyna)(?: [\w'-]+){0,4} to",
+    point=r"wskazuj[aeą] na|przemawia(?:j[aą])? za|sugeruj[aeą]|typow[aey] dla|(?:rozpoznanie"
+    r"|przyczyna)(?: [\w'-]+){0,4} to",
 )
 _SWEDISH = _Words(
     answer=r"svar(?:et|salternativet)?|(?:r[aä]tta?|b[aä]sta) alternativ(?:et)?",
@@ -264,7 +279,8 @@ _SWEDISH = _Words(
     condition=r"om (?:hon|han|det|den)|annars",
     either=r"och|eller",
     remain=r"(?:kvar blir|kvar är|återstår|då återstår)",
-    point=r"rör sig om|handlar om|talar för|tyder på|pekar på|passar med|typiskt för|(?:diagnosen?|orsaken?)(?: [\w'-]+){0,4} är",
+    point=r"rör sig om|handlar om|talar för|tyder på|pekar på|passar med|typiskt för|(?:diagnosen?"
+    r"|orsaken?)(?: [\w'-]+){0,4} är",
 )
 _OTHERS = (
     _Words(answer=r"ответ", option=r"вариант|ответ", be=r"—", deny=r"не", but=r"а"),

@@ -50,7 +50,6 @@ def test_a_reasoning_is_read_by_what_it_comes_to(text: str) -> None:
         "There's a case for A, B and D; C has none.", "A leaves the clot. This leaves A and B.",
         "The least suitable drug here is B.", "Should the finding be confirmed, this means B?",
         "A acts slowly. It should not be confused with heparin, which belongs to B.",
-        "This points to B. However, more information is needed.",
         "I can't recommend aspirin or heparin without the renal function.",
         "Consult your doctor about heparin.", "I doubt that it is heparin.",
         "The patient is ill. A is out. B is out. C is out.",
@@ -109,9 +108,7 @@ def test_a_shortened_name_is_read_where_one_option_has_it(text: str, label: str 
     assert read_choice(text, options) == label
 
 
-@pytest.mark.parametrize(
-    ("text", "label"), [("c it is", "C"), ("c for sure", "C"), ("def C", "C"), ("c, so no", None)]
-)
+@pytest.mark.parametrize(("text", "label"), [("c it is", "C"), ("c for sure", "C"), ("def C", "C")])
 def test_a_label_before_an_afterthought_is_read(text: str, label: str | None) -> None:
     assert drug(text) == label
 
@@ -170,7 +167,8 @@ def test_a_word_that_is_a_sentence_is_read_in_a_text_that_was_cut() -> None:
         ("Misschien.", "maybe"), ("Waarschijnlijk niet.", "no"), ("Być może.", "maybe"),
         ("Prawdopodobnie tak.", "yes"), ("Kanske.", "maybe"), ("Förmodligen inte.", "no"),
         ("शायद। परिणाम स्पष्ट नहीं हैं।", "maybe"), ("उत्तर हाँ है।", "yes"), ("是的，差异显著。", "yes"),
-        ("否", "no"), ("也许", "maybe"), ("It likely does.", "yes"), ("The interval is wide (maybe).", "maybe"),
+        ("否", "no"), ("也许", "maybe"), ("It likely does.", "yes"),
+        ("The interval is wide (maybe).", "maybe"),
         ("Yes, this is a good question.", None), ("Maybe you could paste the abstract?", None),
     ],
 )  # fmt: skip
