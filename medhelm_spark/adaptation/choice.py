@@ -6,7 +6,8 @@ r"""Which option a model chose, read from what it wrote: strongest evidence firs
    is (B)", "I would choose B", "B is correct"). Of several the last counts, since models think
    aloud; one that is denied, asked, conditional or somebody else's does not count.
 4. An option alone on a line or as a sentence; then the first line, where it answers and does not
-   begin a discussion of the options; then the only line of a list that is marked as correct.
+   begin a discussion of the options; then the only line of a list that is marked as correct; then
+   what a reasoning comes to, and the exception where the question asks for it (`conclusions`).
 5. Weaker words ("so, B", "it is B", "the answer could be B"), then the labels mentioned as such
    ("(B)", "option B"), then in a text of one sentence the options' texts: if they name one option.
 6. Where nothing of that names one, what `weakest_evidence` reads.
