@@ -31,11 +31,12 @@ class Asked:
     options: tuple[str, ...]
     method: str = "choice"
     has_labels: bool = True
+    labels: str = "ABCDEF"
 
     @property
     def output_mapping(self) -> dict[str, str]:
         """The options by label; empty where the prompt shows none."""
-        return dict(zip("ABCDE", self.options, strict=False)) if self.has_labels else {}
+        return dict(zip(self.labels, self.options, strict=False)) if self.has_labels else {}
 
     @property
     def question(self) -> str:
@@ -78,7 +79,7 @@ def from_row(row: dict[str, Any]) -> Written:
     """A reply as a line of a file holds it.
 
     Its members: `question`, `reply`, `right` (null: no one option), `is_cut`, and `options`
-    (label to text) or `labels` (the classes, where the prompt shows no options).
+    (label, one sign, to text) or `labels` (the classes, where the prompt shows no options).
     """
     options = row.get("options") or dict.fromkeys(row.get("labels", ()))
     texts = tuple(text or label for label, text in options.items())
@@ -88,6 +89,7 @@ def from_row(row: dict[str, Any]) -> Written:
         texts,
         method="yes_no" if is_yes_no else "choice",
         has_labels="options" in row,
+        labels="".join(options) if "options" in row else "",
     )
     return Written(asked, row["reply"], row["right"], is_cut=bool(row.get("is_cut")))
 
