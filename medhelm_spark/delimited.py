@@ -1,9 +1,9 @@
-"""Tables of delimited text: which sign separates the columns, and in which row their names stand.
+"""Reads tables of delimited text: finds the separator and the row with the column names.
 
-Every cell is text, exactly as written, newlines inside quotes too. Quotes inside quotes are
-doubled, or stand behind a backslash where the file is well-formed in no other way. A cell is never
-interpreted: `001`, `NA` and `null` stay; an empty cell is the empty text. A column without a name
-and a row of empty cells, as spreadsheets leave them, are passed over.
+Every cell is text, exactly as in the file, also newlines inside quotes. The reader never converts a
+cell: `001`, `NA` and `null` stay text; an empty cell is the empty text. A quote inside quotes is
+doubled; the reader accepts a backslash before it only if the file is well-formed in no other
+way. The reader skips columns without a name and rows of empty cells, which spreadsheets leave.
 """
 
 import csv
@@ -18,23 +18,24 @@ from medhelm_spark.encoded_text import Utf8, quiet
 
 SEPARATORS = (",", ";", "\t", "|")
 SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
-"""The line by which Excel is told the separator."""
+"""The first line from which Excel reads the separator."""
 ESCAPED, DOUBLED = '\\"', '""'
-"""A quote inside quotes as Spark and MySQL write it, and as all others do."""
+"""A quote inside quotes: as Spark and MySQL write it, and as all other programs write it."""
 HEAD_LINES = 200
+"""How many lines show the layout of a file."""
 HEADER_ROWS = 20
-"""Among so many rows the names of the columns are looked for: a title may stand above them."""
+"""In how many rows the reader looks for the column names: a title may precede them."""
 MAX_CELL_CHARACTERS = 64 << 20
 Named = Callable[[Sequence[str]], bool]
-"""Whether a row names the columns that are needed."""
+"""A function that returns whether a row names the columns that are needed."""
 
 
 class TableError(ValueError):
-    """A table that cannot be trusted: a sentence without its subject, which is the file."""
+    """A table that the reader refuses; the caller puts the file's name before the message."""
 
 
 def names_all(required: Sequence[str]) -> Named:
-    """Whether a row has all of these names; "a|b" is satisfied by either.
+    """A function that returns whether a row has all required names; for "a|b" one is enough.
 
     >>> names_all(["note|letter", "id"])(["id", "letter"]), names_all([])(["id"])
     (True, False)
@@ -49,34 +50,44 @@ def names_all(required: Sequence[str]) -> Named:
 
 
 def header_row(rows: Sequence[Sequence[str]], is_header: Named) -> int | None:
-    """The place of the first row that names what is needed, None where none does."""
+    """The index of the first row that `is_header` accepts; None if it accepts no row."""
     return next((place for place, cells in enumerate(rows) if is_header(cells)), None)
 
 
 def is_blank(cells: Sequence[str]) -> bool:
-    """Whether nothing but white space stands in a row."""
+    """Whether a row contains only white space."""
     text = "".join(cells)
     return not text or text.isspace()
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The sign between columns, and how many rows with something in them stand above the names.
-
-    `is_named`: a row with all needed names was found, so that it is a header and not data.
-    """
+    """Where the columns and their names are in a file."""
 
     separator: str
+    """The sign between columns."""
+
     above: int = 0
+    """How many rows precede the column names, without blank rows."""
+
     is_named: bool = False
+    """Whether a row has all needed names: it is then a header and not data."""
 
 
 class Delimited:
-    """A delimited file from its first row on.
+    """The header and the rows of a delimited file.
+
+    Args:
+        stream: the file's bytes.
+        usual: the separator to prefer.
+        required: the columns that the header must have.
+        separator: the separator, if the caller knows it.
+        encoding: the encoding, if the caller knows it.
+        tell: called with each thing in the file that is not usual.
 
     Raises:
-        NotTextError: it is no text.
-        TableError: it is empty, or a quote is broken; from there on no row could be trusted.
+        NotTextError: the file is not text.
+        TableError: the file is empty, or has a broken quote, after which no row is reliable.
     """
 
     def __init__(
@@ -89,7 +100,7 @@ class Delimited:
         encoding: str | None = None,
         tell: Callable[[str], None] = quiet,
     ) -> None:
-        # The limit is the process's: it is only ever raised, so that readers in threads agree.
+        # The limit is one for the process: only raise it, so that readers in threads agree.
         csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL_CHARACTERS))
         text = cast(BinaryIO, Utf8(stream, encoding, tell))
         lines = iter(io.TextIOWrapper(text, encoding="utf-8", newline=""))
@@ -125,12 +136,12 @@ class Delimited:
 
     @property
     def places(self) -> list[int]:
-        """Where in a row the named columns stand, from 0."""
+        """The indexes of the named columns in a row."""
         return [place for place, name in enumerate(self.header) if name.strip()]
 
     @property
     def rows(self) -> Iterator[list[str]]:
-        """The rows below the header that have something in them."""
+        """The rows below the header that are not blank."""
         return self._rows
 
     def _read(self, lines: Iterator[str]) -> Iterator[list[str]]:
@@ -153,7 +164,7 @@ class Delimited:
 
 
 def _layout(head: Sequence[str], usual: str, is_header: Named, separator: str | None) -> Layout:
-    """The usual separator, unless only another one gives the needed names, or several columns."""
+    """The usual separator, unless only another sign gives all names or several columns."""
     separators = (separator,) if separator else dict.fromkeys((usual, *SEPARATORS))
     widths: dict[str, int] = {}
     for sign in separators:
@@ -166,9 +177,9 @@ def _layout(head: Sequence[str], usual: str, is_header: Named, separator: str | 
 
 
 def _has_backslashes(head: Sequence[str], separator: str) -> bool:
-    """Whether the first lines are well-formed only where a backslash escapes a quote.
+    """Whether the first lines are well-formed only if a backslash escapes a quote.
 
-    Any other backslash is text.
+    In all other files a backslash is text.
     """
     return any(ESCAPED in line for line in head) and [
         _is_well_formed(lines, separator)
@@ -177,7 +188,7 @@ def _has_backslashes(head: Sequence[str], separator: str) -> bool:
 
 
 def _is_well_formed(head: Sequence[str], separator: str) -> bool:
-    """Whether the first lines are rows of one width; the last row may go on below them."""
+    """Whether the first lines are rows of one width; the last row may continue below them."""
     rows = csv.reader(head, delimiter=separator, strict=True)
     try:
         widths = {len(cells) for cells in rows if not is_blank(cells)}
@@ -187,7 +198,7 @@ def _is_well_formed(head: Sequence[str], separator: str) -> bool:
 
 
 def _first_rows(head: Sequence[str], separator: str) -> list[list[str]]:
-    """The first rows with something in them, as far as they can be read."""
+    """The first rows that are not blank, up to the first row that `csv` cannot read."""
     rows: list[list[str]] = []
     try:
         for cells in csv.reader(head, delimiter=separator):
@@ -195,5 +206,5 @@ def _first_rows(head: Sequence[str], separator: str) -> list[list[str]]:
             if len(rows) == HEADER_ROWS:
                 break
     except csv.Error:
-        pass  # it is told where it is read
+        pass  # `_read` raises it with the line
     return rows

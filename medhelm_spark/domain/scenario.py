@@ -20,7 +20,7 @@ from medhelm_spark.domain.sampling import EVERY_INSTANCE, Sampling
 CORRECT_TAG = "correct"
 
 REFERENCE, OPTIONAL = "reference", "optional"
-"""A tabular card's option by which a record without a right answer is kept."""
+"""The option `reference: optional` of a tabular card keeps records without a right answer."""
 
 
 class Split(StrEnum):
@@ -32,7 +32,7 @@ class Split(StrEnum):
 
 
 class Verified(StrEnum):
-    """What this project's tests read of a scenario: real data, made data of its form, nothing."""
+    """What our tests read of a scenario: its real data, synthetic data of its form, or nothing."""
 
     REAL = "real"
     SAME_FORM = "same_form"
@@ -49,7 +49,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """A possible output; the right ones carry the tag `correct`."""
+    """A possible output; a right one has the tag `correct`."""
 
     text: str
     tags: tuple[str, ...] = ()
@@ -61,35 +61,47 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance:
-    """Row of `instances`: one data point of a scenario, as HELM defines it.
-
-    `source_id` is the data set's own id and counts as clinical text. `messages` is empty unless
-    the input is a conversation, in which case `input` holds its last user turn. `text_hashes` are
-    hashes of its texts, whole and by column of its record: by them the lake knows text that it
-    holds already. `cluster_id` is a hash of what it shares with other instances (a patient, a
-    note), None where the card names no such column.
-    """
+    """Row of `instances`: one data point of a scenario, as HELM defines it."""
 
     instance_id: str
+
     scenario_name: str
+
     data_version: str
+
     source_id: str
+    """The data set's own id, which counts as clinical text."""
+
     source_index: int
+
     split: Split
+
     input: str
+    """The text of the question; of a conversation, the last user turn."""
+
     references: tuple[Reference, ...]
+
     access_level: AccessLevel
+
     sub_split: str | None = None
+
     messages: tuple[Message, ...] = ()
+    """The turns of a conversation; empty if the input is no conversation."""
+
     extra_data: Mapping[str, str] = field(default_factory=dict)
+
     perturbation: str = ""
+
     text_hashes: tuple[int, ...] | None = None
+    """Hashes of the texts, whole and by column of the record, to find text that the lake has."""
+
     cluster_id: str | None = None
+    """A hash of what instances share (a patient, a note); None if the card names no such column."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quarantined:
-    """Row of `quarantine`: a raw record that could not become an Instance. Holds no data."""
+    """Row of `quarantine`: a raw record that could not become an Instance, without its data."""
 
     scenario_name: str
     data_version: str
@@ -101,89 +113,116 @@ class Quarantined:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HashedText:
-    """A record on its way into the lake by the hashes of its texts, with the level it would have.
+    """The hashes of the texts of a record that is not yet in the lake.
 
-    `file` and `row` tell it from the scenario's others.
+    `file` and `row` identify the record in its scenario.
     """
 
     scenario_name: str
+
     file: int
+
     row: int
+
     access_level: AccessLevel
+    """The level that the record would have in the lake."""
+
     text_hashes: tuple[int, ...]
 
 
 LOWERED_SOURCE = "lowered "
-"""How the `source` of a data version begins whose level was lowered on record; its base follows."""
+"""The beginning of `source` after a recorded lowering of the level; the old version follows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioVersion:
-    """Row of `scenarios`: one ingested data version of a scenario.
-
-    `access_level` is the strictest of its instances. `level_stated_by` is the operating system's
-    user who said what it is, None where the card says so. `source_hash` is of the files' bytes and
-    of how they are read, None where they are not files at hand. `cluster_column` is the column by
-    which instances belong together.
-    """
+    """Row of `scenarios`: one ingested data version of a scenario."""
 
     scenario_name: str
+
     data_version: str
+
     card_hash: str
+
     access_level: AccessLevel
+    """The strictest level of the instances."""
+
     display_name: str
+
     category: str
+
     subcategory: str
+
     main_metric: str
+
     main_split: str
+
     verified: Verified
+
     num_instances: int
+
     num_quarantined: int
+
     source: str
+
     level_stated_by: str | None = None
+    """The operating system's user who stated the level; None if the card states it."""
+
     source_hash: str | None = None
+    """A hash of the files' bytes and of how they are read; None if it has no files at hand."""
+
     cluster_column: str | None = None
+    """The column whose value instances of one cluster share."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pin:
-    """Row of `pins`: what an address that no card pins gave when this lake first fetched it.
+    """Row of `pins`: the content that this lake first fetched from an address that no card pins.
 
-    `pin` is the SHA-256 of a file, or the commit of a hub data set, whose `address` is
-    `ORG/NAME@main`. Of an address the oldest row counts: other content is refused.
+    The oldest row of an address counts: a fetch refuses other content.
     """
 
     address: str
+    """A URL, or `ORG/NAME@main` for a hub data set."""
+
     pin: str
+    """The SHA-256 of the file, or the commit of the hub data set."""
+
     scenario_name: str
+
     pinned_at: datetime
 
 
 NEWEST = "main"
-"""The `revision` of a hub data set whose commit is what the first fetch finds."""
+"""The `revision` of a hub data set without a commit: the first fetch pins the commit it finds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile:
-    """One file of a scenario's data and the split its records belong to (None: a field says).
-
-    A `path` with `*` stands for all files it matches. `member` is the file inside a zip or tar
-    archive at `path`. The first part of a relative path is the scenario's own folder, so that what
-    follows is the path inside the folder that its publisher hands out. `label` is how messages name
-    a file that a pattern matched, whose own name may be an id; it is no key of a card.
-
-    `url` is where a file that is absent is fetched, and `sha256` the hash of what it gives. Where
-    that is an archive in which the file, or all that the pattern matches, lies at `inside`,
-    `archive` is what the archive is called.
-    """
+    """One file of a scenario's data."""
 
     path: str
+    """The file, or with `*` all files that it matches; a relative path begins with the scenario's
+    own folder, and the rest is the path inside the folder that the publisher distributes."""
+
     split: Split | None = Split.TEST
+    """The split of the file's records; None: a field of each record states it."""
+
     sha256: str | None = None
+    """The hash of the file that `url` returns."""
+
     url: str | None = None
+    """The address from which an absent file is fetched."""
+
     member: str | None = None
+    """The name of the file inside a zip or tar archive at `path`."""
+
     archive: str | None = None
+    """The name of the archive that `url` returns; it contains the files at `inside`."""
+
     label: str = ""
+    """The name in messages of a file that a pattern matched (its own name may be an id); no card
+    has this key."""
 
     @property
     def inside(self) -> str:
@@ -202,9 +241,9 @@ def inside(path: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup:
-    """A second file that is joined to the records: its first row of the same `key`.
+    """A second file that is joined to the records: a record gets the first row with its `key`.
 
-    Its `columns` become columns `name.column` of the record.
+    The `columns` of this row become columns `name.column` of the record.
     """
 
     name: str
@@ -217,55 +256,78 @@ class Lookup:
 class DataSource:
     """Where a scenario's raw records come from: exactly one of files, a hub data set or a table.
 
-    An imported scenario has none of them but its `data_version` in the lake.
-
-    `format` names a reader (csv, json, jsonl, parquet, xlsx ...). `record_path` leads to the
-    records inside a JSON document, and names the elements that are records in XML; `paths` gives
-    the columns of an XML record as paths below it. `key_field` names the field that receives an
-    object's key; `explode` the list inside a record whose members are the records. `splits` says
-    what a hub data set's own splits are here. `texts` are whole files, each a column of every
-    record, and `text_urls` where those that are absent are fetched. `history` makes a column of a
-    patient's events, unless the records have that column already. `columns` gives the source's own
-    name for a column that the card calls otherwise. `sheet` is the one of a workbook that is read
-    (None: the first), `separator` the sign between the columns of a csv and `encoding` that of a
-    text (None: what the file shows). `revision` pins a hub data set or a Delta table; `main` of a
-    hub data set, and an address without a hash, are pinned in the lake by what the first fetch
-    gives. `origin` tells a person where the data is had; nothing is fetched from it. `is_own`: a
-    person gave other data than the card's.
+    An imported scenario has none of them; it has its `data_version` in the lake.
     """
 
     format: str = "csv"
+    """The name of a reader (csv, json, jsonl, parquet, xlsx ...)."""
+
     files: tuple[SourceFile, ...] = ()
+
     dataset: str | None = None
+    """The name of a hub data set."""
+
     revision: str | None = None
+    """The version of a hub data set or Delta table; for `main` the lake pins the first fetch."""
+
     table: str | None = None
+
     record_path: str | None = None
+    """The path to the records in a JSON document, or the name of the record elements in XML."""
+
     key_field: str | None = None
+    """The field that receives the key of a JSON object."""
+
     explode: str | None = None
+    """The list inside a record whose members are the records."""
+
     sheet: str | None = None
+    """The sheet of a workbook; None: the first."""
+
     separator: str | None = None
+    """The sign between columns of a csv; None: the reader finds it in the file."""
+
     encoding: str | None = None
+    """The encoding of a text; None: the reader finds it in the file."""
+
     paths: Mapping[str, str] = field(default_factory=dict)
+    """The columns of an XML record, each with its path below the record."""
+
     splits: Mapping[str, Split] = field(default_factory=dict)
+    """The splits of a hub data set, each with our name for it."""
+
     lookups: tuple[Lookup, ...] = ()
+
     texts: Mapping[str, str] = field(default_factory=dict)
+    """Whole files, each of which becomes a column of every record."""
+
     text_urls: Mapping[str, str] = field(default_factory=dict)
+    """The addresses from which absent files of `texts` are fetched."""
+
     history: History | None = None
+    """How to make a column of a patient's events, if the records do not have the column."""
+
     columns: Mapping[str, str] = field(default_factory=dict)
+    """The source's own name for each column that has another name in the card."""
+
     origin: str = ""
+    """Where a person can get the data; no program fetches from it."""
+
     data_version: str | None = None
+
     is_own: bool = False
+    """Whether a person gave other data than the card's."""
 
     @property
     def is_unpinned(self) -> bool:
-        """Whether it names an address whose content no hash and no commit pins."""
+        """Whether the source has an address whose content neither a hash nor a commit pins."""
         urls = any(file.url and not file.sha256 for file in self.files) or bool(self.text_urls)
         return urls or (self.dataset is not None and self.revision == NEWEST)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """One of several instances that a card makes of every record: its own fields and options."""
+    """One of several instances that a card makes from every record, with its fields and options."""
 
     name: str
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -274,73 +336,112 @@ class Variant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """Which arguments of a run entry make the parts of one scenario, whose means are one mean.
-
-    `disjoint` says that no case (patient, note, question) stands in two parts. Only then are the
-    parts' means independent, and the interval of their mean is narrower.
-    """
+    """How runs are parts of one scenario; a board shows the mean of the parts' means."""
 
     args: tuple[str, ...] = ()
+    """The arguments of a run entry whose values make the parts."""
+
     disjoint: bool = False
+    """Whether no case (patient, note, question) is in two parts: the parts' means are then
+    independent, and the interval of their mean is narrower."""
 
 
 TABULAR = "tabular"
-"""The shape of data that a benchmark names columns of."""
+"""The shape of a user's own data, whose columns a `benchmark.yaml` names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioCard:
-    """All facts of a scenario; one YAML file each in `conf/scenarios`.
-
-    `shape` names the parser (`scenarios.PARSERS`), `fields` maps its roles to source columns and
-    `options` holds its remaining settings. A record is left out unless each column of `keep` has
-    one of the values given, and if a column of `drop` has; `variants` make several instances of a
-    record. With `merge_identical` records without an id that make the same instance are one of it.
-    `args` are the run-entry arguments it accepts, `choices` their values, each with the
-    words that stand for `{arg}` in template and instructions; `options` may hold a default.
-    `parts` says which of them make parts of one scenario: a board shows the mean of their means,
-    and runs that differ in anything else are rows of their own. `size`
-    is the published number of instances of the main split. `prompt_variants` are asked beside the
-    adapter's own prompt; `perturbations` names the changed copies that are asked beside the
-    instances, as `data_augmentation` of a run entry does, which replaces them; `sampling` says
-    which instances are evaluated. `data_holder` is who hands the data out and under which
-    agreement, `contamination` what is known of models having seen it.
-    """
+    """All facts of a scenario; `conf/scenarios` has one YAML file for each scenario."""
 
     name: str
+
     display_name: str
+
     description: str
+
     access_level: AccessLevel
+
     source: DataSource
+
     shape: str
+    """The name of the parser in `scenarios.PARSERS`."""
+
     adapter_spec: AdapterSpec
+
     metrics: tuple[MetricSpec, ...]
+
     main_metric: str
+
     fields: Mapping[str, str] = field(default_factory=dict)
+    """The roles of the shape, each with its source column."""
+
     options: Mapping[str, str] = field(default_factory=dict)
+    """The other settings of the shape, and defaults of `args`."""
+
     args: tuple[str, ...] = ()
+    """The arguments of a run entry that the scenario accepts."""
+
     choices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """The values of each argument, each with the words that replace `{arg}` in the template and
+    the instructions."""
+
     parts: Parts = Parts()
+    """Which `args` make the parts of one scenario; runs that differ otherwise are separate rows."""
+
     keep: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Columns with allowed values; a record with any other value is left out."""
+
     drop: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Columns with excluded values; a record with one of these values is left out."""
+
     variants: tuple[Variant, ...] = ()
+    """The instances that the card makes from every record, if there are several."""
+
     merge_identical: bool = False
+    """Whether records without an id that make the same instance become one instance."""
+
     size: int | None = None
+    """The published number of instances of the main split."""
+
     annotators: tuple[AnnotatorSpec, ...] = ()
+
     answer_extraction: AnswerExtraction = STRICT
+
     groups: tuple[str, ...] = ()
+
     main_split: Split = Split.TEST
+
     category: str = ""
+
     subcategory: str = ""
+
     task: str | None = None
+
     what: str = ""
+
     who: str = ""
+
     when: str = ""
+
     language: str = "English"
+
     licence: str = ""
+
     data_holder: str = ""
+    """Who distributes the data, and under which agreement."""
+
     contamination: str = ""
+    """What is known about models that were trained on the data."""
+
     verified: Verified = Verified.NEVER
+
     prompt_variants: tuple[PromptVariant, ...] = ()
+    """The prompts that a run asks in addition to the adapter's own prompt."""
+
     perturbations: tuple[str, ...] = ()
+    """The changed copies that a run asks in addition to the instances; `data_augmentation` of a run
+    entry replaces this list."""
+
     sampling: Sampling = EVERY_INSTANCE
+    """Which instances a run evaluates."""

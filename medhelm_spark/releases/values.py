@@ -1,6 +1,7 @@
-"""The hashes of a release's values: which writes it pins in each table, and what their rows say.
+"""The hashes of a release's values: the writes that it pins in each table, and their rows' hashes.
 
-Rows are hashed where they are, as `releases.value_hash` does it; only hashes reach the driver.
+The executors hash the rows by the rules of `releases.value_hash`; only hashes reach the driver. A
+member is a run of the release.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ from medhelm_spark.releases.value_hash import COMBINED, row_digest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValuePin:
-    """One write that holds rows of a unit: of a run, or of a data version."""
+    """One write that added rows of a unit; a unit is a run or a data version."""
 
     unit: str
     write_id: str
@@ -60,10 +61,13 @@ class _Instance(Instance):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
-    """A table's rows with their write, and the column by which they belong to a run or its data."""
+    """How the rows of a table belong to a run or to its data."""
 
     row: type
+    """The type of the rows, with their `write_id`."""
+
     key: str
+    """The column that names the run, the prompt, the request or the data version of a row."""
 
 
 OF_RUNS: Mapping[str, _Place] = {
@@ -78,10 +82,10 @@ OF_REQUESTS: Mapping[str, _Place] = {
 OF_DATA: Mapping[str, _Place] = {"instances": _Place(row=_Instance, key="data_version")}
 
 ROW_TABLES = (*OF_RUNS, *OF_REQUESTS, *OF_DATA)
-"""The tables behind a board's own, in which every answer has rows."""
+"""The tables with rows for every answer, from which the numbers of a board come."""
 
 ORIGINAL, COPIED = "per_instance_stats", COPIES[1]
-"""The table of scores, and that of a release's own."""
+"""The lake's table of scores, and the table with a release's own copy of them."""
 
 _PINNED = """
 SELECT {columns} FROM {{{table}}} t
@@ -107,7 +111,7 @@ JOIN {{pins}} p ON p.unit = q.run_spec_id AND p.write_id = d.write_id
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Digest:
-    """A row's digest, with the value of the key it belongs by and its write."""
+    """The digest of one row, with the value of its key column (`unit`) and its write."""
 
     unit: str
     write_id: str
@@ -116,7 +120,7 @@ class _Digest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Hash:
-    """The hash of a unit's rows."""
+    """The hash of all rows of a unit."""
 
     unit: str
     digest: str
@@ -124,7 +128,7 @@ class _Hash:
 
 @dataclass(frozen=True, slots=True)
 class _Digests:
-    """A row's digest, run on the executors."""
+    """Computes the digest of each row; the executors call it."""
 
     key: str
 
@@ -141,15 +145,15 @@ def data_versions(rows: ReleaseRows) -> dict[str, str]:
 
 
 def pinned_rows(lake: Lake, table: str, pins: Iterable[ValuePin]) -> DataFrame:
-    """The rows of these writes, of a table in OF_RUNS, with their `write_id`."""
+    """The rows of the pinned writes in a table of OF_RUNS, with their `write_id`."""
     sql = _PINNED.format(columns="t.*", table=table, key=OF_RUNS[table].key)
     return lake.query(sql, pins=lake.frame(pins, ValuePin))
 
 
 def copied_changes(lake: Lake, rows: ReleaseRows, watch: Watch) -> Iterator[Change]:
-    """What is no longer as it was published in the release's own rows of scores.
+    """A Change for each member whose rows in the release's own copy of scores differ from before.
 
-    Nothing of a release of an earlier version, which has no rows of its own.
+    A release that an earlier version of the package made has no such copy: it yields nothing.
     """
     writes = [write for write in map(copy_of, rows.members) if write]
     if not writes:
@@ -162,7 +166,7 @@ def copied_changes(lake: Lake, rows: ReleaseRows, watch: Watch) -> Iterator[Chan
 
 
 def row_changes(lake: Lake, rows: ReleaseRows, watch: Watch) -> list[Change]:
-    """What is no longer as it was published in the tables in which every answer has rows."""
+    """A Change for each member and table of ROW_TABLES whose rows differ from those published."""
     held = {member.run_spec_id: member.value_hashes or {} for member in rows.members}
     current = member_hashes(lake, rows, watch)
     return [
@@ -174,7 +178,7 @@ def row_changes(lake: Lake, rows: ReleaseRows, watch: Watch) -> list[Change]:
 
 
 def member_hashes(lake: Lake, rows: ReleaseRows, watch: Watch) -> dict[str, dict[str, str]]:
-    """By run_spec_id and table, the hashes of the values of the writes that a member pins."""
+    """The hash of the rows that a member pins, by run_spec_id and then by table."""
     versions = data_versions(rows)
     units = {
         member.run_spec_id: {
@@ -208,7 +212,7 @@ def member_hashes(lake: Lake, rows: ReleaseRows, watch: Watch) -> dict[str, dict
 
 
 def writes_of_requests(lake: Lake, requests: Sequence[ValuePin]) -> dict[str, list[ValuePin]]:
-    """By table, the writes that hold prompts and results of the runs' requests."""
+    """The writes that added the prompts and the results of the pinned requests, by table."""
     planned = _planned(lake, requests)
     writes = {}
     for table, place in OF_REQUESTS.items():
@@ -221,7 +225,7 @@ def writes_of_requests(lake: Lake, requests: Sequence[ValuePin]) -> dict[str, li
 def row_hashes(
     lake: Lake, pins: Mapping[str, Sequence[ValuePin]], watch: Watch
 ) -> dict[str, dict[str, str]]:
-    """By table, the hash of the pinned rows of every unit; without one where there is no row."""
+    """The hash of each unit's pinned rows, by table and unit; a unit without rows is absent."""
     hashes = {}
     for table, place in {**OF_RUNS, **OF_DATA}.items():
         frame = lake.frame(pins.get(table, ()), ValuePin)

@@ -1,6 +1,7 @@
-"""The registry of shapes, `PARSERS`, and the check of a card against its shape.
+"""`PARSERS`, the registry of shapes, and the check of a scenario card against its shape.
 
-A shape is declared in the mapping `PARSERS` of a module of `scenarios/shapes`.
+A shape is a way to make instances from records; a card names its shape. Each module of
+`scenarios/shapes` declares its shapes in a mapping `PARSERS`.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,7 +34,7 @@ def parser_of(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> Pa
     """The parser of a card's shape.
 
     Raises:
-        UnknownNameError: no parser has that name.
+        UnknownNameError: no parser has the name of the shape.
     """
     if card.shape not in parsers:
         raise UnknownNameError("shape", card.shape, parsers, where=f"scenario {card.name!r}")
@@ -41,7 +42,7 @@ def parser_of(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> Pa
 
 
 def varied(card: ScenarioCard, variant: Variant) -> ScenarioCard:
-    """The card as a variant wants it."""
+    """The card with a variant's fields and options added; these replace the card's own."""
     return replace(
         card,
         fields={**card.fields, **variant.fields},
@@ -53,9 +54,9 @@ def varied(card: ScenarioCard, variant: Variant) -> ScenarioCard:
 def required_columns(
     card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS
 ) -> tuple[str, ...]:
-    """Every column a table of this scenario must have, by the source's own name where it has one.
+    """Every column that a table of this scenario must have, by the source's own name if it has one.
 
-    "a|b" is satisfied by either.
+    For "a|b" one of the two columns is enough.
     """
     parser = parser_of(card, parsers)
     named = [*card.keep, *card.drop]
@@ -67,9 +68,9 @@ def required_columns(
 
 
 def check_card(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> None:
-    """Refuse a card whose roles or options its shape does not understand.
+    """Refuses a card with roles (keys of `fields`) or options that its shape does not know.
 
-    A run's card is checked once, where its entry is expanded; what reads and parses relies on it.
+    The expansion of a run entry checks the card once; readers and parsers rely on this check.
 
     Raises:
         ConfigError: a role or option is missing or unknown.
@@ -134,7 +135,7 @@ def _refuse_missing(missing: list[str], where: str) -> None:
 
 
 def _names(option: str) -> Callable[[str], bool]:
-    """Whether a shape's option is this one; `prompt.NAME` is every option that begins so."""
+    """A test whether a shape's option is `option`; `prompt.NAME` stands for all `prompt.*`."""
     return lambda known: (
         option == known or (known.endswith(NAMED) and option.startswith(known.removesuffix("NAME")))
     )

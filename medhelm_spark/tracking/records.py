@@ -1,8 +1,8 @@
-"""What is logged to MLflow: runs and suites as plain rows, metrics and params by MLflow names.
+"""What the package logs to MLflow: runs and suites as plain rows, with MLflow's names.
 
-The rows have no text of an instance and no source id; of gated and private
-prompts, hashes. MLflow's names may have letters, digits and `_ - . / space`, up to 250 characters.
-Params have up to 6,000 characters and cannot be changed.
+The rows contain no text of an instance and no source id. Of gated and private prompts they contain
+only hashes. A name in MLflow has letters, digits and `_ - . / space`, up to 250 characters. A param
+has up to 6,000 characters, and MLflow does not let a program change it.
 """
 
 import dataclasses
@@ -22,10 +22,10 @@ from medhelm_spark.statistics.ranking import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RAT
 MAX_NAME = 250
 MAX_PARAM_BYTES = 6000
 SCORES = "0_scores"
-"""The group of metrics with what the board shows: one of each scenario, and the win rate.
+"""The group of metrics that the board shows: one for each scenario, and the win rate.
 
-MLflow's pages sort by name, so that of a scenario's metrics `answer_unreadable` and `jury_coverage`
-come first; a digit puts this group before every scenario.
+MLflow's pages sort metrics by name: in a scenario's own group `answer_unreadable` and
+`jury_coverage` come first. The digit sorts this group before the groups of all scenarios.
 """
 
 WORDED = (
@@ -35,7 +35,7 @@ WORDED = (
     "medhelm.",
     "sampling.filter.",
 )
-"""What the params of a RunSpec begin with that may hold words of its prompts, or of its data."""
+"""Beginnings of the names of params whose values may contain words of prompts or of data."""
 
 NOT_WORDS = frozenset(
     [
@@ -55,60 +55,73 @@ NOT_WORDS = frozenset(
         "random",
     ]
 )
-"""The last parts of such names that hold none."""
+"""Last parts of such names: the values of these params contain no words of prompts or data."""
 
 ARGUMENTS = re.compile(r"(metrics|perturbations)\.\d+\.args\.")
-"""What the params of arguments begin with: a name of theirs says nothing of what they hold."""
+"""Beginnings of the names of arguments, whose names do not show what their values contain."""
 
 BLANK = ("null", "true", "false", "[]", "{}", '""')
 
-# A leading dot would read as a relative path; a slash separates scenario and metric.
+# MLflow would read a leading dot as a relative path; a slash separates scenario and metric.
 _REFUSED = re.compile(r"[^\w.-]|^\.")
 _MAPPED = re.compile(r" (at|[0-9a-f]+) ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackedRun:
-    """One current RunSpec with its stats.
-
-    `fingerprints` are by stage name, `counts` are row counts by name. `variant` is the board's name
-    for a further run of a model on the same scenario, empty for the first. `page` says where the
-    dashboard shows the run.
-    """
+    """One current RunSpec with its stats."""
 
     run_spec: RunSpec
+
     stats: tuple[Stat, ...]
+
     fingerprints: Mapping[str, str] = field(default_factory=dict)
+    """The fingerprint of each stage, by the stage's name."""
+
     counts: Mapping[str, int] = field(default_factory=dict)
+    """Row counts by name."""
+
     variant: str = ""
+    """The board's name for a further run of a model on the same scenario; empty for the first."""
+
     page: str = ""
+    """Where the dashboard shows the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackedSuite:
-    """One model deployment's runs in one suite, with the board's win rate and MedHELM's.
-
-    `superseded` are run_spec_ids that the suite planned before and no longer reads.
-    `delta_versions` gives per table its path, URI or catalog name and the version that the numbers
-    were read from. `work` is the cost of inference by name: requests, tokens, seconds, tokens per
-    second, failures. `cells` are what the board shows of the model, by the name that each has here;
-    `page` says where the dashboard shows it.
-    """
+    """One model deployment's runs in one suite."""
 
     suite: str
+
     model_deployment: str
+
     runs: tuple[TrackedRun, ...]
+
     mean_win_rate: float | None = None
+    """The win rate that the board shows."""
+
     medhelm_mean_win_rate: float | None = None
+    """The win rate by MedHELM's rule."""
+
     superseded: tuple[str, ...] = ()
+    """The run_spec_ids that the suite planned before and no longer reads."""
+
     work: Mapping[str, float] = field(default_factory=dict)
+    """The cost of inference by name: requests, tokens, seconds, tokens per second, failures."""
+
     delta_versions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    """By table: its path, URI or catalog name, and the version that the numbers come from."""
+
     cells: Mapping[str, BoardCell] = field(default_factory=dict)
+    """The model's cells of the board, by the name with which their metrics begin."""
+
     page: str = ""
+    """Where the dashboard shows the model."""
 
 
 def allowed_name(name: str) -> str:
-    """Map characters that MLflow refuses: `@` to ` at `, others to their code point in spaces.
+    """Replaces characters that MLflow refuses: `@` by ` at `, others by their hex code in spaces.
 
     >>> allowed_name("accuracy@medhelm-0.8")
     'accuracy at medhelm-0.8'
@@ -128,12 +141,12 @@ def original_name(name: str) -> str:
 
 
 def fitting(key: str) -> str:
-    """A key of at most 250 characters; the end of a longer one is replaced by the key's hash."""
+    """A key of at most 250 characters; a longer key is cut and ends with the whole key's hash."""
     return key if len(key) <= MAX_NAME else f"{key[: MAX_NAME - 33]}.{digest(key)}"
 
 
 def metric_key(scenario_name: str, stat: str, suffix: str = "") -> str:
-    """`<scenario>/<stat><suffix>`.
+    """The name of a metric in MLflow: `<scenario>/<stat><suffix>`.
 
     >>> metric_key("medcalc_bench", "accuracy@medhelm-0.8", "_ci_low")
     'medcalc_bench/accuracy at medhelm-0.8_ci_low'
@@ -150,9 +163,9 @@ def _leaf(value: Any) -> str:
 def flatten(value: Any, key: str = "") -> dict[str, str]:
     """A nested value as params with dotted keys.
 
-    Dataclasses, mappings and sequences of dataclasses are flattened; strings stay unchanged, and
-    everything else, blank strings too, becomes JSON. A text of more than 6,000 bytes, MLflow's
-    limit, becomes `hash:` and its content id.
+    The function flattens dataclasses, mappings and sequences of dataclasses. A string stays
+    unchanged; any other value, also a blank string, becomes JSON. A text of more than 6,000 bytes
+    (MLflow's limit) becomes `hash:` and its digest.
 
     >>> flatten({"a": {"b": 1, "c": ("x", "y")}, "d": ""})
     {'a.b': '1', 'a.c': '["x","y"]', 'd': '""'}
@@ -175,8 +188,8 @@ def flatten(value: Any, key: str = "") -> dict[str, str]:
 def params_of(run_spec: RunSpec) -> dict[str, str]:
     """The params of a RunSpec: exactly its fields, flattened.
 
-    Where its data is not public, what is written into prompts or read out of answers may hold
-    clinical text: such a text is `hash:` and its content id, as one is that is too long.
+    If the data is not public, params about prompts and about reading answers may contain clinical
+    text. Such a param becomes `hash:` and its digest, like a text that is too long.
     """
     if run_spec.access_level == AccessLevel.PUBLIC:
         return flatten(run_spec)
@@ -190,7 +203,7 @@ def _hashed(name: str, text: str) -> str:
 
 
 def _values(name: str, number: Stat | BoardCell, metric: str) -> dict[str, float | None]:
-    """A mean and its interval under `<name>/<metric>`."""
+    """The mean and the interval of a stat or a cell, by the keys `<name>/<metric>...`."""
     return {
         metric_key(name, metric): number.mean,
         metric_key(name, metric, "_ci_low"): number.ci_low,
@@ -219,11 +232,11 @@ def work_metrics(work: Mapping[str, float]) -> dict[str, float]:
 
 
 def metrics_of(run: TrackedRun) -> dict[str, float]:
-    """Metric values of one run by key; without those that have no value.
+    """The metric values of one run, by key; a stat without a value is left out.
 
-    All stats of the main split without perturbation; `n` and `n_unscored` are the main metric's,
-    which stands in the group SCORES too. The keys of a further run of a scenario begin with
-    `<scenario>@<variant>`.
+    The function takes all stats of the main split without perturbation. `n` and `n_unscored` belong
+    to the main metric, whose mean is in the group SCORES too. The keys of a further run of a
+    scenario begin with `<scenario>@<variant>`.
     """
     spec = run.run_spec
     values: dict[str, float | None] = {}
@@ -239,8 +252,8 @@ def metrics_of(run: TrackedRun) -> dict[str, float]:
 def suite_metrics(suite: TrackedSuite) -> dict[str, float]:
     """Metric values of one model's runs and of its row of the board, by key.
 
-    The group SCORES has what the board shows, number for number, and nothing else: of a scenario in
-    parts the mean over them, which no run has.
+    The group SCORES contains exactly the numbers that the board shows. For a scenario in parts the
+    board shows the mean over the parts, which no single run has.
     """
     runs = (metrics_of(run).items() for run in suite.runs)
     values = {key: value for run in runs for key, value in run if not is_shown(key)}
@@ -256,7 +269,7 @@ def suite_metrics(suite: TrackedSuite) -> dict[str, float]:
 
 
 def shown_name(scenario_name: str, variant: str) -> str:
-    """What metrics of a scenario begin with; a further run of a model has a name of its own.
+    """The beginning of a scenario's metric names; a further run of a model adds its variant.
 
     >>> shown_name("qa", ""), shown_name("qa", "n=3")
     ('qa', 'qa@n=3')
@@ -265,5 +278,5 @@ def shown_name(scenario_name: str, variant: str) -> str:
 
 
 def is_shown(key: str) -> bool:
-    """Whether a metric is of the group SCORES."""
+    """Whether a metric belongs to the group SCORES."""
     return key.startswith(f"{SCORES}/")

@@ -1,8 +1,8 @@
-"""Answers made elsewhere as they are read: a file or table in, responses out.
+"""Reads answers made elsewhere: each record of a file or table becomes a Response.
 
-A record gives `source_id` or `instance_id`, and `completion`; optionally `trial` (0 where it is
-absent), `prompt_tokens`, `completion_tokens` and `request_time` (seconds). `--fields` maps other
-names, and paths into what a column holds: `completion=response.choices.0.message.content`.
+A record has `source_id` or `instance_id`, and `completion`. It may have `trial` (0 if absent),
+`prompt_tokens`, `completion_tokens` and `request_time` (seconds). `--fields` maps these names to
+other columns or to paths into a column: `completion=response.choices.0.message.content`.
 """
 
 import math
@@ -43,39 +43,52 @@ FIELDS = (
     "request_time",
 )
 TEXTS = FIELDS[:4]
-"""Those that are text; the others are numbers, or absent where they are none."""
+"""The fields that are text; the others are numbers, or None if a record has no number."""
 JSON_LINES = "jsonl"
 ANSWER_FORMATS = (JSON_LINES, "csv", "tsv", "json", "parquet", "feather", "xlsx")
 MOST = 2**31
-"""Tokens of an answer and numbers of trials are below it."""
+"""The upper limit of token counts and trial numbers."""
 LONGEST_SECONDS = 86_400
-"""A `request_time` above a day is a moment, as inference tables and traces call one, and no time
-that an answer took."""
+"""A `request_time` above a day is no duration: inference tables and traces store a date by it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerFile:
-    """Where answers are, what they call our fields, and the id of what they hold.
-
-    Of files `format` names the reader, and `sheet`, `separator` and `encoding` say how it reads; a
-    folder has the files in it as `parts`. `version` is the Delta version of a `table`, None where
-    it has none. `revision` is a hash of the file's bytes or the table's rows, and of `names`.
-    """
+    """A file, folder or table of answers, and how to read it."""
 
     place: str
+    """The file, folder or table, as the user names it."""
+
     names: Mapping[str, str] = field(default_factory=dict)
+    """Our field names, each with the column or path that contains it."""
+
     format: str = JSON_LINES
+    """The reader of the files."""
+
     table: str | None = None
+    """The table's name; None for files."""
+
     version: str | None = None
+    """The Delta version of the table; None if it has none."""
+
     revision: str = ""
+    """A hash of the files' bytes or the table's rows, and of `names` and the settings below."""
+
     parts: tuple[str, ...] = ()
+    """The file, or all files of the folder."""
+
     sheet: str | None = None
+    """The sheet of a workbook that the reader reads."""
+
     separator: str | None = None
+    """The sign between columns."""
+
     encoding: str | None = None
+    """The encoding of the text."""
 
     @property
     def source(self) -> DataSource:
-        """How the files are read."""
+        """The settings of the reader of the files."""
         return DataSource(
             format=self.format,
             sheet=self.sheet,
@@ -85,17 +98,17 @@ class AnswerFile:
 
     @property
     def unit(self) -> str:
-        """What a record is called in messages."""
+        """The word for a record in messages."""
         return "line" if self.format == JSON_LINES and self.table is None else "row"
 
     @property
     def kind(self) -> str:
-        """What the place is called in messages."""
+        """The word for the place in messages."""
         return "file" if self.table is None else "table"
 
     @property
     def required(self) -> tuple[str, ...]:
-        """The columns that a header or schema must show; `a|b` is satisfied by either."""
+        """The columns that a header or schema must have; for `a|b` one of the two is enough."""
         ids = "|".join(_column(self.names.get(name, name)) for name in FIELDS[:2])
         others = [self.names.get("completion", "completion")]
         others += [self.names[name] for name in FIELDS[3:] if name in self.names]
@@ -103,14 +116,14 @@ class AnswerFile:
 
 
 def _column(name: str) -> str:
-    """The column that a name or path begins with."""
+    """The column for a name; for a path, `PATH|COLUMN` with the column that it begins with."""
     first = name.partition(".")[0]
     return name if first == name else f"{name}|{first}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """One record of answers. `problem` says why it cannot be used."""
+    """One answer of a record; `problem` is the reason why a record is unusable."""
 
     row: int
     source_id: str = ""
@@ -125,14 +138,14 @@ class Response:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """A file of answers, as a row for the seam; `paths` are its parts where it is a folder."""
+    """A file of answers, as input row of ReadResponses; a folder has several `paths`."""
 
     paths: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ReadResponses:
-    """Files in, responses out; rows are numbered through all parts of one."""
+    """Reads files and yields responses; row numbers continue through all parts of a folder."""
 
     answers: AnswerFile
     open_file: BroadcastFiles = field(default_factory=BroadcastFiles)
@@ -156,7 +169,7 @@ class ReadResponses:
 
 @dataclass(frozen=True, slots=True)
 class ReadTableResponses:
-    """The rows of a table in, responses out."""
+    """Turns the rows of a table into responses."""
 
     answers: AnswerFile
 
@@ -167,7 +180,7 @@ class ReadTableResponses:
 
 
 def response_of(record: Record, names: Mapping[str, str]) -> Response:
-    """What a record says; `names` maps our fields to its columns or to paths into them."""
+    """The Response of a record; `names` maps our fields to columns or to paths into columns."""
     if record.error is not None:
         return Response(row=record.row, problem=record.error.value)
     values = {name: value_at(record.fields, names.get(name, name)) for name in FIELDS}
@@ -190,9 +203,9 @@ def response_of(record: Record, names: Mapping[str, str]) -> Response:
 
 
 def value_at(value: object, path: str) -> object:
-    """What stands at a path of columns, keys and numbers of list items; None where nothing does.
+    """The value at a path of columns, keys and list indexes; None if there is no value.
 
-    A text on the way is opened as JSON. A name with a dot in it goes before a path.
+    The function parses a text on the way as JSON. It prefers a name with a dot in it to a path.
 
     >>> value_at({"response": '{"choices": [{"text": "yes"}]}'}, "response.choices.0.text")
     'yes'
@@ -223,7 +236,7 @@ def _opened(text: str) -> object:
 
 
 def _no_text(values: Mapping[str, object]) -> str:
-    """Which field holds a list, an object, half a character, or bytes that are not UTF-8."""
+    """The message for the field with a list, an object, half a character or bytes not in UTF-8."""
     for name in TEXTS:
         try:
             as_text(values[name])
@@ -245,7 +258,7 @@ def _problem(values: Mapping[str, object], texts: Mapping[str, str]) -> str | No
 
 
 def _number(value: object) -> float | None:
-    """A finite number, which readers hand on as text; None where there is none."""
+    """A value as a finite number, else None; readers return numbers as text."""
     try:
         number = float(str(value))
     except ValueError:
@@ -297,11 +310,11 @@ def answers_at(
     separator: str | None = None,
     encoding: str | None = None,
 ) -> AnswerFile:
-    """The answers at a place: a file or folder with the id of its bytes, or a table yet to be read.
+    """The answers at a place; this reads the bytes of files for their hash, but no table.
 
     Raises:
-        UnknownNameError: `names` names a field that there is not.
-        DataError: the file cannot be read.
+        UnknownNameError: `names` has an unknown field.
+        DataError: the file is not readable.
     """
     for name in names:
         if name not in FIELDS:
@@ -328,7 +341,7 @@ def _said(sheet: str | None, separator: str | None, encoding: str | None) -> dic
 
 
 def _parts(place: str) -> tuple[str, ...]:
-    """The file at a place, or the files of a folder, as Spark writes a table."""
+    """The file at a place, or the part files of a folder, as Spark writes them."""
     folder = Path(place).expanduser()
     if is_uri(place) or not folder.is_dir():
         return (place,)
@@ -346,7 +359,7 @@ def _content(parts: Sequence[str]) -> str:
 
 
 def revision_of(content: str, names: Mapping[str, str]) -> str:
-    """The id of answers: of what they are read from, and of what its fields are said to be called.
+    """The id of answers: a hash of `content` (the id of their bytes or rows) and of `names`.
 
     >>> revision_of("1", {}), len(revision_of("1", {"completion": "second"}))
     ('1', 32)
@@ -355,9 +368,9 @@ def revision_of(content: str, names: Mapping[str, str]) -> str:
 
 
 def _format_of(path: str) -> str:
-    """The format of a file by its ending; what has another one is JSON lines.
+    """The format of a file by its ending; a file with an unknown ending is JSON lines.
 
-    So is a `.json` whose document is no list: lines of objects are often called so.
+    A `.json` file that does not begin with a list is JSON lines too: many programs name them so.
     """
     form = FORMATS.get(ending_of(path), JSON_LINES)
     if form == "json":
@@ -369,7 +382,7 @@ def _format_of(path: str) -> str:
 
 @contextmanager
 def naming_fields() -> Iterator[None]:
-    """A column that is not there may only be called otherwise: the error says how to tell."""
+    """Adds a hint to MissingColumnError: `--fields` names a column that has another name."""
     try:
         yield
     except MissingColumnError as error:
@@ -377,13 +390,13 @@ def naming_fields() -> Iterator[None]:
 
 
 def check_file(answers: AnswerFile, tell: Callable[[str], None] = quiet) -> None:
-    """Read a file of answers record by record and keep only its ids.
+    """Reads a file of answers record by record and keeps only its ids.
 
-    On the driver, before the run is planned: what a refused file would answer is not left behind.
-    `tell` is given what the file was recognised to be, where that is not usual.
+    The driver calls this before it plans the run, so that a refused file leaves no planned request.
+    The function calls `tell` with what it recognised in the file, if that is not usual.
 
     Raises:
-        DataError: the file lacks a column, has no record, one is unusable, or an id stands twice
+        DataError: a column or all records are missing, a record is unusable, or an id is used twice
             for one trial.
     """
     rows: dict[tuple[str, str, int], int] = {}
@@ -394,7 +407,7 @@ def check_file(answers: AnswerFile, tell: Callable[[str], None] = quiet) -> None
         for read in reader([File(paths=answers.parts)]):
             if read.problem:
                 raise DataError(f"{path}: {unit} {read.row}: {read.problem}.")
-            # A source id is enough: what stands beside it may be an id of the record itself.
+            # With a source id, ignore `instance_id`: it may be an id of the record itself.
             instance_id = "" if read.source_id else read.instance_id
             first = rows.setdefault((read.source_id, instance_id, read.trial), read.row)
             if first != read.row:

@@ -1,7 +1,8 @@
-"""Perturbation: a pure function from an Instance to its copy, and how the copy may be used.
+"""Perturbation: a pure function from an Instance to a changed copy, and where the copy is valid.
 
-The only source of randomness is a generator seeded by (seed, perturbation, instance id), and only
-`Random.random`, whose sequence no Python release changes: a copy is the same on every machine.
+The only source of randomness is a generator seeded by (seed, perturbation, instance id). A change
+calls only the generator's method `random`, whose sequence is the same in every Python release: a
+copy is therefore the same on every machine.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,34 +22,44 @@ Args = Mapping[str, str]
 Change = Callable[[Instance, Random], Instance | None]
 Rewrite = Callable[[str], str]
 Begin = Callable[[Random], Rewrite]
+"""Makes the random choices for one instance and returns the rewrite that applies them."""
 Build = Callable[[Args, WordLists], Change]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Perturbation:
-    """One entry of `PERTURBATIONS`.
-
-    `build` makes the change from arguments and word lists, once per partition; a change returns
-    None for an instance that it must not change. `lists` are the word lists it reads. `robustness`
-    and `fairness` are HELM's collections. Where `keeps_meaning` is false the copy has another right
-    answer, and no invariance is computed. `needs_options`: it is for multiple choice only;
-    `moves_options`: and only where an option may have any letter. With a changed `version` copies
-    are made and asked again.
-    """
+    """One entry of `PERTURBATIONS`."""
 
     build: Build
+    """Makes the change, once per partition; the change returns None for an unsuitable instance."""
+
     lists: tuple[str, ...] = ()
+    """The names of the word lists that `build` reads."""
+
     args: Mapping[str, str] = field(default_factory=dict)
+    """The arguments of `build`, with their defaults."""
+
     robustness: bool = False
+    """Whether HELM's collection `robustness` has it."""
+
     fairness: bool = False
+    """Whether HELM's collection `fairness` has it."""
+
     keeps_meaning: bool = True
+    """False: the copy has another right answer, and no metric computes invariance."""
+
     needs_options: bool = False
+    """Whether it works on multiple-choice instances only."""
+
     moves_options: bool = False
+    """Whether it needs multiple-choice instances in which an option may have any letter."""
+
     version: str = ""
+    """A new version makes all copies again, and the next run sends them again."""
 
 
 def build(entry: Perturbation, spec: PerturbationSpec, word_lists: WordLists) -> Change:
-    """The change that a spec asks for.
+    """The change that a PerturbationSpec describes.
 
     Raises:
         ConfigError: An argument or a word list is unknown, missing or wrong.
@@ -71,20 +82,20 @@ def build(entry: Perturbation, spec: PerturbationSpec, word_lists: WordLists) ->
 def perturbed(
     instance: Instance, name: str, change: Change, *, label: str = "", seed: int = SEED
 ) -> Instance | None:
-    """The instance's perturbed copy; None where there is no copy to ask.
+    """The instance's perturbed copy, or None if there is no useful copy.
 
-    There is none where the change leaves input, messages and references unchanged, or would make
-    the text of a wrong option equal to that of a right one.
+    There is none if the change returns None, leaves the instance as it is, or makes the text of a
+    wrong option equal to that of a right option. `label` replaces `name` in the copy.
     """
     copy = change(instance, random_for(seed, name, instance.instance_id))
     if copy is None or copy == instance or _is_ambiguous(copy) > _is_ambiguous(instance):
         return None
-    level = strictest([copy.access_level, instance.access_level])  # a plug-in may say anything
+    level = strictest([copy.access_level, instance.access_level])  # a plug-in's copy may claim less
     return replace(copy, perturbation=label or name, access_level=level)
 
 
 def random_for(seed: int, name: str, instance_id: str) -> Random:
-    """The generator of one instance's copy."""
+    """The random generator for one instance's copy."""
     return Random(int(digest(f"{seed}|{name}|{instance_id}"), 16))
 
 
@@ -98,8 +109,8 @@ def _is_ambiguous(instance: Instance) -> bool:
 def on_text(begin: Begin, *, references: bool = False) -> Change:
     """A change of the text that a person wrote: the input, or all user turns of a conversation.
 
-    With `references`, for changes of content and not of writing, references and the assistant's
-    turns are rewritten by the same random choices. System turns stay.
+    With `references` the change also rewrites references and the assistant's turns, by the same
+    random choices. This is for changes of content, not of spelling. System turns never change.
     """
     roles = ("user", "assistant") if references else ("user",)
 
@@ -140,7 +151,7 @@ def texts_of(instance: Instance) -> list[str]:
 
 
 def unless(is_excluded: Callable[[Instance], bool], change: Change) -> Change:
-    """The change, with None for excluded instances."""
+    """A change that returns None for excluded instances and calls `change` for the others."""
     return lambda instance, rng: None if is_excluded(instance) else change(instance, rng)
 
 
@@ -148,7 +159,7 @@ def number(args: Args, name: str, *, least: float = 0.0, most: float = 1.0) -> f
     """A numeric argument.
 
     Raises:
-        ConfigError: It is no number, or out of range.
+        ConfigError: The argument is not a number, or is out of range.
     """
     try:
         value = float(args[name])
@@ -162,5 +173,5 @@ def number(args: Args, name: str, *, least: float = 0.0, most: float = 1.0) -> f
 
 
 def pick(rng: Random, items: tuple[str, ...]) -> str:
-    """One of the items."""
+    """One of the items, drawn by `rng.random`."""
     return items[int(rng.random() * len(items))]
