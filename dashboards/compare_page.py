@@ -197,7 +197,9 @@ def _differing(
     both = [by_id[name] for name in ids.split(SEPARATOR)]
     rows = disagreements(reader, *both)
     if not rows:
-        st.html(note("No instance has values that differ, or the metric is of the whole run."))
+        st.html(
+            note("No answers to list: their values are equal, or the metric is of the whole run.")
+        )
         return
     pages = -(-len(rows) // PAGE_ROWS)
     page = st.number_input("Page", 1, pages, key=f"page-{ids}") if pages > 1 else 1

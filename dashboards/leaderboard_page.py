@@ -76,7 +76,10 @@ def lead(board: Leaderboard) -> str:
         return "No model is ranked: none has a mean that counts on every benchmark of the ranking."
     best = [row.name for row in ranked if row.standing and row.standing.tier == 1]
     if not best:
-        return "Too few answers to say which models are better: the order may be chance."
+        return (
+            "No tiers: the order over all benchmarks of the ranking may be chance. Single "
+            "benchmarks may still show which model is better: see Compare."
+        )
     apart = len(ranked) - len(best)
     which = "these" if len(best) > 1 else "this one"
     first = (

@@ -34,7 +34,8 @@ from medhelm_spark.render.table import TextTable, interval_text, number_text
 ABOUT = (
     "All models on one benchmark: whom they miss, how many false alarms they raise, what their "
     "errors and their answers cost, and how many cases say so. State how common a positive case is "
-    "where the model is to be used. The rows without a model say what it has to beat."
+    "where the model is to be used. The rows always positive and always negative are no models: "
+    "every case gets the same answer, and a model has to cost less."
 )
 
 
@@ -98,7 +99,12 @@ def _risk(held: BenchmarkMetrics, stated: Stated) -> None:
     prevalence = prevalence_of(held, stated)
     if prevalence is None:
         if not has_tables(held):
-            st.html(note("This benchmark has neither classes nor log-probabilities to tell of."))
+            st.html(
+                note(
+                    "This benchmark has neither classes nor log-probabilities, and no prevalence. "
+                    "Another benchmark may have them."
+                )
+            )
         elif not any(run.answers for run in held.runs):
             st.html(note("No class is declared as positive, so that nothing is missed or alarmed."))
         return

@@ -1,7 +1,7 @@
 """The leaderboard: model deployments against scenarios, with win rates and notes."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from medhelm_spark.domain.access import AccessLevel
@@ -141,7 +141,7 @@ def build_board(
             *_detectable_notes(columns.values()),
             *_ranking_notes(rows, len(ranked), listed=is_listed(by_column)),
             *_missing_notes(cell for key in ranked for cell in by_column[key].values()),
-            *_tier_notes(rows, [columns[key] for key in deciding]),
+            *_tier_notes(rows, {columns[key]: by_column[key].values() for key in deciding}),
             *_unranked_notes(rows),
             *notes,
         ),
@@ -353,21 +353,36 @@ def _missing_notes(cells: Iterable[BoardCell]) -> Iterator[str]:
         )
 
 
-def _tier_notes(rows: Sequence[BoardRow], deciding: Sequence[BoardColumn]) -> Iterator[str]:
-    """What a tier says, about which benchmarks."""
+def _tier_notes(
+    rows: Sequence[BoardRow], deciding: Mapping[BoardColumn, Collection[BoardCell]]
+) -> Iterator[str]:
+    """What a tier says, about which benchmarks; or on which benchmark a tier fails, and why."""
     if any(row.standing for row in rows):
         yield (
-            f"Tier: a model is in a lower tier where its mean over {_named(deciding)} is worse "
+            f"Tier: a model is in a lower tier where its mean over {_named([*deciding])} is worse "
             "than another model's by more than chance explains: of boards of models that are equal "
             "on these benchmarks, about one in twenty shows two tiers. Ranks beside a tier: all "
             "that are possible by this mean, with 95 % confidence for all models together."
         )
     elif any(row.rank is not None for row in rows):
-        yield (
-            f"No tiers: a mean on {_named(deciding)} rests on fewer than {MIN_UNITS} answers or "
-            "clusters, was made by an older version, or is of another metric than the main one, "
-            "which alone is resampled."
+        few = [column for column, cells in deciding.items() if any(map(_is_few, cells))]
+        bare = [
+            column
+            for column, cells in deciding.items()
+            if column not in few and not all(cell.draws for cell in cells)
+        ]
+        reasons = (
+            (few, f"rests on fewer than {MIN_UNITS} answers or clusters"),
+            (bare, "is not resampled (an older version made it, or it is not the main metric)"),
         )
+        for columns, reason in reasons:
+            if columns:
+                names = first_of([column.display_name for column in columns])
+                yield f"No tiers: a mean on {names} {reason}."
+
+
+def _is_few(cell: BoardCell) -> bool:
+    return cell.num_independent < MIN_UNITS
 
 
 def _named(deciding: Sequence[BoardColumn]) -> str:

@@ -139,15 +139,15 @@ def notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
     used = {pair.adjustment: pair.num_adjusted for pair in pairs}
     if Adjustment.HOLM in used:
         yield (
-            f"Declared questions, p adjusted for {used[Adjustment.HOLM]:,} by Holm: at most 5 % to "
-            "tell any two apart that do not differ."
+            f"Declared questions, p adjusted for {used[Adjustment.HOLM]:,} by Holm: with a "
+            "probability of at most 5 % any of them is told apart by chance alone."
         )
     if Adjustment.BENJAMINI_HOCHBERG in used:
         yield (
             "Questions that nobody declared beforehand, p adjusted for "
-            f"{used[Adjustment.BENJAMINI_HOCHBERG]:,} by Benjamini and Hochberg: of those told "
-            "apart at most 5 % are expected not to differ. Where more or fewer are asked at once, "
-            "the same two models may be told apart or not."
+            f"{used[Adjustment.BENJAMINI_HOCHBERG]:,} by Benjamini and Hochberg: of the verdicts "
+            "better and worse, at most 1 in 20 is expected to be chance. p depends on how many "
+            "pairs are compared together, so that another table may have another p."
         )
     columns = {pair.display_name: pair.cluster_column for pair in pairs if pair.cluster_column}
     for name, column in sorted(columns.items()):

@@ -34,8 +34,8 @@ _CALIBRATION: Mapping[str, str] = {
     "selective_cov_acc_area": "Selective accuracy",
 }
 TOOK_NOTE = (
-    "Means of an answer, judges and changed copies aside. Money: by the prices in "
-    "model_deployments.yaml and in their currency, - where it has none."
+    "Means per answer, without judges and changed copies. Money: by the prices in "
+    "model_deployments.yaml and in their currency; - where the file states no prices."
 )
 
 

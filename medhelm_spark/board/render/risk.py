@@ -43,12 +43,13 @@ TWO_BY_TWO = (
     "Without a score",
 )
 RISK_NOTES = (
-    "Missed: positive cases that were not answered as positive, those without an answer among "
-    "them. False alarms: negative cases that were answered as positive; one without an answer is "
-    "none, though specificity counts it as wrong. [low, high]: 95 % intervals, which take the "
-    "prevalence as known.",
-    "always positive, always negative: what the same answer to every case comes to. A model that "
-    "is no better than the cheaper of the two is of no use here, whatever its sensitivity is.",
+    "Missed: positive cases that were not answered as positive; positive cases whose answer could "
+    "not be read count as missed. False alarms: negative cases that were answered as positive; a "
+    "negative case whose answer could not be read is no false alarm, though specificity counts it "
+    "as wrong. [low, high]: 95 % intervals at this prevalence; rates of the data have others. "
+    "Another prevalence: --prevalence, or the page Metrics.",
+    "always positive, always negative: no model, every case gets the same answer. A model that is "
+    "not shown to cost less than the cheaper of the two is of no use here.",
 )
 
 
@@ -134,12 +135,22 @@ def lead(held: BenchmarkMetrics, prevalence: Prevalence) -> Iterator[str]:
         return
     yield f"Of the models, {_least(costs, 'cost')}."
     rule = min((risk for risk in risks if not risk.run), key=lambda each: _value(each, "cost"))
-    dear = [risk.name for risk in costs if _high(risk.at.cost) >= _value(rule, "cost")]
-    if dear:
-        yield (
-            f"Not shown to cost less than {rule.name}, {_value(rule, 'cost'):.1f}: "
-            f"{first_of(dear, 8)}."
-        )
+    yield _beside_rule(costs, rule)
+
+
+def _beside_rule(costs: Sequence[Risk], rule: Risk) -> str:
+    """Which models cost less or more than the cheaper rule, by their own intervals."""
+    limit = _value(rule, "cost")
+    sides: dict[str, list[str]] = {"less": [], "more": [], "not shown to differ": []}
+    for risk in costs:
+        side = "less" if _high(risk.at.cost) < limit else "not shown to differ"
+        side = "more" if _low(risk.at.cost) > limit else side
+        sides[side].append(risk.name)
+    said = [f"{side}: {first_of(names, 8)}" for side, names in sides.items() if names]
+    return (
+        f"Cost beside {rule.name}, {limit:.1f}: {'; '.join(said)}. "
+        "The costs of two models are not tested against each other."
+    )
 
 
 _NAMES = {
@@ -167,6 +178,10 @@ def _high(held: Estimated | None) -> float:
     return float("inf") if held is None or held.high is None else held.high
 
 
+def _low(held: Estimated | None) -> float:
+    return float("-inf") if held is None or held.low is None else held.low
+
+
 def estimated_text(held: Estimated | None, digits: int) -> str:
     """`12.0 [4.1, 33.0]`; `-` where there is none."""
     if held is None:
@@ -192,9 +207,9 @@ def _cost_notes(benchmark: BenchmarkRuns) -> Iterator[str]:
     if benchmark.costs:
         stated = ", ".join(benchmark.costs.split("|"))
         yield (
-            f"Declared cost: as the benchmark states it, the right class first: {stated}. Any "
-            "other error costs 1, and an answer that is none of the labels as much as the class's "
-            "costliest error."
+            f"Declared cost: what {CASES:,} cases cost in the units of the benchmark's own "
+            f"statement, the right class first: {stated}. Any other error costs 1. An answer that "
+            "could not be read costs as much as the costliest error of the case's class."
         )
 
 

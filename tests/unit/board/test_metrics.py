@@ -84,7 +84,11 @@ def test_what_errors_cost_shows_who_is_no_better_than_one_answer_to_all(held) ->
     assert f"fewest missed: {ALARMIST}, 0.0" in first
     assert f"fewest false alarms: {QUIET}, 10.0" in first
     assert f"lowest declared cost: {CAREFUL}, 400.0" in cheapest
-    assert beaten == f"Not shown to cost less than always positive, 800.0: {ALARMIST}, {QUIET}."
+    assert beaten == (
+        f"Cost beside always positive, 800.0: less: {CAREFUL}; more: {QUIET}; "
+        f"not shown to differ: {ALARMIST}. The costs of two models are not tested against "
+        "each other."
+    )
     rare = prevalence_of(referral, {"referral": 0.02})
     assert str(rare) == "2 % (as stated)"
     assert "always negative, 200.0" in list(lead(referral, rare))[2]
@@ -176,7 +180,7 @@ def test_the_report_answers_which_model_at_what_risk_at_what_cost(lake: Path) ->
     html = site(lake).report(prevalence=0.02).html
     assert "Risk, cost and evidence" in html
     assert "At a prevalence of 2 % (as stated), in 1,000 cases: fewest missed: alarmist" in html
-    assert "Not shown to cost less than always negative, 200.0" in html
+    assert "Cost beside always negative, 200.0: more: alarmist; not shown to differ" in html
     assert "3.0 [1.4, 5.8]" in html
     assert "Tokens, seconds and money" in html
     assert html.count('aria-label="Referral: share of right answers by confidence"') == 1
