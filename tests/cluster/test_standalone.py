@@ -49,7 +49,7 @@ BOTH_FIRST = {
 
 GPU_ENGINE = '''"""An engine that answers with the address of the GPU that Spark gave its task."""
 
-from medhelm_spark.engines.engine import EngineFactory, nowhere
+from medhelm_spark.engines.engine import Destinations, EngineFactory
 from medhelm_spark.engines.outcome import answered, completion
 from medhelm_spark.engines.slots import assigned_gpus
 
@@ -72,7 +72,7 @@ ENGINES = {
         check=lambda deployment: None,
         exclusive=True,
         gpus=lambda deployment: int(deployment.args["gpus"]),
-        destinations=nowhere,
+        destinations=Destinations.IN_PROCESS,
     )
 }
 '''

@@ -14,7 +14,7 @@ from tests.spark.conftest import Site, calls, questions
 
 ENGINE = """
 from medhelm_spark.engines import canned
-from medhelm_spark.engines.engine import EngineFactory, in_this_job, nowhere
+from medhelm_spark.engines.engine import Destinations, EngineFactory, in_this_job
 
 BUILT = []
 
@@ -32,7 +32,7 @@ ENGINES = {
         check=canned.check,
         exclusive=True,
         locality=in_this_job,
-        destinations=nowhere,
+        destinations=Destinations.IN_PROCESS,
         serving=canned.ENGINE.serving,
     )
 }
