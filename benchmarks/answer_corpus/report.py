@@ -27,6 +27,7 @@ _SETS: Mapping[str, Iterable[Written]] = {
     "third": THIRD,
     "fourth": from_file("fourth"),
     "fifth": from_file("fifth"),
+    "sixth": from_file("sixth"),
     "unseen": from_file("unseen"),
 }
 
@@ -181,10 +182,12 @@ def report(parts: list[Measured]) -> str:
         "author's own: forms of the same kinds, in three parts. Before its forms were mended, "
         "version 7 read 461\nof the first two parts' 681 right; the third part was written after "
         "these were mended, and the reader of that moment\nread 168 of its 227 right, 7 as "
-        "another option, 2 where none is, and left 50 unread. So none of these rows measures\n"
-        "the reader. A set that does is called `unseen`: its author has seen neither the reader "
-        "nor the other sets, and nobody\nmends by it. Where there is no such row, there is no "
-        "such set at present.\n\n"
+        "another option, 2 where none is, and left 50 unread. The\nsixth set's "
+        "author had seen neither the reader nor the other sets; version 8 read 189 of 222 right, "
+        "5 as another\noption, 6 where none is, and left 22 unread; then what was read wrong or "
+        "where none is was mended in version 9. So none of\nthese rows measures the reader. A set "
+        "that does is called `unseen`: its author has seen neither the reader nor the other\nsets, "
+        "and nobody mends by it. Where there is no such row, there is no such set at present.\n\n"
         f"{_table('set', sets)}\n\n"
         f"## Styles of `tune`\n\n{styles}\n"
     )

@@ -58,7 +58,10 @@ OFFER = re.compile(
     r"[^.!?\n]{0,40}?(?:[.!?] [^.!?\n]{0,20})?"
     r"(?:\bi(?:'d| would| can|'ll| will|'m| am)[^.!?\n]{0,20}? (?:help|assist)\b"
     r"|\bi (?:can|will) do (?:that|this|so)\b|\bi(?:'m| am) (?:ready|sorry|afraid|unable)\b"
-    r"|\bi (?:cannot|can't|can not|could not|couldn't) (?:access|answer|help|open|view|provide)\b"
+    r"|\bi (?:cannot|can't|can not|could not|couldn't|will not|won't|do not|don't|may not|must not"
+    r"|refuse to|decline to|must decline to|would rather not|am not (?:able|allowed|permitted|going"
+    r"|willing|in a position) to) (?:access|answer|help|open|view|provide|give (?:\w+ )?(?:advice"
+    r"|answer|opinion|recommendation)|comment|discuss|advise|offer|respond)\b"
     r"|\bi(?:'ve| have) (?:now )?(?:read|received|seen|got)\b"
     r"|\b(?:happy|glad) to (?!say|report|confirm|conclude|tell|see|expl|elaborate|clarify"
     r"|discuss)\w"
@@ -115,6 +118,7 @@ ANSWER = re.compile(
 WORST_ANSWER = re.compile(
     rf"\b(?:(?:{_WORST}) (?:{_NOUN}|{OPTION}|one|choice|diagnosis|drug|treatment)"
     rf"|(?:{_NOUN}|{OPTION}) (?:{_WORST})|exception|odd one(?: out)?"
+    r"|least (?:likely|probable|plausible|typical|suitable|appropriate|common|useful)"
     rf"|(?:one|drug|option|agent|treatment) to (?:avoid|exclude)|am wenigsten \w+)(?![a-z])"
     rf"{_TO_LINK}"
 )
@@ -315,6 +319,7 @@ SOMEBODY = re.compile(
     r"|\b(?:wrong|incorrect|false|unsafe|dangerous|inappropriate|mistake|error|unwise"
     r"|harmful) (?:to|that)\b|\b(?:error|equivocado|erro|errado|faux de|erreur de|errore)\b"
     r"|\b(?:initially|at first|first (?:thought|impression|guess)|was going to|tempt\w+|mistake\w*"
+    r"|(?:for|in|of) (?:which|whom)(?= (?:the|my|one|you)\b)"
     r"|traps?|pitfalls?|(?:earlier|older|previous|former|prior|other) (?:stud\w+|trials?"
     r"|guidelines?|editions?|authors)|misconception|distractors?|for example|e\.g\.|format)\b"
 )
@@ -339,6 +344,13 @@ AFTER_SENTENCE = re.compile(r"(?<=[.?!])\s+")
 SENTENCE_END = re.compile(r"[.!?](?=[\s\"')\]]|\Z)|\n|;")
 ARTICLE_LAST = re.compile(
     r"(?<!answer )(?<!choice )(?<!option )\b(?:is|was|be|as|has|of|in|for|with|by) a\Z"
+)
+CLOSING_LINE = re.compile(
+    rf"[^\w\n]{{0,6}}(?:(?:my|the|so|overall|{RIGHT}) ){{0,3}}(?:{_FINAL_NOUN}|{_NOUN}|label|class"
+    r"|category|classification|choice|output|triage|priority|severity|grade|level|rating|decision"
+    r"|conclusion|result|etikett|klasse|kategorie|einstufung|etiqueta|categor[ií]a|classe"
+    r"|[eé]tiquette|cat[eé]gorie|clasificaci[oó]n|classifica[cç][aã]o|classificazione|etichetta"
+    r"|categorie|etykieta|kategoria|etikett|kategori|标签|类别|ラベル)[\"')\]]{0,3} ?(?::|=>?|→)\s?"
 )
 BEGUN_LINE = re.compile(r"[a-zß-ÿ]{2}")
 FUNCTION_WORD = re.compile(
@@ -414,6 +426,9 @@ AFTER_ALL = re.compile(
     r"|my (?:\w+ )?\w+ )?to"
     r"|switch to(?:(?<=\bme switch to)|(?<=\bi switch to)|(?<=\bi'll switch to))"
     r"|(?:correct|revise) (?:that|this|it|myself)(?=[:,])|let me (?:correct|revise)(?=:)"
+    r"|(?:answer|choice|response|label|pick)(?: therefore| thus| now){0,2} (?:changes|is changed"
+    r"|has changed|switches|moves|is revised|becomes)"
+    r"(?: from \S{1,20})? to"
     r"|make (?:it|that)|or better(?: yet| still)?:?"
     r"|(?:i'm |so )?sorry|apologies|pardon(?: me)?|my (?:mistake|bad|error)"
     r"|(?:hmm+|well)(?=,)(?:(?<=\.\. well)|(?<=… well)|(?<= [–—-] well)|(?<=\.\. hmm)|(?<=… hmm)"
@@ -440,6 +455,40 @@ SCOPED = re.compile(
     r"[^.;,]{0,40}? (?:only )?(?:(?:when|once|while) |(?:in|for|among|during|under|with) (?!(?:this"
     r"|that|these|the|our|my|his|her|all|such|light|view|general|a 1|option)\b))[a-z]"
 )
+RESTARTING = ("update", "edit", "revis", "erratum", "amended", "addendum", "apolog")
+RESTARTED = re.compile(
+    r"(?:(?:\A|(?<=\n)|(?<=[.!?] )|(?<=[(\[]))(?:update|edit|revision|revised|erratum"
+    r"|amended|addendum) ?[:–—-](?! ?(?:i (?:first|initially|originally|had|previously|was|added)"
+    r"|typo|spelling|format\w*|fixed|clarif\w*|added|for clarity))"
+    r"|\bi apologi[sz]e for (?:the|my|any|this) (?:\w+ ){0,2}(?:error|mistake|confusion|mix-?up"
+    r"|oversight)(?: (?:in|of) (?:my|the) (?:\w+ )?\w+)?)"
+)
+_CANNOT = (
+    r"(?:can(?:not|'t| not)|could(?: not|n't)|(?:am|was|i'm|we're|are) (?:(?:therefore|thus|still"
+    r"|simply) )?(?:unable|not (?:able|willing|prepared|in a position)) to|unable to|do(?: not|n't)"
+    r" (?:know|see) (?:how )?(?:to )?|refuse to|decline to|will not|won't|(?:is|'s) (?:impossible"
+    r"|not possible) to)"
+)
+UNDECIDING = (
+    "can't", "cannot", "can not", "could", "unable", "not able", "'t know", "not know", "t see",
+    "not possible", "impossible", "undecided", "no ", "refuse", "decline", "will not", "won't",
+    "unanswered", "leav", "not willing", "not prepared", "not in a position",
+)  # fmt: skip
+UNDECIDED = re.compile(
+    rf"\b(?:{_CANNOT} (?:\w+ )?(?:settle(?: on)?|decide|choose|commit|pick|select|determine which"
+    r"|say which|tell which|tell (?:them|the two|these) apart|make up my mind|narrow (?:it|this)"
+    r"|(?:give|offer|name|provide|single out) (?:(?:an?|one|any|you) )?(?:\w+ )?(?:answer|option"
+    r"|choice|one|letter))\b"
+    r"|(?:i|we) (?:do not|don't|cannot|can't) know which"
+    r"|(?:i|we) (?:remain|am|stay|'m still|am still|are) undecided|no (?:single |one |definite"
+    r" |definitive )?(?:answer|option|choice) can be (?:given|chosen|picked|selected|named"
+    r"|determined)|(?:leave|leaving) (?:this|it|the question) (?:open|unanswered|blank)"
+    r"|(?:i have|there is) no (?:final |single |definite )?answer(?! (?:but|other)))"
+)
+UNDECIDED_BUT = re.compile(
+    r"\b(?:but|however|if|so|though|although|yet|still,|nevertheless|other than|except|would|until"
+    r"|between any|anything)\b"
+)
 RETRACTED = re.compile(
     r"\b(?:re-?(?:consider|evaluat|think)ing|(?:let me|i (?:need to|must|should|have to|will))"
     r" re-?(?:consider|think|check|evaluate|examine|read|assess)\w*|(?:hmm+|wait|actually|oh|no),? "
@@ -461,7 +510,10 @@ TAKEN_BACK = re.compile(
     r"(?: was| cannot be| can't be| must be) (?:wrong|incorrect|(?:not )?right|an? (?:mistake"
     r"|error))"
     r"|i (?:was wrong(?! (?:about|at first))|made an? (?:mistake|error)|take (?:that|it) back"
-    r"|misread|retract)"
+    r"|misread|retract)|(?:i apologi[sz]e|apologies|sorry) (?:for|about)"
+    r" (?:the|my|this) (?:\w+ ){0,2}(?:error|mistake|slip|oversight)"
+    r"|my (?:previous|earlier|first|original|initial) (?:answer|response|reply|choice) (?:is|was"
+    r"|contained|had) (?:wrong|incorrect|mistaken|an? (?:error|mistake))"
     r"|on second thoughts?\b))"
 )
 KEPT = re.compile(

@@ -27,6 +27,7 @@ from medhelm_spark.adaptation.json_choice import choice_in, read_json
 from medhelm_spark.adaptation.json_fields import parsed_value
 from medhelm_spark.adaptation.lines import (
     bare_label,
+    final_line,
     first_line,
     last_line,
     only_line,
@@ -183,9 +184,29 @@ def _is_begun_discussion(text: str, low: str, options: Options) -> bool:
     )
 
 
+def _is_undecided(reply: Reply) -> bool:
+    """Whether the last sentence of a long or open text says that it cannot settle on an option."""
+    if reply.is_cut or not any(word in reply.low[-200:] for word in patterns.UNDECIDING):
+        return False
+    begin = reply.sentence_start(len(reply.low) - 2)
+    if begin == 0:
+        return False
+    found = patterns.UNDECIDED.search(reply.low, begin)
+    if found is None or patterns.UNDECIDED_BUT.search(reply.low, begin):
+        return False
+    return not any(option in reply.low[found.end() :] for option, _ in reply.options.longest_first)
+
+
 def _read(reply: Reply) -> str | None:
     """What the strongest evidence names; what follows after the text takes itself back is first."""
+    if _is_undecided(reply):
+        return None
+    if closing := final_line(reply):
+        return closing.result
     retracted = [match.end() for match in patterns.RETRACTED.finditer(reply.low)]
+    if any(word in reply.low for word in patterns.RESTARTING):
+        retracted += [match.end() for match in patterns.RESTARTED.finditer(reply.low)]
+        retracted.sort()
     if retracted:
         after = reply.text[retracted[-1] :].lstrip(" .,:;!")
         rest = Reply(after, reply.options, is_cut=reply.is_cut, asks=reply.asks)

@@ -36,7 +36,8 @@ JOINT = re.compile(
     r" ?(?:(?:both|the|an?|options?|choices?|answers?) )?[\"'(\[]{0,2}"
 )
 OPEN = re.compile(
-    r"\b(?:whether|(?:can(?:not|'t| not)|(?:unable|not able|impossible|hard|difficult) to)"
+    r"\b(?:whether|(?:so|neither|nor) (?:is|are|does|do|can|could|might|may|would|has)(?= )"
+    r"|(?:can(?:not|'t| not)|(?:unable|not able|impossible|hard|difficult) to)"
     r" (?:\w+ )?(?:answer|say|tell|decide|determine|choose|separate|distinguish)"
     r"|(?:remain|stay)s? (?:in play|possible|open)|depends?)\b"
 )
@@ -137,6 +138,10 @@ ONLY = re.compile(
     rf"|endast|bara|只有|仅)(?: (?:{any_of('option')}))? ?[\"'(]{{0,2}}\Z"
 )
 CLAUSE = re.compile(r"[,;:] |[，；：]|(?<= )(?=but |yet |while |whereas )")
+RELATIVE = re.compile(
+    r"\b(?:who|whose|that|which) (?:(?:is|are|was|has|have|does|do|did|can|cannot|can't)"
+    r"(?:n't| not)?|\w+ (?:is|are)(?:n't| not)) (?:\w+ ){0,2}?\w+(?=,? (?:the|we|i|it)\b)"
+)
 BUT = re.compile(
     r"[,;.]? (?:but|yet|however,?|aber|jedoch|pero|sin embargo,?|mais|mas|por[eé]m|ma|maar|ale|lecz"
     r"|men) |,?但是?"

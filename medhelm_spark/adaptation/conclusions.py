@@ -279,7 +279,7 @@ def _stand(reply: Reply, start: int, stop: int, options: list[NamedOption]) -> _
         return _Stand.DENIED
     if reply.is_denied(first.start) or reply.is_absent(first.start) or reply.is_refuted(last):
         return _Stand.DENIED
-    clause = own.CLAUSE.split(before)[-1] if before else ""
+    clause = own.RELATIVE.sub("", own.CLAUSE.split(before)[-1]) if before else ""
     if patterns.DENIED_BEFORE.search(clause):
         return _Stand.DENIED
     if own.ONLY.search(before):

@@ -43,6 +43,7 @@ _AFFIRMATIVE = frozenset(
 )  # fmt: skip
 _CHOSEN = frozenset({"selected", "chosen"})
 _FORM = frozenset({"letter", "index", "idx", "id", "key", "label", "value", "text", "option"})
+_TEXT = frozenset({"text", "value"})
 _EXPLAINING = re.compile(
     r"reason|expla|ration|think|analys|justif|comment|note|summary|confid|evidence|step|message"
 )
@@ -101,6 +102,10 @@ def choice_in(
         claims = [_Claim(rank, at, value) for rank, at, value in loose if rank]
     if len(parsed) == 1 and _repeats(text, listed[0]) and _says_twice(text, options, read):
         return JsonChoice(None, "")
+    if any(_names_two(value, options, read) for value in listed) and not CORRECTED.search(
+        _outside(text, []).lower()
+    ):
+        return JsonChoice(None, "")
     if (best := _best(text, claims, options, read)) is not None:
         return JsonChoice(best or None, "")
     if not claims and not options.labels and (result := _only_class(text, options)):
@@ -133,6 +138,24 @@ def _says_twice(text: str, options: Options, read: Callable[[str], str | None]) 
         for several in values.values()
         if len(several) > 1
     )
+
+
+def _names_two(value: Any, options: Options, read: Callable[[str], str | None]) -> bool:
+    """Whether an object's letter and its text of the answer name different options."""
+    if not isinstance(value, dict) or not options.labels:
+        return False
+    of_text = [name for name in value if _TEXT & set(_words(name)) and _rank(name)]
+    for name in of_text:
+        kind = set(_words(name)) - _FORM
+        beside = [
+            as_text(other)
+            for key, other in value.items()
+            if key not in of_text and _rank(key) and set(_words(key)) - _FORM == kind
+        ]
+        own = options.whole(as_text(value[name]) or "")
+        if own and any(said and (read(said) or own) != own for said in beside):
+            return True
+    return False
 
 
 def _only_class(text: str, options: Options) -> str | None:

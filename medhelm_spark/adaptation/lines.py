@@ -64,6 +64,14 @@ def _continues_list(reply: Reply, line: re.Match[str]) -> bool:
     return above[:1].isalnum() and ord(line[1]) - ord(above[0]) == 1 and not above[1:2].isalnum()
 
 
+def final_line(reply: Reply) -> NamedOption | None:
+    """The option of a last line that says that it is the answer: "Label: soon"."""
+    begin = reply.low.rfind("\n") + 1
+    lead = patterns.CLOSING_LINE.match(reply.low, begin) if begin and not reply.is_cut else None
+    result = reply.options.whole(reply.text[lead.end() :]) if lead else None
+    return NamedOption(result, begin, len(reply.low)) if result else None
+
+
 def last_line(reply: Reply) -> NamedOption | None:
     """The last line, or the last sentence, where it is an option and nothing else."""
     begin = reply.text.rfind("\n") + 1
