@@ -377,6 +377,9 @@ def _verdict(reply: Reply, at: int, cells: list[str], row: str) -> tuple[NamedOp
             rest = rest[1:]  # its text, in a column of its own
         is_right = any(patterns.CELL_RIGHT.fullmatch(other) for other in rest)
         is_wrong = any(patterns.CELL_WRONG.fullmatch(other) for other in rest)
+        if is_right and is_wrong:  # several columns: the last one is the verdict
+            is_right = patterns.CELL_RIGHT.fullmatch(rest[-1]) is not None
+            is_wrong = patterns.CELL_WRONG.fullmatch(rest[-1]) is not None
         if is_right == is_wrong:
             return None
         return NamedOption(result, at, at + len(row)), is_right

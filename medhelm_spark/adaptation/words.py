@@ -35,8 +35,8 @@ RIGHT = (
     r"|plausible|consistent|fitting|preferred)|best|chosen|selected|final)"
 )
 _ENGLISH = _Words(
-    answer=r"answer(?:[_ -]?(?:choice|letter|option|idx|index|key|text|label))?|ans|prediction"
-    r"|selection|verdict",
+    answer=r"answer(?:[_ -]?(?:choice|letter|option|idx|index|key|text|label))?|ans|answr|anser"
+    r"|awnser|anwser|asnwer|prediction|selection|verdict",
     option=r"option|choice|letter|answer|statement|alternative|number",
     right=r"(?:clearly |definitely |likely |probably |therefore |thus |indeed |equally "
     r"|also )?(?:the "
@@ -55,6 +55,7 @@ _ENGLISH = _Words(
     r"|if (?:i|we) (?:must|had to|have to|were to|need to|really had to) (?:choose|pick|guess"
     r"|decide"
     r"|commit)(?: one)?,?|(?:switched|switching|changed|changing) to"
+    r"|be (?:class(?:ed|ified)|graded|rated|triaged|label(?:l?ed)?|coded|categori[sz]ed) as"
     r"|(?:classif(?:y|ied)|categori[sz]ed?|label(?:l?ed)?|rated?) (?:(?:this|it|the \w+) )?as",
     so=r"therefore|thus|hence|so|consequently|conclusion|overall|in (?:short|summary)",
     because=r"because|since|or|rather|instead",

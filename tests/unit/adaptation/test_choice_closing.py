@@ -179,3 +179,25 @@ def test_a_relative_clause_that_denies_does_not_deny_the_answer() -> None:
         "For an adult who isn't pregnant the first-line choice is therefore aspirin (A)."
     )
     assert drug(text) == "A"
+
+
+@pytest.mark.parametrize(
+    "verb", ["classed", "classified", "graded", "rated", "triaged", "labelled"]
+)
+def test_what_a_finding_should_be_classed_as_is_the_answer(verb: str) -> None:
+    text = f"While I can't replace a doctor, the bleed means that it should be {verb} as urgent."
+    assert label(text) == "urgent"
+
+
+@pytest.mark.parametrize("noun", ["answr", "anser", "awnser", "anwser", "asnwer"])
+def test_a_misspelt_answer_is_an_answer(noun: str) -> None:
+    assert drug(f"teh {noun} is c) warfrin") == "C"
+
+
+@pytest.mark.parametrize("verdict", ["yes", "**yes**", "✅", "fits"])
+def test_the_last_column_of_a_table_is_its_verdict(verdict: str) -> None:
+    table = (
+        "| Option | Oral? | Fast? | Fits |\n|:--|:-:|:-:|:-:|\n| A | yes | no | no |\n"
+        "| B | no | yes | VERDICT |\n| C | yes | no | no |\n| D | no | no | no |"
+    )
+    assert drug(table.replace("VERDICT", verdict)) == "B"
