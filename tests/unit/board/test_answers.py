@@ -43,6 +43,7 @@ def test_an_answer_stands_below_its_prompt_and_above_its_references(
     shown = capsys.readouterr()
     assert shown.out == (
         f"#1  MRN-0042  triage_choice  {ALPHA}  exact_match 1.000\n"
+        "  ward       ward 0\n"
         f"  prompt     Case 0: {HOSTILE}\n"
         "             Answer:\n"
         f"  answer     {ALPHA} says 0 {HOSTILE}\n"
