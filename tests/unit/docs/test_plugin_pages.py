@@ -1,5 +1,6 @@
 """The hashes that pages list are those of the files that they show."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,8 @@ def test_a_page_lists_its_plug_ins(
 ) -> None:
     write_files(page(name), tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
+    for module in modules:  # another test may have loaded one of this name from its own folder
+        monkeypatch.delitem(sys.modules, module, raising=False)
     hashes = {module: plugins._hashed(module, module).sha256 for module in modules}
     listed = policy_of(tmp_path / "prod_env").plugins
     assert {plugin.module: plugin.sha256 for plugin in listed} == hashes
