@@ -119,7 +119,9 @@ WORST_ANSWER = re.compile(
     rf"\b(?:(?:{_WORST}) (?:{_NOUN}|{OPTION}|one|choice|diagnosis|drug|treatment)"
     rf"|(?:{_NOUN}|{OPTION}) (?:{_WORST})|exception|odd one(?: out)?"
     r"|least (?:likely|probable|plausible|typical|suitable|appropriate|common|useful)"
-    rf"|(?:one|drug|option|agent|treatment) to (?:avoid|exclude)|am wenigsten \w+)(?![a-z])"
+    r"|(?:one|drug|option|agent|treatment) to (?:avoid|exclude)|am wenigsten \w+"
+    r"|(?:one|option|choice|item|answer|statement) (?:that|which) (?:does|do|is|was)(?: not|n't))"
+    r"(?![a-z])"
     rf"{_TO_LINK}"
 )
 IS_WORST = re.compile(
@@ -472,8 +474,11 @@ _CANNOT = (
 UNDECIDING = (
     "can't", "cannot", "can not", "could", "unable", "not able", "'t know", "not know", "t see",
     "not possible", "impossible", "undecided", "no ", "refuse", "decline", "will not", "won't",
-    "unanswered", "leav", "not willing", "not prepared", "not in a position",
+    "unanswered", "leav", "not willing", "not prepared", "not in a position", "needed", "required",
+    "necessary",
 )  # fmt: skip
+_TO_KNOW = r"(?:\w+ )?(?:information|data|details?|tests|testing|facts|findings)"
+_ONE = r"(?:one|either|any|which|(?:the|these|those) (?:two|three|options|rest)|them|a single)"
 UNDECIDED = re.compile(
     rf"\b(?:{_CANNOT} (?:\w+ )?(?:settle(?: on)?|decide|choose|commit|pick|select|determine which"
     r"|say which|tell which|tell (?:them|the two|these) apart|make up my mind|narrow (?:it|this)"
@@ -483,11 +488,16 @@ UNDECIDED = re.compile(
     r"|(?:i|we) (?:remain|am|stay|'m still|am still|are) undecided|no (?:single |one |definite"
     r" |definitive )?(?:answer|option|choice) can be (?:given|chosen|picked|selected|named"
     r"|determined)|(?:leave|leaving) (?:this|it|the question) (?:open|unanswered|blank)"
-    r"|(?:i have|there is) no (?:final |single |definite )?answer(?! (?:but|other)))"
+    r"|(?:i have|there is) no (?:final |single |definite )?answer(?! (?:but|other))"
+    rf"|(?:more|further|additional) {_TO_KNOW}\b[^.;!?\n]{{0,60}}? (?:needed|required|necessary)"
+    rf"(?: first)?,? (?:before {_ONE}\b[^.;!?\n]{{0,30}}? (?:can|could|is|may) be"
+    r" (?:chosen|picked|selected|preferred|named|given as)|(?:to|in order to|before i can|before we"
+    rf" can) (?:choose|decide|pick|select|tell|say|settle)(?: (?:between|among|on|for))? {_ONE})"
+    r"|(?:choice|decision) (?:between|among) [^.;!?\n]{1,80}? (?:cannot|can't|can not) be made\b)"
 )
 UNDECIDED_BUT = re.compile(
-    r"\b(?:but|however|if|so|though|although|yet|still,|nevertheless|other than|except|would|until"
-    r"|between any|anything)\b"
+    r"\b(?:but|however|if|so|though|although|yet|still,|nevertheless|other than|except|until"
+    r"|would(?! be (?:needed|required|necessary))|between any|anything)\b"
 )
 RETRACTED = re.compile(
     r"\b(?:re-?(?:consider|evaluat|think)ing|(?:let me|i (?:need to|must|should|have to|will))"
@@ -514,6 +524,8 @@ TAKEN_BACK = re.compile(
     r" (?:the|my|this) (?:\w+ ){0,2}(?:error|mistake|slip|oversight)"
     r"|my (?:previous|earlier|first|original|initial) (?:answer|response|reply|choice) (?:is|was"
     r"|contained|had) (?:wrong|incorrect|mistaken|an? (?:error|mistake))"
+    r"|(?:let me|i(?:'ll| will| need to| must| should| have to)) (?:fix|correct|redo|amend|revise"
+    r"|change) (?:that|this|it|my (?:\w+ )?(?:answer|reply|response|choice))(?=[.!:,…]|\Z)"
     r"|on second thoughts?\b))"
 )
 KEPT = re.compile(
@@ -554,6 +566,13 @@ LINE_OF_OPTION = re.compile(
 BETTER_NEXT = re.compile(
     r"[\"')\]]{0,3} (?:is|would be|seems|fits) (?:the |an? )?(?:better|best|correct|right|more"
     r"|preferable|preferred|safer)\b"
+)
+LIKEWISE = re.compile(
+    r"\b(?:so|nor|neither) (?:is|was|are|were|do|does|did|has|have|can|would|should) \Z"
+)
+CONCESSION = re.compile(
+    r"(?:,? |\A)(?:although|though|even though|even if|while|whereas|unless) (?:[^,.;:!?\n]{0,300}"
+    r"(?:,(?! (?:then|in which case|otherwise|but)\b)[^,.;:!?\n]{0,300})?)(?=[.!]?\Z)"
 )
 NEGATIVE_RELATIVE = re.compile(
     r"\b(?:that|which|to) (?:\w+ ){0,3}?(?:not|never|avoid)\b[^.;,\n]{0,40}? (?:is|are) [\"'(]{0,3}"

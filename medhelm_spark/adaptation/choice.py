@@ -22,7 +22,7 @@ import re
 from collections.abc import Callable
 
 from medhelm_spark.adaptation import answer_patterns as patterns
-from medhelm_spark.adaptation.conclusions import conclusion, exception, names_another
+from medhelm_spark.adaptation.conclusions import conclusion, dropped, exception, names_another
 from medhelm_spark.adaptation.json_choice import choice_in, read_json
 from medhelm_spark.adaptation.json_fields import parsed_value
 from medhelm_spark.adaptation.lines import (
@@ -265,7 +265,9 @@ def _weak(reply: Reply) -> NamedOption | None:
             and not is_inside(reply, option)
         ]
     )
-    return None if found and names_another(reply, found, found.end) else found
+    if found and (names_another(reply, found, found.end) or found.result in dropped(reply)):
+        return None
+    return found
 
 
 def _is_passed_by(reply: Reply, named: NamedOption) -> bool:
@@ -290,7 +292,9 @@ def _concluding(reply: Reply) -> NamedOption | None:
 
 def _mentioned(reply: Reply) -> NamedOption | None:
     found = agreed(list(mentions(reply)))
-    return None if found and names_another(reply, found) else found
+    if found and (names_another(reply, found) or found.result in dropped(reply)):
+        return None
+    return found
 
 
 def _in_one_sentence(reply: Reply) -> NamedOption | None:
@@ -301,7 +305,13 @@ def _in_one_sentence(reply: Reply) -> NamedOption | None:
         return None
     if patterns.OPEN.search(reply.low) or reply.low.endswith("?"):
         return None
+    if concession := patterns.CONCESSION.search(reply.low):
+        main = Reply(reply.text[: concession.start()], reply.options, is_cut=False, asks=reply.asks)
+        result = _strongest(main) or weakest_evidence(main, main.text, _strongest)
+        return NamedOption(result, 0, concession.start())
     named = agreed(texts_in(reply, len(reply.text)))
+    if named and named.result in dropped(reply):
+        return None
     is_negative = named and patterns.NEGATIVE_RELATIVE.search(reply.low, 0, named.start)
     return None if is_negative and not reply.asks.for_worst else named
 

@@ -36,7 +36,8 @@ JOINT = re.compile(
     r" ?(?:(?:both|the|an?|options?|choices?|answers?) )?[\"'(\[]{0,2}"
 )
 OPEN = re.compile(
-    r"\b(?:whether|(?:so|neither|nor) (?:is|are|does|do|can|could|might|may|would|has)(?= )"
+    r"\b(?:whether|(?:so|neither|nor) (?:is|are|was|were|does|do|can|could|might|may|would|has)"
+    r"(?= )"
     r"|(?:can(?:not|'t| not)|(?:unable|not able|impossible|hard|difficult) to)"
     r" (?:\w+ )?(?:answer|say|tell|decide|determine|choose|separate|distinguish)"
     r"|(?:remain|stay)s? (?:in play|possible|open)|depends?)\b"
@@ -145,6 +146,12 @@ RELATIVE = re.compile(
 BUT = re.compile(
     r"[,;.]? (?:but|yet|however,?|aber|jedoch|pero|sin embargo,?|mais|mas|por[eé]m|ma|maar|ale|lecz"
     r"|men) |,?但是?"
+)
+DROPPED = re.compile(
+    r"[\"')\]]{0,4} (?:(?:both|all|each|therefore|thus|also|now|then) )?(?:(?:can|could|may|must"
+    r"|should) (?:\w+ly )?(?:\w+ )?be|(?:is|are|was|were)(?: \w+ly)?|ha(?:s|ve) (?:\w+ )?been)"
+    r" (?:\w+ly )?(?:dropped|ruled out|eliminated|excluded|discarded|dismissed|crossed out"
+    r"|crossed off|struck (?:out|off)|set aside|left out|put aside|removed|out)\b"
 )
 NOT_ANSWER = re.compile(
     r"[\"')\]]{0,4} (?:is|was)(?: not|n't) (?:the|my|our|an?) (?:\w+ )?(?:answer|choice|exception"

@@ -87,6 +87,22 @@ def names_another(reply: Reply, named: NamedOption, after: int = 0) -> bool:
     )
 
 
+def dropped(reply: Reply) -> set[str | None]:
+    """The options that the text says to drop: "C and D can be ruled out"."""
+    options = reply.options
+    if not options.labels or options.are_numbers or reply.asks.for_worst:
+        return set()
+    if len(reply.low) > _LONGEST:
+        return set()
+    return {
+        result
+        for start, end in _sentences(reply)
+        for group in _groups(reply, start, end)
+        if own.DROPPED.match(reply.low, group.options[-1].end)
+        for result in group.results
+    }
+
+
 def exception(reply: Reply) -> NamedOption | None:
     """The only option that a text denies, where the question asks for that: "C is not typical".
 

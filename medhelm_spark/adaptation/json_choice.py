@@ -155,7 +155,29 @@ def _names_two(value: Any, options: Options, read: Callable[[str], str | None]) 
         own = options.whole(as_text(value[name]) or "")
         if own and any(said and (read(said) or own) != own for said in beside):
             return True
-    return False
+    return _contradicts(value, options) or any(
+        _names_two(inner, options, read) for inner in value.values()
+    )
+
+
+def _contradicts(value: dict[str, Any], options: Options) -> bool:
+    """Whether an object's letter is one option's, and another member is another option's text."""
+    asked = {
+        options.labels[letter]
+        for name, inner in value.items()
+        if _rank(name)
+        and isinstance(inner, str)
+        and (letter := inner.strip(" .()").upper()) in options.labels
+    }
+    told = {
+        result
+        for name, inner in value.items()
+        if isinstance(inner, str)
+        and not _OTHER.search(name.lower())
+        and inner.strip(" .()").upper() not in options.labels
+        and (result := options.texts.get(option_text(inner)))
+    }
+    return len(asked) == 1 and bool(told - asked)
 
 
 def _only_class(text: str, options: Options) -> str | None:

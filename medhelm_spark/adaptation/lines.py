@@ -147,7 +147,9 @@ def first_line(reply: Reply) -> NamedOption | None:
         return named
     if is_label:
         return agreed([named, *mentions(reply)])
-    return agreed([named, *texts_in(reply, reply.text.find("\n") % (len(reply.text) + 1))])
+    end = reply.text.find("\n") % (len(reply.text) + 1)
+    aside = patterns.CONCESSION.search(reply.low, named.end, end)
+    return agreed([named, *texts_in(reply, aside.start() if aside else end)])
 
 
 def _is_no_answer(reply: Reply, named: NamedOption) -> bool:
@@ -160,6 +162,7 @@ def _is_no_answer(reply: Reply, named: NamedOption) -> bool:
         or patterns.DOUBT_NEXT.match(reply.low, named.end)
         or _is_list(reply)
         or _begins_list(reply, named)
+        or _goes_through(reply, named)
         or (reply.is_cut and patterns.TURN_NEXT.match(reply.low, named.end))
     )
 
@@ -191,6 +194,19 @@ def _begins_list(reply: Reply, named: NamedOption) -> bool:
         and patterns.BELOW.match(reply.low, named.end)
     )
     return not is_answer
+
+
+def _goes_through(reply: Reply, named: NamedOption) -> bool:
+    """Whether sentences go through options by their texts: "Aspirin: yes. Heparin: no."."""
+    if not is_text(reply, named) or not patterns.HEADING.match(reply.low, named.end):
+        return False
+    if not reply.options.shown:
+        return False
+    return any(
+        other and other.result != named.result and patterns.HEADING.match(reply.low, other.end)
+        for stop in patterns.SENTENCE.finditer(reply.low, named.end)
+        for other in (reply.named_at(stop.end()),)
+    )
 
 
 def _is_explained(reply: Reply, named: NamedOption) -> bool:

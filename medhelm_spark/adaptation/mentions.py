@@ -58,7 +58,12 @@ def is_inside(reply: Reply, named: NamedOption) -> bool:
 
 def mentions(reply: Reply) -> Iterator[NamedOption]:
     """Labels in brackets or after "option" that are neither denied nor discussed."""
+    concession = patterns.CONCESSION.search(reply.low)
     for match in patterns.MENTION.finditer(reply.low):
+        if concession and match.start() > concession.start():
+            break
+        if patterns.LIKEWISE.search(reply.low, max(0, match.start() - 20), match.start()):
+            continue
         named = reply.named_at(match.end())
         if named is None or reply.is_denied(match.end()) or reply.is_refuted(named):
             continue
