@@ -28,6 +28,7 @@ _SETS: Mapping[str, Iterable[Written]] = {
     "fourth": from_file("fourth"),
     "fifth": from_file("fifth"),
     "sixth": from_file("sixth"),
+    "seventh": from_file("seventh"),
     "unseen": from_file("unseen"),
 }
 
@@ -185,9 +186,12 @@ def report(parts: list[Measured]) -> str:
         "another option, 2 where none is, and left 50 unread. The\nsixth set's "
         "author had seen neither the reader nor the other sets; version 8 read 189 of 222 right, "
         "5 as another\noption, 6 where none is, and left 22 unread; then what was read wrong or "
-        "where none is was mended in version 9. So none of\nthese rows measures the reader. A set "
-        "that does is called `unseen`: its author has seen neither the reader nor the other\nsets, "
-        "and nobody mends by it. Where there is no such row, there is no such set at present.\n\n"
+        "where none is was mended in version 9. The\nseventh set: its author had seen neither the "
+        "reader nor the other sets; version 9 read 195 of 222 right, 2 as another\noption, 3 where "
+        "none is, and left 22 unread; then 18 of these were mended in version 10. So none of\nthese rows "
+        "measures the reader. A set that does is called `unseen`: its author has seen neither the "
+        "reader nor the other\nsets, and nobody mends by it. Where there is no such row, there is "
+        "no such set at present.\n\n"
         f"{_table('set', sets)}\n\n"
         f"## Styles of `tune`\n\n{styles}\n"
     )

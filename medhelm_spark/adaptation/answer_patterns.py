@@ -276,6 +276,8 @@ ASKS_FOR_EXCEPTION = re.compile(
     r"\bexcept\b|(?<!at )\bleast\b|\bbut (?:one|which)\b|\b(?:which|what)(?: one)?"
     r"(?: (?:of|among) [^,;?]{1,60}?)?"
     r"(?: \w+){0,3}? (?:is|are|was|were|does|do|would|should|can|could|has|have)(?: not|n't)\b"
+    r"|\b(?:statements?|options?|answers?|one|which|following|claims?)\b[^.?]{0,80}? (?:is|are)"
+    r" (?:false|untrue|incorrect|wrong)\b(?! with)"
 )
 NEXT_TURN = re.compile(
     r"\n\n?(?:#{1,6} ?)?(?:(?:next |new |another )?question|q|input|human|user|passage|context"
@@ -294,6 +296,10 @@ _TURNING = (
     r"|cependant|toutefois|aber|jedoch|mas|por[eé]m|entretanto|ma|tuttavia)\b"
 )
 TURN_NEXT = re.compile(rf"[\"')\].,;:!? \n…]{{0,12}}(?:{_TURNING}|(?:or|oder|ou|o|unless|if)\b)")
+STANDS = re.compile(
+    r"\b(?:the|my|that) (?:\w+ )?(?:answer|choice|response) (?:still )?(?:stands|holds(?: up)?"
+    r"|is unchanged|remains (?:unchanged|the same)|does(?: not|n't) change)(?=[.!;\n])"
+)
 SENTENCE_TURN = re.compile(rf"(?:[.!?…][\"')\]]{{0,2}}\s|\n){_TURNING}")
 CLOSED = re.compile(r"(?:\\(?:boxed|fbox)\s?\{[^{}]*\}+|<[/\\](?:final_?)?answer>)\W*\Z", re.I)
 GRADE = re.compile(
@@ -557,6 +563,12 @@ DOUBT_NEXT = re.compile(
 )
 MARK = re.compile(r"(?P<tick>[✓✔✅☑]|\[x\])|[✗✘❌✖]|\[ \]")
 TICK = re.compile(r"[✓✔✅☑]|\[x\]")
+POINTED_AT = re.compile(
+    r"(?:[←⬅⇐👈]|(?<!-)<-{1,2})[^\w\n]{0,6}(?:(?:this(?: one)?|here|correct|right|best"
+    r"|(?:the |my )?(?:\w+ )?(?:answer|choice|pick))\b)?[^\w\n]{0,6}$"
+    r"|[-–—:;,.(] {0,2}(?:(?:so|yes|it's|it is|and),? )?this one[^\w\n?]{0,6}$",
+    re.MULTILINE,
+)
 MARKED_LABEL = re.compile(r"[\"'(\[]?(\w)[\"')\].:]{0,2}(?= ?[^\w\s'-])")
 LINE_OF_OPTION = re.compile(
     r"^(?P<before>(?:[^\w\n]|x(?=\])){0,12})(?:\d{1,2}[.)] )?(?P<said>\w[^\n]{0,400}?)"
@@ -579,6 +591,7 @@ NEGATIVE_RELATIVE = re.compile(
     r"(?:(?:the|an?) )?\Z"
 )
 LIST_JOINT = re.compile(r"[\"')]{0,3}(?:,? (?P<and>and|or|nor) |, )(?:(?:the|an?) )?[\"'(]{0,3}")
+ARROW_LAST = re.compile(r"(?:<-{1,2}|[←⬅⇐👈])[^\w\n]{0,6}(?:the |my )?(?:\w{1,12} )?\Z")
 ARROW_NEXT = re.compile(r"[\"')\]]{0,4} ?(?:->|→|⇒)")
 ANNOUNCED = re.compile(
     r"\b(?:each|every|all|the|cada|todas|chaque|jede\w{0,2}|alle|ogni|elke|każd\w{1,3}|varje|las"
@@ -673,6 +686,32 @@ SHOULD = re.compile(
     r"|the (?:\w+ )?(?:drug|treatment|therapy|test|agent|step) of choice"
     r"|what (?:this|the|our) patient needs)\b"
 )
+_NEED = r"(?:ask|want|need|insist|requir|request|press|forc|push|must|have|had)"
+COLON_LEAD = re.compile(
+    r"(?:\A|(?<=[.!?,] )|(?<=\n)|\bbut |\bso )(?:(?:and|but|so|still|yet|now),? )?"
+    rf"(?:(?:since|as|because|given that) you(?:'ve| have)? (?:\w+ )?{_NEED}\w*"
+    rf"|if (?:(?:you|i|we)(?: \w+)? {_NEED}\w*|forced|pressed|pushed|an? (?:\w+ )?(?:class"
+    r"|label|word|answer|letter) is (?:needed|required|wanted))"
+    r"|(?:going|judging|judged) (?:\w+ly |just )?(?:by|from|on)|based (?:\w+ly |only )?(?:up)?on"
+    r"|in (?:general|principle|short|brief|summary|(?:one|a single) word)|generally(?: speaking)?"
+    r"|as an? (?:\w+ )?(?:class|label|word|answer|letter)|for (?:the|this) (?:classification|task"
+    r"|exercise|purpose))\b[^.:;!?\n]{0,120}: ?(?=\S)"
+)
+OVERALL = re.compile(
+    r"(?:so,? |thus,? |but,? )?(?:overall|in (?:summary|conclusion|short|sum)|all in all"
+    r"|taken together|altogether|on (?:the whole|balance)|to (?:conclude|sum up)),? "
+    r"(?:the|this|that|your|his|her)(?: (?:whole|entire|x-?ray|chest|ct|mri|radiology|clinical"
+    r"|patient'?s?))* ?(?:report|x-?ray|film|scan|study|image|picture|result|examination|exam|case"
+    r"|letter|message|note|text|request|call|referral|e-?mail|complaint|review|comment|statement"
+    r"|class|category|urgency|triage|severity|label|rating) (?:is|was|would be|counts as|must be)"
+    r"(?: (?:best |most )?(?:classed|classified|rated|labell?ed|called|described|graded) as)?"
+    r"(?: clearly| therefore| thus)? (?=\S)"
+)
+BRACKET_NEXT = re.compile(
+    r" \((?!(?:or|maybe|perhaps|not|if|unless|possibly|but|probably|likely|versus|vs)\b|\?)"
+    r"[^()\n]{1,200}\)\W{0,4}(?:\Z|\n)"
+)
+UNCERTAIN_NEXT = re.compile(r"[\"')\]]{0,4},? \((?:or|maybe|perhaps|not|if|unless|possibly|but)\b")
 LINKED = re.compile(
     r"\b(?:is|are|be|was|suggests?|indicates?|fits?|supports?|confirms?|means|called|of|with|for"
     r"|to) "

@@ -51,6 +51,7 @@ _OF_ALL = re.compile(
     r"(?:option|choice|answer|probabilit|score|confid|likelihood|distribution|evaluat|analys"
     r"|assess|verdict|differential|judg|result|candidate)\w*"
 )
+_WRAPPING = re.compile(r"choices|answers|results?|predictions?|outputs?|responses?|data")
 _OTHER = re.compile(
     r"wrong|incorrect|reject|exclu|elimin|ruled|alternativ|other|second|previous|runner|initial"
     r"|distract|worst|least|avoid|contraind|example"
@@ -63,6 +64,8 @@ _RIGHT = re.compile(
     r"\W*(?:correct|right|yes|true|best|selected|chosen|accepted?|s[ií]|oui|ja)\b|\W*[✓✔✅☑]", re.I
 )
 _JUDGED = re.compile(rf"{_RIGHT.pattern}|\W*(?:in|not )?correct|\W*(?:wrong|false|no)\b", re.I)
+_ASKED_ABOUT = re.compile(r"question|stem|prompt|topic|compar|versus")
+_DENYING = re.compile(r"\W*(?:incorrect|wrong|false|rejected|excluded|not? \w+)\b", re.I)
 _LIST_BEGUN = re.compile(r"\[\s{0,80}\{\s{0,80}[\"']")
 _NUMBER = re.compile(r"\s*(\d{1,3}(?:\.\d{1,12})?|\.\d{1,12})\s*(%?)\s*")
 _WORDS = frozenset({"yes", "no", "maybe", "true", "false"})
@@ -142,6 +145,8 @@ def _says_twice(text: str, options: Options, read: Callable[[str], str | None]) 
 
 def _names_two(value: Any, options: Options, read: Callable[[str], str | None]) -> bool:
     """Whether an object's letter and its text of the answer name different options."""
+    if isinstance(value, list):
+        return any(_names_two(inner, options, read) for inner in value)
     if not isinstance(value, dict) or not options.labels:
         return False
     of_text = [name for name in value if _TEXT & set(_words(name)) and _rank(name)]
@@ -174,10 +179,13 @@ def _contradicts(value: dict[str, Any], options: Options) -> bool:
         for name, inner in value.items()
         if isinstance(inner, str)
         and not _OTHER.search(name.lower())
+        and not _ASKED_ABOUT.search(name.lower())
+        and _CALLED.sub("", name).strip(" .()").upper() not in options.labels
         and inner.strip(" .()").upper() not in options.labels
         and (result := options.texts.get(option_text(inner)))
     }
-    return len(asked) == 1 and bool(told - asked)
+    is_list = told == {*options.labels.values()}
+    return len(asked) == 1 and bool(told - asked) and not is_list
 
 
 def _only_class(text: str, options: Options) -> str | None:
@@ -241,6 +249,10 @@ def _agreed(results: list[str | None]) -> str | None:
 
 def _claims(value: Any, at: int, options: Options, name: str = "", deep: int = 0) -> list[_Claim]:
     """The members of an object, and of the objects in it, that may be the choice."""
+    if isinstance(value, list) and len(value) == 1 and _WRAPPING.fullmatch(name):
+        inner = _claims(value[0], at, options, name, deep + 1)
+        if inner and not _is_denying(value[0]):
+            return inner
     if isinstance(value, list) and _marks_of_list(value, options) and _OF_ALL.fullmatch(name):
         return [_Claim(1, at, value)]
     if not isinstance(value, dict) or deep > _MOST_DEEP:
@@ -256,6 +268,14 @@ def _claims(value: Any, at: int, options: Options, name: str = "", deep: int = 0
         if not _OTHER.search(key.lower()):
             claims += _claims(inner, at, options, "_".join(_words(key)), deep + 1)
     return claims
+
+
+def _is_denying(value: dict[str, Any]) -> bool:
+    """Whether a member of an object says that what it holds is wrong."""
+    return any(
+        inner is False or (isinstance(inner, str) and _DENYING.match(inner))
+        for inner in value.values()
+    )
 
 
 def _words(name: str) -> list[str]:
@@ -365,7 +385,19 @@ def _mark(value: Any) -> float | None:
 
 
 _JUDGING = frozenset(
-    {"correct", "right", "selected", "chosen", "answer", "verdict", "probability", "best"}
+    {
+        "correct",
+        "right",
+        "selected",
+        "chosen",
+        "answer",
+        "verdict",
+        "probability",
+        "best",
+        "score",
+        "prob",
+        "likelihood",
+    }
 )
 
 

@@ -171,7 +171,10 @@ def _after_lead(reply: Reply) -> NamedOption | None:
     """The option in the first line after words that say what it is: "Label: urgent. He bleeds"."""
     lead = patterns.LEAD.match(reply.text)
     named = reply.named_at(lead.end()) if lead else None
-    if named is None or not patterns.SENTENCE_ENDED.match(reply.low, named.end):
+    if named is None or not (
+        patterns.SENTENCE_ENDED.match(reply.low, named.end)
+        or patterns.BRACKET_NEXT.match(reply.low, named.end)
+    ):
         return None
     is_out = reply.is_refuted(named) or reply.is_question(named)
     return None if is_out or not reply.holds_where_cut(named) else named
@@ -317,7 +320,7 @@ def ticked_line(reply: Reply) -> NamedOption | None:
 
     In a single line, the only option before a tick, where each mark has its option before it.
     """
-    if not patterns.TICK.search(reply.low):
+    if not patterns.TICK.search(reply.low) and not patterns.POINTED_AT.search(reply.low):
         return None
     if "\n" not in reply.low:
         return _ticked_inline(reply)
@@ -332,7 +335,8 @@ def ticked_line(reply: Reply) -> NamedOption | None:
             continue
         options.add(result)
         mark = patterns.MARK.search(line[0])
-        if mark and mark["tick"]:
+        is_pointed = mark is None and patterns.POINTED_AT.search(line[0])
+        if is_pointed or (mark and mark["tick"]):
             ticked.append(NamedOption(result, *line.span()))
         elif mark:
             crossed.append(NamedOption(result, *line.span()))

@@ -13,6 +13,7 @@ from medhelm_spark.adaptation.spelling import (
     in_case_of,
     key,
     marked,
+    mended,
     plainer,
     words_of,
 )
@@ -177,7 +178,7 @@ class Options:
             if other in low:
                 text = _replaced(text, low, other, own)
                 low = text.lower()
-        return text
+        return mended(text, self._words)
 
     @cached_property
     def longest(self) -> int:

@@ -18,7 +18,7 @@ _SMALL = frozenset(
 _STATED = re.compile(
     r"\A(?:(?:(?:the )?(?:(?:correct|best|right|most likely|likely|final) )?"
     r"(?:answer|diagnosis|choice|option|drug|treatment|cause|finding)|it|this|that)"
-    r"(?: is|'s| would be|'d be)|(?:it |this |that )?(?:sounds|looks|seems) (?:like|to be)"
+    r"(?: is|'s| would be|'d be)|its|(?:it |this |that )?(?:sounds|looks|seems) (?:like|to be)"
     r"|(?:must|gotta|has to|got to) be|prob\.?|def\.?|(?:i(?:'d| would)? (?:think|guess|say|choose"
     r"|pick)))(?: (?:it is|it's))?"
     r"(?: (?:most likely|likely|probably|an?|the))* |\A(?:definitely|surely|certainly|most likely"

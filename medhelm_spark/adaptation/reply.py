@@ -105,6 +105,8 @@ class Reply:
         if not self.is_cut:
             return True
         stated = max(named.end, end)
+        if self._last_turn > stated and patterns.STANDS.search(self.low, self._last_turn):
+            return True
         if patterns.TURN_NEXT.match(self.low, stated) or patterns.SCOPED_NEXT.match(
             self.low, stated
         ):

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -18,10 +19,11 @@ _STEPS = tuple(
 )
 _HINT = re.compile(r"[ao]e|our|is[eai]|yse|sulph|[tb]re")
 _WORD = re.compile(r"[^\W\d_]{4,40}")
+_LONG_WORD = re.compile(r"(?<![\w'-])[^\W\d_]{6,40}(?![\w'-])")
 _OWNER = re.compile(r"(?<=\w)'s?(?!\w)|(?<=\w)'(?=\w)")
 _RANGE = re.compile(r"(?<=\d) ?(?:-|to) ?(?=\d)")
 _GAP = re.compile(r"(?<=[^\W\d_])[ -](?=\w)|(?<=\w)[ -](?=[^\W\d_])")
-_LONGEST_WORD = 40
+_LONGEST_WORD, _SHORTEST_MISSPELT = 40, 7
 _LONGEST, _SHORTEST, _MOST_BLANKS = 120, 4, 5
 
 
@@ -66,9 +68,44 @@ def _word_at(low: str, at: int) -> tuple[int, int]:
     return start, end
 
 
+def misspelt(word: str) -> Iterator[str]:
+    """A long word with a slip that makes no other word: a letter twice or once, two exchanged."""
+    if len(word) < _SHORTEST_MISSPELT:
+        return
+    for at in range(1, len(word) - 1):
+        yield f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}"
+        if word[at] == word[at - 1]:
+            yield word[:at] + word[at + 1 :]
+    for at in range(1, len(word) + 1):
+        for letter in {*word[max(0, at - 2) : at + 2]}:
+            yield f"{word[:at]}{letter}{word[at:]}"
+    if word.endswith("e"):
+        yield word[:-1]
+
+
 def in_case_of(old: str, new: str) -> str:
     """A text that begins with a capital where another one does."""
     return new[:1].upper() + new[1:] if old[:1].isupper() else new
+
+
+@lru_cache(maxsize=1024)
+def misspelt_of(words: frozenset[str]) -> dict[str, str]:
+    """The words by how they are misspelt; without what two of them are."""
+    found = [(other, word) for word in words for other in {*misspelt(word)}]
+    times = Counter(other for other, _ in found)
+    return {other: word for other, word in found if other not in words and times[other] == 1}
+
+
+def mended(text: str, words: frozenset[str]) -> str:
+    """The text with those of its words that are misspelt among `words` as they are spelled."""
+    if not (others := misspelt_of(words)):
+        return text
+
+    def own(match: re.Match[str]) -> str:
+        word = others.get(match[0].lower())
+        return in_case_of(match[0], word) if word else match[0]
+
+    return _LONG_WORD.sub(own, text)
 
 
 @lru_cache(maxsize=1024)

@@ -86,6 +86,10 @@ def statements(reply: Reply, stating: Iterable[re.Pattern[str]]) -> Iterator[Sta
             start, end = match.span()
             if patterns.ONE_OPTION.search(reply.text, start, end):
                 continue  # about one option: "answer choice B:"
+            if "\n" in match[0] and patterns.ARROW_LAST.search(
+                reply.low, max(0, start - 24), start
+            ):
+                continue  # a remark at the end of a line: "B <- my answer"
             if named := reply.named_at(end):
                 yield Statement(named, certainty_of(reply, start, end, named))
 
@@ -193,6 +197,8 @@ def _corrections(reply: Reply) -> Iterator[Statement]:
 def _called_right(reply: Reply) -> Iterator[Statement]:
     """Options that are the subject of a sentence which calls them right: "(B) is correct"."""
     verdicts = [*patterns.IS_RIGHT.finditer(reply.low)]
+    if reply.asks.for_exception and _are_several(reply, verdicts):
+        verdicts = []  # it says which ones are true, and not which one is the answer
     if reply.asks.for_worst:
         verdicts += patterns.IS_WORST.finditer(reply.low)
     if reply.asks.for_exception:
@@ -205,6 +211,14 @@ def _called_right(reply: Reply) -> Iterator[Statement]:
             if verdict.re is patterns.IS_NOT_SUCH:  # it may explain another answer
                 certainty = min(certainty, Certainty.SUPPOSED)
             yield Statement(NamedOption(named.result, named.start, start), certainty)
+
+
+def _are_several(reply: Reply, verdicts: list[re.Match[str]]) -> bool:
+    """Whether verdicts are about different options."""
+    return (
+        len({named.result for verdict in verdicts for named in subjects(reply, verdict.start())})
+        > 1
+    )
 
 
 def subjects(reply: Reply, end: int) -> Iterator[NamedOption]:

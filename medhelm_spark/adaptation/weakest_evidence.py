@@ -7,10 +7,11 @@ denied ("none of A, B or D"); the only one that should be given; the only one in
 sentence, where no other is named. Each reads nothing where it finds several options.
 """
 
+import re
 from collections.abc import Callable, Iterator
 
 from medhelm_spark.adaptation import answer_patterns as patterns
-from medhelm_spark.adaptation.mentions import texts_in
+from medhelm_spark.adaptation.mentions import is_alone, texts_in
 from medhelm_spark.adaptation.naming import NamedOption, listed_at
 from medhelm_spark.adaptation.other_words import in_other_words
 from medhelm_spark.adaptation.phrases import said
@@ -18,6 +19,7 @@ from medhelm_spark.adaptation.plain_text import plain
 from medhelm_spark.adaptation.reply import Reply
 from medhelm_spark.adaptation.statements import Certainty, certainty_of, subjects
 
+_CAPITAL = re.compile(r"(?<![\w'-])[A-Z](?![\w'-])")
 _WORDS = frozenset({"yes", "no", "maybe", "true", "false"})
 _ORDINALS = {
     "first": 0, "one": 0, "1st": 0, "1": 0, "second": 1, "two": 1, "2nd": 1, "2": 1, "third": 2,
@@ -38,6 +40,8 @@ def weakest_evidence(
     `strongest` reads what follows a heading.
     """
     is_long = len(reply.low) > _LONGEST_SEARCHED
+    if result := _after_colon(reply) or _overall(reply):
+        return result
     for reader in (_loose_label, _in_words) if is_long else (_loose_label, _in_words, _by_number):
         if result := reader(reply):
             return result
@@ -54,6 +58,55 @@ def weakest_evidence(
 def _one(results: Iterator[str | None]) -> str | None:
     found = set(results)
     return found.pop() if len(found) == 1 else None
+
+
+def _after_colon(reply: Reply) -> str | None:
+    """The only option that stands after a proviso and a colon: "Since you ask: urgent."."""
+    results: set[str | None] = set()
+    for match in patterns.COLON_LEAD.finditer(reply.low):
+        named = reply.named_at(match.end())
+        if named is None or not patterns.SENTENCE_ENDED.match(reply.low, named.end):
+            return None
+        results.add(named.result if _is_alone_from(reply, named) else None)
+    return results.pop() if len(results) == 1 else None
+
+
+def _overall(reply: Reply) -> str | None:
+    """The class that the last sentence gives the whole: "Overall the report is abnormal."."""
+    if reply.options.labels:
+        return None
+    begin = reply.sentence_start(len(reply.low) - 2)
+    begin += len(reply.low[begin:]) - len(reply.low[begin:].lstrip())
+    match = patterns.OVERALL.match(reply.low, begin)
+    named = reply.named_at(match.end()) if match else None
+    if named is None or not patterns.SENTENCE_ENDED.match(reply.low, named.end):
+        return None
+    return named.result if _is_alone_from(reply, named) else None
+
+
+def _is_alone_from(reply: Reply, named: NamedOption) -> bool:
+    """Whether nothing denies an option where it stands, or limits it or names another later."""
+    rest = reply.low[named.end :]
+    is_limited = (
+        patterns.TURN.search(rest)
+        or patterns.EXCEPT.search(rest)
+        or patterns.UNREAL.search(rest)
+        or patterns.UNCERTAIN_NEXT.match(rest)
+        or patterns.OPEN.search(rest)
+        or "?" in rest
+    )
+    is_out = reply.is_refuted(named) or reply.is_denied(named.start) or reply.is_absent(named.start)
+    others = (text for text, result in reply.options.longest_first if result != named.result)
+    return not (
+        is_limited
+        or is_out
+        or any(
+            is_alone(reply.low, text, at)
+            for text in others
+            if (at := reply.low.find(text, named.end)) >= 0
+        )
+        or any(label in reply.options.labels for label in _CAPITAL.findall(reply.text[named.end :]))
+    )
 
 
 def _loose_label(reply: Reply) -> str | None:

@@ -36,6 +36,8 @@ def test_a_letter_is_no_answer_where_another_member_is_another_options_text(text
         ('{"answer": "B", "explanation": "Aspirin is too weak."}', "B"),
         ('{"answer": "B", "second_choice": "Warfarin"}', "B"),
         ('{"answer": "B", "route": "subcutaneous"}', "B"),
+        ('{"answer": "B", "A": "Aspirin", "B": "Heparin", "C": "Warfarin", "D": "Alteplase"}', "B"),
+        ('{"answer": "B", "option_a": "Aspirin", "option_b": "Heparin"}', "B"),
     ],
 )
 def test_a_letter_stands_where_no_other_member_contradicts_it(text: str, label: str) -> None:
