@@ -76,7 +76,7 @@ class PluginRegistry(Mapping[str, T]):
     def __init__(self, kind: str, of: type[T], package: str) -> None:
         """`kind`, one of KINDS, is the name under which a module holds its things of type `of`.
 
-        Our own stand in the modules of `package`, which are imported at the first look-up.
+        The modules of `package` declare the package's own; the first look-up imports them.
         """
         self._kind, self._of, self._package = kind, of, package
         self._added: dict[str, T] = {}

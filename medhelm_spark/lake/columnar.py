@@ -187,11 +187,6 @@ def fields_of(kind: type) -> dict[str, Codec]:
     return {field.name: codec_of(hints[field.name]) for field in dataclasses.fields(kind)}
 
 
-def is_nullable(kind: type, name: str) -> bool:
-    """Whether a field is declared `X | None`."""
-    return type(None) in get_args(get_type_hints(kind)[name])
-
-
 @cache
 def constructor(kind: type) -> Callable[..., Any]:
     """A positional constructor of a keyword-only dataclass (three times faster than `**row`)."""

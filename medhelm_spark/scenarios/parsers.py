@@ -12,10 +12,7 @@ from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.plugins import PluginRegistry
 from medhelm_spark.scenarios.histories import check_history
 from medhelm_spark.scenarios.raw_files import ARCHIVES, is_archive
-from medhelm_spark.scenarios.shapes.multiple_choice import (
-    ANSWER_FORMS,
-    OPTION,
-)
+from medhelm_spark.scenarios.shapes.multiple_choice import ANSWER_FORMS, OPTION
 from medhelm_spark.scenarios.shapes.parser import Parser
 from medhelm_spark.scenarios.template import TEMPLATE
 
@@ -25,7 +22,6 @@ CLUSTER = "cluster"
 COMMON_ROLES = (ID, "split", "sub_split", CLUSTER)
 EXTRA = "extra."
 NAMED = ".NAME"
-
 
 PARSERS: Mapping[str, Parser] = PluginRegistry("PARSERS", Parser, "medhelm_spark.scenarios.shapes")
 
