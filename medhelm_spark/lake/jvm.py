@@ -140,7 +140,8 @@ def class_archive_options(
     archive = folder / f"{name}.jsa"
     _adopt(archive, sorted(folder.glob(f"{name}.*.part")))
     with suppress(OSError):  # another process may be at it too, or the folder somebody else's
-        by_age = sorted(folder.glob("*.jsa"), key=lambda each: each.stat().st_mtime)
+        ended = filter(_is_ended, folder.glob("*.part"))  # of other installations too
+        by_age = sorted([*folder.glob("*.jsa"), *ended], key=lambda each: each.stat().st_mtime)
         for old in by_age[:-KEPT_ARCHIVES]:
             old.unlink()
     if archive.exists():
@@ -159,11 +160,15 @@ def _classes(class_path: str) -> str:
 
 def _adopt(archive: Path, written: list[Path]) -> None:
     """Take an archive over from a process that has ended: until then it may be half-written."""
-    for part in written:
-        pid = part.suffixes[-2].lstrip(".")
-        if pid.isdecimal() and not is_running(int(pid)):
-            with suppress(OSError):  # another process took it, or the folder is somebody else's
-                part.replace(archive)
+    for part in filter(_is_ended, written):
+        with suppress(OSError):  # another process took it, or the folder is somebody else's
+            part.replace(archive)
+
+
+def _is_ended(part: Path) -> bool:
+    """Whether the process that writes an archive has ended; its number is in the file's name."""
+    pid = part.suffixes[-2].lstrip(".")
+    return pid.isdecimal() and not is_running(int(pid))
 
 
 @contextmanager

@@ -77,6 +77,11 @@ def test_an_archive_that_is_complete_is_mapped_and_few_are_kept(jars: Path, tmp_
         old = folder / f"spark-4.1.0-java-17.0.1-{age}.jsa"
         old.write_bytes(b"")
         os.utime(old, (age, age))
+    left = folder / "spark-4.1.0-java-17.0.1-5.99999998.part"
+    writing = folder / f"spark-4.1.0-java-17.0.1-6.{os.getppid()}.part"
+    for other in (left, writing):
+        other.write_bytes(b"")
+        os.utime(other, (0, 0))
     part.write_bytes(b"")
     assert "SharedArchiveFile" not in class_archive_options(plain, "17.0.1", "4.2.0"), (
         "still written"
@@ -84,6 +89,8 @@ def test_an_archive_that_is_complete_is_mapped_and_few_are_kept(jars: Path, tmp_
     ended = part.with_name(part.name.replace(f".{os.getpid()}.", ".99999999."))
     part.rename(ended)
     assert "SharedArchiveFile" in class_archive_options(plain, "17.0.1", "4.2.0")
+    assert not left.exists(), "a process that was killed left it"
+    assert writing.exists()
     kept = sorted(path.name for path in folder.glob("spark-4.1*.jsa"))
     assert kept == ["spark-4.1.0-java-17.0.1-3.jsa", "spark-4.1.0-java-17.0.1-4.jsa"]
 
