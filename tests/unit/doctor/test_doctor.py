@@ -187,7 +187,7 @@ def test_the_command_ends_with_1_where_something_is_wrong(
     assert main(words) == 0
     told = capsys.readouterr()
     assert re.match(r"(ok     |warning)  disk        driver: ", told.out.splitlines()[-1])
-    assert told.err.endswith("doctor: nothing is wrong\n")
+    assert "doctor: nothing is wrong" in told.err
     assert main([*words, "--paths", str(tmp_path / "weights"), "--format", "json"]) == 1
     read = json.loads(capsys.readouterr().out)
     assert read["ok"] is False
