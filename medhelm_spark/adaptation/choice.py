@@ -22,6 +22,7 @@ import re
 from collections.abc import Callable
 
 from medhelm_spark.adaptation import answer_patterns as patterns
+from medhelm_spark.adaptation import choice_patterns as own
 from medhelm_spark.adaptation.conclusions import conclusion, dropped, exception, names_another
 from medhelm_spark.adaptation.json_choice import choice_in, read_json
 from medhelm_spark.adaptation.json_fields import parsed_value
@@ -62,12 +63,12 @@ def read_choice(
     the answer.
     """
     text = text.rpartition("assistantfinal")[2]  # gpt-oss's channels, without their marks
-    reply = patterns.OFFER.sub("", patterns.SPEAKER.sub("", plain(text)), count=1).strip()
+    reply = own.OFFER.sub("", own.SPEAKER.sub("", plain(text)), count=1).strip()
     reply = options.with_lists(options.with_numbers(options.with_spelling(reply)))
     if not options.labels and {"yes", "no"} <= options.texts.keys():
         reply = _with_english_words(reply, options)
     if options.are_numbers:
-        reply = _without_numbering(patterns.GRADE.sub("", reply))
+        reply = _without_numbering(own.GRADE.sub("", reply))
     asked = asked_in(question)
     asks = asks_of(asked)
     begun = _begun_object(text)
@@ -76,8 +77,8 @@ def read_choice(
     ):
         return whole
     if not options.are_numbers and not options.are_labels:
-        reply = patterns.BEFORE_LABEL.sub("", reply)  # "A: C" is an answer, "1. C" a line
-    if patterns.MEMBER.search(text):
+        reply = own.BEFORE_LABEL.sub("", reply)  # "A: C" is an answer, "1. C" a line
+    if own.MEMBER.search(text):
         in_json = choice_in(
             text, options, asked, lambda value: read_value(value, options, question)
         )
@@ -89,11 +90,11 @@ def read_choice(
         is_cut = is_cut or is_begun  # what the object would have said is unknown
         if left or in_json.prose != text:
             reply = plain(in_json.prose[: left.start()] if left else in_json.prose)
-    turn = patterns.NEXT_TURN.search(reply)
+    turn = own.NEXT_TURN.search(reply)
     first_turn = reply[: turn.start()] if turn else ""
     if first_turn and (result := _read(Reply(first_turn, options, is_cut=False, asks=asks))):
         return result
-    is_cut = is_cut and not patterns.CLOSED.search(text[-200:])
+    is_cut = is_cut and not own.CLOSED.search(text[-200:])
     is_cut = is_cut or _is_unfinished(reply, options)
     prose = Reply(reply, options, is_cut=is_cut, asks=asks)
     if (result := _read(prose)) or is_cut or _after_taken_back(prose) is not None:
@@ -103,7 +104,7 @@ def read_choice(
 
 def _begun_object(text: str) -> re.Match[str] | None:
     """A JSON object that the text ends in; looked for only as far back as one can begin."""
-    return patterns.OBJECT_BEGUN.search(text, max(0, len(text) - patterns.LONGEST_BEGUN))
+    return own.OBJECT_BEGUN.search(text, max(0, len(text) - own.LONGEST_BEGUN))
 
 
 def _with_english_words(text: str, options: Options) -> str:
@@ -119,8 +120,8 @@ def _with_english_words(text: str, options: Options) -> str:
 
 def _without_numbering(text: str) -> str:
     """The text without the numbers of a list's lines, if two lines at least are numbered."""
-    numbers = {match[1] for match in patterns.NUMBERED.finditer(text)}
-    return patterns.NUMBERED.sub("", text) if {"1", "2"} <= numbers else text
+    numbers = {match[1] for match in own.NUMBERED.finditer(text)}
+    return own.NUMBERED.sub("", text) if {"1", "2"} <= numbers else text
 
 
 def _whole(text: str, options: Options) -> str | None:
@@ -144,25 +145,23 @@ def _is_unfinished(text: str, options: Options) -> bool:
         return False
     tail = low[-200:]
     if (
-        patterns.ARTICLE_LAST.search(text[-20:])
-        or patterns.FUNCTION_WORD.search(tail[-_LONGEST_WORD:])
-        or patterns.BEGUN_CLAUSE.search(tail)
+        own.ARTICLE_LAST.search(text[-20:])
+        or own.FUNCTION_WORD.search(tail[-_LONGEST_WORD:])
+        or own.BEGUN_CLAUSE.search(tail)
     ):
-        return patterns.ENDED_BY_IT.search(tail) is None
+        return own.ENDED_BY_IT.search(tail) is None
     if _is_begun_discussion(text, low, options) or _is_begun_list(low, options):
         return True
-    return tail[-1:].isalnum() and len(patterns.CLAUSE_END.split(tail)[-1].split()) > _LONG_CLAUSE
+    return tail[-1:].isalnum() and len(own.CLAUSE_END.split(tail)[-1].split()) > _LONG_CLAUSE
 
 
 def _is_begun_list(low: str, options: Options) -> bool:
     """Whether a text says that it goes through the options, and ends before the last of them."""
     head = low[:_LONGEST_LINE]
-    announced = patterns.ANNOUNCED.search(head) if options.labels and "\n" in head else None
+    announced = own.ANNOUNCED.search(head) if options.labels and "\n" in head else None
     if announced is None:
         return False
-    labels = {
-        match[1].upper() for match in patterns.LISTED_LABEL.finditer(low, announced.end() - 1)
-    }
+    labels = {match[1].upper() for match in own.LISTED_LABEL.finditer(low, announced.end() - 1)}
     listed = [label for label in options.labels if label in labels]
     return bool(listed) and listed == [*options.labels][: len(listed)] != [*options.labels]
 
@@ -172,7 +171,7 @@ def _is_begun_discussion(text: str, low: str, options: Options) -> bool:
     named = named_at(text, low, 0, options) if options.labels else None
     line = text.rpartition("\n")[2] if "\n" in text else ""
     is_list = len(patterns.LINE_START.findall(low)) > 1
-    if not named or not named.is_text or is_list or not patterns.BEGUN_LINE.search(line[-2:]):
+    if not named or not named.is_text or is_list or not own.BEGUN_LINE.search(line[-2:]):
         return False
     line = line.lower()
     if len(line) > _LONGEST_LINE or len(line.split()) < _SHORTEST_LINE:
@@ -186,13 +185,13 @@ def _is_begun_discussion(text: str, low: str, options: Options) -> bool:
 
 def _is_undecided(reply: Reply) -> bool:
     """Whether the last sentence of a long or open text says that it cannot settle on an option."""
-    if reply.is_cut or not any(word in reply.low[-200:] for word in patterns.UNDECIDING):
+    if reply.is_cut or not any(word in reply.low[-200:] for word in own.UNDECIDING):
         return False
     begin = reply.sentence_start(len(reply.low) - 2)
     if begin == 0:
         return False
-    found = patterns.UNDECIDED.search(reply.low, begin)
-    if found is None or patterns.UNDECIDED_BUT.search(reply.low, begin):
+    found = own.UNDECIDED.search(reply.low, begin)
+    if found is None or own.UNDECIDED_BUT.search(reply.low, begin):
         return False
     return not any(option in reply.low[found.end() :] for option, _ in reply.options.longest_first)
 
@@ -204,8 +203,8 @@ def _read(reply: Reply) -> str | None:
     if closing := final_line(reply):
         return closing.result
     retracted = [match.end() for match in patterns.RETRACTED.finditer(reply.low)]
-    if any(word in reply.low for word in patterns.RESTARTING):
-        retracted += [match.end() for match in patterns.RESTARTED.finditer(reply.low)]
+    if any(word in reply.low for word in own.RESTARTING):
+        retracted += [match.end() for match in own.RESTARTED.finditer(reply.low)]
         retracted.sort()
     if retracted:
         after = reply.text[retracted[-1] :].lstrip(" .,:;!")
@@ -219,8 +218,8 @@ def _read(reply: Reply) -> str | None:
 
 def _after_taken_back(reply: Reply) -> Reply | None:
     """What follows where a text takes its answer back; None where it does not, or keeps it."""
-    end = max((match.end() for match in patterns.TAKEN_BACK.finditer(reply.low)), default=-1)
-    if end < 0 or patterns.KEPT.search(reply.low, end):
+    end = max((match.end() for match in own.TAKEN_BACK.finditer(reply.low)), default=-1)
+    if end < 0 or own.KEPT.search(reply.low, end):
         return None
     rest = reply.text[end:].lstrip(" .,:;!")
     return Reply(rest, reply.options, is_cut=reply.is_cut, asks=reply.asks)
@@ -312,7 +311,7 @@ def _in_one_sentence(reply: Reply) -> NamedOption | None:
     named = agreed(texts_in(reply, len(reply.text)))
     if named and named.result in dropped(reply):
         return None
-    is_negative = named and patterns.NEGATIVE_RELATIVE.search(reply.low, 0, named.start)
+    is_negative = named and own.NEGATIVE_RELATIVE.search(reply.low, 0, named.start)
     return None if is_negative and not reply.asks.for_worst else named
 
 

@@ -6,6 +6,28 @@ from collections.abc import Iterator
 from medhelm_spark.adaptation import answer_patterns as patterns
 from medhelm_spark.adaptation.naming import NamedOption
 from medhelm_spark.adaptation.reply import Reply
+from medhelm_spark.adaptation.words import RIGHT
+
+_MENTION = re.compile(
+    rf"(?=[(\[][^\W_][)\]])|\b(?:{patterns.OPTION}) (?=[\"'(]{{0,4}}\w\b)|选项",
+)
+_MET_WITH = re.compile(r"(?<!is )(?<!are )(?<!was )(?<!were )(?<!been )met with\b")
+_PREFERRED = re.compile(
+    r"[\"')\]]{0,4} (?:(?:should|must|needs to|has to)(?: \w+ly)? be |(?:is|was|are"
+    r"|would be)(?: \w+ly)? (?:the (?:\w+ )?(?:drug|treatment|therapy|management|best|correct|right"
+    r"|answer|diagnosis|cause|choice|step|option)|indicated|preferred|recommended|appropriate"
+    r"|needed|required|first-line|most|best|better|correct|right))|[\"')\]]{0,4} is what (?:i"
+    r"|we) would"
+    rf"|[^.;!?\n]{{0,60}}\b(?:{RIGHT} (?:option|choice|answer))"
+)
+_OWN_LABEL = re.compile(r" \((\w)\)")
+_LIKEWISE = re.compile(
+    r"\b(?:so|nor|neither) (?:is|was|are|were|do|does|did|has|have|can|would|should) \Z"
+)
+_LIST_JOINT = re.compile(r"[\"')]{0,3}(?:,? (?P<and>and|or|nor) |, )(?:(?:the|an?) )?[\"'(]{0,3}")
+_DISCUSSED = re.compile(
+    r"[\"')\]]{0,4} (?!because|since|i (?:think|guess|believe|suppose)\b)[^\W\d]"
+)
 
 _LONGEST_ARTICLE = 4
 _WORDS = frozenset({"yes", "no", "maybe", "true", "false"})
@@ -17,15 +39,15 @@ def is_discussed(reply: Reply, named: NamedOption) -> bool:
     After a heading ("B. Heparin: it acts at once.") a whole sentence is an explanation.
     """
     is_text_alone = is_text(reply, named)
-    is_preferred = patterns.PREFERRED.match(reply.low, named.end) is not None
+    is_preferred = _PREFERRED.match(reply.low, named.end) is not None
     named = with_own_label(reply, named)
     if not named.is_text:
         is_bare = reply.low[named.end - 1 : named.end].isalnum()
-        return is_bare and not is_preferred and bool(patterns.DISCUSSED.match(reply.low, named.end))
+        return is_bare and not is_preferred and bool(_DISCUSSED.match(reply.low, named.end))
     is_ended = reply.text[-1:] in ".!" and not reply.is_cut
     is_word = reply.low[named.start : named.end] in _WORDS
     is_subject = not is_word and (is_text_alone or not is_ended)
-    if is_subject and not is_preferred and patterns.DISCUSSED.match(reply.low, named.end):
+    if is_subject and not is_preferred and _DISCUSSED.match(reply.low, named.end):
         return True
     is_heading = patterns.HEADING.match(reply.low, named.end) and not is_text_alone
     return bool(is_heading) and reply.text[-1:].isalnum()
@@ -33,7 +55,7 @@ def is_discussed(reply: Reply, named: NamedOption) -> bool:
 
 def with_own_label(reply: Reply, named: NamedOption) -> NamedOption:
     """An option with its label, where that stands in brackets after its text: "Heparin (B)"."""
-    own = patterns.OWN_LABEL.match(reply.low, named.end) if named.is_text else None
+    own = _OWN_LABEL.match(reply.low, named.end) if named.is_text else None
     if own is None or reply.options.labels.get(own[1].upper()) != named.result:
         return named
     return NamedOption(named.result, named.start, own.end(), is_text=True)
@@ -59,10 +81,10 @@ def is_inside(reply: Reply, named: NamedOption) -> bool:
 def mentions(reply: Reply) -> Iterator[NamedOption]:
     """Labels in brackets or after "option" that are neither denied nor discussed."""
     concession = patterns.CONCESSION.search(reply.low)
-    for match in patterns.MENTION.finditer(reply.low):
+    for match in _MENTION.finditer(reply.low):
         if concession and match.start() > concession.start():
             break
-        if patterns.LIKEWISE.search(reply.low, max(0, match.start() - 20), match.start()):
+        if _LIKEWISE.search(reply.low, max(0, match.start() - 20), match.start()):
             continue
         named = reply.named_at(match.end())
         if named is None or reply.is_denied(match.end()) or reply.is_refuted(named):
@@ -80,8 +102,7 @@ def mentions(reply: Reply) -> Iterator[NamedOption]:
         )
         is_subject = len(before) < _LONGEST_ARTICLE and not is_ended
         is_answer = named.end < len(reply.low) and (
-            patterns.EXPLAINED.match(reply.low, named.end)
-            or patterns.PREFERRED.match(reply.low, named.end)
+            patterns.EXPLAINED.match(reply.low, named.end) or _PREFERRED.match(reply.low, named.end)
         )
         if is_answer or not is_subject:
             yield named
@@ -134,7 +155,7 @@ def _without_denied_lists(
 
 
 def _joint(reply: Reply, one: NamedOption, other: NamedOption) -> re.Match[str] | None:
-    return patterns.LIST_JOINT.fullmatch(reply.low, one.end, other.start)
+    return _LIST_JOINT.fullmatch(reply.low, one.end, other.start)
 
 
 def _is_topic(reply: Reply, named: NamedOption) -> bool:
@@ -149,6 +170,6 @@ def is_alone(low: str, option: str, start: int) -> bool:
     end = start + len(option)
     if patterns.INSIDE.search(low, max(0, start - 3), start) or low[end : end + 1].isalnum():
         return False
-    if patterns.HYPHENATED.match(low, end) or patterns.MET_WITH.match(low, start):
+    if patterns.HYPHENATED.match(low, end) or _MET_WITH.match(low, start):
         return False
     return option != "no" or patterns.NO_ALONE.match(low, end) is not None

@@ -3,12 +3,44 @@
 All searches around a position are bounded, so that the time is linear in the length of the text.
 """
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
 from medhelm_spark.adaptation import answer_patterns as patterns
 from medhelm_spark.adaptation.naming import NamedOption, named_at
 from medhelm_spark.adaptation.options import Options
+from medhelm_spark.adaptation.words import any_of
+
+_DENIED = re.compile(
+    rf"(?:\b(?:{any_of('deny')})(?!\w)|n't|不是|并非|不选)[ \"'(]{{0,4}}"
+    rf"(?:(?!(?:{any_of('but')}) )[\w']+[ \"'(]{{1,4}}){{0,2}}\Z",
+)
+_REFUTED = re.compile(
+    r"[)\]\"':]{0,4} ?(?:(?!(?:and|but|so|over|which|as)\b|(?:"
+    + any_of("because")
+    + r")\b|-)[^\s,;.!?–—]+ ){0,3}?(?:(?:is|are|was|were|would be|seems|es|est|ist|é|è"
+    rf"|ser[ií]a|serait)\s?)?(?:(?:{any_of('wrong')})\b|n't|不正确|错误|(?:सही )?नहीं|गलत|ग़लत)",
+)
+_ABSENT = re.compile(
+    rf"\b(?:{any_of('absent')})(?:[ \"'(]{{1,4}}(?!(?:{patterns.AND}|to"
+    rf"|but)\b)[\w'-]+){{0,2}}?[ \"'(]{{1,4}}\Z"
+)
+_ASKS_FOR_EXCEPTION = re.compile(
+    r"\bexcept\b|(?<!at )\bleast\b|\bbut (?:one|which)\b|\b(?:which|what)(?: one)?"
+    r"(?: (?:of|among) [^,;?]{1,60}?)?"
+    r"(?: \w+){0,3}? (?:is|are|was|were|does|do|would|should|can|could|has|have)(?: not|n't)\b"
+    r"|\b(?:statements?|options?|answers?|one|which|following|claims?)\b[^.?]{0,80}? (?:is|are)"
+    r" (?:false|untrue|incorrect|wrong)\b(?! with)"
+)
+_STANDS = re.compile(
+    r"\b(?:the|my|that) (?:\w+ )?(?:answer|choice|response) (?:still )?(?:stands|holds(?: up)?"
+    r"|is unchanged|remains (?:unchanged|the same)|does(?: not|n't) change)(?=[.!;\n])"
+)
+_REASON = re.compile(rf"\W{{0,4}},? ?(?:{any_of('because')}|as|given|due to)\b(?<!or) \w")
+_OPTION_LINE = re.compile(r"[ \t]*\(?\w[.):]\)? ")
+_AFTER_SENTENCE = re.compile(r"(?<=[.?!])\s+")
+_SENTENCE_END = re.compile(r"[.!?](?=[\s\"')\]]|\Z)|\n|;")
 
 _LONGEST_QUESTION, _LONGEST_SENTENCE = 4_000, 400
 _BEFORE, _AFTER, _DENIAL = 200, 160, 48
@@ -51,7 +83,7 @@ class Reply:
 
     def is_denied(self, at: int) -> bool:
         """Whether the words before a position deny what follows, option texts aside."""
-        is_denied = patterns.DENIED.search(self._without_negated_texts, max(0, at - _DENIAL), at)
+        is_denied = _DENIED.search(self._without_negated_texts, max(0, at - _DENIAL), at)
         return is_denied is not None or self.is_left_out(at)
 
     def is_left_out(self, at: int) -> bool:
@@ -62,9 +94,7 @@ class Reply:
 
     def is_refuted(self, named: NamedOption) -> bool:
         """Whether the words after an option deny it, or warn of it where no one asks for that."""
-        if patterns.REFUTED.match(self._without_negated_texts, named.end) or self.is_warned_of(
-            named
-        ):
+        if _REFUTED.match(self._without_negated_texts, named.end) or self.is_warned_of(named):
             return True
         rest = self.low[named.end : self.sentence_end(named.end)]
         return patterns.NOT_HERE.search(rest) is not None
@@ -87,10 +117,7 @@ class Reply:
 
     def is_absent(self, at: int) -> bool:
         """Whether the words before a place say that it is not there, or not chosen."""
-        return (
-            patterns.ABSENT.search(self._without_negated_texts, max(0, at - _BEFORE), at)
-            is not None
-        )
+        return _ABSENT.search(self._without_negated_texts, max(0, at - _BEFORE), at) is not None
 
     @cached_property
     def _last_turn(self) -> int:
@@ -105,7 +132,7 @@ class Reply:
         if not self.is_cut:
             return True
         stated = max(named.end, end)
-        if self._last_turn > stated and patterns.STANDS.search(self.low, self._last_turn):
+        if self._last_turn > stated and _STANDS.search(self.low, self._last_turn):
             return True
         if patterns.TURN_NEXT.match(self.low, stated) or patterns.SCOPED_NEXT.match(
             self.low, stated
@@ -113,13 +140,13 @@ class Reply:
             return False
         is_text_alone = self.low[named.start : named.end] in self.options.texts
         begin = stated if is_text_alone or end > named.end else named.start
-        stop = patterns.SENTENCE_END.search(self.low, begin, begin + _LONGEST_SENTENCE)
+        stop = _SENTENCE_END.search(self.low, begin, begin + _LONGEST_SENTENCE)
         if stop and "\n" in self.low[stop.start() : stop.end() + 1]:
             return not patterns.TURN_NEXT.match(self.low, stop.end())
         rest = self.low[stated : min(stop.start() if stop else len(self.low), stated + _AFTER)]
         if patterns.TURN.search(rest) or self._last_turn > stated:
             return False
-        is_reasoned = patterns.REASON.match(rest) and not patterns.UNREAL.search(rest)
+        is_reasoned = _REASON.match(rest) and not patterns.UNREAL.search(rest)
         is_with_label = named.is_text and not is_text_alone
         return bool(stop or is_reasoned or is_with_label)
 
@@ -131,12 +158,12 @@ class Reply:
     def sentence_start(self, at: int) -> int:
         """Where the sentence around a position begins; at most `_BEFORE` characters before it."""
         begin = max(0, at - _BEFORE)
-        ends = [match.end() for match in patterns.SENTENCE_END.finditer(self.low, begin, at)]
+        ends = [match.end() for match in _SENTENCE_END.finditer(self.low, begin, at)]
         return ends[-1] if ends else begin
 
     def sentence_end(self, at: int) -> int:
         """Where the sentence around a position ends; at most `_AFTER` characters behind it."""
-        match = patterns.SENTENCE_END.search(self.low, at, at + _AFTER)
+        match = _SENTENCE_END.search(self.low, at, at + _AFTER)
         return match.start() if match else min(len(self.low), at + _AFTER)
 
 
@@ -145,9 +172,9 @@ def asked_in(question: str) -> str:
     lines = [
         line
         for line in question[-_LONGEST_QUESTION:].splitlines()
-        if line.strip() and not patterns.OPTION_LINE.match(line)
+        if line.strip() and not _OPTION_LINE.match(line)
     ]
-    sentences = patterns.AFTER_SENTENCE.split(" ".join(lines).lower())
+    sentences = _AFTER_SENTENCE.split(" ".join(lines).lower())
     asking = (sentence for sentence in reversed(sentences) if "?" in sentence)
     return next(asking, sentences[-1])
 
@@ -156,5 +183,5 @@ def asks_of(asked: str) -> Asks:
     """What the sentence that asks wants: "EXCEPT", "least likely"."""
     return Asks(
         for_worst=patterns.ASKS_FOR_WORST.search(asked) is not None,
-        for_exception=patterns.ASKS_FOR_EXCEPTION.search(asked) is not None,
+        for_exception=_ASKS_FOR_EXCEPTION.search(asked) is not None,
     )

@@ -18,6 +18,99 @@ from medhelm_spark.adaptation.phrases import said
 from medhelm_spark.adaptation.plain_text import plain
 from medhelm_spark.adaptation.reply import Reply
 from medhelm_spark.adaptation.statements import Certainty, certainty_of, subjects
+from medhelm_spark.adaptation.words import any_of
+
+_DRAWN = re.compile(rf"\b(?:{any_of('so')})\b,? (?!far\b|that\b)(?=[^.!?\n]{{2,120}}[.!]?\Z)")
+_BRACKETED_WORD = re.compile(r"\((yes|no|maybe)\)\W{0,3}\Z")
+_LOOSE_LABEL = re.compile(
+    r"\A\W{0,4}(?:(?:(?:has to|gotta|must) be|i(?:'?d| would|'ll)? (?:think|guess|say|believe"
+    r"|choose|pick|go with)|(?:i'm )?going with|prob\.?|(?:most )?(?:likely|probably)"
+    r"|definitely|maybe|perhaps|surely|certainly|answer|ans|option|choice|(?:it|this|that)"
+    r"(?:'s| is)|its|go with),?[ :.–—-]{1,4}){1,3}\(?(?P<label>[a-z])\)?(?=[.;!\n]"
+    r"|,(?! ?\W?\w\b)|\Z| (?:because|given|since|as|i (?:think|guess|believe))\b)"
+)
+_LOOSE_LABEL_NEXT = re.compile(
+    r"\A\W{0,4}(?:(?:def|gotta be|must be|has to be|opt|option|so|its|it's|i'd say|answer) )?"
+    r"\(?(?P<label>[a-z])\)?[,.]? (?:it is|for sure|imh?o|no doubt|obviously|definitely|clearly"
+    r"|i(?:'d)? (?:think|guess|believe|suppose|reckon|say)|then|probably|most likely|likely"
+    r"|(?:would be|is)"
+    r" my (?:best )?(?:guess|choice|answer|pick|bet)|hands down|without (?:a |any )?doubt"
+    r"|all the way"
+    r"|seems (?:right|best|correct|most likely))\W{0,4}\Z"
+    r"|\A\W{0,4}(?:def|gotta be|must be|opt)\.? \(?(?P<short>[a-z])\)?(?: then)?\W{0,4}\Z"
+    r"|[\w)](?:,|;|:| [–—-]| →| ->) ?(?:so|i\.e\.,?|thus|hence|therefore|that's|meaning|which is"
+    r"|aka|ie|=)"
+    r" (?:option |answer |letter )?\(?(?P<last>[a-z])\)?[.!]?\Z"
+)
+_NUMBER = "first|second|third|fourth|fifth|last|1st|2nd|3rd|4th|5th"
+_ORDINAL = re.compile(
+    rf"(?:\b(?P<before>{_NUMBER}) (?:option|answer|alternative|one|(?<!first )choice)"
+    r"|\b(?:option|answer|choice|number) (?:number )?(?P<after>one|two|three|four|five|[1-5])"
+    rf"|\A\W{{0,4}}(?:(?:the|no\.?|number) ?)?(?P<alone>{_NUMBER}|[1-5])(?=\W{{0,4}}\Z))"
+    r"(?=[.,;!)\n]|\Z| (?:is (?:the )?(?:correct|right|best|answer)|because|since|as|given)\b)"
+)
+_CONCLUSION_HEADING = re.compile(
+    r"^[^\w\n]{0,4}(?:(?:the|my|final|overall|clinical|brief|in|step \d:?) ){0,2}(?:conclusions?"
+    r"|verdict|answer|decision|diagnosis|summary|recommendation|bottom line|judge?ment|fazit"
+    r"|conclusi[oó]n|conclus[aã]o|conclusione|conclusie|schlussfolgerung)"
+    r"[^\w\n]{0,4}(?:\n+|(?<=: ))",
+    re.MULTILINE,
+)
+_BOLD = re.compile(r"\*\*([^*\n]{1,200})\*\*|__([^_\n]{1,200})__")
+_DENIES = re.compile(
+    r"(?:\b(?:none of|neither|nor|not|cannot)|n't)(?! (?:only|just|necessarily|always|because)\b)"
+    r"(?: (?:be|give|use|choose|pick|start))?(?=[ \"'(:])"
+)
+_BETWEEN_DENIAL = re.compile(
+    r"[ \"'(:]{0,4}(?:(?:the|an?|either|options?|choices?|answers?)[ \"'(:]{1,4}){0,2}"
+)
+_JOINTLY = re.compile(r"\b(?:none of|neither|n?or)\b")
+_CLAUSE_START = re.compile(
+    r"(?:\A|(?<=[.!?;,] )|(?<=\n)|(?<=and )|(?<=but )|(?<=while ))"
+    r"(?:(?:options?|choices?|answers?|both) )?(?=[\"'(\[]{0,3}\w)"
+)
+_ONLY_ONE = re.compile(
+    r"\bonly (?:one|option|choice|answer|\w{3,20})(?: here| left| listed)? (?:that|which|who) "
+    r"[^.:;!?\n]{1,60}? (?:is|would be)(?= )"
+)
+_GIVE = re.compile(
+    r"(?:\A|(?<=[.!?;:] )|(?<=\n)|\bso,? |\binstead,? )(?:please )?(?:give|start|use|administer"
+    r"|order|prescribe|perform|do|take|begin|try|obtain|choose|pick)(?: (?:her|him|them|the patient"
+    r"))?(?= )"
+)
+_SHOULD = re.compile(
+    r"\b(?:should|must|needs? to|has to|is to)(?: \w{2,12}ly| now| first){0,2} be (?:\w{2,12}ly )?"
+    r"(?:given|done|performed|started|used|administered|ordered|prescribed|tried|initiated"
+    r"|obtained|chosen)\b|\bis (?:clearly )?(?:indicated|required|needed|warranted|recommended"
+    r"|the (?:\w+ )?(?:drug|treatment|therapy|test|agent|step) of choice"
+    r"|what (?:this|the|our) patient needs)\b"
+)
+_NEED = r"(?:ask|want|need|insist|requir|request|press|forc|push|must|have|had)"
+_COLON_LEAD = re.compile(
+    r"(?:\A|(?<=[.!?,] )|(?<=\n)|\bbut |\bso )(?:(?:and|but|so|still|yet|now),? )?"
+    rf"(?:(?:since|as|because|given that) you(?:'ve| have)? (?:\w+ )?{_NEED}\w*"
+    rf"|if (?:(?:you|i|we)(?: \w+)? {_NEED}\w*|forced|pressed|pushed|an? (?:\w+ )?(?:class"
+    r"|label|word|answer|letter) is (?:needed|required|wanted))"
+    r"|(?:going|judging|judged) (?:\w+ly |just )?(?:by|from|on)|based (?:\w+ly |only )?(?:up)?on"
+    r"|in (?:general|principle|short|brief|summary|(?:one|a single) word)|generally(?: speaking)?"
+    r"|as an? (?:\w+ )?(?:class|label|word|answer|letter)|for (?:the|this) (?:classification|task"
+    r"|exercise|purpose))\b[^.:;!?\n]{0,120}: ?(?=\S)"
+)
+_OVERALL = re.compile(
+    r"(?:so,? |thus,? |but,? )?(?:overall|in (?:summary|conclusion|short|sum)|all in all"
+    r"|taken together|altogether|on (?:the whole|balance)|to (?:conclude|sum up)),? "
+    r"(?:the|this|that|your|his|her)(?: (?:whole|entire|x-?ray|chest|ct|mri|radiology|clinical"
+    r"|patient'?s?))* ?(?:report|x-?ray|film|scan|study|image|picture|result|examination|exam|case"
+    r"|letter|message|note|text|request|call|referral|e-?mail|complaint|review|comment|statement"
+    r"|class|category|urgency|triage|severity|label|rating) (?:is|was|would be|counts as|must be)"
+    r"(?: (?:best |most )?(?:classed|classified|rated|labell?ed|called|described|graded) as)?"
+    r"(?: clearly| therefore| thus)? (?=\S)"
+)
+_UNCERTAIN_NEXT = re.compile(r"[\"')\]]{0,4},? \((?:or|maybe|perhaps|not|if|unless|possibly|but)\b")
+_LINKED = re.compile(
+    r"\b(?:is|are|be|was|suggests?|indicates?|fits?|supports?|confirms?|means|called|of|with|for"
+    r"|to) "
+)
 
 _CAPITAL = re.compile(r"(?<![\w'-])[A-Z](?![\w'-])")
 _WORDS = frozenset({"yes", "no", "maybe", "true", "false"})
@@ -63,7 +156,7 @@ def _one(results: Iterator[str | None]) -> str | None:
 def _after_colon(reply: Reply) -> str | None:
     """The only option that stands after a proviso and a colon: "Since you ask: urgent."."""
     results: set[str | None] = set()
-    for match in patterns.COLON_LEAD.finditer(reply.low):
+    for match in _COLON_LEAD.finditer(reply.low):
         named = reply.named_at(match.end())
         if named is None or not patterns.SENTENCE_ENDED.match(reply.low, named.end):
             return None
@@ -77,7 +170,7 @@ def _overall(reply: Reply) -> str | None:
         return None
     begin = reply.sentence_start(len(reply.low) - 2)
     begin += len(reply.low[begin:]) - len(reply.low[begin:].lstrip())
-    match = patterns.OVERALL.match(reply.low, begin)
+    match = _OVERALL.match(reply.low, begin)
     named = reply.named_at(match.end()) if match else None
     if named is None or not patterns.SENTENCE_ENDED.match(reply.low, named.end):
         return None
@@ -91,7 +184,7 @@ def _is_alone_from(reply: Reply, named: NamedOption) -> bool:
         patterns.TURN.search(rest)
         or patterns.EXCEPT.search(rest)
         or patterns.UNREAL.search(rest)
-        or patterns.UNCERTAIN_NEXT.match(rest)
+        or _UNCERTAIN_NEXT.match(rest)
         or patterns.OPEN.search(rest)
         or "?" in rest
     )
@@ -110,9 +203,9 @@ def _is_alone_from(reply: Reply, named: NamedOption) -> bool:
 
 
 def _loose_label(reply: Reply) -> str | None:
-    match = patterns.LOOSE_LABEL.match(reply.low)
+    match = _LOOSE_LABEL.match(reply.low)
     if match is None and len(reply.low) <= _LONGEST_LINE:
-        match = patterns.LOOSE_LABEL_NEXT.search(reply.low)
+        match = _LOOSE_LABEL_NEXT.search(reply.low)
     if match is None:
         return None
     label = next(group for group in match.groups() if group)
@@ -122,7 +215,7 @@ def _loose_label(reply: Reply) -> str | None:
 def _in_words(reply: Reply) -> str | None:
     words = _WORDS & reply.options.texts.keys()
     word = said(reply.low, words) if len(words) > 1 else None
-    bracketed = patterns.BRACKETED_WORD.search(reply.low)
+    bracketed = _BRACKETED_WORD.search(reply.low)
     if word is None and bracketed and bracketed[1] in words:
         word = bracketed[1]
     is_listed = word and not (word == "maybe" and word in reply.options.added)
@@ -136,7 +229,7 @@ def _by_number(reply: Reply) -> str | None:
     if not shown or reply.options.are_numbers or any(text[:1].isdigit() for text in shown):
         return None
     named = []
-    for match in patterns.ORDINAL.finditer(reply.low):
+    for match in _ORDINAL.finditer(reply.low):
         at = _ORDINALS[match["before"] or match["after"] or match["alone"]]
         place = NamedOption("", match.start(), match.end())
         if reply.is_denied(match.start()) or reply.is_refuted(place) or reply.is_question(place):
@@ -147,7 +240,7 @@ def _by_number(reply: Reply) -> str | None:
 
 def _concluded(reply: Reply, strongest: Callable[[Reply], str | None]) -> str | None:
     """What the text after the last heading of a conclusion says, read by itself."""
-    headings = [*patterns.CONCLUSION_HEADING.finditer(reply.low)]
+    headings = [*_CONCLUSION_HEADING.finditer(reply.low)]
     if not headings:
         return None
     rest = reply.text[headings[-1].end() :].lstrip(" :")
@@ -159,7 +252,7 @@ def _in_bold(reply: Reply, marked: str) -> str | None:
     if reply.options.are_numbers:
         return None
     results: set[str | None] = set()
-    for match, _ in zip(patterns.BOLD.finditer(marked), range(_MOST_BOLD), strict=False):
+    for match, _ in zip(_BOLD.finditer(marked), range(_MOST_BOLD), strict=False):
         begin = max(marked.rfind("\n", 0, match.start()) + 1, match.start() - _LONGEST_LINE)
         before, bold = (
             reply.options.with_spelling(plain(text))
@@ -203,20 +296,18 @@ def _only_left(reply: Reply) -> str | None:
     results = set(options.labels.values()) or set(options.texts.values())
     others = len(results) - 1
     denied: set[str | None] = set()
-    for match in patterns.DENIES.finditer(reply.low):
+    for match in _DENIES.finditer(reply.low):
         listed = listed_at(reply.text, reply.low, match.end(), options)
-        if listed and not patterns.BETWEEN_DENIAL.fullmatch(
-            reply.low, match.end(), listed[0].start
-        ):
+        if listed and not _BETWEEN_DENIAL.fullmatch(reply.low, match.end(), listed[0].start):
             continue
         if listed and patterns.CONDITION.search(_sentence(reply, match.start())):
             return None
-        is_joint = len(listed) == 1 or patterns.JOINTLY.search(
+        is_joint = len(listed) == 1 or _JOINTLY.search(
             reply.low, match.start(), listed[-1].start if listed else match.end()
         )  # "not A or B", but "not A, B"
         if is_joint and len({named.result for named in listed}) == others:
             denied |= {named.result for named in listed}
-    for match in patterns.CLAUSE_START.finditer(reply.low):
+    for match in _CLAUSE_START.finditer(reply.low):
         listed = listed_at(reply.text, reply.low, match.end(), options)
         if len({named.result for named in listed}) == others and reply.is_refuted(listed[-1]):
             denied |= {named.result for named in listed}
@@ -234,7 +325,7 @@ def _only_such(reply: Reply) -> str | None:
     Where it says so of what is not so, the question must ask for that, and the other way about.
     """
     named = []
-    for match in patterns.ONLY_ONE.finditer(reply.low):
+    for match in _ONLY_ONE.finditer(reply.low):
         option = reply.named_at(match.end())
         is_worst = patterns.DENIED_BEFORE.search(match[0]) is not None
         if option is None or is_worst != reply.asks.for_worst or reply.is_refuted(option):
@@ -249,11 +340,11 @@ def _to_be_given(reply: Reply) -> str | None:
     if reply.asks.for_worst:
         return None
     named = []
-    for match in patterns.GIVE.finditer(reply.low):
+    for match in _GIVE.finditer(reply.low):
         option = reply.named_at(match.end())
         if option and _is_firm(reply, match.start(), option):
             named.append(option.result)
-    for match in patterns.SHOULD.finditer(reply.low):
+    for match in _SHOULD.finditer(reply.low):
         if any(match[0] in text for text in reply.options.texts):
             continue  # "screening is recommended every year"
         for option in subjects(reply, match.start()):
@@ -270,7 +361,7 @@ def _is_firm(reply: Reply, start: int, named: NamedOption) -> bool:
 def _drawn(reply: Reply) -> str | None:
     """The option that the last clause is in other words, after a word that draws a conclusion."""
     start = reply.sentence_start(len(reply.low) - 2)
-    drawn = patterns.DRAWN.search(reply.low, start)
+    drawn = _DRAWN.search(reply.low, start)
     if drawn is None or patterns.OPEN.search(reply.low, start):
         return None
     return in_other_words(reply.text[drawn.end() :], reply.options)
@@ -288,6 +379,6 @@ def _closing(reply: Reply) -> str | None:
     if any(option in reply.low[:start] for option, _ in reply.options.longest_first):
         return None
     named = texts_in(reply, len(reply.low))
-    if len(named) != 1 or not patterns.LINKED.search(reply.low, start, named[0].start):
+    if len(named) != 1 or not _LINKED.search(reply.low, start, named[0].start):
         return None
     return named[0].result if _is_firm(reply, start, named[0]) else None
