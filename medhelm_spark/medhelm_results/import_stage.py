@@ -22,6 +22,7 @@ from medhelm_spark.domain.helm_results import (
     KnownInstance,
     Surveyed,
 )
+from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import (
     Annotation,
     PlannedRequest,
@@ -199,7 +200,10 @@ def import_helm(
     new = _new_data(ctx, runs)
     with_rows = [run for run in runs if run.surveyed.states]
     if with_rows:
-        _append(ctx, [run.files for run in with_rows], new, reading.tables(known), write_id)
+        # Answers count from their commit on, whatever is recorded later: they are appended once.
+        once = content_id(IMPORT_HELM.name, sorted(run.fingerprint for run in with_rows))
+        files = [run.files for run in with_rows]
+        _append(ctx, files, new, reading.tables(known), write_id, answers_txn=(once, 1))
     ctx.lake.append_rows("scenarios", [run.scenario for run in new.values()], write_id)
     ctx.lake.append_rows("stats", [stat for run in runs for stat in run.stats], write_id)
     _record_as_ours(ctx, runs, new, write_id, started_at)
@@ -227,6 +231,8 @@ def _append(
     new: Mapping[str, HelmImport],
     tables: Mapping[str, Rows],
     write_id: str,
+    *,
+    answers_txn: tuple[str, int],
 ) -> None:
     writers = {run.files.path for run in new.values()}
     of_data = [each for each in files if each.path in writers]
@@ -235,7 +241,8 @@ def _append(
         if places:
             with ctx.metered(f"{IMPORT_HELM.name}: {table}") as watch:
                 rows = map_rows(_places(ctx, places), watch(tables[table]), HelmFiles, row)
-                ctx.lake.append(table, rows, write_id)
+                txn = answers_txn if table == "request_results" else None
+                ctx.lake.append(table, rows, write_id, txn=txn)
 
 
 def _record_as_ours(

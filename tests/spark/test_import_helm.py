@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from medhelm_spark.cli import main
+from medhelm_spark.errors import LakeError
+from medhelm_spark.medhelm_results import import_stage
 from tests.helm_folder import run_spec, stat, state, values, write_run
 from tests.spark.conftest import Site
 
@@ -123,6 +125,22 @@ def test_results_become_runs_verdicts_and_a_release(
     assert {row["status"] for row in site.rows("releases")} == {"external"}
     verified = ["release", "verify", "--release", "v7", "-o", str(site.lake_path)]
     assert main(verified) == 0
+
+
+def test_an_import_that_ended_too_early_stores_no_answer_twice(
+    site: Site, results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ends(*_: object) -> None:
+        raise LakeError("the process ends here")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(import_stage, "_record_as_ours", ends)
+        assert importing(site, results) == 1
+    assert len(site.rows("request_results")) == 6
+    assert not site.rows("run_specs")
+    assert importing(site, results) == 6
+    assert len(site.rows("request_results")) == 6
+    assert len(site.rows("run_specs")) == 4
 
 
 def test_equal_instances_pair_with_local_ones_and_text_is_scored_here(
