@@ -4,14 +4,14 @@
 `check`; what the reader got wrong in it was then mended. `SECOND` was written after that, with
 other questions and words, and measured before anything else was mended by it. `THIRD` was written
 by somebody else, who had not seen the reader, and measured before its failures were mended in
-extraction version 7. One reply of it is thinking alone, which is removed before answers are read.
+extraction version 7. One reply of it is thinking alone; thinking is removed before answers are read.
 `fourth` was written by somebody else again, who had seen neither the reader nor the other sets; the
 author of extraction version 8 read it and mended the reader by it, and by `fifth`, which is that
 author's own. The author of `sixth` had seen neither the reader nor the other sets; it measured
 version 8, and was then mended by in version 9; `seventh` measured version 9 in the same way, and
-was then mended by in version 10. `unseen` is a set by which nobody mends: where `unseen.jsonl` is
-there, its author has seen neither the reader nor the other sets. Whoever has read it writes another
-set first.
+was then mended by in version 10, and `eighth` version 10, mended by in version 11. `unseen` is a
+set by which nobody mends: where `unseen.jsonl` is there, its author has seen neither the reader nor
+the other sets. Whoever has read it writes another set first.
 """
 # ruff: noqa: E501  (a reply is a line)
 
@@ -24,6 +24,7 @@ from typing import Any
 
 from medhelm_spark.adaptation.extraction import read_answer
 from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod
+from medhelm_spark.domain.thinking import split_thinking
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Written:
     def read(self) -> str | None:
         """What the reader of the project reads."""
         return read_answer(
-            self.text,
+            split_thinking(self.text)[0],
             AnswerExtraction(method=ExtractionMethod(self.asked.method)),
             output_mapping=self.asked.output_mapping,
             references=self.asked.options,
