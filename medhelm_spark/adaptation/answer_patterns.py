@@ -13,7 +13,7 @@ OPTION = any_of("option")
 AND = any_of("either")
 FILLER = (
     r"most likely|likely|only|clearly|definitely|probably|actually|indeed|therefore|either|donc"
-    r"|thus|eine[nmrs]?|ein|den|dem|een"
+    r"|(?:clear|simple|obvious):|thus|eine[nmrs]?|ein|den|dem|een"
     rf"|{OPTION}|the|la|le|el|los|die|der|das|il|lo|é|une?|una|l'option|l'opzione"
     r"|(?-i:[ao])(?= )(?! (?:is|would|seems|must|should|appears|remains)\b)"
 )
@@ -47,7 +47,7 @@ _CJK = (
     r"|\b(?:odpowied[zź]|opcja|wyb[oó]r) to(?! nie\b)(?= )"
 )
 _FINAL_NOUN = (
-    rf"final[_ ](?:{_NOUN}|choice|response|decision|diagnosis|verdict|selection)"
+    rf"final[_ ](?:{_NOUN}|choice|response|decision|diagnosis|verdict|selection|label|class)"
     r"|final(?=:)|(?:respuesta|resposta|decisi[oó]n|escolha) final|r[eé]ponse finale"
     r"|risposta finale"
     r"|(?:endg[uü]ltige|finale) antwort"
@@ -71,19 +71,21 @@ WORD_ELSEWHERE = re.compile(
     re.IGNORECASE,
 )
 FINAL = re.compile(rf"\b(?:{_FINAL_NOUN})(?![a-z]){_TO_LINK}|最终答案\s?(?:是|为|:)")
-_HINDI = (
+_VERB_LAST = (
     r"(?:उत्तर|जवाब|विकल्प) (?:विकल्प )?(?=[\"'(\[]{0,3}\w[\"')\]]{0,3} "
     r"(?:(?!नहीं|गलत|ग़लत)[^\s.\n]{1,40} ){0,4}?(?:है|होगा))"
+    r"|\b(?:cevap|yan[ıi]t) (?=\W?\w\W? (?:ş[ıi]kk[ıi]|seçeneği)(?:d[ıi]r)?(?! değil)\W)"
 )
 ANSWER = re.compile(
-    rf"{_HINDI}|\b(?:(?:{_NOUN}|{RIGHT} (?:option|choice|response"
+    rf"{_VERB_LAST}|\b(?:(?:{_NOUN}|{RIGHT} (?:option|choice|response"
     rf"|statement|diagnosis|alternative|one)"
     r"|(?:my|the model'?s) (?:best )?(?:choice|selection|response|guess|pick|vote)"
     r"|(?:so|thus|and) the (?:choice|letter|pick)|\Athe letter|(?:correct|best|right)(?=:)"
     r"|corr?ec?t[ao](?= (?:es|é|è)\b)"
     r"|richtig(?= ist)|(?:prawid[lł]ow|poprawn|w[lł]a[sś]ciw)[aye](?= jest)|juist(?= is)"
     r"|r[aä]tt(?= är)|"
-    r"moim zdaniem:?|enligt min mening:?|the (?:label|output|class|classification|category)"
+    r"moim zdaniem:?|enligt min mening:?|the (?:label|output|class|classification|category"
+    r"|(?:\w+ )?(?:guidance|advice|consensus))"
     rf"|the (?:choice|option|solution|key|winner|letter)(?= is\b))(?![a-z]){_TO_LINK}"
     rf"|ans\.? )|{_CJK}"
 )
@@ -118,10 +120,10 @@ WEAK = re.compile(
     rf"\b(?:{any_of('so')}|{any_of('but')}|(?:(?:it|this|that) )?(?:is|are) (?:most |best "
     rf"|highly )?(?:consistent|compatible) with"
     r"|confident in|arrive at|argues? for|vote goes to|fits with|(?:i|we) (?:now )?(?:think|guess"
-    r"|believe|suspect|suppose)|it (?:could|might|may) (?:also|equally) be|it'd be|by (?:exclusion"
-    r"|elimination)|what remains is|left with|(?:data|results?|evidence|findings|interval|authors"
-    r"|abstract|study|trial) says?|(?:matches|matched by|best described by)|mak(?:es?"
-    r"|ing)(?= [^.;\n]{1,60} the (?:best|better|correct|right|most|answer))"
+    r"|believe|suspect|suppose)|it (?:could|might|may) (?:also|equally) be|(?:it|that)'d be"
+    r"|by (?:exclusion|elimination)|what remains is|left with|(?:data|results?|evidence|findings"
+    r"|interval|authors|abstract|study|trial) says?|(?:matches|matched by|best described by)"
+    r"|mak(?:es?|ing)(?= [^.;\n]{1,60} the (?:best|better|correct|right|most|answer))"
     r"|(?:its|(?:it|this|that)(?:'s| is| was| must be| would be| should be| has to be))"
     r"|(?:which |that )?makes? it|means(?= \W?\w\W?(?:[.,;!]|\Z))|(?:que|dass) (?:es|é|c'est)"
     r"|leaning towards?|lean towards?|leav(?:es|ing)(?: us| me)?(?: with)?"
@@ -164,6 +166,7 @@ DENIED_BEFORE = re.compile(
 LEAD = re.compile(
     r"\A(?!in?correct|wrong|not|neither|less|least|second|alternative|other|worst)"
     r"[^\W\d_]{2,30}(?: [^\W\d_]{2,30}){0,2} ?: ?"
+    r"|\Aanswer (?=\W{0,2}\w\W{0,3}\Z)"
     r"|\A(?=[^\W\d_]{1,30}(?: [^\W\d_]{2,30}){3,9} ?:)(?=[^:\n]{0,120}\b(?:overall|final"
     r"|answer|choice|diagnosis|conclu\w+|verdict|judge?ment|best|classification|category|label"
     r"|rating"
@@ -306,9 +309,13 @@ TICK = re.compile(r"[✓✔✅☑]|\[x\]")
 POINTED_AT = re.compile(
     r"(?:[←⬅⇐👈]|(?<!-)<-{1,2})[^\w\n]{0,6}(?:(?:this(?: one)?|here|correct|right|best"
     r"|(?:the |my )?(?:\w+ )?(?:answer|choice|pick))\b)?[^\w\n]{0,6}$"
-    r"|[-–—:;,.(] {0,2}(?:(?:so|yes|it's|it is|and),? )?this one[^\w\n?]{0,6}$",
+    r"|[-–—:;,.(] {0,2}(?:(?:so|yes|it's|it is|and),? )?this one[^\w\n?]{0,6}$"
+    r"|[-–—:] ?this is (?:the|my|our) (?:(?:correct|right|best|final) )?answer[^\w\n?]{0,6}$",
     re.MULTILINE,
 )
+YES_LAST = re.compile(r"(?:[:,;=→–—-]|->) ?yes[.!]?\Z")
+NO_LAST = re.compile(r"(?:[:,;=→–—-]|->) ?no[.!]?\Z")
+CAPITAL_LAST = re.compile(r"[a-z]{4}[.!] [A-HJ]\Z")
 MARKED_LABEL = re.compile(r"[\"'(\[]?(\w)[\"')\].:]{0,2}(?= ?[^\w\s'-])")
 LINE_OF_OPTION = re.compile(
     r"^(?P<before>(?:[^\w\n]|x(?=\])){0,12})(?:\d{1,2}[.)] )?(?P<said>\w[^\n]{0,400}?)"

@@ -6,8 +6,9 @@ r"""Which option a model chose, read from what it wrote: strongest evidence firs
    is (B)", "I would choose B", "B is correct"). Of several the last counts, since models think
    aloud; one that is denied, asked, conditional or somebody else's does not count.
 4. An option alone on a line or as a sentence; then the first line, where it answers and does not
-   begin a discussion of the options; then the only line of a list that is marked as correct; then
-   what a reasoning comes to, and the exception where the question asks for it (`conclusions`).
+   begin a discussion of the options; then the only line of a list that is marked as correct, or
+   that ends in yes where the others end in no; then what a reasoning comes to, and the exception
+   where the question asks for it (`conclusions`).
 5. Weaker words ("so, B", "it is B", "the answer could be B"), then the labels mentioned as such
    ("(B)", "option B"), then in a text of one sentence the options' texts: if they name one option.
 6. Where nothing of that names one, what `weakest_evidence` reads.
@@ -23,6 +24,7 @@ from collections.abc import Callable
 
 from medhelm_spark.adaptation import answer_patterns as patterns
 from medhelm_spark.adaptation import choice_patterns as own
+from medhelm_spark.adaptation.conclusion_patterns import SO
 from medhelm_spark.adaptation.conclusions import conclusion, dropped, exception, names_another
 from medhelm_spark.adaptation.json_choice import choice_in, read_json
 from medhelm_spark.adaptation.json_fields import parsed_value
@@ -33,6 +35,7 @@ from medhelm_spark.adaptation.lines import (
     last_line,
     only_line,
     only_row,
+    only_yes,
     ticked_line,
 )
 from medhelm_spark.adaptation.mentions import is_discussed, is_inside, mentions, texts_in
@@ -97,7 +100,8 @@ def read_choice(
     is_cut = is_cut and not own.CLOSED.search(text[-200:])
     is_cut = is_cut or _is_unfinished(reply, options)
     prose = Reply(reply, options, is_cut=is_cut, asks=asks)
-    if (result := _read(prose)) or is_cut or _after_taken_back(prose) is not None:
+    is_open = is_cut or _is_undecided(prose)
+    if (result := _read(prose)) or is_open or _after_taken_back(prose) is not None:
         return result
     return weakest_evidence(prose, text, _strongest)
 
@@ -296,6 +300,17 @@ def _mentioned(reply: Reply) -> NamedOption | None:
     return found
 
 
+def _concluded_where_cut(reply: Reply) -> NamedOption | None:
+    """What the sentences come to by its text, with its label behind it, and no other option."""
+    mentioned = _mentioned(reply)
+    named = conclusion(reply) if mentioned else None
+    if not named or not mentioned or named.result != mentioned.result or not named.is_text:
+        return None
+    is_beside = 0 < mentioned.start - named.end < _BESIDE
+    is_drawn = SO.search(reply.low[reply.sentence_start(named.start) : named.start])
+    return named if is_beside and is_drawn and reply.holds_where_cut(mentioned) else None
+
+
 def _in_one_sentence(reply: Reply) -> NamedOption | None:
     begun = reply.named_at(0)
     if patterns.SENTENCE.search(reply.text):
@@ -319,6 +334,8 @@ _ANSWER_FIRST = 20
 """Characters before the sentence of the statement, in a reply that begins with its answer."""
 _LONG_CLAUSE, _LONGEST_WORD = 12, 24
 _SHORTEST_LINE, _LONGEST_LINE = 3, 400
+_BESIDE = 12
+"""Characters between an option's text and its label in brackets."""
 _READERS: tuple[Reader, ...] = (
     final_statement,
     _concluding,
@@ -329,6 +346,7 @@ _READERS: tuple[Reader, ...] = (
     first_line,
     only_line,
     only_row,
+    only_yes,
     conclusion,
     conditional_statement,
     _weak,
@@ -342,4 +360,5 @@ _READERS_OF_CUT: tuple[Reader, ...] = (
     first_line,
     ticked_line,
     only_row,
+    _concluded_where_cut,
 )

@@ -24,7 +24,7 @@ WORD_NEXT = re.compile(
 )
 """After the article "A" and the pronoun "I"; a verb makes them labels."""
 NO_LABEL_BEFORE = re.compile(
-    r"\b(?:vitamins?|hepatitis|types?|groups?|class|grade|stage|factor|complement|proteins?"
+    r"\b(?:vitamin[aes]{0,2}|hepatitis|types?|groups?|class|grade|stage|factor|complement|proteins?"
     r"|influenza|category|pugh|immunoglobulin|ig|apo\w*|cytochrome|troponin|phase|segment|zone"
     r"|interferon|lipid|toxin|coenzyme|cyclosporine?|amphotericin|penicillin|ha?emophilia)"
     r"[ \"'(]{1,2}\Z"
@@ -54,9 +54,9 @@ _CASES = (
 )
 SCOPE = re.compile(
     rf"\W{{0,3}}(?:(?:but|and|also|however),? )?(?:(?:in|for|among|after|during|with"
-    rf"|under) (?!this\b"
+    rf"|under) (?![^,.;]{{0,40}}\bquestion\b|this\b"
     rf"|that\b|these\b|the (?:case|present)\b|our\b|my\b|her\b|his\b|summary|short|conclusion"
-    rf"|fact|view|light|all\b|both\b|sum\b|total\b|brief\b|the (?:end|vignette|scenario|question)"
+    rf"|fact|view|light|all\b|both\b|sum\b|total\b|brief\b|the (?:end|vignette|scenario)"
     rf"\b|a )(?=[^.;]{{0,80}}, |{_CASES})|(?:sometimes|occasionally|rarely|later|historically"
     r"|formerly|traditionally|otherwise)\b)"
 )
@@ -181,7 +181,7 @@ DENIED_BEFORE = re.compile(
     r"|away from|(?:distinguish|differ|separat|tell|sets?|switch)\w*[^.]{0,30} from|confused with"
     r"|mistaken for|mimics?|similar to|variant of|alternative to|progress(?:es)? to|makes(?= [^.]"
     r"{1,14} (?:unlikely|impossible|less))|(?:reserved )?for failure of|lower than in|as in"
-    r"|unlike in"
+    r"|unlike in|times as \w+ as"
     r"|differs from that (?:in|of)|weder|noch|nicht|kein\w*|schlie[sß]t|gegen|statt|sauf|ni|pas|sin"
     r"|odrzuc\w+|wyklucz\w+|[eé]limin\w+|ausschlie\w+|exclu\w+|uitsluit\w*|utesluta\w*|descart\w+"
     r"|ni|nem|n[eé]|esclud\w+|non|noch|geen|niet|ani|nie|wyklucza|varken|inte|utesluter"
@@ -216,6 +216,7 @@ UNUSUAL = re.compile(
     rf"{_MORE}(?: ?[:–—-])? (?:(?:is|are|would be|was) )?(?:\w+ly )?(?:atypical|absent|unusual"
     rf"|uncommon"
     r"|rare|unexpected|unrelated|untrue|normal|the exception)\b"
+    r"|[^.;!?\n]{0,120}? (?:so|and) (?:that|this|it)(?:'s| is) (?:the|our|my) exception\b(?! to)"
 )
 AVOID = re.compile(
     r"\b(?:avoid(?:ing)?|(?:do not|don't|never|must not|should not|shouldn't|cannot|can't|would not"

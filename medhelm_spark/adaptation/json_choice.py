@@ -30,6 +30,7 @@ _NEUTRAL = frozenset(
     {
         "option", "letter", "label", "result", "output", "response", "decision", "verdict",
         "selection", "classification", "conclusion", "judgement", "judgment", "pick", "ans",
+        "solution",
     }
 )  # fmt: skip
 _AFFIRMATIVE = frozenset(
@@ -42,7 +43,9 @@ _AFFIRMATIVE = frozenset(
     }
 )  # fmt: skip
 _CHOSEN = frozenset({"selected", "chosen"})
-_FORM = frozenset({"letter", "index", "idx", "id", "key", "label", "value", "text", "option"})
+_FORM = frozenset(
+    {"letter", "index", "idx", "id", "key", "label", "value", "text", "option", "number"}
+)
 _TEXT = frozenset({"text", "value"})
 _EXPLAINING = re.compile(
     r"reason|expla|ration|think|analys|justif|comment|note|summary|confid|evidence|step|message"

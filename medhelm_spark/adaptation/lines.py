@@ -85,6 +85,7 @@ def last_line(reply: Reply) -> NamedOption | None:
         start <= begin
         or reply.text[:start].endswith("?")
         or reply.text[-1:] in ".!\"')]*"
+        or patterns.CAPITAL_LAST.search(reply.text, max(0, start - 6))
         or patterns.LEAD.match(last.strip())
     )
     for part in (reply.text[begin:], last if is_ended else ""):
@@ -315,6 +316,18 @@ def _only_column(reply: Reply) -> NamedOption | None:
     return NamedOption(right[0], *rows[0].span()) if len(right) == 1 else None
 
 
+def only_yes(reply: Reply) -> NamedOption | None:
+    """The option of the only line that ends in yes, where all others end in no: "Heparin: yes"."""
+    lines = [line for line in reply.low.splitlines() if line and line[-1] != ":"]
+    yes = [line for line in lines if patterns.YES_LAST.search(line)]
+    is_list = len(yes) == 1 and len(lines) > _FEWEST_MARKS and not reply.asks.for_worst
+    if not is_list or not all(line in yes or patterns.NO_LAST.search(line) for line in lines):
+        return None
+    line = patterns.LINE_OF_OPTION.match(reply.low, reply.low.find(yes[0]))
+    result = _of_line(reply, line) if line and reply.options.labels else None
+    return NamedOption(result, *line.span()) if line and result else None
+
+
 def ticked_line(reply: Reply) -> NamedOption | None:
     """The only ticked line, where several lines are an option each; several where several are.
 
@@ -330,12 +343,12 @@ def ticked_line(reply: Reply) -> NamedOption | None:
     for line in patterns.LINE_OF_OPTION.finditer(reply.low):
         if "|" in line[0]:
             continue  # `only_row` reads tables
-        result = _of_line(reply, line)
+        mark = patterns.MARK.search(line[0])
+        is_pointed = mark is None and patterns.POINTED_AT.search(line[0])
+        result = _of_line(reply, line) or (_above(reply, line) if is_pointed else None)
         if result is None:
             continue
         options.add(result)
-        mark = patterns.MARK.search(line[0])
-        is_pointed = mark is None and patterns.POINTED_AT.search(line[0])
         if is_pointed or (mark and mark["tick"]):
             ticked.append(NamedOption(result, *line.span()))
         elif mark:
@@ -343,6 +356,15 @@ def ticked_line(reply: Reply) -> NamedOption | None:
     if reply.asks.for_exception and len(ticked) > 1 and len(crossed) == 1:
         return crossed[0]
     return agreed(ticked) if len(options) > 1 else None
+
+
+def _above(reply: Reply, line: re.Match[str]) -> str | None:
+    """The option of the line above, where that is no list's: "It is fast - this is the answer"."""
+    begin = max(0, line.start() - _LONGEST_LINES)
+    above = [*patterns.LINE_OF_OPTION.finditer(reply.low, begin, line.start())][-2:]
+    is_in_list = len(above) > 1 and _of_line(reply, above[0]) is not None
+    is_next = bool(above) and above[-1].end() + 1 == line.start() and not is_in_list
+    return _of_line(reply, above[-1]) if is_next else None
 
 
 def _of_line(reply: Reply, line: re.Match[str]) -> str | None:

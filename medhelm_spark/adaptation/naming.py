@@ -19,11 +19,13 @@ _LABEL = re.compile(
     r"(?P<open>[(\[{\"'<]{0,4})(?P<label>[^\W_])(?![a-zA-Z0-9_\u00c0-\u052f])"
     r"(?P<close>[)\]}\"'>]{0,4})"
 )
+_COPULA = r"です|だ(?!っ)|である|と(?:な|考|思)|にな|입니다|이다"
 _TERMINAL = re.compile(
     r"[ \t]?(?:\Z|[\n,;:!?/&+|()\]}<…]|\.(?![\d-]|\s?[a-z])|[-–—]\s|\s[-–—]"
     r"|\s[iI] (?:think|believe|guess|suppose)\b"
-    r"|\s(?:है|होगा|सही)|[。、】」]|です|だ|である|が|입니다|이다|번|选项|项|是|正|而|,|。)"
+    rf"|\s(?:है|होगा|सही|ş[ıi]kk[ıi]|seçeneği)|[。、】」]|{_COPULA}|が|번|选项|项|是|正|而|,|。)"
 )
+_ENDED_BY = re.compile(_COPULA)
 _MARKER = re.compile(
     rf"\b(?:{patterns.OPTION}|except(?: for)?)\s[\"'(\[]{{0,4}}\Z|选项\Z", re.IGNORECASE
 )
@@ -71,6 +73,8 @@ def named_at(text: str, low: str, at: int, options: Options) -> NamedOption | No
     """
     start = _skip_filler(text, at)
     named = _text_at(low, start, options) or _label_at(text, low, start, options)
+    if named is None and (article := low.rfind(" ", at, max(at, start - 1))) >= 0:
+        named = _text_at(low, article + 1, options)  # "le béribéri", where the option's text has it
     if named is None or named.result is None:
         return named
     return _unless_joined(text, low, named, options)
@@ -111,6 +115,8 @@ def _begin(low: str, at: int) -> int:
 
 def _ends_word(low: str, end: int) -> bool:
     """Whether no word goes on at a place; a hyphenated word is one word."""
+    if _ENDED_BY.match(low, end):
+        return True
     is_inside = low[end : end + 1].isalnum() and low[end - 1 : end].isalnum()
     return not is_inside and not patterns.HYPHENATED.match(low, end)
 

@@ -167,7 +167,7 @@ class Options:
     def with_spelling(self, text: str) -> str:
         """The text with the options' own spelling where it spells their words in another way."""
         low = text.lower()
-        if not self._words or len(low) != len(text):
+        if not (self._words or self._plainer) or len(low) != len(text):
             return text
         if (changed := american_where(text, low, self._words)) != text:
             text, low = changed, changed.lower()

@@ -22,7 +22,8 @@ _STATED = re.compile(
     r"|(?:must|gotta|has to|got to) be|prob\.?|def\.?|(?:i(?:'d| would)? (?:think|guess|say|choose"
     r"|pick)))(?: (?:it is|it's))?"
     r"(?: (?:most likely|likely|probably|an?|the))* |\A(?:definitely|surely|certainly|most likely"
-    r"|likely|probably|possibly) "
+    r"|likely|probably|possibly) ",
+    re.IGNORECASE,
 )
 _BARRED = re.compile(
     rf"\b(?:{any_of('absent')}|{any_of('deny')}|{any_of('wrong')}|{any_of('worst')}"
@@ -98,7 +99,7 @@ def _short_in_other_words(text: str, options: Options) -> str | None:
         return options.texts.get(subject) or _alike(subject, options)
     stated = _STATED.match(bare)
     said = bare[stated.end() :] if stated else ""
-    if said and (result := _abbreviated(text, said, options)):
+    if said and (result := _abbreviated(_STATED.sub("", text.strip()), said, options)):
         return result
     return (options.by_key.get(key(said)) or _alike(said, options)) if said else None
 

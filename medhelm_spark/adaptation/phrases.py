@@ -23,6 +23,7 @@ _STOP = r"[\"')\]]{0,3}(?:\Z|\s?[.,;:!\n。]|\s[–—-]|\s(?:because|since)\b)"
 _NO = (
     rf"(?:(?:{_HEDGE}|of course|perhaps|sadly|unfortunately),? )?not(?: really| at all)?"
     rf"|{_HEDGE} no|not (?:very |so |at all )?likely"
+    rf"|{_SUBJECT}?not (?:indicated|needed|required|necessary|warranted)(?: here)?"
     rf"|(?:very |highly |quite |rather |most |{_SUBJECT}){{0,2}}unlikely"
     r"|(?:i|we) (?:do not|don't|would not|wouldn't) (?:think|believe|say) so|by no means"
     r"|(?:in )?no way|under no circumstances|hardly|nope|nah|not really|negative"

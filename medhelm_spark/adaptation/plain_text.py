@@ -30,6 +30,7 @@ _STEPS = tuple(
         (r"(?:^[ \t]{0,4}(?:[-*+] )?\(?\w[.):]\)?[ \t]{1,4})?~~[^~\n]{1,400}~~", " ", re.M),
         (r"\\[()\[\]]|\$+|\\[,;!~ ]", " ", 0),
         (r"<(?:final_?)?(?:answer|choice|solution|conclusion)>\s*", FINAL, re.I),
+        (r"^([^|\n]{0,80})\|\| ?(\w) ?\|\|(?=[^|\n]{0,80}$)", rf"\1{FINAL}\2", re.M),
         (
             r"<br\s*/?>|<[/\\](?:p|li|div|(?:final_?)?(?:answer|choice|solution|conclusion))>",
             "\n",

@@ -37,7 +37,11 @@ _STANDS = re.compile(
     r"\b(?:the|my|that) (?:\w+ )?(?:answer|choice|response) (?:still )?(?:stands|holds(?: up)?"
     r"|is unchanged|remains (?:unchanged|the same)|does(?: not|n't) change)(?=[.!;\n])"
 )
-_REASON = re.compile(rf"\W{{0,4}},? ?(?:{any_of('because')}|as|given|due to)\b(?<!or) \w")
+_REASON = re.compile(
+    rf"(?: (?:answer|choice|option|here|\(\w\)))?(?:\W{{0,4}},? ?(?:{any_of('because')}|as|given"
+    r"|due to|which)\b(?<!or) \w"
+    r"|[\"')\]]{0,3}(?::| [–—-]) \w)"
+)
 _OPTION_LINE = re.compile(r"[ \t]*\(?\w[.):]\)? ")
 _AFTER_SENTENCE = re.compile(r"(?<=[.?!])\s+")
 _SENTENCE_END = re.compile(r"[.!?](?=[\s\"')\]]|\Z)|\n|;")

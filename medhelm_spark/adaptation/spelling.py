@@ -22,6 +22,7 @@ _WORD = re.compile(r"[^\W\d_]{4,40}")
 _LONG_WORD = re.compile(r"(?<![\w'-])[^\W\d_]{6,40}(?![\w'-])")
 _OWNER = re.compile(r"(?<=\w)'s?(?!\w)|(?<=\w)'(?=\w)")
 _RANGE = re.compile(r"(?<=\d) ?(?:-|to) ?(?=\d)")
+_HYPHEN = re.compile(r"(?<!\d)-|-(?!\d)")
 _GAP = re.compile(r"(?<=[^\W\d_])[ -](?=\w)|(?<=\w)[ -](?=[^\W\d_])")
 _LONGEST_WORD, _SHORTEST_MISSPELT = 40, 7
 _LONGEST, _SHORTEST, _MOST_BLANKS = 120, 4, 5
@@ -126,12 +127,14 @@ def key(text: str) -> str:
 
 
 def plainer(text: str) -> Iterator[str]:
-    """How else a lower-case text may be written in a sentence: without hyphens, "'s", accents."""
+    """How else a lower-case text may be written: without hyphens, "'s", accents; "1 to 2"."""
     if not _SHORTEST <= len(text) <= _LONGEST:
         return
     if "-" in text:
-        yield text.replace("-", " ")
-        yield text.replace("-", "")
+        yield from (_HYPHEN.sub(other, text) for other in (" ", ""))
+        if (range_ := _RANGE.sub("-", text)) and range_[0].isdigit():
+            yield from (_RANGE.sub(other, text) for other in (" to ", " up to ", " through "))
+            yield f"between {_RANGE.sub(' and ', text)}"
     if "'s " in text:
         yield text.replace("'s ", " ")
         yield text.replace("'s ", "s ")

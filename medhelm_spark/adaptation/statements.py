@@ -15,7 +15,7 @@ from medhelm_spark.adaptation.naming import NamedOption
 from medhelm_spark.adaptation.reply import Reply
 from medhelm_spark.adaptation.words import any_of
 
-_VERB = re.compile(rf"\b(?:{any_of('choose')})\b")
+_VERB = re.compile(rf"\b(?:{any_of('choose')})(?:\b|(?<=,))")
 _CONTRAST = re.compile(
     rf"\b(?:{any_of('deny')}|isn't)(?![a-z])[^.;!?\n]{{1,80}}?(?:,? (?:{any_of('but')})"
     rf"|[,;] (?:it is|it's|es|é|è|c'est|es ist))(?![a-zà-ÿ'])"
@@ -60,7 +60,8 @@ _SOMEBODY = re.compile(
     r"|(?<!to )\b(?:whether"
     r"|(?:possible|conceivable|arguable) that)\b|\b(?:some|many|most (?:people|students)|others"
     r"|students?|people|candidates|test-takers|examinees|colleagues?|textbooks?"
-    r"|you|one) (?!should |must )(?:[\w-]+ ){0,3}?(?:prefer|favou?r|recommend|might|may|could|would"
+    r"|you(?!(?<=exam, you) would (?:pick|choose|select)\b)|one) (?!should |must )"
+    r"(?:[\w-]+ ){0,3}?(?:prefer|favou?r|recommend|might|may|could|would"
     r"|often|tend|commonly|sometimes|mistakenly|say|think|believe|argue|choose|chose|pick|answer)\b"
     r"|\b(?:commonly|often|frequently|usually|mistakenly) (?:chosen|picked|selected|given|answered)"
     r"|\b(?:wrong|incorrect|false|unsafe|dangerous|inappropriate|mistake|error|unwise"

@@ -44,7 +44,8 @@ _LOOSE_LABEL_NEXT = re.compile(
 )
 _NUMBER = "first|second|third|fourth|fifth|last|1st|2nd|3rd|4th|5th"
 _ORDINAL = re.compile(
-    rf"(?:\b(?P<before>{_NUMBER}) (?:option|answer|alternative|one|(?<!first )choice)"
+    rf"(?:\b(?P<before>{_NUMBER}) (?:option|answer|alternative|one|(?<!first )choice"
+    r"|of the (?:list|options|choices|answers|(?P<all>three|four|five))(?=[.!]?\Z))"
     r"|\b(?:option|answer|choice|number) (?:number )?(?P<after>one|two|three|four|five|[1-5])"
     rf"|\A\W{{0,4}}(?:(?:the|no\.?|number) ?)?(?P<alone>{_NUMBER}|[1-5])(?=\W{{0,4}}\Z))"
     r"(?=[.,;!)\n]|\Z| (?:is (?:the )?(?:correct|right|best|answer)|because|since|as|given)\b)"
@@ -106,6 +107,10 @@ _OVERALL = re.compile(
     r"(?: (?:best |most )?(?:classed|classified|rated|labell?ed|called|described|graded) as)?"
     r"(?: clearly| therefore| thus)? (?=\S)"
 )
+_CLASSED = re.compile(
+    r"\b(?:(?:has to|must|should) be (?:handled|treated|regarded|seen)|(?:class|category|label"
+    r"|rating|sentiment|tone|verdict) (?:comes out|ends up)) as (?=\S)"
+)
 _UNCERTAIN_NEXT = re.compile(r"[\"')\]]{0,4},? \((?:or|maybe|perhaps|not|if|unless|possibly|but)\b")
 _LINKED = re.compile(
     r"\b(?:is|are|be|was|suggests?|indicates?|fits?|supports?|confirms?|means|called|of|with|for"
@@ -165,14 +170,19 @@ def _after_colon(reply: Reply) -> str | None:
 
 
 def _overall(reply: Reply) -> str | None:
-    """The class that the last sentence gives the whole: "Overall the report is abnormal."."""
+    """The class that the last sentence gives the whole: "Overall the report is abnormal.".
+
+    Or that any sentence gives it, and none after it another: "It must be handled as urgent."
+    """
     if reply.options.labels:
         return None
     begin = reply.sentence_start(len(reply.low) - 2)
     begin += len(reply.low[begin:]) - len(reply.low[begin:].lstrip())
-    match = _OVERALL.match(reply.low, begin)
+    match = _OVERALL.match(reply.low, begin) or _CLASSED.search(reply.low)
     named = reply.named_at(match.end()) if match else None
-    if named is None or not patterns.SENTENCE_ENDED.match(reply.low, named.end):
+    if match is None or named is None or not _is_firm(reply, match.start(), named):
+        return None
+    if not patterns.SENTENCE_ENDED.match(reply.low, named.end):
         return None
     return named.result if _is_alone_from(reply, named) else None
 
@@ -231,6 +241,8 @@ def _by_number(reply: Reply) -> str | None:
     named = []
     for match in _ORDINAL.finditer(reply.low):
         at = _ORDINALS[match["before"] or match["after"] or match["alone"]]
+        if match["all"] and _ORDINALS[match["all"]] != len(results) - 1:
+            return None
         place = NamedOption("", match.start(), match.end())
         if reply.is_denied(match.start()) or reply.is_refuted(place) or reply.is_question(place):
             continue

@@ -41,7 +41,7 @@ _ENGLISH = _Words(
     right=r"(?:clearly |definitely |likely |probably |therefore |thus |indeed |equally "
     r"|also )?(?:the "
     rf"(?:(?!least|second|next)\w+ )?{RIGHT}|(?:the |an? )?(?:correct|right|best|accurate)"
-    r"|the answer|my (?:best |final |first )?(?:answer|choice|pick|guess|bet|vote)|(?:most"
+    r"|the answer|(?:my|our) (?:best |final |first )?(?:answer|choice|pick|guess|bet|vote)|(?:most"
     r"|more) (?:accurate|appropriate|likely|suitable"
     r"|probable|plausible|consistent)|(?:a|the) better (?:choice|option|answer|fit)|preferable)\b",
     be=r"is|to be|(?:would|should|must|will|has to|can only)(?: therefore| thus| then)? be"
@@ -64,7 +64,8 @@ _ENGLISH = _Words(
     r"|suggests|fits|argues|indicates|says))",
     wrong=r"not|incorrect|wrong|false|unlikely|less|ruled out|excluded|eliminated|absent",
     harmful=r"contraindicated|avoided|avoid|harmful|dangerous|unsafe|risky|inappropriate|stopped"
-    r"|discontinued|an? (?:mistake|error)|not (?:recommended|indicated|appropriate|suitable)",
+    r"|discontinued|an? (?:mistake|error)|not (?:recommended|indicated|appropriate|suitable)"
+    r"|(?<=is )an? (?:\w+ )?contraindication",
     worst=r"wrong|incorrect|false|worst|poorest|inappropriate|contraindicated|(?:most|more) "
     r"(?:dangerous|harmful|inappropriate)|least(?: (?:appropriate|likely|suitable|probable"
     r"|plausible|accurate|indicated|effective|useful|preferred|safe|consistent|correct))?",
@@ -77,9 +78,9 @@ _ENGLISH = _Words(
     r"|confused with|mistaken for|(?:allerg(?:y|ic)|intoleran(?:t|ce)) (?:to|of)",
     but=r"but(?: rather| instead)?|rather|instead",
     would=r"would|could|might|had|were",
-    condition=r"if(?! (?:i|we|you|so)\b)|unless|otherwise|suppose|supposing|in that case"
-    r"|(?:had|were|should) (?:she|he|it|they|the|this|there|his|her|i|we)|only (?:if|when|in)"
-    r"|in (?:another|a different)|for (?:another|a different)|provided",
+    condition=r"if(?! (?:i|we|you|so|forced|pressed|pushed)\b)|unless|otherwise|suppose|supposing"
+    r"|in that case|(?:had|were|should) (?:she|he|it|they|the|this|there|his|her|i|we)"
+    r"|only (?:if|when|in)|in (?:another|a different)|for (?:another|a different)|provided",
     either=r"and/or|and|or|as well as|vs",
 )
 _SPANISH = _Words(
@@ -284,6 +285,7 @@ _SWEDISH = _Words(
     r"|orsaken?)(?: [\w'-]+){0,4} är",
 )
 _OTHERS = (
+    _Words(answer=r"cevap|yan[ıi]t", option=r"seçenek|ş[ıi]k", wrong=r"değil\w*"),
     _Words(answer=r"ответ", option=r"вариант|ответ", be=r"—", deny=r"не", but=r"а"),
     _Words(answer=r"उत्तर|जवाब", option=r"विकल्प|उत्तर", be=r"है", so=r"अतः|इसलिए"),
     _Words(answer=r"الإجابة|الجواب", be=r"هي|هو", deny=r"ليس|ليست"),
