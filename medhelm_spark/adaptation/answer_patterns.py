@@ -316,6 +316,7 @@ POINTED_AT = re.compile(
 YES_LAST = re.compile(r"(?:[:,;=→–—-]|->) ?yes[.!]?\Z")
 NO_LAST = re.compile(r"(?:[:,;=→–—-]|->) ?no[.!]?\Z")
 CAPITAL_LAST = re.compile(r"[a-z]{4}[.!] [A-HJ]\Z")
+CAPITAL = re.compile(r"(?<![\w'-])[B-HJ](?![\w'-])")
 MARKED_LABEL = re.compile(r"[\"'(\[]?(\w)[\"')\].:]{0,2}(?= ?[^\w\s'-])")
 LINE_OF_OPTION = re.compile(
     r"^(?P<before>(?:[^\w\n]|x(?=\])){0,12})(?:\d{1,2}[.)] )?(?P<said>\w[^\n]{0,400}?)"

@@ -85,7 +85,7 @@ def last_line(reply: Reply) -> NamedOption | None:
         start <= begin
         or reply.text[:start].endswith("?")
         or reply.text[-1:] in ".!\"')]*"
-        or patterns.CAPITAL_LAST.search(reply.text, max(0, start - 6))
+        or _is_only_letter(reply, start)
         or patterns.LEAD.match(last.strip())
     )
     for part in (reply.text[begin:], last if is_ended else ""):
@@ -94,6 +94,15 @@ def last_line(reply: Reply) -> NamedOption | None:
         if result := result or _with_text(bare, reply.options):
             return NamedOption(result, start, len(reply.text))
     return None
+
+
+def _is_only_letter(reply: Reply, start: int) -> bool:
+    """Whether a text ends in a letter as its last sentence, and has no other: "It is fast. B"."""
+    if not patterns.CAPITAL_LAST.search(reply.text, max(0, start - 6)):
+        return False
+    begun = reply.named_at(0)  # "A is weak", where A is no article
+    is_other = begun and not begun.is_text
+    return not is_other and patterns.CAPITAL.search(reply.text, 0, start) is None
 
 
 def _with_text(line: str, options: Options) -> str | None:

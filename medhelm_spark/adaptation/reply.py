@@ -38,9 +38,12 @@ _STANDS = re.compile(
     r"|is unchanged|remains (?:unchanged|the same)|does(?: not|n't) change)(?=[.!;\n])"
 )
 _REASON = re.compile(
-    rf"(?: (?:answer|choice|option|here|\(\w\)))?(?:\W{{0,4}},? ?(?:{any_of('because')}|as|given"
-    r"|due to|which)\b(?<!or) \w"
-    r"|[\"')\]]{0,3}(?::| [–—-]) \w)"
+    rf"(?: (?:answer|choice|option|here|\(\w\)))?\W{{0,4}},? ?(?:{any_of('because')}|as|given"
+    r"|due to)\b(?<!or) \w"
+)
+_EXPLANATION = re.compile(r"(?: \(\w\))?[\"')\]]{0,3}(?:(?::| [–—-])|,? which) \w")
+_IS = re.compile(
+    rf"\b(?:{any_of('be')}|{any_of('choose')})(?:[ \"'(]|(?:{patterns.FILLER})(?!\w)){{1,9}}\Z"
 )
 _OPTION_LINE = re.compile(r"[ \t]*\(?\w[.):]\)? ")
 _AFTER_SENTENCE = re.compile(r"(?<=[.?!])\s+")
@@ -150,7 +153,10 @@ class Reply:
         rest = self.low[stated : min(stop.start() if stop else len(self.low), stated + _AFTER)]
         if patterns.TURN.search(rest) or self._last_turn > stated:
             return False
-        is_reasoned = _REASON.match(rest) and not patterns.UNREAL.search(rest)
+        is_explained = _EXPLANATION.match(rest) and _IS.search(
+            self.low, max(0, named.start - _DENIAL), named.start
+        )
+        is_reasoned = (is_explained or _REASON.match(rest)) and not patterns.UNREAL.search(rest)
         is_with_label = named.is_text and not is_text_alone
         return bool(stop or is_reasoned or is_with_label)
 

@@ -53,6 +53,8 @@ def test_a_checklist_is_not_read_where_the_exception_is_asked_for() -> None:
         ("It acts at once. Is it answer B?", None),
         ("Heparin is not answer B.", None),
         ("Compare it with vit. C", None),
+        ("A is possible. C", None),
+        ("B is a pill and acts slowly. C", None),
         ("It's C. No, B. Hmm. I can't settle this.", None),
     ],
 )
@@ -136,6 +138,8 @@ def test_other_statements_of_an_answer_are_read(text: str, label: str | None) ->
         ("The rash suggests heparin (option B). Let me look at", None),
         ("So let us begin with heparin (option B). It acts", None),
         ("Option B: The drug acts at once. This option is", None),
+        ("Let's analyze each answer: A: it acts on", None), ("Answer analysis: A - it acts", None),
+        ("To find the answer: aspirin, which acts on", None),
     ],
 )  # fmt: skip
 def test_a_cut_reply_states_its_answer_before_an_explanation(text: str, label: str | None) -> None:
