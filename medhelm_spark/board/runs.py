@@ -17,9 +17,9 @@ from medhelm_spark.domain.run import RunRecord, RunSpec, SuiteRun
 from medhelm_spark.domain.scenario import ScenarioVersion
 from medhelm_spark.domain.stages import INGEST, SCORE, SUMMARIZE, Stage
 from medhelm_spark.domain.stats import MetricInfo, Stat, WrittenStat
-from medhelm_spark.lake.literals import literals
+from medhelm_spark.lake.literals import among, literals
 from medhelm_spark.lake.reader import Reader
-from medhelm_spark.lake.views import CURRENT_RUN_SPECS, CURRENT_RUNS, output_of
+from medhelm_spark.lake.views import current_run_specs, current_runs, output_of
 from medhelm_spark.statistics.cell import BoardCell
 
 _STATS = "SELECT * FROM {{stats}} WHERE run_spec_id IN ({units})"
@@ -72,11 +72,11 @@ class BoardRun:
 
 
 class _Ledger:
-    """The newest finished records, by run or by the version of its data."""
+    """The newest finished records of runs and of the versions of their data."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, units: Iterable[str]) -> None:
         self._records: defaultdict[str, list[RunRecord]] = defaultdict(list)
-        for record in reader.rows(CURRENT_RUNS, RunRecord):
+        for record in reader.rows(current_runs(among("unit_id", units)), RunRecord):
             self._records[record.unit_id].append(record)
         self._score = self._of(SCORE)
         self._summary = self._of(SUMMARIZE)
@@ -128,17 +128,18 @@ def load_runs(
         IntegrityError: A value behind a release's board was changed after it was published.
     """
     frozen = reader_of(reader, source)
-    ledger = _Ledger(frozen)
-    current = reader.rows(CURRENT_RUN_SPECS, SuiteRun)
-    newest = {(row.suite, row.name): row.run_spec_id for row in current}
     frozen_by = releases() if source.kind is Kind.RELEASE else None
-    if frozen_by:
-        pinned = frozen_by.runs(reader, source.name)
-    else:
-        planned = [row for row in current if row.suite == source.name]
+    pinned = frozen_by.runs(reader, source.name) if frozen_by else None
+    suites = {row.suite for row in pinned.planned} if pinned else {source.name}
+    current = reader.rows(current_run_specs(suites), SuiteRun)
+    newest = {(row.suite, row.name): row.run_spec_id for row in current}
+    planned = pinned.planned if pinned else [row for row in current if row.suite == source.name]
+    versions = {row.run_spec.data_version for row in planned}
+    ledger = _Ledger(frozen, {row.run_spec_id for row in planned} | versions)
+    if pinned is None:
         stats = _stats(reader, ledger.newest, [row.run_spec_id for row in planned])
         pinned = PinnedRuns(planned=planned, pins=ledger.newest, stats=stats)
-    scenarios = _scenarios(frozen)
+    scenarios = _scenarios(frozen, versions)
     runs = []
     for planned_row in sorted(pinned.planned, key=_place):
         view = view_of(planned_row.run_spec)
@@ -186,8 +187,9 @@ def _stats(
     return by_run
 
 
-def _scenarios(reader: Reader) -> dict[str, ScenarioVersion]:
-    rows = reader.rows(output_of("scenarios", INGEST, "data_version"), ScenarioVersion)
+def _scenarios(reader: Reader, versions: Iterable[str]) -> dict[str, ScenarioVersion]:
+    sql = output_of("scenarios", INGEST, "data_version", versions)
+    rows = reader.rows(sql, ScenarioVersion)
     return {row.data_version: row for row in rows}
 
 

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from medhelm_spark.board.sources import BoardSource, Kind, releases
 from medhelm_spark.domain.run import SuiteRun
 from medhelm_spark.domain.skipped import LeftOut
+from medhelm_spark.lake.literals import among
 from medhelm_spark.lake.reader import Reader
-from medhelm_spark.lake.views import CURRENT_RUN_SPECS
+from medhelm_spark.lake.views import current_run_specs
 
 RECORDED = "SELECT * FROM {left_out}"
 
@@ -16,13 +17,15 @@ def skipped_in(reader: Reader, source: BoardSource) -> tuple[LeftOut, ...]:
 
     Of a release: those left out of its suites before it was made, and not in it.
     """
-    rows = sorted(reader.rows(RECORDED, LeftOut), key=lambda row: row.left_out_at)
+    is_suite = source.kind is Kind.SUITE
+    where = f" WHERE {among('suite', [source.name])}" if is_suite else ""
+    rows = sorted(reader.rows(RECORDED + where, LeftOut), key=lambda row: row.left_out_at)
     if not rows:
         return ()
     frozen_by = releases() if source.kind is Kind.RELEASE else None
     if frozen_by:
         return tuple(frozen_by.left_out(reader, source.name, rows))
-    current = reader.rows(CURRENT_RUN_SPECS, SuiteRun)
+    current = reader.rows(current_run_specs([source.name]), SuiteRun)
     names = {row.name for row in current if row.suite == source.name}
     return tuple(row for row in rows if row.suite == source.name and row.name not in names)
 

@@ -9,20 +9,27 @@ milliseconds. Few rows that Spark computes take this way too, in both directions
 import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from medhelm_spark.errors import LakeError
+from medhelm_spark.lake.condition import Condition, files_with
+from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import FileReader, refuse_empty_commits, table_schema
 from medhelm_spark.lake.tables import RESTORE, TABLES, WRITE_ID, properties
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
 
 ATTEMPTS = 20
 FEW_TEXTS, FEW_ROWS = 500, 20_000
 """How many rows pass through the driver, with text and without: some ten MB."""
 
 FEW_BYTES = 4 << 20
-"""How large the files of a table may be that the driver reads whole."""
+"""How large the files may be that the driver reads whole."""
 
 PROBE_BYTES = 1 << 16
 """How much free space an append finds before it begins."""
@@ -33,22 +40,91 @@ def is_few(name: str, rows: int) -> bool:
     return rows <= (FEW_TEXTS if TABLES[name].has_text else FEW_ROWS)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scanned:
+    """What has to be read: rows, where that is known, and bytes."""
+
+    rows: int | None
+    size: int
+
+    def is_few(self, name: str) -> bool:
+        return self.rows is not None and is_few(name, self.rows) and self.size <= FEW_BYTES
+
+
+@dataclass(slots=True)
+class _Holding:
+    """The files in which some ids were looked for, and the writes that have them."""
+
+    files: set[str] = field(default_factory=set)
+    writes: set[str] = field(default_factory=set)
+
+
 class FileTables(FileReader):
     """A lake in a folder of this machine, read and written by this process."""
 
-    def few(self, name: str) -> pa.Table | None:
-        """All rows of a table that has few, with the columns that it has; None of a larger one.
+    def __init__(self, location: str) -> None:
+        super().__init__(location)
+        self._holding: dict[tuple[str, str], _Holding] = {}
 
-        One that does not exist has none.
+    def few(self, name: str, where: Condition | None = None) -> pa.Table | None:
+        """The rows of a table, or those that meet a condition, where few have to be read for them.
+
+        None where more have to be; they have the columns that the table has. A table that does not
+        exist has none.
         """
         table = self._open(name)
+        where = where and self._narrowed(name, table, where)
+        sql = f"SELECT * FROM {{{name}}}" + (f" WHERE {where.sql}" if where else "")
+        if self._scanned(table, where).is_few(name):
+            return self.query(sql, {name: table})
+        if where is None or where.at_most is None or not is_few(name, where.at_most):
+            return None
+        most = FEW_TEXTS if TABLES[name].has_text else FEW_ROWS
+        found = self.query(f"{sql} LIMIT {most + 1}", {name: table})
+        return found if is_few(name, found.num_rows) else None
+
+    def narrowed(self, name: str, where: Condition) -> Condition:
+        """The condition with the writes that hold such rows, where these are known to be few."""
+        return self._narrowed(name, self._open(name), where)
+
+    def _narrowed(self, name: str, table: "DeltaTable", where: Condition) -> Condition:
+        """See `narrowed`: the ids are looked for once, and then in the files that came since."""
+        if where.at_most is None or not is_few(name, where.at_most):
+            return where
         files = pa.table(table.get_add_actions(flatten=True))
-        counts = files["num_records"].to_pylist() if files.num_rows else []
-        if None in counts or not is_few(name, sum(counts)):
-            return None
-        if sum(files["size_bytes"].to_pylist() if counts else []) > FEW_BYTES:
-            return None
-        return self.query(f"SELECT * FROM {{{name}}}", {name: table})
+        if not files.num_rows:
+            return where
+        kept = files_with(files, where.values)
+        paths = files["path"].to_pylist()
+        held = self._holding.setdefault((name, where.sql), _Holding())
+        new = [place for place in kept if paths[place] not in held.files]
+        if new:
+            of_new = _single_writes(files, new) if held.files else None
+            among = f"{WRITE_ID} IN ({literals(of_new)}) AND " if of_new else ""
+            sql = f"SELECT DISTINCT {WRITE_ID} FROM {{{name}}} WHERE {among}({where.sql})"
+            held.writes.update(self.query(sql, {name: table})[WRITE_ID].to_pylist())
+            held.files.update(paths[place] for place in kept)
+        wrote = f"{WRITE_ID} IN ({literals(held.writes)}) AND ({where.sql})"
+        return Condition(
+            sql=wrote if held.writes else "false",
+            values={**where.values, WRITE_ID: held.writes},
+            at_most=where.at_most,
+        )
+
+    def scanned(self, name: str, where: Condition | None = None) -> int | None:
+        """How many rows the files have that hold the wanted ones; None where that is not known."""
+        return self._scanned(self._open(name), where).rows
+
+    def _scanned(self, table: "DeltaTable", where: Condition | None) -> "_Scanned":
+        files = pa.table(table.get_add_actions(flatten=True))
+        if not files.num_rows:
+            return _Scanned(rows=0, size=0)
+        kept = files_with(files, where.values if where else {})
+        counts, sizes = (files[name].to_pylist() for name in ("num_records", "size_bytes"))
+        known = [counts[place] for place in kept]
+        return _Scanned(
+            rows=None if None in known else sum(known), size=sum(sizes[place] for place in kept)
+        )
 
     def takes(self, name: str, rows: int) -> bool:
         """Whether so many rows that Spark computed pass through the driver."""
@@ -151,3 +227,14 @@ class FileTables(FileReader):
 
     def _folder(self, name: str) -> str:
         return f"{self.location.rstrip('/')}/{name}"
+
+
+def _single_writes(files: pa.Table, places: Iterable[int]) -> set[str] | None:
+    """The writes of these files, where each has the rows of one; None where that is not known."""
+    bounds = [f"{bound}.{WRITE_ID}" for bound in ("min", "max")]
+    if not set(bounds) <= set(files.column_names):
+        return None
+    low, high = (files[bound].to_pylist() for bound in bounds)
+    if any(low[place] is None or low[place] != high[place] for place in places):
+        return None
+    return {low[place] for place in places}

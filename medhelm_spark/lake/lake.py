@@ -19,6 +19,7 @@ from pyspark.sql import functions as F
 from medhelm_spark.domain.stages import Stage
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.columnar import ddl, fields_of
+from medhelm_spark.lake.condition import Condition
 from medhelm_spark.lake.driver_files import DriverFiles, driver_files
 from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.location import Location
@@ -40,8 +41,14 @@ class Tables(Protocol):
     def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
         """The answer to SQL whose `{name}` placeholders are tables of the lake."""
 
-    def few(self, name: str) -> pa.Table | None:
-        """All rows of a table that has few, none of an absent one; None where Spark reads it."""
+    def few(self, name: str, where: Condition | None = None) -> pa.Table | None:
+        """The wanted rows where they are few, none of an absent table; None where Spark reads."""
+
+    def narrowed(self, name: str, where: Condition) -> Condition:
+        """The condition with the writes that hold such rows, where these are known to be few."""
+
+    def scanned(self, name: str, where: Condition | None = None) -> int | None:
+        """How many rows the files have that hold the wanted ones; None where nobody knows."""
 
     def takes(self, name: str, rows: int) -> bool:
         """Whether so many rows that Spark computed are appended by the driver."""
@@ -115,15 +122,26 @@ class Lake:
         if self._stage and table not in getattr(self._stage, declared):
             raise LakeError(f"stage {self._stage.name!r} {does} {table!r} and does not declare it.")
 
-    def read(self, table: str) -> DataFrame:
-        """All rows of a table with their `write_id`; no rows where it does not exist yet."""
+    def read(self, table: str, where: Condition | None = None) -> DataFrame:
+        """A table's rows with their `write_id`, all or those that meet a condition.
+
+        No rows where it does not exist yet. Few are read at once, by the driver; of many the
+        session is told what it is about to read.
+        """
         self._refuse_undeclared(table, "reads", "reads")
-        few = self._tables.few(table)
+        few = self._tables.few(table, where)
         if few is None:
-            return self._by_spark.read(table)
+            self.session.expect_rows(self._tables.scanned(table, where) or 0)
+            rows = self._by_spark.read(table)
+            return rows.where(where.sql) if where else rows
         rows = self._by_spark.frame(table, few)
         # One partition needs no shuffle, whatever is asked of it.
         return rows.coalesce(1) if 0 < few.num_rows <= ROWS_OF_ONE_TASK else rows
+
+    def narrowed(self, table: str, where: Condition) -> str:
+        """SQL of a condition on few rows, with the writes that hold them where the driver looks."""
+        self._refuse_undeclared(table, "reads", "reads")
+        return self._tables.narrowed(table, where).sql
 
     def query(self, sql: str, **frames: DataFrame) -> DataFrame:
         """Run SQL whose `{name}` placeholders are tables of the lake or the given DataFrames."""

@@ -8,24 +8,43 @@ from collections.abc import Iterable
 from dataclasses import fields
 
 from medhelm_spark.domain.stages import Stage
+from medhelm_spark.lake.literals import among
 from medhelm_spark.lake.tables import TABLES
 
 
-def newest(table: str, by: Iterable[str], order: str) -> str:
-    """SQL of the row of each key that comes first in an order: its row type's columns."""
+def newest(table: str, by: Iterable[str], order: str, where: str = "") -> str:
+    """SQL of the row of each key that comes first in an order: its row type's columns.
+
+    `where` narrows what is read, by columns of the key.
+    """
     names = [field.name for field in fields(TABLES[table].row)]
+    read = f"WHERE {where}" if where else ""
     return f"""
 SELECT {", ".join(names)}
 FROM (SELECT *, row_number() OVER (
         PARTITION BY {", ".join(by)} ORDER BY {order}, write_id DESC) AS age
-      FROM {{{table}}})
+      FROM {{{table}}} {read})
 WHERE age = 1
 """
 
 
-CURRENT_RUNS = newest("runs", ("stage", "unit_id"), "finished_at DESC")
+def current_runs(where: str = "") -> str:
+    """SQL of the current record of each unit of each stage; `where` narrows by stage and unit."""
+    return newest("runs", ("stage", "unit_id"), "finished_at DESC", where)
 
-CURRENT_RUN_SPECS = newest("run_specs", ("suite", "name"), "planned_at DESC")
+
+def current_run_specs(suites: Iterable[str] | None = None) -> str:
+    """SQL of the current plans, of some suites or of all.
+
+    A suite's name that would need escaping narrows nothing: who reads the rows leaves others out.
+    """
+    where = "" if suites is None else among("suite", suites)
+    return newest("run_specs", ("suite", "name"), "planned_at DESC", where)
+
+
+CURRENT_RUNS = current_runs()
+
+CURRENT_RUN_SPECS = current_run_specs()
 """Per (suite, run name) the newest plan is current; the others are superseded."""
 
 # An answer beats a failure; the earliest answer stands, and of failures the latest: a request that
@@ -41,10 +60,18 @@ WHERE age = 1
 """
 
 
-def output_of(table: str, stage: Stage, unit: str = "run_spec_id") -> str:
-    """SQL of a stage's output: the rows of the write that `runs` marks finished for each unit."""
+def output_of(
+    table: str, stage: Stage, unit: str = "run_spec_id", units: Iterable[str] | None = None
+) -> str:
+    """SQL of a stage's output: the rows of the write that `runs` marks finished for each unit.
+
+    With `units` of these alone, or of more where the name of one would need escaping.
+    """
+    names = None if units is None else list(units)
+    records = current_runs("" if names is None else among("unit_id", names))
     return f"""
 SELECT t.* FROM {{{table}}} t
-JOIN ({CURRENT_RUNS}) r
+JOIN ({records}) r
   ON r.stage = '{stage.name}' AND r.unit_id = t.{unit} AND r.write_id = t.write_id
+{"" if names is None else f"WHERE {among(f't.{unit}', names)}"}
 """

@@ -85,7 +85,7 @@ def exported_states(ctx: Context, spec: RunSpec, write: Write) -> Iterator[str]:
         planned=planned,
         data=_data(ctx, spec),
         texts=prompts.dropDuplicates(["prompt_id"]),
-        answers=ctx.results([spec.model_deployment]),
+        answers=ctx.results([spec.model_deployment], planned),
         verdicts=ctx.current("annotations", ANNOTATE, [spec.run_spec_id]),
     )
     return _lines(ctx, map_rows(rows, write, ExportedState, Line))

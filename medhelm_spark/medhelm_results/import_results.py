@@ -156,7 +156,7 @@ def import_results(
     _print_raised(workspace, ready)
     workspace.expect(levels)
     ctx = workspace.context(suite)
-    _ = ctx.ledger  # refuses a lake of a newer schema before anything is written
+    ctx.ledger.check()  # refuses a lake of a newer schema before anything is written
     ready = _at_stored_levels(ctx, ready, workspace.registry.policy, rescore=rescore)
     check_plugins(workspace.registry.policy, {each.files.access_level for each in ready})
     held = imported_already(ctx, {each.run.folder.name: each.fingerprint for each in ready})

@@ -166,7 +166,7 @@ def imported_already(
     """
     ctx = ctx.within(IMPORT_HELM)
     units: dict[str, list[str]] = {}
-    for (stage, unit), record in ctx.ledger.items():
+    for (stage, unit), record in ctx.ledger.all().items():
         if stage == IMPORT_HELM.name:
             units.setdefault(record.fingerprint, []).append(unit)
     wanted = {unit for fingerprint in fingerprints.values() for unit in units.get(fingerprint, ())}

@@ -104,7 +104,7 @@ def estimates_of(prepared: Prepared) -> Estimates:
     ctx, recipients, judging = prepared.ctx, prepared.models, prepared.judging
     deployments = {**recipients.deployments, **judging.deployments}
     measured = {
-        name: seen.tokens_per_second for name, seen in throughput(ctx.ledger.values()).items()
+        name: seen.tokens_per_second for name, seen in throughput(ctx.ledger.all().values()).items()
     }
     return Estimates(
         tuple(

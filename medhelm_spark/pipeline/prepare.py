@@ -152,7 +152,7 @@ def _load(
     if skip_completed:
         done = completed(ctx)
         runs = tuple(run for run in runs if run.name not in done)
-    _ = ctx.ledger  # refuses a lake of a newer schema before anything is written
+    ctx.ledger.check()  # refuses a lake of a newer schema before anything is written
     return _Loaded(
         resolved=resolved,
         ctx=ctx,

@@ -90,7 +90,7 @@ def _records(ctx: Context, rows: ReleaseRows) -> list[RunRecord]:
     suites = {member.suite for member in rows.members}
     return [
         record
-        for (stage, unit), record in ctx.ledger.items()
+        for (stage, unit), record in ctx.ledger.all().items()
         if (stage in OF_RUNS and unit in units)
         or (stage == INGEST.name and unit in data)
         or (stage == INFER.name and record.suite in suites)

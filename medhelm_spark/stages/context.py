@@ -1,24 +1,25 @@
-"""What every stage needs beside its subject, and the ledger of finished work."""
+"""What every stage needs beside its subject."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import TextIO
+from typing import Any, TextIO
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from medhelm_spark.domain.cluster import Cluster
 from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.stages import Stage
+from medhelm_spark.lake.condition import Condition, one_of
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.lease import this_holder
-from medhelm_spark.lake.literals import any_of, literal, literals
+from medhelm_spark.lake.literals import among, any_of, literal, literals
 from medhelm_spark.lake.progress import Watch, metered
-from medhelm_spark.lake.tables import SCHEMA_VERSION, WRITE_ID, refuse_newer
+from medhelm_spark.lake.tables import SCHEMA_VERSION, WRITE_ID
 from medhelm_spark.lake.user import this_user
-from medhelm_spark.lake.views import CURRENT_RESULTS, CURRENT_RUNS
+from medhelm_spark.lake.views import CURRENT_RESULTS
+from medhelm_spark.stages.ledger import Ledger
 from medhelm_spark.version import VERSION
 
 TICK = timedelta(microseconds=1)
@@ -51,24 +52,24 @@ class Context:
     holder: str = field(default_factory=this_holder)
     user: str = field(default_factory=this_user)
 
-    _ledgers: list[dict[tuple[str, str], RunRecord]] = field(default_factory=list, repr=False)
-    """The ledger once it is read, one for the contexts of all stages."""
+    _shared: dict[str, Any] = field(default_factory=dict, repr=False)
+    """What the contexts of all stages have in common: the ledger, and what was looked up."""
 
     @property
-    def ledger(self) -> dict[tuple[str, str], RunRecord]:
-        """The current record of every (stage, unit), read once and kept up by `record`.
+    def ledger(self) -> Ledger:
+        """The current record of every (stage, unit), kept up by `record`."""
+        ledger: Ledger = self._shared.setdefault("ledger", Ledger(self.lake))
+        return ledger
 
-        What another driver finishes meanwhile is not seen: that costs doing it again, no more.
-        """
-        if not self._ledgers:
-            records = self.lake.rows(CURRENT_RUNS, RunRecord)
-            refuse_newer(max((record.schema_version for record in records), default=None))
-            self._ledgers.append({(record.stage, record.unit_id): record for record in records})
-        return self._ledgers[0]
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The requests of runs that were looked up so far: those of a write never change."""
+        asked: dict[str, Any] = self._shared.setdefault("asked", {})
+        return asked
 
     def within(self, stage: Stage) -> "Context":
         """This context for one stage, whose lake refuses tables that the stage does not declare."""
-        _ = self.ledger  # read by the whole lake: few stages declare `runs`
+        _ = self.ledger  # it reads by the whole lake: few stages declare `runs`
         return replace(self, lake=self.lake.within(stage))
 
     def current(
@@ -79,35 +80,55 @@ class Context:
         The same rows as `views.output_of`, as a filter that Delta answers from its file statistics:
         the ledger is at hand, so nothing is joined.
         """
-        return self.lake.read(table).where(self.is_current(stage, units, unit))
+        return self.lake.read(table, self.is_current(stage, units, unit))
 
-    def is_current(self, stage: Stage, units: Iterable[str], unit: str = "run_spec_id") -> str:
-        """The condition of `current` as SQL, alike in Spark SQL and DataFusion."""
+    def is_current(
+        self, stage: Stage, units: Iterable[str], unit: str = "run_spec_id"
+    ) -> Condition:
+        """The condition of `current`."""
         written: dict[str, list[str]] = {}
         for name, record in self.finished(stage, units).items():
             written.setdefault(record.write_id, []).append(name)
-        return any_of(
+        named = [name for names in written.values() for name in names]
+        sql = any_of(
             [
                 f"({WRITE_ID} = {literal(write_id)} AND {unit} IN ({literals(names)}))"
                 for write_id, names in sorted(written.items())
             ]
         )
+        return Condition(sql=sql, values={WRITE_ID: list(written), unit: named})
 
     def prompts(self, renders: Iterable[str]) -> DataFrame:
         """All prompts of these renderings."""
-        return self.lake.read("prompts").where(F.col("render_id").isin(sorted(renders)))
+        return self.lake.read("prompts", one_of("render_id", list(renders)))
 
-    def results(self, deployments: Iterable[str], asked: DataFrame | None = None) -> DataFrame:
-        """The standing result of every request that these deployments were sent.
+    def results(
+        self,
+        deployments: Iterable[str],
+        asked: DataFrame | None = None,
+        ids: Collection[str] | None = None,
+    ) -> DataFrame:
+        """The standing result of every request that these deployments were sent, as `tried`."""
+        return self.lake.query(CURRENT_RESULTS, request_results=self.tried(deployments, asked, ids))
 
-        Of those in the column `request_id` of `asked` alone, where that is given: a judge answers
-        for every suite of the lake, and what is shuffled would grow with all of them.
+    def tried(
+        self,
+        deployments: Iterable[str],
+        asked: DataFrame | None = None,
+        ids: Collection[str] | None = None,
+    ) -> DataFrame:
+        """All results of the requests that these deployments were sent.
+
+        Of those in the column `request_id` of `asked` alone, where that is given: a model answers
+        for every suite of the lake, and what is shuffled would grow with all of them. `ids` are the
+        same ones where they are few: files that have none of them are not read.
         """
-        rows = self.lake.read("request_results")
-        rows = rows.where(F.col("model_deployment").isin(sorted(deployments)))
-        if asked is not None:
-            rows = rows.join(asked.select("request_id"), "request_id", "left_semi")
-        return self.lake.query(CURRENT_RESULTS, request_results=rows)
+        where = results_where(deployments, ids)
+        rows = self.lake.read("request_results", where)
+        # An IN list is part of `where`; it is exact, and spares the join.
+        if asked is None or ids is not None:
+            return rows
+        return rows.join(asked.select("request_id").distinct(), "request_id", "left_semi")
 
     def metered(self, label: str, total: int | None = None) -> AbstractContextManager[Watch]:
         """Shows the rows that a job makes while it runs (see `lake.progress`)."""
@@ -115,8 +136,7 @@ class Context:
 
     def finished(self, stage: Stage, units: Iterable[str]) -> dict[str, RunRecord]:
         """The newest finished record of each of these units, where there is one."""
-        records = {unit: self.ledger.get((stage.name, unit)) for unit in units}
-        return {unit: record for unit, record in records.items() if record}
+        return self.ledger.of(stage, units)
 
     def record(
         self,
@@ -129,8 +149,9 @@ class Context:
         comparability: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
         """Mark units finished: from this commit on the rows of `write_id` are current for them."""
-        held = [self.ledger.get((stage.name, unit)) for unit in fingerprints]
-        finished_at = now([record.finished_at for record in held if record])
+        # A unit with its write in its name, as a wave's, is new.
+        held = self.finished(stage, [unit for unit in fingerprints if write_id not in unit])
+        finished_at = now(record.finished_at for record in held.values())
         rows = [
             RunRecord(
                 stage=stage.name,
@@ -150,7 +171,20 @@ class Context:
             for unit, fingerprint in fingerprints.items()
         ]
         self.lake.append_rows("runs", rows, write_id)
-        self.ledger.update({(stage.name, row.unit_id): row for row in rows})
+        self.ledger.note(rows)
+
+
+def results_where(deployments: Iterable[str], ids: Collection[str] | None = None) -> Condition:
+    """The condition that results are of these deployments, and of these requests if they are few.
+
+    A deployment's name may need escaping: then nothing is narrowed by it, for a request has one.
+    """
+    names = sorted(set(deployments))
+    sql, values = among("model_deployment", names), {"model_deployment": names}
+    if ids is None:
+        return Condition(sql=sql, values=values)
+    few = one_of("request_id", ids)
+    return Condition(sql=f"{sql} AND {few.sql}", values={**values, **few.values}, at_most=len(ids))
 
 
 def now(after: Iterable[datetime] = ()) -> datetime:

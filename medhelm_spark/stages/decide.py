@@ -11,6 +11,7 @@ from medhelm_spark.domain.stages import PLAN
 from medhelm_spark.engines import IMPORTED, factory_of
 from medhelm_spark.errors import PolicyError
 from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.lake.literals import among
 from medhelm_spark.metrics import metrics_for
 from medhelm_spark.policy.allowlist import confined
 from medhelm_spark.policy.levels import without_review
@@ -52,7 +53,8 @@ def decide(
 def record(ctx: Context, decisions: Iterable[PolicyDecision]) -> None:
     """Note the decisions that `policy_decisions` does not hold yet."""
     ctx = ctx.within(PLAN)
-    rows = ctx.lake.rows("SELECT * FROM {policy_decisions}", PolicyDecision)
+    sql = f"SELECT * FROM {{policy_decisions}} WHERE {among('suite', [ctx.suite])}"
+    rows = ctx.lake.rows(sql, PolicyDecision)
     known = {_identity(row) for row in rows if row.suite == ctx.suite}
     own = [replace(row, run_by=ctx.user) for row in decisions]
     new = {_identity(row): row for row in own if _identity(row) not in known}

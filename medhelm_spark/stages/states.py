@@ -30,15 +30,18 @@ from medhelm_spark.domain.stages import ANNOTATE, IMPORT_HELM, INGEST, PLAN, Sta
 from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.lake.columnar import fields_of
-from medhelm_spark.lake.literals import among
+from medhelm_spark.lake.condition import one_of
 from medhelm_spark.lake.rows import rows_of
-from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.context import Context, results_where
 
 INSTANCE_KEY = ("data_version", "instance_id", "perturbation")
 ALWAYS = ("split", "cluster_id")
 FROM_INSTANCE = ("input", "references", "extra_data")
 FROM_PROMPT = ("num_train_instances", "prompt_truncated")
 FROM_RESULT = ("completions", "failure", "prompt_tokens", "completion_tokens", "request_time")
+
+FEW_ASKED = 500
+"""So many requests are named one by one in a condition, which files' statistics can answer."""
 
 # One row of every instance, however often and in whatever wording it is asked.
 AS_IT_IS = "perturbation = '' AND train_trial_index = 0 AND trial_index = 0"
@@ -54,7 +57,7 @@ SELECT q.run_spec_id, q.write_id AS planned_by, count(*) AS requests,
 FROM (@planned) q LEFT JOIN (
     SELECT request_id, count(*) AS tries, bool_or(failure IS NULL) AS answered,
            bool_or(engine_fingerprint = '{IMPORTED}') AS imported
-    FROM {{request_results}} WHERE @asked GROUP BY request_id) r ON r.request_id = q.request_id
+    FROM (@results) a GROUP BY request_id) r ON r.request_id = q.request_id
 GROUP BY q.run_spec_id, q.write_id
 """
 
@@ -116,6 +119,14 @@ class DataOf:
     data_version: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FewAsked:
+    """Requests and their prompts, so few that conditions name them."""
+
+    request_ids: tuple[str, ...]
+    prompt_ids: tuple[str, ...]
+
+
 def requests_of(
     ctx: Context, run_spec_ids: Iterable[str], stage: Stage, purpose: Purpose
 ) -> DataFrame:
@@ -126,8 +137,62 @@ def requests_of(
 
 def planned_sql(ctx: Context, run_spec_ids: Iterable[str], stage: Stage, purpose: Purpose) -> str:
     """The same as SQL, alike in Spark SQL and DataFusion."""
-    current = ctx.is_current(stage, run_spec_ids)
+    current = ctx.is_current(stage, run_spec_ids).sql
     return f"SELECT * FROM {{requests}} WHERE purpose = '{purpose.value}' AND ({current})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Planned:
+    """What a request is known by."""
+
+    request_id: str
+    prompt_id: str
+
+
+def few_asked(
+    ctx: Context, run_spec_ids: Iterable[str], stage: Stage, purpose: Purpose
+) -> FewAsked | None:
+    """The requests of these RunSpecs and their prompts, where they are few; None of many."""
+    planned = planned_sql(ctx, run_spec_ids, stage, purpose)
+    if planned not in ctx.asked:
+        sql = f"SELECT request_id, prompt_id FROM ({planned}) p LIMIT {FEW_ASKED + 1}"
+        rows = ctx.lake.rows(sql, _Planned)
+        ctx.asked[planned] = (
+            FewAsked(
+                request_ids=tuple(sorted({row.request_id for row in rows})),
+                prompt_ids=tuple(sorted({row.prompt_id for row in rows})),
+            )
+            if len(rows) <= FEW_ASKED
+            else None
+        )
+    few: FewAsked | None = ctx.asked[planned]
+    return few
+
+
+def results_sql(
+    ctx: Context,
+    run_spec_ids: Iterable[str],
+    stage: Stage,
+    purpose: Purpose,
+    deployments: Iterable[str],
+) -> str:
+    """All results of the requests of these RunSpecs, as SQL, alike in Spark SQL and DataFusion.
+
+    They are narrowed to these requests before anything is made of them: a deployment's results are
+    those of every suite.
+    """
+    units = list(run_spec_ids)
+    few = few_asked(ctx, units, stage, purpose)
+    where = results_where(deployments, few.request_ids if few else None)
+    narrowed = ctx.lake.narrowed("request_results", where)
+    if few:
+        return f"SELECT * FROM {{request_results}} WHERE {narrowed}"
+    planned = planned_sql(ctx, units, stage, purpose)
+    return (
+        f"SELECT a.* FROM (SELECT DISTINCT request_id AS asked_id FROM ({planned}) p) k "
+        f"JOIN (SELECT * FROM {{request_results}} WHERE {narrowed}) a "
+        "ON a.request_id = k.asked_id"
+    )
 
 
 def inputs_of(
@@ -147,7 +212,7 @@ def inputs_of(
         deployments: who was asked.
     """
     sql = INPUTS.replace("@planned", planned_sql(ctx, run_spec_ids, stage, purpose)).replace(
-        "@asked", among("model_deployment", deployments)
+        "@results", results_sql(ctx, run_spec_ids, stage, purpose, deployments)
     )
     return {row.run_spec_id: row for row in ctx.lake.rows(sql, Inputs)}
 
@@ -162,13 +227,16 @@ def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> Dat
     """RequestState rows of these RunSpecs, carrying only the fields in `needs`."""
     units = [spec.run_spec_id for spec in specs]
     data = [DataOf(run_spec_id=spec.run_spec_id, data_version=spec.data_version) for spec in specs]
-    results = ctx.results({spec.model_deployment for spec in specs})
+    planned = requests_of(ctx, units, PLAN, Purpose.EVALUATE)
+    few = few_asked(ctx, units, PLAN, Purpose.EVALUATE)
+    results = ctx.results(
+        {spec.model_deployment for spec in specs}, planned, few.request_ids if few else None
+    )
     instances = ctx.current(
         "instances", INGEST, {spec.data_version for spec in specs}, "data_version"
     )
     joined = (
-        requests_of(ctx, units, PLAN, Purpose.EVALUATE)
-        .select("request_id", "prompt_id", *EVALUATION_KEY)
+        planned.select("request_id", "prompt_id", *EVALUATION_KEY)
         .join(F.broadcast(ctx.lake.frame(data, DataOf)), "run_spec_id")
         .join(results.select("request_id", *FROM_RESULT), "request_id", "left")
         # Last, because what is joined is shuffled by the next join's key: an input may be long.
@@ -178,7 +246,7 @@ def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> Dat
         )
     )
     if needs & {*FROM_PROMPT}:
-        joined = joined.join(_prompts(ctx), "prompt_id")
+        joined = joined.join(_prompts(prompts_of(ctx, planned, few)), "prompt_id")
     if "verdicts" in needs:
         joined = joined.join(_verdicts(ctx, units), list(EVALUATION_KEY), "left")
     if "stored" in needs:
@@ -188,10 +256,18 @@ def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> Dat
     return joined.select(*columns)
 
 
-def _prompts(ctx: Context) -> DataFrame:
+def prompts_of(ctx: Context, planned: DataFrame, few: FewAsked | None) -> DataFrame:
+    """The prompts of planned requests; `few` are these requests, where they are few."""
+    if few:
+        return ctx.lake.read("prompts", one_of("prompt_id", few.prompt_ids, len(few.prompt_ids)))
+    asked = planned.select("prompt_id").distinct()
+    return ctx.lake.read("prompts").join(asked, "prompt_id", "left_semi")
+
+
+def _prompts(prompts: DataFrame) -> DataFrame:
     """What is known of the prompts without their text; a text that was rendered twice is one."""
     known = [F.max(name).alias(name) for name in FROM_PROMPT]
-    return ctx.lake.read("prompts").groupBy("prompt_id").agg(*known)
+    return prompts.groupBy("prompt_id").agg(*known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from medhelm_spark.board import Kind
 from medhelm_spark.domain.run import RunSpec, SuiteRun
 from medhelm_spark.domain.stages import SCORE, SUMMARIZE, TRACK
-from medhelm_spark.domain.stats import Stat
+from medhelm_spark.domain.stats import Stat, WrittenStat
 from medhelm_spark.lake.lake import new_write_id
-from medhelm_spark.lake.views import output_of
+from medhelm_spark.lake.literals import among
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.waves import Throughput, by_executor, throughput
 from medhelm_spark.stages.plan.run_specs import current_runs
@@ -26,7 +26,7 @@ from medhelm_spark.tracking.experiment import (
     track_suite,
 )
 from medhelm_spark.tracking.tables import MlflowRun
-from medhelm_spark.tracking.tracked import CURRENT_MLFLOW_RUNS
+from medhelm_spark.tracking.tracked import current_mlflow_runs
 from medhelm_spark.workspace.workspace import Workspace
 
 DATA = ("instances", "request_results", "per_instance_stats", "stats")
@@ -87,7 +87,8 @@ def _remember(ctx: Context, where: _Where, logged: Iterable[Logged]) -> None:
     """Note in the lake which MLflow runs have the numbers; what is noted already is not again."""
     lake = ctx.lake.within(TRACK)
     now = datetime.now(UTC)
-    known = {_identity(row) for row in lake.rows(CURRENT_MLFLOW_RUNS, MlflowRun)}
+    sql = current_mlflow_runs(where.kind, where.name)
+    known = {_identity(row) for row in lake.rows(sql, MlflowRun)}
     rows = [
         MlflowRun(
             kind=where.kind.value,
@@ -111,8 +112,10 @@ def _identity(row: MlflowRun) -> tuple[str, ...]:
     return (*key, row.mlflow_run_id, row.address, row.served_by)
 
 
-def _all_runs(ctx: Context) -> list[SuiteRun]:
-    return ctx.lake.rows("SELECT * FROM {run_specs}", SuiteRun)
+def _planned(ctx: Context, suite: str) -> list[SuiteRun]:
+    """All that was ever planned for a suite."""
+    sql = f"SELECT * FROM {{run_specs}} WHERE {among('suite', [suite])}"
+    return [row for row in ctx.lake.rows(sql, SuiteRun) if row.suite == suite]
 
 
 def _tracked(
@@ -146,11 +149,12 @@ def _tracked(
                     page=where.page(unit),
                 )
             )
-    asked = throughput(ctx.ledger.values(), suite)
+    records = ctx.ledger.waves(suite)
+    asked = throughput(records, suite)
     return [
         TrackedSuite(
             suite=suite,
-            work=_work(asked.get(name), by_executor(ctx.ledger.values(), name, suite)),
+            work=_work(asked.get(name), by_executor(records, name, suite)),
             model_deployment=name,
             runs=tuple(runs),
             mean_win_rate=rows[name].mean_win_rate if name in rows else None,
@@ -216,17 +220,19 @@ def _rates(asked: Throughput) -> dict[str, float]:
 
 
 def _stats(ctx: Context, units: Iterable[str]) -> dict[str, list[Stat]]:
-    wanted, stats = set(units), defaultdict(list)
-    for row in ctx.lake.rows(output_of("stats", SUMMARIZE), Stat):
-        if row.run_spec_id in wanted:
+    stats: dict[str, list[Stat]] = defaultdict(list)
+    pins = {unit: record.write_id for unit, record in ctx.finished(SUMMARIZE, units).items()}
+    sql = f"SELECT * FROM {{stats}} WHERE {among('run_spec_id', pins)}"
+    for row in ctx.lake.rows(sql, WrittenStat):
+        if pins.get(row.run_spec_id) == row.write_id:
             stats[row.run_spec_id].append(row)
     return stats
 
 
 def _superseded(ctx: Context, suite: str, current: set[str]) -> dict[str, list[str]]:
     superseded: dict[str, list[str]] = defaultdict(list)
-    for row in _all_runs(ctx):
-        if row.suite == suite and row.run_spec_id not in current:
+    for row in _planned(ctx, suite):
+        if row.run_spec_id not in current:
             superseded[row.run_spec.model_deployment].append(row.run_spec_id)
     return superseded
 

@@ -1,17 +1,24 @@
 """Which MLflow runs have the numbers of a suite or release."""
 
-from medhelm_spark.board.sources import BoardSource
+from medhelm_spark.board.sources import BoardSource, Kind
+from medhelm_spark.lake.literals import among
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import newest
 from medhelm_spark.tracking.tables import MlflowRun
 
-CURRENT_MLFLOW_RUNS = newest(
-    "mlflow_runs", ("kind", "name", "model_deployment", "run_spec_id"), "tracked_at DESC"
-)
+
+def current_mlflow_runs(kind: Kind, name: str) -> str:
+    """SQL of the newest note on each of the MLflow runs of a suite or release.
+
+    Those of others too, where its name would need escaping.
+    """
+    by = ("kind", "name", "model_deployment", "run_spec_id")
+    where = f"{among('kind', [kind.value])} AND {among('name', [name])}"
+    return newest("mlflow_runs", by, "tracked_at DESC", where)
 
 
 def tracked_of(reader: Reader, source: BoardSource) -> list[MlflowRun]:
     """The MLflow runs of its models and of their runs, by name; none where nothing was tracked."""
-    rows = reader.rows(CURRENT_MLFLOW_RUNS, MlflowRun)
+    rows = reader.rows(current_mlflow_runs(source.kind, source.name), MlflowRun)
     mine = [row for row in rows if (row.kind, row.name) == (source.kind.value, source.name)]
     return sorted(mine, key=lambda row: (row.model_deployment, row.run_spec_id))

@@ -217,7 +217,7 @@ def _placed(ctx: Context, specs: Sequence[RunSpec], answers: AnswerFile) -> Data
 
 
 def _unanswered(ctx: Context, specs: Sequence[RunSpec], placed: DataFrame) -> DataFrame:
-    results = ctx.results({spec.model_deployment for spec in specs})
+    results = ctx.results({spec.model_deployment for spec in specs}, placed)
     answered = results.where("failure IS NULL").select("request_id")
     once = placed.where("trial = trial_index").dropDuplicates(["request_id"])
     return once.join(answered, "request_id", "left_anti").select(*Matched.__dataclass_fields__)
@@ -226,8 +226,10 @@ def _unanswered(ctx: Context, specs: Sequence[RunSpec], placed: DataFrame) -> Da
 def _answered(ctx: Context, specs: Sequence[RunSpec]) -> bool:
     units = [spec.run_spec_id for spec in specs]
     planned = requests_of(ctx, units, PLAN, Purpose.EVALUATE)
-    results = ctx.results({spec.model_deployment for spec in specs}).select("request_id")
-    return bool(planned.join(results, "request_id", "left_semi").limit(1).count())
+    results = ctx.results({spec.model_deployment for spec in specs}, planned)
+    return bool(
+        planned.join(results.select("request_id"), "request_id", "left_semi").limit(1).count()
+    )
 
 
 def _results(rows: Iterable[Matched]) -> Iterator[RequestResult]:

@@ -27,7 +27,7 @@ def current_of_many(lake: Lake) -> int:
     written = F.concat(F.lit("w"), F.col("pin"))
     lake.append("pins", lake.frame(pins, Pin).withColumn("write_id", written), "w")
     context = Context(lake=lake, suite="s")
-    context.ledger.update({("ingest", f"u{n}"): _record(n) for n in range(UNITS)})
+    context.ledger.note(_record(n) for n in range(UNITS))
     units = [f"u{n}" for n in range(UNITS)]
     return context.current("pins", INGEST, units, "scenario_name").count()
 

@@ -30,7 +30,7 @@ from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.policy.levels import strictest_sql
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.run_stage import run_stage
-from medhelm_spark.stages.states import read_answers, requests_of
+from medhelm_spark.stages.states import few_asked, read_answers, requests_of
 
 # One row per answer and annotator; `subject_id` names the answer together with its instance, since
 # two instances may share a request but not a gold answer.
@@ -245,6 +245,8 @@ def _write(
     calls = judge_calls(judging, specs)
     subjects = subjects_of(ctx, calls)
     ask_judges = _ask_judges(judging, specs)
+    units = [spec.run_spec_id for spec in specs]
+    few = few_asked(ctx, units, PLAN, Purpose.EVALUATE)
     tasks = ctx.lake.query(
         TASKS,
         subjects=subjects,
@@ -252,7 +254,11 @@ def _write(
         instances_now=ctx.current(
             "instances", INGEST, {spec.data_version for spec in specs}, "data_version"
         ),
-        results=ctx.results({spec.model_deployment for spec in specs}),
+        results=ctx.results(
+            {spec.model_deployment for spec in specs},
+            subjects.select(F.col("judged_request_id").alias("request_id")),
+            few.request_ids if few else None,
+        ),
     )
     prompts = map_rows(tasks, ask_judges, JudgeTask, Prompt)
     ctx.lake.append("prompts", prompts, write_id, at_most=size)

@@ -44,7 +44,7 @@ from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.pending import InferenceTargets
 from medhelm_spark.stages.infer.stage import infer
 from medhelm_spark.stages.run_stage import Written, run_stage
-from medhelm_spark.stages.states import inputs_of, requests_of
+from medhelm_spark.stages.states import few_asked, inputs_of, requests_of
 
 VERDICTS = f"""
 SELECT struct({", ".join(f"s.{name}" for name in EVALUATION_KEY)}, s.annotator, c.judge,
@@ -236,10 +236,19 @@ def _verdict_tasks(ctx: Context, judging: Judging, specs: Mapping[str, RunSpec])
     subjects = subjects_of(ctx, calls)
     judge_requests = requests_of(ctx, specs, PLAN_JUDGES, Purpose.JUDGE)
     judged = subjects.select(F.col("judged_request_id").alias("request_id"))
+    few = [
+        few_asked(ctx, specs, PLAN, Purpose.EVALUATE),
+        few_asked(ctx, specs, PLAN_JUDGES, Purpose.JUDGE),
+    ]
+    ids = [name for each in few if each for name in each.request_ids]
     return ctx.lake.query(
         VERDICTS,
         subjects=subjects,
         calls=F.broadcast(ctx.lake.frame(calls, JudgeCall)),
         judge_requests=judge_requests,
-        results=ctx.results(deployments, judge_requests.select("request_id").union(judged)),
+        results=ctx.results(
+            deployments,
+            judge_requests.select("request_id").union(judged),
+            ids if None not in few else None,
+        ),
     )

@@ -18,10 +18,9 @@ from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import FailureKind, Purpose
 from medhelm_spark.domain.stages import INFER, PLAN, Stage
 from medhelm_spark.engines import IMPORTED
-from medhelm_spark.lake.literals import among
 from medhelm_spark.policy.levels import level_sql, strictness_sql
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.states import planned_sql, requests_of
+from medhelm_spark.stages.states import few_asked, planned_sql, requests_of, results_sql
 
 # A set of kinds as a number: SQL has no cheap aggregate that gathers a set of texts.
 BITS = {kind: 1 << place for place, kind in enumerate(FailureKind)}
@@ -66,7 +65,7 @@ LEFT JOIN (
            max(CASE WHEN age = 1 THEN reason END) AS reason
     FROM (SELECT request_id, failure, reason, row_number() OVER (
               PARTITION BY request_id ORDER BY completed_at DESC, write_id) AS age
-          FROM {{request_results}} WHERE @asked)
+          FROM (@results) a)
     GROUP BY request_id) t ON t.request_id = r.request_id
 GROUP BY r.model_deployment, coalesce(t.answered, false), coalesce(t.failures, 0), t.last_failure
 """
@@ -182,13 +181,13 @@ def pending_of(
         for deployment in to_infer
     ]
     own = ", ".join(f"'{write_id}'" for write_id in writes)
-    tried = ctx.lake.read("request_results").where(
-        F.col("model_deployment").isin([row.name for row in rows])
-    )
+    planned = requests_of(ctx, run_spec_ids, recipients.stage, recipients.purpose)
+    few = few_asked(ctx, run_spec_ids, recipients.stage, recipients.purpose)
+    tried = ctx.tried([row.name for row in rows], planned, few.request_ids if few else None)
     sql = PENDING.replace("{retry}", "true" if recipients.retry_failed else "false")
     return ctx.lake.query(
         sql.replace("{own}", f"write_id IN ({own})" if own else "false"),
-        planned=requests_of(ctx, run_spec_ids, recipients.stage, recipients.purpose),
+        planned=planned,
         request_results=tried,
         to_infer=F.broadcast(ctx.lake.frame(rows, InferenceDeployment)),
     )
@@ -201,11 +200,10 @@ def tallies_of(
     not_retried = {deployment.name: deployment.not_retried for deployment in recipients.to_infer}
     if not not_retried or not run_spec_ids:
         return {}
-    planned = planned_sql(ctx, run_spec_ids, recipients.stage, recipients.purpose)
-    asked = among("model_deployment", not_retried)
-    rows = ctx.lake.rows(
-        STANDING.replace("@planned", planned).replace("@asked", asked), RequestStates
-    )
+    stage, purpose = recipients.stage, recipients.purpose
+    sql = STANDING.replace("@planned", planned_sql(ctx, run_spec_ids, stage, purpose))
+    results = results_sql(ctx, run_spec_ids, stage, purpose, not_retried)
+    rows = ctx.lake.rows(sql.replace("@results", results), RequestStates)
     return tallies((row for row in rows if row.model_deployment in not_retried), not_retried)
 
 

@@ -24,8 +24,10 @@ from medhelm_spark.engines import Gate, factory_of
 from medhelm_spark.engines.engine_pool import engine_for
 from medhelm_spark.engines.retry import Asked, not_set_up, until_fault, until_outage
 from medhelm_spark.errors import EngineError, MedhelmSparkError, OutageError, SetupError
+from medhelm_spark.lake.condition import one_of
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.lease import LeaseHandle, lease
+from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.progress import Watch
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.lake.session import node_addresses
@@ -54,7 +56,7 @@ from medhelm_spark.stages.infer.recovery import commit_interrupted
 from medhelm_spark.stages.infer.slots import SLOT, assign_slots
 from medhelm_spark.stages.infer.speeds import FIRST_WAVE, speeds_of
 from medhelm_spark.stages.infer.waves import WaveOutcome, asked_in, record_wave
-from medhelm_spark.stages.states import DataOf, requests_of
+from medhelm_spark.stages.states import DataOf, few_asked, prompts_of, requests_of
 
 MAX_WAVE_ROWS = 200_000
 
@@ -84,6 +86,7 @@ FROM {wave} GROUP BY model_deployment
 
 DATA_OF = """
 SELECT DISTINCT run_spec_id, run_spec['data_version'] AS data_version FROM {run_specs}
+WHERE run_spec_id IN (@units)
 """
 
 # What is sent takes the strictest level of the request, its prompt, and every instance that asks
@@ -238,7 +241,7 @@ class _Waves:
         self, ctx: Context, run_spec_ids: Sequence[str], recipients: InferenceTargets
     ) -> None:
         self._ctx, self._units, self._recipients = ctx, run_spec_ids, recipients
-        self._speeds = speeds_of(recipients.to_infer, ctx.ledger.values())
+        self._speeds = speeds_of(recipients.to_infer, ctx.ledger.last_waves())
         self.kept = CommittedAnswers()
         self._writes: list[str] = []
         self._in_a_row: dict[str, int] = {}
@@ -404,17 +407,20 @@ def _with_text(
     equals, prefixes stand together. What failed before comes last.
     """
     units = sorted(run_spec_ids)
-    data = [row for row in ctx.lake.rows(DATA_OF, DataOf) if row.run_spec_id in units]
+    data = ctx.lake.rows(DATA_OF.replace("@units", literals(units)), DataOf)
     versions = sorted({row.data_version for row in data})
+    planned = requests_of(ctx, units, recipients.stage, recipients.purpose)
+    few = few_asked(ctx, units, recipients.stage, recipients.purpose)
     levels = ctx.lake.query(
         SOURCE_LEVELS,
-        planned=requests_of(ctx, units, recipients.stage, recipients.purpose),
+        planned=planned,
         data=F.broadcast(ctx.lake.frame(data, DataOf)),
-        instances=ctx.lake.read("instances").where(F.col("data_version").isin(versions)),
+        instances=ctx.lake.read("instances", one_of("data_version", versions)),
     )
     # Text joins last and is shuffled once, to its slot.
     levelled = ctx.lake.query(LEVELLED, assigned=assign_slots(ctx.lake, wave, slots), levels=levels)
-    rows = ctx.lake.query(WITH_TEXT, levelled=F.broadcast(levelled))
+    prompts = prompts_of(ctx, planned, few)
+    rows = ctx.lake.query(WITH_TEXT, levelled=F.broadcast(levelled), prompts=prompts)
     longest = F.col("decoding.max_tokens").desc()
     order = ("text", "messages", "prompt_id", "request_id")
     own = rows.repartition(slots, SLOT)

@@ -1,7 +1,7 @@
 """RunSpecs: frozen from resolved runs, entered into a suite, superseding what they replace."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -23,7 +23,7 @@ from medhelm_spark.domain.stages import PLAN
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import ConfigError, LakeError
 from medhelm_spark.lake.lake import new_write_id
-from medhelm_spark.lake.views import CURRENT_RUN_SPECS
+from medhelm_spark.lake.views import current_run_specs
 from medhelm_spark.stages.context import Context, now
 
 EVAL_SPLITS = (Split.VALID.value, Split.TEST.value)
@@ -84,7 +84,7 @@ def adapters_of(spec: RunSpec) -> dict[str, AdapterSpec]:
 
 def current_runs(ctx: Context) -> list[SuiteRun]:
     """The suite's current RunSpecs."""
-    rows = ctx.lake.rows(CURRENT_RUN_SPECS, SuiteRun)
+    rows = ctx.lake.rows(current_run_specs([ctx.suite]), SuiteRun)
     return [row for row in rows if row.suite == ctx.suite]
 
 
@@ -218,12 +218,19 @@ def _check_examples(run: ResolvedRun, sizes: Mapping[str, int]) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Suite:
+    suite: str
+
+
 def suite_runs(ctx: Context, suites: Sequence[str]) -> list[SuiteRun]:
     """The current RunSpecs of some suites; LakeError for a suite that was never planned."""
-    current = ctx.lake.rows(CURRENT_RUN_SPECS, SuiteRun)
-    known = {row.suite for row in current}
+    current = ctx.lake.rows(current_run_specs(suites), SuiteRun)
+    held_here = {row.suite for row in current}
     for suite in suites:
-        if suite not in known:
+        if suite not in held_here:
+            rows = ctx.lake.rows("SELECT DISTINCT suite FROM {run_specs}", _Suite)
+            known = {row.suite for row in rows}
             held = f"it has {', '.join(map(repr, sorted(known)))}" if known else "nor any other"
             raise LakeError(f"{ctx.lake.location} has no suite {suite!r}; {held}.")
     return sorted((row for row in current if row.suite in suites), key=lambda row: row.name)

@@ -85,7 +85,7 @@ def test_the_order_of_records_is_the_order_of_commits(
     ctx.record(SCORE, {"u": "first"}, "w1", behind)
     ctx.record(SCORE, {"u": "second"}, "w2", behind)
     again = as_user(lake, "x")
-    assert again.ledger[SCORE.name, "u"].fingerprint == "second"
+    assert again.finished(SCORE, ["u"])["u"].fingerprint == "second"
     assert now() == behind
 
 

@@ -1,0 +1,57 @@
+"""A condition on a table's rows, with what the statistics of the table's files tell of it."""
+
+from bisect import bisect_left
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from medhelm_spark.lake.literals import literals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """Which rows of a table are wanted: `sql`, alike in Spark SQL and DataFusion.
+
+    `values` are the only ones that these columns have in such rows: a file whose smallest and
+    largest value leave all of them out holds none. `at_most` is how many rows can meet it whatever
+    the table holds, as far as that is known; an estimate will do.
+    """
+
+    sql: str
+    values: Mapping[str, Collection[str]] = field(default_factory=dict)
+    at_most: int | None = None
+
+
+def one_of(column: str, names: Collection[str], at_most: int | None = None) -> Condition:
+    """The rows whose column is one of some ids.
+
+    >>> one_of("unit_id", ["b", "a"]).sql
+    "unit_id IN ('a', 'b')"
+    """
+    return Condition(
+        sql=f"{column} IN ({literals(names)})", values={column: names}, at_most=at_most
+    )
+
+
+def files_with(files: pa.Table, values: Mapping[str, Collection[str]]) -> Sequence[int]:
+    """The places of the files that may hold rows with these values, by their statistics.
+
+    `files` are Delta's actions, flat. A file or column without statistics may hold anything.
+    """
+    kept: Sequence[int] = range(files.num_rows)
+    for column, wanted in values.items():
+        names = [f"{bound}.{column}" for bound in ("min", "max")]
+        if not set(names) <= set(files.column_names):
+            continue
+        low, high = (files[name].to_pylist() for name in names)
+        ordered = sorted(set(wanted))
+        kept = [place for place in kept if _may_hold(low[place], high[place], ordered)]
+    return kept
+
+
+def _may_hold(low: str | None, high: str | None, ordered: Sequence[str]) -> bool:
+    if low is None or high is None:
+        return True
+    place = bisect_left(ordered, low)
+    return place < len(ordered) and ordered[place] <= high
