@@ -31,6 +31,9 @@ FEW_TEXTS, FEW_ROWS = 500, 20_000
 FEW_BYTES = 4 << 20
 """How large the files may be that the driver reads whole."""
 
+PROBED_BYTES = 32 << 20
+"""How large the files may be in which the driver looks whether few rows meet a condition."""
+
 PROBE_BYTES = 1 << 16
 """How much free space an append finds before it begins."""
 
@@ -75,9 +78,10 @@ class FileTables(FileReader):
         table = self._open(name)
         where = where and self._narrowed(name, table, where)
         sql = f"SELECT * FROM {{{name}}}" + (f" WHERE {where.sql}" if where else "")
-        if self._scanned(table, where).is_few(name):
+        scanned = self._scanned(table, where)
+        if scanned.is_few(name):
             return self.query(sql, {name: table})
-        if where is None or where.at_most is None or not is_few(name, where.at_most):
+        if where is None or not (where.at_most is not None or scanned.size <= PROBED_BYTES):
             return None
         most = FEW_TEXTS if TABLES[name].has_text else FEW_ROWS
         found = self.query(f"{sql} LIMIT {most + 1}", {name: table})
@@ -89,7 +93,7 @@ class FileTables(FileReader):
 
     def _narrowed(self, name: str, table: "DeltaTable", where: Condition) -> Condition:
         """See `narrowed`: the ids are looked for once, and then in the files that came since."""
-        if where.at_most is None or not is_few(name, where.at_most):
+        if where.at_most is None:
             return where
         files = pa.table(table.get_add_actions(flatten=True))
         if not files.num_rows:

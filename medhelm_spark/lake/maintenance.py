@@ -18,7 +18,8 @@ from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.links import refuse_links
 from medhelm_spark.lake.reader import refuse_empty_commits
 from medhelm_spark.lake.settings import temporarily
-from medhelm_spark.lake.tables import TABLES, WRITE_ID
+from medhelm_spark.lake.tables import STATISTICS, TABLES, WRITE_ID, properties
+from medhelm_spark.operating_system import take_lock
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -28,9 +29,21 @@ ATTEMPTS = 8
 CONFLICTS = ("CONCURRENT", "METADATA_CHANGED", "PROTOCOL_CHANGED", "CANNOT_MODIFY_APPEND_ONLY")
 """What another writer's commit makes of ours; the last where another `gc` put the property back."""
 
+REWRITING = "_rewriting.lock"
+"""The file in a lake's folder that is locked while files are rewritten."""
+
 FEW_FILES = 8
 LARGE_FILE = 64 << 20
 """A table of fewer files, or whose files have so many bytes on average, is left as it is."""
+
+MANY_SMALL_FILES = 200
+SMALL_FILE = 1 << 20
+MERGED_FILE = 8 << 20
+"""At the end of a run a table of more than so many files, each smaller than `SMALL_FILE` bytes, has
+its files below `MERGED_FILE` bytes merged up to that; larger ones are not read for it."""
+
+# Databricks and Delta: files from this size on are left as they are.
+LEFT_BY_OPTIMIZE = "spark.databricks.delta.optimize.minFileSize"
 
 # A table's folder is listed by so many tasks: the ten thousand of Spark's default take minutes.
 LISTING = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
@@ -41,10 +54,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """The number of files of a table's newest version, and their bytes."""
+    """The number of files of a table's newest version, and their bytes.
+
+    `small` are those of less than `SMALL_FILE` bytes; all or none, by their mean, where Spark
+    counts.
+    """
 
     count: int
     size: int
+    small: int = 0
 
     @property
     def are_small(self) -> bool:
@@ -78,6 +96,12 @@ class Maintenance(Protocol):
             LakeError: Other writers kept changing the table.
         """
 
+    def merge(self, table: str) -> bool:
+        """Merge the table's small files; false where another process rewrites files.
+
+        Rows that are appended meanwhile stay, and earlier versions stay readable.
+        """
+
     def vacuum(self, table: str, days: int, *, dry_run: bool) -> int:
         """Delete files that no version of the last `days` days has; returns how many.
 
@@ -96,8 +120,31 @@ def maintenance_of(lake: Lake) -> Maintenance:
     return _Folder(lake.location.name) if lake.is_folder_of_ours else _Spark(lake)
 
 
+def merge_small_files(lake: Lake) -> dict[str, int]:
+    """Merge the files of tables that runs have filled with small ones; how many, by table.
+
+    `runs` gets the most files, several by each run: where it has few, Spark asks no other table.
+    """
+    tables: Maintenance = _Folder(lake.location.name) if lake.is_folder_of_ours else _Spark(lake)
+    merged = {}
+    for table in sorted(TABLES, key=lambda name: name != "runs"):
+        small = tables.files(table).small if tables.exists(table) else 0
+        if small > MANY_SMALL_FILES:
+            lake.before_writing()
+            if tables.merge(table):
+                merged[table] = small
+        elif table == "runs" and not lake.is_folder_of_ours:
+            break
+    return merged
+
+
 def _order(table: str) -> list[str]:
-    return [*TABLES[table].indexed, WRITE_ID]
+    return [*(TABLES[table].sorted_by or (*TABLES[table].indexed, WRITE_ID))]
+
+
+def _statistics(table: str) -> str:
+    """The columns that files' statistics are of; an older table has fewer."""
+    return properties(TABLES[table])[STATISTICS]
 
 
 def _retried(table: str, action: Callable[[], T], is_conflict: Callable[[Exception], bool]) -> T:
@@ -151,13 +198,41 @@ class _Folder:
 
         actions = pa.table(self._open(table).get_add_actions(flatten=True))
         sizes = actions["size_bytes"].to_pylist() if actions.num_rows else []
-        return Files(count=len(sizes), size=sum(sizes))
+        small = sum(size < SMALL_FILE for size in sizes)
+        return Files(count=len(sizes), size=sum(sizes), small=small)
 
     def rewrite(self, table: str) -> None:
         def once() -> None:
             self._open(table).optimize.z_order(_order(table))
 
-        _retried(table, once, _is_conflict)
+        def widen() -> None:
+            held = self._open(table)
+            if held.metadata().configuration.get(STATISTICS) != _statistics(table):
+                held.alter.set_table_properties({STATISTICS: _statistics(table)})
+
+        with self._rewriting(wait=True):
+            _retried(table, widen, _is_conflict)
+            _retried(table, once, _is_conflict)
+
+    def merge(self, table: str) -> bool:
+        with self._rewriting(wait=False) as is_ours:
+            try:
+                if is_ours:
+                    self._open(table).optimize.compact(target_size=MERGED_FILE)
+            except Exception as error:  # another driver removed rows
+                if not _is_conflict(error):
+                    raise
+                return False
+        return is_ours
+
+    @contextmanager
+    def _rewriting(self, *, wait: bool) -> Iterator[bool]:
+        """Rewrite files as the only process that does; false where another one does.
+
+        delta-rs sees no conflict in two that rewrite the same files, and both would add the rows.
+        """
+        with Path(self._location, REWRITING).open("a") as file:
+            yield take_lock(file.fileno(), wait=wait)
 
     def vacuum(self, table: str, days: int, *, dry_run: bool) -> int:
         # `full`: files that a crashed writer never committed too.
@@ -215,13 +290,29 @@ class _Spark:
     def files(self, table: str) -> Files:
         detail = self._lake.spark.sql(f"DESCRIBE DETAIL {self._lake.location.quoted(table)}")
         (row,) = detail.select("numFiles", "sizeInBytes").collect()
-        return Files(count=int(row["numFiles"]), size=int(row["sizeInBytes"]))
+        count, size = int(row["numFiles"]), int(row["sizeInBytes"])
+        return Files(count=count, size=size, small=count if size < count * SMALL_FILE else 0)
 
     def rewrite(self, table: str) -> None:
         self._lake.before_writing()
-        columns = ", ".join(_order(table))
-        sql = f"OPTIMIZE {self._lake.location.quoted(table)} ZORDER BY ({columns})"
+        name, columns = self._lake.location.quoted(table), ", ".join(_order(table))
+        widen = f"ALTER TABLE {name} SET TBLPROPERTIES ('{STATISTICS}' = '{_statistics(table)}')"
+        sql = f"OPTIMIZE {name} ZORDER BY ({columns})"
+        detail = self._lake.spark.sql(f"DESCRIBE DETAIL {name}").select("properties").collect()
+        if detail[0]["properties"].get(STATISTICS) != _statistics(table):
+            _retried(table, lambda: self._lake.spark.sql(widen), _is_spark_conflict)
         _retried(table, lambda: self._lake.spark.sql(sql), _is_spark_conflict)
+
+    def merge(self, table: str) -> bool:
+        sql = f"OPTIMIZE {self._lake.location.quoted(table)}"
+        try:
+            with temporarily(self._lake.spark, {LEFT_BY_OPTIMIZE: str(MERGED_FILE)}):
+                self._lake.spark.sql(sql).collect()
+        except Exception as error:  # Delta's conflicts reach Python as the JVM's own
+            if not _is_spark_conflict(error):
+                raise
+            return False
+        return True
 
     def vacuum(self, table: str, days: int, *, dry_run: bool) -> int:
         name = self._lake.location.quoted(table)

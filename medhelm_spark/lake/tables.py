@@ -15,6 +15,7 @@ from medhelm_spark.errors import NewerLakeError
 
 SCHEMA_VERSION = 1
 WRITE_ID = "write_id"
+STATISTICS = "delta.dataSkippingStatsColumns"
 
 RESTORE = "RESTORE"
 """The operation of Delta's history by which an earlier version comes back."""
@@ -25,8 +26,9 @@ class Table:
     """One Delta table; `indexed` are the columns whose statistics may stand in the log.
 
     They are those that a reader narrows by and that are alike within a file: the smallest and
-    largest of random ids would tell nothing, and cost a comparison per row. `level` is, in SQL, the
-    access level of a row with text.
+    largest of random ids would tell nothing, and cost a comparison per row. `sorted_by` are the
+    columns in whose order `optimize` brings the rows, which makes ids alike within a file too; by
+    default `indexed` and the write. `level` is, in SQL, the access level of a row with text.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Table:
     indexed: tuple[str, ...]
     has_text: bool = False
     level: str = "access_level"
+    sorted_by: tuple[str, ...] = ()
     description: str = ""
 
 
@@ -98,7 +101,7 @@ def properties(table: Table) -> dict[str, str]:
     wants to has to take the property away first, in a commit that the table's history keeps.
     """
     return {
-        "delta.dataSkippingStatsColumns": ",".join((*table.indexed, WRITE_ID)),
+        STATISTICS: ",".join((*table.indexed, WRITE_ID)),
         "delta.appendOnly": "true",
         "delta.enableDeletionVectors": "false",
         "delta.checkpointPolicy": "classic",

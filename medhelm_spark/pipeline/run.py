@@ -2,14 +2,18 @@
 
 from dataclasses import dataclass, replace
 
+from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stages import ANNOTATE, INFER, SCORE, SUMMARIZE, UPTO, Stage
+from medhelm_spark.errors import LakeError, is_interrupt
 from medhelm_spark.governance.stated_levels import with_levels
+from medhelm_spark.lake.maintenance import merge_small_files
 from medhelm_spark.pipeline.prepare import Prepared
 from medhelm_spark.pipeline.rescore import Rescored, enter_rescored, others_of, rescored
 from medhelm_spark.pipeline.suite_models import StaleModel, on_other_data, others_left, runs_of
 from medhelm_spark.stages.annotate.stage import annotate
 from medhelm_spark.stages.comparability import outdated
+from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.stage import infer
 from medhelm_spark.stages.plan.run_specs import current_runs
 from medhelm_spark.stages.score.stage import score
@@ -27,7 +31,25 @@ def evaluate(
     work = _Work(prepared, retry_failed=retry_failed)
     for stage in UPTO[: UPTO.index(upto) + 1]:
         work.do(stage)
-    return work.calls, work.finish()
+    others = work.finish()
+    merge_files(prepared.ctx)
+    return work.calls, others
+
+
+def merge_files(ctx: Context) -> None:
+    """Merge the small files that many runs have left; what was done before stands without it."""
+    try:
+        merged = merge_small_files(ctx.lake)
+    except LakeError:
+        raise
+    except Exception as error:  # delta-rs and Spark have kinds of their own
+        if is_interrupt(error):
+            raise
+        ctx.say(f"lake: small files were not merged ({type(error).__name__})")
+        return
+    if merged:
+        files = counted(sum(merged.values()), "small file")
+        ctx.say(f"lake: merged {files} of {counted(len(merged), 'table')}")
 
 
 class _Work:
