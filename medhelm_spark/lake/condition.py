@@ -10,7 +10,7 @@ from medhelm_spark.lake.literals import literals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
+class RowCondition:
     """Which rows of a table are wanted: `sql`, alike in Spark SQL and DataFusion.
 
     `values` are the only ones that these columns have in such rows: a file whose smallest and
@@ -23,13 +23,13 @@ class Condition:
     at_most: int | None = None
 
 
-def one_of(column: str, names: Collection[str], at_most: int | None = None) -> Condition:
+def one_of(column: str, names: Collection[str], at_most: int | None = None) -> RowCondition:
     """The rows whose column is one of some ids.
 
     >>> one_of("unit_id", ["b", "a"]).sql
     "unit_id IN ('a', 'b')"
     """
-    return Condition(
+    return RowCondition(
         sql=f"{column} IN ({literals(names)})", values={column: names}, at_most=at_most
     )
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from medhelm_spark.errors import LakeError
-from medhelm_spark.lake.condition import Condition, files_with
+from medhelm_spark.lake.condition import RowCondition, files_with
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import FileReader, refuse_empty_commits, table_schema
 from medhelm_spark.lake.tables import RESTORE, TABLES, WRITE_ID, properties
@@ -69,7 +69,7 @@ class FileTables(FileReader):
         super().__init__(location)
         self._holding: dict[tuple[str, str], _Holding] = {}
 
-    def few(self, name: str, where: Condition | None = None) -> pa.Table | None:
+    def few(self, name: str, where: RowCondition | None = None) -> pa.Table | None:
         """The rows of a table, or those that meet a condition, where few have to be read for them.
 
         None where more have to be; they have the columns that the table has. A table that does not
@@ -87,11 +87,11 @@ class FileTables(FileReader):
         found = self.query(f"{sql} LIMIT {most + 1}", {name: table})
         return found if is_few(name, found.num_rows) else None
 
-    def narrowed(self, name: str, where: Condition) -> Condition:
+    def narrowed(self, name: str, where: RowCondition) -> RowCondition:
         """The condition with the writes that hold such rows, where these are known to be few."""
         return self._narrowed(name, self._open(name), where)
 
-    def _narrowed(self, name: str, table: "DeltaTable", where: Condition) -> Condition:
+    def _narrowed(self, name: str, table: "DeltaTable", where: RowCondition) -> RowCondition:
         """See `narrowed`: the ids are looked for once, and then in the files that came since."""
         if where.at_most is None:
             return where
@@ -109,17 +109,17 @@ class FileTables(FileReader):
             held.writes.update(self.query(sql, {name: table})[WRITE_ID].to_pylist())
             held.files.update(paths[place] for place in kept)
         wrote = f"{WRITE_ID} IN ({literals(held.writes)}) AND ({where.sql})"
-        return Condition(
+        return RowCondition(
             sql=wrote if held.writes else "false",
             values={**where.values, WRITE_ID: held.writes},
             at_most=where.at_most,
         )
 
-    def scanned(self, name: str, where: Condition | None = None) -> int | None:
+    def scanned(self, name: str, where: RowCondition | None = None) -> int | None:
         """How many rows the files have that hold the wanted ones; None where that is not known."""
         return self._scanned(self._open(name), where).rows
 
-    def _scanned(self, table: "DeltaTable", where: Condition | None) -> "_Scanned":
+    def _scanned(self, table: "DeltaTable", where: RowCondition | None) -> "_Scanned":
         files = pa.table(table.get_add_actions(flatten=True))
         if not files.num_rows:
             return _Scanned(rows=0, size=0)

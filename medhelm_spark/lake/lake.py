@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 from medhelm_spark.domain.stages import Stage
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.columnar import ddl, fields_of
-from medhelm_spark.lake.condition import Condition
+from medhelm_spark.lake.condition import RowCondition
 from medhelm_spark.lake.driver_files import DriverFiles, driver_files
 from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.location import Location
@@ -41,13 +41,13 @@ class Tables(Protocol):
     def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
         """The answer to SQL whose `{name}` placeholders are tables of the lake."""
 
-    def few(self, name: str, where: Condition | None = None) -> pa.Table | None:
+    def few(self, name: str, where: RowCondition | None = None) -> pa.Table | None:
         """The wanted rows where they are few, none of an absent table; None where Spark reads."""
 
-    def narrowed(self, name: str, where: Condition) -> Condition:
+    def narrowed(self, name: str, where: RowCondition) -> RowCondition:
         """The condition with the writes that hold such rows, where these are known to be few."""
 
-    def scanned(self, name: str, where: Condition | None = None) -> int | None:
+    def scanned(self, name: str, where: RowCondition | None = None) -> int | None:
         """How many rows the files have that hold the wanted ones; None where nobody knows."""
 
     def takes(self, name: str, rows: int) -> bool:
@@ -122,7 +122,7 @@ class Lake:
         if self._stage and table not in getattr(self._stage, declared):
             raise LakeError(f"stage {self._stage.name!r} {does} {table!r} and does not declare it.")
 
-    def read(self, table: str, where: Condition | None = None) -> DataFrame:
+    def read(self, table: str, where: RowCondition | None = None) -> DataFrame:
         """A table's rows with their `write_id`, all or those that meet a condition.
 
         No rows where it does not exist yet. Few are read at once, by the driver; of many the
@@ -138,7 +138,7 @@ class Lake:
         # One partition needs no shuffle, whatever is asked of it.
         return rows.coalesce(1) if 0 < few.num_rows <= ROWS_OF_ONE_TASK else rows
 
-    def narrowed(self, table: str, where: Condition) -> str:
+    def narrowed(self, table: str, where: RowCondition) -> str:
         """SQL of a condition on few rows, with the writes that hold them where the driver looks."""
         self._refuse_undeclared(table, "reads", "reads")
         return self._tables.narrowed(table, where).sql

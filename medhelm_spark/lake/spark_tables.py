@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as F
 
 from medhelm_spark.lake.columnar import ddl, fields_of
-from medhelm_spark.lake.condition import Condition
+from medhelm_spark.lake.condition import RowCondition
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.reader import named_tables
 from medhelm_spark.lake.rows import parsed, plain_errors, rows_of
@@ -100,14 +100,14 @@ class SparkTables:
         tables: dict[str, Any] = {name: self.read(name) for name in named_tables(sql)}
         return rows_of(self._spark.sql(sql, **tables), row_type)
 
-    def few(self, name: str, where: Condition | None = None) -> pa.Table | None:
+    def few(self, name: str, where: RowCondition | None = None) -> pa.Table | None:
         """None: Spark's own reading of a table costs no second one."""
 
-    def narrowed(self, name: str, where: Condition) -> Condition:
+    def narrowed(self, name: str, where: RowCondition) -> RowCondition:
         """The condition as it is: nothing is read for it."""
         return where
 
-    def scanned(self, name: str, where: Condition | None = None) -> int | None:
+    def scanned(self, name: str, where: RowCondition | None = None) -> int | None:
         """None: the files of the table are not listed for it."""
 
     def takes(self, name: str, rows: int) -> bool:

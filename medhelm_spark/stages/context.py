@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from medhelm_spark.domain.cluster import Cluster
 from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.stages import Stage
-from medhelm_spark.lake.condition import Condition, one_of
+from medhelm_spark.lake.condition import RowCondition, one_of
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.lease import this_holder
 from medhelm_spark.lake.literals import among, any_of, literal, literals
@@ -84,7 +84,7 @@ class Context:
 
     def is_current(
         self, stage: Stage, units: Iterable[str], unit: str = "run_spec_id"
-    ) -> Condition:
+    ) -> RowCondition:
         """The condition of `current`."""
         written: dict[str, list[str]] = {}
         for name, record in self.finished(stage, units).items():
@@ -96,7 +96,7 @@ class Context:
                 for write_id, names in sorted(written.items())
             ]
         )
-        return Condition(sql=sql, values={WRITE_ID: list(written), unit: named})
+        return RowCondition(sql=sql, values={WRITE_ID: list(written), unit: named})
 
     def prompts(self, renders: Iterable[str]) -> DataFrame:
         """All prompts of these renderings."""
@@ -174,7 +174,7 @@ class Context:
         self.ledger.note(rows)
 
 
-def results_where(deployments: Iterable[str], ids: Collection[str] | None = None) -> Condition:
+def results_where(deployments: Iterable[str], ids: Collection[str] | None = None) -> RowCondition:
     """The condition that results are of these deployments, and of these requests if they are few.
 
     A deployment's name may need escaping: then nothing is narrowed by it, for a request has one.
@@ -182,9 +182,11 @@ def results_where(deployments: Iterable[str], ids: Collection[str] | None = None
     names = sorted(set(deployments))
     sql, values = among("model_deployment", names), {"model_deployment": names}
     if ids is None:
-        return Condition(sql=sql, values=values)
+        return RowCondition(sql=sql, values=values)
     few = one_of("request_id", ids)
-    return Condition(sql=f"{sql} AND {few.sql}", values={**values, **few.values}, at_most=len(ids))
+    return RowCondition(
+        sql=f"{sql} AND {few.sql}", values={**values, **few.values}, at_most=len(ids)
+    )
 
 
 def now(after: Iterable[datetime] = ()) -> datetime:

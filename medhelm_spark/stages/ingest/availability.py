@@ -12,6 +12,7 @@ from medhelm_spark.domain.skipped import LeftOut, SkippedRun
 from medhelm_spark.domain.stages import INGEST
 from medhelm_spark.errors import AbsentDataError, DataError
 from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.lake.literals import among
 from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.scenarios import Hub, Pins
 from medhelm_spark.stages.context import Context, now
@@ -93,7 +94,8 @@ def record_skipped(ctx: Context, runs: Sequence[SkippedRun]) -> tuple[LeftOut, .
         for run in runs
     ]
     if rows:
-        held = ctx.lake.rows("SELECT * FROM {left_out}", LeftOut)
+        sql = f"SELECT * FROM {{left_out}} WHERE {among('suite', [ctx.suite])}"
+        held = ctx.lake.rows(sql, LeftOut)
         known = {_identity(row) for row in held}
         new = [row for row in rows if _identity(row) not in known]
         ctx.lake.append_rows("left_out", new, new_write_id())

@@ -9,6 +9,7 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion, Split
 from medhelm_spark.domain.stages import INGEST
+from medhelm_spark.lake.literals import among
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
 from medhelm_spark.scenarios import parser_of
@@ -85,7 +86,9 @@ def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]
     """
     known = {card.source.data_version: card.name for card in cards if card.source.data_version}
     hashes = {card.name: parse_hash(card) for card in cards if not card.source.data_version}
-    rows = ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion) if cards else []
+    of_cards = f"{among('scenario_name', hashes)} OR {among('data_version', known)}"
+    sql = f"SELECT * FROM {{scenarios}} WHERE {of_cards}"
+    rows = ctx.lake.rows(sql, ScenarioVersion) if cards else []
     known |= {
         row.data_version: row.scenario_name
         for row in rows
@@ -127,7 +130,8 @@ def unchanged(
 ) -> dict[str, Ingested]:
     """What the lake holds of cards whose files' bytes and rules are those of a data version."""
     wanted = {(name, parse_hash(cards[name]), of) for name, of in hashes.items() if of}
-    rows = ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion) if wanted else []
+    sql = f"SELECT * FROM {{scenarios}} WHERE {among('scenario_name', [row[0] for row in wanted])}"
+    rows = ctx.lake.rows(sql, ScenarioVersion) if wanted else []
     held = {
         row.data_version: row
         for row in rows

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.scenario import HashedText, ScenarioCard, ScenarioVersion
 from medhelm_spark.domain.stages import INGEST, Stage
+from medhelm_spark.lake.literals import among
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.policy.levels import level_sql, strictness_sql
 from medhelm_spark.scenarios import Record, hashes_of
@@ -143,7 +144,8 @@ def _of_versions(ctx: Context, versions: Sequence[str]) -> DataFrame:
 def _stricter(ctx: Context, level: AccessLevel) -> DataFrame | None:
     """The instances of the lake that are stricter than a level; None where there are none."""
     stricter = [other.value for other in AccessLevel if other.strictness > level.strictness]
-    rows = ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion)
+    sql = f"SELECT * FROM {{scenarios}} WHERE {among('access_level', stricter)}"
+    rows = ctx.lake.rows(sql, ScenarioVersion)
     sizes = {
         row.data_version: row.num_instances for row in rows if row.access_level.value in stricter
     }

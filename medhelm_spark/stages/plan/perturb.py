@@ -19,6 +19,7 @@ from medhelm_spark.domain.run import AdapterSpec, PerturbationSpec, RunSpec
 from medhelm_spark.domain.scenario import Instance, ScenarioVersion, Split
 from medhelm_spark.domain.stages import INGEST
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.lake.literals import among
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.plan.samples import DRAWN, Sample, draw_id, draws_of
@@ -169,9 +170,8 @@ def _write(ctx: Context, derived: Mapping[str, tuple[ResolvedRun, RunSpec]], wri
 
 def _enter(ctx: Context, bases: Mapping[str, str], write_id: str) -> None:
     """Describe derived versions as what they come from; no card parses into them."""
-    known = {
-        row.data_version: row for row in ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion)
-    }
+    sql = f"SELECT * FROM {{scenarios}} WHERE {among('data_version', bases.values())}"
+    known = {row.data_version: row for row in ctx.lake.rows(sql, ScenarioVersion)}
     rows = [
         replace(known[base], data_version=target, card_hash=target, source=f"perturbed {base}")
         for target, base in bases.items()

@@ -7,7 +7,7 @@ import pytest
 from deltalake import DeltaTable
 
 from medhelm_spark.lake import files
-from medhelm_spark.lake.condition import Condition, one_of
+from medhelm_spark.lake.condition import RowCondition, one_of
 from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.reader import table_schema
 
@@ -53,7 +53,7 @@ def test_the_small_part_of_a_large_table_is_read_by_the_driver(tables: FileTable
     part = one_of("write_id", ["b"])
     assert tables.scanned("runs", part) == 2
     assert found(tables.few("runs", part)) == [("b", "b1"), ("b", "b2")]
-    both = Condition(
+    both = RowCondition(
         sql="write_id = 'b' AND unit_id IN ('b2')", values={"write_id": ["b"], "unit_id": ["b2"]}
     )
     assert found(tables.few("runs", both)) == [("b", "b2")]
@@ -62,7 +62,7 @@ def test_the_small_part_of_a_large_table_is_read_by_the_driver(tables: FileTable
 
 
 def test_a_column_without_statistics_narrows_no_file_and_still_the_rows(tables: FileTables) -> None:
-    by_version = Condition(sql="code_version IS NULL", values={"code_version": ["1"]})
+    by_version = RowCondition(sql="code_version IS NULL", values={"code_version": ["1"]})
     assert tables.scanned("runs", by_version) == 6
     assert tables.few("runs", by_version) is None
 
