@@ -68,6 +68,7 @@ class Ledger:
     def all(self) -> Mapping[tuple[str, str], RunRecord]:
         """The current records of all units, by stage and unit."""
         if not self._is_whole:
+            self.check()
             self._take(self._lake.rows(CURRENT_RUNS, RunRecord))
             self._is_whole = True
         return self._records

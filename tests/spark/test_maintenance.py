@@ -15,8 +15,10 @@ from medhelm_spark.config.resources import conf_path
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.retention import Retention
 from medhelm_spark.domain.stages import SCORE, SUMMARIZE
+from medhelm_spark.lake import maintenance
 from medhelm_spark.lake.lake import Lake
-from medhelm_spark.lake.maintenance import maintenance_of
+from medhelm_spark.lake.maintenance import maintenance_of, merge_small_files
+from medhelm_spark.lake.tables import STATISTICS
 from medhelm_spark.maintenance.gc import gc
 from medhelm_spark.stages.context import Context
 from tests.ledger import scored
@@ -105,6 +107,28 @@ def lake(tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -
     """A lake whose files this process is not sure to see: Spark does all that is done."""
     monkeypatch.setenv("HADOOP_CONF_DIR", str(tmp_path))
     return Lake(spark, str(tmp_path / "lake"))
+
+
+def test_small_files_are_merged_by_spark_where_it_does_all(
+    tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(maintenance, "MANY_SMALL_FILES", 2)
+    here = Lake(spark, str(tmp_path / "lake"))
+    for number in range(3):
+        scored(here, f"u{number}", f"w{number}", datetime.now(UTC))
+    older = DeltaTable(here.location.table("per_instance_stats"))
+    older.alter.set_table_properties({STATISTICS: "write_id"})
+    monkeypatch.setenv("HADOOP_CONF_DIR", str(tmp_path))
+    there = Lake(spark, str(tmp_path / "lake"))
+    assert not there.is_folder_of_ours
+    assert merge_small_files(there) == {"per_instance_stats": 3, "runs": 3}
+    assert maintenance_of(there).files("runs").count == 1
+    assert {row.unit_id for row in there.read("runs").collect()} == {"u0", "u1", "u2"}
+    assert merge_small_files(there) == {}
+    maintenance_of(there).rewrite("per_instance_stats")
+    held = DeltaTable(here.location.table("per_instance_stats")).metadata().configuration
+    assert held[STATISTICS] == "run_spec_id,write_id"
+    assert there.read("per_instance_stats").count() == 3
 
 
 @pytest.mark.long
