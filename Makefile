@@ -137,6 +137,8 @@ bench-intervals: setup ## Coverage of the intervals and false wins of incomplete
 	$(BIN)/python -m benchmarks.missing_answers > benchmarks/results/missing_answers.md
 bench-boards: setup ## 414,000 results: made, summarised, read as a board, all pairs of models compared (minutes)
 	$(BIN)/python -m benchmarks.boards
+bench-age: setup ## Ten questions in lakes that are empty, used 2,000 times and full: seconds, CPU, memory (half an hour)
+	$(BIN)/python -m benchmarks.lake_age
 bench-pages: setup ## The pages in Chromium on 414,000 and 2,070,000 results: seconds, CPU, memory (minutes)
 	$(BIN)/python -m benchmarks.pages
 bench-vllm: java $(VLLM)/.installed ## A run on Spark beside bare vLLM, with SmolLM2 cut to three layers (half an hour)

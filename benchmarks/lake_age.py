@@ -43,7 +43,10 @@ SUFFIXED = frozenset(
 """The columns that tell one run's rows from another's."""
 
 SINCE = 25
-"""So many runs follow the last checkpoint of a table's log, and its last rewriting."""
+"""So many runs follow the last merging of small files: `runs` has 150 more then."""
+
+CHECKPOINT = 50
+"""The commits from one checkpoint of a table's log to the next, as the tables' properties say."""
 
 CALL = """
 import os, re, sys
@@ -179,8 +182,10 @@ def _grow_table(table: Path, first: int, last: int) -> None:
                 actions.append({"add": {**copied, "stats": json.dumps(stats)}})
             lines = "".join(json.dumps(action) + "\n" for action in actions)
             (log / f"{version:020}.json").write_text(lines, encoding="utf-8")
-        if number == last - SINCE:
-            DeltaTable(str(table)).create_checkpoint()
+        is_due = version % CHECKPOINT < len(commits)
+        if is_due and number > last - 2 * CHECKPOINT:  # as any writer does; readers need the last
+            place = version - version % CHECKPOINT
+            DeltaTable(str(table), version=place).create_checkpoint()
 
 
 def _commits(log: Path) -> Iterator[list[dict[str, Any]]]:
@@ -330,8 +335,8 @@ def main() -> None:
         lakes = {
             "empty": None,
             "one run before": folder / "lakes" / "one",
-            f"{args.runs:,} runs, never rewritten": folder / "lakes" / "used",
-            f"{args.runs:,} runs, rewritten by the last but {SINCE}": maintained(folder, args.runs),
+            f"{args.runs:,} runs, never merged": folder / "lakes" / "used",
+            f"{args.runs:,} runs, merged by the last but {SINCE}": maintained(folder, args.runs),
             "full": folder / "lakes" / "full",
         }
         if args.optimized:

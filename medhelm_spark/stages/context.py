@@ -128,7 +128,7 @@ class Context:
         # An IN list is part of `where`; it is exact, and spares the join.
         if asked is None or ids is not None:
             return rows
-        return rows.join(asked.select("request_id").distinct(), "request_id", "left_semi")
+        return rows.join(asked.select("request_id"), "request_id", "left_semi")
 
     def metered(self, label: str, total: int | None = None) -> AbstractContextManager[Watch]:
         """Shows the rows that a job makes while it runs (see `lake.progress`)."""

@@ -260,8 +260,7 @@ def prompts_of(ctx: Context, planned: DataFrame, few: FewAsked | None) -> DataFr
     """The prompts of planned requests; `few` are these requests, where they are few."""
     if few:
         return ctx.lake.read("prompts", one_of("prompt_id", few.prompt_ids, len(few.prompt_ids)))
-    asked = planned.select("prompt_id").distinct()
-    return ctx.lake.read("prompts").join(asked, "prompt_id", "left_semi")
+    return ctx.lake.read("prompts").join(planned.select("prompt_id"), "prompt_id", "left_semi")
 
 
 def _prompts(prompts: DataFrame) -> DataFrame:
