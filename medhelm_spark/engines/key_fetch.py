@@ -1,16 +1,23 @@
 """Gets a key from a command or from an OAuth server; what either says is shown nowhere."""
 
+import asyncio
 import json
 import subprocess
 import time
+from base64 import b64encode
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from urllib.parse import quote
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlencode
 
 from medhelm_spark.domain.key_source import KeyCommand, KeySource, OAuthClient
-from medhelm_spark.engines.peers import Wire, blocking_client, http_error
+from medhelm_spark.engines.reply_limit import ReplyTooLongError
 from medhelm_spark.engines.secrets import resolve
 from medhelm_spark.subprocess_env import FETCHING, child_environment
+
+if TYPE_CHECKING:
+    from medhelm_spark.engines.peers import Reply, Wire
 
 COMMAND_SECONDS = 60.0
 TOKEN_SECONDS = 30.0
@@ -34,7 +41,7 @@ class Key:
     seconds: float | None = None
 
 
-def fetch(source: KeySource, wire: Wire, *, where: str) -> Key:
+def fetch(source: KeySource, wire: "Wire", *, where: str) -> Key:
     """The key of a source, renewed before it ends; a command or server is tried three times.
 
     Raises:
@@ -79,30 +86,45 @@ def _printed(source: KeyCommand) -> Key:
     return Key(text=_word(done.stdout, said), seconds=USED_PART * source.lifetime)
 
 
-def _granted(source: OAuthClient, secret: str, wire: Wire) -> Key:
+def _granted(source: OAuthClient, secret: str, wire: "Wire") -> Key:
     said = "the server of args.api_key.token_url"
     form = {"grant_type": "client_credentials"} | ({"scope": source.scope} if source.scope else {})
-    login = tuple(quote(part, safe="") for part in (source.client_id, secret))
+    login = ":".join(quote(part, safe="") for part in (source.client_id, secret))
+    headers = {
+        "accept": "application/json",
+        "authorization": f"Basic {b64encode(login.encode()).decode()}",
+        "content-type": "application/x-www-form-urlencoded",
+    }
+    asked = _asked(source.token_url, headers, urlencode(form).encode(), wire)
     try:
-        with (
-            blocking_client(wire, TOKEN_SECONDS) as client,
-            client.stream("POST", source.token_url, data=form, auth=login) as reply,
-        ):
-            body = b""
-            for chunk in reply.iter_bytes():
-                body += chunk
-                if len(body) > MAX_REPLY_BYTES:
-                    raise NoKeyError(f"{said} sent more than {MAX_REPLY_BYTES} bytes")
-            status = reply.status_code
-    except http_error() as error:
+        # The caller's thread may have an event loop of its own, as a notebook's has.
+        with ThreadPoolExecutor(max_workers=1) as thread:
+            reply = thread.submit(asyncio.run, asked).result()
+    except ReplyTooLongError:
+        raise NoKeyError(f"{said} sent more than {MAX_REPLY_BYTES} bytes") from None
+    except Exception as error:
         raise NoKeyError(f"{said} cannot be asked ({type(error).__name__})") from None
-    if status != 200:
+    if reply.status != 200:
         cure = "check args.api_key.client_id, client_secret and scope"
-        raise NoKeyError(f"{said} answered {status}; {cure}")
-    return _token_of(body, said)
+        raise NoKeyError(f"{said} answered {reply.status}; {cure}")
+    return _token_of(reply.text, said)
 
 
-def _token_of(body: bytes, said: str) -> Key:
+async def _asked(url: str, headers: dict[str, str], form: bytes, wire: "Wire") -> "Reply":
+    """What a server of tokens answers: by the same certificates and proxy, and it gets no text."""
+    from yarl import URL
+
+    from medhelm_spark.engines.peers import Client
+
+    client = Client(replace(wire, max_reply_bytes=MAX_REPLY_BYTES), None)
+    try:
+        async with asyncio.timeout(TOKEN_SECONDS):
+            return await client.post(URL(url), headers, form)
+    finally:
+        await client.close()
+
+
+def _token_of(body: str, said: str) -> Key:
     try:
         reply = json.loads(body)
         text, seconds = str(reply["access_token"]), reply.get("expires_in")

@@ -6,13 +6,12 @@ Synchronous callers see an Engine; behind it one event loop in a thread keeps up
 
 import asyncio
 import logging
-import threading
 import time
-from collections.abc import Coroutine, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from functools import lru_cache
 from importlib.metadata import version
-from typing import Any, TypeVar
+from typing import Any
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import LEAST_FAILURES_IN_A_ROW, Deployment
@@ -22,6 +21,7 @@ from medhelm_spark.domain.network import Reach
 from medhelm_spark.domain.request import FailureKind, Request, RequestResult
 from medhelm_spark.engines import wire
 from medhelm_spark.engines.engine import EngineFactory, Gate, reach_of, read_settings
+from medhelm_spark.engines.loop_thread import LoopThread
 from medhelm_spark.engines.openai_client import (
     Connection,
     OpenAISettings,
@@ -46,45 +46,8 @@ from medhelm_spark.engines.stream import stream
 
 logger = logging.getLogger(__name__)
 
-T = TypeVar("T")
-STOP_SECONDS = 5.0
 MANY_AT_FIRST = 2 * LEAST_FAILURES_IN_A_ROW
 QUOTA_HINT = "the quota or credit of the account is used up"
-
-
-class LoopThread:
-    """An asyncio loop in a thread of its own, which synchronous callers keep busy."""
-
-    def __init__(self, name: str) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
-        self._thread.start()
-
-    @property
-    def is_open(self) -> bool:
-        return not self._loop.is_closed()
-
-    def submit(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
-        """Starts a coroutine; cancelling the future cancels it."""
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
-
-    def close(self) -> None:
-        """Cancels what still runs, ends the thread and frees the loop."""
-        if not self.is_open:
-            return
-        self.submit(_cancel_others()).result(STOP_SECONDS)
-        # The threads that look up host names.
-        self.submit(self._loop.shutdown_default_executor()).result(STOP_SECONDS)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(STOP_SECONDS)
-        self._loop.close()
-
-
-async def _cancel_others() -> None:
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
 
 
 class OpenAIEngine:
@@ -248,7 +211,7 @@ def _shown(deployment: Deployment, settings: OpenAISettings) -> dict[str, Any]:
     omitted = (settings.omit,) if settings.omit else ()
     return {
         "engine": "openai",
-        "version": version("openai"),
+        "version": version("aiohttp"),
         "model": settings.model_of(deployment),
         "settings": content_id(deciding, settings.chat_template, *omitted)[:8],
     }
@@ -274,7 +237,7 @@ ENGINE = EngineFactory(
         {"api_key", "azure", "base_url", "ca_bundle", "headers", "max_reply_bytes"}
         | {"organization", "proxy", "proxy_login", "timeout"}
     ),
-    imports=("openai",),
+    imports=("aiohttp",),
 )
 
 ENGINES = {"openai": ENGINE}

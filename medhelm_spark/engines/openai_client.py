@@ -1,12 +1,11 @@
 """One HTTP call to an OpenAI-compatible server, and what came of it.
 
-The client follows no redirect and trusts nothing of the environment: text goes where the deployment
-says and nowhere else, and gated and private text only to a peer that the policy lists. Its loggers,
-which print request bodies, are kept quiet.
+Text goes where the deployment says and nowhere else, and gated and private text only to a peer that
+the policy lists (`engines.peers`).
 """
 
 import asyncio
-import logging
+import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -24,28 +23,26 @@ from medhelm_spark.engines.faults import FAULTS, fault
 from medhelm_spark.engines.key_fetch import Key, NoKeyError, fetch
 from medhelm_spark.engines.keys import Keys
 from medhelm_spark.engines.parameters import refused
-from medhelm_spark.engines.peers import MAX_REPLY_BYTES, PeerError, Wire, transport
-from medhelm_spark.engines.reply_limit import ReplyTooLongError
+from medhelm_spark.engines.reply_limit import MAX_REPLY_BYTES, ReplyTooLongError
 from medhelm_spark.engines.retry import KEY_STATUS, NO_KEY, NO_REPLY, Action, CallError, classify
 from medhelm_spark.engines.secrets import is_reference, references_in, resolve
 from medhelm_spark.errors import SetupError
 from medhelm_spark.version import VERSION
 
 if TYPE_CHECKING:
-    import openai
+    from medhelm_spark.engines.peers import Client, Wire
 
 VENDOR_URL = "https://api.openai.com/v1"
 EMPTY_KEY = "EMPTY"
-CONNECT_SECONDS = 10.0
 PATHS = {wire.CHAT: "/chat/completions", wire.COMPLETIONS: "/completions"}
 LEAST_REPLY_BYTES = 1 << 10
 LOOKED_AT, LONGEST_SAID = 2_000, 200
 """Characters of a server's sentence: that are looked at, and that are shown."""
 SHORTEST_SECRET = 6
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 UNSENDABLE = CallError(
     action=Action.GIVE_UP, label="unsendable text", kind=FailureKind.INVALID_REQUEST
 )
-BODY_LOGGERS = ("openai", "httpx", "httpcore", "httpx2", "httpcore2")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,20 +162,23 @@ class Connection:
     """
 
     def __init__(self, deployment: Deployment, settings: OpenAISettings) -> None:
-        import openai
+        from yarl import URL
 
-        for name in BODY_LOGGERS:
-            logging.getLogger(name).setLevel(logging.WARNING)
-        self._openai = openai
+        from medhelm_spark.engines import peers  # it imports aiohttp
+
+        self._peers = peers
         self._settings = settings
-        self._path = PATHS[settings.api]
         model = settings.model_of(deployment)
         template = {"chat_template": settings.chat_template} if settings.chat_template else {}
         self._fixed = {"model": model, **settings.extra_body, **template}
-        self._base_url = _base_url(settings, model)
+        # A name and a password in an address are not sent.
+        self._url = URL(_base_url(settings, model) + PATHS[settings.api]).with_user(None)
+        if version := settings.azure.get("api_version"):
+            self._url = self._url.with_query({"api-version": version})
         self._wire = _wire(deployment, settings)
+        peers.trusted(self._wire.ca_bundle)
         self._keys = _keys(deployment, settings, self._wire)
-        self._clients: dict[Reach | None, openai.AsyncOpenAI] = {}
+        self._clients: dict[Reach | None, Client] = {}
 
     async def post(
         self, body: Mapping[str, Any], reach: Reach | None = NOWHERE
@@ -193,17 +193,22 @@ class Connection:
         except (NoKeyError, SetupError) as error:
             return _keyless(error)
         try:
+            data = _JSON.encode(sent).encode()
+            client = self._client(reach)
+        except Exception as error:
+            return _other_trouble(error)
+        try:
             async with asyncio.timeout(self._settings.timeout):
-                # The typed methods walk the whole body first: twice the cost of a call.
-                text = await self._client(reach).post(self._path, cast_to=str, body=sent)
-        except self._openai.APIStatusError as error:
-            reply, status = error.response, error.status_code
-            trouble = self._refusal(status, error.body, reply.text, reply.headers, sent)
-            return replace(trouble, refused_key=key) if status == KEY_STATUS else trouble
+                reply = await client.post(self._url, self._keys.headers, data)
         except Exception as error:
             return self._unanswered(error)
+        if not 200 <= reply.status < 300:
+            trouble = self._refusal(
+                reply.status, _error_in(reply.text), reply.text, reply.headers, sent
+            )
+            return replace(trouble, refused_key=key) if reply.status == KEY_STATUS else trouble
         self._keys.accept(key)
-        return self._read(text, sent)
+        return self._read(reply.text, sent)
 
     def begin(self) -> None:
         """New requests come: a key that was refused before is looked up anew."""
@@ -231,20 +236,15 @@ class Connection:
 
     def _unanswered(self, error: Exception) -> CallError:
         """What it means that nothing came back, or not all of it."""
-        is_wrapped = isinstance(error, self._openai.APIConnectionError)
-        cause = error.__cause__ if is_wrapped and error.__cause__ else error
-        if isinstance(error, TimeoutError | self._openai.APITimeoutError):
+        if isinstance(error, TimeoutError):
             return CallError(action=Action.RETRY, label=NO_REPLY, kind=FailureKind.TIMEOUT)
-        if isinstance(cause, PeerError):
-            return _denied(cause)
-        if isinstance(cause, ReplyTooLongError):
+        for cause in (error, error.__cause__):
+            if isinstance(cause, self._peers.PeerError):
+                return CallError(action=Action.GIVE_UP, label=str(cause), kind=FailureKind.DENIED)
+        if isinstance(error, ReplyTooLongError):
             limit = self._settings.max_reply_bytes
             return _invalid_reply(f"a reply of more than {limit} bytes (args.max_reply_bytes)")
-        if isinstance(cause, UnicodeError):  # half a surrogate pair cannot be sent at all
-            return UNSENDABLE
-        if is_wrapped:
-            return CallError(action=Action.RETRY, label="connection", kind=FailureKind.UNREACHABLE)
-        return _other_trouble(error)
+        return CallError(action=Action.RETRY, label="connection", kind=FailureKind.UNREACHABLE)
 
     async def close(self) -> None:
         for client in self._clients.values():
@@ -279,46 +279,19 @@ class Connection:
         line = " ".join(text.split())
         return line if len(line) <= LONGEST_SAID else f"{line[:LONGEST_SAID]} ..."
 
-    def _client(self, reach: Reach | None) -> "openai.AsyncOpenAI":
+    def _client(self, reach: Reach | None) -> "Client":
         if reach not in self._clients:
-            settings = self._settings
-            self._clients[reach] = self._openai.AsyncOpenAI(
-                base_url=self._base_url,
-                default_query={"api-version": version}
-                if (version := settings.azure.get("api_version"))
-                else None,
-                # Only what the library insists on: `_as_ours` writes the headers that are sent.
-                api_key=EMPTY_KEY,
-                max_retries=0,
-                http_client=self._openai.DefaultAsyncHttpxClient(
-                    transport=transport(self._wire, reach),
-                    timeout=self._openai.Timeout(settings.timeout, connect=CONNECT_SECONDS),
-                    follow_redirects=False,
-                    trust_env=False,
-                    event_hooks={"request": [self._as_ours]},
-                ),
-            )
+            self._clients[reach] = self._peers.Client(self._wire, reach)
         return self._clients[reach]
-
-    async def _as_ours(self, request: Any) -> None:
-        """Sends our headers alone: the library adds what it reads from the environment."""
-        length = request.headers.get("content-length")
-        framing = {"content-length": length} if length else {"transfer-encoding": "chunked"}
-        host = request.url.netloc.decode("ascii")
-        request.headers = type(request.headers)({"host": host, **self._keys.headers, **framing})
-
-
-def _denied(error: PeerError) -> CallError:
-    return CallError(action=Action.GIVE_UP, label=str(error), kind=FailureKind.DENIED)
 
 
 def _base_url(settings: OpenAISettings, model: str) -> str:
     if settings.azure:
         return f"{settings.url.rstrip('/')}/openai/deployments/{model}"
-    return settings.url
+    return settings.url.rstrip("/")
 
 
-def _keys(deployment: Deployment, settings: OpenAISettings, wire: Wire) -> Keys:
+def _keys(deployment: Deployment, settings: OpenAISettings, wire: "Wire") -> Keys:
     """The headers with the deployment's key.
 
     Raises:
@@ -360,13 +333,18 @@ def _headers(deployment: Deployment, settings: OpenAISettings, key: str) -> dict
     return own | given
 
 
-def _wire(deployment: Deployment, settings: OpenAISettings) -> Wire:
+def _login(deployment: Deployment, settings: OpenAISettings) -> str:
     where = f"deployment {deployment.name!r}: args.proxy_login"
-    login = resolve(settings.proxy_login, where=where) if settings.proxy_login else ""
+    return resolve(settings.proxy_login, where=where) if settings.proxy_login else ""
+
+
+def _wire(deployment: Deployment, settings: OpenAISettings) -> "Wire":
+    from medhelm_spark.engines.peers import Wire
+
     return Wire(
         server=settings.url,
         proxy=settings.proxy,
-        login=login,
+        login=_login(deployment, settings),
         ca_bundle=settings.ca_bundle,
         max_reply_bytes=settings.max_reply_bytes,
     )
@@ -392,7 +370,7 @@ def check_keys(deployment: Deployment, settings: OpenAISettings) -> None:
     for reference in references_in({"api_key": settings.api_key}):
         resolve(reference, where=where)
     _headers(deployment, settings, "")
-    _wire(deployment, settings)
+    _login(deployment, settings)
     if settings.ca_bundle and not Path(settings.ca_bundle).is_file():
         raise SetupError(
             f"deployment {deployment.name!r}: args.ca_bundle names {settings.ca_bundle}, and there "
@@ -409,15 +387,26 @@ def _other_trouble(error: Exception) -> CallError:
     """Whatever else one request provokes must not end the others; its text may quote it.
 
     Raises:
-        EngineError: it is a fault of the library, which every request would meet.
+        EngineError: it is a fault of the program or a library, which every request would meet.
     """
+    if isinstance(error, UnicodeError):  # half a surrogate pair cannot be sent at all
+        return UNSENDABLE
     if isinstance(error, FAULTS):
-        raise fault("the library openai", error) from None
+        raise fault("the library aiohttp", error) from None
     return CallError(action=Action.GIVE_UP, label=type(error).__name__)
 
 
 def _invalid_reply(label: str) -> CallError:
     return CallError(action=Action.GIVE_UP, label=label, kind=FailureKind.INVALID_REPLY)
+
+
+def _error_in(text: str) -> Any:
+    """What an error reply says, as a mapping where it holds one."""
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return body.get("error", body) if isinstance(body, Mapping) else body
 
 
 def _status_of(error: Any) -> int:

@@ -1,9 +1,9 @@
-"""Connections of a client to peers that text may be sent to, and to no others.
+"""The HTTP client: connections to peers that text may be sent to, and to no others.
 
-A host name says nothing of where a connection ends: it is looked up anew for each one. So the
-address at its other end is compared, once it stands and before anything is written, the greeting of
-TLS included. A connection that fails it is closed; those that pass it are kept and used again,
-because the peer of a connection cannot change.
+A host name says nothing of where a connection ends: it is looked up anew for each one. So each
+address that a name stands for is compared before a packet goes there, and the address at the other
+end once more where a connection stands, before text is written. Those that pass are kept and used
+again, because the peer of a connection cannot change.
 
 With a proxy the peer is the proxy: it is checked like any peer, and it reads what is plain. The
 server behind it is out of sight. Its name is looked up here too, every address must pass, and TLS
@@ -12,24 +12,44 @@ proxy has to be given as an address.
 """
 
 import asyncio
-import os
+import logging
+import select
+import socket
 import ssl
-import sys
+from base64 import b64encode
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from types import ModuleType
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from weakref import WeakSet
+
+import aiohttp
+from yarl import URL
 
 from medhelm_spark.domain.network import OUTSIDE, Reach, address_of, why_not
-from medhelm_spark.engines.reply_limit import limited
+from medhelm_spark.engines.reply_limit import MAX_REPLY_BYTES, whole
 from medhelm_spark.errors import SetupError
 
-MAX_REPLY_BYTES = 8 << 20
-"""Sixteen of them at once fit in a worker and in a batch of rows; an answer has a thousandth."""
+CONNECT_SECONDS = 10.0
+KEPT_SECONDS = 4.0
+"""How long an idle connection is kept: many servers close theirs after five."""
+LONGEST_HEADER = 64 << 10
+CERTIFICATES = (
+    "/etc/ssl/cert.pem",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/pki/tls/cert.pem",
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/ssl/ca-bundle.pem",
+)
+"""Where systems keep the certificates that they trust."""
+
+for _name in ("aiohttp.client", "aiohttp.internal"):  # they quote what a server sent
+    logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 
-class PeerError(Exception):
+class PeerError(OSError):
     """A connection ends where the text may not be sent; the reason is free of text."""
 
 
@@ -46,125 +66,188 @@ class Wire:
     ca_bundle: str = ""
     max_reply_bytes: int = MAX_REPLY_BYTES
 
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether text travels in TLS up to the server."""
+        return urlsplit(self.server).scheme == "https"
 
-def transport(wire: Wire, reach: Reach | None) -> Any:
-    """A transport of the HTTP client that the package openai uses, to peers within `reach`.
 
-    Raises:
-        SetupError: `ca_bundle` cannot be read, or this HTTP client does not let a peer be checked.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a server answered."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+
+class Client:
+    """Posts to peers within `reach`, None for any; lives in one event loop.
+
+    It follows no redirect, keeps no cookie and takes nothing from the environment.
     """
-    httpx = _httpx()
-    made = httpx.AsyncHTTPTransport(
-        verify=_trusted(httpx, wire.ca_bundle),
-        trust_env=False,
-        # How many are open is bounded by what is in flight; a lower bound would reconnect.
-        limits=httpx.Limits(),
-        proxy=_proxy(httpx, wire),
-    )
-    if reach is not None:
-        pool = getattr(made, "_pool", None)
-        backend = getattr(pool, "_network_backend", None)
-        if not hasattr(backend, "connect_tcp"):
-            raise SetupError(
-                f"the installed {httpx.__name__} {httpx.__version__} does not show where it "
-                "connects to, so gated and private text cannot be sent by it; install the versions "
-                "of constraints.txt."
+
+    def __init__(self, wire: Wire, reach: Reach | None) -> None:
+        self._wire = wire
+        login = f"Basic {b64encode(wire.login.encode()).decode()}"
+        self._login = {"Proxy-Authorization": login} if wire.login else {}
+        self._session = aiohttp.ClientSession(
+            connector=_Connector(wire, reach),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            # Of the whole call the caller takes the time.
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
+            auto_decompress=False,
+            max_line_size=LONGEST_HEADER,
+            max_field_size=LONGEST_HEADER,
+            proxy=wire.proxy or None,
+            trace_configs=[_looks_behind(wire, reach)] if wire.proxy and reach else None,
+        )
+
+    async def post(self, url: URL, headers: Mapping[str, str], body: bytes) -> Reply:
+        """One call; whatever status the server answers with is a reply.
+
+        Raises:
+            PeerError: text may not be sent there. The HTTP client's own errors may be caused by it.
+            ReplyTooLongError: the reply has more than `max_reply_bytes`.
+        """
+        is_plain = url.scheme == "http"
+        async with self._session.post(
+            url,
+            data=body,
+            headers={**headers, **self._login} if is_plain else headers,
+            proxy_headers=None if is_plain else self._login,
+            allow_redirects=False,
+        ) as reply:
+            packing = reply.headers.get("Content-Encoding", "identity")
+            read = await whole(
+                reply.content.iter_any(),
+                self._wire.max_reply_bytes,
+                is_packed=packing != "identity",
             )
-        setattr(pool, "_network_backend", _Checked(backend, wire, reach))  # noqa: B010  # private
-    return limited(httpx, made, wire.max_reply_bytes)
+            return Reply(
+                status=reply.status, headers=reply.headers, text=_text(read, reply.charset)
+            )
+
+    async def close(self) -> None:
+        await self._session.close()
 
 
-def blocking_client(wire: Wire, seconds: float) -> Any:
-    """A client for what is no text: a token of OAuth, asked by the same certificates and proxy."""
-    httpx = _httpx()
-    return httpx.Client(
-        verify=_trusted(httpx, wire.ca_bundle),
-        trust_env=False,
-        proxy=_proxy(httpx, wire),
-        timeout=seconds,
-        follow_redirects=False,
-    )
+def _text(read: bytes, charset: str | None) -> str:
+    try:
+        return read.decode(charset or "utf-8", "replace")
+    except (LookupError, ValueError):
+        return read.decode("utf-8", "replace")
 
 
-def http_error() -> type[Exception]:
-    """What that client raises where nobody answers."""
-    error: type[Exception] = _httpx().HTTPError
-    return error
+class _Connector(aiohttp.TCPConnector):
+    """Connections whose peer was checked, and that bring nothing before they are asked."""
 
+    def __init__(self, wire: Wire, reach: Reach | None) -> None:
+        super().__init__(
+            ssl=trusted(wire.ca_bundle),
+            limit=0,  # how many are open is bounded by what is in flight
+            keepalive_timeout=KEPT_SECONDS,
+            use_dns_cache=False,
+            resolver=aiohttp.ThreadedResolver(),
+            socket_factory=self._socket if reach else None,
+        )
+        self._wire, self._reach = wire, reach
+        self._in_use: WeakSet[Any] = WeakSet()
 
-class _Checked:
-    """The network backend of a pool of connections, with a check of each before it is used."""
-
-    def __init__(self, backend: Any, wire: Wire, reach: Reach) -> None:
-        self._backend, self._reach = backend, reach
-        parts = urlsplit(wire.server)
-        self._is_encrypted = parts.scheme == "https"
-        port = parts.port or (443 if self._is_encrypted else 80)
-        self._behind = (parts.hostname or "", port) if wire.proxy else None
-
-    async def connect_tcp(self, *args: Any, **kwargs: Any) -> Any:
-        """A connection whose peer was checked.
+    async def connect(self, req: Any, traces: Any, timeout: Any) -> Any:
+        """A connection for one request.
 
         Raises:
             PeerError: text may not be sent there; the connection is closed.
         """
-        if self._behind:
-            await self._check_behind(*self._behind)
-        stream = await self._backend.connect_tcp(*args, **kwargs)
-        reason = self._reason(stream)
-        if reason:
-            await stream.aclose()
+        while True:
+            connection = await super().connect(req, traces, timeout)
+            if connection.protocol not in self._in_use:
+                break
+            if not _has_input(connection):
+                return connection
+            connection.close()  # the server has closed it, or what came is no answer to a request
+        if reason := self._reason(connection):
+            connection.close()
             raise PeerError(f"held back: {reason}")
-        return stream
+        self._in_use.add(connection.protocol)
+        return connection
 
-    async def connect_unix_socket(self, *args: Any, **kwargs: Any) -> Any:
-        """Refused: what listens behind a file is not known."""
-        raise PeerError(f"held back: {OUTSIDE}")
-
-    async def sleep(self, seconds: float) -> None:
-        await self._backend.sleep(seconds)
-
-    def _reason(self, stream: Any) -> str:
+    def _reason(self, connection: Any) -> str:
+        if self._reach is None:
+            return ""
         try:
-            connected = stream.get_extra_info("socket")
-            peer, own = connected.getpeername()[0], connected.getsockname()[0]
-        except (AttributeError, IndexError, OSError):
+            transport = connection.transport
+            peer, own = (transport.get_extra_info(end)[0] for end in ("peername", "sockname"))
+        except (AttributeError, IndexError, TypeError):
             return OUTSIDE
-        return why_not(self._reach, str(peer), own=str(own), is_encrypted=self._is_encrypted)
+        encrypted = self._wire.is_encrypted
+        return why_not(self._reach, str(peer), own=str(own), is_encrypted=encrypted)
 
-    async def _check_behind(self, host: str, port: int) -> None:
+    def _socket(self, info: Any) -> socket.socket:
+        """A socket for a connection to an address, if text may be sent there."""
+        family, kind, protocol, _, address = info
+        assert self._reach is not None
+        own = _own_address(family, address) if self._reach.own_machine else ""
+        encrypted = self._wire.is_encrypted
+        if reason := why_not(self._reach, address[0], own=own, is_encrypted=encrypted):
+            raise PeerError(f"held back: {reason}")
+        return socket.socket(family, kind, protocol)
+
+
+def _own_address(family: int, address: Any) -> str:
+    """This machine's end of a connection to an address, as the kernel routes it; sends nothing."""
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        probe.connect(address)
+        return str(probe.getsockname()[0])
+
+
+def _has_input(connection: Any) -> bool:
+    """Whether something came on a kept connection, its end included."""
+    poll = select.poll()
+    poll.register(connection.transport.get_extra_info("socket"), select.POLLIN)
+    return bool(connection.protocol.should_close or poll.poll(0))
+
+
+def _looks_behind(wire: Wire, reach: Reach) -> aiohttp.TraceConfig:
+    """A look at the server behind a proxy, before each connection to the proxy."""
+    parts = urlsplit(wire.server)
+    host, port = parts.hostname or "", parts.port or (443 if wire.is_encrypted else 80)
+
+    async def look(*_: Any) -> None:
         addresses = [host]
-        if not address_of(host) and self._is_encrypted:
+        if not address_of(host) and wire.is_encrypted:
             looked_up = await asyncio.get_running_loop().getaddrinfo(host, port)
             addresses = [str(address[0]) for *_, address in looked_up] or [host]
         for address in addresses:
-            reason = why_not(self._reach, address, is_encrypted=self._is_encrypted)
-            if reason:
+            if reason := why_not(reach, address, is_encrypted=wire.is_encrypted):
                 raise PeerError(f"held back: behind the proxy {reason}")
 
-
-@lru_cache(maxsize=1)
-def _httpx() -> ModuleType:
-    """The HTTP client of the installed openai: its versions use different packages."""
-    import openai
-
-    (base,) = (each for each in openai.DefaultAsyncHttpxClient.__mro__ if _is_client(each))
-    return sys.modules[base.__module__.partition(".")[0]]
+    config = aiohttp.TraceConfig()
+    config.on_connection_create_start.append(look)
+    return config
 
 
-def _is_client(cls: type) -> bool:
-    return cls.__name__ == "AsyncClient"
+def _is_file(name: str) -> bool:
+    return Path(name).is_file()
 
 
 @lru_cache(maxsize=8)
-def _trusted(httpx: ModuleType, ca_bundle: str) -> ssl.SSLContext:
-    """The certificates to trust: a deployment's own, else the client's without the environment."""
-    if not ca_bundle:
-        context: ssl.SSLContext = httpx.create_ssl_context(trust_env=False)
-        if getattr(context, "keylog_filename", None):
-            context.keylog_filename = os.devnull  # SSLKEYLOGFILE would write the keys of TLS
-        return context
+def trusted(ca_bundle: str) -> ssl.SSLContext:
+    """The certificates to trust: a deployment's own, else the system's; no variable adds any.
+
+    Raises:
+        SetupError: `ca_bundle` cannot be read.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.set_alpn_protocols(["http/1.1"])
+    if not ca_bundle:
+        paths = ssl.get_default_verify_paths()  # as compiled in: not what SSL_CERT_FILE says
+        file = next(filter(_is_file, (paths.openssl_cafile, *CERTIFICATES)), None)
+        folder = paths.openssl_capath if Path(paths.openssl_capath).is_dir() else None
+        if file or folder:
+            context.load_verify_locations(file, folder)
+        return context
     try:
         context.load_verify_locations(ca_bundle)
     except OSError as error:  # ssl's own errors are such too
@@ -173,11 +256,3 @@ def _trusted(httpx: ModuleType, ca_bundle: str) -> ssl.SSLContext:
             f"({type(error).__name__}); give a file in PEM form."
         ) from None
     return context
-
-
-def _proxy(httpx: ModuleType, wire: Wire) -> Any:
-    if not wire.proxy:
-        return None
-    user, _, password = wire.login.partition(":")
-    auth = (user, password) if wire.login else None
-    return httpx.Proxy(wire.proxy, auth=auth)

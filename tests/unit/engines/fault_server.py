@@ -9,7 +9,7 @@ import threading
 from collections import Counter
 from typing import Any
 
-from medhelm_spark.engines.openai_api import LoopThread
+from medhelm_spark.engines.loop_thread import LoopThread
 
 REASONS = {200: "OK", 307: "Temporary Redirect", 400: "Bad Request", 429: "Too Many Requests"}
 
