@@ -205,7 +205,7 @@ def _vllm(facts: Facts) -> Found:
 
 
 def _engines(facts: Facts) -> Found:
-    for engine, package in (("llama_cpp", "xllamacpp"), ("openai", "openai")):
+    for engine, package in (("llama_cpp", "xllamacpp"), ("openai", "aiohttp")):
         for where, machine in _workers(facts) if engine in facts.wanted else ():
             version = machine.packages.get(package)
             if version:

@@ -17,7 +17,7 @@ from medhelm_spark.engines.secrets import resolve
 from medhelm_spark.subprocess_env import FETCHING, child_environment
 
 if TYPE_CHECKING:
-    from medhelm_spark.engines.peers import Reply, Wire
+    from medhelm_spark.engines.peers import HttpReply, Wire
 
 COMMAND_SECONDS = 60.0
 TOKEN_SECONDS = 30.0
@@ -110,18 +110,16 @@ def _granted(source: OAuthClient, secret: str, wire: "Wire") -> Key:
     return _token_of(reply.text, said)
 
 
-async def _asked(url: str, headers: dict[str, str], form: bytes, wire: "Wire") -> "Reply":
+async def _asked(url: str, headers: dict[str, str], form: bytes, wire: "Wire") -> "HttpReply":
     """What a server of tokens answers: by the same certificates and proxy, and it gets no text."""
-    from yarl import URL
+    from medhelm_spark.engines.peers import PeerSession
 
-    from medhelm_spark.engines.peers import Client
-
-    client = Client(replace(wire, max_reply_bytes=MAX_REPLY_BYTES), None)
+    session = PeerSession(replace(wire, max_reply_bytes=MAX_REPLY_BYTES), None)
     try:
         async with asyncio.timeout(TOKEN_SECONDS):
-            return await client.post(URL(url), headers, form)
+            return await session.post(url, headers, form)
     finally:
-        await client.close()
+        await session.close()
 
 
 def _token_of(body: str, said: str) -> Key:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.key_source import KeyCommand, key_source
@@ -30,7 +30,7 @@ from medhelm_spark.errors import SetupError
 from medhelm_spark.version import VERSION
 
 if TYPE_CHECKING:
-    from medhelm_spark.engines.peers import Client, Wire
+    from medhelm_spark.engines.peers import PeerSession, Wire
 
 VENDOR_URL = "https://api.openai.com/v1"
 EMPTY_KEY = "EMPTY"
@@ -162,23 +162,17 @@ class Connection:
     """
 
     def __init__(self, deployment: Deployment, settings: OpenAISettings) -> None:
-        from yarl import URL
+        from medhelm_spark.engines.peers import trusted
 
-        from medhelm_spark.engines import peers  # it imports aiohttp
-
-        self._peers = peers
         self._settings = settings
         model = settings.model_of(deployment)
         template = {"chat_template": settings.chat_template} if settings.chat_template else {}
         self._fixed = {"model": model, **settings.extra_body, **template}
-        # A name and a password in an address are not sent.
-        self._url = URL(_base_url(settings, model) + PATHS[settings.api]).with_user(None)
-        if version := settings.azure.get("api_version"):
-            self._url = self._url.with_query({"api-version": version})
+        self._url = _url(settings, model)
         self._wire = _wire(deployment, settings)
-        peers.trusted(self._wire.ca_bundle)
+        trusted(self._wire.ca_bundle)
         self._keys = _keys(deployment, settings, self._wire)
-        self._clients: dict[Reach | None, Client] = {}
+        self._sessions: dict[Reach | None, PeerSession] = {}
 
     async def post(
         self, body: Mapping[str, Any], reach: Reach | None = NOWHERE
@@ -194,12 +188,12 @@ class Connection:
             return _keyless(error)
         try:
             data = _JSON.encode(sent).encode()
-            client = self._client(reach)
+            session = self._session(reach)
         except Exception as error:
             return _other_trouble(error)
         try:
             async with asyncio.timeout(self._settings.timeout):
-                reply = await client.post(self._url, self._keys.headers, data)
+                reply = await session.post(self._url, self._keys.headers, data)
         except Exception as error:
             return self._unanswered(error)
         if not 200 <= reply.status < 300:
@@ -236,10 +230,12 @@ class Connection:
 
     def _unanswered(self, error: Exception) -> CallError:
         """What it means that nothing came back, or not all of it."""
+        from medhelm_spark.engines.peers import PeerError
+
         if isinstance(error, TimeoutError):
             return CallError(action=Action.RETRY, label=NO_REPLY, kind=FailureKind.TIMEOUT)
         for cause in (error, error.__cause__):
-            if isinstance(cause, self._peers.PeerError):
+            if isinstance(cause, PeerError):
                 return CallError(action=Action.GIVE_UP, label=str(cause), kind=FailureKind.DENIED)
         if isinstance(error, ReplyTooLongError):
             limit = self._settings.max_reply_bytes
@@ -247,8 +243,8 @@ class Connection:
         return CallError(action=Action.RETRY, label="connection", kind=FailureKind.UNREACHABLE)
 
     async def close(self) -> None:
-        for client in self._clients.values():
-            await client.close()
+        for session in self._sessions.values():
+            await session.close()
 
     def _refusal(
         self,
@@ -279,16 +275,24 @@ class Connection:
         line = " ".join(text.split())
         return line if len(line) <= LONGEST_SAID else f"{line[:LONGEST_SAID]} ..."
 
-    def _client(self, reach: Reach | None) -> "Client":
-        if reach not in self._clients:
-            self._clients[reach] = self._peers.Client(self._wire, reach)
-        return self._clients[reach]
+    def _session(self, reach: Reach | None) -> "PeerSession":
+        from medhelm_spark.engines.peers import PeerSession
+
+        session = self._sessions.get(reach)
+        if session is None:
+            session = self._sessions[reach] = PeerSession(self._wire, reach)
+        return session
 
 
-def _base_url(settings: OpenAISettings, model: str) -> str:
+def _url(settings: OpenAISettings, model: str) -> str:
+    """The address that requests are posted to; a name and a password in it are not sent."""
+    parts = urlsplit(settings.url)
+    folder, query = parts.path.rstrip("/"), ""
     if settings.azure:
-        return f"{settings.url.rstrip('/')}/openai/deployments/{model}"
-    return settings.url.rstrip("/")
+        folder += f"/openai/deployments/{quote(model)}"
+        query = urlencode({"api-version": settings.azure["api_version"]})
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, host, folder + PATHS[settings.api], query, ""))
 
 
 def _keys(deployment: Deployment, settings: OpenAISettings, wire: "Wire") -> Keys:

@@ -26,7 +26,6 @@ from urllib.parse import urlsplit
 from weakref import WeakSet
 
 import aiohttp
-from yarl import URL
 
 from medhelm_spark.domain.network import OUTSIDE, Reach, address_of, why_not
 from medhelm_spark.engines.reply_limit import MAX_REPLY_BYTES, whole
@@ -73,7 +72,7 @@ class Wire:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class HttpReply:
     """What a server answered."""
 
     status: int
@@ -81,7 +80,7 @@ class Reply:
     text: str
 
 
-class Client:
+class PeerSession:
     """Posts to peers within `reach`, None for any; lives in one event loop.
 
     It follows no redirect, keeps no cookie and takes nothing from the environment.
@@ -92,25 +91,29 @@ class Client:
         login = f"Basic {b64encode(wire.login.encode()).decode()}"
         self._login = {"Proxy-Authorization": login} if wire.login else {}
         self._session = aiohttp.ClientSession(
-            connector=_Connector(wire, reach),
+            connector=PeerConnector(wire, reach),
             cookie_jar=aiohttp.DummyCookieJar(),
-            # Of the whole call the caller takes the time.
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
+            # The caller limits the whole call; how long a proxy takes to connect is its own.
+            timeout=aiohttp.ClientTimeout(
+                connect=None if wire.proxy else CONNECT_SECONDS, sock_connect=CONNECT_SECONDS
+            ),
             auto_decompress=False,
             max_line_size=LONGEST_HEADER,
             max_field_size=LONGEST_HEADER,
             proxy=wire.proxy or None,
-            trace_configs=[_looks_behind(wire, reach)] if wire.proxy and reach else None,
+            trace_configs=[_looks_behind(wire, reach)]
+            if wire.proxy and reach is not None
+            else None,
         )
 
-    async def post(self, url: URL, headers: Mapping[str, str], body: bytes) -> Reply:
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> HttpReply:
         """One call; whatever status the server answers with is a reply.
 
         Raises:
             PeerError: text may not be sent there. The HTTP client's own errors may be caused by it.
             ReplyTooLongError: the reply has more than `max_reply_bytes`.
         """
-        is_plain = url.scheme == "http"
+        is_plain = urlsplit(url).scheme == "http"
         async with self._session.post(
             url,
             data=body,
@@ -124,7 +127,7 @@ class Client:
                 self._wire.max_reply_bytes,
                 is_packed=packing != "identity",
             )
-            return Reply(
+            return HttpReply(
                 status=reply.status, headers=reply.headers, text=_text(read, reply.charset)
             )
 
@@ -139,7 +142,7 @@ def _text(read: bytes, charset: str | None) -> str:
         return read.decode("utf-8", "replace")
 
 
-class _Connector(aiohttp.TCPConnector):
+class PeerConnector(aiohttp.TCPConnector):
     """Connections whose peer was checked, and that bring nothing before they are asked."""
 
     def __init__(self, wire: Wire, reach: Reach | None) -> None:
@@ -149,10 +152,10 @@ class _Connector(aiohttp.TCPConnector):
             keepalive_timeout=KEPT_SECONDS,
             use_dns_cache=False,
             resolver=aiohttp.ThreadedResolver(),
-            socket_factory=self._socket if reach else None,
+            socket_factory=None if reach is None else self._socket,
         )
         self._wire, self._reach = wire, reach
-        self._in_use: WeakSet[Any] = WeakSet()
+        self._checked: WeakSet[Any] = WeakSet()
 
     async def connect(self, req: Any, traces: Any, timeout: Any) -> Any:
         """A connection for one request.
@@ -160,27 +163,25 @@ class _Connector(aiohttp.TCPConnector):
         Raises:
             PeerError: text may not be sent there; the connection is closed.
         """
-        while True:
-            connection = await super().connect(req, traces, timeout)
-            if connection.protocol not in self._in_use:
-                break
+        connection = await super().connect(req, traces, timeout)
+        while connection.protocol in self._checked:
             if not _has_input(connection):
                 return connection
-            connection.close()  # the server has closed it, or what came is no answer to a request
+            connection.close()  # the server has closed it, or sent what nobody asked for
+            connection = await super().connect(req, traces, timeout)
         if reason := self._reason(connection):
             connection.close()
             raise PeerError(f"held back: {reason}")
-        self._in_use.add(connection.protocol)
+        self._checked.add(connection.protocol)
         return connection
 
     def _reason(self, connection: Any) -> str:
         if self._reach is None:
             return ""
-        try:
-            transport = connection.transport
-            peer, own = (transport.get_extra_info(end)[0] for end in ("peername", "sockname"))
-        except (AttributeError, IndexError, TypeError):
+        ends = [connection.transport.get_extra_info(end) for end in ("peername", "sockname")]
+        if not all(ends):
             return OUTSIDE
+        peer, own = (end[0] for end in ends)
         encrypted = self._wire.is_encrypted
         return why_not(self._reach, str(peer), own=str(own), is_encrypted=encrypted)
 

@@ -8,11 +8,11 @@ import pytest
 from tests.meta.tree import PURE, ROOT, dotted, modules
 
 HEAVY = (
+    "aiohttp",
     "bert_score",
     "delta",
     "deltalake",
     "mlflow",
-    "openai",
     "pandas",
     "pyspark",
     "rouge_score",
@@ -22,6 +22,8 @@ HEAVY = (
     "vllm",
     "xllamacpp",
 )
+CLIENT = "medhelm_spark.engines.peers"
+"""It is an HTTP client: whoever connects imports it, and nobody before."""
 CONFIG_ONLY = ("pydantic", "pyhocon", "yaml")
 
 # A finder, and no None in sys.modules: scipy asks there whether torch was imported.
@@ -59,7 +61,8 @@ def import_blocked(blocked: tuple[str, ...], names: list[str]) -> subprocess.Com
 def test_modules_import_and_their_doctests_hold_without_heavy_libraries(
     packages: tuple[str, ...], blocked: tuple[str, ...]
 ) -> None:
-    done = import_blocked(blocked, [dotted(module) for module in modules(*packages)])
+    names = {dotted(module) for module in modules(*packages)} - {CLIENT}
+    done = import_blocked(blocked, sorted(names))
     assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
 
 

@@ -1,5 +1,6 @@
 """Keys that end: looked up anew by whoever asks, once for all that wait, and shown nowhere."""
 
+import asyncio
 import logging
 import sys
 
@@ -88,6 +89,23 @@ def test_a_client_of_oauth_gets_its_key_and_its_end(server, ask_by, monkeypatch)
     now[0] = 91.0
     (second,) = ask_by(oauth(server), 1)
     assert (first.failure, second.failure, server.issued) == (None, None, 2)
+
+
+def test_a_key_of_oauth_is_got_where_an_event_loop_runs(server, ask_by, monkeypatch):
+    monkeypatch.setenv("CLIENT_SECRET", SECRET)
+
+    async def as_in_a_notebook():
+        return ask_by(oauth(server), 1)
+
+    (result,) = asyncio.run(as_in_a_notebook())
+    assert result.failure is None
+
+
+def test_a_server_of_keys_that_is_away_is_one_sentence(ask_by, monkeypatch):
+    monkeypatch.setenv("CLIENT_SECRET", SECRET)
+    away = {"token_url": "http://127.0.0.1:9/token", "client_id": CLIENT}
+    with pytest.raises(SetupError, match=r"token_url cannot be asked \(ClientConnectorError\)"):
+        ask_by({**away, "client_secret": "env:CLIENT_SECRET"}, 1)
 
 
 def test_a_file_is_read_again_after_a_401(server, ask_by, tmp_path):

@@ -24,6 +24,7 @@ from medhelm_spark.domain.network import Network, Reach
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import FailureKind, RequestResult
 from medhelm_spark.engines import build_engine, factory_of, peers
+from medhelm_spark.engines.loop_thread import LoopThread
 from medhelm_spark.engines.peers import PeerError, Wire
 from medhelm_spark.errors import ConfigError, SetupError
 from medhelm_spark.policy.gate import gate_for
@@ -268,6 +269,23 @@ def test_what_stands_behind_a_proxy_is_looked_up(outside, inside, ask, resolve):
     assert not outside.received
 
 
+@pytest.mark.parametrize("addresses", [(OUTSIDE, "127.0.0.1"), ("127.0.0.1", OUTSIDE)])
+def test_of_a_names_addresses_only_those_inside_are_tried(addresses, inside, ask, tap, monkeypatch):
+    port = int(inside.url.split(":")[2].partition("/")[0])
+    kept = tap(port)
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in addresses]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    assert failures(ask({"base_url": f"http://{NAME}:{port}/v1"})) == {None}
+    assert len(inside.bodies) == 3
+    assert not opened(kept)
+
+
+def test_a_name_and_a_password_in_an_address_are_not_sent(inside, ask):
+    assert failures(ask({"base_url": inside.url.replace("//", "//me:pass@")})) == {None}
+    assert inside.headers[0]["authorization"] == f"bearer {KEY}"
+    assert "pass" not in repr(inside.headers) + repr(inside.paths)
+
+
 def test_a_proxy_is_asked_with_the_login_that_it_needs(inside, ask, monkeypatch):
     monkeypatch.setenv("LOGIN", "me:pass")
     proxy = {"proxy": inside.url.removesuffix("/v1"), "proxy_login": "env:LOGIN"}
@@ -326,6 +344,51 @@ def test_tls_trusts_what_the_deployment_names(certificate, ask, resolve, tap, mo
     server.close()
 
 
+class Tunnel:
+    """A proxy that leads to a port of this machine, and keeps what it was asked."""
+
+    def __init__(self, port: int) -> None:
+        self.heads: list[str] = []
+        self._port, self._loop = port, LoopThread("tunnel")
+        listening = self._loop.submit(asyncio.start_server(self._serve, "127.0.0.1", 0)).result()
+        self.url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.heads.append((await reader.readuntil(b"\r\n\r\n")).decode().lower())
+        there = await asyncio.open_connection("127.0.0.1", self._port)
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        await asyncio.gather(self._pass(reader, there[1]), self._pass(there[0], writer))
+
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while read := await reader.read(1 << 16):
+            writer.write(read)
+        writer.close()
+
+    def close(self) -> None:
+        self._loop.close()
+
+
+def test_what_is_encrypted_goes_through_a_proxy_that_sees_its_own_login_alone(
+    certificate, ask, resolve, monkeypatch
+):
+    monkeypatch.setenv("LOGIN", "me:pass")
+    server = TlsServer(certificate)
+    port = int(server.url.split(":")[2].partition("/")[0])
+    tunnel = Tunnel(port)
+    resolve("127.0.0.1")
+    args = {"base_url": f"https://{NAME}:{port}/v1", "ca_bundle": str(certificate)}
+    assert failures(ask({**args, "proxy": tunnel.url, "proxy_login": "env:LOGIN"})) == {None}
+    assert len(server.bodies) == 3
+    assert {head.partition("\r\n")[0] for head in tunnel.heads} == {
+        f"connect {NAME}:{port} http/1.1"
+    }
+    assert all("proxy-authorization: basic bwu6cgfzcw==" in head for head in tunnel.heads)
+    assert KEY not in repr(tunnel.heads)
+    assert "proxy-authorization" not in repr(server.headers)
+    tunnel.close()
+    server.close()
+
+
 def test_public_text_goes_where_its_deployment_says(outside, ask):
     results = ask(
         {"base_url": outside.url}, ("open",), AccessLevel.PUBLIC, locality=Locality.EXTERNAL
@@ -355,7 +418,7 @@ def connect(made: Any, server: str, reach: Reach, monkeypatch: pytest.MonkeyPatc
         return made
 
     async def get() -> Any:
-        connector = peers._Connector(Wire(server=server), reach)
+        connector = peers.PeerConnector(Wire(server=server), reach)
         try:
             return await connector.connect(None, None, None)
         finally:
