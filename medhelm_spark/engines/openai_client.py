@@ -7,6 +7,7 @@ the policy lists (`engines.peers`).
 import asyncio
 import json
 import shutil
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -292,7 +293,16 @@ def _url(settings: OpenAISettings, model: str) -> str:
         folder += f"/openai/deployments/{quote(model)}"
         query = urlencode({"api-version": settings.azure["api_version"]})
     host = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, folder + PATHS[settings.api], query, ""))
+    return _spelled_out(urlunsplit((parts.scheme, host, folder + PATHS[settings.api], query, "")))
+
+
+def _spelled_out(url: str) -> str:
+    """An address whose host has four numbers where it had fewer, as 127.1 has."""
+    name = urlsplit(url).hostname or ""
+    try:
+        return url.replace(name, socket.inet_ntoa(socket.inet_aton(name)), 1)
+    except OSError:
+        return url
 
 
 def _keys(deployment: Deployment, settings: OpenAISettings, wire: "Wire") -> Keys:
@@ -347,7 +357,7 @@ def _wire(deployment: Deployment, settings: OpenAISettings) -> "Wire":
 
     return Wire(
         server=settings.url,
-        proxy=settings.proxy,
+        proxy=_spelled_out(settings.proxy),
         login=_login(deployment, settings),
         ca_bundle=settings.ca_bundle,
         max_reply_bytes=settings.max_reply_bytes,

@@ -27,7 +27,7 @@ from weakref import WeakSet
 
 import aiohttp
 
-from medhelm_spark.domain.network import OUTSIDE, Reach, address_of, why_not
+from medhelm_spark.domain.network import Reach, address_of, why_not
 from medhelm_spark.engines.reply_limit import MAX_REPLY_BYTES, whole
 from medhelm_spark.errors import SetupError
 
@@ -152,9 +152,9 @@ class PeerConnector(aiohttp.TCPConnector):
             keepalive_timeout=KEPT_SECONDS,
             use_dns_cache=False,
             resolver=aiohttp.ThreadedResolver(),
-            socket_factory=None if reach is None else self._socket,
+            socket_factory=self._socket,
         )
-        self._wire, self._reach = wire, reach
+        self._reach, self._is_encrypted = reach, wire.is_encrypted
         self._checked: WeakSet[Any] = WeakSet()
 
     async def connect(self, req: Any, traces: Any, timeout: Any) -> Any:
@@ -169,31 +169,27 @@ class PeerConnector(aiohttp.TCPConnector):
                 return connection
             connection.close()  # the server has closed it, or sent what nobody asked for
             connection = await super().connect(req, traces, timeout)
-        if reason := self._reason(connection):
+        ends = (connection.transport.get_extra_info(end) for end in ("peername", "sockname"))
+        try:
+            self._check(*(str(end[0]) if end else "" for end in ends))
+        except PeerError:
             connection.close()
-            raise PeerError(f"held back: {reason}")
+            raise
         self._checked.add(connection.protocol)
         return connection
-
-    def _reason(self, connection: Any) -> str:
-        if self._reach is None:
-            return ""
-        ends = [connection.transport.get_extra_info(end) for end in ("peername", "sockname")]
-        if not all(ends):
-            return OUTSIDE
-        peer, own = (end[0] for end in ends)
-        encrypted = self._wire.is_encrypted
-        return why_not(self._reach, str(peer), own=str(own), is_encrypted=encrypted)
 
     def _socket(self, info: Any) -> socket.socket:
         """A socket for a connection to an address, if text may be sent there."""
         family, kind, protocol, _, address = info
-        assert self._reach is not None
-        own = _own_address(family, address) if self._reach.own_machine else ""
-        encrypted = self._wire.is_encrypted
-        if reason := why_not(self._reach, address[0], own=own, is_encrypted=encrypted):
-            raise PeerError(f"held back: {reason}")
+        is_asked = self._reach is not None and self._reach.own_machine
+        self._check(address[0], _own_address(family, address) if is_asked else "")
         return socket.socket(family, kind, protocol)
+
+    def _check(self, peer: str, own: str) -> None:
+        if self._reach is None:
+            return
+        if reason := why_not(self._reach, peer, own=own, is_encrypted=self._is_encrypted):
+            raise PeerError(f"held back: {reason}")
 
 
 def _own_address(family: int, address: Any) -> str:

@@ -201,6 +201,19 @@ def test_a_reply_says_in_which_characters_it_is(engine_at):
     assert answer(ask(engine_at(serve))) == "fièvre"
 
 
+def test_a_reply_that_comes_before_a_long_request_was_read_counts(engine_at):
+    done = threading.Event()
+
+    def serve(connection, number):
+        connection.recv(100)
+        connection.sendall(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+        assert done.wait(10)
+
+    result = ask(engine_at(serve), "note " * 4_000_000)
+    done.set()
+    assert (result.failure, result.reason) == (FailureKind.TOO_LONG, "413")
+
+
 def test_a_long_header_is_read(engine_at):
     def serve(connection, number):
         take(connection)
