@@ -116,25 +116,32 @@ def _timed(count: int, work: Any) -> Measured:
 WAYS = {"engine": through_the_engine, "aiohttp": by_aiohttp}
 
 
-def of_a_process(way: str, in_flight: int, folder: Path = ROOT) -> Measured:
-    """A way in a process of its own, for `SECONDS`, with the package that lies in a folder."""
+def of_a_process(way: str, in_flight: int, folder: Path, count: int) -> Measured | None:
+    """A way in a process of its own, with the package in a folder; None where an answer failed."""
+    done = subprocess.run(
+        [sys.executable, __file__, way, str(in_flight), str(count)],
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        sys.stderr.write(done.stderr[-300:])
+        return None
+    rate, used = done.stdout.split()
+    return float(rate), float(used)
 
-    def run(count: int) -> Measured:
-        done = subprocess.run(
-            [sys.executable, __file__, way, str(in_flight), str(count)],
-            env={**os.environ, "PYTHONPATH": str(folder)},
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            raise SystemExit(done.stderr[-3000:])
-        rate, used = done.stdout.split()
-        return float(rate), float(used)
 
-    speed, _ = run(4 * in_flight)
-    return run(int(speed * SECONDS))
+def best(way: str, in_flight: int, folder: Path, rounds: int) -> Iterator[Measured]:
+    """The best of the rounds so far, after each; a round takes about `SECONDS`."""
+    least = 2 * in_flight
+    probe = of_a_process(way, in_flight, folder, least)
+    count = max(least, int(probe[0] * SECONDS)) if probe else least
+    taken: Measured = (0.0, 0.0)
+    for _ in range(rounds):
+        taken = max(taken, of_a_process(way, in_flight, folder, count) or taken)
+        yield taken
 
 
 @contextmanager
@@ -150,7 +157,7 @@ def server() -> Iterator[None]:
         process.wait()
 
 
-def report(taken: Mapping[str, Mapping[int, Measured]]) -> str:
+def report(taken: Mapping[str, Mapping[int, Measured]], rounds: int, load: str) -> str:
     """The table as markdown."""
     heads = " | ".join(f"{many} in flight: requests/s | CPU, µs" for many in IN_FLIGHT)
     lines = [
@@ -159,7 +166,8 @@ def report(taken: Mapping[str, Mapping[int, Measured]]) -> str:
         f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} hardware threads, one of them the "
         f"server's, Python {sys.version.split()[0]}, aiohttp {version('aiohttp')}. Prompts of "
         f"{len(PROMPT):,} bytes; Arrow batches of requests in, batches of results out. The best "
-        "of three runs by turns, each a process of its own; CPU time is of the whole process.",
+        f"of {rounds} runs by turns, each a process of its own; CPU time is of the whole process. "
+        f"Load of the machine before and after: {load}.",
         "",
         f"| client | {heads} |",
         f"|---|{'---|' * 2 * len(IN_FLIGHT)}",
@@ -174,20 +182,25 @@ def main() -> None:
     """Measure every client at every number in flight and keep the numbers."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--earlier", type=Path, help="a checkout of an earlier version")
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--output", type=Path, default=ROOT / "benchmarks/results/http_engine.md")
     args = parser.parse_args()
     clients = {"medhelm_spark": ("engine", ROOT), "aiohttp alone": ("aiohttp", ROOT)}
     if args.earlier:
-        clients["medhelm_spark, by the packages openai and httpx2"] = ("engine", args.earlier)
+        clients["medhelm_spark, by the packages openai and httpx2"] = (
+            "engine",
+            args.earlier.absolute(),
+        )
     taken: dict[str, dict[int, Measured]] = {client: {} for client in clients}
+    before = os.getloadavg()[0]
     with server():
         for in_flight in IN_FLIGHT:
-            for _ in range(3):
-                for client, (way, folder) in clients.items():
-                    found = of_a_process(way, in_flight, folder.absolute())
-                    taken[client][in_flight] = max(taken[client].get(in_flight, found), found)
-                    sys.stderr.write(f"{client}, {in_flight}: {found[0]:,.0f}/s {found[1]:.0f}\n")
-    page = report(taken)
+            turns = [best(way, in_flight, at, args.rounds) for way, at in clients.values()]
+            for found in zip(*turns, strict=True):
+                for client, measured in zip(clients, found, strict=True):
+                    taken[client][in_flight] = measured
+                sys.stderr.write(f"{in_flight}: {found}\n")
+    page = report(taken, args.rounds, f"{before:.0f} and {os.getloadavg()[0]:.0f}")
     args.output.write_text(page, encoding="utf-8")
     sys.stdout.write(page)
 

@@ -277,10 +277,10 @@ class Connection:
         return line if len(line) <= LONGEST_SAID else f"{line[:LONGEST_SAID]} ..."
 
     def _session(self, reach: Reach | None) -> "PeerSession":
-        from medhelm_spark.engines.peers import PeerSession
-
         session = self._sessions.get(reach)
         if session is None:
+            from medhelm_spark.engines.peers import PeerSession
+
             session = self._sessions[reach] = PeerSession(self._wire, reach)
         return session
 
