@@ -163,7 +163,7 @@ class PeerConnector(aiohttp.TCPConnector):
         Raises:
             PeerError: text may not be sent there; the connection is closed.
         """
-        connection = await super().connect(req, traces, timeout)
+        connection: Any = await super().connect(req, traces, timeout)
         while connection.protocol in self._checked:
             if not _has_input(connection):
                 return connection
