@@ -122,8 +122,12 @@ class SettingsFile:
 
     spark: Mapping[str, str] = field(default_factory=dict, metadata={"check": _log_level})
     """Spark's own settings, set only where the session has none."""
-    wave_minutes: float = _setting(10.0, read=float, check=_above_zero)
-    """The estimated work of one commit."""
+    chunk_requests: int = _setting(64, read=int, check=_above_zero)
+    """The number of requests that a slot takes together."""
+    commit_seconds: float = _setting(10.0, read=float, check=_above_zero)
+    """How long answers wait for their commit."""
+    wave_minutes: float | None = _setting(read=float, check=_above_zero)
+    """Does nothing since version 0.3; read so that files of before are no error."""
     slots: int | None = _setting(read=int, check=_above_zero)
     """The number of engines at once; None: found from the cluster."""
     tracking_uri: str | None = _setting()

@@ -8,17 +8,19 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from medhelm_spark.domain.stages import Stage
 from medhelm_spark.errors import LakeError
-from medhelm_spark.lake.columnar import ddl, fields_of
+from medhelm_spark.lake.columnar import arrow_schema, ddl, fields_of
 from medhelm_spark.lake.condition import RowCondition
 from medhelm_spark.lake.driver_files import DriverFiles, driver_files
 from medhelm_spark.lake.files import FileTables
@@ -176,10 +178,17 @@ class Lake:
         rows = list(rows)
         if not rows:
             return True
-        batch = arrow_of(rows, TABLES[table].row)
-        if WRITE_ID not in batch.column_names:
-            batch = batch.append_column(WRITE_ID, pa.array([write_id] * len(rows), pa.string()))
-        return self._tables.append(table, batch, txn)
+        return self.append_table(table, arrow_of(rows, TABLES[table].row), write_id, txn=txn)
+
+    def append_table(
+        self, table: str, rows: pa.Table, write_id: str, *, txn: tuple[str, int] | None = None
+    ) -> bool:
+        """Append rows of the table's row type in one commit, as `append` does."""
+        self._may_write(table)
+        if WRITE_ID not in rows.column_names:
+            marks = pa.array([write_id] * rows.num_rows, pa.string())
+            rows = rows.append_column(WRITE_ID, marks)
+        return self._tables.append(table, rows, txn)
 
     def append(
         self,
@@ -232,6 +241,33 @@ class Lake:
         with plain_errors():
             self.staging.write(staged, rows)
         self.append_staged(table, staged, write_id)
+
+    def append_files(self, table: str, folder: str, write_id: str, txn: tuple[str, int]) -> int:
+        """Append the rows of Parquet files in one commit; the same commit made twice is one.
+
+        Where the driver appends by itself it reads them, a few thousand at a time; else Spark does.
+
+        Returns:
+            How many rows there are.
+
+        Raises:
+            LakeError: they cannot be committed; the files are kept.
+        """
+        self._may_write(table)
+        row = TABLES[table].row
+        try:
+            if self.is_folder_of_ours:
+                files = sorted(Path(folder).glob("*.parquet"))
+                if not files:
+                    return 0
+                rows = pa.concat_tables([pq.read_table(file) for file in files])
+                self.append_table(table, rows.select(arrow_schema(row).names), write_id, txn=txn)
+                return int(rows.num_rows)
+            frame = self.spark.read.schema(parsed(ddl(row))).parquet(folder)
+            self._by_spark.commit(table, self._complete(table, frame, write_id), txn)
+            return frame.count()
+        except Exception as error:  # Delta's conflicts reach Python as the JVM's or delta-rs's own
+            raise _uncommitted(table, folder, error) from None
 
     def append_staged(self, table: str, staged: str, write_id: str) -> None:
         """Commit rows that `append_once` staged, and remove them there; twice is once.

@@ -2,13 +2,13 @@
 
 A driver claims by writing the suite's next version (`lease_store`), which one driver only can. It
 renews in a thread of its own. When another driver has taken over, or its own lease has run out
-unrenewed, it has lost the right: the Spark jobs of its wave are cancelled, so that nothing more is
+unrenewed, it has lost the right: its Spark jobs are cancelled, so that nothing more is
 sent. How long its own lease lasts it measures on its own monotonic clock.
 
 Clocks of two drivers may differ. A lease that has run out by this driver's clock is therefore
 watched for longer than a heartbeat before it is taken: a living holder renews it meanwhile. Where
-renewing needs an executor (a catalog, Spark Connect) a wave may keep it waiting: there the lease is
-made out for longer than the wave should take, and is taken only a while after its end.
+renewing needs an executor (a catalog, Spark Connect) a job may keep it waiting: there the lease is
+made out for longer than a job should take, and is taken only a while after its end.
 """
 
 import logging
@@ -46,13 +46,13 @@ class LeaseTimes:
 
     `lifetime` is how long a lease lasts unrenewed; `heartbeat` passes between two renewals;
     `watched` is how long a lease that ran out is watched before it is taken. Where renewing needs
-    an executor, a lease lasts `waves` times what a wave should take, and `skew` longer for others.
+    an executor, a lease lasts `busy`, many times what a round takes, and `skew` longer for others.
     """
 
     lifetime: float = 120.0
     heartbeat: float = 40.0
     watched: float = 60.0
-    waves: float = 3.0
+    busy: float = 1800.0
     skew: float = 60.0
 
 
@@ -88,12 +88,10 @@ class LeaseHandle:
         deployments: Sequence[str],
         holder: str,
         times: LeaseTimes,
-        wave_seconds: float,
     ) -> None:
         self._store, self._suite, self._holder, self._times = store, suite, holder, times
         self._deployments = tuple(sorted(deployments))
-        longer = times.waves * wave_seconds if store.needs_executor else 0.0
-        self._lifetime = max(times.lifetime, longer)
+        self._lifetime = times.busy if store.needs_executor else times.lifetime
         self._deadline = 0.0
         self._lock = threading.Lock()
         self.lost: str | None = None
@@ -143,7 +141,7 @@ class LeaseHandle:
         if not self._store.needs_executor and time.monotonic() > self._deadline:
             self.lost = self.lost or (
                 f"{_of(self._suite)}: this driver's lease could not be renewed for "
-                f"{self._lifetime:.0f} s, so it stopped asking; answers of finished waves are "
+                f"{self._lifetime:.0f} s, so it stopped asking; answers that came are "
                 "kept. The same command goes on."
             )
 
@@ -188,7 +186,7 @@ class LeaseHandle:
             if name in newest and newest[name].holder != self._holder:
                 self.lost = self.lost or (
                     f"{_of(self._suite)}: another driver ({newest[name].holder}) has taken "
-                    f"{name!r} over, so this one stopped asking; answers of finished waves are "
+                    f"{name!r} over, so this one stopped asking; answers that came are "
                     "kept, and the other driver goes on from them."
                 )
                 return True
@@ -253,21 +251,19 @@ def lease(
     deployments: Sequence[str],
     holder: str,
     *,
-    wave_seconds: float = 0.0,
     say: Callable[[str], None] = lambda line: None,
     times: LeaseTimes | None = None,
 ) -> Iterator[LeaseHandle]:
     """Hold the right to ask these deployments for this suite; LakeError when another holds it.
 
-    `wave_seconds` is how long a wave should take. Spark jobs of the body's thread are cancelled
-    when the right is lost.
+    Spark jobs of the body's thread are cancelled when the right is lost.
 
     Raises:
         LakeError: another driver holds it.
         LeaseLostError: it was lost while the body ran.
     """
     times = times or TIMES
-    held = LeaseHandle(lease_store(lake), suite, deployments, holder, times, wave_seconds)
+    held = LeaseHandle(lease_store(lake), suite, deployments, holder, times)
     held.take(say)
     with cancellable(lake.spark, f"medhelm-spark-{uuid4().hex[:12]}") as cancel:
         stop = threading.Event()

@@ -1,8 +1,8 @@
 """Rows that were paid for, on their way into a table: whole, in a place that nobody else writes.
 
 Delta refuses a commit when another writer changed the table's schema, properties or protocol since
-it began, and its rows are lost then. A wave takes minutes to begin and end; so its answers go to a
-place of their own first, and a commit that was refused is made again from there.
+it began, and its rows are lost then. Asking takes minutes; so answers go to a place of their own
+first, and a commit that was refused is made again from there.
 
 In a lake with a path it is a folder of Parquet files under `_staged`, in a catalog a table whose
 name begins with `staged_`. What a killed driver left is found by `names`.
@@ -22,11 +22,18 @@ from medhelm_spark.lake.rows import parsed
 
 FOLDER = "_staged"
 PREFIX = "staged"
+ORDER = "order"
+"""Ends the name of what holds requests, and no answers."""
 
 
 def staged_name(suite: str, holder: str, write_id: str) -> str:
     """What a driver's write for a suite is called while it is staged."""
     return "_".join((PREFIX, content_id(suite)[:12], content_id(holder)[:12], write_id))
+
+
+def order_name(suite: str, holder: str, write_id: str) -> str:
+    """What a driver's send order for a suite is called where Spark stages it."""
+    return staged_name(suite, holder, write_id) + ORDER
 
 
 def is_of(name: str, suite: str) -> bool:

@@ -9,7 +9,7 @@ from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.maintenance import Files, maintenance_of
 from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.maintenance.gc import Removed, gc
-from medhelm_spark.stages.infer.recovery import staged_waves
+from medhelm_spark.stages.infer.recovery import staged_answers
 from medhelm_spark.workspace.workspace import Workspace
 
 
@@ -32,9 +32,9 @@ def collect_garbage(workspace: Workspace, *, dry_run: bool) -> Sequence[Removed]
         parts = [counted(each.rows, "row")] if each.rows else []
         parts += [counted(each.files, "file")] if each.files else []
         workspace.say(f"gc: {each.table}: {would} {' and '.join(parts)}")
-    for suite, waves in staged_waves(workspace.context("")).items():
+    for suite, places in staged_answers(workspace.context("")).items():
         workspace.say(
-            f"gc: suite {suite!r}: kept the answers of {counted(waves, 'wave')} that no table has "
+            f"gc: suite {suite!r}: kept answers in {counted(places, 'place')} that no table has "
             "yet; its run that is at work commits them, or the next one"
         )
     if not removed:

@@ -23,7 +23,7 @@ REPLACED: Mapping[str, str] = {
     "--num-instances": "use --max-eval-instances",
     "--project": "the dashboard shows one lake and belongs to no portal",
     "--run-specs": "use --run-entries",
-    "--runner-class-name": "Spark runs everything; slots and wave_minutes are settings",
+    "--runner-class-name": "Spark runs everything; slots and chunk_requests are settings",
     "--schema-validation": "a schema file is always checked",
     "--server-url": "name a deployment with engine openai and its base_url",
     "--skip-completed-run-display-json": "only what changed is summarised anew",

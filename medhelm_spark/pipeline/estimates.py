@@ -12,7 +12,7 @@ from medhelm_spark.errors import BudgetError
 from medhelm_spark.pipeline.prepare import Prepared
 from medhelm_spark.pipeline.request_estimate import Cost, costs
 from medhelm_spark.render.table import aligned, html_table
-from medhelm_spark.stages.infer.waves import throughput
+from medhelm_spark.stages.infer.throughput import throughput
 
 if TYPE_CHECKING:
     import pandas as pd

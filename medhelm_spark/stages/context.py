@@ -35,8 +35,9 @@ class Context:
     """The lake, the suite worked for, and where progress is told.
 
     `say` takes finished lines; `terminal` is where progress is drawn meanwhile, None for nowhere.
-    `slots` is how many engines a person said, None to find it from what `cluster` tells when it is
-    asked. `cores` is how many tasks of one core run at once. Where `is_one_machine`, tasks see the
+    `chunk_requests` is how many requests a slot takes together, `commit_seconds` how long answers
+    wait for their commit. `slots` is how many engines a person said, None to find it from what
+    `cluster` tells when it is asked. `cores` is how many tasks of one core run at once. Where `is_one_machine`, tasks see the
     driver's files.
     """
 
@@ -44,7 +45,8 @@ class Context:
     suite: str
     say: Say = _silent
     terminal: TextIO | None = None
-    wave_seconds: float = 600.0
+    chunk_requests: int = 64
+    commit_seconds: float = 10.0
     slots: int | None = None
     cluster: Callable[[], Cluster] = Cluster
     cores: int = 2

@@ -11,7 +11,7 @@ from medhelm_spark.domain.stats import Stat, WrittenStat
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.literals import among
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.infer.waves import Throughput, by_executor, throughput
+from medhelm_spark.stages.infer.throughput import Throughput, by_executor, throughput
 from medhelm_spark.stages.plan.run_specs import current_runs
 from medhelm_spark.statistics.board import Leaderboard
 from medhelm_spark.statistics.cell import BoardCell

@@ -82,6 +82,10 @@ class Workspace:
         self.location = str(Location.of(location))  # first: a wrong one is refused
         self.settings: Settings = settings_of(site, spark)
         self.site, self.say = site, tell
+        if self.settings.wave_minutes is not None:
+            tell(
+                "setting wave_minutes does nothing; commit_seconds says when answers are committed"
+            )
         self.sole_driver = LakeLock(tell)
         self._spark = spark
         self.registry: Registry = self._load()
@@ -252,7 +256,8 @@ class Workspace:
             lake=self.lake,
             suite=suite,
             say=self.say,
-            wave_seconds=self.settings.wave_minutes * 60,
+            chunk_requests=self.settings.chunk_requests,
+            commit_seconds=self.settings.commit_seconds,
             slots=self.settings.slots,
             cluster=self.cluster,
             cores=cores_of(now),

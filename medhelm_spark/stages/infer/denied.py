@@ -11,7 +11,7 @@ from medhelm_spark.domain.stages import INFER
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.policy.policy import decide
 from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.infer.waves import WaveOutcome
+from medhelm_spark.stages.infer.throughput import Outcome
 
 DENIALS = replace(
     INFER,
@@ -19,7 +19,7 @@ DENIALS = replace(
     reads=("requests", "request_results", "run_specs"),
     writes=("policy_decisions",),
 )
-"""Done only after a wave in which something was denied; no plan that was asked comes to that."""
+"""Done only after a job in which something was denied; no plan that was asked comes to that."""
 
 # The runs whose requests a write holds as denied.
 DENIED = f"""
@@ -46,11 +46,11 @@ class Denied:
 def record_denied(
     ctx: Context,
     write_id: str,
-    outcomes: Sequence[WaveOutcome],
+    outcomes: Sequence[Outcome],
     deployments: Mapping[str, Deployment],
     policy: Policy,
 ) -> None:
-    """Add a row to `policy_decisions` for each run and deployment that a wave held back."""
+    """Add a row to `policy_decisions` for each run and deployment with a denied request."""
     if not any(outcome.failure == FailureKind.DENIED for outcome in outcomes):
         return
     ctx = ctx.within(DENIALS)

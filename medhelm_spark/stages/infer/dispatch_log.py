@@ -1,57 +1,47 @@
-"""What a wave is about to send beyond this job, noted before it is sent."""
+"""What an order is about to send beyond this job, noted before it is sent."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import UNKNOWN, Deployment, Locality
 from medhelm_spark.domain.sending import BegunWave
 from medhelm_spark.engines import factory_of
-from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.infer.order import OrderedChunk
 
-# The levels are those that the texts are sent with, so they are counted where they are made.
-TEXTS = """
-SELECT model_deployment, access_level, count(DISTINCT request_id) AS texts
-FROM {requests} GROUP BY model_deployment, access_level
-"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Texts:
-    model_deployment: str
-    access_level: AccessLevel
-    texts: int
+UNCOMMITTED = 20_000
+"""Answers that may wait in files for their commit; until then only the begun order counts them."""
 
 
 def record_begun(
-    ctx: Context, write_id: str, requests: DataFrame, deployments: Mapping[str, Deployment]
+    ctx: Context,
+    write_id: str,
+    chunks: Iterable[OrderedChunk],
+    deployments: Mapping[str, Deployment],
 ) -> None:
-    """Note how many texts a wave sends out of this job's processes, and where to: one commit."""
-    away = [name for name, each in deployments.items() if _is_sent(each)]
-    if not away:
-        return
-    sent = requests.where(F.col("model_deployment").isin(away))
+    """Note how many texts are sent out of this job's processes, and where to: one commit."""
+    away = {name: each for name, each in deployments.items() if _is_sent(each)}
+    texts: Counter[tuple[str, AccessLevel]] = Counter()
+    for chunk in chunks:
+        for level in AccessLevel:
+            texts[chunk.model_deployment, level] += chunk.count(level)
     at = now()
     rows = [
         BegunWave(
             write_id=write_id,
             suite=ctx.suite,
-            model_deployment=row.model_deployment,
-            access_level=row.access_level,
-            locality=deployments[row.model_deployment].locality or UNKNOWN,
-            destination=factory_of(deployments[row.model_deployment]).destination(
-                deployments[row.model_deployment]
-            ),
-            texts=row.texts,
+            model_deployment=name,
+            access_level=level,
+            locality=away[name].locality or UNKNOWN,
+            destination=factory_of(away[name]).destination(away[name]),
+            texts=count,
             begun_at=at,
-            in_flight=deployments[row.model_deployment].max_concurrency,
-            most_tries=deployments[row.model_deployment].most_sends,
+            in_flight=away[name].max_concurrency + UNCOMMITTED,
+            most_tries=away[name].most_sends,
         )
-        for row in rows_of(ctx.lake.query(TEXTS, requests=sent), _Texts)
+        for (name, level), count in sorted(texts.items())
+        if count and name in away
     ]
     ctx.lake.append_rows("begun_waves", rows, write_id)
 

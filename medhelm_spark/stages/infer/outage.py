@@ -7,14 +7,14 @@ from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.engines.retry import is_of_all
 from medhelm_spark.stages.infer.pending import RequestCounts
-from medhelm_spark.stages.infer.waves import WaveOutcome
+from medhelm_spark.stages.infer.throughput import Outcome
 
 
-def cut_short(asked: Mapping[str, int], outcomes: Iterable[WaveOutcome]) -> set[str]:
-    """The deployments that a wave stopped asking: requests without a result beside failures.
+def cut_short(asked: Mapping[str, int], outcomes: Iterable[Outcome]) -> set[str]:
+    """The deployments that a round stopped asking: requests without a result beside failures.
 
-    `asked` are the wave's requests by deployment. Without any outcome another driver wrote the
-    wave, and nothing is known of it here.
+    `asked` are the round's requests by deployment. Without any outcome another driver wrote it,
+    and nothing is known of it here.
     """
     results: Counter[str] = Counter()
     failures: Counter[str] = Counter()
@@ -31,21 +31,6 @@ def is_rejected(tally: RequestCounts) -> bool:
     A refusal that does not say so may be of one text, whose task was answered nothing else.
     """
     return is_of_all(tally.reasons.get(FailureKind.REJECTED, "") or "-")
-
-
-def failures_in_a_row(before: Mapping[str, int], outcomes: Iterable[WaveOutcome]) -> dict[str, int]:
-    """By deployment, the failures of infrastructure up to the end of a wave without any reply.
-
-    A wave with a reply begins anew: the order of its results is not known here.
-    """
-    counts, replied = Counter(before), set()
-    for outcome in outcomes:
-        kind = FailureKind(outcome.failure) if outcome.failure else None
-        if kind and kind.is_infrastructure:
-            counts[outcome.model_deployment] += outcome.requests
-        elif kind is not FailureKind.DENIED:
-            replied.add(outcome.model_deployment)
-    return {name: count for name, count in counts.items() if name not in replied}
 
 
 def left_over(tallies: Iterable[RequestCounts]) -> str:

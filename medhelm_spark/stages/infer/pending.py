@@ -1,11 +1,9 @@
 """Which requests are settled, which are still to be asked, and what they came to so far.
 
 A request is settled by an answer, or by a failure of a kind that its deployment gives up: that one
-until --retry-failed. Every other failure is infrastructure's: each invocation asks again, with
-`max_attempts` tries of its own.
+until --retry-failed. Every other failure is infrastructure's: each invocation asks again.
 """
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,12 +25,10 @@ BITS = {kind: 1 << place for place, kind in enumerate(FailureKind)}
 _CASES = " ".join(f"WHEN '{kind.value}' THEN {bit}" for kind, bit in BITS.items())
 _BIT = f"CASE failure {_CASES} ELSE 0 END"
 
-# What has been tried per request, by anyone and by this invocation (`own`). No text is read.
+# What has been tried per request. No text is read.
 TRIED = f"""
 SELECT request_id, count(*) AS tries, bool_or(failure IS NULL) AS answered,
-       bit_or({_BIT}) AS failures,
-       bit_or(CASE WHEN {{own}} THEN {_BIT} ELSE 0 END) AS own_failures,
-       max(CASE WHEN {{own}} THEN attempts ELSE 0 END) AS own_attempts
+       bit_or({_BIT}) AS failures
 FROM {{request_results}} GROUP BY request_id
 """
 
@@ -41,15 +37,13 @@ FROM {{request_results}} GROUP BY request_id
 PENDING = f"""
 SELECT r.request_id, r.prompt_id, r.model_deployment, r.decoding,
        {level_sql(f"max({strictness_sql('r.access_level')})")} AS access_level,
-       r.estimated_tokens, d.tokens_per_second, coalesce(t.own_attempts, 0) AS attempts,
-       coalesce(t.tries, 0) AS tries,
+       r.estimated_tokens, coalesce(t.tries, 0) AS tries,
        min(CASE WHEN r.judged_request_id = '' THEN r.request_id ELSE r.judged_request_id END)
        AS together
 FROM {{planned}} r JOIN {{to_infer}} d ON d.name = r.model_deployment
 LEFT JOIN ({TRIED}) t ON t.request_id = r.request_id
-WHERE t.request_id IS NULL OR (NOT t.answered
-      AND t.own_failures & d.not_retried = 0 AND t.own_attempts < d.max_attempts
-      AND ({{retry}} OR t.failures & d.not_retried = 0))
+WHERE t.request_id IS NULL
+   OR (NOT t.answered AND ({{retry}} OR t.failures & d.not_retried = 0))
 GROUP BY ALL
 """
 
@@ -101,9 +95,7 @@ class InferenceDeployment:
     """
 
     name: str
-    max_attempts: int
     not_retried: int
-    tokens_per_second: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,31 +154,19 @@ def pending_of(
     run_spec_ids: Sequence[str],
     recipients: InferenceTargets,
     to_infer: Sequence[Deployment],
-    speeds: Mapping[str, float] | None = None,
-    writes: Sequence[str] = (),
 ) -> DataFrame:
-    """The requests of these RunSpecs that are not settled, each once, without text.
-
-    `speeds` are the estimated tokens a second of all slots together, by deployment; one that is not
-    there has no limit. `writes` are the write ids of this invocation's waves so far: their tries
-    count.
-    """
+    """The requests of these RunSpecs that are not settled, each once, without text."""
     rows = [
         InferenceDeployment(
-            name=deployment.name,
-            max_attempts=deployment.max_attempts,
-            not_retried=sum(BITS[kind] for kind in deployment.not_retried),
-            tokens_per_second=(speeds or {}).get(deployment.name, math.inf),
+            name=deployment.name, not_retried=sum(BITS[kind] for kind in deployment.not_retried)
         )
         for deployment in to_infer
     ]
-    own = ", ".join(f"'{write_id}'" for write_id in writes)
     planned = requests_of(ctx, run_spec_ids, recipients.stage, recipients.purpose)
     few = few_asked(ctx, run_spec_ids, recipients.stage, recipients.purpose)
     tried = ctx.tried([row.name for row in rows], planned, few.request_ids if few else None)
-    sql = PENDING.replace("{retry}", "true" if recipients.retry_failed else "false")
     return ctx.lake.query(
-        sql.replace("{own}", f"write_id IN ({own})" if own else "false"),
+        PENDING.replace("{retry}", "true" if recipients.retry_failed else "false"),
         planned=planned,
         request_results=tried,
         to_infer=F.broadcast(ctx.lake.frame(rows, InferenceDeployment)),

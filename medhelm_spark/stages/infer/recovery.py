@@ -7,10 +7,13 @@ from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.policy import Policy
-from medhelm_spark.lake.staging import is_of, write_id_of
+from medhelm_spark.lake.driver_files import LocalFiles
+from medhelm_spark.lake.staging import ORDER, is_of, write_id_of
 from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.infer.commits import Commits
 from medhelm_spark.stages.infer.denied import record_denied
-from medhelm_spark.stages.infer.waves import outcomes_of
+from medhelm_spark.stages.infer.order_folder import OrderFolder
+from medhelm_spark.stages.infer.throughput import outcomes_of
 
 
 def commit_interrupted(
@@ -19,7 +22,7 @@ def commit_interrupted(
     deployments: Mapping[str, Deployment],
     policy: Policy,
 ) -> bool:
-    """Commit what waves of this suite have staged; whether there was anything.
+    """Commit what runs of this suite have staged; whether there was anything.
 
     Those of the holders that are `alive` are their own business.
     """
@@ -28,11 +31,18 @@ def commit_interrupted(
         name for name in ctx.lake.staging.names(ctx.suite) if not any(one in name for one in theirs)
     ]
     for name in names:
-        write_id = write_id_of(name)
-        ctx.lake.append_staged("request_results", name, write_id)
+        write_id, folder = write_id_of(name), OrderFolder(ctx.lake.staging.place(name))
+        if isinstance(ctx.lake.driver_files, LocalFiles) and folder.is_one:
+            many = Commits(ctx, folder, write_id).commit()
+            ctx.lake.staging.remove(name)
+        elif name.endswith(ORDER):  # a round's answers are staged beside the order
+            ctx.lake.staging.remove(name)
+            continue
+        else:
+            ctx.lake.append_staged("request_results", name, write_id)
+            many = sum(outcome.requests for outcome in outcomes_of(ctx, write_id))
         outcomes = outcomes_of(ctx, write_id)
-        many = sum(outcome.requests for outcome in outcomes)
-        ctx.say(f"infer: {counted(many, 'result')} of an interrupted wave committed")
+        ctx.say(f"infer: {counted(many, 'result')} of an interrupted run committed")
         known = [outcome for outcome in outcomes if outcome.model_deployment in deployments]
         record_denied(ctx, write_id, known, deployments, policy)
     return bool(names)
@@ -43,8 +53,8 @@ class _Suite:
     suite: str
 
 
-def staged_waves(ctx: Context) -> Mapping[str, int]:
-    """The waves whose answers are staged, counted by suite; of a living driver they are too."""
+def staged_answers(ctx: Context) -> Mapping[str, int]:
+    """How many places have answers on their way, by suite; those of a living driver among them."""
     names = ctx.lake.staging.names()
     if not names:
         return {}

@@ -14,7 +14,7 @@ from medhelm_spark.stages.infer.outage import (
     without_answer,
 )
 from medhelm_spark.stages.infer.pending import BITS, RequestCounts, RequestStates, tallies
-from medhelm_spark.stages.infer.waves import WaveOutcome
+from medhelm_spark.stages.infer.throughput import Outcome
 
 OUT, SLOW, LONG = FailureKind.UNREACHABLE, FailureKind.TIMEOUT, FailureKind.TOO_LONG
 GIVEN_UP = frozenset({LONG, FailureKind.DENIED, FailureKind.INVALID_REQUEST})
@@ -33,9 +33,9 @@ def standing(
     )
 
 
-def outcome(name: str, requests: int, failure: FailureKind | None = None) -> WaveOutcome:
+def outcome(name: str, requests: int, failure: FailureKind | None = None) -> Outcome:
     now = datetime(2026, 11, 22, tzinfo=UTC)
-    return WaveOutcome(
+    return Outcome(
         model_deployment=name,
         executor="",
         failure=failure,

@@ -4,14 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.stages import INFER
-from medhelm_spark.stages.infer.waves import (
+from medhelm_spark.stages.infer.throughput import (
     EXECUTORS,
     Throughput,
-    WaveOutcome,
+    Outcome,
     by_executor,
     counts_of,
     throughput,
-    wave_counts,
+    counts_by_executor,
 )
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -24,8 +24,8 @@ def outcome(
     last: float,
     executor: str = "e1",
     start: float | None = None,
-) -> WaveOutcome:
-    return WaveOutcome(
+) -> Outcome:
+    return Outcome(
         model_deployment="acme/m",
         executor=executor,
         failure=failure,
@@ -78,7 +78,7 @@ def test_a_wave_tells_what_each_executor_did_and_how_long_its_slots_waited() -> 
         outcome(None, 4, 2, 6, executor="e2"),
         outcome("timeout", 1, 6, 6, executor="e2"),
     ]
-    counts = wave_counts(rows, slots=3, wall=20.0)
+    counts = counts_by_executor(rows, slots=3, wall=20.0)
     assert list(counts) == [("acme/m", "e1"), ("acme/m", "e2"), ("acme/m", "")]
     busy = {
         name: (one["busy_milliseconds"], one["slot_milliseconds"]) for name, one in counts.items()

@@ -1,6 +1,6 @@
-"""What each wave of inference came to, kept in `runs`: for a deployment, and for each executor.
+"""What each job of inference came to, kept in `runs`: for a deployment, and for each executor.
 
-Such a record has a unit of its own, so all waves stay readable: tokens per second, busy share and
+Such a record has a unit of its own, so all jobs stay readable: tokens per second, busy share and
 the like are made from sums over them, for MLflow and for the next estimate.
 """
 
@@ -14,7 +14,6 @@ from operator import attrgetter
 from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.stages import INFER
 from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.infer.speeds import ASKING, ESTIMATED
 
 EXECUTORS = replace(INFER, name=f"{INFER.name}/executor")
 """The records of single executors."""
@@ -36,8 +35,8 @@ GROUP BY model_deployment, executor, failure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WaveOutcome:
-    """Results of one deployment and executor in a wave that ended alike.
+class Outcome:
+    """Results of one deployment and executor in a write that ended alike.
 
     The first result came `first_at`, after `first_time` seconds, and the last one `last_at`;
     `start_time` is a sum over `starts` engines, in seconds.
@@ -61,9 +60,9 @@ class WaveOutcome:
 class Throughput:
     """What a deployment (or one of its executors) was asked so far, and how long that took.
 
-    Times are in seconds. `seconds` runs from a wave's first request to its last answer,
+    Times are in seconds. `seconds` runs from a job's first request to its last answer,
     `busy_seconds` is the same summed over executors, and `slot_seconds` what all slots had from
-    the waves' beginnings to their commits.
+    the jobs' beginnings to their last commits.
     """
 
     requests: int = 0
@@ -99,8 +98,8 @@ class Throughput:
         return self.start_seconds / self.starts if self.starts else None
 
 
-def counts_of(outcomes: Sequence[WaveOutcome]) -> dict[str, int]:
-    """The outcomes of one deployment's wave or of one executor in it, as they stand in `runs`.
+def counts_of(outcomes: Sequence[Outcome]) -> dict[str, int]:
+    """The outcomes of one deployment's job or of one executor in it, as they stand in `runs`.
 
     The time runs from the first request to the last answer: what an engine needed to start is not
     in it.
@@ -123,12 +122,13 @@ def counts_of(outcomes: Sequence[WaveOutcome]) -> dict[str, int]:
     }
 
 
-def wave_counts(
-    outcomes: Iterable[WaveOutcome], slots: int, wall: float
+def counts_by_executor(
+    outcomes: Iterable[Outcome], slots: Mapping[str, int], wall: float
 ) -> dict[tuple[str, str], dict[str, int]]:
     """Counts by (deployment, executor), and of a deployment in all by (deployment, '').
 
-    `wall` is how long the wave took with its commit, in seconds.
+    `slots` are those of each deployment, `wall` is how long the job took with its commits, in
+    seconds.
     """
     sums: dict[tuple[str, str], dict[str, int]] = {}
     order = attrgetter("model_deployment", "executor")
@@ -140,33 +140,23 @@ def wave_counts(
         sums[name, executor or "unknown"] = counts | busy
     for name, group in groupby(rows, key=attrgetter("model_deployment")):
         busy_ms = sum(total["milliseconds"] for (of, _), total in sums.items() if of == name)
-        busy = {"busy_milliseconds": busy_ms, "slot_milliseconds": slots * slot}
+        busy = {"busy_milliseconds": busy_ms, "slot_milliseconds": slots[name] * slot}
         sums[name, ""] = counts_of(list(group)) | busy
     return sums
 
 
-def outcomes_of(ctx: Context, write_id: str) -> list[WaveOutcome]:
+def outcomes_of(ctx: Context, write_id: str) -> list[Outcome]:
     """What the rows of a write came to."""
-    return ctx.lake.rows(OUTCOMES.replace("WRITE_ID", write_id), WaveOutcome)
+    return ctx.lake.rows(OUTCOMES.replace("WRITE_ID", write_id), Outcome)
 
 
-def record_wave(
-    ctx: Context,
-    write_id: str,
-    started_at: datetime,
-    fingerprint: str,
-    slots: int,
-    tokens: Mapping[str, float],
-) -> list[WaveOutcome]:
-    """Note what the rows of a write came to.
-
-    `tokens` are the estimated ones of a request, by deployment, in the mean.
-    """
+def record_asked(
+    ctx: Context, write_id: str, started_at: datetime, slots: Mapping[str, int]
+) -> list[Outcome]:
+    """Note what the rows of a write came to, for the deployments that `slots` has."""
     wall = (now() - started_at).total_seconds()
-    outcomes = outcomes_of(ctx, write_id)
-    counts = wave_counts(outcomes, slots, wall)
-    for name, (estimated, asking) in asked_in(outcomes, slots, tokens).items():
-        counts[name, ""] |= {ESTIMATED: round(estimated), ASKING: round(1000 * asking)}
+    outcomes = [row for row in outcomes_of(ctx, write_id) if row.model_deployment in slots]
+    counts = counts_by_executor(outcomes, slots, wall)
     for stage, is_whole in ((INFER, True), (EXECUTORS, False)):
         units = {
             "|".join(filter(None, (name, write_id, executor))): sums
@@ -174,29 +164,12 @@ def record_wave(
             if (executor == "") == is_whole
         }
         if units:
-            ctx.record(stage, dict.fromkeys(units, fingerprint), write_id, started_at, units)
+            ctx.record(stage, dict.fromkeys(units, write_id), write_id, started_at, units)
     return outcomes
 
 
-def asked_in(
-    outcomes: Iterable[WaveOutcome], slots: int, tokens: Mapping[str, float]
-) -> dict[str, tuple[float, float]]:
-    """By deployment the estimated tokens of what was answered, and the seconds of all slots.
-
-    `tokens` are the estimated ones of a request, in the mean.
-    """
-    found = {}
-    order = attrgetter("model_deployment")
-    for name, group in groupby(sorted(outcomes, key=order), key=order):
-        rows = list(group)
-        answered = sum(row.requests for row in rows if not row.failure)
-        seconds = counts_of(rows)["milliseconds"] / 1000
-        found[name] = (answered * tokens[name], slots * seconds)
-    return found
-
-
 def throughput(records: Iterable[RunRecord], suite: str | None = None) -> dict[str, Throughput]:
-    """What waves came to, by deployment; of one suite, or of all."""
+    """What jobs came to, by deployment; of one suite, or of all."""
     return _sums(
         (record.unit_id.rpartition("|")[0], record.counts)
         for record in records

@@ -1,0 +1,187 @@
+"""How slots ask the driver for chunks: lines of JSON over TCP, with a token; no text travels.
+
+The driver listens while a job runs. What a slot says: which attempt of which task it is, that it
+needs a deployment or a chunk, that a chunk is done, that a deployment does not answer.
+"""
+
+import json
+import secrets
+import socket
+import socketserver
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from medhelm_spark.errors import EngineError
+from medhelm_spark.stages.infer.dispatcher import Chunk, Dispatcher
+
+CONNECT_SECONDS = 20.0
+LONGEST_LINE = 1 << 16
+Unanswered = Callable[[Iterable[Chunk]], list[Chunk]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where the driver listens; `token` is the job's own."""
+
+    host: str
+    port: int
+    token: str
+
+
+class ChunkServer:
+    """The driver's end: one dispatcher per stream, each a set of deployments asked in turn.
+
+    `unanswered` gives what is left of chunks whose process ended, without what it had answered.
+    """
+
+    def __init__(
+        self, host: str, streams: Mapping[str, Dispatcher], unanswered: Unanswered
+    ) -> None:
+        self._streams, self._unanswered = streams, unanswered
+        self._lock = threading.Lock()
+        self._attempts: dict[int, int] = {}
+        self._is_closed = False
+        self.down: set[str] = set()
+        self._server = _server(host, self._serve)
+        port = int(self._server.server_address[1])
+        self.address = Address(host=host, port=port, token=secrets.token_hex(16))
+        self._thread = threading.Thread(
+            target=self._server.serve_forever,
+            kwargs={"poll_interval": 0.1},
+            name="medhelm-spark-chunks",
+            daemon=True,
+        )
+        self._thread.start()
+
+    def close(self) -> None:
+        """Hand out nothing more and stop listening."""
+        with self._lock:
+            self._is_closed = True
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def _serve(self, lines: Any, reply: Callable[[Mapping[str, Any]], None]) -> None:
+        hello = _read(lines)
+        if not secrets.compare_digest(str(hello.get("token", "")), self.address.token):
+            return
+        slot, attempt = int(hello["slot"]), int(hello["attempt"])
+        reply(self._begin(slot, attempt))
+        while said := _read(lines):
+            reply(self._answer(slot, attempt, said))
+
+    def _begin(self, slot: int, attempt: int) -> Mapping[str, Any]:
+        """A slot's process begins, or connects once more: what an earlier one had taken is free."""
+        with self._lock:
+            before = self._attempts.setdefault(slot, attempt)
+            if attempt > before:
+                self._attempts[slot] = attempt
+                for stream in self._streams.values():
+                    stream.return_first(self._unanswered(stream.lost(slot)))
+        return {}
+
+    def _answer(self, slot: int, attempt: int, said: Mapping[str, Any]) -> Mapping[str, Any]:
+        with self._lock:
+            if self._is_closed or attempt != self._attempts[slot]:
+                return {}
+            stream = self._streams[said["stream"]]
+            if said["op"] == "deployment":
+                return {"deployment": stream.deployment(slot)}
+            if said["op"] == "chunk":
+                chunk = stream.chunk(slot)
+                return {} if chunk is None else _told(chunk)
+            if said["op"] == "done":
+                file, number, row = said["chunk"]
+                stream.done(slot, (file, number, row))
+            elif said["op"] == "down":
+                self.down.add(said["deployment"])
+                stream.give_up(said["deployment"])
+            return {}
+
+
+class ChunkClient:
+    """A slot's end; one for each stream and thread."""
+
+    def __init__(self, address: Address, slot: int, attempt: int, stream: str) -> None:
+        self._stream = stream
+        try:
+            self._socket = socket.create_connection((address.host, address.port), CONNECT_SECONDS)
+        except OSError as error:
+            raise EngineError(
+                f"the driver cannot be reached at {address.host}:{address.port} "
+                f"({type(error).__name__}): executors need a way to the driver's ports."
+            ) from None
+        self._socket.settimeout(None)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._lines = self._socket.makefile("rb")
+        self._ask(token=address.token, slot=slot, attempt=attempt)
+
+    def deployment(self) -> str | None:
+        """The deployment to ask now; None where this slot is done."""
+        name = self._ask(op="deployment").get("deployment")
+        return None if name is None else str(name)
+
+    def chunk(self, deployment: str) -> Chunk | None:
+        """The next chunk of the deployment that was told last."""
+        told = self._ask(op="chunk")
+        return Chunk(**told, model_deployment=deployment, tokens=0.0) if told else None
+
+    def done(self, chunk: Chunk) -> None:
+        """All requests of a chunk have a result."""
+        self._ask(op="done", chunk=chunk.key)
+
+    def down(self, deployment: str) -> None:
+        """A deployment does not answer: nobody is to ask it."""
+        self._ask(op="down", deployment=deployment)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._lines.close()
+        self._socket.close()
+
+    def _ask(self, **said: Any) -> dict[str, Any]:
+        try:
+            self._socket.sendall(json.dumps({**said, "stream": self._stream}).encode() + b"\n")
+            line = self._lines.readline(LONGEST_LINE)
+        except OSError:
+            line = b""
+        if not line:
+            raise EngineError("the driver has ended the connection: this slot asks nothing more.")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+
+def _told(chunk: Chunk) -> dict[str, Any]:
+    return {"file": chunk.file, "number": chunk.number, "rows": list(chunk.rows)}
+
+
+def _read(lines: Any) -> Mapping[str, Any]:
+    """The next line; empty at the end, and for what is no such line."""
+    try:
+        said = json.loads(lines.readline(LONGEST_LINE) or b"{}")
+    except (OSError, ValueError):
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def _server(host: str, serve: Callable[[Any, Any], None]) -> socketserver.ThreadingTCPServer:
+    class Handler(socketserver.StreamRequestHandler):
+        disable_nagle_algorithm = True
+
+        def handle(self) -> None:
+            def reply(answer: Mapping[str, Any]) -> None:
+                self.wfile.write(json.dumps(answer).encode() + b"\n")
+
+            try:
+                serve(self.rfile, reply)
+            except (OSError, KeyError, TypeError, ValueError):  # the other end ended, or is another
+                return
+
+    class Server(socketserver.ThreadingTCPServer):
+        daemon_threads = True
+        block_on_close = False
+        request_queue_size = 256
+
+    return Server((host, 0), Handler)

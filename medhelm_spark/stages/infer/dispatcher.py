@@ -1,0 +1,227 @@
+"""Which deployment a slot asks, and which chunk of the order it takes next: pure, with a clock.
+
+Slots pull: one that is done takes the next chunk, so that none waits for the one that got most.
+Different deployments have slots of their own at the same time, in proportion to their work; a slot
+whose deployment has nothing left goes to the one with most work for each of its slots, where that
+work takes longer than an engine's start.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+SMALLEST = 8
+"""Requests of a chunk near the end, where chunks are divided so that all slots end together."""
+
+WORTH_A_START = 1.5
+"""How many engine starts the work of a deployment has to take before another slot joins it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """Requests that a slot takes together: `rows` of row group `number` of `file` in the order."""
+
+    file: str
+    number: int
+    rows: Sequence[int]
+    model_deployment: str
+    tokens: float
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """Names it among the chunks that are open."""
+        return self.file, self.number, self.rows[0]
+
+    def divided(self, requests: int) -> "tuple[Chunk, Chunk]":
+        """Its first requests, and the others."""
+        share = self.tokens * requests / len(self.rows)
+        first = replace(self, rows=self.rows[:requests], tokens=share)
+        return first, replace(self, rows=self.rows[requests:], tokens=self.tokens - share)
+
+    def without(self, answered: "frozenset[int] | set[int]") -> "Chunk | None":
+        """What is left of it when some of its rows have an answer; None for nothing."""
+        rows = [row for row in self.rows if row not in answered]
+        return (
+            replace(self, rows=rows, tokens=self.tokens * len(rows) / len(self.rows))
+            if rows
+            else None
+        )
+
+
+@dataclass(slots=True)
+class _Queue:
+    """The chunks of one deployment that no slot has taken."""
+
+    chunks: deque[Chunk]
+    requests: int
+    tokens: float
+    done: float = 0.0
+    busy: float = 0.0
+
+    def push_front(self, chunk: Chunk) -> None:
+        self.chunks.appendleft(chunk)
+        self.requests += len(chunk.rows)
+        self.tokens += chunk.tokens
+
+    def pop(self, most: int) -> Chunk:
+        chunk = self.chunks.popleft()
+        if len(chunk.rows) > most:
+            chunk, rest = chunk.divided(most)
+            self.chunks.appendleft(rest)
+        self.requests -= len(chunk.rows)
+        self.tokens -= chunk.tokens
+        return chunk
+
+
+@dataclass(slots=True)
+class _Slot:
+    """What one slot is at."""
+
+    model_deployment: str | None = None
+    since: float = 0.0
+    is_started: bool = False
+    open: dict[tuple[str, int, int], Chunk] | None = None
+
+
+class Dispatcher:
+    """Hands the chunks of some deployments to slots; not safe for threads by itself.
+
+    Args:
+        chunks: in the order in which those of one deployment are taken.
+        slots: how many slots pull.
+        clock: seconds.
+    """
+
+    def __init__(
+        self,
+        chunks: Iterable[Chunk],
+        slots: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._clock = clock
+        self._queues: dict[str, _Queue] = {}
+        for chunk in chunks:
+            self.add(chunk)
+        self._slots = [_Slot(open={}) for _ in range(slots)]
+        self._first = shares({name: q.tokens for name, q in self._queues.items()}, slots)
+        self._starts: list[float] = []
+
+    def add(self, chunk: Chunk) -> None:
+        """Put a chunk at the end of its deployment's queue."""
+        queue = self._queues.setdefault(chunk.model_deployment, _Queue(deque(), 0, 0.0))
+        queue.chunks.append(chunk)
+        queue.requests += len(chunk.rows)
+        queue.tokens += chunk.tokens
+
+    def deployment(self, slot: int) -> str | None:
+        """The deployment that a slot without work asks now; None where it is done."""
+        place = self._slots[slot]
+        name = self._best(slot)
+        if name is None:
+            return None
+        if name != place.model_deployment:
+            place.model_deployment, place.since, place.is_started = name, self._clock(), False
+        return name
+
+    def chunk(self, slot: int) -> Chunk | None:
+        """The next chunk of the slot's deployment; None where it has none left."""
+        place = self._slots[slot]
+        if place.model_deployment is None or place.open is None:
+            return None
+        if not place.is_started:
+            place.is_started = True
+            self._starts.append(self._clock() - place.since)
+            place.since = self._clock()
+        queue = self._queues[place.model_deployment]
+        if not queue.chunks:
+            return None
+        chunk = queue.pop(self._most(place.model_deployment, queue))
+        place.open[chunk.key] = chunk
+        return chunk
+
+    def done(self, slot: int, key: tuple[str, int, int]) -> None:
+        """Note that all requests of a chunk have a result."""
+        place = self._slots[slot]
+        if place.open and (chunk := place.open.pop(key, None)):
+            queue, at = self._queues[chunk.model_deployment], self._clock()
+            queue.done += chunk.tokens
+            queue.busy += at - place.since
+            place.since = at
+
+    def give_up(self, name: str) -> None:
+        """Hand out no more of a deployment."""
+        queue = self._queues[name]
+        queue.chunks.clear()
+        queue.requests, queue.tokens = 0, 0.0
+
+    def lost(self, slot: int) -> list[Chunk]:
+        """The chunks that a slot had taken when its process ended; it begins anew."""
+        place = self._slots[slot]
+        chunks = list((place.open or {}).values())
+        self._slots[slot] = _Slot(
+            model_deployment=place.model_deployment, open={}, since=self._clock()
+        )
+        return chunks
+
+    def return_first(self, chunks: Iterable[Chunk]) -> None:
+        """Put chunks back, before the others of their deployments."""
+        for chunk in chunks:
+            self._queues[chunk.model_deployment].push_front(chunk)
+
+    @property
+    def requests(self) -> Mapping[str, int]:
+        """How many requests of each deployment no slot has taken."""
+        return {name: queue.requests for name, queue in self._queues.items()}
+
+    def _best(self, slot: int) -> str | None:
+        place = self._slots[slot]
+        if place.model_deployment is None and slot < len(self._first):
+            planned = self._first[slot]
+            if self._queues[planned].chunks:
+                return planned
+        if place.model_deployment and self._queues[place.model_deployment].chunks:
+            return place.model_deployment
+        left = {name: queue for name, queue in self._queues.items() if queue.chunks}
+        asked = {name: self._asking(name, slot) for name in left}
+        bare = {name for name, slots in asked.items() if not slots}
+        found = bare or {name for name in left if self._is_worth(name, asked[name])}
+        return max(
+            found, key=lambda name: (left[name].tokens / (asked[name] + 1), name), default=None
+        )
+
+    def _asking(self, name: str, but: int) -> int:
+        return sum(
+            place.model_deployment == name
+            for number, place in enumerate(self._slots)
+            if number != but
+        )
+
+    def _is_worth(self, name: str, slots: int) -> bool:
+        """Whether what is left of a deployment takes its slots longer than another's start."""
+        queue = self._queues[name]
+        start = sum(self._starts) / len(self._starts) if self._starts else 0.0
+        if not queue.done or not queue.busy:
+            return True
+        return queue.tokens * queue.busy / queue.done / slots > WORTH_A_START * start
+
+    def _most(self, name: str, queue: _Queue) -> int:
+        slots = max(1, sum(place.model_deployment == name for place in self._slots))
+        return max(SMALLEST, queue.requests // (2 * slots) + 1)
+
+
+def shares(work: Mapping[str, float], slots: int) -> list[str]:
+    """The deployment that each slot begins with: in proportion to their work, one slot at least.
+
+    With fewer slots than deployments, those with most work.
+
+    >>> shares({"a": 30.0, "b": 10.0, "c": 1.0}, 5)
+    ['a', 'a', 'a', 'b', 'c']
+    >>> shares({"a": 30.0, "b": 10.0, "c": 20.0}, 2)
+    ['a', 'c']
+    """
+    by_work = sorted(work, key=lambda name: (-work[name], name))[:slots]
+    count = dict.fromkeys(by_work, 1)
+    for _ in range(slots - len(by_work) if by_work else 0):
+        count[max(by_work, key=lambda name: work[name] / count[name])] += 1
+    return [name for name in by_work for _ in range(count[name])]

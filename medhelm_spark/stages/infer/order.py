@@ -1,0 +1,179 @@
+"""The send order: every pending request once, with its prompt and level, in chunks.
+
+One Spark job makes it when inference begins, and nothing is planned again until it is done. The
+requests of a chunk stand together in a file; the driver has the list of the chunks alone.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.request import Purpose, Request
+from medhelm_spark.lake.condition import one_of
+from medhelm_spark.lake.literals import literals
+from medhelm_spark.policy.levels import level_sql, strictness_sql
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.infer.pending import InferenceTargets, pending_of
+from medhelm_spark.stages.states import DataOf, few_asked, prompts_of, requests_of
+
+ROWS_OF_A_TASK = 10_000
+"""Requests that one task of the job writes: with their texts some ten MB."""
+
+BROADCAST_ROWS = 100_000
+"""Requests without text that each executor may be given whole: some 30 MB."""
+
+PRIVATE = AccessLevel.PRIVATE.strictness
+
+DATA_OF = """
+SELECT DISTINCT run_spec_id, run_spec['data_version'] AS data_version FROM {run_specs}
+WHERE run_spec_id IN (@units)
+"""
+
+# What is sent takes the strictest level of the request, its prompt, and every instance that asks
+# it; an instance that is not there makes it private.
+SOURCE_LEVELS = f"""
+SELECT q.request_id, max({strictness_sql("i.access_level")}) AS strictness
+FROM {{planned}} q
+LEFT JOIN {{data}} s ON s.run_spec_id = q.run_spec_id
+LEFT JOIN {{instances}} i ON i.data_version = s.data_version AND i.instance_id = q.instance_id
+ AND i.perturbation = q.perturbation
+GROUP BY q.request_id
+"""
+
+_WITH_SOURCE = f"greatest({strictness_sql('w.access_level')}, coalesce(l.strictness, {PRIVATE}))"
+LEVELLED = f"""
+SELECT w.* EXCEPT (access_level), {level_sql(_WITH_SOURCE)} AS access_level
+FROM {{pending}} w LEFT JOIN {{levels}} l ON l.request_id = w.request_id
+"""
+
+_WITH_PROMPT = f"greatest({strictness_sql('w.access_level')}, {strictness_sql('p.access_level')})"
+WITH_TEXT = f"""
+SELECT w.* EXCEPT (access_level), p.messages, p.text, {level_sql(_WITH_PROMPT)} AS access_level
+FROM {{levelled}} w JOIN {{prompts}} p ON p.prompt_id = w.prompt_id
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderedRequest(Request):
+    """A request with what its place in the order depends on; `tries` are those of before."""
+
+    estimated_tokens: int
+    tries: int
+    together: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderedChunk:
+    """A chunk of the order as the driver lists it, without text.
+
+    Its requests are those of row group `number` of `file`. `longest` is the largest `max_tokens`
+    among them; `was_tried` says that they failed before. The last three count requests by level.
+    """
+
+    file: str
+    number: int
+    model_deployment: str
+    requests: int
+    tokens: int
+    longest: int
+    was_tried: bool
+    public: int
+    gated: int
+    private: int
+
+    def count(self, level: AccessLevel) -> int:
+        """Its requests of a level."""
+        return int(getattr(self, level.value))
+
+
+def ordered_requests(
+    ctx: Context,
+    run_spec_ids: Sequence[str],
+    recipients: InferenceTargets,
+    deployments: Sequence[Deployment],
+    at_most: int,
+) -> DataFrame:
+    """The pending requests with their prompts, in partitions whose rows are in order.
+
+    Those that may become longest come first, so that short ones fill the engine to the end; among
+    equals, prefixes stand together. What failed before comes last: requests that always fail must
+    not keep a run from the others.
+    """
+    units = sorted(run_spec_ids)
+    data = ctx.lake.rows(DATA_OF.replace("@units", literals(units)), DataOf)
+    versions = sorted({row.data_version for row in data})
+    planned = requests_of(ctx, units, recipients.stage, recipients.purpose)
+    few = few_asked(ctx, units, recipients.stage, recipients.purpose)
+    levels = ctx.lake.query(
+        SOURCE_LEVELS,
+        planned=planned,
+        data=F.broadcast(ctx.lake.frame(data, DataOf)),
+        instances=ctx.lake.read("instances", one_of("data_version", versions)),
+    )
+    pending = pending_of(ctx, run_spec_ids, recipients, deployments)
+    levelled = ctx.lake.query(LEVELLED, pending=pending, levels=levels)
+    asked = F.broadcast(levelled) if at_most <= BROADCAST_ROWS else levelled
+    rows = ctx.lake.query(WITH_TEXT, levelled=asked, prompts=prompts_of(ctx, planned, few))
+    # Judges' requests about one answer go to one partition; another's text is shuffled once, by
+    # the key that it was joined by.
+    key = "together" if recipients.purpose is Purpose.JUDGE else "prompt_id"
+    own = rows.repartition(1 + at_most // ROWS_OF_A_TASK, F.col(key))
+    longest = F.col("decoding.max_tokens").desc()
+    order = ("text", "messages", "prompt_id", "request_id")
+    ordered = own.sortWithinPartitions("model_deployment", F.col("tries") > 0, longest, *order)
+    return ordered.select(
+        *(name for name in OrderedRequest.__dataclass_fields__ if name != "attempts"),
+        F.lit(0).cast("bigint").alias("attempts"),
+    )
+
+
+def chunks_of(requests: Iterable[OrderedRequest], most: int) -> Iterator[list[OrderedRequest]]:
+    """Requests in order as chunks, each of one deployment and none or all of it tried before.
+
+    A chunk has `most` requests, and more, up to twice as many, to keep whole what is `together`.
+    A request that stands twice (its prompt was rendered for two instances) is in it once.
+    """
+    chunk: list[OrderedRequest] = []
+    for request in requests:
+        last = chunk[-1] if chunk else None
+        if last and last.request_id == request.request_id:
+            continue
+        if last and (
+            last.model_deployment != request.model_deployment
+            or (last.tries > 0) != (request.tries > 0)
+            or len(chunk) >= 2 * most
+            or (len(chunk) >= most and last.together != request.together)
+        ):
+            yield chunk
+            chunk = []
+        chunk.append(request)
+    if chunk:
+        yield chunk
+
+
+def listed(chunk: Sequence[OrderedRequest], file: str, number: int) -> OrderedChunk:
+    """A chunk as the driver lists it."""
+    levels = [request.access_level for request in chunk]
+    return OrderedChunk(
+        file=file,
+        number=number,
+        model_deployment=chunk[0].model_deployment,
+        requests=len(chunk),
+        tokens=sum(request.estimated_tokens for request in chunk),
+        longest=max(request.decoding.max_tokens for request in chunk),
+        was_tried=chunk[0].tries > 0,
+        public=levels.count(AccessLevel.PUBLIC),
+        gated=levels.count(AccessLevel.GATED),
+        private=levels.count(AccessLevel.PRIVATE),
+    )
+
+
+def in_order(chunks: Iterable[OrderedChunk]) -> list[OrderedChunk]:
+    """Chunks as they are taken: what was not tried before first, the longest first."""
+    first = sorted(chunks, key=attrgetter("file", "number"))
+    return sorted(first, key=lambda chunk: (chunk.was_tried, -chunk.longest))

@@ -1,0 +1,123 @@
+"""The folder of a send order: its requests in files of chunks, and files of answers to them.
+
+Driver and slots see it alike. Each file has one writer and is there whole or not at all. The driver
+moves answers into a folder of their own before it commits them: what lies in such a folder is one
+commit, however often it is made.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from medhelm_spark.domain.request import Request, RequestResult
+from medhelm_spark.lake.columnar import arrow_schema, decode_batch, encode_batch
+from medhelm_spark.stages.infer.dispatcher import Chunk
+from medhelm_spark.stages.infer.order import OrderedChunk, OrderedRequest, chunks_of, listed
+
+ORDER, ANSWERS, COMMIT = "order", "answers", "commit-"
+REQUEST_ID = "request_id"
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFolder:
+    """The folder at `root`."""
+
+    root: str
+
+    @property
+    def is_one(self) -> bool:
+        """Whether there is such a folder, and not one that Spark wrote rows into."""
+        return Path(self.root, ANSWERS).is_dir()
+
+    def make(self) -> None:
+        """Make the folder and those in it."""
+        for name in (ORDER, ANSWERS):
+            Path(self.root, name).mkdir(parents=True, exist_ok=True)
+
+    def write_requests(
+        self, requests: Iterable[OrderedRequest], most: int
+    ) -> Iterator[OrderedChunk]:
+        """Write requests in order as one file, a row group a chunk; list the chunks."""
+        name = f"{uuid4().hex}.parquet"
+        schema = arrow_schema(Request)
+        path = Path(self.root, ORDER, name)
+        chunks: list[OrderedChunk] = []
+        writer = None
+        for number, chunk in enumerate(chunks_of(requests, most)):
+            writer = writer or pq.ParquetWriter(path, schema)
+            batch = encode_batch(Request, chunk)
+            writer.write_table(pa.Table.from_batches([batch]))
+            chunks.append(listed(chunk, name, number))
+        if writer:
+            writer.close()
+        yield from chunks
+
+    def requests(self, chunk: Chunk) -> list[Request]:
+        """The requests of a chunk."""
+        rows = _file(str(Path(self.root, ORDER, chunk.file))).read_row_group(chunk.number)
+        return list(decode_batch(Request, rows.take(pa.array(chunk.rows, pa.int64()))))
+
+    def request_ids(self, chunk: Chunk) -> list[str]:
+        """The ids of the whole row group of a chunk."""
+        file = _file(str(Path(self.root, ORDER, chunk.file)))
+        ids: list[str] = file.read_row_group(chunk.number, columns=[REQUEST_ID])[0].to_pylist()
+        return ids
+
+    def write_answers(self, name: str, results: Sequence[RequestResult]) -> None:
+        """Write results as a file of their own."""
+        folder = Path(self.root, ANSWERS)
+        hidden = folder / f".{name}"
+        pq.write_table(pa.Table.from_batches([encode_batch(RequestResult, list(results))]), hidden)
+        hidden.replace(folder / f"{name}.parquet")
+
+    def take_answers(self) -> str | None:
+        """Move the answers that are there into a folder for one commit; its name, if there are any.
+
+        A file that another driver moves meanwhile is that driver's.
+        """
+        name, taken = f"{COMMIT}{uuid4().hex}", False
+        for path in self._answer_files():
+            Path(self.root, name).mkdir(exist_ok=True)
+            with suppress(FileNotFoundError):
+                path.replace(Path(self.root, name, path.name))
+                taken = True
+        return name if taken else None
+
+    def commits(self) -> list[str]:
+        """Folders whose commit may not have been made."""
+        return sorted(path.name for path in Path(self.root).glob(f"{COMMIT}*"))
+
+    def commit(self, name: str) -> str:
+        """The folder of the answers of one commit."""
+        return str(Path(self.root, name))
+
+    def end_commit(self, name: str) -> None:
+        """Remove the folder of a commit that is made."""
+        for path in Path(self.root, name).glob("*"):
+            path.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            Path(self.root, name).rmdir()
+
+    def answered(self) -> set[str]:
+        """The requests whose answers are in files that no commit has taken."""
+        tables = [pq.read_table(path, columns=[REQUEST_ID]) for path in self._answer_files()]
+        return {name for table in tables for name in table[REQUEST_ID].to_pylist()}
+
+    def count_files(self) -> int:
+        """How many files of answers no commit has taken."""
+        return len(self._answer_files())
+
+    def _answer_files(self) -> list[Path]:
+        return sorted(Path(self.root, ANSWERS).glob("[!.]*.parquet"))
+
+
+@lru_cache(maxsize=8)
+def _file(path: str) -> pq.ParquetFile:
+    """An open file: reading what it says of its row groups takes longer than reading one."""
+    return pq.ParquetFile(path)

@@ -1,0 +1,124 @@
+"""An order whose chunks slots pull: one job per group of deployments, a task per slot."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+
+from pyspark.sql import DataFrame
+
+from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.lake.progress import Watch
+from medhelm_spark.lake.rows import map_rows, rows_of
+from medhelm_spark.lake.session import node_addresses
+from medhelm_spark.lake.settings import setting
+from medhelm_spark.lake.staging import staged_name
+from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.infer.asking import AskEngines
+from medhelm_spark.stages.infer.channel import ChunkServer
+from medhelm_spark.stages.infer.commits import Commits
+from medhelm_spark.stages.infer.denied import record_denied
+from medhelm_spark.stages.infer.dispatch_log import record_begun
+from medhelm_spark.stages.infer.dispatcher import Chunk, Dispatcher
+from medhelm_spark.stages.infer.groups import Group
+from medhelm_spark.stages.infer.order import OrderedChunk, OrderedRequest, in_order
+from medhelm_spark.stages.infer.order_folder import OrderFolder
+from medhelm_spark.stages.infer.pending import InferenceTargets
+from medhelm_spark.stages.infer.pulling import PullChunks, Slot, SlotDone
+from medhelm_spark.stages.infer.throughput import record_asked
+
+
+@dataclass(frozen=True, slots=True)
+class WriteChunks:
+    """Requests in order in, the list of their chunks out; the chunks are files of a folder."""
+
+    folder: OrderFolder
+    most: int
+
+    def __call__(self, requests: Iterable[OrderedRequest]) -> Iterator[OrderedChunk]:
+        return self.folder.write_requests(requests, self.most)
+
+
+class PulledOrder:
+    """An order in a folder that driver and slots see alike."""
+
+    def __init__(self, ctx: Context, recipients: InferenceTargets) -> None:
+        self._ctx, self._recipients = ctx, recipients
+        self._write_id = new_write_id()
+        self._name = staged_name(ctx.suite, ctx.holder, self._write_id)
+        self._folder = OrderFolder(ctx.lake.staging.place(self._name))
+        self._commits = Commits(ctx, self._folder, self._write_id)
+
+    @property
+    def kept(self) -> int:
+        """Results that are committed."""
+        return self._commits.rows
+
+    def make(self, rows: DataFrame) -> list[OrderedChunk]:
+        """Write the order; its chunks, as they are taken."""
+        self._folder.make()
+        write = WriteChunks(self._folder, self._ctx.chunk_requests)
+        return in_order(rows_of(map_rows(rows, write, OrderedRequest, OrderedChunk), OrderedChunk))
+
+    def ask(self, chunks: Sequence[OrderedChunk], group: Group, watch: Watch) -> set[str]:
+        """Ask the chunks of a group; returns the deployments that stopped answering."""
+        ctx, started_at = self._ctx, now()
+        deployments = {name: each for stream in group for name, each in stream.shared.items()}
+        mine = [chunk for chunk in chunks if chunk.model_deployment in deployments]
+        record_begun(ctx, self._write_id, mine, deployments)
+        down = self._job(mine, group, deployments, watch)
+        slots = {name: stream.slots.count for stream in group for name in stream.shared}
+        outcomes = record_asked(ctx, self._write_id, started_at, slots)
+        record_denied(ctx, self._write_id, outcomes, deployments, self._recipients.policy)
+        return down
+
+    def _job(
+        self,
+        chunks: Sequence[OrderedChunk],
+        group: Group,
+        deployments: Mapping[str, Deployment],
+        watch: Watch,
+    ) -> set[str]:
+        spark, policy = self._ctx.lake.spark, self._recipients.policy
+        streams = {
+            stream.name: Dispatcher(_chunks(chunks, stream.shared), stream.slots.count)
+            for stream in group
+        }
+        host = setting(spark, "spark.driver.host") or "127.0.0.1"
+        server = ChunkServer(host, streams, self._commits.unanswered)
+        pull = PullChunks(
+            asking=AskEngines(deployments, policy, node_addresses(spark)),
+            address=server.address,
+            folder=self._folder,
+            streams=tuple(streams),
+            most=self._ctx.chunk_requests,
+            watch=watch,
+        )
+        slots = max((stream.slots for stream in group), key=attrgetter("count"))
+        tasks = spark.range(0, slots.count, 1, slots.count).withColumnRenamed("id", "number")
+        try:
+            with self._commits.under_way():
+                rows_of(map_rows(tasks, pull, Slot, SlotDone, slots.needs), SlotDone)
+        finally:
+            server.close()
+        return server.down
+
+    def end(self) -> None:
+        """Remove the folder, once its answers are committed."""
+        if not self._folder.commits() and not self._folder.count_files():
+            self._ctx.lake.staging.remove(self._name)
+
+
+def _chunks(chunks: Sequence[OrderedChunk], names: Iterable[str]) -> list[Chunk]:
+    mine = set(names)
+    return [
+        Chunk(
+            file=chunk.file,
+            number=chunk.number,
+            rows=range(chunk.requests),
+            model_deployment=chunk.model_deployment,
+            tokens=float(chunk.tokens),
+        )
+        for chunk in chunks
+        if chunk.model_deployment in mine
+    ]

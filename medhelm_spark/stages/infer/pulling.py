@@ -1,0 +1,191 @@
+"""What a slot does: take a chunk of the order, ask, write the answers, take another.
+
+Answers go to a file as soon as a chunk's worth of them is there, or two seconds after the first:
+whatever ends this process costs what is in flight and no more than a chunk beside.
+"""
+
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from medhelm_spark.domain.request import Request, RequestResult
+from medhelm_spark.engines import Gate
+from medhelm_spark.engines.worker import task_context
+from medhelm_spark.errors import EngineError
+from medhelm_spark.lake.progress import Watch, unwatched
+from medhelm_spark.stages.infer.asking import AskEngines
+from medhelm_spark.stages.infer.channel import Address, ChunkClient
+from medhelm_spark.stages.infer.dispatcher import Chunk
+from medhelm_spark.stages.infer.order_folder import OrderFolder
+
+WRITE_SECONDS = 2.0
+"""How long an answer waits for others before it is written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """A task of the job, by its number."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlotDone:
+    """A slot that found nothing more to ask, with the number of its results."""
+
+    number: int
+    results: int
+
+
+def _as_they_are(results: Iterable[RequestResult]) -> Iterable[RequestResult]:
+    return results
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullChunks:
+    """The function of the job: slots in, and out when they are done.
+
+    `streams` are deployments by what keeps them apart: those of one stream are asked one after the
+    other, and a slot works on all streams at once. `most` is how many answers a file has.
+    `watch` counts the results for whoever watches.
+    """
+
+    asking: AskEngines
+    address: Address
+    folder: OrderFolder
+    streams: Sequence[str]
+    most: int
+    watch: Watch = unwatched
+
+    def __call__(self, slots: Iterable[Slot]) -> Iterator[SlotDone]:
+        context = task_context()
+        attempt = int(context.taskAttemptId()) if context else 0
+        for slot in slots:
+            yield SlotDone(number=slot.number, results=self._pull(slot.number, attempt))
+
+    def _pull(self, slot: int, attempt: int) -> int:
+        if len(self.streams) == 1:
+            return self._stream(slot, attempt, self.streams[0])
+        with ThreadPoolExecutor(len(self.streams)) as threads:
+            parts = [threads.submit(self._stream, slot, attempt, each) for each in self.streams]
+            return sum(part.result() for part in parts)
+
+    def _stream(self, slot: int, attempt: int, stream: str) -> int:
+        client, gate, results = (
+            ChunkClient(self.address, slot, attempt, stream),
+            self.asking.gate(),
+            0,
+        )
+        try:
+            prefix = f"{slot}-{attempt}-{self.streams.index(stream)}"
+            with Answers(self.folder, prefix, self.most, client) as answers:
+                while (name := client.deployment()) is not None:
+                    results += self._ask(name, client, answers, gate)
+        finally:
+            client.close()
+        return results
+
+    def _ask(self, name: str, client: ChunkClient, answers: "Answers", gate: Gate) -> int:
+        """Ask a deployment until its queue is empty or it does not answer."""
+        taken = Taken(self.folder, client, name)
+        count, has_failed = 0, False
+        for result in self.watch(_as_they_are)(self.asking.results(name, taken, gate)):
+            count += 1
+            failure = result.failure
+            has_failed = has_failed or bool(failure and failure.is_infrastructure)
+            answers.add(result, taken.answered(result.request_id))
+        answers.write()
+        if taken.open and not has_failed:
+            engine = self.asking.deployments[name].engine
+            raise EngineError(
+                f"engine {engine!r} returned no result for {len(taken.open)} requests."
+            )
+        if taken.open:
+            client.down(name)
+        return count
+
+
+@dataclass(slots=True)
+class Taken:
+    """The requests of the chunks that a slot takes of a deployment; `open` have no result yet."""
+
+    folder: OrderFolder
+    client: ChunkClient
+    name: str
+    open: dict[str, Chunk] = field(default_factory=dict)
+    _left: dict[tuple[str, int, int], int] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Request]:
+        while (chunk := self.client.chunk(self.name)) is not None:
+            requests = self.folder.requests(chunk)
+            self._left[chunk.key] = len(requests)
+            self.open.update(dict.fromkeys((each.request_id for each in requests), chunk))
+            yield from requests
+
+    def answered(self, request_id: str) -> Chunk | None:
+        """Note a result; the chunk that it completes, if it does."""
+        chunk = self.open.pop(request_id, None)
+        if chunk is None:
+            return None
+        self._left[chunk.key] -= 1
+        return None if self._left[chunk.key] else chunk
+
+
+class Answers:
+    """The answers of a slot on their way into files, and the chunks that they complete.
+
+    A chunk is done for the driver once the files that hold its answers are there.
+    """
+
+    def __init__(self, folder: OrderFolder, prefix: str, most: int, client: ChunkClient) -> None:
+        self._folder, self._prefix, self._most, self._client = folder, prefix, most, client
+        self._rows: list[RequestResult] = []
+        self._done: list[Chunk] = []
+        self._since, self._files = 0.0, 0
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._writer = threading.Thread(
+            target=self._write_old, name="medhelm-spark-answers", daemon=True
+        )
+
+    def __enter__(self) -> "Answers":
+        self._writer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._writer.join()
+        self.write()
+
+    def add(self, result: RequestResult, completed: Chunk | None) -> None:
+        """Take a result, and the chunk that is complete with it."""
+        with self._lock:
+            if not self._rows:
+                self._since = time.monotonic()
+            self._rows.append(result)
+            if completed is not None:
+                self._done.append(completed)
+            if len(self._rows) >= self._most:
+                self._write()
+
+    def write(self) -> None:
+        """Write what is there."""
+        with self._lock:
+            self._write()
+
+    def _write(self) -> None:
+        if self._rows:
+            self._folder.write_answers(f"{self._prefix}-{self._files:08d}", self._rows)
+            self._files += 1
+            self._rows = []
+        done, self._done = self._done, []
+        for chunk in done:
+            self._client.done(chunk)
+
+    def _write_old(self) -> None:
+        while not self._ended.wait(WRITE_SECONDS / 4):
+            with self._lock:
+                if self._rows and time.monotonic() - self._since >= WRITE_SECONDS:
+                    self._write()
