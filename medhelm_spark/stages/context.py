@@ -37,8 +37,8 @@ class Context:
     `say` takes finished lines; `terminal` is where progress is drawn meanwhile, None for nowhere.
     `chunk_requests` is how many requests a slot takes together, `commit_seconds` how long answers
     wait for their commit. `slots` is how many engines a person said, None to find it from what
-    `cluster` tells when it is asked. `cores` is how many tasks of one core run at once. Where `is_one_machine`, tasks see the
-    driver's files.
+    `cluster` tells when it is asked. `cores` is how many tasks of one core run at once. Where
+    `is_one_machine`, tasks see the driver's files.
     """
 
     lake: Lake

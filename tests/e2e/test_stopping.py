@@ -18,8 +18,8 @@ from tests.spark.conftest import Site, calls, questions
 COUNT = 40
 SLOW = {"delay": 0.6, "max_concurrency": 2, "tokens_per_second": 5}
 KEPT = re.compile(
-    r"medhelm-spark: (?P<cause>[\w ]+); infer: (?P<kept>\d+) of (?P<total>\d+) requests are kept, "
-    r"in (?P<waves>\d+) committed waves?; (?P<lost>\d+) of the open wave are asked again\. "
+    r"medhelm-spark: (?P<cause>[\w ]+); infer: (?P<kept>\d+) of (?P<total>\d+) requests are kept; "
+    r"the same command asks the others\. "
     r"To go on: medhelm-spark run -r .* --suite s .*"
 )
 
@@ -30,7 +30,7 @@ def start(site: Site, entry: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", "medhelm_spark.cli", *words],
         cwd=site.folder,
-        env={**os.environ, "MEDHELM_SPARK_WAVE_MINUTES": "0.05"},
+        env={**os.environ, "MEDHELM_SPARK_COMMIT_SECONDS": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -44,10 +44,10 @@ def committed(site: Site) -> list[str]:
     return [row["request_id"] for row in site.rows("request_results")]
 
 
-def stopped_in_a_wave(
+def stopped_while_asking(
     site: Site, log: Path, process: "subprocess.Popen[str]", number: int, *, whole_group: bool
 ) -> str:
-    """Send the signal once a further wave is committed and another is open; what was told then."""
+    """Send the signal once more answers are committed and others asked; what was told then."""
     before, asked = len(committed(site)), len(calls(log))
     deadline = time.monotonic() + 240
     while (kept := len(committed(site)) - before) == 0 or len(calls(log)) - asked < kept + 2:
@@ -68,7 +68,7 @@ def test_a_stopped_run_says_what_is_kept_and_goes_on_from_there(tmp_path: Path) 
     ways = ((signal.SIGTERM, TERMINATED, False), (signal.SIGINT, INTERRUPTED, True))
     for number, code, whole_group in ways:
         before, process = committed(site), start(site, entry)
-        told = stopped_in_a_wave(site, log, process, number, whole_group=whole_group)
+        told = stopped_while_asking(site, log, process, number, whole_group=whole_group)
         assert process.returncode == code, told
         last = told.strip().splitlines()[-1]
         said = KEPT.fullmatch(last)

@@ -24,14 +24,14 @@ SLOW = {"delay": 0.25, "max_concurrency": 1, "tokens_per_second": 10}
 
 
 def driver(site: Site, entry: str) -> "subprocess.Popen[str]":
-    """`medhelm-spark run` in a process group of its own, with waves of about ten requests."""
+    """`medhelm-spark run` in a process group of its own, with a commit each second."""
     command = [
         sys.executable, "-m", "medhelm_spark.cli", "run", "-r", entry, "--suite", "s",
         "-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env"), "--no-tracking",
     ]  # fmt: skip
     return subprocess.Popen(
         command,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "MEDHELM_SPARK_WAVE_MINUTES": "0.2"},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "MEDHELM_SPARK_COMMIT_SECONDS": "1"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

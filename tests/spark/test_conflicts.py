@@ -72,14 +72,15 @@ def test_answers_that_cannot_be_committed_are_kept_and_committed_by_the_next_run
     told = capsys.readouterr().err
     assert "rows for 'request_results' could not be committed" in told
     (name,) = staged(site)
-    assert f"are kept in {site.lake_path}/_staged/{name}; cure that, and the same command" in told
+    assert f"are kept in {site.lake_path}/_staged/{name}/commit-" in told
+    assert "; cure that, and the same command" in told
     assert not site.rows(RESULTS)
     assert main(["gc", "-o", str(site.lake_path)]) == 0
-    assert "gc: suite 's': kept the answers of 1 wave" in capsys.readouterr().err
+    assert "gc: suite 's': kept answers in 1 place" in capsys.readouterr().err
     assert staged(site) == [name]
     results(site).alter.drop_constraint("nobody")
     assert site.run("-r", entry) == 0
-    assert f"infer: {COUNT} results of an interrupted wave committed" in capsys.readouterr().err
+    assert f"infer: {COUNT} results of an interrupted run committed" in capsys.readouterr().err
     assert len(calls(log)) == COUNT, "nobody was asked again"
     assert len(site.rows(RESULTS)) == COUNT
     assert not staged(site)

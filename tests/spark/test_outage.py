@@ -158,11 +158,11 @@ def test_a_judge_that_is_out_stops_the_run_and_the_answers_are_kept(
 
 
 @pytest.mark.long
-def test_an_outage_is_seen_across_small_waves_and_another_model_is_asked_to_the_end(
+def test_an_outage_is_seen_across_small_chunks_and_another_model_is_asked_to_the_end(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Waves of about two requests: none holds enough failures by itself."""
-    monkeypatch.setenv("MEDHELM_SPARK_WAVE_MINUTES", "0.2")
+    """Chunks of two requests: none holds enough failures by itself."""
+    monkeypatch.setenv("MEDHELM_SPARK_CHUNK_REQUESTS", "2")
     log = tmp_path / "calls.log"
     slow = {"tokens_per_second": 10, "max_failures_in_a_row": 6, "max_attempts": 1}
     out = site.deploy("acme/out", fail_every=1, log_file=str(log), **slow)

@@ -24,6 +24,9 @@ class Stream:
         return {each.name: _share(each, self.slots.count) for each in self.deployments}
 
 
+CHANGES = 2
+"""Deployments with an engine that fills its slot, for each slot of a job."""
+
 Group = tuple[Stream, ...]
 """Streams that one job asks at the same time."""
 
@@ -33,9 +36,10 @@ def groups_of(
 ) -> list[Group]:
     """The jobs that ask deployments.
 
-    A server, and a process that computes without a GPU of its own, has a stream for each host and
-    port: others need not wait for it. Engines that fill their slot share one stream, a job for each
-    number of GPUs.
+    A server has a stream for each host and port, and an engine of this job without a model of its
+    own one too: others need not wait for it. Engines that fill their slot share a stream, in jobs
+    by their number of GPUs and of few enough deployments: a slot that changes its model may take
+    one of the tries that Spark gives its task.
     """
     shared: dict[str, list[Deployment]] = {}
     own: dict[str, list[Deployment]] = {}
@@ -49,7 +53,13 @@ def groups_of(
             shared.setdefault(place, []).append(deployment)
     streams = [_stream(ctx, place, parts) for place, parts in shared.items()]
     jobs = [tuple(streams)] if streams else []
-    return jobs + [(_stream(ctx, key, parts),) for key, parts in sorted(own.items())]
+    for key, parts in sorted(own.items()):
+        most = CHANGES * _stream(ctx, key, parts).slots.count
+        jobs += [
+            (_stream(ctx, key, parts[first : first + most]),)
+            for first in range(0, len(parts), most)
+        ]
+    return jobs
 
 
 def _stream(ctx: Context, name: str, deployments: list[Deployment]) -> Stream:

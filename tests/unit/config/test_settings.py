@@ -12,7 +12,7 @@ LOCAL = {"MEDHELM_SPARK_PLATFORM": "local"}
 def test_local_settings_make_small_lakes_fast() -> None:
     settings = load_settings(environ=LOCAL)
     assert settings.platform is Platform.LOCAL
-    assert settings.wave_minutes == 1
+    assert settings.commit_seconds == 10
     assert settings.spark["spark.databricks.delta.snapshotPartitions"] == "1"
     assert settings.spark["spark.sql.adaptive.enabled"] == "false"
     assert (settings.slots, settings.tracking_uri, settings.jars) == (None, None, None)
@@ -23,27 +23,27 @@ def test_every_platform_has_settings_without_a_clusters_own_keys(platform: Platf
     settings = load_settings(environ={"MEDHELM_SPARK_PLATFORM": platform})
     assert settings.platform is platform
     if platform is not Platform.LOCAL:
-        assert settings.wave_minutes == 10
+        assert settings.chunk_requests == 64
         assert "spark.driver.memory" not in settings.spark
 
 
 def test_variables_win_over_the_site_and_the_site_over_the_platform(write) -> None:
     site = write(
-        "site/settings.yaml", "wave_minutes: 3\nslots: 2\nspark: {spark.driver.memory: 4g}"
+        "site/settings.yaml", "commit_seconds: 3\nslots: 2\nspark: {spark.driver.memory: 4g}"
     ).parent
     from_site = load_settings(site, LOCAL)
-    assert (from_site.wave_minutes, from_site.slots) == (3, 2)
+    assert (from_site.commit_seconds, from_site.slots) == (3, 2)
     assert from_site.spark["spark.driver.memory"] == "4g"
     assert from_site.spark["spark.ui.enabled"] == "false"
     environ = {
         **LOCAL,
-        "MEDHELM_SPARK_WAVE_MINUTES": "0.5",
+        "MEDHELM_SPARK_COMMIT_SECONDS": "0.5",
         "MEDHELM_SPARK_TRACKING_URI": "http://localhost:5000",
         "MEDHELM_SPARK_JARS": "/a.jar,/b.jar",
         "MEDHELM_SPARK_LOG_LEVEL": "info",
     }
     from_environ = load_settings(site, environ)
-    assert (from_environ.wave_minutes, from_environ.slots) == (0.5, 2)
+    assert (from_environ.commit_seconds, from_environ.slots) == (0.5, 2)
     assert from_environ.tracking_uri == "http://localhost:5000"
     assert from_environ.jars == "/a.jar,/b.jar"
     assert from_environ.spark["spark.log.level"] == "info"
@@ -53,11 +53,11 @@ def test_variables_win_over_the_site_and_the_site_over_the_platform(write) -> No
 
 def test_every_setting_is_told_with_its_value_and_place(write) -> None:
     site = write("site/settings.yaml", "slots: 2\nspark: {spark.driver.memory: 4g}")
-    environ = {**LOCAL, "MEDHELM_SPARK_WAVE_MINUTES": "0.5", "MEDHELM_SPARK_LOG_LEVEL": "info"}
+    environ = {**LOCAL, "MEDHELM_SPARK_COMMIT_SECONDS": "0.5", "MEDHELM_SPARK_LOG_LEVEL": "info"}
     rows = {name: (value, place) for name, value, place in load_settings(site.parent, environ).rows}
     shipped = str(conf_path("settings", "local.yaml"))
     assert rows["platform"] == ("local", "MEDHELM_SPARK_PLATFORM")
-    assert rows["wave_minutes"] == ("0.5", "MEDHELM_SPARK_WAVE_MINUTES")
+    assert rows["commit_seconds"] == ("0.5", "MEDHELM_SPARK_COMMIT_SECONDS")
     assert rows["slots"] == ("2", str(site))
     assert rows["spark.driver.memory"] == ("4g", str(site))
     assert rows["spark.ui.enabled"] == ("false", shipped)
@@ -98,10 +98,10 @@ def test_a_master_that_the_site_names_tells_too(write) -> None:
     ("variable", "value", "message"),
     [
         ("PLATFORM", "loacl", "unknown platform 'loacl'. Did you mean 'local'?"),
-        ("WAVE_MINUTES", "ten", "MEDHELM_SPARK_WAVE_MINUTES is 'ten'; allowed: a number"),
+        ("COMMIT_SECONDS", "ten", "MEDHELM_SPARK_COMMIT_SECONDS is 'ten'; allowed: a number"),
         ("SLOTS", "1.5", "MEDHELM_SPARK_SLOTS is '1.5'; allowed: a whole number"),
         ("SLOTS", "0", "slots is 0; allowed: a number above 0"),
-        ("WAVE_MINUTES", "nan", "wave_minutes is nan"),
+        ("COMMIT_SECONDS", "nan", "commit_seconds is nan"),
         ("LOG_LEVEL", "loud", "(MEDHELM_SPARK_LOG_LEVEL) is 'loud'; allowed: ALL, DEBUG, ERROR"),
     ],
 )

@@ -28,7 +28,7 @@ def store(tmp_path):
 
 
 def held(store, holder="here:1:a", deployments=("m",), times=TIMES):
-    return LeaseHandle(store, "s", deployments, holder, times, 600.0)
+    return LeaseHandle(store, "s", deployments, holder, times)
 
 
 def silent(line):
@@ -84,7 +84,7 @@ def test_a_driver_notices_that_another_took_over_and_does_not_take_it_back(store
     write(store, "third:1:x", 30)
     first.renew()
     assert "another driver (third:1:x) has taken 'm' over, so this one stopped asking" in first.lost
-    assert "answers of finished waves are kept" in first.lost
+    assert "answers that came are kept" in first.lost
     first.release()
     assert store.newest("s")[1]["m"].holder == "third:1:x"
 
@@ -170,7 +170,7 @@ class Slow(FileLeases):
     needs_executor = True
 
 
-def test_where_renewing_needs_an_executor_a_lease_covers_its_wave(tmp_path):
+def test_where_renewing_needs_an_executor_a_lease_covers_a_job(tmp_path):
     store = Slow(LocalFiles(tmp_path))
     held(store, ELSEWHERE).take(silent)
     lease = store.newest("s")[1]["m"]

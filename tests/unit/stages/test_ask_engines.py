@@ -9,9 +9,9 @@ from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import FailureKind, RequestResult
 from medhelm_spark.engines.engine_pool import close_engines
 from medhelm_spark.errors import SetupError
+from medhelm_spark.stages.infer.asking import AskEngines
 from medhelm_spark.stages.infer.outage import is_rejected, outage
 from medhelm_spark.stages.infer.pending import RequestCounts
-from medhelm_spark.stages.infer.stage import AskEngines
 from medhelm_spark.stages.machines import look
 from tests.unit.engines.nouns import deployment, request
 
@@ -22,7 +22,8 @@ def asked(engine: str, count: int = 3, **args: Any) -> list[RequestResult]:
     given = deployment(engine, **args)
     requests = [request(f"Is {n}?", name=f"{n}") for n in range(count)]
     try:
-        return list(AskEngines({given.name: given}, POLICY)(requests))
+        asking = AskEngines({given.name: given}, POLICY)
+        return list(asking.results(given.name, requests, asking.gate()))
     finally:
         close_engines()
 

@@ -7,7 +7,6 @@ import pytest
 from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.stages.infer.outage import (
     cut_short,
-    failures_in_a_row,
     is_rejected,
     left_over,
     outage,
@@ -89,15 +88,7 @@ def test_what_was_left_unasked_beside_failures_is_an_outage() -> None:
     asked = {"up": 9, "down": 9, "late": 9}
     rows = [outcome("up", 8), outcome("up", 1, OUT), outcome("down", 4), outcome("down", 4, OUT)]
     assert cut_short(asked, [*rows, outcome("late", 9, SLOW)]) == {"down"}
-    assert cut_short(asked, []) == set(), "another driver wrote the wave"
-
-
-def test_failures_go_on_from_wave_to_wave_until_a_reply() -> None:
-    first = failures_in_a_row({}, [outcome("a", 3, OUT), outcome("a", 2, SLOW), outcome("b", 1)])
-    assert first == {"a": 5}
-    second = [outcome("a", 4, OUT), outcome("a", 1, FailureKind.DENIED), outcome("b", 2, OUT)]
-    assert failures_in_a_row(first, second) == {"a": 9, "b": 2}
-    assert failures_in_a_row(first, [outcome("a", 4, OUT), outcome("a", 1, LONG)]) == {}
+    assert cut_short(asked, []) == set(), "another driver wrote the round"
 
 
 def test_what_stays_is_told_with_what_asks_it_again() -> None:

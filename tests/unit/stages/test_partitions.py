@@ -2,7 +2,7 @@
 
 import pytest
 
-from medhelm_spark.stages.infer.slots import numbers_for, spark_hash
+from medhelm_spark.stages.infer.partitions import numbers_for, spark_hash
 
 
 def test_the_hash_is_the_one_that_spark_documents() -> None:

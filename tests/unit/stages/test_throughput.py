@@ -1,4 +1,4 @@
-"""What a wave came to, and what waves came to together."""
+"""What a job came to, and what jobs came to together."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -6,12 +6,12 @@ from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.stages import INFER
 from medhelm_spark.stages.infer.throughput import (
     EXECUTORS,
-    Throughput,
     Outcome,
+    Throughput,
     by_executor,
+    counts_by_executor,
     counts_of,
     throughput,
-    counts_by_executor,
 )
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -56,7 +56,7 @@ def record(unit: str, suite: str, stage: str = INFER.name, **counts: int) -> Run
     )
 
 
-def test_a_wave_lasts_from_its_first_request_to_its_last_result() -> None:
+def test_a_job_lasts_from_its_first_request_to_its_last_result() -> None:
     """The first answer came at 1 s and took 0.5 s; failures came from 3 s to 11 s."""
     counts = counts_of([outcome(None, 8, 1, 9), outcome("timeout", 2, 3, 11)])
     assert counts == {
@@ -71,14 +71,14 @@ def test_a_wave_lasts_from_its_first_request_to_its_last_result() -> None:
     }
 
 
-def test_a_wave_tells_what_each_executor_did_and_how_long_its_slots_waited() -> None:
-    """Two executors of three slots, in a wave of 20 s: one worked 8.5 s, the other 4.5 s."""
+def test_a_job_tells_what_each_executor_did_and_how_long_its_slots_waited() -> None:
+    """Two executors of three slots, in a job of 20 s: one worked 8.5 s, the other 4.5 s."""
     rows = [
         outcome(None, 8, 1, 9, start=3.0),
         outcome(None, 4, 2, 6, executor="e2"),
         outcome("timeout", 1, 6, 6, executor="e2"),
     ]
-    counts = counts_by_executor(rows, slots=3, wall=20.0)
+    counts = counts_by_executor(rows, slots={"acme/m": 3}, wall=20.0)
     assert list(counts) == [("acme/m", "e1"), ("acme/m", "e2"), ("acme/m", "")]
     busy = {
         name: (one["busy_milliseconds"], one["slot_milliseconds"]) for name, one in counts.items()
@@ -103,8 +103,8 @@ def test_a_wave_tells_what_each_executor_did_and_how_long_its_slots_waited() -> 
     assert by_executor(records, "acme", "s") == by_executor(records, "acme/m", "other") == []
 
 
-def test_waves_of_a_deployment_are_summed_within_a_suite() -> None:
-    waves = [
+def test_jobs_of_a_deployment_are_summed_within_a_suite() -> None:
+    jobs = [
         record("acme/m|w1", "s", requests=4, prompt_tokens=40, milliseconds=500),
         record(
             "acme/m|w2", "s", requests=2, completion_tokens=60, milliseconds=500, **{"failed:x": 1}
@@ -113,10 +113,10 @@ def test_waves_of_a_deployment_are_summed_within_a_suite() -> None:
         record("b|c|w4", "s", requests=1),
         record("acme/m|w5", "s", stage="score", requests=7),
     ]
-    mine = throughput(waves, "s")
+    mine = throughput(jobs, "s")
     assert mine["acme/m"] == Throughput(
         requests=6, failures={"x": 1}, prompt_tokens=40, completion_tokens=60, seconds=1.0
     )
     assert mine["acme/m"].tokens_per_second == 100.0
     assert mine["b|c"].tokens_per_second is None
-    assert throughput(waves)["acme/m"].requests == 15
+    assert throughput(jobs)["acme/m"].requests == 15

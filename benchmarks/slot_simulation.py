@@ -1,0 +1,314 @@
+"""How busy slots are: the waves of before and the order that slots pull, on simulated GPUs.
+
+The step model is an 8B model on an H100, by published rates and arithmetic; no GPU was at hand. A
+step reads the weights (6 ms), prefills up to 16,384 tokens at 30,000 a second, and takes 34 us for
+each running sequence, of which there are 1,024 at most. An engine starts in 60 s, and in 10 s more
+where another one was there. `waves` plays what infer did up to 0.2: a gap of 15 s before each wave
+for its plan and commit, slots that wait for the slowest, one model after another. `pulled` plays
+what it does now: the code that hands out chunks is the product's own `Dispatcher`, whose clock is
+the simulated one; models first, then the judges as an order of their own.
+
+    python -m benchmarks.slot_simulation > benchmarks/results/slot_simulation.md
+"""
+
+import heapq
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from medhelm_spark.stages.infer.dispatcher import Chunk, Dispatcher
+
+WEIGHTS, SEQUENCE = 0.006, 34e-6
+"""Seconds of a step: to read the weights, and for each running sequence."""
+PREFILL, BUDGET, SEQUENCES = 30_000.0, 16_384, 1_024
+"""Prompt tokens a second, prompt tokens of a step, sequences that run at once."""
+IN_ENGINE = round(1.1 * SEQUENCES)
+"""Requests that an engine has at most, those that wait among them."""
+START, RESTART, GAP = 60.0, 10.0, 15.0
+WAVE, FIRST, GROWTH, DECLARED, MOST = 600.0, 0.1, 16.0, 1_500.0, 200_000
+CHUNK, STEPS = 64, 4
+"""Requests of a chunk, and steps between two looks for another one."""
+
+Kinds = Sequence[tuple[float, float, float, int]]
+MODEL: Kinds = ((0.40, 300, 3, 5), (0.35, 2000, 90, 256), (0.25, 500, 300, 1024))
+"""Share, median of prompt and answer in tokens, most tokens: choices, notes, open questions."""
+JUDGE: Kinds = ((1.0, 1500, 60, 256),)
+
+
+@dataclass(frozen=True)
+class Load:
+    """The requests of one model: tokens of prompts, of answers, at most, and as estimated."""
+
+    prompt: np.ndarray
+    answer: np.ndarray
+    most: np.ndarray
+
+    @property
+    def estimate(self) -> np.ndarray:
+        """What the plan expects: the prompt and a quarter of what the answer may have."""
+        return np.ceil(self.prompt + 0.25 * self.most).astype(int)
+
+    @property
+    def work(self) -> float:
+        """Seconds of one GPU that is always full."""
+        answers = self.answer.sum() * (SEQUENCE + WEIGHTS / SEQUENCES)
+        return float(self.prompt.sum() / PREFILL + answers)
+
+    def __len__(self) -> int:
+        return len(self.prompt)
+
+
+@dataclass(frozen=True)
+class Played:
+    """What a simulation came to, in seconds of the whole and of all slots."""
+
+    slots: int
+    seconds: float
+    starts: int
+    work: float
+
+    @property
+    def busy(self) -> float:
+        """The share of the slots' time, in percent, that the work needs at full speed."""
+        return 100 * self.work / self.slots / self.seconds
+
+    @property
+    def limit(self) -> float:
+        """The same with one start for each slot and nothing else lost."""
+        return 100 * (self.work / self.slots) / (self.work / self.slots + START)
+
+
+def load(count: int, seed: int, kinds: Kinds) -> Load:
+    """Requests of these kinds, drawn by a seed."""
+    draw = np.random.default_rng(seed)
+    kind = draw.choice(len(kinds), count, p=[share for share, *_ in kinds])
+    prompt, answer, most = (np.zeros(count, int) for _ in range(3))
+    for number, (_, median, reply, limit) in enumerate(kinds):
+        mine = kind == number
+        many = int(mine.sum())
+        prompt[mine] = np.clip(draw.lognormal(math.log(median), 0.35, many), 20, 7_500)
+        spread = 0.5 if reply > 10 else 0.01
+        answer[mine] = np.clip(draw.lognormal(math.log(reply), spread, many), 1, limit)
+        most[mine] = limit
+    return Load(prompt, answer, most)
+
+
+def waves(loads: Mapping[str, Load], slots: int) -> Played:
+    """One model after another in waves, each slot with a share of the estimated tokens."""
+    now, starts, engines = 0.0, 0, [""] * slots
+    for name, each in loads.items():
+        order = np.random.default_rng(1).permutation(len(each))
+        place, speed, is_known = 0, DECLARED, False
+        while place < len(each):
+            estimate = each.estimate[order[place:]]
+            share = WAVE * (1.0 if is_known else FIRST)
+            take = len(estimate)
+            if estimate.sum() / (slots * speed) > WAVE or take > MOST:
+                upto = np.cumsum(estimate) / (slots * speed)
+                take = max(1, min(MOST, int(np.searchsorted(upto, share, side="right"))))
+            wave = order[place : place + take]
+            place, now = place + take, now + GAP
+            upto = np.cumsum(each.estimate[wave])
+            slot_of = np.ceil(slots * upto / upto[-1]).astype(int).clip(1, slots) - 1
+            begun, ended = [], []
+            for slot in range(slots):
+                begin = now
+                if engines[slot] != name:
+                    begin += START + (RESTART if engines[slot] else 0.0)
+                    engines[slot], starts = name, starts + 1
+                mine = wave[slot_of == slot]
+                begun.append(begin)
+                ended.append(begin + batch_seconds(each, mine))
+            asked = max(max(ended) - min(begun), 0.001)
+            speed = min(each.estimate[wave].sum() / asked / slots, GROWTH * speed)
+            now, is_known = max(ended), True
+    return Played(slots, now, starts, sum(each.work for each in loads.values()))
+
+
+def batch_seconds(each: Load, mine: np.ndarray) -> float:
+    """Seconds of one engine for requests that are all there, the longest first.
+
+    The engine's thread adds up to IN_ENGINE requests before its first step.
+    """
+    if not len(mine):
+        return 0.0
+    mine = mine[np.lexsort((np.arange(len(mine)), -each.most[mine]))]
+    prompt, left = each.prompt[mine].copy(), each.answer[mine].copy()
+    added = (0.35 + 0.0018 * prompt) / 1_000
+    known = min(len(mine), IN_ENGINE)
+    seconds, first, done = float(added[:known].sum()), 0, 0
+    running, filling = np.zeros(0, int), -1
+    unread = prompt.copy()
+    while done < len(mine):
+        budget, used = BUDGET - len(running), 0
+        while budget > 0:
+            if filling < 0:
+                if first >= known or len(running) >= SEQUENCES:
+                    break
+                filling, first = first, first + 1
+            read = min(int(unread[filling]), budget)
+            unread[filling] -= read
+            budget, used = budget - read, used + read
+            if unread[filling]:
+                break
+            running, filling = np.append(running, filling), -1
+        step = WEIGHTS + used / PREFILL + SEQUENCE * len(running)
+        many = int(left[running].min()) if not used and first >= known and len(running) else 1
+        many = max(1, many)
+        seconds += step * many
+        left[running] -= many
+        ended = int((left[running] <= 0).sum())
+        if ended:
+            done += ended
+            running = running[left[running] > 0]
+            more = min(len(mine) - known, ended)
+            if more:
+                seconds += max(0.0, float(added[known : known + more].sum()) - step / 2)
+                known += more
+    return seconds
+
+
+@dataclass
+class Gpu:
+    """A slot of `pulled`: the answer tokens left of what runs, and the requests that wait."""
+
+    name: str = ""
+    running: np.ndarray = field(default_factory=lambda: np.zeros(0, int))
+    waiting: list[list[int]] = field(default_factory=list)
+
+
+def pulled(loads: Mapping[str, Load], slots: int, *, is_warm: bool = False) -> Played:
+    """Slots that pull the chunks of one order; `is_warm`: another model's engine is in each."""
+    now = 0.0
+    orders = {name: _longest_first(each) for name, each in loads.items()}
+    chunks = [chunk for name in loads for chunk in _chunks(name, loads[name], orders[name])]
+    dispatcher = Dispatcher(chunks, slots, clock=lambda: now)
+    gpus = [Gpu("before" if is_warm else "") for _ in range(slots)]
+    events = [(0.0, slot) for slot in range(slots)]
+    starts, end = 0, 0.0
+    while events:
+        now, slot = heapq.heappop(events)
+        gpu = gpus[slot]
+        has_room = len(gpu.running) + len(gpu.waiting) < IN_ENGINE
+        if gpu.name in loads and has_room and (chunk := dispatcher.chunk(slot)):
+            rows = orders[gpu.name][CHUNK * chunk.number + np.asarray(chunk.rows)]
+            each = loads[gpu.name]
+            gpu.waiting += [[int(each.prompt[row]), int(each.answer[row])] for row in rows]
+            dispatcher.done(slot, chunk.key)
+        if not len(gpu.running) and not gpu.waiting:
+            name = dispatcher.deployment(slot)
+            if name is None:
+                end = max(end, now)
+            elif name == gpu.name:
+                heapq.heappush(events, (now, slot))
+            else:
+                begin = START + (RESTART if gpu.name else 0.0)
+                gpu.name, starts = name, starts + 1
+                heapq.heappush(events, (now + begin, slot))
+            continue
+        heapq.heappush(events, (now + _steps(gpu), slot))
+    return Played(slots, end, starts, sum(each.work for each in loads.values()))
+
+
+def _steps(gpu: Gpu) -> float:
+    """Seconds of a few steps of an engine; what ends frees its place."""
+    budget, used, filled = STEPS * (BUDGET - len(gpu.running)), 0, 0
+    new: list[int] = []
+    for request in gpu.waiting:
+        if budget <= 0 or len(gpu.running) + len(new) >= SEQUENCES:
+            break
+        read = min(request[0], budget)
+        request[0] -= read
+        budget, used = budget - read, used + read
+        if request[0]:
+            break
+        new.append(request[1])
+        filled += 1
+    del gpu.waiting[:filled]
+    gpu.running = np.concatenate([gpu.running, np.asarray(new, int)])
+    steps = STEPS
+    if not used and not gpu.waiting and len(gpu.running):
+        steps = max(1, min(STEPS, int(gpu.running.min())))
+    over = float(np.clip(steps - gpu.running, 0, None).sum())
+    seconds = steps * WEIGHTS + used / PREFILL
+    seconds += SEQUENCE * (steps * len(gpu.running) - over)
+    gpu.running = gpu.running - steps
+    gpu.running = gpu.running[gpu.running > 0]
+    return seconds
+
+
+def _longest_first(each: Load) -> np.ndarray:
+    order = np.random.default_rng(1).permutation(len(each))
+    return order[np.argsort(-each.most[order], kind="stable")]
+
+
+def _chunks(name: str, each: Load, order: np.ndarray) -> list[Chunk]:
+    estimate = each.estimate[order]
+    return [
+        Chunk(
+            file=name,
+            number=number,
+            rows=range(min(CHUNK, len(each) - CHUNK * number)),
+            model_deployment=name,
+            tokens=float(estimate[CHUNK * number : CHUNK * (number + 1)].sum()),
+        )
+        for number in range(-(-len(each) // CHUNK))
+    ]
+
+
+def one_after_the_other(parts: Sequence[Played]) -> Played:
+    """Orders of which each begins when the one before has ended."""
+    return Played(
+        parts[0].slots,
+        sum(each.seconds for each in parts),
+        sum(each.starts for each in parts),
+        sum(each.work for each in parts),
+    )
+
+
+def models(count: int) -> dict[str, Load]:
+    """Models with 46 benchmarks of 1,000 questions each."""
+    return {f"m{number}": load(46_000, number, MODEL) for number in range(count)}
+
+
+def judges(count: int) -> dict[str, Load]:
+    """Judges of half of the answers of three models."""
+    return {f"j{number}": load(69_000, 10 + number, JUDGE) for number in range(count)}
+
+
+LOADS = ("3 models + 2 judges", "20 models", "1 model, 1 M requests")
+MEASURED = ((LOADS[0], 8), (LOADS[0], 128), (LOADS[1], 8), (LOADS[2], 128))
+
+
+def before_and_now(name: str, slots: int) -> tuple[Played, Played]:
+    """A load by waves and by pull."""
+    if name == LOADS[0]:
+        asked, judging = models(3), judges(2)
+        now = [pulled(asked, slots), pulled(judging, slots, is_warm=True)]
+        return waves({**asked, **judging}, slots), one_after_the_other(now)
+    asked = models(20) if name == LOADS[1] else {"m": load(1_000_000, 5, MODEL)}
+    return waves(asked, slots), pulled(asked, slots)
+
+
+def main() -> None:
+    """Print the table."""
+    print(f"# Slots, simulated\n\n{__doc__.split('    python')[0].strip()}\n")
+    print("| load | slots | waves: s | starts | busy % | pulled: s | starts | busy % | limit % |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, slots in MEASURED:
+        before, now = before_and_now(name, slots)
+        print(
+            f"| {name} | {slots} | {before.seconds:,.0f} | {before.starts:,} | {before.busy:.0f} "
+            f"| {now.seconds:,.0f} | {now.starts:,} | {now.busy:.0f} | {now.limit:.0f} |",
+            flush=True,
+        )
+    print(
+        "\nBusy is the work at full speed by slots and time; the limit has one start for each slot "
+        "and loses nothing else."
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""The simulation of slots: waves come out as they were measured by it, and pulling as it must."""
+
+import pytest
+
+from benchmarks.slot_simulation import (
+    LOADS,
+    MODEL,
+    Played,
+    before_and_now,
+    load,
+    models,
+    pulled,
+    waves,
+)
+
+TODAY = {(LOADS[0], 128): 19, (LOADS[1], 8): 63, (LOADS[2], 128): 60}
+"""Percent busy by waves, which a simulation of the earlier code gave."""
+
+LEAST = {(LOADS[0], 128): 41, (LOADS[1], 8): 94, (LOADS[2], 128): 82}
+"""By pull. Judges that began while models still answer would bring the first to 45."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "slots"), sorted(TODAY))
+def test_waves_are_as_idle_as_they_were_and_slots_that_pull_are_not(name: str, slots: int) -> None:
+    before, now = before_and_now(name, slots)
+    assert before.busy == pytest.approx(TODAY[name, slots], abs=1)
+    assert now.busy >= LEAST[name, slots]
+    assert now.busy <= now.limit
+    orders, asked = (2, 5) if name == LOADS[0] else (1, 20 if name == LOADS[1] else 1)
+    assert now.starts <= orders * slots + asked - 1
+
+
+def test_one_slot_does_what_one_gpu_can() -> None:
+    """Nothing is lost but one start and the last answers."""
+    asked = {"m": load(2_000, 1, MODEL)}
+    for played in (waves(asked, 1), pulled(asked, 1)):
+        assert isinstance(played, Played)
+        assert played.starts == 1
+        assert played.work < played.seconds < 2.5 * played.work + 90
+
+
+def test_more_slots_than_work_are_started_once_each() -> None:
+    assert pulled(models(2), 16).starts <= 16 + 2 - 1

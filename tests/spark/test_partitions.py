@@ -1,0 +1,11 @@
+"""The hash by which `repartition` places a row is Spark's own."""
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from medhelm_spark.stages.infer.partitions import spark_hash
+
+
+def test_the_hash_is_sparks(spark: SparkSession) -> None:
+    rows = spark.range(2000).select(F.col("id").cast("int").alias("n")).select("n", F.hash("n"))
+    assert all(spark_hash(number) == found for number, found in rows.collect())

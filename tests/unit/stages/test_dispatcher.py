@@ -1,0 +1,121 @@
+"""Slots pull: which deployment each asks, which chunk it takes, what one that ended gives back."""
+
+from collections import Counter
+
+from medhelm_spark.stages.infer.dispatcher import Chunk, Dispatcher, shares
+
+
+def chunks(name: str, count: int, requests: int = 64) -> list[Chunk]:
+    return [
+        Chunk(
+            file=f"{name}.parquet",
+            number=number,
+            rows=range(requests),
+            model_deployment=name,
+            tokens=10.0 * requests,
+        )
+        for number in range(count)
+    ]
+
+
+class Clock:
+    """Seconds that a test moves on."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def drained(dispatcher: Dispatcher, slots: int) -> list[Chunk]:
+    """All chunks, as slots take them that go round and round."""
+    taken: list[Chunk] = []
+    while any(dispatcher.deployment(slot) for slot in range(slots)):
+        for slot in range(slots):
+            if chunk := dispatcher.chunk(slot):
+                taken.append(chunk)
+                dispatcher.done(slot, chunk.key)
+    return taken
+
+
+def test_slots_are_shared_out_in_proportion_and_every_deployment_has_one() -> None:
+    work = {"large": 900.0, "middle": 90.0, "small": 1.0}
+    assert Counter(shares(work, 12)) == {"large": 10, "middle": 1, "small": 1}
+    assert shares(work, 2) == ["large", "middle"]
+    assert shares({}, 3) == []
+
+
+def test_every_request_is_taken_once_and_in_order() -> None:
+    dispatcher = Dispatcher([*chunks("a", 7), *chunks("b", 3)], 4)
+    taken = drained(dispatcher, 4)
+    rows = Counter((each.file, each.number, row) for each in taken for row in each.rows)
+    assert len(rows) == 10 * 64
+    assert set(rows.values()) == {1}
+    of_a = [each.number for each in taken if each.model_deployment == "a"]
+    assert of_a == sorted(of_a)
+    assert dispatcher.deployment(0) is None
+
+
+def test_deployments_stand_side_by_side_and_a_slot_that_is_dry_joins_another() -> None:
+    dispatcher = Dispatcher([*chunks("a", 8), *chunks("b", 1, 4)], 2)
+    assert [dispatcher.deployment(slot) for slot in (0, 1)] == ["a", "b"]
+    only = dispatcher.chunk(1)
+    assert only
+    assert only.model_deployment == "b"
+    dispatcher.done(1, only.key)
+    assert dispatcher.chunk(1) is None
+    assert dispatcher.deployment(1) == "a"
+    joined = dispatcher.chunk(1)
+    assert joined
+    assert joined.model_deployment == "a"
+
+
+def test_near_the_end_chunks_are_divided_so_that_slots_end_together() -> None:
+    dispatcher = Dispatcher(chunks("a", 1, 64), 2)
+    sizes = [len(chunk.rows) for chunk in drained(dispatcher, 2)]
+    assert sum(sizes) == 64
+    assert sizes[0] < 64
+    assert min(sizes[:-1]) >= 8
+
+
+def test_an_engine_is_started_for_what_takes_longer_than_its_start() -> None:
+    clock = Clock()
+    dispatcher = Dispatcher([*chunks("a", 40), *chunks("b", 2)], 2, clock)
+    assert dispatcher.deployment(0) == "a"
+    assert dispatcher.deployment(1) == "b"
+    clock.now = 60.0  # both engines took a minute to start
+    for slot, most in ((0, 10), (1, 99)):
+        chunk = dispatcher.chunk(slot)
+        while chunk:
+            clock.now += 1.0
+            dispatcher.done(slot, chunk.key)
+            most -= 1
+            chunk = dispatcher.chunk(slot) if most else None
+    assert dispatcher.requests == {"a": 30 * 64, "b": 0}
+    assert dispatcher.deployment(1) is None, "30 s of work are not worth a start of 60 s"
+
+
+def test_what_a_slot_had_taken_comes_back_first_without_what_was_answered() -> None:
+    dispatcher = Dispatcher(chunks("a", 3), 1)
+    assert dispatcher.deployment(0) == "a"
+    first = dispatcher.chunk(0)
+    assert first
+    rest = first.without(set(first.rows[:10]))
+    assert dispatcher.lost(0) == [first]
+    assert rest
+    dispatcher.return_first([rest])
+    assert dispatcher.deployment(0) == "a"
+    again = dispatcher.chunk(0)
+    assert again
+    assert (again.number, next(iter(again.rows))) == (first.number, first.rows[10])
+    assert first.without(set(first.rows)) is None
+
+
+def test_nothing_more_of_a_deployment_that_is_out_is_handed_out() -> None:
+    dispatcher = Dispatcher([*chunks("a", 3), *chunks("b", 1)], 1)
+    assert dispatcher.deployment(0) == "a"
+    assert dispatcher.chunk(0)
+    dispatcher.give_up("a")
+    assert dispatcher.chunk(0) is None
+    assert dispatcher.deployment(0) == "b"

@@ -1,0 +1,168 @@
+"""A slot and the driver's end of its channel: what is asked, written and given back."""
+
+import json
+import socket
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.domain.policy import Policy
+from medhelm_spark.engines.engine_pool import close_engines
+from medhelm_spark.errors import EngineError
+from medhelm_spark.stages.infer.asking import AskEngines
+from medhelm_spark.stages.infer.channel import Address, ChunkClient, ChunkServer
+from medhelm_spark.stages.infer.dispatcher import Chunk, Dispatcher
+from medhelm_spark.stages.infer.order import OrderedRequest, chunks_of, in_order
+from medhelm_spark.stages.infer.order_folder import OrderFolder
+from medhelm_spark.stages.infer.pulling import PullChunks, Slot
+from tests.unit.engines.nouns import deployment, request
+
+POLICY = Policy(allowed=((AccessLevel.PUBLIC, (Locality.LOCAL,)),), version="1")
+STREAM = "canned"
+
+
+def ordered(name: str, number: int, *, together: str = "", tries: int = 0) -> OrderedRequest:
+    one = request(f"Is {number}?", name=f"{name}-{number}")
+    fields = {field: getattr(one, field) for field in type(one).__dataclass_fields__}
+    key = together or one.request_id
+    return OrderedRequest(
+        **{**fields, "model_deployment": name}, estimated_tokens=5, tries=tries, together=key
+    )
+
+
+def order(folder: OrderFolder, requests: list[OrderedRequest], most: int = 8) -> list[Chunk]:
+    folder.make()
+    return [
+        Chunk(
+            file=each.file,
+            number=each.number,
+            rows=range(each.requests),
+            model_deployment=each.model_deployment,
+            tokens=float(each.tokens),
+        )
+        for each in in_order(folder.write_requests(requests, most))
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[OrderFolder]:
+    yield OrderFolder(str(tmp_path))
+    close_engines()
+
+
+def pulled(folder: OrderFolder, server: ChunkServer, asked: Deployment, slot: int = 0) -> int:
+    asking = AskEngines({asked.name: asked}, POLICY)
+    pull = PullChunks(
+        asking=asking, address=server.address, folder=folder, streams=(STREAM,), most=8
+    )
+    (done,) = pull([Slot(number=slot)])
+    return done.results
+
+
+def answers(folder: OrderFolder) -> Counter[str]:
+    files = sorted(Path(folder.root, "answers").glob("*.parquet"))
+    return Counter(name for file in files for name in pq.read_table(file)[0].to_pylist())
+
+
+def test_a_chunk_is_of_one_deployment_and_keeps_whole_what_belongs_together() -> None:
+    judged = [ordered("j", n, together=f"answer {n // 6}") for n in range(30)]
+    sizes = [len(chunk) for chunk in chunks_of(judged, 8)]
+    assert sizes == [12, 12, 6]
+    twice = [ordered("a", 1), ordered("a", 1), ordered("a", 2), ordered("b", 2)]
+    assert [[each.request_id for each in chunk] for chunk in chunks_of(twice, 8)] == [
+        ["a-1", "a-2"],
+        ["b-2"],
+    ]
+    failed = [ordered("a", 1), ordered("a", 2, tries=1)]
+    assert len(list(chunks_of(failed, 8))) == 2
+    endless = [ordered("j", n, together="one") for n in range(40)]
+    assert [len(chunk) for chunk in chunks_of(endless, 8)] == [16, 16, 8]
+
+
+def test_a_slot_asks_all_and_its_answers_are_files_that_lie_there_whole(
+    folder: OrderFolder,
+) -> None:
+    asked = deployment("canned", text="yes")
+    chunks = order(folder, [ordered(asked.name, n) for n in range(50)])
+    dispatcher = Dispatcher(chunks, 1)
+    server = ChunkServer("127.0.0.1", {STREAM: dispatcher}, list)
+    try:
+        assert pulled(folder, server, asked) == 50
+    finally:
+        server.close()
+    assert answers(folder) == {f"{asked.name}-{n}": 1 for n in range(50)}
+    assert folder.count_files() >= 6
+    assert dispatcher.requests == {asked.name: 0}
+    assert not dispatcher.lost(0), "every chunk was reported done"
+    name = folder.take_answers()
+    assert name
+    assert folder.commits() == [name]
+    assert not folder.count_files()
+    folder.end_commit(name)
+    assert not folder.commits()
+
+
+def test_a_process_that_ended_costs_what_it_had_not_written(folder: OrderFolder) -> None:
+    asked = deployment("canned", text="yes")
+    chunks = order(folder, [ordered(asked.name, n) for n in range(24)])
+
+    def unanswered(lost: object) -> list[Chunk]:
+        left = []
+        for chunk in lost:  # type: ignore[attr-defined]
+            ids = folder.request_ids(chunk)
+            rest = chunk.without({row for row in chunk.rows if ids[row] in folder.answered()})
+            left += [rest] if rest else []
+        return left
+
+    server = ChunkServer("127.0.0.1", {STREAM: Dispatcher(chunks, 1)}, unanswered)
+    try:
+        first = ChunkClient(server.address, 0, -1, STREAM)
+        assert first.deployment() == asked.name
+        taken = first.chunk(asked.name)
+        assert taken
+        results = AskEngines({asked.name: asked}, POLICY)
+        some = folder.requests(taken)[:5]
+        folder.write_answers("0-0", list(results.results(asked.name, some, results.gate())))
+        first.close()
+        assert pulled(folder, server, asked) == 19
+    finally:
+        server.close()
+    assert set(answers(folder).values()) == {1}
+    assert len(answers(folder)) == 24
+
+
+def test_an_outage_stops_the_deployment_for_every_slot(folder: OrderFolder) -> None:
+    failing = deployment("canned", fail_every=1, failure="unreachable", max_concurrency=1)
+    asked = replace(failing, max_failures_in_a_row=3)
+    chunks = order(folder, [ordered(asked.name, n) for n in range(40)])
+    server = ChunkServer("127.0.0.1", {STREAM: Dispatcher(chunks, 2)}, list)
+    try:
+        assert pulled(folder, server, asked) < 12
+        assert server.down == {asked.name}
+        assert pulled(folder, server, asked, slot=1) == 0
+    finally:
+        server.close()
+
+
+def test_without_the_token_nothing_is_told(folder: OrderFolder) -> None:
+    server = ChunkServer("127.0.0.1", {STREAM: Dispatcher([], 1)}, list)
+    try:
+        wrong = Address(host="127.0.0.1", port=server.address.port, token="wrong")
+        with pytest.raises(EngineError, match="has ended the connection"):
+            ChunkClient(wrong, 0, 0, STREAM)
+        with socket.create_connection(("127.0.0.1", server.address.port)) as raw:
+            raw.sendall(b"\x00\xff no json\n")
+            assert raw.recv(100) == b""
+        with socket.create_connection(("127.0.0.1", server.address.port)) as raw:
+            raw.sendall(json.dumps({"op": "chunk", "stream": STREAM}).encode() + b"\n")
+            assert raw.recv(100) == b""
+    finally:
+        server.close()
+    with pytest.raises(EngineError, match="cannot be reached"):
+        ChunkClient(server.address, 0, 0, STREAM)
