@@ -128,7 +128,7 @@ class Cluster:
         ]  # fmt: skip
         own = {key: text for key, text in os.environ.items() if not key.startswith("PYTHONPATH")}
         settings = {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1"}
-        ours = {"MEDHELM_SPARK_WAVE_MINUTES": "0.2", **self.variables}
+        ours = {"MEDHELM_SPARK_CHUNK_REQUESTS": "4", **self.variables}
         if self.slots:
             ours["MEDHELM_SPARK_SLOTS"] = self.slots
         return subprocess.Popen(

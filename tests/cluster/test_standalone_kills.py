@@ -1,7 +1,7 @@
 """A worker, an executor and a driver that are killed on a standalone cluster; two drivers at once.
 
 Drivers give themselves the name of another host, for on its own host a dead one is known at once.
-Waves last about three leases, so that an answer that is there once shows that leases are renewed.
+The job lasts many leases, so that an answer that is there once shows that leases are renewed.
 """
 
 import os
@@ -14,7 +14,7 @@ import pytest
 
 from tests.cluster.conftest import Cluster, own_lines
 from tests.cluster.standalone import Standalone
-from tests.cluster.test_submit import check_complete, committed, executors, wait_for
+from tests.cluster.test_submit import check_complete, executors, kept, wait_for
 from tests.installed import ROOT
 from tests.processes import below, command_line
 from tests.spark.conftest import calls, questions
@@ -23,7 +23,6 @@ COUNT = 40
 DELAY = 1.0
 SLOTS = 2
 SLOW = {"delay": DELAY, "max_concurrency": SLOTS, "tokens_per_second": 5}
-"""A first guess of two seconds' work, then waves of twelve seconds: twenty-four requests."""
 SHORT_LEASE = f"""
 import runpy
 
@@ -56,18 +55,18 @@ def entry(apart: Cluster, workers: Standalone, log: Path) -> str:
     return f"{bench},model={model}"
 
 
-def wait_for_open_wave(cluster: Cluster, log: Path) -> tuple[set[str], Counter[str]]:
-    """What was committed and what was asked, when a wave was and the next one is being asked."""
+def wait_for_answers(cluster: Cluster, log: Path) -> tuple[set[str], Counter[str]]:
+    """What is kept and what was asked, once some answers are kept and others to come."""
 
     def is_open() -> bool:
-        return 0 < len(committed(cluster)) <= len(calls(log)) - 2 * SLOTS
+        return 0 < len(kept(cluster)) <= len(calls(log)) - 2 * SLOTS
 
-    wait_for("committed wave and open one", is_open)
-    return committed(cluster), Counter(calls(log))
+    wait_for("answers that are kept and others to come", is_open)
+    return kept(cluster), Counter(calls(log))
 
 
 def check_paid(log: Path, before: set[str], asked: Counter[str]) -> None:
-    """Nothing that was committed is asked again, and only what was in flight is asked twice."""
+    """Nothing that was kept is asked again, and only what was in flight is asked twice."""
     after = Counter(calls(log))
     assert all(after[request] == 1 for request in before)
     assert max(after.values()) <= 2
@@ -81,7 +80,7 @@ def test_what_is_killed_costs_what_it_was_asking(
     apart: Cluster, workers: Standalone, entry: str, log: Path, killed: str
 ) -> None:
     process = apart.submit(entry)
-    before, asked = wait_for_open_wave(apart, log)
+    before, asked = wait_for_answers(apart, log)
     worker = workers.processes[-1].pid
     of_worker = executors(worker)
     (pid,) = [worker] if killed == "worker" else of_worker
@@ -99,7 +98,7 @@ def test_a_killed_driver_is_followed_from_another_host(
 ) -> None:
     apart.host = ELSEWHERE
     process = apart.submit(entry)
-    before, asked = wait_for_open_wave(apart, log)
+    before, asked = wait_for_answers(apart, log)
     started = [one for worker in workers.processes for one in below(worker.pid)]
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()

@@ -12,6 +12,7 @@ from medhelm_spark.lake.views import CURRENT_RESULTS
 from tests.cluster.conftest import Cluster, own_lines
 from tests.processes import below, command_line
 from tests.spark.conftest import calls, questions
+from tests.staged import stored
 
 COUNT = 40
 SPARKS = re.compile(r"\d\d/\d\d/\d\d \d\d:")
@@ -20,7 +21,7 @@ SLOW = {"delay": 0.25, "max_concurrency": 2, "tokens_per_second": 5}
 
 
 def slow_entry(cluster: Cluster, log: Path) -> str:
-    """Forty requests of a quarter second, in waves of about twelve."""
+    """Forty requests of a quarter second, in chunks of four."""
     model = cluster.site.deploy("acme/slow", text="yes", log_file=str(log), **SLOW)
     bench = cluster.site.benchmark("bench", questions(COUNT), max_tokens=40)
     return f"{bench},model={model}"
@@ -45,10 +46,8 @@ def check_complete(cluster: Cluster) -> None:
     assert (cell.mean, cell.count, cell.num_unscored) == (1.0, COUNT, 0)
 
 
-def committed(cluster: Cluster) -> set[str]:
-    if not (Path(cluster.lake) / "request_results" / "_delta_log").is_dir():
-        return set()
-    return {row["request_id"] for row in cluster.query("SELECT request_id FROM {request_results}")}
+def kept(cluster: Cluster) -> set[str]:
+    return stored(Path(cluster.lake))
 
 
 def test_the_whole_job_on_two_executors(cluster: Cluster, tmp_path: Path) -> None:
@@ -86,8 +85,10 @@ def test_the_doctor_looks_at_both_executors(cluster: Cluster, tmp_path: Path) ->
 def test_a_killed_executor_costs_its_own_tasks_only(cluster: Cluster, tmp_path: Path) -> None:
     log = tmp_path / "calls.log"
     process = cluster.submit(slow_entry(cluster, log))
-    wait_for("committed wave and open one", lambda: 0 < len(committed(cluster)) < len(calls(log)))
-    before = committed(cluster)
+    wait_for(
+        "answers that are kept and others to come", lambda: 0 < len(kept(cluster)) < len(calls(log))
+    )
+    before = kept(cluster)
     os.kill(executors(process.pid)[0], signal.SIGKILL)
     told, _ = process.communicate(timeout=500)
     assert process.returncode == 0, own_lines(told)
@@ -96,16 +97,18 @@ def test_a_killed_executor_costs_its_own_tasks_only(cluster: Cluster, tmp_path: 
     assert all(asked[request] == 1 for request in before)
 
 
-def test_a_killed_driver_costs_the_open_wave(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_killed_driver_costs_what_was_asked(cluster: Cluster, tmp_path: Path) -> None:
     log = tmp_path / "calls.log"
     entry = slow_entry(cluster, log)
     process = cluster.submit(entry)
-    wait_for("committed wave and open one", lambda: 0 < len(committed(cluster)) < len(calls(log)))
+    wait_for(
+        "answers that are kept and others to come", lambda: 0 < len(kept(cluster)) < len(calls(log))
+    )
     started = below(process.pid)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     wait_for("end of its executors", lambda: not any(map(command_line, started)), 60)
-    before = committed(cluster)
+    before = kept(cluster)
     assert 0 < len(before) < COUNT
     cluster.run(entry)
     check_complete(cluster)

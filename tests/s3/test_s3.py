@@ -33,7 +33,7 @@ def test_a_second_driver_is_refused_while_the_first_runs(bucket: Bucket, tmp_pat
     model = bucket.site.deploy("acme/slow", text="yes", log_file=str(log), delay=1.0)
     entry = f"{bucket.site.benchmark('bench', questions(20))},model={model}"
     run = ("run", "-r", entry, "-o", bucket.lake, "--no-tracking")
-    first = bucket.start(*run, "--suite", "first", MEDHELM_SPARK_WAVE_MINUTES="0.1")
+    first = bucket.start(*run, "--suite", "first", MEDHELM_SPARK_CHUNK_REQUESTS="4")
     while not log.exists():
         assert first.poll() is None, first.communicate()[0][-4000:]
         time.sleep(0.2)

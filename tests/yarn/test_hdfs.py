@@ -66,7 +66,7 @@ def test_a_second_driver_for_the_same_is_refused(site: Site, hdfs: Hdfs) -> None
     model = site.deploy("acme/slow", text="yes", log_file=str(log), **slow)
     entry = f"{site.benchmark('bench', questions(COUNT))},model={model}"
     words = ("run", "-r", entry, "--suite", "s", "-o", lake, "--no-tracking")
-    first = start(site, *words, MEDHELM_SPARK_WAVE_MINUTES="0.1")
+    first = start(site, *words, MEDHELM_SPARK_CHUNK_REQUESTS="4")
     while not log.exists():
         assert first.poll() is None, first.communicate()[0][-4000:]
         time.sleep(0.2)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from medhelm_spark.errors import is_interrupt
 from medhelm_spark.lake.literals import literal
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.dispatcher import Chunk
@@ -36,8 +37,12 @@ class Commits:
         self._ctx, self._folder, self._write_id = ctx, folder, write_id
         self._lock = threading.Lock()
         self._ended = threading.Event()
-        self.rows = 0
-        """Results that are committed."""
+        self._rows = 0
+
+    @property
+    def kept(self) -> int:
+        """Results that are committed, or lie in files that a commit will take."""
+        return self._rows + len(self._folder.answered())
 
     @contextmanager
     def under_way(self) -> Iterator[None]:
@@ -47,11 +52,19 @@ class Commits:
             thread.start()
         try:
             yield
-        finally:
-            self._ended.set()
-            if thread.is_alive():
-                thread.join()
-            self.commit()
+        except BaseException as error:
+            self._stop(thread)
+            # What is stopped may have lost its executors: their answers stay in their files.
+            if self._ctx.lake.is_folder_of_ours or not is_interrupt(error):
+                self.commit()
+            raise
+        self._stop(thread)
+        self.commit()
+
+    def _stop(self, thread: threading.Thread) -> None:
+        self._ended.set()
+        if thread.is_alive():
+            thread.join()
 
     def commit(self) -> int:
         """Commit all answers that are there; returns how many."""
@@ -62,7 +75,7 @@ class Commits:
                 folder = self._folder.commit(name)
                 count += self._ctx.lake.append_files(RESULTS, folder, self._write_id, (name, 1))
                 self._folder.end_commit(name)
-            self.rows += count
+            self._rows += count
             return count
 
     def unanswered(self, chunks: Iterable[Chunk]) -> list[Chunk]:

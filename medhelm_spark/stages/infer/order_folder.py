@@ -69,6 +69,11 @@ class OrderFolder:
         ids: list[str] = file.read_row_group(chunk.number, columns=[REQUEST_ID])[0].to_pylist()
         return ids
 
+    def remove_requests(self) -> None:
+        """Remove the files of requests."""
+        for path in Path(self.root, ORDER).glob("*"):
+            path.unlink(missing_ok=True)
+
     def write_answers(self, name: str, results: Sequence[RequestResult]) -> None:
         """Write results as a file of their own."""
         folder = Path(self.root, ANSWERS)

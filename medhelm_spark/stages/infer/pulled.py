@@ -51,8 +51,8 @@ class PulledOrder:
 
     @property
     def kept(self) -> int:
-        """Results that are committed."""
-        return self._commits.rows
+        """Results that are committed, or lie in files."""
+        return self._commits.kept
 
     def make(self, rows: DataFrame) -> list[OrderedChunk]:
         """Write the order; its chunks, as they are taken."""
@@ -104,7 +104,8 @@ class PulledOrder:
         return server.down
 
     def end(self) -> None:
-        """Remove the folder, once its answers are committed."""
+        """Remove the requests, and the folder once its answers are committed."""
+        self._folder.remove_requests()
         if not self._folder.commits() and not self._folder.count_files():
             self._ctx.lake.staging.remove(self._name)
 

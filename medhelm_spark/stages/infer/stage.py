@@ -37,7 +37,7 @@ class Order(Protocol):
 
     @property
     def kept(self) -> int:
-        """How many requests have a committed result."""
+        """How many requests have a result that is kept."""
 
     def make(self, rows: DataFrame) -> list[OrderedChunk]:
         """Store the requests in chunks; the list of the chunks, as they are taken."""
