@@ -188,4 +188,7 @@ class Answers:
         while not self._ended.wait(WRITE_SECONDS / 4):
             with self._lock:
                 if self._rows and time.monotonic() - self._since >= WRITE_SECONDS:
-                    self._write()
+                    try:
+                        self._write()
+                    except Exception:  # the next write, in the task's own thread, raises it
+                        return
