@@ -59,7 +59,7 @@ def _run(args: Namespace) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except Exception as error:
-        refused = "" if is_interrupt(error) else refusal_of(error)
+        refused = "" if is_interrupt(error) else refusal_of(error) or _jvm_end()
         if not refused:
             raise
         sys.stderr.write(
@@ -67,6 +67,12 @@ def _run(args: Namespace) -> int:
             f"{again(typed)}\n"
         )
         return FAILED
+
+
+def _jvm_end() -> str:
+    """Without a session there is no JVM that may have ended, and Spark is not imported for it."""
+    session = sys.modules.get("medhelm_spark.lake.session")
+    return str(session.jvm_end()) if session else ""
 
 
 def _told(error: MedhelmSparkError, typed: Sequence[str]) -> int:

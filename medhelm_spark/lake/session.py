@@ -240,6 +240,7 @@ def _start(
             _launch(settings)
             spark = _configured(SparkSession.builder.appName(app_name), settings).getOrCreate()
             cancel_on_interrupt(spark)
+            _expect_end(spark)
             return spark
         except Exception as error:
             if is_interrupt(error):
@@ -274,6 +275,22 @@ def _launch(settings: Mapping[str, str]) -> None:
             streams = {"stderr": stderr, "stdout": stderr}
             gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
         SparkContext._ensure_initialized(gateway=gateway)
+
+
+def _expect_end(spark: SparkSession) -> None:
+    """Keep the server of PySpark's accumulators from printing a trace when the JVM is killed."""
+    server: Any = spark.sparkContext._accumulatorServer
+    server.handle_error = lambda *_: None
+
+
+def jvm_end() -> str:
+    """That the JVM which this process started has ended, for a sentence; empty where it runs."""
+    process = getattr(SparkContext._gateway, "proc", None)
+    code = process.poll() if process else None
+    if code is None:
+        return ""
+    how = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+    return f"Spark's JVM has ended ({how}); memory may have run out"
 
 
 def makes_secret(master: str) -> bool:
