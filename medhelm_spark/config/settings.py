@@ -127,7 +127,7 @@ class SettingsFile:
     commit_seconds: float = _setting(10.0, read=float, check=_above_zero)
     """How long answers wait for their commit."""
     wave_minutes: float | None = _setting(read=float, check=_above_zero)
-    """Does nothing since version 0.3; read so that files of before are no error."""
+    """Does nothing; read so that files of before are no error."""
     slots: int | None = _setting(read=int, check=_above_zero)
     """The number of engines at once; None: found from the cluster."""
     tracking_uri: str | None = _setting()

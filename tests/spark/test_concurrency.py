@@ -53,7 +53,7 @@ def current(site: Site) -> list[RequestResult]:
 
 @pytest.mark.core
 @pytest.mark.long
-def test_a_second_driver_refuses_and_a_killed_one_costs_the_open_wave_at_most(
+def test_a_second_driver_refuses_and_a_killed_one_costs_a_chunk_at_most(
     site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = tmp_path / "calls.log"
@@ -73,6 +73,7 @@ def test_a_second_driver_refuses_and_a_killed_one_costs_the_open_wave_at_most(
     asked = Counter(calls(log))
     assert all(asked[request] == 1 for request in committed)
     assert max(asked.values()) <= 2, "the refused driver asked nothing"
+    assert asked.total() <= COUNT + SLOW["max_concurrency"] + 64, "a chunk and what was in flight"
     assert set(asked) == {row.request_id for row in current(site)}
     assert len(current(site)) == COUNT
     (cell,) = site.board()
@@ -80,7 +81,7 @@ def test_a_second_driver_refuses_and_a_killed_one_costs_the_open_wave_at_most(
 
 
 @pytest.mark.core
-def test_a_worker_that_dies_in_mid_wave_is_tried_again(site: Site, tmp_path: Path) -> None:
+def test_a_worker_that_dies_while_it_asks_is_tried_again(site: Site, tmp_path: Path) -> None:
     log, marker = tmp_path / "calls.log", tmp_path / "died"
     fault = {"die_after": 5, "die_marker": str(marker), "max_concurrency": 1}
     model = site.deploy("acme/mortal", text="yes", log_file=str(log), **fault)

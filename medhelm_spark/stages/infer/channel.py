@@ -63,10 +63,16 @@ class ChunkServer:
         self._server.server_close()
         self._thread.join()
 
-    def _serve(self, lines: Any, reply: Callable[[Mapping[str, Any]], None]) -> None:
+    def _serve(
+        self,
+        lines: Any,
+        reply: Callable[[Mapping[str, Any]], None],
+        is_known: Callable[[], None],
+    ) -> None:
         hello = _read(lines)
         if not secrets.compare_digest(str(hello.get("token", "")), self.address.token):
             return
+        is_known()
         slot, attempt = int(hello["slot"]), int(hello["attempt"])
         reply(self._begin(slot, attempt))
         while said := _read(lines):
@@ -105,7 +111,7 @@ class ChunkClient:
     """A slot's end; one for each stream and thread."""
 
     def __init__(self, address: Address, slot: int, attempt: int, stream: str) -> None:
-        self._stream = stream
+        self._stream, self._lock = stream, threading.Lock()
         try:
             self._socket = socket.create_connection((address.host, address.port), CONNECT_SECONDS)
         except OSError as error:
@@ -142,9 +148,11 @@ class ChunkClient:
         self._socket.close()
 
     def _ask(self, **said: Any) -> dict[str, Any]:
+        question = json.dumps({**said, "stream": self._stream}).encode() + b"\n"
         try:
-            self._socket.sendall(json.dumps({**said, "stream": self._stream}).encode() + b"\n")
-            line = self._lines.readline(LONGEST_LINE)
+            with self._lock:  # one thread asks for chunks, another reports those that are done
+                self._socket.sendall(question)
+                line = self._lines.readline(LONGEST_LINE)
         except OSError:
             line = b""
         if not line:
@@ -166,7 +174,7 @@ def _read(lines: Any) -> Mapping[str, Any]:
     return said if isinstance(said, dict) else {}
 
 
-def _server(host: str, serve: Callable[[Any, Any], None]) -> socketserver.ThreadingTCPServer:
+def _server(host: str, serve: Callable[[Any, Any, Any], None]) -> socketserver.ThreadingTCPServer:
     class Handler(socketserver.StreamRequestHandler):
         disable_nagle_algorithm = True
 
@@ -174,8 +182,10 @@ def _server(host: str, serve: Callable[[Any, Any], None]) -> socketserver.Thread
             def reply(answer: Mapping[str, Any]) -> None:
                 self.wfile.write(json.dumps(answer).encode() + b"\n")
 
+            # Whoever connects says who it is at once, or is not listened to.
+            self.connection.settimeout(CONNECT_SECONDS)
             try:
-                serve(self.rfile, reply)
+                serve(self.rfile, reply, lambda: self.connection.settimeout(None))
             except (OSError, KeyError, TypeError, ValueError):  # the other end ended, or is another
                 return
 
