@@ -57,7 +57,7 @@ class LakeError(MedhelmSparkError):
 
 
 class LeaseLostError(LakeError):
-    """Another driver asks in this one's place, or may: it stopped. Finished waves are kept."""
+    """Another driver asks in this one's place, or may: it stopped. Answers that came are kept."""
 
 
 class NewerLakeError(LakeError):

@@ -48,7 +48,7 @@ ESTIMATED_TOKENS_SQL = (
     f"greatest(1, CAST(ceil(num_characters / {CHARACTERS_PER_TOKEN}"
     f" + {OUTPUT_WEIGHT} * decoding.max_tokens * decoding.num_completions) AS BIGINT))"
 )
-"""Expected tokens of a request, over `num_characters` and `decoding`; balances waves and slots.
+"""Expected tokens of a request, over `num_characters` and `decoding`; balances chunks and slots.
 
 Four characters a token is the usual rate of English text. Of `max_tokens` a quarter counts: the
 limit is set for the longest answer while most end far before it, and in full it would hide the

@@ -108,7 +108,7 @@ class StatedDeployment:
     max_failures_in_a_row: int | None = _above_zero()
     """After so many requests that failed for infrastructure the run stops asking."""
     tokens_per_second: float | None = _above_zero()
-    """An estimate per slot, used for wave sizes and time left only."""
+    """An estimate per slot, used for the time left only."""
     prices: Prices | None = None
     demo: bool = False
 

@@ -8,12 +8,12 @@ from medhelm_spark.domain.access import AccessLevel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BegunWave:
-    """Row of `begun_waves`: the texts of one level that a wave was to send to one deployment.
+    """Row of `begun_waves`: the texts of one level that an order was to send to one deployment.
 
-    `write_id` names the rows of `request_results` that the wave writes when it ends; where there
+    `write_id` names the rows of `request_results` that the order's answers get; where there
     are none it is under way, or nobody lived to commit it. Where it was cut short, up to
     `in_flight` texts without a row may have been sent. `most_tries` is how often each may have been
-    sent. Of waves whose text stays in the job's own processes nothing is noted.
+    sent. Of orders whose text stays in the job's own processes nothing is noted.
     """
 
     write_id: str

@@ -5,7 +5,6 @@ on purpose, so that tests can see what the rest makes of that.
 """
 
 import json
-import math
 import os
 import re
 import time
@@ -202,7 +201,6 @@ ENGINE = EngineFactory(
     check=check,
     locality=in_this_job,
     destinations=Destinations.IN_PROCESS,
-    tokens_per_second=math.inf,
     serving=frozenset(
         {
             "delay",

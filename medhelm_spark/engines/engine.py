@@ -115,9 +115,8 @@ class EngineFactory:
     asked on a driver that cannot run the engine.
     `locality` is that of a deployment which states none: external, unless the engine knows better.
     `serving` names the arguments of where and how fast, not of what is answered: `Deployment`.
-    `tokens_per_second` is what a slot gets through where a deployment does not say: a guess for the
-    first wave alone. `rendering` says to a person how prompts become what the model reads; nothing
-    where that is not this side's business.
+    `tokens_per_second` does nothing: what declared it of old is no error. `rendering` says to a
+    person how prompts become what the model reads; nothing where that is not this side's business.
     `imports` names the modules that building it takes long to import: workers on the driver's
     machine are made with them.
     """

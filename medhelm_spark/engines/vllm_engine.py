@@ -353,7 +353,6 @@ ENGINE = EngineFactory(
     hub_names=vllm_args.hub_names,
     check_arguments=vllm_args.check_arguments,
     serving=vllm_args.SERVING,
-    tokens_per_second=1_500.0,
     rendering=rendering,
 )
 

@@ -1,6 +1,6 @@
 """What text was sent where: counted from the results of requests, not from what was planned.
 
-What a wave sent without a committed result is bounded by what was noted before it began.
+What an order sent without a committed result is bounded by what was noted before it began.
 """
 
 from collections.abc import Iterable, Mapping
@@ -36,15 +36,15 @@ SELECT access_level, coalesce(lowered_from, '') AS lowered_from, model_deploymen
        CAST(sum(CASE WHEN failure IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS answered,
        false AS is_bound
 FROM {{{{request_results}}}} r LEFT JOIN ({{lowered}}) l ON l.lowered_request = r.request_id
-LEFT JOIN (SELECT write_id AS wave, max(run_by) AS run_by FROM {{{{runs}}}} GROUP BY write_id) u
-  ON u.wave = r.write_id
+LEFT JOIN (SELECT write_id AS of_write, max(run_by) AS run_by FROM {{{{runs}}}} GROUP BY write_id) u
+  ON u.of_write = r.write_id
 WHERE destination IS NOT NULL AND (failure IS NULL OR failure <> '{FailureKind.DENIED}')
   AND coalesce(tries, attempts) > 0
 GROUP BY access_level, lowered_from, model_deployment, destination, locality, run_by,
          CAST(completed_at AS DATE)
 """
 
-# A wave without any row is under way or lost; one with fewer rows than texts was cut short, and
+# An order without any row is under way or lost; one with fewer rows than texts was cut short, and
 # what was open then has none. Waves of before do not say how much that may be.
 BEGUN = """
 SELECT access_level, '' AS lowered_from, model_deployment, destination, locality, '' AS run_by,
@@ -52,14 +52,14 @@ SELECT access_level, '' AS lowered_from, model_deployment, destination, locality
        CAST(sum(open) AS BIGINT) AS texts,
        CAST(sum(open * coalesce(most_tries, 1)) AS BIGINT) AS times,
        CAST(0 AS BIGINT) AS answered, true AS is_bound
-FROM (SELECT b.*, CASE WHEN w.wave IS NULL THEN texts
+FROM (SELECT b.*, CASE WHEN w.write IS NULL THEN texts
                        ELSE least(texts - coalesce(seen, 0), coalesce(in_flight, 0)) END AS open
       FROM {begun_waves} b
-      LEFT JOIN (SELECT DISTINCT write_id AS wave FROM {request_results}) w ON w.wave = b.write_id
-      LEFT JOIN (SELECT write_id AS of_wave, model_deployment AS of_deployment,
+      LEFT JOIN (SELECT DISTINCT write_id AS write FROM {request_results}) w ON w.write = b.write_id
+      LEFT JOIN (SELECT write_id AS of_write, model_deployment AS of_deployment,
                         access_level AS of_level, count(DISTINCT request_id) AS seen
                  FROM {request_results} GROUP BY write_id, model_deployment, access_level) r
-        ON of_wave = b.write_id AND of_deployment = b.model_deployment
+        ON of_write = b.write_id AND of_deployment = b.model_deployment
        AND of_level = b.access_level) o
 WHERE open > 0
 GROUP BY access_level, model_deployment, destination, locality, CAST(begun_at AS DATE)
@@ -77,8 +77,8 @@ class Disclosure:
     `times` how often they were sent in all, tries that failed among them, `answered` how many
     requests ended in an answer. `sent_on` is the day of the last try, by the lake's clock.
 
-    With `is_bound` it is about texts of waves that were begun whose results are not in the lake:
-    under way, never committed, or open when their wave was cut short. `texts` were sent at most
+    With `is_bound` it is about texts of orders that were begun whose results are not in the lake:
+    under way, never committed, or open when their order was cut short. `texts` were sent at most
     then, `times` at most, and none of their answers is kept.
     """
 

@@ -1,8 +1,8 @@
 """Small files in a lake's folder that the driver itself writes: no Spark job, so none waits.
 
-A Spark job waits for a core, and in mid-wave all of them are busy for minutes. These calls go from
-the driver to the store: by Python where it sees the folder, else by the session's own Hadoop file
-system, with Spark's own credentials. A catalog gives no folder and Spark Connect no file system:
+A Spark job waits for a core, and while slots ask all of them are busy for minutes. These calls go
+from the driver to the store: by Python where it sees the folder, else by the session's own Hadoop
+file system, with Spark's own credentials. A catalog gives no folder and Spark Connect no file system:
 there are none then.
 """
 

@@ -30,7 +30,7 @@ TIMES = ("claimed_at", "expires_at")
 class LeaseStore(Protocol):
     """The leases of suites.
 
-    `needs_executor` says whether writing waits for a core that a wave may hold.
+    `needs_executor` says whether writing waits for a core that a job may occupy.
     """
 
     needs_executor: bool

@@ -151,7 +151,7 @@ class Context:
         comparability: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
         """Mark units finished: from this commit on the rows of `write_id` are current for them."""
-        # A unit with its write in its name, as a wave's, is new.
+        # A unit with its write in its name, as a job's, is new.
         held = self.finished(stage, [unit for unit in fingerprints if write_id not in unit])
         finished_at = now(record.finished_at for record in held.values())
         rows = [

@@ -11,19 +11,7 @@ from medhelm_spark.lake.literals import among, literals
 from medhelm_spark.lake.tables import refuse_newer
 from medhelm_spark.lake.views import CURRENT_RUNS, current_runs
 
-LAST_WAVES = 100
-"""So many waves of a deployment tell how fast it is; those before are not read for it."""
-
 _PLAIN = re.compile(r"[\w.-]{1,128}", re.ASCII)
-
-# A wave's unit is its deployment, then its write.
-_DEPLOYMENT = "substr(unit_id, 1, length(unit_id) - length(write_id) - 1)"
-_LAST_WAVES = f"""
-SELECT * FROM (SELECT *, row_number() OVER (
-        PARTITION BY {_DEPLOYMENT} ORDER BY finished_at DESC, write_id DESC) AS place
-      FROM {{runs}} WHERE stage = '{INFER.name}')
-WHERE place <= {LAST_WAVES}
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,12 +61,8 @@ class Ledger:
             self._is_whole = True
         return self._records
 
-    def last_waves(self) -> list[RunRecord]:
-        """The last waves of each deployment, in every suite."""
-        return self._lake.rows(_LAST_WAVES, RunRecord)
-
-    def waves(self, suite: str) -> list[RunRecord]:
-        """The waves of a suite, and what each executor did in them; each has a unit of its own."""
+    def asked(self, suite: str) -> list[RunRecord]:
+        """What each job of inference of a suite came to, and each executor in it."""
         of_suite = among("suite", [suite])
         sql = f"SELECT * FROM {{runs}} WHERE stage LIKE '{INFER.name}%' AND {of_suite}"
         return [row for row in self._lake.rows(sql, RunRecord) if row.suite == suite]

@@ -99,7 +99,7 @@ TABLES = (
         row=BegunWave,
         key=("write_id", "model_deployment", "access_level"),
         indexed=("model_deployment",),
-        description="How many texts a wave was about to send where, beyond local deployments.",
+        description="How many texts an order was about to send where, beyond local deployments.",
     ),
     Table(
         name="request_results",

@@ -149,7 +149,7 @@ def _tracked(
                     page=where.page(unit),
                 )
             )
-    records = ctx.ledger.waves(suite)
+    records = ctx.ledger.asked(suite)
     asked = throughput(records, suite)
     return [
         TrackedSuite(

@@ -1,1 +1,1 @@
-"""infer: requests not yet settled -> request_results, in durable waves."""
+"""infer: requests not yet settled -> request_results, in one send order."""

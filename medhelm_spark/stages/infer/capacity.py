@@ -1,4 +1,4 @@
-"""How many tasks ask at once: a wave has as many partitions, and each of them a slot or a share."""
+"""How many tasks ask at once: each has a slot, or a share of the connections."""
 
 from collections.abc import Iterable, Mapping
 
