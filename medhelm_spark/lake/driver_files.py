@@ -2,8 +2,8 @@
 
 A Spark job waits for a core, and while slots ask all of them are busy for minutes. These calls go
 from the driver to the store: by Python where it sees the folder, else by the session's own Hadoop
-file system, with Spark's own credentials. A catalog gives no folder and Spark Connect no file system:
-there are none then.
+file system, with Spark's own credentials. A catalog gives no folder and Spark Connect no file
+system: there are none then.
 """
 
 import os
