@@ -7,6 +7,7 @@ import errno
 import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from medhelm_spark.errors import SetupError
 
@@ -58,7 +59,11 @@ def user_id() -> int:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process of this machine has this number; where nobody can tell, it is said to."""
+    """Whether a process of this machine has this number; where nobody can tell, it is said to.
+
+    One that was killed and that its parent has not looked at yet still has its number: where Linux
+    shows it as such, it does not run.
+    """
     if os.name != "posix":  # there a signal of 0 is no question: it interrupts
         return True
     try:
@@ -67,7 +72,11 @@ def is_running(pid: int) -> bool:
         return False
     except (PermissionError, OverflowError):
         return True
-    return True
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (OSError, IndexError):  # another system than Linux, or it ended just now
+        return True
+    return state not in ("Z", "X")
 
 
 def usable_cpus() -> int:

@@ -27,6 +27,7 @@ from medhelm_spark.lake.cancel import cancellable
 from medhelm_spark.lake.lake import Lake, new_write_id
 from medhelm_spark.lake.lease_store import LeaseStore, lease_store
 from medhelm_spark.lake.tables import Lease
+from medhelm_spark.operating_system import is_running
 
 LOG = logging.getLogger(__name__)
 
@@ -67,15 +68,7 @@ def this_holder() -> str:
 def is_gone(holder: str) -> bool:
     """Whether the holder ran on this host and its process has ended."""
     host, pid, *_ = [*holder.split(":"), "", ""]
-    if host != platform.node() or not pid.isdigit():
-        return False
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False
+    return host == platform.node() and pid.isdecimal() and not is_running(int(pid))
 
 
 class LeaseHandle:
@@ -108,7 +101,10 @@ class LeaseHandle:
             raise LeaseLostError(self.lost)
 
     def take(self, say: Callable[[str], None]) -> None:
-        """Claim, or raise LakeError when another driver holds one of the deployments."""
+        """Claim, or raise LakeError when another driver holds one of the deployments.
+
+        A driver of another host may be dead: its lease is watched until it has ended.
+        """
         for _ in range(CLAIM_ATTEMPTS):
             version, newest = self._store.newest(self._suite)
             others = [lease for name in self._deployments if (lease := newest.get(name))]
@@ -193,12 +189,13 @@ class LeaseHandle:
         return False
 
     def _refuse_if_held(self, lease: Lease) -> None:
-        left = (lease.expires_at - datetime.now(UTC)).total_seconds()
+        left = _seconds_left(lease)
         if self._store.needs_executor and not _is_released(lease):
             left += self._times.skew
         if lease.holder == self._holder or left <= 0 or is_gone(lease.holder):
             return
-        raise _refusal(lease, f"if it is dead, {int(left) + 1} s for its lease to end")
+        if self._store.needs_executor or _is_of_this_host(lease.holder):
+            raise _refusal(lease, f"if it is dead, {int(left) + 1} s for its lease to end")
 
     def _may_live(self, lease: Lease) -> bool:
         return not (
@@ -209,19 +206,29 @@ class LeaseHandle:
         )
 
     def _watch(self, silent: Sequence[Lease], say: Callable[[str], None]) -> None:
-        """Refuse where a holder whose lease has run out renews it: its clock is another."""
+        """Refuse where a holder renews its lease: it lives, whatever its clock."""
         holders = ", ".join(sorted({lease.holder for lease in silent}))
-        say(f"waiting {self._times.watched:.0f} s to see that {holders} asks no longer")
-        until = time.monotonic() + self._times.watched
+        seconds = self._times.watched + max(0.0, *map(_seconds_left, silent))
+        say(f"waiting {seconds:.0f} s to see that {holders} asks no longer")
+        until = time.monotonic() + seconds
         while time.monotonic() < until:
             time.sleep(min(POLL_SECONDS, self._times.watched))
             _, newest = self._store.newest(self._suite)
-            for lease in silent:
-                renewed = newest.get(lease.model_deployment, lease)
-                if _is_released(renewed):
-                    continue
+            now = [(lease, newest.get(lease.model_deployment, lease)) for lease in silent]
+            left = [(lease, renewed) for lease, renewed in now if not _is_released(renewed)]
+            for lease, renewed in left:
                 if renewed.version != lease.version:
                     raise _refusal(renewed, "if it is dead, start again later")
+            if not left:
+                return
+
+
+def _seconds_left(lease: Lease) -> float:
+    return (lease.expires_at - datetime.now(UTC)).total_seconds()
+
+
+def _is_of_this_host(holder: str) -> bool:
+    return holder.partition(":")[0] == platform.node()
 
 
 def _is_released(lease: Lease) -> bool:

@@ -5,6 +5,7 @@ import platform
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -31,6 +32,11 @@ def held(store, holder="here:1:a", deployments=("m",), times=TIMES):
     return LeaseHandle(store, "s", deployments, holder, times)
 
 
+def here(number):
+    """A driver of this host that lives."""
+    return f"{platform.node()}:{os.getpid()}:{number}"
+
+
 def silent(line):
     return None
 
@@ -53,7 +59,7 @@ def write(store, holder, ends, name="m"):
 def test_of_drivers_that_claim_at_once_one_holds_each_deployment(store):
     def claim(number):
         try:
-            held(store, f"elsewhere:{number}:x").take(silent)
+            held(store, here(number)).take(silent)
         except LakeError as error:
             return str(error)
         return ""
@@ -61,16 +67,16 @@ def test_of_drivers_that_claim_at_once_one_holds_each_deployment(store):
     with ThreadPoolExecutor(8) as pool:
         told = list(pool.map(claim, range(8)))
     assert told.count("") == 1
-    holder = f"elsewhere:{told.index('')}:x"
+    holder = here(told.index(""))
     assert all(not one or f"({holder})" in one or "at once" in one for one in told)
     held(store, "elsewhere:9:x", ["another"]).take(silent)
 
 
 def test_a_released_lease_is_taken_at_once_and_a_renewed_one_is_refused(store):
-    first = held(store, ELSEWHERE)
+    first = held(store, here(1))
     first.take(silent)
     first.renew()
-    with pytest.raises(LakeError, match=r"another driver \(elsewhere:7:abc\) is asking 'm' for "):
+    with pytest.raises(LakeError, match=r"another driver \(.*:1\) is asking 'm' for "):
         held(store).take(silent)
     first.release()
     said = []
@@ -121,6 +127,30 @@ def test_a_living_driver_whose_clock_is_behind_keeps_its_lease(store):
         held(store).take(silent)
 
 
+def test_a_living_driver_of_another_host_is_refused_once_it_renews(store):
+    write(store, ELSEWHERE, 30)
+    said = []
+    with renewing(store, ELSEWHERE, 30), pytest.raises(LakeError, match="is asking 'm'"):
+        held(store).take(said.append)
+    assert said == [f"waiting 30 s to see that {ELSEWHERE} asks no longer"]
+
+
+def test_a_dead_driver_of_another_host_is_waited_for_until_its_lease_has_ended(store):
+    write(store, ELSEWHERE, 0.5)
+    began = time.monotonic()
+    held(store).take(silent)
+    assert time.monotonic() - began >= 0.5
+    assert store.newest("s")[1]["m"].holder == "here:1:a"
+
+
+def test_what_another_host_gives_back_meanwhile_is_taken_at_once(store):
+    first = held(store, ELSEWHERE)
+    first.take(silent)
+    threading.Timer(0.2, first.release).start()
+    held(store).take(silent)
+    assert store.newest("s")[1]["m"].holder == "here:1:a"
+
+
 def test_a_dead_one_on_another_host_is_watched_and_then_followed(store):
     write(store, ELSEWHERE, -1)
     said = []
@@ -130,13 +160,15 @@ def test_a_dead_one_on_another_host_is_watched_and_then_followed(store):
 
 
 def test_a_process_of_this_host_that_is_gone_is_followed_at_once(store):
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # its parent has not looked yet
     write(store, f"{platform.node()}:{process.pid}:x", 30)
     held(store).take(silent)
     write(store, f"{platform.node()}:{os.getpid()}:x", 30)
     with pytest.raises(LakeError):
         held(store).take(silent)
+    process.communicate()
 
 
 def test_few_files_are_kept_and_what_others_hold_is_carried_on(store, tmp_path):
