@@ -30,6 +30,7 @@ _SETS: Mapping[str, Iterable[Written]] = {
     "sixth": from_file("sixth"),
     "seventh": from_file("seventh"),
     "eighth": from_file("eighth"),
+    "ninth": from_file("ninth"),
     "unseen": from_file("unseen"),
 }
 
@@ -192,10 +193,13 @@ def report(parts: list[Measured]) -> str:
         "none is, and left 22 unread; then 18 of these were mended in version 10. The\neighth set: "
         "its author had seen neither the reader nor the other sets; version 10 read 183 of 222 "
         "right, 1 as another\noption, 1 where none is, and left 37 unread, 2 of them because their "
-        "thinking was not removed here; then 25 of the others\nwere mended in version 11. So none "
-        "of\nthese rows measures the reader. A set that does is called `unseen`: its author has "
-        "seen neither the reader nor the other\nsets, and nobody mends by it. Where there is no "
-        "such row, there is "
+        "thinking was not removed here; then 25 of the others\nwere mended in version 11. The\n"
+        "ninth set: its author had seen neither the reader nor the other sets; version 11, before "
+        "it was released, read 192 of 222\nright, 2 as another option, 1 where none is, and left "
+        "27 unread; then 15 of these were mended, still in version 11. So "
+        "none\nof these rows measures the reader. A set that does is called `unseen`: its author "
+        "has seen neither the reader nor the other\nsets, and nobody mends by it. Where there is "
+        "no such row, there is "
         "no such set at present.\n\n"
         f"{_table('set', sets)}\n\n"
         f"## Styles of `tune`\n\n{styles}\n"

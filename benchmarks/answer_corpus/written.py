@@ -9,9 +9,10 @@ extraction version 7. One reply of it is thinking alone; thinking is removed bef
 author of extraction version 8 read it and mended the reader by it, and by `fifth`, which is that
 author's own. The author of `sixth` had seen neither the reader nor the other sets; it measured
 version 8, and was then mended by in version 9; `seventh` measured version 9 in the same way, and
-was then mended by in version 10, and `eighth` version 10, mended by in version 11. `unseen` is a
-set by which nobody mends: where `unseen.jsonl` is there, its author has seen neither the reader nor
-the other sets. Whoever has read it writes another set first.
+was then mended by in version 10, and `eighth` version 10, mended by in version 11. `ninth` measured
+version 11 before its release, and was then mended by too. `unseen` is a set by which nobody mends:
+where `unseen.jsonl` is there, its author has seen neither the reader nor the other sets. Whoever
+has read it writes another set first.
 """
 # ruff: noqa: E501  (a reply is a line)
 

@@ -85,7 +85,8 @@ ANSWER = re.compile(
     r"|richtig(?= ist)|(?:prawid[lł]ow|poprawn|w[lł]a[sś]ciw)[aye](?= jest)|juist(?= is)"
     r"|r[aä]tt(?= är)|"
     r"moim zdaniem:?|enligt min mening:?|the (?:label|output|class|classification|category"
-    r"|(?:\w+ )?(?:guidance|advice|consensus))"
+    r"|(?:\w+ )?(?:guidance|advice|consensus)|overall (?:sentiment|tone|rating|severity)"
+    r"|(?:drug|agent|test|treatment) of choice (?:here|in this case))"
     rf"|the (?:choice|option|solution|key|winner|letter)(?= is\b))(?![a-z]){_TO_LINK}"
     rf"|ans\.? )|{_CJK}"
 )
@@ -111,7 +112,8 @@ CALLED_WORST_AFTER = re.compile(
 IS_RIGHT = re.compile(
     rf"\b(?:(?:{_BE}|are|being|was)\s(?:{any_of('right')})|(?:fits|works|matches|applies) (?:best"
     r"|the (?:description|findings|picture|presentation|case))|best (?:fits|explains|matches"
-    r"|describes|accounts)|(?:is the only|only) \w+ (?:that|which) (?:fits|works|applies|explains)"
+    r"|describes|accounts)|would be appropriate(?=[.!])"
+    r"|(?:is the only|only) \w+ (?:that|which) (?:fits|works|applies|explains)"
     rf"|(?<!\n)it is(?=[.!]|\Z)|(?:is|does|fits)(?=[.!])|makes (?:the )?most sense"
     r"|stands out as the|is the one(?=[.!]))|(?:是|为)?最?(?:正确|佳选|合适|恰当)"
     r"|सही (?:उत्तर |विकल्प |जवाब )?है"
@@ -265,8 +267,8 @@ AFTER_ALL = re.compile(
     r"\b(?:on (?:(?:second|another) (?:thoughts?|look|reading)|reflection|further thought"
     r"|review|(?:a )?closer (?:look|inspection|reading))|oops|or rather|correction|actually|wait"
     r"|edit|revised|scratch that|(?:i )?meant?(?: to (?:say|write|type|put|answer))?|"
-    r"(?:chang(?:e|ed|ing)|revis\w+|correct\w*) (?:it |that |this "
-    r"|my (?:\w+ )?\w+ )?to"
+    r"(?<!n't )(?<!not )(?<!never )(?:chang(?:e|ed|ing)|revis\w+|correct\w*) (?:it |that |this "
+    r"|my (?:\w+ )?\w+ )?(?:from \S{1,20} )?to"
     r"|switch to(?:(?<=\bme switch to)|(?<=\bi switch to)|(?<=\bi'll switch to))"
     r"|(?:correct|revise) (?:that|this|it|myself)(?=[:,])|let me (?:correct|revise)(?=:)"
     r"|(?:answer|choice|response|label|pick)(?: therefore| thus| now){0,2} (?:changes|is changed"
@@ -324,7 +326,8 @@ LINE_OF_OPTION = re.compile(
     re.MULTILINE,
 )
 CONCESSION = re.compile(
-    r"(?:,? |\A)(?:although|though|even though|even if|while|whereas|unless) (?:[^,.;:!?\n]{0,300}"
+    r"(?:,? |\A)(?:although|though|even though|even if|while|whereas|unless|medan|während|mientras"
+    r"(?: que)?|tandis que|alors que|enquanto|mentre|terwijl|podczas gdy) (?:[^,.;:!?\n]{0,300}"
     r"(?:,(?! (?:then|in which case|otherwise|but)\b)[^,.;:!?\n]{0,300})?)(?=[.!]?\Z)"
 )
 ARROW_NEXT = re.compile(r"[\"')\]]{0,4} ?(?:->|→|⇒)")

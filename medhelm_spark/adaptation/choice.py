@@ -46,6 +46,7 @@ from medhelm_spark.adaptation.reply import Reply, asked_in, asks_of
 from medhelm_spark.adaptation.statements import (
     Certainty,
     agreed,
+    certainty_of,
     conditional_statement,
     final_statement,
     last_statement,
@@ -148,6 +149,9 @@ def _is_unfinished(text: str, options: Options) -> bool:
     if any(low.endswith(option) for option in options.texts if len(option) > 1):
         return False
     tail = low[-200:]
+    arrow = own.ARROW_TO_LABEL.search(text[-_LONGEST_WORD:])
+    if arrow and arrow[1] in options.labels:
+        return False
     if (
         own.ARTICLE_LAST.search(text[-20:])
         or own.FUNCTION_WORD.search(tail[-_LONGEST_WORD:])
@@ -303,6 +307,12 @@ def _mentioned(reply: Reply) -> NamedOption | None:
 def _concluded_where_cut(reply: Reply) -> NamedOption | None:
     """What the sentences come to by its text, with its label behind it, and no other option."""
     mentioned = _mentioned(reply)
+    told = own.TOLD.match(reply.low) if mentioned else None
+    if mentioned and told and own.OTHERS.search(reply.low, mentioned.end):
+        is_own = told.end() == mentioned.start
+        is_own = is_own and reply.options.texts.get(told[1]) == mentioned.result
+        certainty = certainty_of(reply, *told.span(1), mentioned)
+        return mentioned if is_own and certainty >= Certainty.SUPPOSED else None
     named = conclusion(reply) if mentioned else None
     if not named or not mentioned or named.result != mentioned.result or not named.is_text:
         return None

@@ -39,7 +39,7 @@ NEXT_TURN = re.compile(
 CLOSED = re.compile(r"(?:\\(?:boxed|fbox)\s?\{[^{}]*\}+|<[/\\](?:final_?)?answer>)\W*\Z", re.I)
 GRADE = re.compile(
     r"\b(?:the )?(?:(?:esi|triage|severity|risk|acuity) ){0,2}"
-    r"(?:grade|level|stage|class|category|score|group|esi)(?: is)? (?=\d\b)",
+    r"(?:grade|level|stage|class|category|score|group|esi)(?: is|:)? (?=\d\b)",
     re.IGNORECASE,
 )
 BEFORE_LABEL = re.compile(
@@ -49,6 +49,14 @@ NUMBERED = re.compile(r"^[ \t]{0,8}(\d)[.)] (?=\S* ?[^\W\d_]{2})", re.MULTILINE)
 ARTICLE_LAST = re.compile(
     r"(?<!answer )(?<!choice )(?<!option )\b(?:is|was|be|as|has|of|in|for|with|by) a\Z"
 )
+TOLD = re.compile(
+    r"\A(?![^.!?\n]{0,120}\b(?:(?:first|third|last) (?:option|choice|one)|second|next|usual"
+    r"|other)\b)[^.!?\n]{4,120}? is (?:(?:the|an?) )?([^.!?\n]{2,80}?) (?=\(\w\))"
+)
+OTHERS = re.compile(
+    r"[.!] (?:all )?the (?:other (?:\w+ )?(?:options|choices|answers)|others|rest)\b"
+)
+ARROW_TO_LABEL = re.compile(r"(?:->|=>|→|⇒) ?\(?([A-J])\)?\Z")
 BEGUN_LINE = re.compile(r"[a-zß-ÿ]{2}")
 FUNCTION_WORD = re.compile(
     r"(?:\b(?:the|an|of|in|on|at|to|for|with|by|from|and|or|but|is|are|was|were|be|been|would|could"
@@ -111,7 +119,7 @@ TAKEN_BACK = re.compile(
     r"(?:[.!?…\n][\"')\]]{0,2}\s{0,2}|[–—-] )(?:(?:but|oh|hmm+|no|ok(?:ay)?|actually|sorry|wait"
     r"|hold on),? (?:(?:that|this|it)(?:'s| is) (?:wrong|incorrect|not right))|(?:(?:but|oh|hmm+|no"
     r"|ok(?:ay)?|actually|sorry),? ){0,2}(?:wait(?=[.,:;!…–—-])|wait \w+ no\b"
-    r"|hmm+,? but\b"
+    r"|hmm+,? (?:but\b|(?:let me|let's) (?:look|read|check)\b[^.!?\n]{0,40}? (?:again|once more)\b)"
     r"|hold on(?=[.,:;!…–—-])|scratch that|strike that|(?:let me|let's"
     r"|i (?:need to|must|should|have to|will)) re-?(?:consider|think|evaluate|examine|assess|do)\w*"
     r"|let me think (?:again"

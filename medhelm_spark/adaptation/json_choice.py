@@ -114,7 +114,7 @@ def choice_in(
         return JsonChoice(None, "")
     if (best := _best(text, claims, options, read)) is not None:
         return JsonChoice(best or None, "")
-    if not claims and not options.labels and (result := _only_class(text, options)):
+    if not claims and (result := _unasked(text, listed, options)):
         return JsonChoice(result, "")
     if not parsed:
         return JsonChoice(None, text)
@@ -202,6 +202,32 @@ def _only_class(text: str, options: Options) -> str | None:
         and not _EXPLAINING.search(name.lower())
     }
     return found.pop()[1] if len(found) == 1 else None
+
+
+def _unasked(text: str, listed: list[Any], options: Options) -> str | None:
+    """The option that members tell whose names do not ask for one."""
+    if not options.labels:
+        return _only_class(text, options)
+    return _told_twice(listed[0], options) if len(listed) == 1 else None
+
+
+def _told_twice(value: Any, options: Options) -> str | None:
+    """The option whose label and text two members are: `{"category": 2, "category_name": "Late"}`.
+
+    The longer name begins with the other one, and no other member holds an option's text.
+    """
+    members = value.items() if isinstance(value, dict) else ()
+    told = {name: as_text(inner) or "" for name, inner in members}
+    named = [
+        (name, it) for name, text in told.items() if (it := options.texts.get(option_text(text)))
+    ]
+    if len(named) != 1 or _OTHER.search(named[0][0].lower()):
+        return None
+    of_text, result = named[0]
+    beside = [
+        text for name, text in told.items() if name != of_text and name and of_text.startswith(name)
+    ]
+    return result if [options.labels.get(text.upper()) for text in beside] == [result] else None
 
 
 def _best(

@@ -164,8 +164,16 @@ class Options:
         times = Counter(name for name, _ in keys)
         return {name: result for name, result in keys if name and times[name] == 1}
 
+    @cached_property
+    def _contracted(self) -> re.Pattern[str] | None:
+        """What stands for "not" before the rest of an option's text: "isn't enough data"."""
+        denied = [re.escape(text[4:]) for text in self.texts if text.startswith("not ")]
+        return re.compile(rf"(?<=[a-z])n't(?= (?:{'|'.join(denied)})\b)", re.I) if denied else None
+
     def with_spelling(self, text: str) -> str:
         """The text with the options' own spelling where it spells their words in another way."""
+        if "n't" in text and self._contracted:
+            text = self._contracted.sub(" not", text)
         low = text.lower()
         if not (self._words or self._plainer) or len(low) != len(text):
             return text

@@ -60,6 +60,8 @@ _ALONE = re.compile(
 )
 _CALLED_TRUE = re.compile(r" (?:is|are)(?: both| all)? (?:true|correct|right|present)\Z")
 _POINT = re.compile(r"(?<=\b\w)\.(?=\w{2})")
+_OF = re.compile(r"([a-z]{4,}) of (?:the )?([a-z]{4,})")
+_ENDING = re.compile(r"(?<=[a-z]{4})(?:ic|i?al|ar|i?um|us|[aesy])\Z")
 _FEWEST, _SHORT = 2, range(1, 8)
 _LONGEST_REST = 260
 _JOINS = re.compile(r"[,;+/&]|\b(?:and|or|with|plus|not?|non|never|without|except|either|both)\b")
@@ -91,7 +93,7 @@ def _short_in_other_words(text: str, options: Options) -> str | None:
     if (value := share(text)) and value in options.shares:
         return options.shares[value]
     bare = option_text(patterns.LEAD.sub("", text.strip(" \n.!\"'()[]"))).strip(" .!\"'()[]")
-    if result := options.by_key.get(key(bare)) or _alike(bare, options):
+    if result := options.by_key.get(key(bare)) or _alike(bare, options) or _of(bare, options):
         return result
     if result := _abbreviated(text, bare, options):
         return result
@@ -102,6 +104,22 @@ def _short_in_other_words(text: str, options: Options) -> str | None:
     if said and (result := _abbreviated(_STATED.sub("", text.strip()), said, options)):
         return result
     return (options.by_key.get(key(said)) or _alike(said, options)) if said else None
+
+
+def _of(bare: str, options: Options) -> str | None:
+    """The only option of two words that a text turns round: "dissection of the aorta"."""
+    turned = _OF.fullmatch(bare)
+    own = f"{_stem(turned[2])} {turned[1]}" if turned else None
+    found = [
+        result
+        for text, result in options.longest_first
+        if own and len(words := text.split()) == _FEWEST and f"{_stem(words[0])} {words[1]}" == own
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _stem(word: str) -> str:
+    return _ENDING.sub("", word)
 
 
 def _abbreviated(text: str, said: str, options: Options) -> str | None:

@@ -27,6 +27,7 @@ _SUBJECT = re.compile(
     rf"|选项)(?=[\"'(\[]{{0,4}}[^\W_](?![a-zA-Z0-9_\u00c0-\u052f]))|(?=[(\[][^\W_][)\]])",
 )
 _JOINED = re.compile(r"(?:,|;| and| but| while| whereas) (?=[\"'(]?\w\b)")
+_JOINED_LAST = re.compile(r",? (?:and|or) (?:(?:the|an?) )?\Z")
 _ONLY_IF = re.compile(
     r"\bonly (?:if|when|in)\b|\b(?:otherwise|else|de lo contrario|caso contr[aá]rio|sinon|sonst"
     r"|andernfalls|altrimenti)\b|\bs[oó]lo si\b|\bnur wenn\b|\bseulement si\b"
@@ -41,7 +42,8 @@ _NONE_BUT = re.compile(
 )
 _ALL_EXCEPT = re.compile(patterns.ALL_BUT.pattern.removesuffix(r"\Z"))
 _IS_NOT = re.compile(
-    r"\b(?:(?:is|are) the (?:only )?one (?:that|which) )?(?:is|are|was|do|does|can|should)"
+    r"\b(?:(?:is|are) the (?:only )?one (?:that|which)(?: |(?='s)))?(?:is|are|was|do|does|can"
+    r"|should|(?<=one that)'s)"
     r"(?: not|n't)(?: (?:true|correct|right|one of (?:them|these|those)"
     r"|among (?:them|these)))?(?=[.!,;]|\Z)"
 )
@@ -113,6 +115,8 @@ _BETTER_NEXT = re.compile(
     r"[\"')\]]{0,3} (?:is|would be|seems|fits) (?:the |an? )?(?:better|best|correct|right|more"
     r"|preferable|preferred|safer)\b"
 )
+_APOLOGY = re.compile(r"\b(?:sorry|apologies|pardon|mistake|meant?|correction|scratch)\b")
+_LABEL_ENDED = re.compile(r"[\"'(\[]{0,3}\w[\"')\]]{0,3}[.!] ")
 _ARROW_LAST = re.compile(r"(?:<-{1,2}|[←⬅⇐👈])[^\w\n]{0,6}(?:the |my )?(?:\w{1,12} )?\Z")
 
 
@@ -283,6 +287,10 @@ def _corrections(reply: Reply) -> Iterator[Statement]:
                 patterns.SENTENCE_ENDED.match(reply.low, named.end)
                 or (not reply.options.labels and patterns.HEADING.match(reply.low, named.end))
                 or pattern is _CONTRAST
+                or (
+                    _APOLOGY.search(match[0])  # "sorry, B. Heparin acts at once"
+                    and _LABEL_ENDED.match(reply.low, named.start)
+                )
                 or _BETTER_NEXT.match(reply.low, named.end)
                 or (is_arrow and reply.options.whole(reply.text[: match.start()]))
             )  # "A -> B, which is safer", where the reply begins with A
@@ -329,9 +337,11 @@ def subjects(reply: Reply, end: int) -> Iterator[NamedOption]:
             yield named
     subject = reply.low[begin:end].rstrip(" \"')].:")
     for option, result in reply.options.longest_first:
-        if subject.endswith(option) and not patterns.INSIDE.search(
-            subject.removesuffix(option)[-3:]
-        ):
+        before = subject.removesuffix(option)
+        if before != subject and not patterns.INSIDE.search(before[-3:]):
+            first = _JOINED_LAST.sub("", before)
+            if first != before and first.endswith(tuple(reply.options.texts)):
+                return  # "aspirin or heparin is right"
             stop = begin + len(subject)
             yield NamedOption(result, stop - len(option), stop, is_text=True)
             return

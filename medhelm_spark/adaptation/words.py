@@ -55,6 +55,7 @@ _ENGLISH = _Words(
     r"|if (?:i|we) (?:must|had to|have to|were to|need to|really had to) (?:choose|pick|guess"
     r"|decide"
     r"|commit)(?: one)?,?|(?:switched|switching|changed|changing) to"
+    r"|this falls (?:under|into)(?! (?:the )?[\w-]+ (?:to|in)\b)"
     r"|be (?:class(?:ed|ified)|graded|rated|triaged|label(?:l?ed)?|coded|categori[sz]ed) as"
     r"|(?:classif(?:y|ied)|categori[sz]ed?|label(?:l?ed)?|rated?) (?:(?:this|it|the \w+) )?as",
     so=r"therefore|thus|hence|so|consequently|conclusion|overall|in (?:short|summary)",

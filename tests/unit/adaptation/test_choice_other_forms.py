@@ -188,3 +188,115 @@ def test_a_class_is_what_a_case_must_be_handled_as(text: str, expected: str | No
 def test_a_class_is_what_the_sentiment_comes_out_as() -> None:
     text = "Despite the negative effect he is glad, so the sentiment comes out as positive."
     assert of_class(text, "positive", "negative") == "positive"
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("The answer is A... sorry, B. Heparin acts at once.", "B"),
+        ("The answer is A. Sorry about the length. B. Heparin is slow.", "A"),
+        ("The answer would be A.\n\nHmm, let me look at the wording once more. It asks for the "
+         "fastest. I therefore revise my previous answer from A to B.", "B"),
+        ("It's A. I won't revise my answer from A to B. A acts at once.", "A"),
+        ("The answer is A. Hmm, let me check that again. Yes, A fits.", "A"),
+        ("She has a clot → needs a drug that acts at once → so nothing slow → C", "C"),
+        ("A | B | C | D", None),
+        ("Det är heparin (alternativ B), medan aspirin (A) är svagt.", "B"),
+        ("The drug of choice here is heparin, option B.", "B"),
+        ("Heparin would be appropriate. Had she bled, I'd have said alteplase.", "B"),
+        ("Aspirin or heparin would be appropriate.", None),
+        ("Aspirin would not be appropriate.", None),
+    ],
+)  # fmt: skip
+def test_more_statements_and_corrections_are_read(text: str, label: str | None) -> None:
+    assert drug(text) == label
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("C thins the blood. Thus option D is the one that's not true.", "D"),
+        ("Option D is the one that's true.", None),
+        ("Is option D the one that's not true?", None),
+    ],
+)
+def test_the_one_that_is_not_so_is_the_exception(text: str, label: str | None) -> None:
+    assert drug(text, "Which is not true about clots?") == label
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("The drug for this is heparin (B), which acts. The other options are slow and", "B"),
+        ("The drug for this is heparin (B), which acts at once. Next comes", None),
+        ("The drug for this is not heparin (B), which acts. The other options are", None),
+        ("The second choice is heparin (B), which acts. The others are", None),
+        ("If he bleeds the drug is heparin (B), which acts. The other options are", None),
+        ("The wrong drug is heparin (B), which acts at once. The other options are", None),
+    ],
+)
+def test_a_cut_reply_that_turns_to_the_other_options_has_answered(
+    text: str, label: str | None
+) -> None:
+    assert drug(text, is_cut=True) == label
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ('{"category": 2, "category_name": "Delayed"}', "2"),
+        ('{"category": 1, "category_name": "Delayed"}', None),
+        ('{"category": 2, "category_name": "Delayed", "next": "Minor"}', None),
+        ('{"rejected": 2, "rejected_name": "Delayed"}', None),
+    ],
+)
+def test_a_label_and_its_text_in_two_members_are_the_answer(text: str, label: str | None) -> None:
+    shown = {"1": "Immediate", "2": "Delayed", "3": "Minor"}
+    assert read_choice(text, options_of(shown)) == label
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("Dissection of the aorta.", "B"),
+        ("Dissection of an artery.", None),
+        ("Not dissection of the aorta.", None),
+        ("Rupture of the aorta.", None),
+    ],
+)
+def test_an_option_of_two_words_is_read_turned_round(text: str, label: str | None) -> None:
+    assert among(text, "Stable angina", "Aortic dissection", "Aortic stenosis") == label
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"label": "positive | negative | mixed"}', None), ('{"label": "mixed"}', "mixed"),
+        ("So the overall sentiment is mixed: it has positive and negative parts.", "mixed"),
+        ("The overall sentiment is positive or negative.", None),
+        ("With a pulse of 130 this falls under negative (beyond the mixed range).", "negative"),
+        ("This falls under mixed to negative.", None),
+    ],
+)  # fmt: skip
+def test_a_class_is_stated_for_the_whole(text: str, expected: str | None) -> None:
+    assert of_class(text, "positive", "negative", "mixed") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ESI level: 3. He needs two resources (labs and CT).", "3"),
+        ("ESI level: 3 or 4.", None),
+        ("ESI level: 3-4.", None),
+    ],
+)
+def test_a_level_is_read_after_its_colon(text: str, expected: str | None) -> None:
+    assert of_class(text, "1", "2", "3", "4", "5") == expected
+
+
+def test_a_contracted_not_is_an_options_not() -> None:
+    text = "The claim is about zinc. So there isn't enough information to verify it."
+    assert of_class(text, "supported", "refuted", "not enough information") == (
+        "not enough information"
+    )
+    assert of_class("It isn't supported.", "supported", "refuted", "not enough data") is None
