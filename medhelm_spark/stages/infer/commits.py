@@ -24,7 +24,7 @@ FILES_OF_A_COMMIT = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class AnsweredRequest:
     """A request that has a committed result."""
 
     request_id: str
@@ -94,7 +94,7 @@ class Commits:
             return self._folder.answered()
         self.commit()
         sql = f"SELECT request_id FROM {{{RESULTS}}} WHERE write_id = {literal(self._write_id)}"
-        return {row.request_id for row in self._ctx.lake.rows(sql, Answered)}
+        return {row.request_id for row in self._ctx.lake.rows(sql, AnsweredRequest)}
 
     def _repeat(self) -> None:
         waited = 0.0

@@ -11,7 +11,7 @@ from medhelm_spark.domain.stages import INFER
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.policy.policy import decide
 from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.infer.throughput import Outcome
+from medhelm_spark.stages.infer.throughput import AskedOutcome
 
 DENIALS = replace(
     INFER,
@@ -46,7 +46,7 @@ class Denied:
 def record_denied(
     ctx: Context,
     write_id: str,
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[AskedOutcome],
     deployments: Mapping[str, Deployment],
     policy: Policy,
 ) -> None:

@@ -7,10 +7,10 @@ from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.engines.retry import is_of_all
 from medhelm_spark.stages.infer.pending import RequestCounts
-from medhelm_spark.stages.infer.throughput import Outcome
+from medhelm_spark.stages.infer.throughput import AskedOutcome
 
 
-def cut_short(asked: Mapping[str, int], outcomes: Iterable[Outcome]) -> set[str]:
+def cut_short(asked: Mapping[str, int], outcomes: Iterable[AskedOutcome]) -> set[str]:
     """The deployments that a round stopped asking: requests without a result beside failures.
 
     `asked` are the round's requests by deployment. Without any outcome another driver wrote it,

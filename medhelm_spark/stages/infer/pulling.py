@@ -80,14 +80,14 @@ class PullChunks:
         )
         try:
             prefix = f"{slot}-{attempt}-{self.streams.index(stream)}"
-            with Answers(self.folder, prefix, self.most, client) as answers:
+            with AnswerWriter(self.folder, prefix, self.most, client) as answers:
                 while (name := client.deployment()) is not None:
                     results += self._ask(name, client, answers, gate)
         finally:
             client.close()
         return results
 
-    def _ask(self, name: str, client: ChunkClient, answers: "Answers", gate: Gate) -> int:
+    def _ask(self, name: str, client: ChunkClient, answers: "AnswerWriter", gate: Gate) -> int:
         """Ask a deployment until its queue is empty or it does not answer."""
         taken = Taken(self.folder, client, name)
         count, has_failed = 0, False
@@ -133,7 +133,7 @@ class Taken:
         return None if self._left[chunk.key] else chunk
 
 
-class Answers:
+class AnswerWriter:
     """The answers of a slot on their way into files, and the chunks that they complete.
 
     A chunk is done for the driver once the files that hold its answers are there.
@@ -150,7 +150,7 @@ class Answers:
             target=self._write_old, name="medhelm-spark-answers", daemon=True
         )
 
-    def __enter__(self) -> "Answers":
+    def __enter__(self) -> "AnswerWriter":
         self._writer.start()
         return self
 

@@ -32,7 +32,7 @@ DEATHS = ("Python worker exited unexpectedly", "ExecutorLostFailure")
 """What Spark says of a task whose process ended each time that it was tried."""
 
 
-class Order(Protocol):
+class SendOrder(Protocol):
     """A send order on its way: made once, asked group by group."""
 
     @property
@@ -94,7 +94,7 @@ def _send(
     if not deployments:
         return 0, set()
     by_files = isinstance(ctx.lake.driver_files, LocalFiles)
-    order: Order = (PulledOrder if by_files else DealtOrder)(ctx, recipients)
+    order: SendOrder = (PulledOrder if by_files else DealtOrder)(ctx, recipients)
     at_most, down = sum(asked.values()), set[str]()
     try:
         rows = ordered_requests(ctx, run_spec_ids, recipients, deployments, at_most)
@@ -149,7 +149,7 @@ def _place(deployment: Deployment) -> str:
 
 
 @contextmanager
-def _kept_on_interrupt(label: str, total: int, order: Order) -> Iterator[None]:
+def _kept_on_interrupt(label: str, total: int, order: SendOrder) -> Iterator[None]:
     """Turn an interrupt into one that says what of `total` requests is kept."""
     try:
         yield

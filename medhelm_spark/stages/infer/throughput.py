@@ -35,7 +35,7 @@ GROUP BY model_deployment, executor, failure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class AskedOutcome:
     """Results of one deployment and executor in a write that ended alike.
 
     The first result came `first_at`, after `first_time` seconds, and the last one `last_at`;
@@ -98,7 +98,7 @@ class Throughput:
         return self.start_seconds / self.starts if self.starts else None
 
 
-def counts_of(outcomes: Sequence[Outcome]) -> dict[str, int]:
+def counts_of(outcomes: Sequence[AskedOutcome]) -> dict[str, int]:
     """The outcomes of one deployment's job or of one executor in it, as they stand in `runs`.
 
     The time runs from the first request to the last answer: what an engine needed to start is not
@@ -123,7 +123,7 @@ def counts_of(outcomes: Sequence[Outcome]) -> dict[str, int]:
 
 
 def counts_by_executor(
-    outcomes: Iterable[Outcome], slots: Mapping[str, int], wall: float
+    outcomes: Iterable[AskedOutcome], slots: Mapping[str, int], wall: float
 ) -> dict[tuple[str, str], dict[str, int]]:
     """Counts by (deployment, executor), and of a deployment in all by (deployment, '').
 
@@ -145,14 +145,14 @@ def counts_by_executor(
     return sums
 
 
-def outcomes_of(ctx: Context, write_id: str) -> list[Outcome]:
+def outcomes_of(ctx: Context, write_id: str) -> list[AskedOutcome]:
     """What the rows of a write came to."""
-    return ctx.lake.rows(OUTCOMES.replace("WRITE_ID", write_id), Outcome)
+    return ctx.lake.rows(OUTCOMES.replace("WRITE_ID", write_id), AskedOutcome)
 
 
 def record_asked(
     ctx: Context, write_id: str, started_at: datetime, slots: Mapping[str, int]
-) -> list[Outcome]:
+) -> list[AskedOutcome]:
     """Note what the rows of a write came to, for the deployments that `slots` has."""
     wall = (now() - started_at).total_seconds()
     outcomes = [row for row in outcomes_of(ctx, write_id) if row.model_deployment in slots]

@@ -15,7 +15,7 @@ from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.session import Session
 from medhelm_spark.lake.tables import SCHEMA_VERSION
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.ledger import LAST_WAVES, Ledger
+from medhelm_spark.stages.ledger import Ledger
 from tests.ledger import scored
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -77,16 +77,12 @@ def test_a_unit_whose_name_needs_escaping_is_found_too(lake: Lake) -> None:
     assert written(Ledger(lake), "it's / one", "a") == {"a": "a2", "it's / one": "w"}
 
 
-def test_the_last_waves_of_every_deployment_are_read(lake: Lake) -> None:
-    for number in range(LAST_WAVES + 2):
-        at = NOW + timedelta(minutes=number)
-        scored(lake, f"acme/m|x|w{number}", f"w{number}", at, stage=INFER.name)
-    scored(lake, "acme/n|v", "v", NOW, stage=INFER.name)
+def test_the_jobs_of_inference_of_a_suite_are_read(lake: Lake) -> None:
+    for number in range(3):
+        scored(lake, f"acme/m|x|w{number}", f"w{number}", NOW, stage=INFER.name)
     ledger = Ledger(lake)
-    waves = {record.write_id for record in ledger.last_waves()}
-    assert waves == {"v", *(f"w{number}" for number in range(2, LAST_WAVES + 2))}
-    assert len(ledger.waves("s")) == LAST_WAVES + 3
-    assert ledger.waves("other") == []
+    assert {record.write_id for record in ledger.asked("s")} == {"w0", "w1", "w2"}
+    assert ledger.asked("other") == []
 
 
 def test_a_lake_of_a_newer_schema_is_refused_whatever_is_asked_for(lake: Lake) -> None:

@@ -13,7 +13,7 @@ from medhelm_spark.stages.infer.outage import (
     without_answer,
 )
 from medhelm_spark.stages.infer.pending import BITS, RequestCounts, RequestStates, tallies
-from medhelm_spark.stages.infer.throughput import Outcome
+from medhelm_spark.stages.infer.throughput import AskedOutcome
 
 OUT, SLOW, LONG = FailureKind.UNREACHABLE, FailureKind.TIMEOUT, FailureKind.TOO_LONG
 GIVEN_UP = frozenset({LONG, FailureKind.DENIED, FailureKind.INVALID_REQUEST})
@@ -32,9 +32,9 @@ def standing(
     )
 
 
-def outcome(name: str, requests: int, failure: FailureKind | None = None) -> Outcome:
+def outcome(name: str, requests: int, failure: FailureKind | None = None) -> AskedOutcome:
     now = datetime(2026, 11, 22, tzinfo=UTC)
-    return Outcome(
+    return AskedOutcome(
         model_deployment=name,
         executor="",
         failure=failure,

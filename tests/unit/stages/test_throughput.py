@@ -6,7 +6,7 @@ from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.stages import INFER
 from medhelm_spark.stages.infer.throughput import (
     EXECUTORS,
-    Outcome,
+    AskedOutcome,
     Throughput,
     by_executor,
     counts_by_executor,
@@ -24,8 +24,8 @@ def outcome(
     last: float,
     executor: str = "e1",
     start: float | None = None,
-) -> Outcome:
-    return Outcome(
+) -> AskedOutcome:
+    return AskedOutcome(
         model_deployment="acme/m",
         executor=executor,
         failure=failure,
