@@ -12,8 +12,9 @@ class BegunWave:
 
     `write_id` names the rows of `request_results` that the order's answers get; where there
     are none it is under way, or nobody lived to commit it. Where it was cut short, up to
-    `in_flight` texts without a row may have been sent. `most_tries` is how often each may have been
-    sent. Of orders whose text stays in the job's own processes nothing is noted.
+    `in_flight` texts without a row may have been sent; of several rows for one write the fewest.
+    `most_tries` is how often each may have been sent. Of orders whose text stays in the job's own
+    processes nothing is noted.
     """
 
     write_id: str

@@ -54,7 +54,11 @@ SELECT access_level, '' AS lowered_from, model_deployment, destination, locality
        CAST(0 AS BIGINT) AS answered, true AS is_bound
 FROM (SELECT b.*, CASE WHEN w.write IS NULL THEN texts
                        ELSE least(texts - coalesce(seen, 0), coalesce(in_flight, 0)) END AS open
-      FROM {begun_waves} b
+      FROM (SELECT write_id, model_deployment, access_level, max(locality) AS locality,
+                   max(destination) AS destination, max(texts) AS texts,
+                   min(begun_at) AS begun_at, min(in_flight) AS in_flight,
+                   max(most_tries) AS most_tries
+            FROM {begun_waves} GROUP BY write_id, model_deployment, access_level) b
       LEFT JOIN (SELECT DISTINCT write_id AS write FROM {request_results}) w ON w.write = b.write_id
       LEFT JOIN (SELECT write_id AS of_write, model_deployment AS of_deployment,
                         access_level AS of_level, count(DISTINCT request_id) AS seen

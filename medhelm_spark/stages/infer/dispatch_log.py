@@ -19,8 +19,14 @@ def record_begun(
     write_id: str,
     chunks: Iterable[OrderedChunk],
     deployments: Mapping[str, Deployment],
+    *,
+    uncommitted: int = 0,
 ) -> None:
-    """Note how many texts are sent out of this job's processes, and where to: one commit."""
+    """Note how many texts are sent out of this job's processes, and where to: one commit.
+
+    `uncommitted` is how many answers may wait for their commit. Of rows for one write the one with
+    the fewest texts in flight counts: once a job has ended, no answer waits any more.
+    """
     away = {name: each for name, each in deployments.items() if _is_sent(each)}
     texts: Counter[tuple[str, AccessLevel]] = Counter()
     for chunk in chunks:
@@ -37,7 +43,7 @@ def record_begun(
             destination=factory_of(away[name]).destination(away[name]),
             texts=count,
             begun_at=at,
-            in_flight=away[name].max_concurrency + UNCOMMITTED,
+            in_flight=away[name].max_concurrency + uncommitted,
             most_tries=away[name].most_sends,
         )
         for (name, level), count in sorted(texts.items())

@@ -18,7 +18,7 @@ from medhelm_spark.stages.infer.asking import AskEngines
 from medhelm_spark.stages.infer.channel import ChunkServer
 from medhelm_spark.stages.infer.commits import Commits
 from medhelm_spark.stages.infer.denied import record_denied
-from medhelm_spark.stages.infer.dispatch_log import record_begun
+from medhelm_spark.stages.infer.dispatch_log import UNCOMMITTED, record_begun
 from medhelm_spark.stages.infer.dispatcher import Chunk, Dispatcher
 from medhelm_spark.stages.infer.groups import Group
 from medhelm_spark.stages.infer.order import OrderedChunk, OrderedRequest, in_order
@@ -65,8 +65,11 @@ class PulledOrder:
         ctx, started_at = self._ctx, now()
         deployments = {name: each for stream in group for name, each in stream.shared.items()}
         mine = [chunk for chunk in chunks if chunk.model_deployment in deployments]
-        record_begun(ctx, self._write_id, mine, deployments)
+        whole = {name: self._recipients.deployments[name] for name in deployments}
+        record_begun(ctx, self._write_id, mine, whole, uncommitted=UNCOMMITTED)
         down = self._job(mine, group, deployments, watch)
+        if down:
+            record_begun(ctx, self._write_id, mine, whole)
         slots = {name: stream.slots.count for stream in group for name in stream.shared}
         outcomes = record_asked(ctx, self._write_id, started_at, slots)
         record_denied(ctx, self._write_id, outcomes, deployments, self._recipients.policy)

@@ -137,7 +137,8 @@ class DealtOrder:
         """Ask some chunks by one job and commit the answers."""
         ctx, slots, started_at = self._ctx, stream.slots, now()
         write_id, deployments = new_write_id(), stream.shared
-        record_begun(ctx, write_id, chunks, deployments)
+        whole = {name: self._recipients.deployments[name] for name in deployments}
+        record_begun(ctx, write_id, chunks, whole)
         numbers = numbers_for(slots.count)
         dealt = [
             Dealt(file=chunk.file, number=chunk.number, slot=numbers[slot], rank=rank)
