@@ -243,9 +243,10 @@ class Lake:
         self.append_staged(table, staged, write_id)
 
     def append_files(self, table: str, folder: str, write_id: str, txn: tuple[str, int]) -> int:
-        """Append the rows of Parquet files in one commit; the same commit made twice is one.
+        """Append the rows of a folder's Parquet files in one commit; made twice it is one.
 
-        Where the driver appends by itself it reads them, a few thousand at a time; else Spark does.
+        This process sees the folder. It appends the rows itself where it appends to the lake's
+        tables, a few thousand at a time; else Spark does.
 
         Returns:
             How many rows there are.
@@ -254,18 +255,17 @@ class Lake:
             LakeError: they cannot be committed; the files are kept.
         """
         self._may_write(table)
-        row = TABLES[table].row
+        row, files = TABLES[table].row, sorted(Path(folder).glob("*.parquet"))
+        if not files:
+            return 0
         try:
             if self.is_folder_of_ours:
-                files = sorted(Path(folder).glob("*.parquet"))
-                if not files:
-                    return 0
                 rows = pa.concat_tables([pq.read_table(file) for file in files])
                 self.append_table(table, rows.select(arrow_schema(row).names), write_id, txn=txn)
-                return int(rows.num_rows)
-            frame = self.spark.read.schema(parsed(ddl(row))).parquet(folder)
-            self._by_spark.commit(table, self._complete(table, frame, write_id), txn)
-            return frame.count()
+            else:
+                frame = self.spark.read.schema(parsed(ddl(row))).parquet(folder)
+                self._by_spark.commit(table, self._complete(table, frame, write_id), txn)
+            return sum(pq.read_metadata(file).num_rows for file in files)
         except Exception as error:  # Delta's conflicts reach Python as the JVM's or delta-rs's own
             raise _uncommitted(table, folder, error) from None
 

@@ -56,7 +56,7 @@ def entry(apart: Cluster, workers: Standalone, log: Path) -> str:
 
 
 def wait_for_answers(cluster: Cluster, log: Path) -> tuple[set[str], Counter[str]]:
-    """What is kept and what was asked, once some answers are kept and others to come."""
+    """Wait until the lake has some of the answers; returns these, and the calls so far."""
 
     def is_open() -> bool:
         return 0 < len(kept(cluster)) <= len(calls(log)) - 2 * SLOTS

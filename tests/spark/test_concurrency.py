@@ -17,6 +17,7 @@ from medhelm_spark.lake.lease_store import lease_store
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.lake.views import CURRENT_RESULTS
 from tests.spark.conftest import Site, calls, questions
+from tests.spark.model_server import ModelServer
 
 ROOT = Path(__file__).resolve().parents[2]
 COUNT = 40
@@ -91,6 +92,29 @@ def test_a_worker_that_dies_while_it_asks_is_tried_again(site: Site, tmp_path: P
     assert len(current(site)) == 12
     (cell,) = site.board()
     assert (cell["mean"], cell["count"]) == (1.0, 12)
+
+
+def test_deployments_with_streams_of_their_own_may_have_different_numbers_of_slots(
+    site: Site,
+) -> None:
+    """A server that takes one request at a time has one slot, beside an engine with all cores."""
+    server = ModelServer()
+    server.start()
+    one = site.deploy(
+        "acme/one",
+        engine="openai",
+        base_url=f"http://127.0.0.1:{server.port}/v1",
+        max_concurrency=1,
+    )
+    many = site.deploy("acme/many", text="yes")
+    entry = site.benchmark("bench", questions(30))
+    try:
+        assert site.run("-r", entry, "--models-to-run", one, many) == 0
+    finally:
+        server.stop()
+    assert {cell["count"] for cell in site.board()} == {30}
+    assert len(site.board()) == 2
+    assert server.answered.total() == 30
 
 
 def test_a_lease_is_taken_released_and_taken_again(site: Site) -> None:

@@ -5,6 +5,7 @@ needs a deployment or a chunk, that a chunk is done, that a deployment does not 
 """
 
 import json
+import logging
 import secrets
 import socket
 import socketserver
@@ -16,6 +17,7 @@ from typing import Any
 from medhelm_spark.errors import EngineError
 from medhelm_spark.stages.infer.dispatcher import Chunk, Dispatcher
 
+LOG = logging.getLogger(__name__)
 CONNECT_SECONDS = 20.0
 LONGEST_LINE = 1 << 16
 Unanswered = Callable[[Iterable[Chunk]], list[Chunk]]
@@ -175,7 +177,7 @@ def _read(lines: Any) -> Mapping[str, Any]:
 
 
 def _server(host: str, serve: Callable[[Any, Any, Any], None]) -> socketserver.ThreadingTCPServer:
-    class Handler(socketserver.StreamRequestHandler):
+    class SlotConnection(socketserver.StreamRequestHandler):
         disable_nagle_algorithm = True
 
         def handle(self) -> None:
@@ -188,10 +190,12 @@ def _server(host: str, serve: Callable[[Any, Any, Any], None]) -> socketserver.T
                 serve(self.rfile, reply, lambda: self.connection.settimeout(None))
             except (OSError, KeyError, TypeError, ValueError):  # the other end ended, or is another
                 return
+            except Exception as error:  # a commit's, say; the slot's task ends and is tried again
+                LOG.warning("a slot cannot be answered: %s", type(error).__name__)
 
-    class Server(socketserver.ThreadingTCPServer):
+    class Listener(socketserver.ThreadingTCPServer):
         daemon_threads = True
         block_on_close = False
         request_queue_size = 256
 
-    return Server((host, 0), Handler)
+    return Listener((host, 0), SlotConnection)

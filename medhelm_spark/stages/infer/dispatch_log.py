@@ -10,9 +10,6 @@ from medhelm_spark.engines import factory_of
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.infer.order import OrderedChunk
 
-UNCOMMITTED = 20_000
-"""Answers that may wait in files for their commit; until then only the begun order counts them."""
-
 
 def record_begun(
     ctx: Context,
@@ -20,12 +17,12 @@ def record_begun(
     chunks: Iterable[OrderedChunk],
     deployments: Mapping[str, Deployment],
     *,
-    uncommitted: int = 0,
+    is_ended: bool,
 ) -> None:
     """Note how many texts are sent out of this job's processes, and where to: one commit.
 
-    `uncommitted` is how many answers may wait for their commit. Of rows for one write the one with
-    the fewest texts in flight counts: once a job has ended, no answer waits any more.
+    Before the job `is_ended`, answers may wait for their commit, and each text without one may have
+    been sent; then only what was in flight. Of two rows for one write the lower number counts.
     """
     away = {name: each for name, each in deployments.items() if _is_sent(each)}
     texts: Counter[tuple[str, AccessLevel]] = Counter()
@@ -43,7 +40,7 @@ def record_begun(
             destination=factory_of(away[name]).destination(away[name]),
             texts=count,
             begun_at=at,
-            in_flight=away[name].max_concurrency + uncommitted,
+            in_flight=away[name].max_concurrency if is_ended else count,
             most_tries=away[name].most_sends,
         )
         for (name, level), count in sorted(texts.items())

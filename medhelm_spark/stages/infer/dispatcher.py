@@ -8,8 +8,8 @@ work takes longer than an engine's start.
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 SMALLEST = 8
 """Requests of a chunk near the end, where chunks are divided so that all slots end together."""
@@ -39,30 +39,35 @@ class Chunk:
         first = replace(self, rows=self.rows[:requests], tokens=share)
         return first, replace(self, rows=self.rows[requests:], tokens=self.tokens - share)
 
-    def without(self, answered: "frozenset[int] | set[int]") -> "Chunk | None":
+    def without(self, answered: Collection[int]) -> "Chunk | None":
         """What is left of it when some of its rows have an answer; None for nothing."""
         rows = [row for row in self.rows if row not in answered]
-        return (
-            replace(self, rows=rows, tokens=self.tokens * len(rows) / len(self.rows))
-            if rows
-            else None
-        )
+        share = self.tokens * len(rows) / len(self.rows)
+        return replace(self, rows=rows, tokens=share) if rows else None
 
 
 @dataclass(slots=True)
 class _Queue:
-    """The chunks of one deployment that no slot has taken."""
+    """The chunks of one deployment that no slot has taken.
 
-    chunks: deque[Chunk]
-    requests: int
-    tokens: float
+    `done` are the tokens of those that are complete, `busy` the seconds that slots took for them.
+    """
+
+    chunks: deque[Chunk] = field(default_factory=deque)
+    requests: int = 0
+    tokens: float = 0.0
     done: float = 0.0
     busy: float = 0.0
+    is_given_up: bool = False
 
-    def push_front(self, chunk: Chunk) -> None:
-        self.chunks.appendleft(chunk)
+    def push(self, chunk: Chunk, *, is_first: bool = False) -> None:
+        (self.chunks.appendleft if is_first else self.chunks.append)(chunk)
         self.requests += len(chunk.rows)
         self.tokens += chunk.tokens
+
+    def give_up(self) -> None:
+        self.chunks.clear()
+        self.requests, self.tokens, self.is_given_up = 0, 0.0, True
 
     def pop(self, most: int) -> Chunk:
         chunk = self.chunks.popleft()
@@ -81,7 +86,7 @@ class _Slot:
     model_deployment: str | None = None
     since: float = 0.0
     is_started: bool = False
-    open: dict[tuple[str, int, int], Chunk] | None = None
+    open: dict[tuple[str, int, int], Chunk] = field(default_factory=dict)
 
 
 class Dispatcher:
@@ -89,7 +94,7 @@ class Dispatcher:
 
     Args:
         chunks: in the order in which those of one deployment are taken.
-        slots: how many slots pull.
+        slots: how many slots pull; one with a higher number has nothing to do.
         clock: seconds.
     """
 
@@ -102,20 +107,15 @@ class Dispatcher:
         self._clock = clock
         self._queues: dict[str, _Queue] = {}
         for chunk in chunks:
-            self.add(chunk)
-        self._slots = [_Slot(open={}) for _ in range(slots)]
+            self._queues.setdefault(chunk.model_deployment, _Queue()).push(chunk)
+        self._slots = [_Slot() for _ in range(slots)]
         self._first = shares({name: q.tokens for name, q in self._queues.items()}, slots)
         self._starts: list[float] = []
 
-    def add(self, chunk: Chunk) -> None:
-        """Put a chunk at the end of its deployment's queue."""
-        queue = self._queues.setdefault(chunk.model_deployment, _Queue(deque(), 0, 0.0))
-        queue.chunks.append(chunk)
-        queue.requests += len(chunk.rows)
-        queue.tokens += chunk.tokens
-
     def deployment(self, slot: int) -> str | None:
         """The deployment that a slot without work asks now; None where it is done."""
+        if slot >= len(self._slots):
+            return None
         place = self._slots[slot]
         name = self._best(slot)
         if name is None:
@@ -126,8 +126,10 @@ class Dispatcher:
 
     def chunk(self, slot: int) -> Chunk | None:
         """The next chunk of the slot's deployment; None where it has none left."""
+        if slot >= len(self._slots):
+            return None
         place = self._slots[slot]
-        if place.model_deployment is None or place.open is None:
+        if place.model_deployment is None:
             return None
         if not place.is_started:
             place.is_started = True
@@ -143,7 +145,7 @@ class Dispatcher:
     def done(self, slot: int, key: tuple[str, int, int]) -> None:
         """Note that all requests of a chunk have a result."""
         place = self._slots[slot]
-        if place.open and (chunk := place.open.pop(key, None)):
+        if chunk := place.open.pop(key, None):
             queue, at = self._queues[chunk.model_deployment], self._clock()
             queue.done += chunk.tokens
             queue.busy += at - place.since
@@ -151,23 +153,22 @@ class Dispatcher:
 
     def give_up(self, name: str) -> None:
         """Hand out no more of a deployment."""
-        queue = self._queues[name]
-        queue.chunks.clear()
-        queue.requests, queue.tokens = 0, 0.0
+        self._queues[name].give_up()
 
     def lost(self, slot: int) -> list[Chunk]:
         """The chunks that a slot had taken when its process ended; it begins anew."""
+        if slot >= len(self._slots):
+            return []
         place = self._slots[slot]
-        chunks = list((place.open or {}).values())
-        self._slots[slot] = _Slot(
-            model_deployment=place.model_deployment, open={}, since=self._clock()
-        )
-        return chunks
+        self._slots[slot] = _Slot(model_deployment=place.model_deployment, since=self._clock())
+        return list(place.open.values())
 
     def return_first(self, chunks: Iterable[Chunk]) -> None:
-        """Put chunks back, before the others of their deployments."""
+        """Put chunks back, before the others of their deployments, but of those given up."""
         for chunk in chunks:
-            self._queues[chunk.model_deployment].push_front(chunk)
+            queue = self._queues[chunk.model_deployment]
+            if not queue.is_given_up:
+                queue.push(chunk, is_first=True)
 
     @property
     def requests(self) -> Mapping[str, int]:

@@ -51,20 +51,18 @@ def groups_of(
         else:
             place = factory.place(deployment) or deployment.engine
             shared.setdefault(place, []).append(deployment)
-    streams = [_stream(ctx, place, parts) for place, parts in shared.items()]
-    jobs = [tuple(streams)] if streams else []
+    streams = tuple(
+        Stream(name=place, deployments=tuple(parts), slots=capacity(ctx, parts))
+        for place, parts in shared.items()
+    )
+    jobs = [streams] if streams else []
     for key, parts in sorted(own.items()):
-        most = CHANGES * _stream(ctx, key, parts).slots.count
-        jobs += [
-            (_stream(ctx, key, parts[first : first + most]),)
-            for first in range(0, len(parts), most)
-        ]
+        slots = capacity(ctx, parts)
+        most = CHANGES * slots.count
+        for first in range(0, len(parts), most):
+            few = tuple(parts[first : first + most])
+            jobs.append((Stream(name=key, deployments=few, slots=slots),))
     return jobs
-
-
-def _stream(ctx: Context, name: str, deployments: list[Deployment]) -> Stream:
-    slots = capacity(ctx, deployments)
-    return Stream(name=name, deployments=tuple(deployments), slots=slots)
 
 
 def _share(deployment: Deployment, slots: int) -> Deployment:

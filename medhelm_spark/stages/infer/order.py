@@ -18,6 +18,7 @@ from medhelm_spark.lake.condition import one_of
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.policy.levels import level_sql, strictness_sql
 from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.infer.dispatcher import Chunk
 from medhelm_spark.stages.infer.pending import InferenceTargets, pending_of
 from medhelm_spark.stages.states import DataOf, few_asked, prompts_of, requests_of
 
@@ -85,6 +86,17 @@ class OrderedChunk:
     public: int
     gated: int
     private: int
+
+    @property
+    def whole(self) -> Chunk:
+        """All of its requests, as a slot takes them."""
+        return Chunk(
+            file=self.file,
+            number=self.number,
+            rows=range(self.requests),
+            model_deployment=self.model_deployment,
+            tokens=float(self.tokens),
+        )
 
     def count(self, level: AccessLevel) -> int:
         """Its requests of a level."""

@@ -5,6 +5,7 @@ moves answers into a folder of their own before it commits them: what lies in su
 commit, however often it is made.
 """
 
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from medhelm_spark.stages.infer.order import OrderedChunk, OrderedRequest, chunk
 
 ORDER, ANSWERS, COMMIT = "order", "answers", "commit-"
 REQUEST_ID = "request_id"
+_READING = threading.Lock()
+"""An open file is read by one thread at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +63,18 @@ class OrderFolder:
 
     def requests(self, chunk: Chunk) -> list[Request]:
         """The requests of a chunk."""
-        rows = _file(str(Path(self.root, ORDER, chunk.file))).read_row_group(chunk.number)
+        rows = self._row_group(chunk)
         return list(decode_batch(Request, rows.take(pa.array(chunk.rows, pa.int64()))))
 
     def request_ids(self, chunk: Chunk) -> list[str]:
         """The ids of the whole row group of a chunk."""
-        file = _file(str(Path(self.root, ORDER, chunk.file)))
-        ids: list[str] = file.read_row_group(chunk.number, columns=[REQUEST_ID])[0].to_pylist()
+        ids: list[str] = self._row_group(chunk, [REQUEST_ID])[0].to_pylist()
         return ids
+
+    def close(self) -> None:
+        """Close the files that this process has opened to read chunks."""
+        with _READING:
+            _file.cache_clear()
 
     def remove_requests(self) -> None:
         """Remove the files of requests."""
@@ -117,6 +124,11 @@ class OrderFolder:
     def count_files(self) -> int:
         """How many files of answers no commit has taken."""
         return len(self._answer_files())
+
+    def _row_group(self, chunk: Chunk, columns: list[str] | None = None) -> pa.Table:
+        with _READING:
+            file = _file(str(Path(self.root, ORDER, chunk.file)))
+            return file.read_row_group(chunk.number, columns=columns)
 
     def _answer_files(self) -> list[Path]:
         return sorted(Path(self.root, ANSWERS).glob("[!.]*.parquet"))

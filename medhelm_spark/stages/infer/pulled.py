@@ -18,8 +18,8 @@ from medhelm_spark.stages.infer.asking import AskEngines
 from medhelm_spark.stages.infer.channel import ChunkServer
 from medhelm_spark.stages.infer.commits import Commits
 from medhelm_spark.stages.infer.denied import record_denied
-from medhelm_spark.stages.infer.dispatch_log import UNCOMMITTED, record_begun
-from medhelm_spark.stages.infer.dispatcher import Chunk, Dispatcher
+from medhelm_spark.stages.infer.dispatch_log import record_begun
+from medhelm_spark.stages.infer.dispatcher import Dispatcher
 from medhelm_spark.stages.infer.groups import Group
 from medhelm_spark.stages.infer.order import OrderedChunk, OrderedRequest, in_order
 from medhelm_spark.stages.infer.order_folder import OrderFolder
@@ -66,10 +66,10 @@ class PulledOrder:
         deployments = {name: each for stream in group for name, each in stream.shared.items()}
         mine = [chunk for chunk in chunks if chunk.model_deployment in deployments]
         whole = {name: self._recipients.deployments[name] for name in deployments}
-        record_begun(ctx, self._write_id, mine, whole, uncommitted=UNCOMMITTED)
+        record_begun(ctx, self._write_id, mine, whole, is_ended=False)
         down = self._job(mine, group, deployments, watch)
         if down:
-            record_begun(ctx, self._write_id, mine, whole)
+            record_begun(ctx, self._write_id, mine, whole, is_ended=True)
         slots = {name: stream.slots.count for stream in group for name in stream.shared}
         outcomes = record_asked(ctx, self._write_id, started_at, slots)
         record_denied(ctx, self._write_id, outcomes, deployments, self._recipients.policy)
@@ -84,7 +84,10 @@ class PulledOrder:
     ) -> set[str]:
         spark, policy = self._ctx.lake.spark, self._recipients.policy
         streams = {
-            stream.name: Dispatcher(_chunks(chunks, stream.shared), stream.slots.count)
+            stream.name: Dispatcher(
+                [chunk.whole for chunk in chunks if chunk.model_deployment in stream.shared],
+                stream.slots.count,
+            )
             for stream in group
         }
         host = setting(spark, "spark.driver.host") or "127.0.0.1"
@@ -111,18 +114,3 @@ class PulledOrder:
         self._folder.remove_requests()
         if not self._folder.commits() and not self._folder.count_files():
             self._ctx.lake.staging.remove(self._name)
-
-
-def _chunks(chunks: Sequence[OrderedChunk], names: Iterable[str]) -> list[Chunk]:
-    mine = set(names)
-    return [
-        Chunk(
-            file=chunk.file,
-            number=chunk.number,
-            rows=range(chunk.requests),
-            model_deployment=chunk.model_deployment,
-            tokens=float(chunk.tokens),
-        )
-        for chunk in chunks
-        if chunk.model_deployment in mine
-    ]

@@ -62,8 +62,11 @@ class PullChunks:
     def __call__(self, slots: Iterable[Slot]) -> Iterator[SlotDone]:
         context = task_context()
         attempt = int(context.taskAttemptId()) if context else 0
-        for slot in slots:
-            yield SlotDone(number=slot.number, results=self._pull(slot.number, attempt))
+        try:
+            for slot in slots:
+                yield SlotDone(number=slot.number, results=self._pull(slot.number, attempt))
+        finally:
+            self.folder.close()
 
     def _pull(self, slot: int, attempt: int) -> int:
         if len(self.streams) == 1:

@@ -138,7 +138,7 @@ class DealtOrder:
         ctx, slots, started_at = self._ctx, stream.slots, now()
         write_id, deployments = new_write_id(), stream.shared
         whole = {name: self._recipients.deployments[name] for name in deployments}
-        record_begun(ctx, write_id, chunks, whole)
+        record_begun(ctx, write_id, chunks, whole, is_ended=True)
         numbers = numbers_for(slots.count)
         dealt = [
             Dealt(file=chunk.file, number=chunk.number, slot=numbers[slot], rank=rank)

@@ -100,27 +100,22 @@ def _send(
         rows = ordered_requests(ctx, run_spec_ids, recipients, deployments, at_most)
         chunks = order.make(rows)
         total = sum(chunk.requests for chunk in chunks)
-        names = {chunk.model_deployment for chunk in chunks}
+        pending = {chunk.model_deployment for chunk in chunks}
         with (
             _kept_on_interrupt(recipients.label, total, order),
             ctx.metered(recipients.label, total) as watch,
         ):
-            for group in groups_of(ctx, recipients.deployments, names):
+            for group in groups_of(ctx, recipients.deployments, pending):
                 held.check()
                 asking = [each for stream in group for each in stream.deployments]
-                many = sum(c.requests for c in chunks if c.model_deployment in _names(asking))
-                ctx.say(
-                    f"{recipients.label}: requests {many:,}, asked of {', '.join(_names(asking))}"
-                )
+                names = sorted(each.name for each in asking)
+                many = sum(each.requests for each in chunks if each.model_deployment in names)
+                ctx.say(f"{recipients.label}: requests {many:,}, asked of {', '.join(names)}")
                 with _deaths_as_sentence(recipients.label, asking):
                     down |= order.ask(chunks, group, watch)
     finally:
         order.end()
     return total, down
-
-
-def _names(deployments: Iterable[Deployment]) -> list[str]:
-    return sorted(each.name for each in deployments)
 
 
 def _tell(

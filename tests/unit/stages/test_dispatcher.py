@@ -119,3 +119,13 @@ def test_nothing_more_of_a_deployment_that_is_out_is_handed_out() -> None:
     dispatcher.give_up("a")
     assert dispatcher.chunk(0) is None
     assert dispatcher.deployment(0) == "b"
+    dispatcher.return_first(chunks("a", 1))
+    assert dispatcher.requests["a"] == 0, "nor what a slot that ended had taken"
+
+
+def test_a_slot_beyond_those_of_a_dispatcher_has_nothing_to_do() -> None:
+    """Slots of one job pull from several dispatchers, which have not all as many."""
+    dispatcher = Dispatcher(chunks("a", 3), 1)
+    assert dispatcher.deployment(1) is None
+    assert dispatcher.chunk(1) is None
+    assert dispatcher.lost(1) == []

@@ -3,7 +3,7 @@
 import json
 import socket
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.engines.engine_pool import close_engines
-from medhelm_spark.errors import EngineError
+from medhelm_spark.errors import EngineError, LakeError
 from medhelm_spark.stages.infer.asking import AskEngines
 from medhelm_spark.stages.infer.channel import Address, ChunkClient, ChunkServer
 from medhelm_spark.stages.infer.dispatcher import Chunk, Dispatcher
@@ -38,16 +38,7 @@ def ordered(name: str, number: int, *, together: str = "", tries: int = 0) -> Or
 
 def order(folder: OrderFolder, requests: list[OrderedRequest], most: int = 8) -> list[Chunk]:
     folder.make()
-    return [
-        Chunk(
-            file=each.file,
-            number=each.number,
-            rows=range(each.requests),
-            model_deployment=each.model_deployment,
-            tokens=float(each.tokens),
-        )
-        for each in in_order(folder.write_requests(requests, most))
-    ]
+    return [each.whole for each in in_order(folder.write_requests(requests, most))]
 
 
 @pytest.fixture
@@ -112,9 +103,9 @@ def test_a_process_that_ended_costs_what_it_had_not_written(folder: OrderFolder)
     asked = deployment("canned", text="yes")
     chunks = order(folder, [ordered(asked.name, n) for n in range(24)])
 
-    def unanswered(lost: object) -> list[Chunk]:
+    def unanswered(lost: Iterable[Chunk]) -> list[Chunk]:
         left = []
-        for chunk in lost:  # type: ignore[attr-defined]
+        for chunk in lost:
             ids = folder.request_ids(chunk)
             rest = chunk.without({row for row in chunk.rows if ids[row] in folder.answered()})
             left += [rest] if rest else []
@@ -148,6 +139,23 @@ def test_an_outage_stops_the_deployment_for_every_slot(folder: OrderFolder) -> N
         assert pulled(folder, server, asked, slot=1) == 0
     finally:
         server.close()
+
+
+def test_a_commit_that_fails_ends_a_slot_in_a_sentence(
+    folder: OrderFolder, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuses(lost: Iterable[Chunk]) -> list[Chunk]:
+        raise LakeError("text of a note")
+
+    chunks = order(folder, [ordered("a", n) for n in range(3)])
+    server = ChunkServer("127.0.0.1", {STREAM: Dispatcher(chunks, 1)}, refuses)
+    try:
+        ChunkClient(server.address, 0, 0, STREAM).close()
+        with pytest.raises(EngineError, match="has ended the connection"):
+            ChunkClient(server.address, 0, 1, STREAM)
+    finally:
+        server.close()
+    assert caplog.messages == ["a slot cannot be answered: LakeError"]
 
 
 def test_without_the_token_nothing_is_told(folder: OrderFolder) -> None:
