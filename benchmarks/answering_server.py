@@ -5,7 +5,14 @@ python -m benchmarks.answering_server PORT
 
 import asyncio
 import json
+import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
 
 ANSWER = json.dumps(
     {
@@ -45,6 +52,19 @@ async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
             await writer.drain()
     except (asyncio.IncompleteReadError, ConnectionError):
         writer.close()
+
+
+@contextmanager
+def answering(port: int) -> Iterator[None]:
+    """The server in a process of its own, ready."""
+    command = [sys.executable, "-m", "benchmarks.answering_server", str(port)]
+    process = subprocess.Popen(command, cwd=ROOT)
+    try:
+        time.sleep(1)
+        yield
+    finally:
+        process.terminate()
+        process.wait()
 
 
 async def _main(port: int) -> None:

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -144,19 +143,6 @@ def best(way: str, in_flight: int, folder: Path, rounds: int) -> Iterator[Measur
         yield taken
 
 
-@contextmanager
-def server() -> Iterator[None]:
-    """The server that answers at once, ready."""
-    command = [sys.executable, "-m", "benchmarks.answering_server", str(PORT)]
-    process = subprocess.Popen(command, cwd=ROOT)
-    try:
-        time.sleep(1)
-        yield
-    finally:
-        process.terminate()
-        process.wait()
-
-
 def report(taken: Mapping[str, Mapping[int, Measured]], rounds: int, load: str) -> str:
     """The table as markdown."""
     heads = " | ".join(f"{many} in flight: requests/s | CPU, µs" for many in IN_FLIGHT)
@@ -180,6 +166,9 @@ def report(taken: Mapping[str, Mapping[int, Measured]], rounds: int, load: str) 
 
 def main() -> None:
     """Measure every client at every number in flight and keep the numbers."""
+    # Not above: a process of an earlier checkout runs this file too.
+    from benchmarks.answering_server import answering
+
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--earlier", type=Path, help="a checkout of an earlier version")
     parser.add_argument("--rounds", type=int, default=3)
@@ -193,7 +182,7 @@ def main() -> None:
         )
     taken: dict[str, dict[int, Measured]] = {client: {} for client in clients}
     before = os.getloadavg()[0]
-    with server():
+    with answering(PORT):
         for in_flight in IN_FLIGHT:
             turns = [best(way, in_flight, at, args.rounds) for way, at in clients.values()]
             for found in zip(*turns, strict=True):

@@ -16,9 +16,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from compileall import compile_dir
-from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from typing import Any
 import yaml
 
 import medhelm_spark
+from benchmarks.answering_server import answering
 from benchmarks.loads import ORIGINAL, abstracts, write_benchmark
 
 PORT = 8012
@@ -170,18 +170,6 @@ def _write(folder: Path, **files: Any) -> None:
         (folder / f"{name}.yaml").write_text(yaml.safe_dump({name: content}))
 
 
-@contextmanager
-def server() -> Iterator[None]:
-    """The server that answers at once, ready."""
-    process = subprocess.Popen([sys.executable, "-m", "benchmarks.answering_server", str(PORT)])
-    try:
-        time.sleep(1)
-        yield
-    finally:
-        process.terminate()
-        process.wait()
-
-
 def ours(lake: str) -> list[str]:
     """The command of ours."""
     return [
@@ -255,7 +243,7 @@ def floor() -> dict[str, float]:
 
 def fresh_by_part(data: Path) -> dict[str, float]:
     """Where the seconds of ten questions on a fresh lake go."""
-    with tempfile.TemporaryDirectory() as name, server():
+    with tempfile.TemporaryDirectory() as name, answering(PORT):
         write_all(Path(name), data, SIZES[0])
         return parts_of(ours("lake"), Path(name))
 
@@ -263,7 +251,7 @@ def fresh_by_part(data: Path) -> dict[str, float]:
 def measure(count: int, data: Path, venvs: Mapping[str, Path]) -> dict[str, float]:
     """Seconds of every way at one size, ours before and after the others."""
     taken: dict[str, float] = {}
-    with tempfile.TemporaryDirectory() as name, server():
+    with tempfile.TemporaryDirectory() as name, answering(PORT):
         folder = Path(name)
         write_all(folder, data, count)
         taken[f"{OURS}, fresh lake"] = seconds_of(ours("lake"), folder)
