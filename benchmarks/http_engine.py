@@ -15,7 +15,9 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,14 @@ Measured = tuple[float, float]
 """Requests a second, and microseconds of CPU time for one."""
 
 
+def _asking(infer: Any, deployments: Mapping[str, Any], policy: Any) -> Any:
+    """The function that asks in a task: of this version, or of an earlier checkout."""
+    if not find_spec(f"{infer.__name__}.asking"):
+        return import_module(f"{infer.__name__}.stage").AskEngines(deployments, policy)
+    asking = import_module(f"{infer.__name__}.asking").AskEngines(deployments, policy)
+    return import_module(f"{infer.__name__}.rounds").AskInTurn(asking)
+
+
 def through_the_engine(in_flight: int, count: int) -> Measured:
     """So many requests as a task asks them; an eighth of them before the clock starts."""
     from medhelm_spark.domain.access import AccessLevel
@@ -38,7 +48,7 @@ def through_the_engine(in_flight: int, count: int) -> Measured:
     from medhelm_spark.domain.request import Decoding, Request, RequestResult
     from medhelm_spark.domain.scenario import Message
     from medhelm_spark.lake.columnar import decode_batch, encode_batch
-    from medhelm_spark.stages.infer.stage import AskEngines
+    from medhelm_spark.stages import infer
 
     name = "local/yes"
     given = Deployment(
@@ -50,7 +60,7 @@ def through_the_engine(in_flight: int, count: int) -> Measured:
         args={"base_url": URL, "model": "yes", "logprobs": False},
     )
     policy = Policy(allowed=((AccessLevel.PRIVATE, (Locality.LOCAL,)),), version="1")
-    asking = AskEngines({name: given}, policy)
+    asking = _asking(infer, {name: given}, policy)
 
     def batches(count: int) -> Iterator[Any]:
         for begin in range(0, count, BATCH):

@@ -46,7 +46,7 @@ appender.stderr.layout.pattern = %d %p %c{1}: %m%n%ex
 STEPS = {
     "parser": ("Read", "ValueError at sitecustomize.py:"),
     "renderer": ("Renderer", "ValueError at sitecustomize.py:"),
-    "engine": ("AskEngines", "ValueError at sitecustomize.py:"),
+    "engine": ("PullChunks", "ValueError at sitecustomize.py:"),
     "judge prompt": ("AskJudges", "ValueError at sitecustomize.py:"),
     "judge parser": ("ReadVerdicts", "ValueError at sitecustomize.py:"),
     "metric": ("Scorer", "ValueError at sitecustomize.py:"),

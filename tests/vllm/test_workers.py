@@ -19,7 +19,8 @@ from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import Request, RequestResult
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.rows import map_rows, rows_of
-from medhelm_spark.stages.infer.stage import AskEngines
+from medhelm_spark.stages.infer.asking import AskEngines
+from medhelm_spark.stages.infer.rounds import AskInTurn
 from tests.spark.conftest import Site
 from tests.vllm.nouns import Recipients, lines, questions, small
 from tests.vllm.processes import engine_pids, is_alive, wait_until_gone
@@ -98,7 +99,9 @@ def test_model_then_judge_in_one_task_share_the_slot(spark, model):
         "acme/judge": small(model, name="acme/judge", max_model_len=256),
     }
     policy = Policy(allowed=((AccessLevel.PUBLIC, (Locality.LOCAL,)),), version="1")
-    found = run(spark, AskEngines(deployments, policy), [*model_requests, *judge_requests])
+    found = run(
+        spark, AskInTurn(AskEngines(deployments, policy)), [*model_requests, *judge_requests]
+    )
     assert [one.is_answer for one in found] == [True] * 6
     assert len({one.engine_fingerprint for one in found}) == 2
     assert len(engine_pids()) == 1
