@@ -2,7 +2,7 @@
 
 Driver and slots see it alike. Each file has one writer and is there whole or not at all. The driver
 moves answers into a folder of their own before it commits them: what lies in such a folder is one
-commit, however often it is made.
+commit, however often it is made (tests/unit/stages/test_commits.py).
 """
 
 import threading
@@ -117,8 +117,9 @@ class OrderFolder:
             Path(self.root, name).rmdir()
 
     def answered(self) -> set[str]:
-        """The requests whose answers are in files that no commit has taken."""
-        tables = [pq.read_table(path, columns=[REQUEST_ID]) for path in self._answer_files()]
+        """The requests whose answers lie in files, those that a commit has taken among them."""
+        files = [*self._answer_files(), *Path(self.root).glob(f"{COMMIT}*/*.parquet")]
+        tables = [pq.read_table(path, columns=[REQUEST_ID]) for path in files]
         return {name for table in tables for name in table[REQUEST_ID].to_pylist()}
 
     def count_files(self) -> int:

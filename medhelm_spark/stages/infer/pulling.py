@@ -1,7 +1,8 @@
 """What a slot does: take a chunk of the order, ask, write the answers, take another.
 
 Answers go to a file as soon as a chunk's worth of them is there, or two seconds after the first:
-whatever ends this process costs what is in flight and no more than a chunk beside.
+whatever ends this process costs what is in flight and no more than a chunk beside (seen in
+tests/spark/test_ended_jvm.py and tests/unit/stages/test_pulling.py).
 """
 
 import threading

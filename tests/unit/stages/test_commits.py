@@ -1,0 +1,103 @@
+"""Answers in files become rows once, whatever ends between; a slot that ended asks the rest."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from medhelm_spark.domain.stages import INFER
+from medhelm_spark.engines.outcome import answered, completion
+from medhelm_spark.errors import LakeError
+from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.session import Session
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.infer.commits import Commits
+from medhelm_spark.stages.infer.dispatcher import Chunk
+from medhelm_spark.stages.infer.order_folder import OrderFolder
+from tests.unit.engines.nouns import request
+from tests.unit.stages.test_pulling import order, ordered
+
+WRITE = "w"
+
+
+def never() -> SparkSession:
+    raise AssertionError("Spark was started")
+
+
+@pytest.fixture
+def ctx(tmp_path: Path) -> Context:
+    lake = Lake(Session(never, "local"), str(tmp_path / "lake"))
+    return Context(lake=lake, suite="s").within(INFER)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> OrderFolder:
+    made = OrderFolder(str(tmp_path / "order"))
+    made.make()
+    return made
+
+
+def answer(folder: OrderFolder, file: str, *names: str) -> None:
+    results = [
+        answered(request(name=name), (completion("yes", "stop"),), "{}", request_time=0.0)
+        for name in names
+    ]
+    folder.write_answers(file, results)
+
+
+def rows(ctx: Context) -> list[str]:
+    table = ctx.lake._tables.few("request_results")
+    assert table is not None
+    return sorted(table["request_id"].to_pylist())
+
+
+def test_a_commit_that_is_made_twice_is_one(
+    ctx: Context, folder: OrderFolder, tmp_path: Path
+) -> None:
+    """As where a driver ends after its commit and before it removes what was committed."""
+    commits = Commits(ctx, folder, WRITE)
+    answer(folder, "0-0", "a", "b")
+    name = folder.take_answers()
+    assert name
+    shutil.copytree(folder.commit(name), tmp_path / "kept")
+    assert commits.commit() == 2
+    shutil.copytree(tmp_path / "kept", folder.commit(name))
+    answer(folder, "0-1", "c")
+    Commits(ctx, folder, WRITE).commit()
+    assert rows(ctx) == ["a", "b", "c"]
+    assert not folder.commits()
+
+
+def test_answers_that_cannot_be_committed_stay_and_count_as_kept(
+    ctx: Context, folder: OrderFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commits = Commits(ctx, folder, WRITE)
+    answer(folder, "0-0", "a")
+
+    def refuses(*_: object, **__: object) -> bool:
+        raise OSError("no space")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ctx.lake._tables, "append", refuses)
+        with pytest.raises(LakeError, match="could not be committed"):
+            commits.commit()
+    assert commits.kept == 1
+    assert commits.commit() == 1
+    assert commits.kept == 1
+    assert rows(ctx) == ["a"]
+
+
+def test_of_a_chunk_whose_slot_ended_what_has_no_answer_is_left(
+    ctx: Context, folder: OrderFolder
+) -> None:
+    (chunk,) = order(folder, [ordered("m", n) for n in range(5)])
+    assert isinstance(chunk, Chunk)
+    commits = Commits(ctx, folder, WRITE)
+    answer(folder, "0-0", "m-0", "m-3")
+    commits.commit()
+    answer(folder, "0-1", "m-1")
+    (rest,) = commits.unanswered([chunk])
+    assert [folder.request_ids(rest)[row] for row in rest.rows] == ["m-2", "m-4"]
+    answer(folder, "0-2", "m-2", "m-4")
+    assert commits.unanswered([chunk]) == []
