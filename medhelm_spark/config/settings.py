@@ -70,6 +70,12 @@ def _above_zero(name: str, value: float) -> float:
     return value
 
 
+def _zero_or_more(name: str, value: int) -> int:
+    if value < 0:
+        raise ConfigError(f"setting {name} is {value}; allowed: a number of 0 or more.")
+    return value
+
+
 def _permissions(name: str, value: str) -> str:
     value = value or PERMISSIONS[0]
     if value not in PERMISSIONS:
@@ -126,6 +132,8 @@ class SettingsFile:
     """The number of requests that a slot takes together."""
     commit_seconds: float = _setting(10.0, read=float, check=_above_zero)
     """How long answers wait for their commit."""
+    small_run_requests: int = _setting(10_000, read=int, check=_zero_or_more)
+    """Up to so many requests a run is computed without Spark where it can be; 0: never."""
     wave_minutes: float | None = _setting(read=float, check=_above_zero)
     """Does nothing; read so that files of before are no error."""
     slots: int | None = _setting(read=int, check=_above_zero)

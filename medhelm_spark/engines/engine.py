@@ -115,6 +115,7 @@ class EngineFactory:
     asked on a driver that cannot run the engine.
     `locality` is that of a deployment which states none: external, unless the engine knows better.
     `serving` names the arguments of where and how fast, not of what is answered: `Deployment`.
+    One that `needs_worker` is built in a worker of Spark alone, which may end with it.
     `tokens_per_second` does nothing: what declared it of old is no error. `rendering` says to a
     person how prompts become what the model reads; nothing where that is not this side's business.
     `imports` names the modules that building it takes long to import: workers on the driver's
@@ -130,6 +131,7 @@ class EngineFactory:
     check_arguments: Callable[[Deployment], None] = _any_arguments
     locality: Callable[[Args], Locality | None] = _anywhere
     serving: frozenset[str] = frozenset()
+    needs_worker: bool = False
     tokens_per_second: float = 1_000.0
     rendering: Callable[[Deployment], str] = _rendered_elsewhere
     imports: tuple[str, ...] = ()

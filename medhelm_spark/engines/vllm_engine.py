@@ -344,6 +344,7 @@ def rendering(deployment: Deployment) -> str:
 
 
 ENGINE = EngineFactory(
+    needs_worker=True,
     build=build,
     check=check,
     exclusive=True,

@@ -7,8 +7,6 @@ lower level; without a review the data stays as it is, and its text on local dep
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pyspark.sql import functions as F
-
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.level_change import (
     Approval,
@@ -21,13 +19,21 @@ from medhelm_spark.domain.scenario import LOWERED_SOURCE, ScenarioVersion
 from medhelm_spark.domain.stages import INGEST, LOWER_LEVEL
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.lake.lake import new_write_id
-from medhelm_spark.policy.levels import strictness_sql
+from medhelm_spark.lake.literals import literal
+from medhelm_spark.policy.levels import level_sql, strictness_sql
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.ingest.ingested import Ingested
 from medhelm_spark.stages.run_stage import Written, run_stage
 
 DERIVED = ("perturbed ", LOWERED_SOURCE)
 """How the `source` of a data version begins that was made of another one."""
+
+
+LOWERED = """
+SELECT * EXCEPT (access_level, data_version, write_id),
+       @level AS access_level, @target AS data_version
+FROM {base}
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,10 +150,9 @@ def lowered(
 def _copy(ctx: Context, made: _Lowered, target: str, write_id: str) -> None:
     """Append the rows of the base as the target's, those of a stricter level with the lower one."""
     base = ctx.current("instances", INGEST, [made.base.data_version], "data_version")
-    is_stricter = F.expr(strictness_sql("access_level")) > made.access_level.strictness
-    level = F.when(is_stricter, F.lit(made.access_level.value)).otherwise(F.col("access_level"))
-    rows = base.withColumn("access_level", level).withColumn("data_version", F.lit(target))
-    ctx.lake.append("instances", rows.drop("write_id"), write_id)
+    strictness = f"least({strictness_sql('access_level')}, {made.access_level.strictness})"
+    sql = LOWERED.replace("@target", literal(target)).replace("@level", level_sql(strictness))
+    ctx.lake.append("instances", ctx.lake.query(sql, base=base), write_id)
 
 
 def _entered(ctx: Context, targets: Mapping[str, _Lowered]) -> Iterator[ScenarioVersion]:

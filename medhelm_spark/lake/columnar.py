@@ -198,6 +198,19 @@ def constructor(kind: type) -> Callable[..., Any]:
     return make
 
 
+def defaults_of(kind: type) -> dict[str, Any]:
+    """The defaults of a row type's fields that have one, as a table stores them."""
+    found: dict[str, Any] = {}
+    for field in dataclasses.fields(kind):
+        if field.default_factory is not dataclasses.MISSING:
+            found[field.name] = field.default_factory()
+        elif field.default is not dataclasses.MISSING:
+            found[field.name] = field.default
+    return {
+        name: value.value if isinstance(value, StrEnum) else value for name, value in found.items()
+    }
+
+
 def arrow_schema(kind: type) -> pa.Schema:
     """The Arrow schema of a row type."""
     return pa.schema([(name, codec.arrow) for name, codec in fields_of(kind).items()])

@@ -87,6 +87,13 @@ class FileTables(FileReader):
         found = self.query(f"{sql} LIMIT {most + 1}", {name: table})
         return found if is_few(name, found.num_rows) else None
 
+    def read(self, name: str, where: RowCondition | None = None) -> pa.Table:
+        """The rows of a table, or those that meet a condition, however many there are."""
+        table = self._open(name)
+        where = where and self._narrowed(name, table, where)
+        sql = f"SELECT * FROM {{{name}}}" + (f" WHERE {where.sql}" if where else "")
+        return self.query(sql, {name: table})
+
     def narrowed(self, name: str, where: RowCondition) -> RowCondition:
         """The condition with the writes that hold such rows, where these are known to be few."""
         return self._narrowed(name, self._open(name), where)

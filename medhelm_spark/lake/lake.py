@@ -4,71 +4,40 @@
 """
 
 import copy
-import dataclasses
-from collections.abc import Callable, Iterable, Mapping
-from enum import Enum
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TextIO, TypeVar
 from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame, SparkSession
 
 from medhelm_spark.domain.stages import Stage
 from medhelm_spark.errors import LakeError
-from medhelm_spark.lake.columnar import arrow_schema, ddl, fields_of
+from medhelm_spark.lake.cancel import cancellable
+from medhelm_spark.lake.columnar import arrow_schema, ddl
 from medhelm_spark.lake.condition import RowCondition
 from medhelm_spark.lake.driver_files import DriverFiles, driver_files
 from medhelm_spark.lake.files import FileTables
+from medhelm_spark.lake.frames import Frames, Tables
+from medhelm_spark.lake.in_process import LocalFrames
 from medhelm_spark.lake.location import Location
+from medhelm_spark.lake.progress import Watch, metered
 from medhelm_spark.lake.reader import decode, named_tables
-from medhelm_spark.lake.rows import arrow_of, parsed, plain_errors
-from medhelm_spark.lake.session import Session
+from medhelm_spark.lake.rows import Frame, arrow_of, by_spark, parsed, plain_errors
+from medhelm_spark.lake.session import Session, node_addresses
+from medhelm_spark.lake.settings import setting
+from medhelm_spark.lake.spark_frames import SparkFrames, complete
 from medhelm_spark.lake.spark_tables import SparkTables, table_ddl
 from medhelm_spark.lake.staging import Staging
 from medhelm_spark.lake.tables import TABLES, WRITE_ID, columns
 
-ROWS_OF_ONE_TASK = 100
-
 Row = TypeVar("Row")
-
-
-class Tables(Protocol):
-    """What the driver itself reads from a lake's tables and appends to them."""
-
-    def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
-        """The answer to SQL whose `{name}` placeholders are tables of the lake."""
-
-    def few(self, name: str, where: RowCondition | None = None) -> pa.Table | None:
-        """The wanted rows where they are few, none of an absent table; None where Spark reads."""
-
-    def narrowed(self, name: str, where: RowCondition) -> RowCondition:
-        """The condition with the writes that hold such rows, where these are known to be few."""
-
-    def scanned(self, name: str, where: RowCondition | None = None) -> int | None:
-        """How many rows the files have that hold the wanted ones; None where nobody knows."""
-
-    def takes(self, name: str, rows: int) -> bool:
-        """Whether so many rows that Spark computed are appended by the driver."""
-
-    def append(self, name: str, rows: pa.Table, txn: tuple[str, int] | None = None) -> bool:
-        """Append in one commit; False where `txn` was committed before."""
-
-    def ensure(self, name: str) -> None:
-        """Create a table that does not exist."""
-
-    def version(self, name: str) -> int | None:
-        """The table's newest version, None where it does not exist."""
-
-    def lacks(self, name: str, write_ids: Iterable[str]) -> set[str]:
-        """The writes that have no row in the table, where its files show it."""
-
-    def restored(self, name: str) -> list[int]:
-        """The versions at which a table was taken back to an earlier one."""
 
 
 def _nothing() -> None:
@@ -92,8 +61,56 @@ class Lake:
         self._tables: Tables = (
             FileTables(self.location.name) if self.is_folder_of_ours else self._by_spark
         )
+        self._frames: Frames = SparkFrames(self.session, self._by_spark, self._tables)
         self._stage: Stage | None = None
+        self.is_cancelled = threading.Event()
+        """Set where what this process does itself has to end."""
         self.before_writing: Callable[[], None] = _nothing
+
+    @property
+    def is_in_process(self) -> bool:
+        """Whether this process computes the rows of stages, without Spark."""
+        return isinstance(self._frames, LocalFrames)
+
+    def in_process(self) -> "Lake":
+        """The same lake, the rows of whose stages this process computes.
+
+        Raises:
+            LakeError: the lake is no folder that this process reads and writes itself.
+        """
+        if not isinstance(self._tables, FileTables):
+            raise LakeError(f"{self.location.name} is no folder of this machine.")
+        lake = copy.copy(self)
+        lake._frames = LocalFrames(self._tables)
+        return lake
+
+    def most_rows(self, names: Iterable[str]) -> int:
+        """How many rows the largest of these tables has; 0 where nobody counts them."""
+        return max((self._tables.scanned(name) or 0 for name in names), default=0)
+
+    @contextmanager
+    def cancellable(self) -> Iterator[Callable[[], None]]:
+        """Gives what ends the work that this thread has under way, from another thread."""
+        if self.is_in_process:
+            yield self.is_cancelled.set
+            return
+        with cancellable(self.spark, f"medhelm-spark-{uuid4().hex[:12]}") as cancel:
+            yield cancel
+
+    @property
+    def driver_host(self) -> str:
+        """The address at which executors reach this process."""
+        spark = None if self.is_in_process else self.spark
+        return (setting(spark, "spark.driver.host") if spark else None) or "127.0.0.1"
+
+    @property
+    def node_addresses(self) -> tuple[str, ...]:
+        """The addresses of driver and executors as Spark knows them; none without Spark."""
+        return () if self.is_in_process else node_addresses(self.spark)
+
+    def numbers(self, count: int) -> Frame:
+        """The numbers from 0 on as the column `number`, each in a partition of its own."""
+        return self._frames.numbers(count)
 
     @property
     def spark(self) -> SparkSession:
@@ -124,33 +141,24 @@ class Lake:
         if self._stage and table not in getattr(self._stage, declared):
             raise LakeError(f"stage {self._stage.name!r} {does} {table!r} and does not declare it.")
 
-    def read(self, table: str, where: RowCondition | None = None) -> DataFrame:
+    def read(self, table: str, where: RowCondition | None = None) -> Frame:
         """A table's rows with their `write_id`, all or those that meet a condition.
 
         No rows where it does not exist yet. Few are read at once, by the driver; of many the
         session is told what it is about to read.
         """
         self._refuse_undeclared(table, "reads", "reads")
-        few = self._tables.few(table, where)
-        if few is None:
-            self.session.expect_rows(self._tables.scanned(table, where) or 0)
-            rows = self._by_spark.read(table)
-            return rows.where(where.sql) if where else rows
-        rows = self._by_spark.frame(table, few)
-        # One partition needs no shuffle, whatever is asked of it.
-        return rows.coalesce(1) if 0 < few.num_rows <= ROWS_OF_ONE_TASK else rows
+        return self._frames.read(table, where)
 
     def narrowed(self, table: str, where: RowCondition) -> str:
         """SQL of a condition on few rows, with the writes that hold them where the driver looks."""
         self._refuse_undeclared(table, "reads", "reads")
         return self._tables.narrowed(table, where).sql
 
-    def query(self, sql: str, **frames: DataFrame) -> DataFrame:
-        """Run SQL whose `{name}` placeholders are tables of the lake or the given DataFrames."""
-        tables: dict[str, Any] = {
-            name: self.read(name) for name in named_tables(sql) if name not in frames
-        }
-        return self.spark.sql(sql, **{**tables, **frames})
+    def query(self, sql: str, **frames: Frame) -> Frame:
+        """Run SQL whose `{name}` placeholders are tables of the lake or the given rows."""
+        tables = {name: self.read(name) for name in named_tables(sql) if name not in frames}
+        return self._frames.query(sql, {**tables, **frames})
 
     def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
         """The answer to SQL over small tables, as rows; never for anything with text."""
@@ -158,12 +166,15 @@ class Lake:
             self._refuse_undeclared(table, "reads", "reads")
         return self._tables.rows(sql, row_type)
 
-    def frame(self, rows: Iterable[Any], row_type: type) -> DataFrame:
-        """Driver-side rows as a DataFrame."""
-        table = arrow_of(rows, row_type)
-        if not table.num_rows:
-            return self._by_spark.empty(ddl(row_type))
-        return self.spark.createDataFrame(table, parsed(ddl(row_type)))
+    def frame(self, rows: Iterable[Any], row_type: type) -> Frame:
+        """Driver-side rows as a frame; few of them are on every executor that joins with them."""
+        return self._frames.of(arrow_of(rows, row_type), row_type)
+
+    def metered(
+        self, terminal: TextIO | None, label: str, total: int | None
+    ) -> AbstractContextManager[Watch]:
+        """Shows the rows that a stage makes while it runs (see `lake.progress`)."""
+        return metered(None if self.is_in_process else self.spark, terminal, label, total)
 
     def append_rows(
         self,
@@ -193,7 +204,7 @@ class Lake:
     def append(
         self,
         table: str,
-        df: DataFrame,
+        df: Frame,
         write_id: str,
         *,
         txn: tuple[str, int] | None = None,
@@ -208,12 +219,8 @@ class Lake:
         With `txn` (application id, version) the same commit made twice is skipped by Delta; False
         when another driver committed it first.
         """
-        rows = self._complete(table, df, write_id)
-        if at_most is not None and self._tables.takes(table, at_most):
-            with plain_errors():
-                few = rows.toArrow()
-            return not few.num_rows or self._tables.append(table, few, txn)
-        return self._by_spark.commit(table, rows, txn)
+        self._may_write(table)
+        return self._frames.append(table, df, write_id, txn=txn, at_most=at_most)
 
     def append_once(
         self, table: str, df: DataFrame, write_id: str, *, staged: str, at_most: int
@@ -227,7 +234,8 @@ class Lake:
         Raises:
             LakeError: they cannot be committed; they are kept, and `append_staged` commits them.
         """
-        rows = self._complete(table, df, write_id)
+        self._may_write(table)
+        rows = complete(table, df, write_id)
         txn = (write_id, 1)
         if self._tables.takes(table, at_most):
             with plain_errors():
@@ -264,7 +272,7 @@ class Lake:
                 self.append_table(table, rows.select(arrow_schema(row).names), write_id, txn=txn)
             else:
                 frame = self.spark.read.schema(parsed(ddl(row))).parquet(folder)
-                self._by_spark.commit(table, self._complete(table, frame, write_id), txn)
+                self._by_spark.commit(table, complete(table, frame, write_id), txn)
             return sum(pq.read_metadata(file).num_rows for file in files)
         except Exception as error:  # Delta's conflicts reach Python as the JVM's or delta-rs's own
             raise _uncommitted(table, folder, error) from None
@@ -278,17 +286,11 @@ class Lake:
         self._may_write(table)
         rows = self.staging.read(staged, table_ddl(table))
         try:
-            complete = rows.selectExpr(*columns(TABLES[table]))
-            self._by_spark.commit(table, complete, (write_id, 1))
+            staged_rows = rows.selectExpr(*columns(TABLES[table]))
+            self._by_spark.commit(table, staged_rows, (write_id, 1))
         except Exception as error:  # Delta's conflicts reach Python as the JVM's own
             raise _uncommitted(table, self.staging.place(staged), error) from None
         self.staging.remove(staged)
-
-    def _complete(self, table: str, df: DataFrame, write_id: str) -> DataFrame:
-        """The columns of a table, in its order, with the defaults of those that `df` lacks."""
-        self._may_write(table)
-        marked = df if WRITE_ID in df.columns else df.withColumn(WRITE_ID, F.lit(write_id))
-        return _with_defaults(marked, TABLES[table].row).selectExpr(*columns(TABLES[table]))
 
     def ensure(self, table: str) -> None:
         """Create a table that does not exist, so that a costly first append cannot lose a race."""
@@ -309,32 +311,6 @@ class Lake:
         What a clean-up took of the history is not known.
         """
         return self._tables.restored(table)
-
-
-def _with_defaults(df: DataFrame, row_type: type) -> DataFrame:
-    """The rows with the defaults of fields that they lack: SQL need not name them."""
-    present, kinds = set(df.columns), fields_of(row_type)
-    for field in dataclasses.fields(row_type):
-        value = _default_of(field)
-        if field.name not in present and value is not dataclasses.MISSING:
-            kind = kinds[field.name].ddl.replace(": ", ":")
-            df = df.withColumn(field.name, _literal(value).cast(kind))
-    return df
-
-
-def _default_of(field: "dataclasses.Field[Any]") -> Any:
-    if field.default_factory is not dataclasses.MISSING:
-        return field.default_factory()
-    return field.default
-
-
-def _literal(value: Any) -> Column:
-    """A default in SQL: a plain value, or an empty collection."""
-    if isinstance(value, Mapping) and not value:
-        return F.create_map()
-    if isinstance(value, tuple | list | frozenset) and not value:
-        return F.array()
-    return F.lit(value.value if isinstance(value, Enum) else value)
 
 
 def _uncommitted(table: str, place: str, error: Exception) -> LakeError:
@@ -359,7 +335,7 @@ class SparkReader:
     def query(self, sql: str) -> pa.Table:
         """Answer SQL on the cluster and bring the result to the driver."""
         with plain_errors():
-            rows: pa.Table = self._lake.query(sql).toArrow()
+            rows: pa.Table = by_spark(self._lake.query(sql)).toArrow()
         return rows
 
     def rows(self, sql: str, row_type: type[Row]) -> list[Row]:

@@ -20,10 +20,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from uuid import uuid4
 
 from medhelm_spark.errors import LakeError, LeaseLostError
-from medhelm_spark.lake.cancel import cancellable
 from medhelm_spark.lake.lake import Lake, new_write_id
 from medhelm_spark.lake.lease_store import LeaseStore, lease_store
 from medhelm_spark.lake.tables import Lease
@@ -263,7 +261,7 @@ def lease(
 ) -> Iterator[LeaseHandle]:
     """Hold the right to ask these deployments for this suite; LakeError when another holds it.
 
-    Spark jobs of the body's thread are cancelled when the right is lost.
+    What the body's thread has under way is ended when the right is lost.
 
     Raises:
         LakeError: another driver holds it.
@@ -272,7 +270,7 @@ def lease(
     times = times or TIMES
     held = LeaseHandle(lease_store(lake), suite, deployments, holder, times)
     held.take(say)
-    with cancellable(lake.spark, f"medhelm-spark-{uuid4().hex[:12]}") as cancel:
+    with lake.cancellable() as cancel:
         stop = threading.Event()
         threads = [
             threading.Thread(target=part, daemon=True, name=f"medhelm-spark-{part.__name__}")
@@ -282,6 +280,8 @@ def lease(
             thread.start()
         try:
             yield held
+            if held.lost is not None:
+                raise LeaseLostError(held.lost)
         except Exception:
             if held.lost is None:
                 raise

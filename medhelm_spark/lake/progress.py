@@ -147,12 +147,12 @@ def _time(seconds: float) -> str:
 
 @contextmanager
 def metered(
-    spark: SparkSession, terminal: TextIO | None, label: str, total: int | None = None
+    spark: SparkSession | None, terminal: TextIO | None, label: str, total: int | None = None
 ) -> Iterator[Watch]:
     """Show progress while the body runs; it passes the functions to be counted to what is yielded.
 
     Args:
-        spark: the session whose tasks report to its driver.
+        spark: the session whose tasks report to its driver; None where this process does the work.
         terminal: where to draw; None for nowhere.
         label: what stands before the numbers.
         total: how many rows there will be, where that is known.
@@ -160,11 +160,11 @@ def metered(
     if terminal is None:
         yield unwatched
         return
-    if is_connect(spark):
+    if spark is not None and is_connect(spark):
         with _tasks_shown(spark, terminal, label):
             yield unwatched
         return
-    host = setting(spark, "spark.driver.host") or "127.0.0.1"
+    host = (setting(spark, "spark.driver.host") if spark else None) or "127.0.0.1"
     try:
         meter = Meter(terminal, label, total, host)
     except OSError:  # the driver's address is a name that only the cluster knows

@@ -54,10 +54,14 @@ def decode(table: pa.Table, row_type: type[Row]) -> list[Row]:
     """Rows of a query's answer, whatever string types its engine uses."""
     if not table.num_rows:  # a cast would import pandas, before the JVM of a first run starts
         return []
-    schema = arrow_schema(row_type)
-    columns = [_as(table.column(field.name), field.type) for field in schema]
-    rows: list[Row] = decode_batch(row_type, pa.Table.from_arrays(columns, schema=schema))
+    rows: list[Row] = decode_batch(row_type, as_schema(table, arrow_schema(row_type)))
     return rows
+
+
+def as_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The columns of a schema, whatever types of strings and numbers an engine gave them."""
+    columns = [_as(table.column(field.name), field.type) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _as(column: pa.ChunkedArray, wanted: pa.DataType) -> pa.Array:

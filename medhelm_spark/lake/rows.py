@@ -10,7 +10,7 @@ import io
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, fields
 from functools import cache
@@ -20,13 +20,16 @@ from typing import Any, TypeVar
 import pyarrow as pa
 from pyspark.resource import ResourceProfile, ResourceProfileBuilder, TaskResourceRequests
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from medhelm_spark import errors, plugins
 from medhelm_spark.domain.cluster import GPU, StageResources
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.lake.columnar import arrow_schema, ddl, decode_batch, encode_batch, fields_of
+from medhelm_spark.lake.in_process import LocalFrame, sorted_here
 from medhelm_spark.lake.progress import Watched
+from medhelm_spark.lake.reader import as_schema, decode
 from medhelm_spark.lake.settings import is_connect
 
 FIRST_BATCH_ROWS = 16
@@ -42,6 +45,11 @@ In = TypeVar("In")
 Out = TypeVar("Out")
 Row = TypeVar("Row")
 
+Frame = DataFrame | LocalFrame
+"""Rows of a stage, where they are computed."""
+
+DESCENDING = " DESC"
+
 _MARK = re.compile(r"\[\[medhelm-spark (\w+)\]\] (.*?) \[\[/medhelm-spark\]\]", re.DOTALL)
 
 # Spark's SQLSTATE of class 22 is for values that a computation refuses.
@@ -49,22 +57,80 @@ _VALUE = re.compile(r"\[([A-Z][A-Z_.]+)\].{0,4000}?SQLSTATE: 22", re.DOTALL)
 
 
 def map_rows(
-    df: DataFrame,
+    df: Frame,
     fn: Callable[[Iterable[In]], Iterable[Out]],
     in_type: type[In],
     out_type: type[Out],
     needs: StageResources | None = None,
-) -> DataFrame:
-    """`df`'s rows as `in_type`, through `fn`, as a DataFrame of `out_type`'s columns.
+) -> Frame:
+    """`df`'s rows as `in_type`, through `fn`, as a frame of `out_type`'s columns.
 
-    `needs` is what each task asks Spark for beyond what the settings give every task. Lazy, and
-    evaluated once per action: give it to exactly one write where `fn` costs money.
+    `needs` is what each task asks Spark for beyond what the settings give every task. Of Spark
+    lazy, and evaluated once per action: give it to exactly one write where `fn` costs money.
     """
+    if isinstance(df, LocalFrame):
+        return _mapped_here(df, _Partition(fn, in_type, out_type, plugins.active()))
     columns = df.selectExpr(*(field.name for field in fields(in_type)))  # type: ignore[arg-type]
     partition = _Partition(fn, in_type, out_type, plugins.active())
     profile = _profile(needs) if needs else None
     mapped = columns.mapInArrow(partition, parsed(ddl(out_type)), profile=profile)
     return _plain_strings(mapped, out_type) if is_connect(df.sparkSession) else mapped
+
+
+def _mapped_here(frame: LocalFrame, partition: "_Partition") -> LocalFrame:
+    """The rows of a function that runs in this process, as its one partition."""
+    rows = as_schema(frame.rows, arrow_schema(partition.in_type))
+    with plain_errors():
+        batches = list(partition(rows.to_batches(max_chunksize=MAX_BATCH_ROWS)))
+    return LocalFrame(pa.Table.from_batches(batches, schema=arrow_schema(partition.out_type)))
+
+
+def sorted_rows(
+    df: Frame, *order: str, partitions: int | None = None, by: Sequence[str] = ()
+) -> Frame:
+    """The rows of each partition in order; parted anew where `by` names columns.
+
+    `order` are expressions of SQL, each with DESC behind it or not. This process has one partition.
+    """
+    if isinstance(df, LocalFrame):
+        return sorted_here(df, order)
+    columns = [each.removesuffix(DESCENDING) for each in order]
+    return by_spark(parted(df, partitions, by) if by else df).sortWithinPartitions(
+        *map(F.expr, columns), ascending=[not each.endswith(DESCENDING) for each in order]
+    )
+
+
+def parted(df: Frame, partitions: int | None, by: Sequence[str]) -> Frame:
+    """The rows in partitions by these columns, so many or as many as the session has."""
+    if isinstance(df, LocalFrame):
+        return df
+    number = () if partitions is None else (partitions,)
+    return df.repartition(*number, *map(F.col, by))
+
+
+def united(frames: Sequence[Frame]) -> Frame:
+    """The rows of all frames, by the names of their columns; what one lacks is null in its rows."""
+    if isinstance(frames[0], LocalFrame):
+        tables = [frame.rows for frame in frames if isinstance(frame, LocalFrame)]
+        return LocalFrame(pa.concat_tables(tables, promote_options="permissive"))
+    whole, *others = map(by_spark, frames)
+    for other in others:
+        whole = whole.unionByName(other, allowMissingColumns=True)
+    return whole
+
+
+def by_spark(frame: Frame) -> DataFrame:
+    """The frame as Spark's, for what Spark alone can do."""
+    if isinstance(frame, LocalFrame):
+        raise TypeError("rows of this process are no DataFrame of Spark")
+    return frame
+
+
+def in_one_partition(df: Frame, *, is_exchanged: bool = False) -> Frame:
+    """The rows in one partition; `is_exchanged`: computed by as many tasks as before."""
+    if isinstance(df, LocalFrame):
+        return df
+    return df.repartition(1) if is_exchanged else df.coalesce(1)
 
 
 def _plain_strings(df: DataFrame, row_type: type) -> DataFrame:
@@ -245,8 +311,10 @@ def without_text(fn: object) -> Iterator[None]:
         raise errors.StageError(f"{_name(fn)} failed with {_where(error)}") from None
 
 
-def rows_of(df: DataFrame, row_type: type[Row]) -> list[Row]:
-    """Collect a small DataFrame as `row_type` rows; never for anything with text."""
+def rows_of(df: Frame, row_type: type[Row]) -> list[Row]:
+    """Collect a small frame as `row_type` rows; never for anything with text."""
+    if isinstance(df, LocalFrame):
+        return decode(df.rows, row_type)
     with plain_errors():
         table = df.selectExpr(*(field.name for field in fields(row_type))).toArrow()  # type: ignore[arg-type]
     return decode_batch(row_type, table)

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
-from pyspark.sql import DataFrame
-
 from medhelm_spark.domain.helm_export import ExportedState, ExportedStats, Line
 from medhelm_spark.domain.helm_results import is_stored
 from medhelm_spark.domain.request import (
@@ -29,10 +27,10 @@ from medhelm_spark.domain.stages import (
 )
 from medhelm_spark.domain.stats import PerInstanceStats, Stat
 from medhelm_spark.lake.literals import literal
-from medhelm_spark.lake.rows import map_rows, plain_errors
+from medhelm_spark.lake.rows import Frame, by_spark, map_rows, plain_errors
 from medhelm_spark.lake.settings import temporarily
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.states import requests_of
+from medhelm_spark.stages.states import prompts_of, requests_of
 
 ROWS_AT_ONCE = "spark.sql.parquet.columnarReaderBatchSize"
 
@@ -77,9 +75,7 @@ def exported_states(ctx: Context, spec: RunSpec, write: Write) -> Iterator[str]:
     """The requests of a run as `write` words them, in the order of the data; none is kept."""
     ctx = ctx.within(EXPORT_HELM)
     planned = requests_of(ctx, [spec.run_spec_id], PLAN, Purpose.EVALUATE)
-    prompts = ctx.lake.read("prompts").join(
-        planned.select("prompt_id").distinct(), "prompt_id", "left_semi"
-    )
+    prompts = by_spark(prompts_of(ctx, planned, None))
     rows = ctx.lake.query(
         _STATES,
         planned=planned,
@@ -127,13 +123,13 @@ def has_requests(ctx: Context, spec: RunSpec) -> bool:
     return bool(ctx.finished(SCORE, [spec.run_spec_id]))
 
 
-def _data(ctx: Context, spec: RunSpec) -> DataFrame:
+def _data(ctx: Context, spec: RunSpec) -> Frame:
     return ctx.current("instances", INGEST, [spec.data_version], "data_version")
 
 
-def _lines(ctx: Context, lines: DataFrame) -> Iterator[str]:
+def _lines(ctx: Context, lines: Frame) -> Iterator[str]:
     """The rows one partition after the other: no more of them is at the driver at once."""
     # Texts of whole records in hand: Spark's 4,096 rows of them at once would fill a heap.
     with temporarily(ctx.lake.spark, {ROWS_AT_ONCE: "64"}), plain_errors():
-        for row in lines.toLocalIterator():
+        for row in by_spark(lines).toLocalIterator():
             yield row.text

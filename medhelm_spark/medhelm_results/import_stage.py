@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from pyspark.sql import DataFrame
-
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.comparability import JURY
 from medhelm_spark.domain.deployment import UNKNOWN
@@ -36,7 +34,7 @@ from medhelm_spark.domain.stats import PerInstanceStats, Stat
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.literals import literals
-from medhelm_spark.lake.rows import map_rows, rows_of
+from medhelm_spark.lake.rows import Frame, map_rows, parted, rows_of
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.ingest.stored_levels import StoredLevels, stored_stricter, tell
 from medhelm_spark.stages.machines import refuse_absent
@@ -132,7 +130,7 @@ def stricter_levels(
 def _held(
     ctx: Context, level: AccessLevel, runs: Sequence[HelmFiles], texts: Rows
 ) -> Sequence[StoredLevels]:
-    def hashed() -> DataFrame:
+    def hashed() -> Frame:
         return map_rows(_places(ctx, runs), texts, HelmFiles, HashedText)
 
     return stored_stricter(ctx, level, hashed)
@@ -145,7 +143,7 @@ def survey(ctx: Context, runs: Sequence[HelmFiles], reads: Rows) -> dict[str, Su
         return {row.path: row for row in rows_of(rows, Surveyed)}
 
 
-def _places(ctx: Context, runs: Sequence[HelmFiles]) -> DataFrame:
+def _places(ctx: Context, runs: Sequence[HelmFiles]) -> Frame:
     """A task for each run, as far as there are cores; on a cluster its machines have the files.
 
     Raises:
@@ -154,7 +152,7 @@ def _places(ctx: Context, runs: Sequence[HelmFiles]) -> DataFrame:
     if not ctx.is_one_machine:
         refuse_absent(ctx, [run.path for run in runs], "MedHELM's results")
     frame = ctx.lake.frame(runs, HelmFiles)
-    return frame.repartition(min(len(runs), 4 * ctx.cores), "path") if len(runs) > 1 else frame
+    return parted(frame, min(len(runs), 4 * ctx.cores), ("path",)) if len(runs) > 1 else frame
 
 
 def imported_already(

@@ -16,6 +16,7 @@ from medhelm_spark.governance.declassification import approved_levels, lowered
 from medhelm_spark.governance.stated_levels import levels_of, with_levels, with_user_data
 from medhelm_spark.metrics import declared_labels
 from medhelm_spark.pipeline.checks import check_engines, to_infer
+from medhelm_spark.pipeline.in_process import is_small
 from medhelm_spark.pipeline.resolve import Resolved
 from medhelm_spark.pipeline.skipped import absent_files, absent_runs, refuse_all
 from medhelm_spark.policy.plugins import check_plugins
@@ -146,7 +147,7 @@ def _load(
     reasons = _absent(resolved, strict=strict)
     asked = to_infer(runs).values() if is_asked else ()
     workspace.expect(map(_highest, given.cards.values()), asked)
-    ctx = workspace.context(suite)
+    ctx = workspace.context(suite, is_in_process=is_small(workspace, runs, given.cards))
     if is_asked:
         ready(ctx, to_infer(runs).values())
     if skip_completed:

@@ -6,11 +6,7 @@ an answer of that length. Work that is settled costs nothing and is not counted.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import reduce
 from operator import attrgetter
-
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from medhelm_spark.adaptation.decoding import estimate_text_tokens
 from medhelm_spark.domain.annotation import RUBRIC_ITEMS
@@ -18,7 +14,7 @@ from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stages import ANNOTATE, INGEST
 from medhelm_spark.engines.tokens import token_counter
-from medhelm_spark.lake.rows import map_rows, rows_of
+from medhelm_spark.lake.rows import Frame, map_rows, rows_of, united
 from medhelm_spark.stages.annotate.judges import JudgeCall, Judging, judge_calls, subjects_of
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.pending import InferenceTargets, pending_of
@@ -119,23 +115,21 @@ def costs(
     frames = [*_to_ask(ctx, specs, recipients), *_to_judge(ctx, specs, judging)]
     if not frames:
         return {}
-    counted = map_rows(
-        reduce(DataFrame.unionByName, frames), CountTokens(deployments), ToCount, Counted
-    )
+    counted = map_rows(united(frames), CountTokens(deployments), ToCount, Counted)
     sums = rows_of(ctx.lake.query(SUMS, counted=counted), Cost)
     return {row.model_deployment: row for row in sorted(sums, key=attrgetter("model_deployment"))}
 
 
 def _to_ask(
     ctx: Context, specs: Sequence[RunSpec], recipients: InferenceTargets
-) -> Iterator[DataFrame]:
+) -> Iterator[Frame]:
     to_infer = recipients.to_infer
     if to_infer:
         left = pending_of(ctx, [spec.run_spec_id for spec in specs], recipients, to_infer)
         yield ctx.lake.query(TO_ASK, pending=left)
 
 
-def _to_judge(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> Iterator[DataFrame]:
+def _to_judge(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> Iterator[Frame]:
     judged = [spec for spec in specs if judging.annotators.get(spec.run_spec_id)]
     done = ctx.finished(ANNOTATE, [spec.run_spec_id for spec in judged])
     todo = [spec for spec in judged if spec.run_spec_id not in done]
@@ -145,7 +139,7 @@ def _to_judge(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> Itera
     yield ctx.lake.query(
         TO_JUDGE,
         subjects=subjects_of(ctx, judge_calls(judging, todo)),
-        calls=F.broadcast(ctx.lake.frame(_judge_costs(judging, todo), JudgeCost)),
+        calls=ctx.lake.frame(_judge_costs(judging, todo), JudgeCost),
         instances_now=ctx.current("instances", INGEST, versions, "data_version"),
     )
 

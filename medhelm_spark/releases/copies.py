@@ -13,6 +13,7 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.stages import SCORE
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.errors import LakeError
+from medhelm_spark.lake.rows import by_spark
 from medhelm_spark.lake.tables import WRITE_ID
 from medhelm_spark.releases.pinned import COPIES, Change, ReleaseRows, own_stats
 from medhelm_spark.releases.tables import ReleasedStat, ReleaseMember
@@ -46,7 +47,8 @@ def write_copies(ctx: Context, rows: ReleaseRows, scores: Iterable[ValuePin]) ->
     write_id = (rows.members[0].writes or {})[stats_table]
     txn = (write_id, 1)
     ctx.lake.append_rows(stats_table, _stats(rows, release), write_id, txn=txn)
-    copied = pinned_rows(ctx.lake, SCORES, scores).withColumn("release", F.lit(release))
+    pinned = by_spark(pinned_rows(ctx.lake, SCORES, scores))
+    copied = pinned.withColumn("release", F.lit(release))
     copied = copied.drop(WRITE_ID).repartition("run_spec_id").sortWithinPartitions("run_spec_id")
     ctx.lake.ensure(scores_table)
     ctx.lake.append(scores_table, copied, write_id, txn=txn, at_most=_size(ctx, rows))

@@ -8,15 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import DataFrame
-
 from medhelm_spark.domain.request import Annotation, PlannedRequest, Prompt, RequestResult
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stats import PerInstanceStats
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.progress import Watch
-from medhelm_spark.lake.rows import map_rows, rows_of
+from medhelm_spark.lake.rows import Frame, map_rows, rows_of
 from medhelm_spark.releases.pinned import COPIES, Change, ReleaseRows, copy_of
 from medhelm_spark.releases.value_hash import COMBINED, row_digest
 
@@ -144,7 +142,7 @@ def data_versions(rows: ReleaseRows) -> dict[str, str]:
     return {row.run_spec_id: row.run_spec.data_version for row in rows.planned.values()}
 
 
-def pinned_rows(lake: Lake, table: str, pins: Iterable[ValuePin]) -> DataFrame:
+def pinned_rows(lake: Lake, table: str, pins: Iterable[ValuePin]) -> Frame:
     """The rows of the pinned writes in a table of OF_RUNS, with their `write_id`."""
     sql = _PINNED.format(columns="t.*", table=table, key=OF_RUNS[table].key)
     return lake.query(sql, pins=lake.frame(pins, ValuePin))
@@ -244,15 +242,15 @@ def row_hashes(
     return hashes
 
 
-def _planned(lake: Lake, pins: Sequence[ValuePin]) -> DataFrame:
+def _planned(lake: Lake, pins: Sequence[ValuePin]) -> Frame:
     sql = _PINNED.format(columns="t.*", table="requests", key="run_spec_id")
     return lake.query(sql, pins=lake.frame(pins, ValuePin))
 
 
-def _digests(rows: DataFrame, place: _Place, watch: Watch) -> DataFrame:
+def _digests(rows: Frame, place: _Place, watch: Watch) -> Frame:
     return map_rows(rows, watch(_Digests(place.key)), place.row, _Digest)
 
 
-def _combined(lake: Lake, digests: DataFrame) -> dict[str, str]:
+def _combined(lake: Lake, digests: Frame) -> dict[str, str]:
     rows = rows_of(lake.query(COMBINED, digests=digests), _Hash)
     return {row.unit: row.digest for row in rows}

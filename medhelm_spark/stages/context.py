@@ -6,8 +6,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TextIO
 
-from pyspark.sql import DataFrame
-
 from medhelm_spark.domain.cluster import Cluster
 from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.stages import Stage
@@ -15,12 +13,17 @@ from medhelm_spark.lake.condition import RowCondition, one_of
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.lease import this_holder
 from medhelm_spark.lake.literals import among, any_of, literal, literals
-from medhelm_spark.lake.progress import Watch, metered
+from medhelm_spark.lake.progress import Watch
+from medhelm_spark.lake.rows import Frame
 from medhelm_spark.lake.tables import SCHEMA_VERSION, WRITE_ID
 from medhelm_spark.lake.user import this_user
 from medhelm_spark.lake.views import CURRENT_RESULTS
 from medhelm_spark.stages.ledger import Ledger
 from medhelm_spark.version import VERSION
+
+ASKED = """
+SELECT r.* FROM {results} r LEFT SEMI JOIN {asked} a ON a.request_id = r.request_id
+"""
 
 TICK = timedelta(microseconds=1)
 Say = Callable[[str], None]
@@ -76,7 +79,7 @@ class Context:
 
     def current(
         self, table: str, stage: Stage, units: Iterable[str], unit: str = "run_spec_id"
-    ) -> DataFrame:
+    ) -> Frame:
         """The rows of `table` that `stage` last finished for these units.
 
         The same rows as `views.output_of`, as a filter that Delta answers from its file statistics:
@@ -100,25 +103,25 @@ class Context:
         )
         return RowCondition(sql=sql, values={WRITE_ID: list(written), unit: named})
 
-    def prompts(self, renders: Iterable[str]) -> DataFrame:
+    def prompts(self, renders: Iterable[str]) -> Frame:
         """All prompts of these renderings."""
         return self.lake.read("prompts", one_of("render_id", list(renders)))
 
     def results(
         self,
         deployments: Iterable[str],
-        asked: DataFrame | None = None,
+        asked: Frame | None = None,
         ids: Collection[str] | None = None,
-    ) -> DataFrame:
+    ) -> Frame:
         """The standing result of every request that these deployments were sent, as `tried`."""
         return self.lake.query(CURRENT_RESULTS, request_results=self.tried(deployments, asked, ids))
 
     def tried(
         self,
         deployments: Iterable[str],
-        asked: DataFrame | None = None,
+        asked: Frame | None = None,
         ids: Collection[str] | None = None,
-    ) -> DataFrame:
+    ) -> Frame:
         """All results of the requests that these deployments were sent.
 
         Of those in the column `request_id` of `asked` alone, where that is given: a model answers
@@ -130,11 +133,11 @@ class Context:
         # An IN list is part of `where`; it is exact, and spares the join.
         if asked is None or ids is not None:
             return rows
-        return rows.join(asked.select("request_id"), "request_id", "left_semi")
+        return self.lake.query(ASKED, results=rows, asked=asked)
 
     def metered(self, label: str, total: int | None = None) -> AbstractContextManager[Watch]:
         """Shows the rows that a job makes while it runs (see `lake.progress`)."""
-        return metered(self.lake.spark, self.terminal, label, total)
+        return self.lake.metered(self.terminal, label, total)
 
     def finished(self, stage: Stage, units: Iterable[str]) -> dict[str, RunRecord]:
         """The newest finished record of each of these units, where there is one."""

@@ -1,10 +1,7 @@
 """Request states: requests, results, instances and verdicts joined by key, as metrics see them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
 
 from medhelm_spark.adaptation.extraction import read_answer
 from medhelm_spark.adaptation.medhelm_reading import as_medhelm_got
@@ -31,7 +28,7 @@ from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.lake.columnar import fields_of
 from medhelm_spark.lake.condition import one_of
-from medhelm_spark.lake.rows import rows_of
+from medhelm_spark.lake.rows import Frame, rows_of
 from medhelm_spark.stages.context import Context, results_where
 
 INSTANCE_KEY = ("data_version", "instance_id", "perturbation")
@@ -65,6 +62,67 @@ DRAWN = f"""
 SELECT run_spec_id, count(*) AS instances, CAST(bit_xor(xxhash64(instance_id)) AS STRING) AS drawn
 FROM {{planned}} WHERE {AS_IT_IS} GROUP BY run_spec_id
 """
+
+
+PROMPTS_OF = """
+SELECT p.* FROM {prompts} p LEFT SEMI JOIN {planned} q ON q.prompt_id = p.prompt_id
+"""
+
+_ON_KEY = " AND ".join(f"{{0}}.{name} = q.{name}" for name in EVALUATION_KEY)
+
+# Instances come last of what every state needs: what is joined is shuffled by the next join's key,
+# and an input may be long.
+JOINED = """
+FROM {planned} q JOIN {data} d ON d.run_spec_id = q.run_spec_id
+LEFT JOIN {results} r ON r.request_id = q.request_id
+JOIN {instances_now} i ON i.data_version = d.data_version AND i.instance_id = q.instance_id
+ AND i.perturbation = q.perturbation
+"""
+
+# A text that was rendered twice is one prompt.
+OF_PROMPTS = f"""
+JOIN (SELECT prompt_id, {", ".join(f"max({name}) AS {name}" for name in FROM_PROMPT)}
+      FROM {{prompts_now}} GROUP BY prompt_id) p ON p.prompt_id = q.prompt_id
+"""
+
+VERDICTS = f"""
+LEFT JOIN (SELECT {", ".join(EVALUATION_KEY)},
+                  sort_array(collect_list(struct(annotator, judge, rubric_item, status, scores)))
+                  AS verdicts
+           FROM {{annotations_now}} GROUP BY {", ".join(EVALUATION_KEY)}) v
+  ON {_ON_KEY.format("v")}
+"""
+
+# A file of imported answers may have several rows of one.
+STORED = f"""
+LEFT JOIN (SELECT {", ".join(EVALUATION_KEY)},
+                  flatten(collect_list(
+                    transform(stats, s -> named_struct('name', s.name, 'value', s.value))))
+                  AS stored
+           FROM {{stored_now}} GROUP BY {", ".join(EVALUATION_KEY)}) t
+  ON {_ON_KEY.format("t")}
+"""
+
+_SOURCES = (
+    dict.fromkeys(EVALUATION_KEY, "q")
+    | dict.fromkeys((*ALWAYS, *FROM_INSTANCE), "i")
+    | dict.fromkeys(FROM_RESULT, "r")
+    | dict.fromkeys(FROM_PROMPT, "p")
+    | {"verdicts": "v", "stored": "t"}
+)
+"""By field of RequestState what `states` reads it from."""
+
+NULLABLE = (
+    "failure",
+    "prompt_tokens",
+    "completion_tokens",
+    "request_time",
+    "completions",
+    "unreadable",
+    "medhelm",
+    "cluster_id",
+    "stored",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,12 +185,11 @@ class FewAsked:
     prompt_ids: tuple[str, ...]
 
 
-def requests_of(
-    ctx: Context, run_spec_ids: Iterable[str], stage: Stage, purpose: Purpose
-) -> DataFrame:
+def requests_of(ctx: Context, run_spec_ids: Iterable[str], stage: Stage, purpose: Purpose) -> Frame:
     """The current requests of these RunSpecs that a stage planned for a purpose."""
-    planned = ctx.current("requests", stage, run_spec_ids)
-    return planned.where(F.col("purpose") == purpose.value)
+    current = ctx.is_current(stage, run_spec_ids)
+    sql = f"purpose = '{purpose.value}' AND ({current.sql})"
+    return ctx.lake.read("requests", replace(current, sql=sql))
 
 
 def planned_sql(ctx: Context, run_spec_ids: Iterable[str], stage: Stage, purpose: Purpose) -> str:
@@ -223,7 +280,7 @@ def drawn_of(ctx: Context, run_spec_ids: Iterable[str]) -> dict[str, Drawn]:
     return {row.run_spec_id: row for row in rows_of(ctx.lake.query(DRAWN, planned=planned), Drawn)}
 
 
-def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> DataFrame:
+def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> Frame:
     """RequestState rows of these RunSpecs, carrying only the fields in `needs`."""
     units = [spec.run_spec_id for spec in specs]
     data = [DataOf(run_spec_id=spec.run_spec_id, data_version=spec.data_version) for spec in specs]
@@ -235,38 +292,32 @@ def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> Dat
     instances = ctx.current(
         "instances", INGEST, {spec.data_version for spec in specs}, "data_version"
     )
-    joined = (
-        planned.select("request_id", "prompt_id", *EVALUATION_KEY)
-        .join(F.broadcast(ctx.lake.frame(data, DataOf)), "run_spec_id")
-        .join(results.select("request_id", *FROM_RESULT), "request_id", "left")
-        # Last, because what is joined is shuffled by the next join's key: an input may be long.
-        .join(
-            instances.select(*INSTANCE_KEY, *ALWAYS, *(needs & {*FROM_INSTANCE})),
-            list(INSTANCE_KEY),
-        )
-    )
+    frames: dict[str, Frame] = {
+        "planned": planned,
+        "data": ctx.lake.frame(data, DataOf),
+        "results": results,
+        "instances_now": instances,
+    }
+    joins = [JOINED]
     if needs & {*FROM_PROMPT}:
-        joined = joined.join(_prompts(prompts_of(ctx, planned, few)), "prompt_id")
+        frames["prompts_now"] = prompts_of(ctx, planned, few)
+        joins.append(OF_PROMPTS)
     if "verdicts" in needs:
-        joined = joined.join(_verdicts(ctx, units), list(EVALUATION_KEY), "left")
+        frames["annotations_now"] = ctx.current("annotations", ANNOTATE, units)
+        joins.append(VERDICTS)
     if "stored" in needs:
-        joined = joined.join(_stored(ctx, units), list(EVALUATION_KEY), "left")
-    kept = {*EVALUATION_KEY, *ALWAYS, "failure", "completions", *needs} & set(joined.columns)
-    columns = [_column(name, name in kept) for name in RequestState.__dataclass_fields__]
-    return joined.select(*columns)
+        frames["stored_now"] = ctx.current("per_instance_stats", IMPORT_HELM, units)
+        joins.append(STORED)
+    kept = {*EVALUATION_KEY, *ALWAYS, "failure", "completions", *needs}
+    columns = [_column(name, kept) for name in RequestState.__dataclass_fields__]
+    return ctx.lake.query(f"SELECT {', '.join(columns)} {''.join(joins)}", **frames)
 
 
-def prompts_of(ctx: Context, planned: DataFrame, few: FewAsked | None) -> DataFrame:
+def prompts_of(ctx: Context, planned: Frame, few: FewAsked | None) -> Frame:
     """The prompts of planned requests; `few` are these requests, where they are few."""
     if few:
         return ctx.lake.read("prompts", one_of("prompt_id", few.prompt_ids, len(few.prompt_ids)))
-    return ctx.lake.read("prompts").join(planned.select("prompt_id"), "prompt_id", "left_semi")
-
-
-def _prompts(prompts: DataFrame) -> DataFrame:
-    """What is known of the prompts without their text; a text that was rendered twice is one."""
-    known = [F.max(name).alias(name) for name in FROM_PROMPT]
-    return prompts.groupBy("prompt_id").agg(*known)
+    return ctx.lake.query(PROMPTS_OF, prompts=ctx.lake.read("prompts"), planned=planned)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -365,39 +416,15 @@ def reading_needs(spec: RunSpec) -> frozenset[str]:
     return frozenset()
 
 
-def _verdicts(ctx: Context, run_spec_ids: Sequence[str]) -> DataFrame:
-    verdict = F.struct("annotator", "judge", "rubric_item", "status", "scores")
-    current = ctx.current("annotations", ANNOTATE, run_spec_ids)
-    return current.groupBy(*EVALUATION_KEY).agg(
-        F.sort_array(F.collect_list(verdict)).alias("verdicts")
-    )
+def _column(name: str, kept: Set[str]) -> str:
+    """A column of RequestState in SQL; the default of one that nobody asked for."""
+    source = _SOURCES.get(name)
+    if source is None or name not in kept:
+        return f"{_absent(name)} AS {name}"
+    return f"{source}.{name}"
 
 
-def _stored(ctx: Context, run_spec_ids: Sequence[str]) -> DataFrame:
-    """The values that came with imported answers; a file may have several rows of one."""
-    current = ctx.current("per_instance_stats", IMPORT_HELM, run_spec_ids)
-    values = F.expr("transform(stats, s -> named_struct('name', s.name, 'value', s.value))")
-    return current.groupBy(*EVALUATION_KEY).agg(F.flatten(F.collect_list(values)).alias("stored"))
-
-
-def _column(name: str, kept: bool) -> Column:
-    return F.col(name) if kept else _absent(name).alias(name)
-
-
-def _absent(name: str) -> Column:
-    """The default of a RequestState field that nobody asked for."""
-    ddl = fields_of(RequestState)[name].ddl
-    empty: Mapping[str, Column] = {"ARRAY": F.array(), "MAP": F.create_map(), "STRING": F.lit("")}
-    nullable = name in (
-        "failure",
-        "prompt_tokens",
-        "completion_tokens",
-        "request_time",
-        "completions",
-        "unreadable",
-        "medhelm",
-        "cluster_id",
-        "stored",
-    )
-    start = F.lit(None) if nullable else empty.get(ddl.split("<")[0], F.lit(0))
-    return start.cast(ddl.replace(": ", ":"))
+def _absent(name: str) -> str:
+    kind = fields_of(RequestState)[name].ddl.replace(": ", ":")
+    empty = {"ARRAY": "array()", "MAP": "map()", "STRING": "''"}.get(kind.split("<")[0], "0")
+    return f"CAST({'NULL' if name in NULLABLE else empty} AS {kind})"

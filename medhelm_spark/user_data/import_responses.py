@@ -16,7 +16,7 @@ from medhelm_spark.domain.stages import IMPORT_RESPONSES, INGEST, PLAN
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import DataError
 from medhelm_spark.lake.lake import new_write_id
-from medhelm_spark.lake.rows import map_rows, plain_errors, rows_of
+from medhelm_spark.lake.rows import Frame, by_spark, map_rows, plain_errors, rows_of
 from medhelm_spark.stages.broadcast_files import for_tasks
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.ingest.source_tables import RawRow, newest_version, raw_rows
@@ -127,7 +127,7 @@ def _revision(ctx: Context, answers: AnswerFile) -> str:
     return revision_of(content_id(check.rows, check.fingerprint), answers.names)
 
 
-def _responses(ctx: Context, answers: AnswerFile) -> DataFrame:
+def _responses(ctx: Context, answers: AnswerFile) -> Frame:
     if answers.table is None:
         file = File(paths=tuple(map(_absolute, answers.parts)))
         reading = ReadResponses(answers, for_tasks(ctx, {"the file of answers": list(file.paths)}))
@@ -207,17 +207,19 @@ def _placed(ctx: Context, specs: Sequence[RunSpec], answers: AnswerFile) -> Data
     units = [spec.run_spec_id for spec in specs]
     versions = sorted({spec.data_version for spec in specs})
     instances = ctx.current("instances", INGEST, versions, "data_version")
-    planned = requests_of(ctx, units, PLAN, Purpose.EVALUATE).where("perturbation = ''")
-    return ctx.lake.query(
-        PLACED,
-        responses=_responses(ctx, answers),
-        keys=instances.select("instance_id", "source_id").distinct(),
-        planned=planned,
+    planned = requests_of(ctx, units, PLAN, Purpose.EVALUATE)
+    return by_spark(
+        ctx.lake.query(
+            PLACED,
+            responses=_responses(ctx, answers),
+            keys=by_spark(instances).select("instance_id", "source_id").distinct(),
+            planned=by_spark(planned).where("perturbation = ''"),
+        )
     )
 
 
 def _unanswered(ctx: Context, specs: Sequence[RunSpec], placed: DataFrame) -> DataFrame:
-    results = ctx.results({spec.model_deployment for spec in specs}, placed)
+    results = by_spark(ctx.results({spec.model_deployment for spec in specs}, placed))
     answered = results.where("failure IS NULL").select("request_id")
     once = placed.where("trial = trial_index").dropDuplicates(["request_id"])
     return once.join(answered, "request_id", "left_anti").select(*Matched.__dataclass_fields__)
@@ -225,8 +227,8 @@ def _unanswered(ctx: Context, specs: Sequence[RunSpec], placed: DataFrame) -> Da
 
 def _answered(ctx: Context, specs: Sequence[RunSpec]) -> bool:
     units = [spec.run_spec_id for spec in specs]
-    planned = requests_of(ctx, units, PLAN, Purpose.EVALUATE)
-    results = ctx.results({spec.model_deployment for spec in specs}, planned)
+    planned = by_spark(requests_of(ctx, units, PLAN, Purpose.EVALUATE))
+    results = by_spark(ctx.results({spec.model_deployment for spec in specs}, planned))
     return bool(
         planned.join(results.select("request_id"), "request_id", "left_semi").limit(1).count()
     )

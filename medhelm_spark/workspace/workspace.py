@@ -249,18 +249,18 @@ class Workspace:
         sql = newest("imported_scenarios", ["scenario_name"], "imported_at DESC")
         return tuple(self.reader.rows(sql, ImportedScenario))
 
-    def context(self, suite: str) -> Context:
-        """What the stages of one suite need."""
+    def context(self, suite: str, *, is_in_process: bool = False) -> Context:
+        """What the stages of one suite need; `is_in_process`: this process computes their rows."""
         now = self.cluster()
         return Context(
-            lake=self.lake,
+            lake=self.lake.in_process() if is_in_process else self.lake,
             suite=suite,
             say=self.say,
             chunk_requests=self.settings.chunk_requests,
             commit_seconds=self.settings.commit_seconds,
             slots=self.settings.slots,
             cluster=self.cluster,
-            cores=cores_of(now),
+            cores=1 if is_in_process else cores_of(now),
             is_one_machine=now.is_one_machine,
             terminal=sys.stderr if sys.stderr.isatty() else None,
         )

@@ -3,9 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
 from medhelm_spark.adaptation.decoding import (
     ESTIMATED_TOKENS_SQL,
     REQUEST_ID_SQL,
@@ -26,7 +23,7 @@ from medhelm_spark.domain.request import EVALUATION_KEY, Completion, Decoding, P
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import Message, Reference
 from medhelm_spark.domain.stages import INGEST, PLAN, PLAN_JUDGES
-from medhelm_spark.lake.rows import map_rows
+from medhelm_spark.lake.rows import Frame, map_rows, sorted_rows
 from medhelm_spark.policy.levels import strictest_sql
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.run_stage import run_stage
@@ -40,6 +37,8 @@ SELECT {", ".join(f"q.{name}" for name in EVALUATION_KEY)}, q.request_id AS judg
        md5(concat(q.instance_id, '|', q.perturbation, '|', q.request_id)) AS subject_id
 FROM {{answered}} q JOIN {{annotators}} a ON a.run_spec_id = q.run_spec_id
 """
+
+JUDGED = "SELECT judged_request_id AS request_id FROM {subjects}"
 
 TASKS = f"""
 SELECT s.subject_id, s.render_id, i.input AS question, i.messages, i.references, i.extra_data,
@@ -181,13 +180,16 @@ def judge_calls(judging: Judging, specs: Iterable[RunSpec]) -> list[JudgeCall]:
     ]
 
 
-def subjects_of(ctx: Context, calls: Sequence[JudgeCall]) -> DataFrame:
+def subjects_of(ctx: Context, calls: Sequence[JudgeCall]) -> Frame:
     """The answers that these calls judge, once per annotator."""
-    names = ("run_spec_id", "data_version", "annotator", "render_id")
-    frame = ctx.lake.frame(calls, JudgeCall).select(*names).distinct()
+    annotators = {
+        (call.run_spec_id, call.annotator, call.render_id): call for call in calls
+    }.values()
     units = sorted({call.run_spec_id for call in calls})
     answered = requests_of(ctx, units, PLAN, Purpose.EVALUATE)
-    return ctx.lake.query(SUBJECTS, answered=answered, annotators=F.broadcast(frame))
+    return ctx.lake.query(
+        SUBJECTS, answered=answered, annotators=ctx.lake.frame(annotators, JudgeCall)
+    )
 
 
 def _ask_judges(judging: Judging, specs: Iterable[RunSpec]) -> AskJudges:
@@ -256,7 +258,7 @@ def _write(
         ),
         results=ctx.results(
             {spec.model_deployment for spec in specs},
-            subjects.select(F.col("judged_request_id").alias("request_id")),
+            ctx.lake.query(JUDGED, subjects=subjects),
             few.request_ids if few else None,
         ),
     )
@@ -265,8 +267,8 @@ def _write(
     planned = ctx.lake.query(
         PLANNED,
         subjects=subjects,
-        calls=F.broadcast(ctx.lake.frame(calls, JudgeCall)),
+        calls=ctx.lake.frame(calls, JudgeCall),
         known=ctx.prompts(ask_judges.rubrics),
     )
-    ordered = planned.sortWithinPartitions("run_spec_id")
+    ordered = sorted_rows(planned, "run_spec_id")
     ctx.lake.append("requests", ordered, write_id, at_most=size)

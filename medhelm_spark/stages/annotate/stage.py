@@ -6,9 +6,6 @@ A new judge or rubric reads stored answers again and never asks the evaluated mo
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
 from medhelm_spark.adaptation.decoding import call_id
 from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
 from medhelm_spark.annotators.jury import annotation_for, judge_decoding, needs_judging
@@ -30,8 +27,9 @@ from medhelm_spark.domain.request import (
 from medhelm_spark.domain.run import RunSpec, Unreadable
 from medhelm_spark.domain.stages import ANNOTATE, PLAN, PLAN_JUDGES
 from medhelm_spark.domain.thinking import without_thinking
-from medhelm_spark.lake.rows import map_rows
+from medhelm_spark.lake.rows import Frame, map_rows
 from medhelm_spark.stages.annotate.judges import (
+    JUDGED,
     JudgeCall,
     JudgedAnswers,
     Judging,
@@ -59,6 +57,8 @@ LEFT JOIN {{judge_requests}} q
 LEFT JOIN {{results}} r ON r.request_id = q.request_id
 LEFT JOIN {{results}} a ON a.request_id = s.judged_request_id
 """
+
+READ = f"SELECT request_id FROM {{judge_requests}} UNION ALL {JUDGED}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,12 +230,11 @@ def _read_verdicts(
     run_stage(ctx, ANNOTATE, fingerprints, write)
 
 
-def _verdict_tasks(ctx: Context, judging: Judging, specs: Mapping[str, RunSpec]) -> DataFrame:
+def _verdict_tasks(ctx: Context, judging: Judging, specs: Mapping[str, RunSpec]) -> Frame:
     calls = judge_calls(judging, specs.values())
     deployments = {spec.model_deployment for spec in specs.values()} | set(judging.deployments)
     subjects = subjects_of(ctx, calls)
     judge_requests = requests_of(ctx, specs, PLAN_JUDGES, Purpose.JUDGE)
-    judged = subjects.select(F.col("judged_request_id").alias("request_id"))
     few = [
         few_asked(ctx, specs, PLAN, Purpose.EVALUATE),
         few_asked(ctx, specs, PLAN_JUDGES, Purpose.JUDGE),
@@ -244,11 +243,11 @@ def _verdict_tasks(ctx: Context, judging: Judging, specs: Mapping[str, RunSpec])
     return ctx.lake.query(
         VERDICTS,
         subjects=subjects,
-        calls=F.broadcast(ctx.lake.frame(calls, JudgeCall)),
+        calls=ctx.lake.frame(calls, JudgeCall),
         judge_requests=judge_requests,
         results=ctx.results(
             deployments,
-            judge_requests.select("request_id").union(judged),
+            ctx.lake.query(READ, judge_requests=judge_requests, subjects=subjects),
             ids if None not in few else None,
         ),
     )

@@ -36,12 +36,17 @@ class ChunkServer:
     """The driver's end: one dispatcher per stream, each a set of deployments asked in turn.
 
     `unanswered` gives what is left of chunks whose process ended, without what it had answered.
+    Where `is_cancelled`, slots get nothing more.
     """
 
     def __init__(
-        self, host: str, streams: Mapping[str, Dispatcher], unanswered: Unanswered
+        self,
+        host: str,
+        streams: Mapping[str, Dispatcher],
+        unanswered: Unanswered,
+        is_cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._streams, self._unanswered = streams, unanswered
+        self._streams, self._unanswered, self._is_cancelled = streams, unanswered, is_cancelled
         self._lock = threading.Lock()
         self._attempts: dict[int, int] = {}
         self._is_closed = False
@@ -92,7 +97,7 @@ class ChunkServer:
 
     def _answer(self, slot: int, attempt: int, said: Mapping[str, Any]) -> Mapping[str, Any]:
         with self._lock:
-            if self._is_closed or attempt != self._attempts[slot]:
+            if self._is_closed or self._is_cancelled() or attempt != self._attempts[slot]:
                 return {}
             stream = self._streams[said["stream"]]
             if said["op"] == "deployment":

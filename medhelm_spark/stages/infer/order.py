@@ -8,14 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.request import Purpose, Request
 from medhelm_spark.lake.condition import one_of
 from medhelm_spark.lake.literals import literals
+from medhelm_spark.lake.rows import DESCENDING, Frame, sorted_rows
 from medhelm_spark.policy.levels import level_sql, strictness_sql
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.dispatcher import Chunk
@@ -54,9 +52,21 @@ FROM {{pending}} w LEFT JOIN {{levels}} l ON l.request_id = w.request_id
 
 _WITH_PROMPT = f"greatest({strictness_sql('w.access_level')}, {strictness_sql('p.access_level')})"
 WITH_TEXT = f"""
-SELECT w.* EXCEPT (access_level), p.messages, p.text, {level_sql(_WITH_PROMPT)} AS access_level
+SELECT @hint w.* EXCEPT (access_level), p.messages, p.text,
+       {level_sql(_WITH_PROMPT)} AS access_level, CAST(0 AS BIGINT) AS attempts
 FROM {{levelled}} w JOIN {{prompts}} p ON p.prompt_id = w.prompt_id
 """
+
+PLACES = (
+    "model_deployment",
+    "tries > 0",
+    f"decoding.max_tokens{DESCENDING}",
+    "text",
+    "messages",
+    "prompt_id",
+    "request_id",
+)
+"""What the place of a request in the order depends on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +119,7 @@ def ordered_requests(
     recipients: InferenceTargets,
     deployments: Sequence[Deployment],
     at_most: int,
-) -> DataFrame:
+) -> Frame:
     """The pending requests with their prompts, in partitions whose rows are in order.
 
     Those that may become longest come first, so that short ones fill the engine to the end; among
@@ -124,24 +134,18 @@ def ordered_requests(
     levels = ctx.lake.query(
         SOURCE_LEVELS,
         planned=planned,
-        data=F.broadcast(ctx.lake.frame(data, DataOf)),
+        data=ctx.lake.frame(data, DataOf),
         instances=ctx.lake.read("instances", one_of("data_version", versions)),
     )
     pending = pending_of(ctx, run_spec_ids, recipients, deployments)
     levelled = ctx.lake.query(LEVELLED, pending=pending, levels=levels)
-    asked = F.broadcast(levelled) if at_most <= BROADCAST_ROWS else levelled
-    rows = ctx.lake.query(WITH_TEXT, levelled=asked, prompts=prompts_of(ctx, planned, few))
+    hint = "/*+ BROADCAST(w) */ " if at_most <= BROADCAST_ROWS else ""
+    with_text = WITH_TEXT.replace("@hint ", hint)
+    rows = ctx.lake.query(with_text, levelled=levelled, prompts=prompts_of(ctx, planned, few))
     # Judges' requests about one answer go to one partition; another's text is shuffled once, by
     # the key that it was joined by.
     key = "together" if recipients.purpose is Purpose.JUDGE else "prompt_id"
-    own = rows.repartition(1 + at_most // ROWS_OF_A_TASK, F.col(key))
-    longest = F.col("decoding.max_tokens").desc()
-    order = ("text", "messages", "prompt_id", "request_id")
-    ordered = own.sortWithinPartitions("model_deployment", F.col("tries") > 0, longest, *order)
-    return ordered.select(
-        *(name for name in OrderedRequest.__dataclass_fields__ if name != "attempts"),
-        F.lit(0).cast("bigint").alias("attempts"),
-    )
+    return sorted_rows(rows, *PLACES, partitions=1 + at_most // ROWS_OF_A_TASK, by=(key,))
 
 
 def chunks_of(requests: Iterable[OrderedRequest], most: int) -> Iterator[list[OrderedRequest]]:

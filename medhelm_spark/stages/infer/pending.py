@@ -8,14 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import FailureKind, Purpose
 from medhelm_spark.domain.stages import INFER, PLAN, Stage
 from medhelm_spark.engines import IMPORTED
+from medhelm_spark.lake.rows import Frame
 from medhelm_spark.policy.levels import level_sql, strictness_sql
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.states import few_asked, planned_sql, requests_of, results_sql
@@ -154,7 +152,7 @@ def pending_of(
     run_spec_ids: Sequence[str],
     recipients: InferenceTargets,
     to_infer: Sequence[Deployment],
-) -> DataFrame:
+) -> Frame:
     """The requests of these RunSpecs that are not settled, each once, without text."""
     rows = [
         InferenceDeployment(
@@ -169,7 +167,7 @@ def pending_of(
         PENDING.replace("{retry}", "true" if recipients.retry_failed else "false"),
         planned=planned,
         request_results=tried,
-        to_infer=F.broadcast(ctx.lake.frame(rows, InferenceDeployment)),
+        to_infer=ctx.lake.frame(rows, InferenceDeployment),
     )
 
 

@@ -4,14 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from pyspark.sql import DataFrame
-
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.progress import Watch
-from medhelm_spark.lake.rows import map_rows, rows_of
-from medhelm_spark.lake.session import node_addresses
-from medhelm_spark.lake.settings import setting
+from medhelm_spark.lake.rows import Frame, map_rows, rows_of
 from medhelm_spark.lake.staging import staged_name
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.infer.asking import AskEngines
@@ -54,7 +50,7 @@ class PulledOrder:
         """Results that are committed, or lie in files."""
         return self._commits.kept
 
-    def make(self, rows: DataFrame) -> list[OrderedChunk]:
+    def make(self, rows: Frame) -> list[OrderedChunk]:
         """Write the order; its chunks, as they are taken."""
         self._folder.make()
         write = WriteChunks(self._folder, self._ctx.chunk_requests)
@@ -82,7 +78,7 @@ class PulledOrder:
         deployments: Mapping[str, Deployment],
         watch: Watch,
     ) -> set[str]:
-        spark, policy = self._ctx.lake.spark, self._recipients.policy
+        lake, policy = self._ctx.lake, self._recipients.policy
         streams = {
             stream.name: Dispatcher(
                 [chunk.whole for chunk in chunks if chunk.model_deployment in stream.shared],
@@ -90,10 +86,11 @@ class PulledOrder:
             )
             for stream in group
         }
-        host = setting(spark, "spark.driver.host") or "127.0.0.1"
-        server = ChunkServer(host, streams, self._commits.unanswered)
+        server = ChunkServer(
+            lake.driver_host, streams, self._commits.unanswered, lake.is_cancelled.is_set
+        )
         pull = PullChunks(
-            asking=AskEngines(deployments, policy, node_addresses(spark)),
+            asking=AskEngines(deployments, policy, lake.node_addresses),
             address=server.address,
             folder=self._folder,
             streams=tuple(streams),
@@ -101,10 +98,11 @@ class PulledOrder:
             watch=watch,
         )
         slots = max((stream.slots for stream in group), key=attrgetter("count"))
-        tasks = spark.range(0, slots.count, 1, slots.count).withColumnRenamed("id", "number")
         try:
             with self._commits.under_way():
-                rows_of(map_rows(tasks, pull, Slot, SlotDone, slots.needs), SlotDone)
+                rows_of(
+                    map_rows(lake.numbers(slots.count), pull, Slot, SlotDone, slots.needs), SlotDone
+                )
         finally:
             server.close()
         return server.down

@@ -7,9 +7,10 @@ tests/spark/test_ended_jvm.py and tests/unit/stages/test_pulling.py).
 
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
+from functools import partial
 
 from medhelm_spark.domain.request import Request, RequestResult
 from medhelm_spark.engines import Gate
@@ -72,9 +73,9 @@ class PullChunks:
     def _pull(self, slot: int, attempt: int) -> int:
         if len(self.streams) == 1:
             return self._stream(slot, attempt, self.streams[0])
-        with ThreadPoolExecutor(len(self.streams)) as threads:
-            parts = [threads.submit(self._stream, slot, attempt, each) for each in self.streams]
-            return sum(part.result() for part in parts)
+        return sum(
+            in_threads([partial(self._stream, slot, attempt, each) for each in self.streams])
+        )
 
     def _stream(self, slot: int, attempt: int, stream: str) -> int:
         client, gate, results = (
@@ -109,6 +110,26 @@ class PullChunks:
         if taken.open:
             client.down(name)
         return count
+
+
+def in_threads(parts: Sequence[Callable[[], int]]) -> list[int]:
+    """The results of parts, each computed in a thread that ends with the process.
+
+    Raises:
+        Exception: what the first part raised that did, when all have ended.
+    """
+    results: list[Future[int]] = [Future() for _ in parts]
+
+    def compute(part: Callable[[], int], result: Future[int]) -> None:
+        try:
+            result.set_result(part())
+        except BaseException as error:
+            result.set_exception(error)
+
+    for part, result in zip(parts, results, strict=True):
+        threading.Thread(target=compute, args=(part, result), daemon=True).start()
+    wait(results)
+    return [result.result() for result in results]
 
 
 @dataclass(slots=True)

@@ -12,15 +12,13 @@ from itertools import groupby
 from operator import attrgetter
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from medhelm_spark.domain.request import Request, RequestResult
 from medhelm_spark.errors import EngineError
 from medhelm_spark.lake.columnar import ddl
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.progress import Watch
-from medhelm_spark.lake.rows import map_rows, plain_errors, rows_of
-from medhelm_spark.lake.session import node_addresses
+from medhelm_spark.lake.rows import Frame, by_spark, map_rows, plain_errors, rows_of, sorted_rows
 from medhelm_spark.lake.staging import order_name, staged_name
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.infer.asking import AskEngines
@@ -104,12 +102,13 @@ class DealtOrder:
         self.kept = 0
         """Requests of rounds that are committed."""
 
-    def make(self, rows: DataFrame) -> list[OrderedChunk]:
+    def make(self, rows: Frame) -> list[OrderedChunk]:
         """Stage the order; its chunks, as they are taken."""
         number = NumberChunks(self._ctx.chunk_requests)
         staging = self._ctx.lake.staging
         with plain_errors():
-            staging.write(self._name, map_rows(rows, number, OrderedRequest, NumberedRequest))
+            numbered = map_rows(rows, number, OrderedRequest, NumberedRequest)
+            staging.write(self._name, by_spark(numbered))
         return in_order(rows_of(self._ctx.lake.query(LISTED, rows=self._staged()), OrderedChunk))
 
     def ask(self, chunks: Sequence[OrderedChunk], group: Group, watch: Watch) -> set[str]:
@@ -146,12 +145,14 @@ class DealtOrder:
                 zip(chunks, dealt_to(chunks, slots.count), strict=True)
             )
         ]
-        here = F.broadcast(ctx.lake.frame(dealt, Dealt))
-        rows = self._staged().join(here, ["file", "number"]).repartition(slots.count, "slot")
-        ordered = rows.sortWithinPartitions("model_deployment", "rank", "place")
-        asking = AskEngines(deployments, self._recipients.policy, node_addresses(ctx.lake.spark))
+        here = by_spark(ctx.lake.frame(dealt, Dealt))
+        rows = self._staged().join(here, ["file", "number"])
+        order = ("model_deployment", "rank", "place")
+        ordered = by_spark(sorted_rows(rows, *order, partitions=slots.count, by=("slot",)))
+        asking = AskEngines(deployments, self._recipients.policy, ctx.lake.node_addresses)
         requests = ordered.select(*Request.__dataclass_fields__)
-        results = map_rows(requests, watch(AskInTurn(asking)), Request, RequestResult, slots.needs)
+        ask = watch(AskInTurn(asking))
+        results = by_spark(map_rows(requests, ask, Request, RequestResult, slots.needs))
         count = sum(chunk.requests for chunk in chunks)
         staged = staged_name(ctx.suite, ctx.holder, write_id)
         ctx.lake.append_once("request_results", results, write_id, staged=staged, at_most=count)

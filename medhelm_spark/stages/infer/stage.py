@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
-from pyspark.sql import DataFrame
-
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.stages import INFER
@@ -19,6 +17,7 @@ from medhelm_spark.errors import Interrupted, MedhelmSparkError, OutageError, is
 from medhelm_spark.lake.driver_files import LocalFiles
 from medhelm_spark.lake.lease import LeaseHandle, lease
 from medhelm_spark.lake.progress import Watch
+from medhelm_spark.lake.rows import Frame
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.groups import Group, groups_of
 from medhelm_spark.stages.infer.order import OrderedChunk, ordered_requests
@@ -39,7 +38,7 @@ class SendOrder(Protocol):
     def kept(self) -> int:
         """How many requests have a result that is kept."""
 
-    def make(self, rows: DataFrame) -> list[OrderedChunk]:
+    def make(self, rows: Frame) -> list[OrderedChunk]:
         """Store the requests in chunks; the list of the chunks, as they are taken."""
 
     def ask(self, chunks: Sequence[OrderedChunk], group: Group, watch: Watch) -> set[str]:

@@ -13,17 +13,14 @@ cut by their bytes. None of it grows with the number of patients, records or eve
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple, cast
 
-from pyspark.sql import DataFrame
-
 from medhelm_spark.domain.history import EventTable, History
 from medhelm_spark.domain.scenario import DataSource, ScenarioCard
 from medhelm_spark.lake.progress import Watch
-from medhelm_spark.lake.rows import map_rows
+from medhelm_spark.lake.rows import Frame, map_rows, sorted_rows, united
 from medhelm_spark.scenarios import (
     LAKE_COLUMN,
     LEVEL_COLUMN,
@@ -179,7 +176,7 @@ def _share(first: ScenarioCard, other: ScenarioCard) -> bool:
     return replace(first.source, files=()) == replace(other.source, files=())
 
 
-def read_history(ctx: Context, sharing: Sharing, make: Make, out: type, watch: Watch) -> DataFrame:
+def read_history(ctx: Context, sharing: Sharing, make: Make, out: type, watch: Watch) -> Frame:
     """Whatever `make` makes of the cards' records, each with its text, as rows of type `out`."""
     parts = [part for card in sharing.cards for part in parts_of(card, ctx.cores)]
     parts += parts_of_events(sharing.cards[0], ctx.cores)
@@ -187,12 +184,11 @@ def read_history(ctx: Context, sharing: Sharing, make: Make, out: type, watch: W
     read = ReadEntries(sharing, _rows(sharing), for_tasks(ctx, of_cards))
     frames = [map_rows(ctx.lake.frame(parts, Part), read, Part, Entry)] if parts else []
     frames += _from_tables(ctx, sharing)
-    entries = reduce(DataFrame.unionByName, frames)
-    partitioned = entries.repartition(PATIENT).sortWithinPartitions(*ORDER)
+    partitioned = sorted_rows(united(frames), *ORDER, by=(PATIENT,))
     return map_rows(partitioned, watch(MakeTexts(sharing, make)), Entry, out)
 
 
-def _from_tables(ctx: Context, sharing: Sharing) -> Iterator[DataFrame]:
+def _from_tables(ctx: Context, sharing: Sharing) -> Iterator[Frame]:
     """The entries of tables: of the records', and of each with events, its used columns alone."""
     history, source = sharing.history, sharing.cards[0].source
     if source.table is not None:

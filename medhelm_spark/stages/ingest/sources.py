@@ -2,16 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import reduce
 from pathlib import Path
-
-from pyspark.sql import DataFrame
 
 from medhelm_spark.cache import cache_folder
 from medhelm_spark.domain.data_uri import is_uri, normal_place
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.lake.progress import Watch, unwatched
-from medhelm_spark.lake.rows import map_rows
+from medhelm_spark.lake.rows import Frame, map_rows, united
 from medhelm_spark.scenarios import (
     BroadcastFiles,
     Pins,
@@ -95,7 +92,7 @@ def read(
     make: Make,
     out: type,
     watch: Watch = unwatched,
-) -> DataFrame:
+) -> Frame:
     """Whatever `make` makes of all records of these cards, as rows of type `out`."""
     long = {
         name: card
@@ -112,14 +109,14 @@ def read(
         of_cards = {f"scenario {name!r}": paths_of(card) for name, card in files.items()}
         reading = Read(files, make, for_tasks(ctx, of_cards))
         frames.append(map_rows(ctx.lake.frame(parts, Part), watch(reading), Part, out))
-    return reduce(DataFrame.unionByName, frames)
+    return united(frames)
 
 
 def _is_table(card: ScenarioCard) -> bool:
     return card.source.table is not None
 
 
-def _read_table(ctx: Context, card: ScenarioCard, make: Make, out: type) -> DataFrame:
+def _read_table(ctx: Context, card: ScenarioCard, make: Make, out: type) -> Frame:
     source = card.source
     rows = raw_rows(ctx, source.table or "", source.revision, required_columns(card))
     return map_rows(rows, ReadTable(card, make), RawRow, out)

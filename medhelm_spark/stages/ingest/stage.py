@@ -9,9 +9,6 @@ refused: what was written of it never becomes current.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame, Window
-from pyspark.sql import functions as F
-
 from medhelm_spark.domain.access import AccessLevel, strictest
 from medhelm_spark.domain.scenario import (
     Instance,
@@ -65,6 +62,16 @@ FROM (SELECT scenario_name, min(split) AS split, reason, count(*) AS rows,
       FROM {{keys}} GROUP BY scenario_name, source_key, reason,
              CASE WHEN reason IS NULL THEN '' ELSE concat(source_file, source_row) END)
 GROUP BY scenario_name, split, reason
+"""
+
+# Of each id the first instance of the strictest level.
+FIRST_OF_IDENTICAL = f"""
+SELECT * EXCEPT (place)
+FROM (SELECT *, row_number() OVER (
+        PARTITION BY data_version, instance_id
+        ORDER BY {strictness_sql("access_level")} DESC, source_index) AS place
+      FROM {{instances}})
+WHERE place = 1
 """
 
 
@@ -246,21 +253,13 @@ def _write(
     with ctx.metered(f"{INGEST.name}: instances", size) as watch:
         instances = read(ctx, cards, MakeRows(versions, Instance), Instance, watch)
         if any(held.identical for held in data.values()):
-            instances = _first_of_identical(instances)
+            instances = ctx.lake.query(FIRST_OF_IDENTICAL, instances=instances)
         ctx.lake.append("instances", instances, write_id, at_most=size)
     with_bad = {name: card for name, card in cards.items() if data[name].bad}
     if with_bad:
         refused = read(ctx, with_bad, MakeRows(versions, Quarantined), Quarantined)
         bad = sum(sum(held.bad.values()) for held in data.values())
         ctx.lake.append("quarantine", refused, write_id, at_most=bad)
-
-
-def _first_of_identical(instances: DataFrame) -> DataFrame:
-    """The instances, of each id the first one of the strictest level."""
-    strictness = F.expr(strictness_sql("access_level"))
-    of_id = Window.partitionBy("data_version", "instance_id")
-    place = F.row_number().over(of_id.orderBy(strictness.desc(), "source_index"))
-    return instances.withColumn("place", place).where("place = 1").drop("place")
 
 
 def _refuse_moved(

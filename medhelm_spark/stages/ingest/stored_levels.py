@@ -8,14 +8,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from functools import partial
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.scenario import HashedText, ScenarioCard, ScenarioVersion
 from medhelm_spark.domain.stages import INGEST, Stage
-from medhelm_spark.lake.literals import among
-from medhelm_spark.lake.rows import rows_of
+from medhelm_spark.lake.condition import one_of
+from medhelm_spark.lake.literals import among, literals
+from medhelm_spark.lake.rows import Frame, rows_of
 from medhelm_spark.policy.levels import level_sql, strictness_sql
 from medhelm_spark.scenarios import Record, hashes_of
 from medhelm_spark.stages.context import Context
@@ -43,6 +41,12 @@ GROUP BY t.scenario_name
 
 What most rows of data share, ten or more, is said by all its sources: a prompt's boilerplate. The
 whole of a row and a text of a thousand characters never are; their hashes are odd.
+"""
+
+
+TEXTS_OF = """
+SELECT data_version AS scenario_name, 0 AS file, source_index AS row, access_level, text_hashes
+FROM {instances}
 """
 
 
@@ -83,7 +87,7 @@ def raised_cards(
 
 
 def stored_stricter(
-    ctx: Context, level: AccessLevel, texts: Callable[[], DataFrame]
+    ctx: Context, level: AccessLevel, texts: Callable[[], Frame]
 ) -> list[StoredLevels]:
     """The scenarios of some records whose text the lake holds at a stricter level than `level`.
 
@@ -126,22 +130,13 @@ def outgrown(ctx: Context, versions: Mapping[str, AccessLevel]) -> dict[str, Acc
     return levels
 
 
-def _of_versions(ctx: Context, versions: Sequence[str]) -> DataFrame:
+def _of_versions(ctx: Context, versions: Sequence[str]) -> Frame:
     """The lake's own rows as HashedText, by data version in place of the name."""
-    return (
-        ctx.lake.read("instances")
-        .where(F.col("data_version").isin(*versions))
-        .select(
-            F.col("data_version").alias("scenario_name"),
-            F.lit(0).alias("file"),
-            F.col("source_index").alias("row"),
-            "access_level",
-            "text_hashes",
-        )
-    )
+    instances = ctx.lake.read("instances", one_of("data_version", versions))
+    return ctx.lake.query(TEXTS_OF, instances=instances)
 
 
-def _stricter(ctx: Context, level: AccessLevel) -> DataFrame | None:
+def _stricter(ctx: Context, level: AccessLevel) -> Frame | None:
     """The instances of the lake that are stricter than a level; None where there are none."""
     stricter = [other.value for other in AccessLevel if other.strictness > level.strictness]
     sql = f"SELECT * FROM {{scenarios}} WHERE {among('access_level', stricter)}"
@@ -151,8 +146,7 @@ def _stricter(ctx: Context, level: AccessLevel) -> DataFrame | None:
     }
     if not sizes:
         return None
-    versions = sorted(sizes)
     ctx.lake.session.expect_rows(sum(sizes.values()))
-    return ctx.lake.read("instances").where(
-        F.col("data_version").isin(versions) & F.col("access_level").isin(stricter)
-    )
+    of_versions = one_of("data_version", sorted(sizes))
+    sql = f"{of_versions.sql} AND access_level IN ({literals(stricter)})"
+    return ctx.lake.read("instances", replace(of_versions, sql=sql))

@@ -8,8 +8,6 @@ follows reads that version like any other.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
-from pyspark.sql import functions as F
-
 from medhelm_spark.adaptation.perturbations import SEED, Change, change_of, perturbation, perturbed
 from medhelm_spark.adaptation.render import fixes_letters
 from medhelm_spark.adaptation.variants import check_variants, copy_for
@@ -160,7 +158,7 @@ def _write(ctx: Context, derived: Mapping[str, tuple[ResolvedRun, RunSpec]], wri
         )
         for target, (_, spec) in derived.items()
     ]
-    frame = F.broadcast(ctx.lake.frame(copies, Copy))
+    frame = ctx.lake.frame(copies, Copy)
     tasks = ctx.lake.query(TO_COPY, instances_now=marked, copies=frame)
     copier = Copier({target: run for target, (run, _) in derived.items()})
     with ctx.metered("plan: perturbed instances") as watch:

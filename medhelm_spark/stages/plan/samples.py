@@ -8,9 +8,6 @@ order is listed: the ids of its instances are found, in Spark, and joined to the
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
 from medhelm_spark.adaptation.sampling import (
     MEETS_FILTER_SQL,
     ORDER_KEY_SQL,
@@ -22,7 +19,7 @@ from medhelm_spark.domain.run import AdapterSpec, RunSpec
 from medhelm_spark.domain.sampling import EVERY_INSTANCE, Condition, Sampling, SamplingOrder
 from medhelm_spark.domain.stages import INGEST
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.lake.rows import rows_of
+from medhelm_spark.lake.rows import Frame, rows_of
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.plan.run_specs import eval_splits
 
@@ -58,6 +55,13 @@ FROM (SELECT *, row_number() OVER (PARTITION BY draw_id ORDER BY order_key) AS p
 LEFT JOIN {places} p ON p.draw_id = o.draw_id AND p.place = o.place
 WHERE p.is_taken OR o.place <= o.max_eval_instances
 GROUP BY o.data_version, o.instance_id
+"""
+
+UNLISTED = "SELECT *, CAST(NULL AS ARRAY<STRING>) AS drawn_by FROM {instances_now}"
+
+LISTED = """
+SELECT @hint i.*, c.drawn_by FROM {instances_now} i
+LEFT JOIN {chosen} c ON c.data_version = i.data_version AND c.instance_id = i.instance_id
 """
 
 
@@ -116,8 +120,8 @@ class Position:
 
 
 def draws_of(
-    ctx: Context, instances: DataFrame, specs: Iterable[RunSpec]
-) -> tuple[dict[str, Sample], DataFrame]:
+    ctx: Context, instances: Frame, specs: Iterable[RunSpec]
+) -> tuple[dict[str, Sample], Frame]:
     """The draw of each RunSpec by run_spec_id, and the instances with `drawn_by` beside them.
 
     The number of jobs does not grow with the number of RunSpecs.
@@ -129,7 +133,7 @@ def draws_of(
         if draw.max_eval_instances is not None and not draw.is_listed
     }
     if sampled:
-        frame = F.broadcast(ctx.lake.frame(sampled.values(), Sample))
+        frame = ctx.lake.frame(sampled.values(), Sample)
         last_keys = rows_of(
             ctx.lake.query(LAST_KEYS, draws=frame, instances_now=instances), LastKey
         )
@@ -141,10 +145,10 @@ def draws_of(
     return drawn, _marked(ctx, instances, list(listed.values()))
 
 
-def _marked(ctx: Context, instances: DataFrame, listed: Sequence[Sample]) -> DataFrame:
+def _marked(ctx: Context, instances: Frame, listed: Sequence[Sample]) -> Frame:
     """The instances with the ids of the listed draws that hold them, as `drawn_by`."""
     if not listed:
-        return instances.withColumn("drawn_by", F.lit(None).cast("array<string>"))
+        return ctx.lake.query(UNLISTED, instances_now=instances)
     sizes = _sizes(ctx, instances, listed)
     draws, places = [], []
     for draw in listed:
@@ -156,20 +160,20 @@ def _marked(ctx: Context, instances: DataFrame, listed: Sequence[Sample]) -> Dat
     chosen = ctx.lake.query(
         CHOSEN,
         eligible=_eligible(ctx, instances, draws),
-        places=F.broadcast(ctx.lake.frame(places, Position)),
+        places=ctx.lake.frame(places, Position),
     )
-    if len(places) + sum(draw.max_eval_instances or 0 for draw in draws) <= MAX_BROADCAST:
-        chosen = F.broadcast(chosen)
-    return instances.join(chosen, ["data_version", "instance_id"], "left")
+    many = len(places) + sum(draw.max_eval_instances or 0 for draw in draws)
+    hint = "/*+ BROADCAST(c) */ " if many <= MAX_BROADCAST else ""
+    return ctx.lake.query(LISTED.replace("@hint ", hint), instances_now=instances, chosen=chosen)
 
 
-def _eligible(ctx: Context, instances: DataFrame, draws: Sequence[Sample]) -> DataFrame:
-    frame = F.broadcast(ctx.lake.frame(draws, Sample))
+def _eligible(ctx: Context, instances: Frame, draws: Sequence[Sample]) -> Frame:
+    frame = ctx.lake.frame(draws, Sample)
     sql = _eligible_sql(any(draw.conditions for draw in draws))
     return ctx.lake.query(sql, instances_now=instances, draws=frame)
 
 
-def _sizes(ctx: Context, instances: DataFrame, listed: Sequence[Sample]) -> dict[str, int]:
+def _sizes(ctx: Context, instances: Frame, listed: Sequence[Sample]) -> dict[str, int]:
     sizes = rows_of(ctx.lake.query(SIZES, eligible=_eligible(ctx, instances, listed)), Size)
     return {row.draw_id: row.size for row in sizes}
 

@@ -10,9 +10,6 @@ from functools import partial
 from itertools import product
 from operator import attrgetter
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
 from medhelm_spark.adaptation.decoding import (
     ESTIMATED_TOKENS_SQL,
     REQUEST_ID_SQL,
@@ -30,7 +27,8 @@ from medhelm_spark.domain.run import AdapterSpec, RunSpec
 from medhelm_spark.domain.scenario import Instance, Split
 from medhelm_spark.domain.stages import INGEST, PLAN
 from medhelm_spark.engines import IMPORTED
-from medhelm_spark.lake.rows import map_rows, rows_of
+from medhelm_spark.lake.literals import literal
+from medhelm_spark.lake.rows import Frame, map_rows, rows_of, sorted_rows
 from medhelm_spark.metrics import metrics_for
 from medhelm_spark.policy.levels import strictest_sql
 from medhelm_spark.stages.context import Context
@@ -68,6 +66,11 @@ FROM (SELECT DISTINCT render_id, subject_id, perturbation, train_trial_index, pr
 JOIN {{instances_now}} i ON i.instance_id = k.subject_id AND i.perturbation = k.perturbation
 JOIN {{calls}} d ON k.render_id = d.render_id AND k.train_trial_index = d.train_trial_index
  AND {DRAWN} AND {WORDED}
+"""
+
+TRAIN = f"""
+SELECT * FROM {{instances_now}}
+WHERE data_version = @data_version AND split = '{Split.TRAIN}' AND perturbation = ''
 """
 
 
@@ -187,10 +190,10 @@ def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: 
     tasks = ctx.lake.query(
         TO_RENDER,
         instances_now=marked,
-        renderings=F.broadcast(ctx.lake.frame(_renderings(calls), Rendering)),
+        renderings=ctx.lake.frame(_renderings(calls), Rendering),
         known=ctx.prompts(renders),
     )
-    specs, train = _texts(todo, instances)
+    specs, train = _texts(ctx, todo, instances)
     fits = {
         _render_id(run, spec, adapter): fit if ctx.is_one_machine else fit.with_content()
         for run, spec in todo
@@ -205,9 +208,9 @@ def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: 
         PLANNED,
         known=ctx.prompts(renders),
         instances_now=marked,
-        calls=F.broadcast(ctx.lake.frame(calls, Call)),
+        calls=ctx.lake.frame(calls, Call),
     )
-    ordered = planned.sortWithinPartitions("run_spec_id")
+    ordered = sorted_rows(planned, "run_spec_id")
     ctx.lake.append("requests", ordered, write_id, at_most=size)
 
 
@@ -291,7 +294,7 @@ def _larger(first: Rendering, other: Rendering) -> Rendering:
 
 
 def _texts(
-    todo: Sequence[tuple[ResolvedRun, RunSpec]], instances: DataFrame
+    ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], instances: Frame
 ) -> tuple[dict[str, AdapterSpec], dict[tuple[str, int], tuple[Instance, ...]]]:
     """Adapter spec by render_id, and the few-shot examples by (render_id, train trial)."""
     specs: dict[str, AdapterSpec] = {}
@@ -304,7 +307,7 @@ def _texts(
         if not adapter.max_train_instances:
             continue
         if spec.data_version not in pools:
-            pools[spec.data_version] = _train_pool(instances, spec.data_version)
+            pools[spec.data_version] = _train_pool(ctx, instances, spec.data_version)
         for trial in range(adapter.num_train_trials):
             train[key, trial] = select_train(
                 pools[spec.data_version], adapter.max_train_instances, trial, adapter.sample_train
@@ -312,10 +315,7 @@ def _texts(
     return specs, train
 
 
-def _train_pool(instances: DataFrame, data_version: str) -> list[Instance]:
-    pool = instances.where(
-        (F.col("data_version") == data_version)
-        & (F.col("split") == Split.TRAIN.value)
-        & (F.col("perturbation") == "")
-    )
+def _train_pool(ctx: Context, instances: Frame, data_version: str) -> list[Instance]:
+    sql = TRAIN.replace("@data_version", literal(data_version))
+    pool = ctx.lake.query(sql, instances_now=instances)
     return sorted(rows_of(pool, Instance), key=lambda instance: instance.source_index)

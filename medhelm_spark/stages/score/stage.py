@@ -18,7 +18,7 @@ from medhelm_spark.domain.stats import (
     Score,
     ScoreStatus,
 )
-from medhelm_spark.lake.rows import map_rows
+from medhelm_spark.lake.rows import map_rows, sorted_rows
 from medhelm_spark.metrics import Chosen, metrics_for
 from medhelm_spark.metrics.metric import MEDHELM, Params
 from medhelm_spark.stages.comparability import noted, scored_by
@@ -150,8 +150,7 @@ def _write(ctx: Context, specs: Mapping[str, RunSpec], write_id: str, total: int
     needs = needs.union(*(reading_needs(spec) for spec in specs.values()))
     rows = states(ctx, list(specs.values()), needs)
     tasks = min(ctx.cores * 2, 1 + total // ROWS_WORTH_A_TASK)
-    partitioned = rows.repartition(tasks, "run_spec_id", "instance_id")
-    ordered = partitioned.sortWithinPartitions("run_spec_id")
+    ordered = sorted_rows(rows, "run_spec_id", partitions=tasks, by=("run_spec_id", "instance_id"))
     with ctx.metered(SCORE.name, total) as watch:
         stats = map_rows(ordered, watch(Scorer(specs)), RequestState, PerInstanceStats)
         ctx.lake.append("per_instance_stats", stats, write_id, at_most=total)

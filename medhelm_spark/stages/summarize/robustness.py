@@ -8,16 +8,20 @@ knows each stat's direction. HELM's rule (facts section 11) is the lowest, whate
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
 from medhelm_spark.adaptation.perturbations import perturbation
 from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS, RunSpec
 from medhelm_spark.domain.stats import ComputedOn, ScoreStatus
 from medhelm_spark.lake.literals import among
+from medhelm_spark.lake.rows import Frame, united
 from medhelm_spark.stages.context import Context
 
 LOWEST, HIGHEST, LOWEST_SCORED = "lowest", "highest", "lowest_scored"
+
+
+def _made(computed_on: str, value: str, wanted: str = "true") -> str:
+    """A value of a group in SQL, and whether it is asked for."""
+    return f"named_struct('computed_on', '{computed_on}', 'value', {value}, 'wanted', {wanted})"
+
 
 # Older lakes hold values that are no finite numbers: they count as absent.
 VALUES = """
@@ -41,14 +45,14 @@ SELECT run_spec_id, name, split, perturbation,
                           AND (cluster_id IS NOT NULL OR @repeated
                                OR perturbation = '' AND @resampled)
                          THEN xxhash64(coalesce(cluster_id, instance_id)) END) AS units
-FROM {{values}} GROUP BY run_spec_id, name, split, perturbation, value
+FROM {{scores}} GROUP BY run_spec_id, name, split, perturbation, value
 """
 
 # A value that is absent among them makes the worst, and whether they are equal, unknown.
 COMPARED = f"""
-SELECT run_spec_id, name, split, collection AS perturbation, computed_on, value, count(*) AS rows,
-       max(cluster_id) IS NOT NULL AS is_clustered,
-       collect_list(CASE WHEN value IS NOT NULL AND (cluster_id IS NOT NULL OR @repeated)
+SELECT run_spec_id, name, split, collection AS perturbation, made.computed_on, made.value,
+       count(*) AS rows, max(cluster_id) IS NOT NULL AS is_clustered,
+       collect_list(CASE WHEN made.value IS NOT NULL AND (cluster_id IS NOT NULL OR @repeated)
                          THEN xxhash64(coalesce(cluster_id, instance_id)) END) AS units
 FROM (SELECT v.run_spec_id, v.name, v.split, v.instance_id, m.collection, m.single, m.as_wholes,
              max(v.cluster_id) AS cluster_id,
@@ -60,40 +64,40 @@ FROM (SELECT v.run_spec_id, v.name, v.split, v.instance_id, m.collection, m.sing
              count_if(m.keeps_meaning AND v.value IS NULL) = 0 AS known,
              min(CASE WHEN m.keeps_meaning THEN v.value END)
                = max(CASE WHEN m.keeps_meaning THEN v.value END) AS equal
-      FROM {{values}} v JOIN {{members}} m
+      FROM {{scores}} v JOIN {{members}} m
         ON m.run_spec_id = v.run_spec_id AND m.perturbation = v.perturbation
       GROUP BY v.run_spec_id, v.name, v.split, v.instance_id, v.train_trial_index, v.trial_index,
                m.collection, m.single, m.as_wholes)
-LATERAL VIEW stack(5,
-  '{ComputedOn.ORIGINAL}', original, single,
-  '{LOWEST}', CASE WHEN complete THEN lowest END, NOT as_wholes,
-  '{HIGHEST}', CASE WHEN complete THEN highest END, NOT as_wholes,
-  '{LOWEST_SCORED}', lowest, NOT as_wholes,
-  '{ComputedOn.INVARIANCE}', CASE WHEN known THEN CAST(equal AS DOUBLE) END, asked
-) AS computed_on, value, wanted
-WHERE wanted AND (copies > 0 OR NOT single)
-GROUP BY run_spec_id, name, split, collection, computed_on, value
+LATERAL VIEW explode(array(
+  {_made(ComputedOn.ORIGINAL, "original", "single")},
+  {_made(LOWEST, "CASE WHEN complete THEN lowest END", "NOT as_wholes")},
+  {_made(HIGHEST, "CASE WHEN complete THEN highest END", "NOT as_wholes")},
+  {_made(LOWEST_SCORED, "lowest", "NOT as_wholes")},
+  {_made(ComputedOn.INVARIANCE, "CASE WHEN known THEN CAST(equal AS DOUBLE) END", "asked")}
+)) made AS made
+WHERE made.wanted AND (copies > 0 OR NOT single)
+GROUP BY run_spec_id, name, split, collection, made.computed_on, made.value
 """
 
 # Sums of floats depend on their order, which Spark does not keep: hence the rounding.
 WHOLES = f"""
-SELECT run_spec_id, name, split, collection AS perturbation, computed_on, value, rows
+SELECT run_spec_id, name, split, collection AS perturbation, made.computed_on, made.value, rows
 FROM (SELECT run_spec_id, name, split, collection, count(mean) AS rows,
              round(avg(mean), 12) AS mean, min(mean) AS lowest, max(mean) AS highest
       FROM (SELECT v.run_spec_id, v.name, v.split, m.collection, round(avg(v.value), 12) AS mean
-            FROM {{values}} v JOIN {{members}} m
+            FROM {{scores}} v JOIN {{members}} m
               ON m.run_spec_id = v.run_spec_id AND m.perturbation = v.perturbation
             WHERE m.as_wholes
             GROUP BY v.run_spec_id, v.name, v.split, m.collection, v.perturbation,
                      CASE WHEN m.collection = '{REPEATS}' THEN v.trial_index END)
       GROUP BY run_spec_id, name, split, collection HAVING count(mean) > 0)
-LATERAL VIEW stack(5,
-  '{ComputedOn.MEAN}', mean,
-  '{LOWEST}', lowest,
-  '{HIGHEST}', highest,
-  '{LOWEST_SCORED}', lowest,
-  '{ComputedOn.SPREAD}', highest - lowest
-) AS computed_on, value
+LATERAL VIEW explode(array(
+  {_made(ComputedOn.MEAN, "mean")},
+  {_made(LOWEST, "lowest")},
+  {_made(HIGHEST, "highest")},
+  {_made(LOWEST_SCORED, "lowest")},
+  {_made(ComputedOn.SPREAD, "highest - lowest")}
+)) made AS made
 """
 
 
@@ -148,7 +152,7 @@ def _members(spec: RunSpec) -> Iterator[Member]:
             )
 
 
-def compared(ctx: Context, scored: DataFrame, specs: Sequence[RunSpec]) -> DataFrame:
+def compared(ctx: Context, scored: Frame, specs: Sequence[RunSpec]) -> Frame:
     """The values of these RunSpecs to summarise, each with how often it occurs; no job is run."""
     values = ctx.lake.query(VALUES, scored=scored)
     resampled = among("name", (spec.main_metric for spec in specs))
@@ -157,12 +161,9 @@ def compared(ctx: Context, scored: DataFrame, specs: Sequence[RunSpec]) -> DataF
         (spec.run_spec_id for spec in specs if spec.adapter_spec.requests_per_instance > 1),
     )
     as_scored = AS_SCORED.replace("@resampled", resampled).replace("@repeated", repeated)
-    frames = ctx.lake.query(as_scored, values=values)
-    members = members_of(specs)
-    if not members:
-        return frames
-    frame = F.broadcast(ctx.lake.frame(members, Member))
-    for sql in (COMPARED.replace("@repeated", repeated), WHOLES):
-        more = ctx.lake.query(sql, values=values, members=frame)
-        frames = frames.unionByName(more, allowMissingColumns=True)
-    return frames
+    frames = [ctx.lake.query(as_scored, scores=values)]
+    if members := members_of(specs):
+        frame = ctx.lake.frame(members, Member)
+        for sql in (COMPARED.replace("@repeated", repeated), WHOLES):
+            frames.append(ctx.lake.query(sql, scores=values, members=frame))
+    return united(frames)

@@ -22,12 +22,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from medhelm_spark.domain.run import REPEATS, MetricSpec, RunSpec
 from medhelm_spark.domain.stats import ComputedOn, Interval, IntervalMethod, MetricInfo, Stat
-from medhelm_spark.lake.rows import map_rows
+from medhelm_spark.lake.rows import Frame, in_one_partition, map_rows, sorted_rows, united
 from medhelm_spark.metrics import Params, RunMetric, run_metrics_for
 from medhelm_spark.metrics.metric import Columns, SharesFn, Weights
 from medhelm_spark.stages.comparability import StatKeys, keyed
@@ -57,25 +55,26 @@ READ = """
 SELECT s.run_spec_id, w.place, w.is_main, w.is_repeated, s.split, s.perturbation,
        s.cluster_id, s.instance_id, s.train_trial_index, s.trial_index,
        transform(w.reads, name ->
-         get(s.numbers, CAST(array_position(s.names, name) AS INT) - 1)) AS values
-FROM (SELECT *, stats.name AS names, stats.value AS numbers FROM {scored}) s
+         get(s.numbers, CAST(array_position(s.names, name) AS INT) - 1)) AS `values`
+FROM (SELECT *, transform(stats, s -> s.name) AS names, transform(stats, s -> s.value) AS numbers
+      FROM {scored}) s
 JOIN {wanted} w ON w.run_spec_id = s.run_spec_id
 """
 OBSERVED = f"""
 SELECT run_spec_id, place, split, perturbation,
        CASE WHEN perturbation <> '' THEN '{ComputedOn.PERTURBED}' END AS computed_on, '' AS whole,
-       values, count(*) AS rows, max(cluster_id) IS NOT NULL AS is_clustered,
+       `values`, count(*) AS rows, max(cluster_id) IS NOT NULL AS is_clustered,
        collect_list(CASE WHEN cluster_id IS NOT NULL OR is_repeated
                            OR is_main AND perturbation = ''
                          THEN xxhash64(coalesce(cluster_id, instance_id)) END) AS units
-FROM {{read}} GROUP BY run_spec_id, place, split, perturbation, values
+FROM {{read}} GROUP BY run_spec_id, place, split, perturbation, `values`
 """
 
 # Of original and copies the distinct answers, one after the other in ascending order: which of them
 # is the worst the metric says.
 COMPARED = f"""
-SELECT run_spec_id, place, split, collection AS perturbation, computed_on, '' AS whole,
-       values, count(*) AS rows, max(cluster_id) IS NOT NULL AS is_clustered,
+SELECT run_spec_id, place, split, collection AS perturbation, made.computed_on, '' AS whole,
+       made.of AS `values`, count(*) AS rows, max(cluster_id) IS NOT NULL AS is_clustered,
        collect_list(CASE WHEN cluster_id IS NOT NULL OR is_repeated
                          THEN xxhash64(coalesce(cluster_id, instance_id)) END) AS units
 FROM (SELECT r.run_spec_id, r.place, r.split, r.instance_id, r.is_repeated,
@@ -90,17 +89,18 @@ FROM (SELECT r.run_spec_id, r.place, r.split, r.instance_id, r.is_repeated,
         ON m.run_spec_id = r.run_spec_id AND m.perturbation = r.perturbation
       GROUP BY r.run_spec_id, r.place, r.split, r.instance_id, r.is_repeated, r.train_trial_index,
                r.trial_index, m.collection, m.single, m.as_wholes)
-LATERAL VIEW stack(3,
-  '{ComputedOn.ORIGINAL}', coalesce(original, array(CAST(NULL AS DOUBLE))), single,
-  '{ComputedOn.WORST}', answers, NOT as_wholes,
-  '{ComputedOn.INVARIANCE}', kept, asked
-) AS computed_on, values, wanted
-WHERE wanted AND (copies > 0 OR NOT single)
-GROUP BY run_spec_id, place, split, collection, computed_on, values
+LATERAL VIEW explode(array(
+  named_struct('computed_on', '{ComputedOn.ORIGINAL}',
+               'of', coalesce(original, array(CAST(NULL AS DOUBLE))), 'wanted', single),
+  named_struct('computed_on', '{ComputedOn.WORST}', 'of', answers, 'wanted', NOT as_wholes),
+  named_struct('computed_on', '{ComputedOn.INVARIANCE}', 'of', kept, 'wanted', asked)
+)) made AS made
+WHERE made.wanted AND (copies > 0 OR NOT single)
+GROUP BY run_spec_id, place, split, collection, made.computed_on, made.of
 """
 WHOLES = f"""
 SELECT run_spec_id, place, split, collection AS perturbation, '{ComputedOn.MEAN}' AS computed_on,
-       whole, values, count(*) AS rows, false AS is_clustered,
+       whole, `values`, count(*) AS rows, false AS is_clustered,
        CAST(array() AS ARRAY<BIGINT>) AS units
 FROM (SELECT r.run_spec_id, r.place, r.split, m.collection, r.values,
              concat_ws('/', r.perturbation,
@@ -108,7 +108,7 @@ FROM (SELECT r.run_spec_id, r.place, r.split, m.collection, r.values,
       FROM {{read}} r JOIN {{members}} m
         ON m.run_spec_id = r.run_spec_id AND m.perturbation = r.perturbation
       WHERE m.as_wholes)
-GROUP BY run_spec_id, place, split, collection, whole, values
+GROUP BY run_spec_id, place, split, collection, whole, `values`
 """
 
 
@@ -176,10 +176,10 @@ def versions(specs: Sequence[MetricSpec]) -> list[str]:
 
 def run_stats(
     ctx: Context,
-    scored: DataFrame,
+    scored: Frame,
     specs: Iterable[RunSpec],
     keys: Mapping[str, StatKeys],
-) -> DataFrame | None:
+) -> Frame | None:
     """The stats of the run-level metrics of these RunSpecs; None where there is no such metric.
 
     Args:
@@ -205,18 +205,16 @@ def run_stats(
     ]
     if not wanted:
         return None
-    rows = F.broadcast(ctx.lake.frame(wanted, Wanted))
+    rows = ctx.lake.frame(wanted, Wanted)
     read = ctx.lake.query(READ, scored=scored, wanted=rows)
-    observed = ctx.lake.query(OBSERVED, read=read)
+    observed = [ctx.lake.query(OBSERVED, read=read)]
     if members := members_of(specs):
-        frame = F.broadcast(ctx.lake.frame(members, Member))
-        for sql in (COMPARED, WHOLES):
-            more = ctx.lake.query(sql, read=read, members=frame)
-            observed = observed.unionByName(more)
-    partitioned = observed.repartition(ctx.cores, *GROUP).sortWithinPartitions(*GROUP, "whole")
+        frame = ctx.lake.frame(members, Member)
+        observed += [ctx.lake.query(sql, read=read, members=frame) for sql in (COMPARED, WHOLES)]
+    partitioned = sorted_rows(united(observed), *GROUP, "whole", partitions=ctx.cores, by=GROUP)
     # Exchanged once more, so that the writer's single task does not compute all of it.
     summarizer = RunSummarizer(metrics, keys, trials, mains)
-    return map_rows(partitioned, summarizer, Observed, Stat).repartition(1)
+    return in_one_partition(map_rows(partitioned, summarizer, Observed, Stat), is_exchanged=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,13 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from medhelm_spark.domain.helm_results import SUFFIX, is_stored, stored_stats
 from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS, MetricSpec, RunRecord, RunSpec
 from medhelm_spark.domain.stages import ANNOTATE, IMPORT_HELM, SCORE, SUMMARIZE
 from medhelm_spark.domain.stats import SHARE, ComputedOn, IntervalMethod, MetricInfo, Stat
-from medhelm_spark.lake.literals import literal
-from medhelm_spark.lake.rows import map_rows
+from medhelm_spark.lake.literals import any_of, literal, literals
+from medhelm_spark.lake.rows import Frame, in_one_partition, map_rows, united
 from medhelm_spark.metrics import info
 from medhelm_spark.metrics.metric import MEDHELM
 from medhelm_spark.stages.comparability import StatKeys, is_outdated, keyed, stat_keys
@@ -43,6 +41,11 @@ SELECT run_spec_id, name, split, perturbation, computed_on,
        sort_array(collect_list(CASE WHEN value IS NOT NULL THEN
          named_struct('value', value, 'rows', rows, 'units', units) END)) AS histogram
 FROM {compared} GROUP BY run_spec_id, name, split, perturbation, computed_on
+"""
+
+OF_WHOLE_RUNS = f"""
+SELECT {", ".join(field.name for field in fields(Stat))} FROM {{imported}}
+WHERE count > 0 AND perturbation = '' AND NOT (@known)
 """
 
 
@@ -191,12 +194,12 @@ def summarize(ctx: Context, specs: Sequence[RunSpec]) -> list[str]:
 
 
 def _write(ctx: Context, specs: Sequence[RunSpec], write_id: str) -> None:
-    stats = stats_of(ctx, specs).coalesce(1)
+    stats = in_one_partition(stats_of(ctx, specs))
     sizes = (OF_A_COMPARED_RUN if members_of([spec]) else STATS_OF_A_RUN for spec in specs)
     ctx.lake.append("stats", stats, write_id, at_most=sum(sizes))
 
 
-def stats_of(ctx: Context, specs: Sequence[RunSpec]) -> DataFrame:
+def stats_of(ctx: Context, specs: Sequence[RunSpec]) -> Frame:
     """The stats that these RunSpecs' current scores give, as rows of `Stat`."""
     scores = ctx.current("per_instance_stats", SCORE, [spec.run_spec_id for spec in specs])
     histograms = ctx.lake.query(HISTOGRAMS, compared=compared(ctx, scores, specs))
@@ -208,9 +211,8 @@ def stats_of(ctx: Context, specs: Sequence[RunSpec]) -> DataFrame:
         {spec.run_spec_id: (spec.main_metric, spec.main_split) for spec in specs},
     )
     stats = map_rows(histograms, summarizer, Histogram, Stat)
-    for more in (run_stats(ctx, scores, specs, keys), of_whole_runs(ctx, specs)):
-        stats = stats if more is None else stats.union(more)
-    return stats
+    more = (run_stats(ctx, scores, specs, keys), of_whole_runs(ctx, specs))
+    return united([stats, *(frame for frame in more if frame is not None)])
 
 
 def completed(ctx: Context) -> set[str]:
@@ -228,16 +230,16 @@ def _lacks(record: RunRecord) -> bool:
     return record.counts.get("answered", 0) < record.counts.get("requests", 0)
 
 
-def of_whole_runs(ctx: Context, specs: Sequence[RunSpec]) -> DataFrame | None:
+def of_whole_runs(ctx: Context, specs: Sequence[RunSpec]) -> Frame | None:
     """The rows of `stats` that summarize takes over; None where no run was imported."""
     imported = [spec for spec in specs if is_stored(spec)]
     if not imported:
         return None
     units = [spec.run_spec_id for spec in imported]
-    rows = ctx.current("stats", IMPORT_HELM, units).where("count > 0 AND perturbation = ''")
-    known = F.lit(False)
-    for spec in imported:
-        names = [name + SUFFIX for name in stored_stats(spec)]
-        is_run = F.expr(f"run_spec_id = {literal(spec.run_spec_id)}")
-        known = known | (is_run & F.col("name").isin(names))
-    return rows.where(~known).select(*Stat.__dataclass_fields__)
+    known = [
+        f"(run_spec_id = {literal(spec.run_spec_id)} AND name IN ({literals(names)}))"
+        for spec in imported
+        if (names := [name + SUFFIX for name in stored_stats(spec)])
+    ]
+    sql = OF_WHOLE_RUNS.replace("@known", any_of(known))
+    return ctx.lake.query(sql, imported=ctx.current("stats", IMPORT_HELM, units))

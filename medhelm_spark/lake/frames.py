@@ -1,0 +1,72 @@
+"""What a lake is read and written by: the driver's own tables, and the rows of stages."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, TypeVar
+
+import pyarrow as pa
+
+from medhelm_spark.lake.condition import RowCondition
+from medhelm_spark.lake.rows import Frame
+
+Row = TypeVar("Row")
+
+
+class Tables(Protocol):
+    """What the driver itself reads from a lake's tables and appends to them."""
+
+    def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
+        """The answer to SQL whose `{name}` placeholders are tables of the lake."""
+
+    def few(self, name: str, where: RowCondition | None = None) -> pa.Table | None:
+        """The wanted rows where they are few, none of an absent table; None where Spark reads."""
+
+    def narrowed(self, name: str, where: RowCondition) -> RowCondition:
+        """The condition with the writes that hold such rows, where these are known to be few."""
+
+    def scanned(self, name: str, where: RowCondition | None = None) -> int | None:
+        """How many rows the files have that hold the wanted ones; None where nobody knows."""
+
+    def takes(self, name: str, rows: int) -> bool:
+        """Whether so many rows that Spark computed are appended by the driver."""
+
+    def append(self, name: str, rows: pa.Table, txn: tuple[str, int] | None = None) -> bool:
+        """Append in one commit; False where `txn` was committed before."""
+
+    def ensure(self, name: str) -> None:
+        """Create a table that does not exist."""
+
+    def version(self, name: str) -> int | None:
+        """The table's newest version, None where it does not exist."""
+
+    def lacks(self, name: str, write_ids: Iterable[str]) -> set[str]:
+        """The writes that have no row in the table, where its files show it."""
+
+    def restored(self, name: str) -> list[int]:
+        """The versions at which a table was taken back to an earlier one."""
+
+
+class Frames(Protocol):
+    """What computes the rows of stages: Spark, or this process where they are few."""
+
+    def read(self, table: str, where: RowCondition | None) -> Frame:
+        """A table's rows with all of its columns, all or those that meet a condition."""
+
+    def query(self, sql: str, frames: Mapping[str, Any]) -> Frame:
+        """The answer to SQL whose `{name}` placeholders are these frames."""
+
+    def numbers(self, count: int) -> Frame:
+        """The numbers from 0 on as the column `number`, each in a partition of its own."""
+
+    def of(self, rows: pa.Table, row_type: type) -> Frame:
+        """Rows of the driver as a frame."""
+
+    def append(
+        self,
+        table: str,
+        df: Any,
+        write_id: str,
+        *,
+        txn: tuple[str, int] | None,
+        at_most: int | None,
+    ) -> bool:
+        """Append a frame in one commit; False where `txn` was committed before."""

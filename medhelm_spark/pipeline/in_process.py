@@ -1,0 +1,76 @@
+"""Whether a run is small enough to be computed by this process, without Spark and Java.
+
+What is decided here changes where rows are computed and nothing of what they are: every stage has
+one text (tests/spark/test_in_process.py compares all tables).
+"""
+
+from collections.abc import Iterable, Mapping
+
+from medhelm_spark.config.settings import Platform
+from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.plan import ResolvedRun, deployments_of
+from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.engines import factory_of
+from medhelm_spark.lake.session import is_started
+from medhelm_spark.scenarios import is_uri
+from medhelm_spark.stages.ingest.parts import bytes_of, paths_of
+from medhelm_spark.workspace.workspace import Workspace
+
+BYTES_OF_A_ROW = 250
+"""What a question takes in a file at least, more or less."""
+
+MOST_BYTES = 16 << 20
+"""How large the files may be that this process reads alone."""
+
+MOST_ROWS = 200_000
+"""How many rows a table of the lake may have."""
+
+READ = ("instances", "prompts", "requests", "request_results", "per_instance_stats", "annotations")
+"""The tables whose rows grow with the questions."""
+
+
+def is_small(
+    workspace: Workspace, runs: Iterable[ResolvedRun], cards: Mapping[str, ScenarioCard]
+) -> bool:
+    """Whether this process computes these runs; `cards` have the data that they read."""
+    runs, limit = list(runs), workspace.settings.small_run_requests
+    if not limit or not _is_own_machine(workspace):
+        return False
+    if not all(map(_runs_here, deployments_of(runs).values())):
+        return False
+    if not all(map(_is_read_here, cards.values())):
+        return False
+    sizes = {name: sum(map(bytes_of, paths_of(card))) for name, card in cards.items()}
+    if sum(sizes.values()) > MOST_BYTES:
+        return False
+    requests = sum(_requests(run, sizes[run.card.name]) for run in runs)
+    return requests <= limit and workspace.lake.most_rows(READ) <= MOST_ROWS
+
+
+def _is_own_machine(workspace: Workspace) -> bool:
+    settings = workspace.settings
+    is_local = settings.platform is Platform.LOCAL and "spark.master" not in settings.spark
+    has_session = workspace.provided_session is not None or is_started()
+    return (
+        is_local and not has_session and settings.slots is None and workspace.lake.is_folder_of_ours
+    )
+
+
+def _runs_here(deployment: Deployment) -> bool:
+    factory = factory_of(deployment)
+    return not factory.needs_worker and factory.gpus(deployment) == 0
+
+
+def _is_read_here(card: ScenarioCard) -> bool:
+    source = card.source
+    is_elsewhere = source.table or source.dataset or source.history or source.data_version
+    return not is_elsewhere and not any(map(is_uri, paths_of(card)))
+
+
+def _requests(run: ResolvedRun, size: int) -> int:
+    """How many requests a run has at most, its judges' among them."""
+    rows, most = 1 + size // BYTES_OF_A_ROW, run.adapter_spec.max_eval_instances
+    asked = rows if most is None else min(rows, most)
+    copies = 1 + len(run.perturbations) + len(run.card.prompt_variants)
+    judges = sum(len(annotator.deployments) for annotator in run.annotators)
+    return asked * copies * run.adapter_spec.requests_per_instance * (1 + judges)
