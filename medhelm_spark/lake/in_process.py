@@ -94,7 +94,7 @@ def answered(sql: str, frames: Mapping[str, LocalFrame]) -> LocalFrame:
         for name, frame in frames.items():
             connection.register(name, frame.rows)
         text = in_duckdb(sql.format_map({name: name for name in frames}))
-        return LocalFrame(connection.execute(text).to_arrow_table())
+        return LocalFrame(connection.sql(text).to_arrow_table())
     except Exception as error:  # a value that a query refuses would stand in the message
         if not _is_of_value(error):
             raise
@@ -143,11 +143,21 @@ def _is_of_value(error: Exception) -> bool:
 
 @cache
 def in_duckdb(sql: str) -> str:
-    """Spark's SQL in DuckDB's dialect."""
-    import sqlglot
+    """Spark's SQL in DuckDB's dialect, without the hints to Spark's planner.
 
-    (text,) = sqlglot.transpile(sql, read="spark", write="duckdb")
-    return text
+    Raises:
+        UnsupportedError: DuckDB has no word for a part of it.
+    """
+    import sqlglot
+    from sqlglot import exp
+
+    tree = sqlglot.parse_one(sql, read="spark")
+    for hint in list(tree.find_all(exp.Hint)):
+        hint.pop()
+    # Of no rows Spark collects an empty list, DuckDB none.
+    for collected in list(tree.find_all(exp.ArrayAgg, exp.ArrayUniqueAgg)):
+        collected.replace(exp.func("coalesce", collected.copy(), exp.array()))
+    return tree.sql(dialect="duckdb", unsupported_level=sqlglot.ErrorLevel.RAISE)
 
 
 def _xxhash64(*columns: Any) -> pa.Array:

@@ -417,12 +417,14 @@ def _group(observed: Iterable[Observed], width: int, pick: Pick | None = None) -
             sizes.append(len(row.units))
             is_clustered = is_clustered or row.is_clustered
     columns = np.frombuffer(values, np.float64).reshape(-1, width)
-    order = np.lexsort(columns.T)
+    weights = np.frombuffer(counts, np.int64)
+    # The weight comes last: rows of different answers may be alike once one answer is picked.
+    order = np.lexsort((weights, *columns.T))
     row_of = np.repeat(np.argsort(order), np.frombuffer(sizes, np.int64))
     by_row = np.argsort(row_of, kind="stable")
     return _Group(
         columns=columns[order],
-        weights=np.frombuffer(counts, np.int64)[order],
+        weights=weights[order],
         units=np.frombuffer(units, np.uint64)[by_row],
         rows=row_of[by_row],
         is_clustered=is_clustered,
