@@ -41,7 +41,7 @@ help: ## This list
 
 setup: java $(STAMP) ## Make .venv with everything the pinned constraints name (again: costs nothing)
 
-quickstart: setup ## Set up, fetch the small model, run the demo benchmarks and print the board
+quickstart: $(STAMP) ## Set up, fetch the small model, run the demo benchmarks and print the board
 	$(BIN)/medhelm-spark fetch-model
 	$(BIN)/medhelm-spark demo
 

@@ -78,9 +78,9 @@ def _java(facts: Facts) -> Found:
     if facts.java_problem:
         yield (
             DRIVER,
-            CheckState.WRONG,
+            CheckState.WARNING,
             facts.java_problem,
-            "install Java 17, or set JAVA_HOME to it",
+            "install Java 17, or set JAVA_HOME to it, for all but small runs",
         )
     elif facts.java:
         yield DRIVER, CheckState.OK, facts.java, ""

@@ -280,8 +280,6 @@ def lease(
             thread.start()
         try:
             yield held
-            if held.lost is not None:
-                raise LeaseLostError(held.lost)
         except Exception:
             if held.lost is None:
                 raise

@@ -5,6 +5,7 @@ one text (tests/spark/test_in_process.py compares all tables).
 """
 
 from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
 
 from medhelm_spark.config.settings import Platform
 from medhelm_spark.domain.deployment import Deployment
@@ -15,6 +16,9 @@ from medhelm_spark.lake.session import is_started
 from medhelm_spark.scenarios import is_uri
 from medhelm_spark.stages.ingest.parts import bytes_of, paths_of
 from medhelm_spark.workspace.workspace import Workspace
+
+PACKAGES = ("duckdb", "sqlglot", "xxhash")
+"""What this process computes by; a site that installs the core alone has Spark."""
 
 BYTES_OF_A_ROW = 250
 """What a question takes in a file at least, more or less."""
@@ -34,7 +38,7 @@ def is_small(
 ) -> bool:
     """Whether this process computes these runs; `cards` have the data that they read."""
     runs, limit = list(runs), workspace.settings.small_run_requests
-    if not limit or not _is_own_machine(workspace):
+    if not limit or not all(map(find_spec, PACKAGES)) or not _is_own_machine(workspace):
         return False
     if not all(map(_runs_here, deployments_of(runs).values())):
         return False
@@ -50,10 +54,9 @@ def is_small(
 def _is_own_machine(workspace: Workspace) -> bool:
     settings = workspace.settings
     is_local = settings.platform is Platform.LOCAL and "spark.master" not in settings.spark
-    has_session = workspace.provided_session is not None or is_started()
-    return (
-        is_local and not has_session and settings.slots is None and workspace.lake.is_folder_of_ours
-    )
+    if not is_local or workspace.provided_session is not None or is_started():
+        return False
+    return settings.slots is None and workspace.lake.is_folder_of_ours
 
 
 def _runs_here(deployment: Deployment) -> bool:

@@ -112,6 +112,7 @@ def _send(
                 ctx.say(f"{recipients.label}: requests {many:,}, asked of {', '.join(names)}")
                 with _deaths_as_sentence(recipients.label, asking):
                     down |= order.ask(chunks, group, watch)
+            held.check()  # without Spark a lost lease ends no job: slots just got nothing more
     finally:
         order.end()
     return total, down

@@ -78,9 +78,14 @@ def test_a_master_in_the_settings_makes_a_cluster(tmp_path: Path) -> None:
     assert gather(str(tmp_path), site=tmp_path, is_tracked=False).is_cluster
 
 
+def test_without_java_small_runs_remain() -> None:
+    (said,) = of("java", replace(WELL, java=None, java_problem="none was found"))
+    assert (said.state, said.found) == (CheckState.WARNING, "none was found")
+    assert "all but small runs" in said.remedy
+
+
 WORKER_AT = "executor host-b-1"
 BAD = {
-    "no java": (replace(WELL, java=None, java_problem="none was found"), "java", "driver"),
     "spark 3.5": (replace(WELL, spark="3.5.6"), "spark", "driver"),
     "delta 3.3": (replace(WELL, delta="3.3.2"), "delta", "driver"),
     "another python": (
