@@ -18,9 +18,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from benchmarks import own_code_locks as locks
-from benchmarks import own_code_metrics as metrics
-from benchmarks import own_code_text as text
+from benchmarks import own_code_locks as locks, own_code_metrics as metrics, own_code_text as text
 from benchmarks.own_code_timing import Comparison, closure, import_seconds, timed
 from medhelm_spark.engines.slots import listed_gpus
 

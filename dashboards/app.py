@@ -22,9 +22,9 @@ from medhelm_spark.board import (
     BoardSource,
     Viewer,
     choose,
+    reader_of as frozen,
     viewer_of,
 )
-from medhelm_spark.board import reader_of as frozen
 from medhelm_spark.board.filters import STATUS, filters_text, passing
 from medhelm_spark.board.render.report_file import standing_of
 from medhelm_spark.errors import LakeError, MedhelmSparkError

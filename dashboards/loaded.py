@@ -23,9 +23,9 @@ from medhelm_spark.board import (
     list_suites,
     load_runs,
     preferred,
+    reader_of as frozen_of,
     skipped_in,
 )
-from medhelm_spark.board import reader_of as frozen_of
 from medhelm_spark.board.benchmark_metrics import (
     BenchmarkMetrics,
     BenchmarkRuns,

@@ -6,285 +6,130 @@ The names of this module are public: `Evaluation`, what its methods take and ret
 >>> Evaluation("lake").run("pubmed_qa:model=NAME", suite="first")  # doctest: +SKIP
 """
 
+import ast
+import inspect
+import sys
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from medhelm_spark.version import VERSION
 
 if TYPE_CHECKING:
-    from medhelm_spark.board import AnswerFilter, InstanceDetail, InstanceKey
-    from medhelm_spark.board.metrics import Metrics
-    from medhelm_spark.board.reports import ReportFile
+    from medhelm_spark.board import (
+        AnswerFilter as AnswerFilter,
+        InstanceDetail as InstanceDetail,
+        InstanceKey as InstanceKey,
+    )
+    from medhelm_spark.board.metrics import Metrics as Metrics
+    from medhelm_spark.board.reports import ReportFile as ReportFile
     from medhelm_spark.board.results import (
-        Answer,
-        Answers,
-        Board,
-        Comparison,
-        Instances,
-        Robustness,
-        Stats,
+        Answer as Answer,
+        Answers as Answers,
+        Board as Board,
+        Comparison as Comparison,
+        Instances as Instances,
+        Robustness as Robustness,
+        Stats as Stats,
     )
-    from medhelm_spark.domain.access import AccessLevel
-    from medhelm_spark.domain.deployment import Deployment, Locality
-    from medhelm_spark.domain.listed_model import ListedModel
-    from medhelm_spark.domain.release import Finding, GateOutcome, ReleaseChange, ReleaseStatus
-    from medhelm_spark.domain.skipped import LeftOut
-    from medhelm_spark.engines.model_files import fetch_model
+    from medhelm_spark.domain.access import AccessLevel as AccessLevel
+    from medhelm_spark.domain.deployment import Deployment as Deployment, Locality as Locality
+    from medhelm_spark.domain.listed_model import ListedModel as ListedModel
+    from medhelm_spark.domain.release import (
+        Finding as Finding,
+        GateOutcome as GateOutcome,
+        ReleaseChange as ReleaseChange,
+        ReleaseStatus as ReleaseStatus,
+    )
+    from medhelm_spark.domain.skipped import LeftOut as LeftOut
+    from medhelm_spark.engines.model_files import fetch_model as fetch_model
     from medhelm_spark.errors import (
-        AbsentDataError,
-        BudgetError,
-        ConfigError,
-        DataError,
-        EngineError,
-        GateError,
-        IntegrityError,
-        Interrupted,
-        LakeError,
-        LeaseLostError,
-        MedhelmSparkError,
-        MissingColumnError,
-        NewerLakeError,
-        OutageError,
-        PolicyError,
-        ReleaseError,
-        SetupError,
-        StageError,
-        UnknownNameError,
+        AbsentDataError as AbsentDataError,
+        BudgetError as BudgetError,
+        ConfigError as ConfigError,
+        DataError as DataError,
+        EngineError as EngineError,
+        GateError as GateError,
+        IntegrityError as IntegrityError,
+        Interrupted as Interrupted,
+        LakeError as LakeError,
+        LeaseLostError as LeaseLostError,
+        MedhelmSparkError as MedhelmSparkError,
+        MissingColumnError as MissingColumnError,
+        NewerLakeError as NewerLakeError,
+        OutageError as OutageError,
+        PolicyError as PolicyError,
+        ReleaseError as ReleaseError,
+        SetupError as SetupError,
+        StageError as StageError,
+        UnknownNameError as UnknownNameError,
     )
-    from medhelm_spark.evaluation import Evaluation
-    from medhelm_spark.governance.methods import GovernanceMethods
-    from medhelm_spark.governance.results import Disclosures, LevelChanges
-    from medhelm_spark.lake.maintenance import Files
-    from medhelm_spark.maintenance.commands import Rewritten
-    from medhelm_spark.maintenance.gc import Removed
-    from medhelm_spark.maintenance.methods import LakeMethods
-    from medhelm_spark.medhelm.schema_file import Schema
-    from medhelm_spark.medhelm_results.export import HelmExport
-    from medhelm_spark.medhelm_results.export_scenario import ExportRequest
-    from medhelm_spark.medhelm_results.import_results import HelmResults
-    from medhelm_spark.medhelm_results.methods import MedhelmMethods
-    from medhelm_spark.medhelm_results.scenarios import Imported
-    from medhelm_spark.pipeline.availability import Needed
-    from medhelm_spark.pipeline.coverage import Missing, Shortfall
-    from medhelm_spark.pipeline.demos import demo_benchmark
-    from medhelm_spark.pipeline.estimates import Estimate, Estimates
-    from medhelm_spark.pipeline.fetch import FetchedScenario, Outcome
-    from medhelm_spark.pipeline.results import Fetched, Models, RunResult, Runs
-    from medhelm_spark.releases.differences import InReleases, RunDifference
-    from medhelm_spark.releases.methods import ReleaseMethods
-    from medhelm_spark.releases.pinned import StoredRelease
+    from medhelm_spark.evaluation import Evaluation as Evaluation
+    from medhelm_spark.governance.methods import GovernanceMethods as GovernanceMethods
+    from medhelm_spark.governance.results import (
+        Disclosures as Disclosures,
+        LevelChanges as LevelChanges,
+    )
+    from medhelm_spark.lake.maintenance import Files as Files
+    from medhelm_spark.maintenance.commands import Rewritten as Rewritten
+    from medhelm_spark.maintenance.gc import Removed as Removed
+    from medhelm_spark.maintenance.methods import LakeMethods as LakeMethods
+    from medhelm_spark.medhelm.schema_file import Schema as Schema
+    from medhelm_spark.medhelm_results.export import HelmExport as HelmExport
+    from medhelm_spark.medhelm_results.export_scenario import ExportRequest as ExportRequest
+    from medhelm_spark.medhelm_results.import_results import HelmResults as HelmResults
+    from medhelm_spark.medhelm_results.methods import MedhelmMethods as MedhelmMethods
+    from medhelm_spark.medhelm_results.scenarios import Imported as Imported
+    from medhelm_spark.pipeline.availability import Needed as Needed
+    from medhelm_spark.pipeline.coverage import Missing as Missing, Shortfall as Shortfall
+    from medhelm_spark.pipeline.demos import demo_benchmark as demo_benchmark
+    from medhelm_spark.pipeline.estimates import Estimate as Estimate, Estimates as Estimates
+    from medhelm_spark.pipeline.fetch import FetchedScenario as FetchedScenario, Outcome as Outcome
+    from medhelm_spark.pipeline.results import (
+        Fetched as Fetched,
+        Models as Models,
+        RunResult as RunResult,
+        Runs as Runs,
+    )
+    from medhelm_spark.releases.differences import (
+        InReleases as InReleases,
+        RunDifference as RunDifference,
+    )
+    from medhelm_spark.releases.methods import ReleaseMethods as ReleaseMethods
+    from medhelm_spark.releases.pinned import StoredRelease as StoredRelease
     from medhelm_spark.releases.results import (
-        Gate,
-        Release,
-        ReleaseComparison,
-        ReleaseRecord,
-        Releases,
+        Gate as Gate,
+        Release as Release,
+        ReleaseComparison as ReleaseComparison,
+        ReleaseRecord as ReleaseRecord,
+        Releases as Releases,
     )
-    from medhelm_spark.stages.ingest.ingested import Ingested
-    from medhelm_spark.tracking.methods import TrackingMethods
-    from medhelm_spark.user_data.init import InitializedBenchmark
-    from medhelm_spark.user_data.own_data import OwnData
-    from medhelm_spark.workspace.entries import Entries
+    from medhelm_spark.stages.ingest.ingested import Ingested as Ingested
+    from medhelm_spark.tracking.methods import TrackingMethods as TrackingMethods
+    from medhelm_spark.user_data.init import InitializedBenchmark as InitializedBenchmark
+    from medhelm_spark.user_data.own_data import OwnData as OwnData
+    from medhelm_spark.workspace.entries import Entries as Entries
 
 __version__ = VERSION
 
-_HOMES = {
-    "maintenance.methods": ("LakeMethods",),
-    "governance.methods": ("GovernanceMethods",),
-    "tracking.methods": ("TrackingMethods",),
-    "medhelm_results.methods": ("MedhelmMethods",),
-    "releases.methods": ("ReleaseMethods",),
-    "board": (
-        "InstanceDetail",
-        "InstanceKey",
-        "AnswerFilter",
-    ),
-    "board.metrics": ("Metrics",),
-    "board.reports": ("ReportFile",),
-    "board.results": (
-        "Answer",
-        "Answers",
-        "Board",
-        "Comparison",
-        "Instances",
-        "Robustness",
-        "Stats",
-    ),
-    "domain.access": ("AccessLevel",),
-    "domain.deployment": (
-        "Deployment",
-        "Locality",
-    ),
-    "domain.skipped": ("LeftOut",),
-    "domain.listed_model": ("ListedModel",),
-    "domain.release": (
-        "Finding",
-        "GateOutcome",
-        "ReleaseChange",
-        "ReleaseStatus",
-    ),
-    "engines.model_files": ("fetch_model",),
-    "errors": (
-        "AbsentDataError",
-        "BudgetError",
-        "ConfigError",
-        "DataError",
-        "EngineError",
-        "GateError",
-        "IntegrityError",
-        "Interrupted",
-        "LakeError",
-        "LeaseLostError",
-        "MedhelmSparkError",
-        "MissingColumnError",
-        "NewerLakeError",
-        "OutageError",
-        "PolicyError",
-        "ReleaseError",
-        "SetupError",
-        "StageError",
-        "UnknownNameError",
-    ),
-    "evaluation": ("Evaluation",),
-    "governance.results": (
-        "Disclosures",
-        "LevelChanges",
-    ),
-    "lake.maintenance": ("Files",),
-    "maintenance.commands": ("Rewritten",),
-    "maintenance.gc": ("Removed",),
-    "medhelm_results.export_scenario": ("ExportRequest",),
-    "medhelm_results.export": ("HelmExport",),
-    "medhelm_results.import_results": ("HelmResults",),
-    "medhelm_results.scenarios": ("Imported",),
-    "medhelm.schema_file": ("Schema",),
-    "pipeline.availability": ("Needed",),
-    "pipeline.coverage": (
-        "Missing",
-        "Shortfall",
-    ),
-    "pipeline.demos": ("demo_benchmark",),
-    "pipeline.estimates": (
-        "Estimate",
-        "Estimates",
-    ),
-    "pipeline.fetch": (
-        "FetchedScenario",
-        "Outcome",
-    ),
-    "pipeline.results": (
-        "RunResult",
-        "Fetched",
-        "Models",
-        "Runs",
-    ),
-    "releases.differences": (
-        "InReleases",
-        "RunDifference",
-    ),
-    "releases.pinned": ("StoredRelease",),
-    "releases.results": (
-        "Gate",
-        "Release",
-        "ReleaseComparison",
-        "ReleaseRecord",
-        "Releases",
-    ),
-    "stages.ingest.ingested": ("Ingested",),
-    "user_data.init": ("InitializedBenchmark",),
-    "user_data.own_data": ("OwnData",),
-    "workspace.entries": ("Entries",),
-}
-"""By module the names that it gives to this one."""
 
-__all__ = [
-    "AbsentDataError",
-    "AccessLevel",
-    "Answer",
-    "AnswerFilter",
-    "Answers",
-    "Board",
-    "BudgetError",
-    "Comparison",
-    "ConfigError",
-    "DataError",
-    "Deployment",
-    "Disclosures",
-    "EngineError",
-    "Entries",
-    "Estimate",
-    "Estimates",
-    "Evaluation",
-    "ExportRequest",
-    "Fetched",
-    "FetchedScenario",
-    "Files",
-    "Finding",
-    "Gate",
-    "GateError",
-    "GateOutcome",
-    "GovernanceMethods",
-    "HelmExport",
-    "HelmResults",
-    "Imported",
-    "InReleases",
-    "Ingested",
-    "InitializedBenchmark",
-    "InstanceDetail",
-    "InstanceKey",
-    "Instances",
-    "IntegrityError",
-    "Interrupted",
-    "LakeError",
-    "LakeMethods",
-    "LeaseLostError",
-    "LeftOut",
-    "LevelChanges",
-    "ListedModel",
-    "Locality",
-    "MedhelmMethods",
-    "MedhelmSparkError",
-    "Metrics",
-    "Missing",
-    "MissingColumnError",
-    "Models",
-    "Needed",
-    "NewerLakeError",
-    "OutageError",
-    "Outcome",
-    "OwnData",
-    "PolicyError",
-    "Release",
-    "ReleaseChange",
-    "ReleaseComparison",
-    "ReleaseError",
-    "ReleaseMethods",
-    "ReleaseRecord",
-    "ReleaseStatus",
-    "Releases",
-    "Removed",
-    "ReportFile",
-    "Rewritten",
-    "Robustness",
-    "RunDifference",
-    "RunResult",
-    "Runs",
-    "Schema",
-    "SetupError",
-    "Shortfall",
-    "StageError",
-    "Stats",
-    "StoredRelease",
-    "TrackingMethods",
-    "UnknownNameError",
-    "demo_benchmark",
-    "fetch_model",
-]
+@cache
+def _homes() -> dict[str, str]:
+    """The module of each public name, as the imports above name it."""
+    tree = ast.parse(inspect.getsource(sys.modules[__name__]))
+    (public,) = (node for node in tree.body if isinstance(node, ast.If))
+    return {
+        name.name: str(line.module)
+        for line in public.body
+        if isinstance(line, ast.ImportFrom)
+        for name in line.names
+    }
 
 
 def __getattr__(name: str) -> Any:
     """A public name, imported at first use: importing this package needs no pyspark."""
-    for module, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(f"{__name__}.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "__all__":
+        return sorted(_homes())
+    if name.startswith("_") or name not in _homes():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_homes()[name]), name)

@@ -22,8 +22,7 @@ question, the text before that is read.
 import re
 from collections.abc import Callable
 
-from medhelm_spark.adaptation import answer_patterns as patterns
-from medhelm_spark.adaptation import choice_patterns as own
+from medhelm_spark.adaptation import answer_patterns as patterns, choice_patterns as own
 from medhelm_spark.adaptation.conclusion_patterns import SO
 from medhelm_spark.adaptation.conclusions import conclusion, dropped, exception, names_another
 from medhelm_spark.adaptation.json_choice import choice_in, read_json

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from medhelm_spark.adaptation import answer_patterns as patterns
-from medhelm_spark.adaptation import conclusion_patterns as own
+from medhelm_spark.adaptation import answer_patterns as patterns, conclusion_patterns as own
 from medhelm_spark.adaptation.mentions import is_alone
 from medhelm_spark.adaptation.naming import NamedOption
 from medhelm_spark.adaptation.reply import Reply

@@ -4,8 +4,7 @@ Only Unity Catalog is believed. Every other catalog is what the session's settin
 whoever runs the job may have written: tables that look like Unity Catalog's views prove nothing.
 """
 
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession, functions as F
 
 from medhelm_spark.domain.data_uri import quoted_name
 from medhelm_spark.domain.policy_table import OWNER, PolicyTable, Right

@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from shutil import rmtree
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame, SparkSession, functions as F
 
 from medhelm_spark.lake.java_error import innermost
 from medhelm_spark.lake.links import link_error

@@ -16,8 +16,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from pyspark import SparkConf, SparkContext
-from pyspark import __version__ as spark_version
+from pyspark import SparkConf, SparkContext, __version__ as spark_version
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import Column, DataFrame, functions as F
 
 from medhelm_spark.lake.columnar import ddl, defaults_of, fields_of
 from medhelm_spark.lake.condition import RowCondition

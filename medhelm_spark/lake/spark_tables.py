@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession, functions as F
 
 from medhelm_spark.lake.columnar import ddl, fields_of
 from medhelm_spark.lake.condition import RowCondition

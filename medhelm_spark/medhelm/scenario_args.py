@@ -8,8 +8,11 @@ from pathlib import Path, PurePosixPath
 
 from medhelm_spark.config.benchmark import Benchmark
 from medhelm_spark.config.cards import UNSUPPORTED_SCENARIOS
-from medhelm_spark.config.extraction import KEY as ANSWER_EXTRACTION
-from medhelm_spark.config.extraction import check_extraction, extraction_named
+from medhelm_spark.config.extraction import (
+    KEY as ANSWER_EXTRACTION,
+    check_extraction,
+    extraction_named,
+)
 from medhelm_spark.config.sampling import KEY as SAMPLING
 from medhelm_spark.domain.binding import FIELD, bind
 from medhelm_spark.domain.ids import canonical_json

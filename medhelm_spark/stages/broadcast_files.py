@@ -7,8 +7,7 @@ a store that Python cannot open is read by Spark, and travels too.
 from collections.abc import Iterable, Mapping
 
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession, functions as F
 
 from medhelm_spark.domain.data_uri import is_uri
 from medhelm_spark.errors import DataError

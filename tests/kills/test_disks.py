@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kills.test_kills import BENCHMARK, board, done, start
-from tests.kills.test_kills import base as base
+from tests.kills.test_kills import BENCHMARK, base as base, board, done, start
 
 RUN = ("run", "--suite", "s", "-o", "disk/lake", "--no-tracking", "-r")
 CONSTANT, ECHO = (f"{BENCHMARK},model=canned/{name}" for name in ("constant", "echo"))

@@ -15,8 +15,7 @@ from medhelm_spark.domain.scenario import Instance, ScenarioCard
 from medhelm_spark.scenarios import with_source
 from medhelm_spark.stages.ingest.parts import Part, parts_of_events
 from tests.spark.conftest import Site
-from tests.spark.notes import card as own_card
-from tests.spark.notes import ingest
+from tests.spark.notes import card as own_card, ingest
 from tests.unit.scenarios.cards import parsed
 from tests.unit.scenarios.histories import ehrshot, medalign, write_parquet
 from tests.unit.scenarios.test_same_form import chosen

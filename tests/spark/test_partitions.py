@@ -1,7 +1,6 @@
 """The hash by which `repartition` places a row is Spark's own."""
 
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession, functions as F
 
 from medhelm_spark.stages.infer.partitions import spark_hash
 

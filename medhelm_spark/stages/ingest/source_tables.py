@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
+from pyspark.sql import Column, DataFrame, Window, functions as F
 from pyspark.sql.types import (
     BinaryType,
     BooleanType,

@@ -14,8 +14,7 @@ from medhelm_spark.domain.stats import Score
 from medhelm_spark.engines import canned
 from medhelm_spark.metrics import METRICS
 from medhelm_spark.scenarios import PARSERS
-from medhelm_spark.stages.annotate import judges
-from medhelm_spark.stages.annotate import stage as annotate
+from medhelm_spark.stages.annotate import judges, stage as annotate
 from medhelm_spark.stages.plan import stage as plan
 from medhelm_spark.user_data import read_responses as responses
 

@@ -3,8 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from medhelm_spark.adaptation.fit import Window, beginning, render_fitting
 from medhelm_spark.adaptation.render import prompt_id, render

@@ -4,8 +4,7 @@ import sys
 import unicodedata
 from random import Random
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from medhelm_spark.adaptation.normal_form import nfkc
 

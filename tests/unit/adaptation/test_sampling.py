@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from medhelm_spark.adaptation.sampling import SAMPLE_KEY_SQL, medhelm_places, select_train
 from medhelm_spark.domain.scenario import Instance, Split

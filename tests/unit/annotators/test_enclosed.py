@@ -3,8 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from medhelm_spark.annotators.annotator import JudgeInput, conversation_text, filled
 from medhelm_spark.annotators.enclosed import enclosed

@@ -4,8 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from medhelm_spark.annotators.verdict import MAX_EXPLANATION, parse_verdict, verdict_schema
 from medhelm_spark.domain.annotation import Criterion, Rubric

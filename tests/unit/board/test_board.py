@@ -12,11 +12,11 @@ from medhelm_spark.board import (
     choose,
     list_releases,
     list_suites,
+    load_board as load_board_of,
     load_runs,
     robustness_of,
     text_levels,
 )
-from medhelm_spark.board import load_board as load_board_of
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.policy import ComparisonRules
 from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod, MetricSpec

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 import streamlit
 
-from medhelm_spark.cli import main
-from medhelm_spark.cli import serve as serve_module
+from medhelm_spark.cli import main, serve as serve_module
 from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.domain.run import RunRecord
 from tests.app_pages import opened, page_text

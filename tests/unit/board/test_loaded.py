@@ -9,8 +9,7 @@ import streamlit
 
 from medhelm_spark.board import choose
 from tests.app_pages import APP, imported_from
-from tests.unit.board.planted import ALPHA, planned, plant, run_spec
-from tests.unit.board.planted import append as append_rows
+from tests.unit.board.planted import ALPHA, append as append_rows, planned, plant, run_spec
 
 
 @pytest.fixture

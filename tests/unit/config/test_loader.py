@@ -5,8 +5,7 @@ from enum import StrEnum
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from medhelm_spark.config.loader import load_yaml, validate
 from medhelm_spark.config.yaml_text import parse_yaml

@@ -4,8 +4,7 @@ import json
 import re
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.rubrics import Scale, load_judge_prompt, load_rubric

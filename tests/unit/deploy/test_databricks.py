@@ -13,8 +13,16 @@ from databricks.bundles.volumes import Volume
 
 from medhelm_spark.cli.parser import parse
 from medhelm_spark.version import VERSION
-from tests.deployed import BUNDLE, REFERENCE, bundle, filled, in_order, resources, values_of
-from tests.deployed import wheel_tasks as calls_of
+from tests.deployed import (
+    BUNDLE,
+    REFERENCE,
+    bundle,
+    filled,
+    in_order,
+    resources,
+    values_of,
+    wheel_tasks as calls_of,
+)
 
 TYPES = {"apps": App, "jobs": Job, "schemas": Schema, "volumes": Volume}
 NAMED = [(kind, name) for kind, named in resources().items() for name in named]

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.ids import canonical_json, content_id, digest

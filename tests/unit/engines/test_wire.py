@@ -4,8 +4,7 @@ from functools import reduce
 from operator import getitem
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from medhelm_spark.domain.request import FinishReason, RequestResult, TokenLogprob
 from medhelm_spark.engines.outcome import answered
@@ -14,10 +13,10 @@ from medhelm_spark.engines.wire import (
     COMPLETIONS,
     MalformedReplyError,
     UnreadableReplyError,
+    body_of as body_of_text,
     parse_reply,
+    request_body as body_of,
 )
-from medhelm_spark.engines.wire import body_of as body_of_text
-from medhelm_spark.engines.wire import request_body as body_of
 from medhelm_spark.errors import EngineError
 from medhelm_spark.lake.columnar import encode_batch
 from tests.unit.engines.nouns import SCHEMA, conversation, request

@@ -1,8 +1,7 @@
 """HELM's run-entry grammar and HOCON files."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from medhelm_spark.domain.run import RunEntry
 from medhelm_spark.errors import ConfigError

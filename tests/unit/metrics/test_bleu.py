@@ -5,8 +5,7 @@ import math
 import warnings
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from nltk.translate.bleu_score import sentence_bleu
 
 from medhelm_spark.domain.scenario import Reference

@@ -5,8 +5,7 @@ import statistics
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.metrics import METRICS, RUN_METRICS, metrics_for

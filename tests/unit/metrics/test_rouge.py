@@ -7,13 +7,11 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.domain.stats import ScoreStatus
-from medhelm_spark.metrics import METRICS
-from medhelm_spark.metrics import rouge as rouge_module
+from medhelm_spark.metrics import METRICS, rouge as rouge_module
 from medhelm_spark.metrics.porter import stem
 from tests.unit.metrics.states import correct, state
 

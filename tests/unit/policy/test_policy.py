@@ -4,8 +4,7 @@ import itertools
 import pickle
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from medhelm_spark.domain.access import AccessLevel, strictest
 from medhelm_spark.domain.deployment import Deployment, Locality

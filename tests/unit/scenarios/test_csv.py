@@ -5,8 +5,7 @@ import io
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from medhelm_spark.domain.scenario import DataSource, SourceFile, Split
 from medhelm_spark.errors import DataError

@@ -8,8 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from medhelm_spark.domain.history import Beyond, History
 from medhelm_spark.errors import ConfigError, DataError

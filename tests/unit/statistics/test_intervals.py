@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from benchmarks.interval_coverage import DISTRIBUTIONS, SIZES, covered
 from medhelm_spark.domain.stats import IntervalMethod

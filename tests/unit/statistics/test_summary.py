@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from medhelm_spark.domain.stats import SHARE, UNBOUNDED, IntervalMethod, MetricInfo, Stat
 from medhelm_spark.statistics.clusters import cluster_totals

@@ -3,8 +3,7 @@
 from dataclasses import fields, replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.ids import digest
