@@ -132,7 +132,7 @@ class SettingsFile:
     """The number of requests that a slot takes together."""
     commit_seconds: float = _setting(10.0, read=float, check=_above_zero)
     """How long answers wait for their commit."""
-    small_run_requests: int = _setting(10_000, read=int, check=_zero_or_more)
+    small_run_requests: int = _setting(20_000, read=int, check=_zero_or_more)
     """Up to so many requests a run is computed without Spark where it can be; 0: never."""
     wave_minutes: float | None = _setting(read=float, check=_above_zero)
     """Does nothing; read so that files of before are no error."""
