@@ -62,6 +62,7 @@ def decoding_for(
     trial_index: int = 0,
     tells_tokens: bool = False,
     asked_again: str | None = None,
+    response_schema: str | None = None,
 ) -> Decoding:
     """The decoding parameters of one trial of a RunSpec.
 
@@ -84,6 +85,7 @@ def decoding_for(
         num_completions=1 if joint else spec.num_outputs,
         seed=_seed(spec, trial_index, asked_again),
         logprobs=1 if tells_tokens else alternatives,
+        response_schema=response_schema,
     )
 
 

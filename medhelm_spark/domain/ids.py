@@ -14,9 +14,17 @@ from typing import Any
 ID_BYTES = 16
 
 
+LATER = {"later": True}
+"""Metadata of a dataclass's field that came after the first ids: at its default it is in none."""
+
+
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+        return {
+            field.name: getattr(value, field.name)
+            for field in dataclasses.fields(value)
+            if not (field.metadata.get("later") and getattr(value, field.name) == field.default)
+        }
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Enum):

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.ids import LATER
 from medhelm_spark.domain.sampling import Sampling
 
 
@@ -35,9 +36,20 @@ class Substitution:
     target: str
 
 
+class AnswerForm(StrEnum):
+    """The form that an engine enforces on an answer; `free` is none."""
+
+    FREE = "free"
+    CHOICE = "choice"
+    JSON = "json"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdapterSpec:
-    """How an Instance becomes a Request. Field names, meanings and defaults are HELM's."""
+    """How an Instance becomes a Request. Field names, meanings and defaults are HELM's.
+
+    `answer_form` is this package's own; at its default it is no part of an id.
+    """
 
     method: AdapterMethod = AdapterMethod.GENERATION
     global_prefix: str = ""
@@ -67,6 +79,7 @@ class AdapterSpec:
     multi_label: bool = False
     eval_splits: tuple[str, ...] = ()
     output_mapping_pattern: str | None = None
+    answer_form: AnswerForm = field(default=AnswerForm.FREE, metadata=LATER)
 
     @property
     def requests_per_instance(self) -> int:

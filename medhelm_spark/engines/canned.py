@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from medhelm_spark.domain.answer_form import choices_of
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import canonical_json, content_id
 from medhelm_spark.domain.request import (
@@ -28,6 +29,7 @@ from medhelm_spark.engines.engine import (
     Destinations,
     EngineFactory,
     Gate,
+    any_form,
     in_this_job,
     read_settings,
 )
@@ -82,6 +84,8 @@ def _choice(settings: CannedSettings, request: Request) -> str:
 
 
 def _judge(settings: CannedSettings, request: Request) -> str:
+    if choices := choices_of(request.decoding.response_schema):
+        return choices[0]
     return _verdict(request.decoding.response_schema or "{}", settings.score, settings.text)
 
 
@@ -197,6 +201,7 @@ def build(deployment: Deployment, max_in_flight: int) -> CannedEngine:
 
 
 ENGINE = EngineFactory(
+    answer_forms=any_form,
     build=build,
     check=check,
     locality=in_this_job,

@@ -21,6 +21,7 @@ from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.network import NOWHERE, Reach, Route
 from medhelm_spark.domain.policy import Decision
 from medhelm_spark.domain.request import Request, RequestResult
+from medhelm_spark.domain.run import AnswerForm
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -94,6 +95,15 @@ def _rendered_elsewhere(deployment: Deployment) -> str:
     return ""
 
 
+def _free_form(_: Args) -> frozenset[AnswerForm]:
+    return frozenset({AnswerForm.FREE})
+
+
+def any_form(_: Args) -> frozenset[AnswerForm]:
+    """Every form: for an engine that enforces them itself."""
+    return frozenset(AnswerForm)
+
+
 def _no_gpu(deployment: Deployment) -> int | None:
     return 0
 
@@ -115,6 +125,7 @@ class EngineFactory:
     asked on a driver that cannot run the engine.
     `locality` is that of a deployment which states none: external, unless the engine knows better.
     `serving` names the arguments of where and how fast, not of what is answered: `Deployment`.
+    `answer_forms` names the forms of answers that it enforces with such arguments.
     One that `needs_worker` is built in a worker of Spark alone, which may end with it.
     `tokens_per_second` does nothing: what declared it of old is no error. `rendering` says to a
     person how prompts become what the model reads; nothing where that is not this side's business.
@@ -132,6 +143,7 @@ class EngineFactory:
     locality: Callable[[Args], Locality | None] = _anywhere
     serving: frozenset[str] = frozenset()
     needs_worker: bool = False
+    answer_forms: Callable[[Args], frozenset[AnswerForm]] = _free_form
     tokens_per_second: float = 1_000.0
     rendering: Callable[[Deployment], str] = _rendered_elsewhere
     imports: tuple[str, ...] = ()

@@ -30,6 +30,7 @@ from medhelm_spark.engines.engine import (
     Destinations,
     EngineFactory,
     Gate,
+    any_form,
     in_this_job,
     read_settings,
 )
@@ -110,6 +111,8 @@ class LlamaCppEngine:
 
     def _start(self, request: Request) -> "Future[RequestResult]":
         body = wire.request_body(request, self._api)
+        if choices := body.pop(wire.CHOICES, None):
+            body["grammar"] = wire.grammar(choices)
         return self._threads.submit(self._ask, request, body)
 
     def _ask(self, request: Request, body: dict[str, Any]) -> RequestResult:
@@ -313,6 +316,7 @@ def build(deployment: Deployment, max_in_flight: int) -> LlamaCppEngine:
 
 
 ENGINE = EngineFactory(
+    answer_forms=any_form,
     build=build,
     check=check,
     exclusive=True,

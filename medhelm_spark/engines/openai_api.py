@@ -19,8 +19,9 @@ from medhelm_spark.domain.ids import canonical_json, content_id
 from medhelm_spark.domain.key_source import MOST_RENEWALS
 from medhelm_spark.domain.network import Reach
 from medhelm_spark.domain.request import FailureKind, Request, RequestResult
+from medhelm_spark.domain.run import AnswerForm
 from medhelm_spark.engines import wire
-from medhelm_spark.engines.engine import EngineFactory, Gate, reach_of, read_settings
+from medhelm_spark.engines.engine import Args, EngineFactory, Gate, reach_of, read_settings
 from medhelm_spark.engines.loop_thread import LoopThread
 from medhelm_spark.engines.openai_client import (
     Connection,
@@ -228,7 +229,16 @@ def build(deployment: Deployment, max_in_flight: int) -> OpenAIEngine:
     return OpenAIEngine(deployment, settings, max_in_flight=max_in_flight)
 
 
+def answer_forms(args: Args) -> frozenset[AnswerForm]:
+    """The forms that a server with these arguments keeps answers to."""
+    if args.get("structured_output") is False:
+        return frozenset({AnswerForm.FREE})
+    choice = {AnswerForm.CHOICE} if args.get("choices_by") else set()
+    return frozenset({AnswerForm.FREE, AnswerForm.JSON, *choice})
+
+
 ENGINE = EngineFactory(
+    answer_forms=answer_forms,
     build=build,
     check=check,
     destinations=destinations,

@@ -8,7 +8,7 @@ import asyncio
 import json
 import shutil
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,6 +46,14 @@ UNSENDABLE = CallError(
 )
 
 
+CHOICES_BY: Mapping[str, Callable[[list[str]], dict[str, Any]]] = {
+    "structured_outputs": lambda choices: {"structured_outputs": {"choice": choices}},
+    "guided_choice": lambda choices: {"guided_choice": choices},
+    "grammar": lambda choices: {"grammar": wire.grammar(choices)},
+}
+"""How servers are asked for one of some texts: vLLM, vLLM before 0.12, llama.cpp."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenAISettings:
     """`model` is the server's own name for the model; `timeout` is seconds for one call.
@@ -53,9 +61,10 @@ class OpenAISettings:
     `api_key` is what `domain.key_source` reads; the values of `headers` are references. `azure`
     holds endpoint and api_version. `reasoning` models take max_completion_tokens and no
     temperature, top_p or stop. Servers that cannot constrain a reply to a JSON schema have
-    `structured_output: false`, those that refuse to tell log-probabilities `logprobs: false`.
-    `proxy` is the address of an http proxy, `proxy_login` a reference to its USER:PASSWORD,
-    `ca_bundle` a file of the certificates to trust instead of the system's. Of a reply
+    `structured_output: false`; `choices_by` names the parameter by which a server keeps a reply to
+    one of some texts, for which the API has none. Those that refuse to tell log-probabilities have
+    `logprobs: false`. `proxy` is the address of an http proxy, `proxy_login` a reference to its
+    USER:PASSWORD, `ca_bundle` a file of certificates to trust instead of the system's. Of a reply
     `max_reply_bytes` are read, and a longer one is no answer. `omit` lists parameters that are not
     sent. The fields from `revision` on only describe what the server serves.
     """
@@ -68,6 +77,7 @@ class OpenAISettings:
     timeout: float = 600.0
     reasoning: bool = False
     structured_output: bool = True
+    choices_by: str = ""
     logprobs: bool = True
     chat_template: str = ""
     extra_body: Mapping[str, Any] = field(default_factory=dict)
@@ -87,6 +97,10 @@ class OpenAISettings:
     def __post_init__(self) -> None:
         if self.api not in wire.APIS:
             raise ValueError(f"args.api is {self.api!r}; allowed: {', '.join(wire.APIS)}.")
+        if self.choices_by and self.choices_by not in CHOICES_BY:
+            raise ValueError(
+                f"args.choices_by is {self.choices_by!r}; allowed: {', '.join(CHOICES_BY)}."
+            )
         if self.azure and set(self.azure) != {"endpoint", "api_version"}:
             raise ValueError("args.azure holds exactly endpoint and api_version.")
         if self.proxy_login and not self.proxy:
@@ -118,8 +132,11 @@ class OpenAISettings:
     def body(self, request: Request) -> dict[str, Any]:
         """The JSON body of a request, without the model."""
         body = wire.request_body(request, self.api)
+        choices = body.pop(wire.CHOICES, None)
         if not self.structured_output:
             body.pop("response_format", None)
+        elif choices and self.choices_by:
+            body |= CHOICES_BY[self.choices_by](choices)
         if not self.logprobs:
             for name in ("logprobs", "top_logprobs"):
                 body.pop(name, None)

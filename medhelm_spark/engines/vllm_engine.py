@@ -15,6 +15,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from medhelm_spark.domain.answer_form import choices_of
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import canonical_json, digest
 from medhelm_spark.domain.request import (
@@ -28,7 +29,7 @@ from medhelm_spark.domain.request import (
 from medhelm_spark.engines import slots, vllm_args, wire
 from medhelm_spark.engines.apart import holds_marker, markers_of, tokens_apart
 from medhelm_spark.engines.chat_template import told
-from medhelm_spark.engines.engine import Destinations, EngineFactory, Gate, in_this_job
+from medhelm_spark.engines.engine import Destinations, EngineFactory, Gate, any_form, in_this_job
 from medhelm_spark.engines.faults import FAULTS, fault
 from medhelm_spark.engines.model_files import folder_sha256
 from medhelm_spark.engines.outcome import answered, completion, failed
@@ -172,14 +173,15 @@ def _sampling(decoding: Decoding) -> Any:
         seed=decoding.seed,
         # The token's own probability always comes with it; others are not kept.
         logprobs=0 if decoding.logprobs else None,
-        structured_outputs=StructuredOutputsParams(json=_schema(schema)) if schema else None,
+        structured_outputs=StructuredOutputsParams(**_structured(schema)) if schema else None,
         output_kind=RequestOutputKind.FINAL_ONLY,
     )
 
 
 @lru_cache(maxsize=64)
-def _schema(text: str) -> Any:
-    return json.loads(text)
+def _structured(schema: str) -> dict[str, Any]:
+    choices = choices_of(schema)
+    return {"choice": list(choices)} if choices else {"json": json.loads(schema)}
 
 
 def _completion(output: Any) -> Completion:
@@ -344,6 +346,7 @@ def rendering(deployment: Deployment) -> str:
 
 
 ENGINE = EngineFactory(
+    answer_forms=any_form,
     needs_worker=True,
     build=build,
     check=check,

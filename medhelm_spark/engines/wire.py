@@ -1,11 +1,12 @@
 """The OpenAI wire format, spoken by servers and by llama.cpp in process: pure functions."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from medhelm_spark.domain.answer_form import choices_of
 from medhelm_spark.domain.request import Completion, FinishReason, Request, TokenLogprob
 from medhelm_spark.engines import server_events
 from medhelm_spark.engines.outcome import FAILED, completion, ending, storable
@@ -55,7 +56,9 @@ def request_body(request: Request, api: str) -> dict[str, Any]:
         body["stop"] = list(decoding.stop_sequences)
     if decoding.num_completions > 1:
         body["n"] = decoding.num_completions
-    if decoding.response_schema is not None:
+    if choices := choices_of(decoding.response_schema):
+        body[CHOICES] = list(choices)
+    elif decoding.response_schema is not None:
         body["response_format"] = response_format(decoding.response_schema)
     return body | (_chat_part(request) if api == CHAT else _completions_part(request))
 
@@ -78,6 +81,19 @@ def _completions_part(request: Request) -> dict[str, Any]:
     if request.decoding.logprobs:
         part["logprobs"] = request.decoding.logprobs
     return part
+
+
+CHOICES = "choices"
+"""The key of a body under which an engine finds the texts of which a reply is one."""
+
+
+def grammar(choices: Sequence[str]) -> str:
+    """The grammar of one of some texts, as llama.cpp reads it.
+
+    >>> grammar(["A", "B"])
+    'root ::= "A" | "B"'
+    """
+    return "root ::= " + " | ".join(json.dumps(choice, ensure_ascii=False) for choice in choices)
 
 
 @lru_cache(maxsize=64)

@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 from medhelm_spark.domain.comparability import NEVER_ZERO
-from medhelm_spark.domain.run import AdapterMethod, AdapterSpec, RunEntry, Substitution
+from medhelm_spark.domain.run import AdapterMethod, AdapterSpec, AnswerForm, RunEntry, Substitution
 from medhelm_spark.domain.scenario import Split
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.medhelm.wording import (
@@ -149,6 +149,10 @@ def _newline(spec: AdapterSpec, value: Value) -> AdapterSpec:
     )
 
 
+def _answer_form(spec: AdapterSpec, value: Value) -> AdapterSpec:
+    return replace(spec, answer_form=_one_of(value, {form.value: form for form in AnswerForm}))
+
+
 def _format_prompt(spec: AdapterSpec, value: Value) -> AdapterSpec:
     return replace(spec, input_prefix=str(value), output_prefix="")
 
@@ -201,6 +205,7 @@ EXPANDERS: Mapping[str, Expander] = {
     "format_prompt": Expander(apply=_format_prompt),
     FOLLOW_FORMAT_KEY: Expander(apply=_follow_format),
     "output_format_instructions": Expander(apply=_output_format),
+    "answer_form": Expander(apply=_answer_form),
     # It changes the instances and not the adapter: `augmentation` says how.
     "data_augmentation": Expander(apply=lambda spec, _: spec, separator=","),
 }

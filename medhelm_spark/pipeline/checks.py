@@ -6,6 +6,7 @@ from medhelm_spark.annotators.kinds import kind_of
 from medhelm_spark.config.settings import Platform
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun, deployments_of
+from medhelm_spark.domain.run import AnswerForm
 from medhelm_spark.domain.scenario import TABULAR, Split
 from medhelm_spark.engines import IMPORTED, factory_of, preflight
 from medhelm_spark.errors import AbsentDataError, ConfigError, UnknownNameError
@@ -78,8 +79,24 @@ def check_engines(runs: Sequence[ResolvedRun], workspace: Workspace) -> None:
     On a cluster the driver has neither the executors' GPUs nor their vLLM: of an engine that loads
     a model it checks the arguments alone, and the rest is checked where it is built.
     """
+    for run in runs:
+        _check_form(run)
     for deployment in to_infer(runs).values():
         check_engine(deployment, workspace)
+
+
+def _check_form(run: ResolvedRun) -> None:
+    """Refuse a form of answers that the run's engine does not enforce."""
+    form, deployment = run.adapter_spec.answer_form, run.deployment
+    forms = factory_of(deployment).answer_forms(deployment.args)
+    if form not in forms and deployment.engine != IMPORTED:
+        allowed = ", ".join(each for each in AnswerForm if each in forms)
+        cure = "; args.choices_by names how the server is asked" if "json" in forms else ""
+        raise ConfigError(
+            f"{run.where or run.name}: answer_form is {form.value!r}, which deployment "
+            f"{deployment.name!r} (engine {deployment.engine}) does not enforce; allowed: "
+            f"{allowed}{cure}."
+        )
 
 
 def check_engine(deployment: Deployment, workspace: Workspace) -> None:

@@ -32,6 +32,7 @@ from medhelm_spark.lake.rows import Frame, map_rows, rows_of, sorted_rows
 from medhelm_spark.metrics import metrics_for
 from medhelm_spark.policy.levels import strictest_sql
 from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.plan.labels import answer_schemas
 from medhelm_spark.stages.plan.perturb import perturb, perturbations_of, version_of
 from medhelm_spark.stages.plan.run_specs import adapters_of, enter, run_spec_of
 from medhelm_spark.stages.plan.samples import DRAWN, Sample, draws_of, refuse_empty
@@ -184,7 +185,12 @@ def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: 
     versions = sorted({spec.data_version for _, spec in todo})
     instances = ctx.current("instances", INGEST, versions, "data_version")
     draws, marked = draws_of(ctx, instances, [spec for _, spec in todo])
-    calls = [call for run, spec in todo for call in _calls(run, spec, draws[spec.run_spec_id])]
+    forms = answer_schemas(ctx, [spec for _, spec in todo])
+    calls = [
+        call
+        for run, spec in todo
+        for call in _calls(run, spec, draws[spec.run_spec_id], forms.get(spec.run_spec_id))
+    ]
     renders = sorted({call.render_id for call in calls})
     size = _most(ctx, calls)
     tasks = ctx.lake.query(
@@ -249,7 +255,9 @@ def _tells_tokens(spec: RunSpec) -> bool:
     return is_read or spec.is_cut_for_medhelm
 
 
-def _calls(run: ResolvedRun, spec: RunSpec, draw: Sample) -> Iterator[Call]:
+def _calls(
+    run: ResolvedRun, spec: RunSpec, draw: Sample, response_schema: str | None
+) -> Iterator[Call]:
     adapter = spec.adapter_spec
     trials = product(range(adapter.num_trials), range(adapter.num_train_trials))
     for (trial, train_trial), (variant, worded) in product(trials, adapters_of(spec).items()):
@@ -258,6 +266,7 @@ def _calls(run: ResolvedRun, spec: RunSpec, draw: Sample) -> Iterator[Call]:
             trial_index=trial,
             tells_tokens=_tells_tokens(spec),
             asked_again=spec.asked_again,
+            response_schema=response_schema,
         )
         yield Call(
             **{field.name: getattr(draw, field.name) for field in fields(Sample)},

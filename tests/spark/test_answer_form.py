@@ -1,0 +1,71 @@
+"""Answers whose form the engine enforces, beside free ones."""
+
+import pytest
+
+from tests.spark.conftest import Site, questions
+
+
+def rows(count: int) -> list[dict[str, str]]:
+    return questions(count, lambda i: "yes" if i % 3 else "no")
+
+
+def test_free_and_enforced_answers_stand_side_by_side(site: Site) -> None:
+    entry = site.benchmark("bench", rows(6))
+    site.deploy("acme/judge", mode="judge", score=1, text="unsure")
+    forms = ("answer_form=json", "answer_form=choice")
+    entries = (entry, *(f"{entry},{form}" for form in forms))
+    assert site.run("-r", *(f"{each},model=acme/judge" for each in entries)) == 0
+    asked = {row["decoding"]["response_schema"] for row in site.rows("requests")}
+    assert asked == {
+        None,
+        '{"enum":["no","yes"]}',
+        '{"additionalProperties":false,"properties":{"answer":{"enum":["no","yes"]}},'
+        '"required":["answer"],"type":"object"}',
+    }
+    texts = {row["completions"][0]["text"] for row in site.rows("request_results")}
+    assert {"no", '{"answer": "no"}'} < texts
+    means = {row["run_spec"]["name"].rpartition(":")[2]: row["mean"] for row in joined(site)}
+    enforced = [mean for name, mean in means.items() if "answer_form" in name]
+    assert enforced == [pytest.approx(1 / 3)] * 2
+    assert len(means) == 3
+
+
+def joined(site: Site) -> list[dict]:
+    stats = {
+        row["run_spec_id"]: row["mean"]
+        for row in site.rows("stats")
+        if row["name"] == "exact_match" and not row["perturbation"]
+    }
+    return [{**row, "mean": stats[row["run_spec_id"]]} for row in site.rows("run_specs")]
+
+
+def test_a_run_without_a_form_keeps_its_id(site: Site) -> None:
+    entry = site.benchmark("bench", rows(3))
+    site.deploy("acme/yes", text="yes")
+    assert site.run("-r", f"{entry},model=acme/yes") == 0
+    (before,) = site.rows("run_specs")
+    assert site.run("-r", f"{entry},model=acme/yes,answer_form=free", suite="t") == 0
+    assert {row["run_spec"]["adapter_spec"]["answer_form"] for row in site.rows("run_specs")} == {
+        "free"
+    }
+    assert len(site.rows("request_results")) == 3
+    assert before["run_spec_id"]
+
+
+def test_an_engine_that_enforces_nothing_is_refused_before_it_is_asked(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entry = site.benchmark("bench", rows(3))
+    site.deploy("acme/api", engine="openai", base_url="http://127.0.0.1:9/v1", model="m")
+    assert site.run("-r", f"{entry},model=acme/api,answer_form=choice") == 1
+    said = capsys.readouterr().err
+    assert "answer_form is 'choice'" in said
+    assert "allowed: free, json; args.choices_by" in said
+    assert not (site.lake_path / "instances").exists()
+
+
+def test_data_without_labels_has_no_form(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    entry = site.benchmark("bench", questions(60, lambda i: f"text {i}"))
+    site.deploy("acme/yes", text="yes")
+    assert site.run("-r", f"{entry},model=acme/yes,answer_form=json") == 1
+    assert "60 different right answers" in capsys.readouterr().err
