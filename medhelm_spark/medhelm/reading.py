@@ -9,11 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from medhelm_spark.config.extraction import KEY, with_options
+from medhelm_spark.domain.answer_form import READ_AS_JSON
 from medhelm_spark.domain.run import (
     READ_OPTIONS,
     STRICT,
     AdapterSpec,
     AnswerExtraction,
+    AnswerForm,
+    ExtractionMethod,
     MedhelmReading,
 )
 from medhelm_spark.domain.scenario import ScenarioCard
@@ -51,13 +54,16 @@ def reading_of(
     if compat and KEY not in args:
         medhelm = _medhelm(spec) if how != STRICT else None
         return Reading(adapter_spec=spec, answer_extraction=STRICT, medhelm=medhelm)
+    is_short = spec.max_tokens < LEAST_TOKENS and not TOKEN_KEYS & args.keys()
+    asked = _with_room(spec, card.adapter_spec) if is_short else spec
+    if spec.answer_form is AnswerForm.JSON and KEY not in args:
+        is_read = how.method is ExtractionMethod.JSON_FIELD
+        return Reading(adapter_spec=asked, answer_extraction=how if is_read else READ_AS_JSON)
     if compat or how.method not in READ_OPTIONS:
         return Reading(adapter_spec=spec, answer_extraction=how)
-    asked = spec
-    if spec.max_tokens < LEAST_TOKENS and not TOKEN_KEYS & args.keys():
-        asked = _with_room(spec, card.adapter_spec)
-    # A sampled answer of another length is another sample.
+    # A sampled answer of another length is another sample, and so is one of an enforced form.
     is_same = asked == spec or asked.temperature == 0
+    is_same = is_same and spec.answer_form is AnswerForm.FREE
     return Reading(
         adapter_spec=asked, answer_extraction=how, medhelm=_medhelm(spec) if is_same else None
     )

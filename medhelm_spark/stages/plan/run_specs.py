@@ -6,16 +6,13 @@ from datetime import datetime
 from typing import Any
 
 from medhelm_spark.adaptation.variants import adapter_of
-from medhelm_spark.domain.answer_form import READ_AS_JSON
 from medhelm_spark.domain.deployment import UNKNOWN
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import Again, ResolvedRun
 from medhelm_spark.domain.run import (
     STRICT,
     AdapterSpec,
-    AnswerForm,
     Attestation,
-    ExtractionMethod,
     PerturbationSpec,
     RunSpec,
     SuiteRun,
@@ -58,9 +55,6 @@ def run_spec_of(
     }
     # What a run has none of stays out of its id, which older lakes know.
     how = run.card.answer_extraction
-    is_json = run.adapter_spec.answer_form is AnswerForm.JSON
-    if is_json and how.method is not ExtractionMethod.JSON_FIELD:
-        how = READ_AS_JSON
     sampling = replace(run.card.sampling, max_eval_instances=None)  # the adapter has it
     more: dict[str, Any] = {
         "perturbations": tuple(perturbations),

@@ -10,7 +10,6 @@ from medhelm_spark.domain.helm_results import SUFFIX, is_stored, stored_stats
 from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS, MetricSpec, RunRecord, RunSpec
 from medhelm_spark.domain.stages import ANNOTATE, IMPORT_HELM, SCORE, SUMMARIZE
 from medhelm_spark.domain.stats import SHARE, ComputedOn, IntervalMethod, MetricInfo, Stat
-from medhelm_spark.lake.literals import any_of, literal, literals
 from medhelm_spark.lake.rows import Frame, in_one_partition, map_rows, united
 from medhelm_spark.metrics import info
 from medhelm_spark.metrics.metric import MEDHELM
@@ -44,9 +43,18 @@ FROM {compared} GROUP BY run_spec_id, name, split, perturbation, computed_on
 """
 
 OF_WHOLE_RUNS = f"""
-SELECT {", ".join(field.name for field in fields(Stat))} FROM {{imported}}
-WHERE count > 0 AND perturbation = '' AND NOT (@known)
+SELECT {", ".join(f"s.{field.name}" for field in fields(Stat))} FROM {{imported}} s
+LEFT ANTI JOIN {{known}} k ON k.run_spec_id = s.run_spec_id AND k.name = s.name
+WHERE s.count > 0 AND s.perturbation = ''
 """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _KnownStat:
+    """A stat that summarize makes of stored values itself."""
+
+    run_spec_id: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,9 +245,12 @@ def of_whole_runs(ctx: Context, specs: Sequence[RunSpec]) -> Frame | None:
         return None
     units = [spec.run_spec_id for spec in imported]
     known = [
-        f"(run_spec_id = {literal(spec.run_spec_id)} AND name IN ({literals(names)}))"
+        _KnownStat(run_spec_id=spec.run_spec_id, name=name + SUFFIX)
         for spec in imported
-        if (names := [name + SUFFIX for name in stored_stats(spec)])
+        for name in stored_stats(spec)
     ]
-    sql = OF_WHOLE_RUNS.replace("@known", any_of(known))
-    return ctx.lake.query(sql, imported=ctx.current("stats", IMPORT_HELM, units))
+    return ctx.lake.query(
+        OF_WHOLE_RUNS,
+        imported=ctx.current("stats", IMPORT_HELM, units),
+        known=ctx.lake.frame(known, _KnownStat),
+    )
