@@ -31,6 +31,7 @@ _SETS: Mapping[str, Iterable[Written]] = {
     "seventh": from_file("seventh"),
     "eighth": from_file("eighth"),
     "ninth": from_file("ninth"),
+    "tenth": from_file("tenth"),
     "unseen": from_file("unseen"),
 }
 

@@ -21,6 +21,7 @@ question, the text before that is read.
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from medhelm_spark.adaptation import answer_patterns as patterns
 from medhelm_spark.adaptation import choice_patterns as own
@@ -43,6 +44,7 @@ from medhelm_spark.adaptation.naming import NamedOption, named_at
 from medhelm_spark.adaptation.options import Options
 from medhelm_spark.adaptation.plain_text import plain
 from medhelm_spark.adaptation.reply import Reply, asked_in, asks_of
+from medhelm_spark.adaptation.settled import settled
 from medhelm_spark.adaptation.statements import (
     Certainty,
     agreed,
@@ -74,7 +76,7 @@ def read_choice(
     if options.are_numbers:
         reply = _without_numbering(own.GRADE.sub("", reply))
     asked = asked_in(question)
-    asks = asks_of(asked)
+    asks = replace(asks_of(asked), question=question)
     begun = _begun_object(text)
     if not begun and (
         whole := _whole(reply, options) or options.whole(patterns.LEAD.sub("", reply))
@@ -104,7 +106,7 @@ def read_choice(
     is_open = is_cut or _is_undecided(prose)
     if (result := _read(prose)) or is_open or _after_taken_back(prose) is not None:
         return result
-    return weakest_evidence(prose, text, _strongest)
+    return weakest_evidence(prose, text, _strongest) or settled(prose)
 
 
 def _begun_object(text: str) -> re.Match[str] | None:
@@ -160,6 +162,8 @@ def _is_unfinished(text: str, options: Options) -> bool:
         return own.ENDED_BY_IT.search(tail) is None
     if _is_begun_discussion(text, low, options) or _is_begun_list(low, options):
         return True
+    if text[:1].islower():
+        return False  # a loose reply, which needs no full stop
     return tail[-1:].isalnum() and len(own.CLAUSE_END.split(tail)[-1].split()) > _LONG_CLAUSE
 
 
@@ -217,7 +221,7 @@ def _read(reply: Reply) -> str | None:
     if retracted:
         after = reply.text[retracted[-1] :].lstrip(" .,:;!")
         rest = Reply(after, reply.options, is_cut=reply.is_cut, asks=reply.asks)
-        if result := _strongest(rest):
+        if result := _strongest(rest) or settled(rest):
             return result
         if reply.is_cut:
             return None
