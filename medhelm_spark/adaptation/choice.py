@@ -55,6 +55,7 @@ from medhelm_spark.adaptation.statements import (
     statements,
 )
 from medhelm_spark.adaptation.weakest_evidence import weakest_evidence
+from medhelm_spark.adaptation.wider_option import widest
 
 Reader = Callable[[Reply], NamedOption | None]
 
@@ -69,12 +70,7 @@ def read_choice(
     the answer.
     """
     text = text.rpartition("assistantfinal")[2]  # gpt-oss's channels, without their marks
-    reply = own.OFFER.sub("", own.SPEAKER.sub("", plain(text)), count=1).strip()
-    reply = options.with_lists(options.with_numbers(options.with_spelling(reply)))
-    if not options.labels and {"yes", "no"} <= options.texts.keys():
-        reply = _with_english_words(reply, options)
-    if options.are_numbers:
-        reply = _without_numbering(own.GRADE.sub("", reply))
+    reply = _normal(text, options, is_cut=is_cut)
     asked = asked_in(question)
     asks = replace(asks_of(asked), question=question)
     begun = _begun_object(text)
@@ -107,6 +103,17 @@ def read_choice(
     if (result := _read(prose)) or is_open or _after_taken_back(prose) is not None:
         return result
     return weakest_evidence(prose, text, _strongest) or settled(prose)
+
+
+def _normal(text: str, options: Options, *, is_cut: bool) -> str:
+    """The plain text with the options' own words where it writes them in another way."""
+    reply = own.OFFER.sub("", own.SPEAKER.sub("", plain(text)), count=1).strip()
+    reply = options.with_lists(options.with_numbers(options.with_spelling(reply)))
+    if not options.labels and {"yes", "no"} <= options.texts.keys():
+        reply = _with_english_words(reply, options)
+    if options.are_numbers:
+        reply = _without_numbering(own.GRADE.sub("", reply))
+    return options.completed(reply) if is_cut else reply
 
 
 def _begun_object(text: str) -> re.Match[str] | None:
@@ -240,7 +247,7 @@ def _after_taken_back(reply: Reply) -> Reply | None:
 def _strongest(reply: Reply) -> str | None:
     for reader in _READERS_OF_CUT if reply.is_cut else _READERS:
         if named := reader(reply):
-            return named.result
+            return named.result if reader in _SURE else widest(reply, named)
     return None
 
 
@@ -367,6 +374,7 @@ _READERS: tuple[Reader, ...] = (
     _mentioned,
     _in_one_sentence,
 )
+_SURE = frozenset(_READERS[: _READERS.index(conclusion)])
 _READERS_OF_CUT: tuple[Reader, ...] = (
     final_statement,
     last_statement,

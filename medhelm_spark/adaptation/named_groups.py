@@ -76,7 +76,11 @@ def groups(reply: Reply, sentence: Sentence, *, by_words: bool) -> list[Group]:
 
 def _named(reply: Reply, sentence: Sentence, *, by_words: bool) -> Group:
     """Labels, texts and places in their order; a text and its label beside it are one."""
-    found = [*texts_between(reply, sentence.start, sentence.end), *_labels(reply, sentence), *_places(reply, sentence)]
+    found = [
+        *texts_between(reply, sentence.start, sentence.end),
+        *_labels(reply, sentence),
+        *_places(reply, sentence),
+    ]
     if by_words:
         span = (sentence.start, sentence.end)
         asked = asked_stems(reply.asks.question)

@@ -1,7 +1,10 @@
 """What a text settles on, by the stances it takes: the last choice, or the option that is left.
 
-Nothing is read where the last sentence that chooses one chooses several, where a later one states
-another, or where the last sentences say that no choice can be made.
+In this order: where the question asks for the exception, the option beside all others that stand
+together ("A, B and D are all causes"); the last option that is chosen; the one that is left where
+all others are denied; in a short text the only option that is stated, or else supposed. Options
+count by label, text and place first, then by the words that tell them too. Nothing is read where a
+later sentence states another option, asks, or says that no choice can be made.
 """
 
 from medhelm_spark.adaptation import answer_patterns as patterns
@@ -9,8 +12,8 @@ from medhelm_spark.adaptation import stance_words as words
 from medhelm_spark.adaptation.reply import Reply
 from medhelm_spark.adaptation.stances import Stance, Taken, taken
 
-_LONGEST = 6_000
-_SHORT = 200
+_LONGEST, _SHORT = 6_000, 200
+"""Characters of a text that is looked at, and of one that may only state an option."""
 _FEWEST = 3
 """Options of which all but one can be denied."""
 
@@ -44,51 +47,34 @@ def _may_go_on(reply: Reply, last: Taken) -> bool:
 def _of(reply: Reply, found: list[Taken]) -> str | None:
     if reply.asks.for_exception and (result := _exception(reply, found)):
         return result
-    if result := _last_of(reply, found, Stance.CHOSEN):
+    if result := _last_choice(reply, found):
         return result
     return None if reply.asks.for_worst else _left(reply, found)
 
 
-def _only(reply: Reply, found: list[Taken]) -> str | None:
-    """The option that a short text states, or else supposes, and no other."""
-    is_word = not reply.options.labels and {"yes", "no"} & reply.options.texts.keys()
-    is_asked = "?" in reply.low and not words.GUESS.search(reply.low)
-    is_open = is_asked or words.OPEN_AFTER.search(reply.low) or words.LIKEWISE.search(reply.low)
-    if is_word or is_open or len(reply.low) > _SHORT:
+def _exception(reply: Reply, found: list[Taken]) -> str | None:
+    """The option beside all others, where these stand together."""
+    everything = _everything(reply)
+    joint = {
+        it.results
+        for it in found
+        if len(it.results) == len(everything) - 1
+        and it.stance not in (Stance.SUPPOSED, Stance.DENIED)
+    }
+    if len(everything) < _FEWEST or len(joint) != 1:
         return None
-    kept = [it for it in found if it.stance is not Stance.DENIED]
-    results = {it.results for it in kept}
-    if len(results) != 1 or len(kept[0].results) != 1:
-        return None
-    is_stated = any(it.stance in (Stance.STATED, Stance.SUPPOSED) for it in kept)
-    return next(iter(kept[0].results)) if is_stated else None
+    return next(iter(everything - joint.pop()))
 
 
-def _last_of(reply: Reply, found: list[Taken], stance: Stance) -> str | None:
-    """The option of the last sentence that chooses one."""
-    chosen = [it for it in found if it.stance is stance]
-    if not chosen:
+def _last_choice(reply: Reply, found: list[Taken]) -> str | None:
+    """The last option that is chosen; of several only where words draw it from the others."""
+    chosen = [it for it in found if it.stance is Stance.CHOSEN]
+    if not chosen or len(chosen[-1].results) != 1:
         return None
     last = chosen[-1]
     others = {one for it in chosen if len(it.results) == 1 for one in it.results} - last.results
     is_one = not others or (reply.options.labels and _is_drawn(reply, last))
-    if not is_one:
-        return None
-    is_open = "?" in reply.low[last.end :] or words.OPEN_AFTER.search(reply.low, last.end)
-    if is_open or len(last.results) != 1:
-        return None
-    rivals = [
-        it
-        for it in found
-        if it.results != last.results
-        and (
-            it.stance >= Stance.DISCUSSED
-            or (it.stance is Stance.SUPPOSED and it.start > last.start)
-        )
-        and (it.sentence == last.sentence or it.start > last.start)
-    ]
-    denied = [it for it in found if it.stance is Stance.DENIED and it.sentence >= last.sentence]
-    if rivals or any(it.results & last.results for it in denied):
+    if not is_one or _is_open(reply, last) or _is_contested(found, last):
         return None
     return next(iter(last.results))
 
@@ -100,29 +86,55 @@ def _is_drawn(reply: Reply, last: Taken) -> bool:
     return bool(is_drawn or patterns.TURN.search(before) or patterns.AFTER_ALL.search(before))
 
 
+def _is_open(reply: Reply, last: Taken) -> bool:
+    """Whether what follows a choice asks, or says that there is none."""
+    is_asked = "?" in reply.low[last.end :]
+    is_other = _are_words(reply) and words.YES_OR_NO.search(reply.low, last.end)
+    return bool(is_asked or is_other or words.OPEN_AFTER.search(reply.low, last.end))
+
+
+def _is_contested(found: list[Taken], last: Taken) -> bool:
+    """Whether another option stands beside or behind a choice, or it is denied there."""
+    for it in found:
+        is_later = it.start > last.start
+        if it.sentence < last.sentence and not is_later:
+            continue
+        least = Stance.SUPPOSED if is_later else Stance.DISCUSSED
+        if it.results != last.results and it.stance >= least:
+            return True
+        if it.results & last.results and it.stance is Stance.DENIED:
+            return True
+    return False
+
+
 def _left(reply: Reply, found: list[Taken]) -> str | None:
     """The option that is left where all others are denied, and the text states it or says so."""
-    if not reply.options.labels and {"yes", "no"} & reply.options.texts.keys():
-        return None
-    everything = set(reply.options.labels.values() or reply.options.texts.values())
+    everything = _everything(reply)
     denied = {one for it in found if it.stance is Stance.DENIED for one in it.results}
     left = everything - denied
-    if len(everything) < _FEWEST or len(left) != 1:
+    if len(everything) < _FEWEST or len(left) != 1 or _are_words(reply):
         return None
     stated = {one for it in found if it.stance >= Stance.DISCUSSED for one in it.results}
     is_said = left <= stated or words.LEFT.search(reply.low, found[-1].start)
     return left.pop() if is_said else None
 
 
-def _exception(reply: Reply, found: list[Taken]) -> str | None:
-    """The option that is left where all others stand together."""
-    everything = set(reply.options.labels.values() or reply.options.texts.values())
-    joint = {
-        it.results
-        for it in found
-        if len(it.results) == len(everything) - 1
-        and it.stance not in (Stance.SUPPOSED, Stance.DENIED)
-    }
-    if len(everything) >= _FEWEST and len(joint) == 1:
-        return next(iter(everything - joint.pop()))
-    return None
+def _only(reply: Reply, found: list[Taken]) -> str | None:
+    """The option that a short text states, or else supposes, and no other."""
+    is_asked = "?" in reply.low and not words.GUESS.search(reply.low)
+    is_open = is_asked or words.OPEN_AFTER.search(reply.low) or words.LIKEWISE.search(reply.low)
+    if is_open or len(reply.low) > _SHORT or _are_words(reply):
+        return None
+    kept = [it for it in found if it.stance is not Stance.DENIED]
+    results = {one for it in kept for one in it.results}
+    is_stated = any(it.stance in (Stance.STATED, Stance.SUPPOSED) for it in kept)
+    return results.pop() if len(results) == 1 and is_stated else None
+
+
+def _everything(reply: Reply) -> set[str]:
+    return set(reply.options.labels.values() or reply.options.texts.values())
+
+
+def _are_words(reply: Reply) -> bool:
+    """Whether the options are yes and no, which any text may use."""
+    return not reply.options.labels and bool({"yes", "no"} & reply.options.texts.keys())

@@ -1,10 +1,10 @@
 """How a text takes each option that it names: it chooses, states, supposes, passes or denies it.
 
-A sentence is taken apart into clauses ("so", "but", a bracket or an arrow begins one). The clause of
-an option decides: a negation before it, or in what it says of it, denies the option; a condition, a
-comparison, or the view of somebody else or of earlier pass it by; words that approve it, or that
-speak of the author, the patient or the conclusion ("I'd commit to B", "reported as benign", "so
-C"), choose it.
+A sentence is taken apart into clauses ("so", "but", a bracket or an arrow begins one). The clause
+of an option decides: a negation before it, or in what it says of it, denies the option; a
+condition, a comparison, or the view of somebody else or of earlier pass it by; words that approve
+it, or that speak of the author, the patient or the conclusion ("I'd commit to B", "reported as
+benign", "so C"), choose it.
 """
 
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from medhelm_spark.adaptation import stance_words as words
 from medhelm_spark.adaptation.named_groups import Group, Sentence, groups, sentences
 from medhelm_spark.adaptation.naming import NamedOption
 from medhelm_spark.adaptation.reply import Reply
+from medhelm_spark.adaptation.statements import OTHER_CASE
 
 
 class Stance(IntEnum):
@@ -148,7 +149,7 @@ def _is_passed(reply: Reply, clause: _Clause) -> bool:
         or words.CONDITION.match(whole)
         or words.CONDITION_NEXT.match(reply.low, last.end)
         or own.SCOPE.match(whole)
-        or words.SCOPE.match(whole)
+        or OTHER_CASE.match(whole)
         or own.OPEN.search(reply.low, sentence.start, sentence.end)
         or (clause.lead == "(" and not words.DRAWS.search(clause.before))
     )
@@ -188,7 +189,9 @@ def _is_chosen(clause: _Clause) -> bool:
     if not (rest or clause.lead) and words.BARE.sub("", clause.after):
         return False
     is_said = words.COPULA.search(clause.before) is not None
-    is_end = own.CLAUSE_ENDS.match(clause.after) or (is_said and words.PARTICIPLE.match(clause.after))
+    is_end = own.CLAUSE_ENDS.match(clause.after) or (
+        is_said and words.PARTICIPLE.match(clause.after)
+    )
     if not is_end:
         return False
     return is_said or not rest or not clause.first.is_text or _is_drawn(clause)

@@ -1,4 +1,4 @@
-"""The words that tell an option from the others: "septic" of "septic shock" and "anaphylactic shock".
+"""The words that tell an option from the others: "septic" of "septic shock".
 
 A word tells an option where no other option has it or a form of it ("ophthalmology" for
 "ophthalmologist"), and where it is no word that any text may use ("disease", "start").
@@ -16,19 +16,25 @@ _ENDING = re.compile(
     r"(?:ologists?|ology|at(?:ions?|ing|ed|ory|e)|ions?|ings?|ed|ies|y|ical|ic|al|ar|ous|ive|ism|ist|es|s|e|a|um|us|is)\Z"
 )
 _COMMON = frozenset(
-    """
-    disease syndrome disorder test therapy treatment drug patient acute chronic scan pain injury
-    infection deficiency cell cells type stage grade class level group the and with without for of
-    from into than then all both none above below only not start give order stop add increase
-    decrease reduce use obtain perform continue immediate high low more less most least other
-    others same first second third last after before daily week weeks month months year years day
-    days hour hours minutes age risk care control use management diagnosis present absent normal
-    abnormal positive negative possible likely unlikely yes no maybe any each one two three four
-    five six alone plus severe mild moderate cause effect study trial data dose mass tumour tumor
-    syndromes primary secondary history review check call factor factors system tract acid body
-    bodies patients symptoms signs sign symptom see must should have has been are was were
-    """.split()
-)
+    {
+        "disease", "syndrome", "disorder", "test", "therapy", "treatment", "drug", "patient",
+        "acute", "chronic", "scan", "pain", "injury", "infection", "deficiency", "cell", "cells",
+        "type", "stage", "grade", "class", "level", "group", "the", "and", "with", "without",
+        "for", "of", "from", "into", "than", "then", "all", "both", "none", "above", "below",
+        "only", "not", "start", "give", "order", "stop", "add", "increase", "decrease", "reduce",
+        "use", "obtain", "perform", "continue", "immediate", "high", "low", "more", "less", "most",
+        "least", "other", "others", "same", "first", "second", "third", "last", "after", "before",
+        "daily", "week", "weeks", "month", "months", "year", "years", "day", "days", "hour",
+        "hours", "minutes", "age", "risk", "care", "control", "management", "diagnosis", "present",
+        "absent", "normal", "abnormal", "positive", "negative", "possible", "likely", "unlikely",
+        "yes", "no", "maybe", "any", "each", "one", "two", "three", "four", "five", "six", "alone",
+        "plus", "severe", "mild", "moderate", "cause", "effect", "study", "trial", "data", "dose",
+        "mass", "tumour", "tumor", "syndromes", "primary", "secondary", "history", "review",
+        "check", "call", "factor", "factors", "system", "tract", "acid", "body", "bodies",
+        "patients", "symptoms", "signs", "sign", "symptom", "see", "must", "should", "have", "has",
+        "been", "are", "was", "were",
+    }
+)  # fmt: skip
 _JOINS = re.compile(
     r"[,;+/&]|\b(?:and|or|with|plus|not?|non|never|without|except|either|both|followed|then)\b"
 )

@@ -61,7 +61,8 @@ _ENGLISH = _Words(
     so=r"therefore|thus|hence|so|consequently|conclusion|overall|in (?:short|summary)",
     because=r"because|since|or|rather|instead",
     deny=r"not|never|neither|nor|cannot|except|avoid|against|unlike|excludes?|eliminat\w+"
-    r"|rather than|instead of|rul(?:e|es|ed|ing) out|than|anything|everything(?! (?!is\b|was\b|has\b)\w+s\b)",
+    r"|rather than|instead of|rul(?:e|es|ed|ing) out|than|anything|everything(?! (?!is\b|was\b"
+    r"|has\b)\w+s\b)",
     wrong=r"not|incorrect|wrong|false|unlikely|less|ruled out|excluded|eliminated|absent",
     harmful=r"contraindicated|avoided|avoid|harmful|dangerous|unsafe|risky|inappropriate|stopped"
     r"|discontinued|an? (?:mistake|error)|not (?:recommended|indicated|appropriate|suitable)"
