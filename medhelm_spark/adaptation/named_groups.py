@@ -46,8 +46,10 @@ def sentences(reply: Reply) -> list[Sentence]:
 
 
 def _is_of_label(reply: Reply, begin: int, stop: int) -> bool:
-    """Whether a full stop belongs to a label: "B. Heparin"."""
+    """Whether a full stop belongs to a label: "B. Heparin", "no. 2"."""
     if stop - begin == 1 and reply.low[max(0, begin - 1) : begin] in ("", "\n"):
+        return True
+    if words.NUMBER_SIGN.fullmatch(reply.low, max(0, stop - 3), stop + 3):
         return True
     shown = reply.options.shown.get(reply.text[stop - 1 : stop].upper(), "")
     is_label = not reply.low[stop - 2 : stop - 1].isalnum()

@@ -9,6 +9,7 @@ later sentence states another option, asks, or says that no choice can be made.
 
 from medhelm_spark.adaptation import answer_patterns as patterns
 from medhelm_spark.adaptation import stance_words as words
+from medhelm_spark.adaptation.conclusion_patterns import JOINT
 from medhelm_spark.adaptation.reply import Reply
 from medhelm_spark.adaptation.stances import Stance, Taken, taken
 
@@ -23,8 +24,8 @@ def settled(reply: Reply) -> str | None:
     if len(reply.low) > _LONGEST or reply.options.are_numbers:
         return None
     begun = reply.named_at(0)
-    if begun and begun.result is None:
-        return None  # several options, or a label beside another option's text
+    if begun and begun.result is None and not JOINT.search(reply.low, begun.start, begun.end):
+        return None  # a label beside another option's text
     with_words = taken(reply, by_words=True)
     if not with_words or _may_go_on(reply, with_words[-1]):
         return None
@@ -40,6 +41,7 @@ def _may_go_on(reply: Reply, last: Taken) -> bool:
     A loose one, in small letters, may end so.
     """
     is_ended = not reply.text[-1:].isalnum() or last.end == len(reply.low)
+    is_ended = is_ended or words.AFTERTHOUGHT.search(reply.low[-20:]) is not None
     is_loose = reply.text[:1].islower() or not words.CLAUSE_MARK.search(reply.text)
     return not (is_ended or is_loose)
 
@@ -88,7 +90,8 @@ def _is_drawn(reply: Reply, last: Taken) -> bool:
 
 def _is_open(reply: Reply, last: Taken) -> bool:
     """Whether what follows a choice asks, or says that there is none."""
-    is_asked = "?" in reply.low[last.end :]
+    rest = reply.low[last.end :]
+    is_asked = "?" in rest and not (rest.strip(" )\"'") == "?" and words.GUESS.search(reply.low))
     is_other = _are_words(reply) and words.YES_OR_NO.search(reply.low, last.end)
     return bool(is_asked or is_other or words.OPEN_AFTER.search(reply.low, last.end))
 

@@ -37,16 +37,28 @@ AFFIRMED = re.compile(
 NEGATES = re.compile(
     r"\b(?:not|never|neither|nor|no|none|nothing|nobody|without|cannot|avoid\w*|against|except\w*"
     r"|exclud\w*|rul(?:e|es|ed|ing) out|eliminat\w*|reject\w*|discard\w*|dismiss\w*|unlike|than"
-    r"|instead of|rather than|wrong|incorrect|false|disregard|ignor\w+|forget|withh[eo]ld\w*"
+    r"|instead of|rather than|beyond|wrong|incorrect|false|disregard|ignor\w+|forget|withh[eo]ld\w*"
     r"|stop\w*|lacks?|absent"
     r"|unlikely|doubt\w*|fails?|barely|hardly|ain't|aint)\b|n't\b|\b(?:rather|instead|short|free"
     r"|absence|lack) (?:than|of)\b"
+)
+ALL_BUT = re.compile(
+    r"\b(?:tod[ao]s|toutes?|tous|alle|tutt[ei]|wszystkie|alla|all|every\w*|any\w*)\b[^.;:]{0,30}"
+    r"\b(?:menos|salvo|sauf|moins|au[sß]er|tranne|behalve|op|poza|opr[oó]cz|utom|but|except)\b"
 )
 NEGATED = re.compile(
     r"[^.;:]{0,60}?(?:\b(?:not|never|no|cannot|nothing|neither|none|wrong|incorrect|false|unlikely"
     r"|less|lacks?|fails?|excluded|ruled|eliminated|rejected|out|contraindicated|unsafe|harmful"
     r"|insufficient|inadequate|inappropriate|implausible|improbable|distant|worse|weaker|too|rarer"
     r"|only (?:if|when|in|for|after))\b|n't\b|[✗✘❌✖])"
+)
+KEPT = re.compile(
+    r"(?:n't|\b(?:cannot|can not|not)) (?:\w+ )?(?:rul(?:e|ed|ing) out|exclud\w*|dismiss\w*"
+    r"|eliminat\w*|reject\w*|discard\w*)\b"
+)
+KEPT_AFTER = re.compile(
+    r"[^.;:]{0,24}(?:n't|\b(?:cannot|can not|not)) (?:\w+ ){0,2}?(?:ruled out|excluded|dismissed"
+    r"|eliminated|rejected|discarded)\b"
 )
 CROSSED = re.compile(r"[^\n✓✔✅☑]{0,200}[✗✘❌✖]")
 PASSES = re.compile(
@@ -57,7 +69,7 @@ PASSES = re.compile(
     r"|\b(?:would|might|could) (?:have|'ve)\b|(?:ld|ht)'ve\b|\b(?:some|many|most|others?|people"
     r"|students?"
     r"|one|textbooks?|candidates|you) (?:\w+ )?(?:would|might|may|could|say|said|think|choose|pick"
-    r"|prefer|answer|call)\w*\b|\bothers?\W*\Z"
+    r"|prefer|answer|call)\w*\b|\bothers?\W*\Z|\A\W*(?:others|some|many) (?:for|to|with)\b"
     r"|\b(?:i|we) (?:\w+ )?(?:said|thought|initially|had|was|were|previously|originally"
     r"|considered)\b"
     r"|\b(?:earlier|initial(?:ly)?|at first|first (?:thought|guess)|previous(?:ly)?|tempt\w*|would"
@@ -122,12 +134,15 @@ LABEL_BEFORE = re.compile(
     r"|albo|eller|oder|ou) [\"'(]{0,2}\Z"
 )
 OR_LAST = re.compile(
-    r"\b(?:or|oder|ou|o|u|of|eller|lub|albo|czy|oppure|या)\W{1,3}(?:\w{1,3} )?\Z|या \Z"
+    r"\b(?:or|oder|ou|eller|lub|albo|czy|oppure)\W{1,3}(?:\w{1,3} )?\Z|या \Z"
+    r"|\A[\"')\]]{0,2},? (?:o|u|of) (?:\w{1,3} )?[\"'(]{0,2}\Z"
 )
 OR_NEXT = re.compile(
     r"[^.;:!?]{0,40}(?:,|\(| [–—-]) ?(?:or|maybe|perhaps|possibly|oder|ou|czy|eller|albo)\b"
-    r"|[\"')\]]{0,3} (?:or|oder|ou|o|u|of|eller|lub|albo|czy|oppure)(?!\w)| या "
+    r"|[\"')\]]{0,3} (?:and/)?(?:or|oder|ou|eller|lub|albo|czy|oppure)(?!\w)| या "
+    r"|[\"')\]]{0,3} (?:o|u|of)(?=[\"'( ]{1,3}(?:(?:la|el) )?[a-j](?:[^\w ]|\Z)|\Z)"
 )
+NUMBER_SIGN = re.compile(r" n[or]\. \d")
 HEADING = re.compile(r"[\"')\]]{0,4}\s?(?:(?::|->|→|=>|=)\s)")
 PARTICIPLE = re.compile(r" (?:given|taken|done|\w{3,}ed)\b")
 FIRST_PERSON = re.compile(r"\b(?:i|i'[dm]|i'll|i've|we|we'[dr]e?|we'll|let's|my|me|us|our)\b")
@@ -178,3 +193,7 @@ LIKEWISE = re.compile(
 )
 CLAUSE_MARK = re.compile(r"[.:;!?,\n]")
 YES_OR_NO = re.compile(r"\b(?:yes|no|maybe)\b")
+AFTERTHOUGHT = re.compile(
+    r"\b(?:i (?:think|guess|reckon|believe|suppose|say)|for sure|obviously|probably|definitely"
+    r"|though|then|it is)\Z"
+)

@@ -45,6 +45,7 @@ class _Clause:
     """The words of a clause before and after the options in it, and what the clause begins with."""
 
     sentence: Sentence
+    start: int
     first: NamedOption
     last: NamedOption
     lead: str
@@ -72,7 +73,7 @@ def taken(reply: Reply, *, by_words: bool = False) -> list[Taken]:
 
 def _most(reply: Reply, sentence: Sentence, group: Group, begin: int, before: Stance) -> Stance:
     """The most that a group can be after another one: "X, which belongs to B", "A or B"."""
-    if words.OR_LAST.search(reply.low, begin, group[0].start):
+    if words.OR_LAST.search(reply.low[begin : group[0].start]):
         return Stance.PASSED
     is_shared = words.SHARED.fullmatch(reply.low, begin, group[0].start)
     return before if is_shared else Stance.CHOSEN
@@ -97,11 +98,13 @@ def _clause(reply: Reply, sentence: Sentence, group: Group, begin: int, stop: in
     before = words.AFFIRMED.sub("", reply.low[at : first.start])
     is_contrasted = words.CONTRAST.fullmatch(reply.low, last.end, stop) is not None
     conjunct = words.AND.split(before)[-1]
-    return _Clause(sentence, first, last, lead, conjunct, after, is_contrasted)
+    return _Clause(sentence, at, first, last, lead, conjunct, after, is_contrasted)
 
 
 def _stance(reply: Reply, clause: _Clause) -> Stance:
     """How a clause takes its options."""
+    if words.KEPT.search(clause.before) or words.KEPT_AFTER.match(clause.after):
+        return Stance.SUPPOSED
     if _is_denied(reply, clause):
         return Stance.DENIED
     if _is_passed(reply, clause):
@@ -129,6 +132,8 @@ def _is_denied(reply: Reply, clause: _Clause) -> bool:
         return True
     if words.VERDICT_NO.match(reply.low, last.end) or words.NEGATES.search(clause.before):
         return True
+    if not reply.asks.for_worst and words.ALL_BUT.search(clause.before):
+        return True
     after = words.AFFIRMED.sub("", words.AND.split(clause.after)[0])
     is_joined = clause.is_contrasted or clause.after.startswith(" and ")
     return (not is_joined and reply.is_refuted(last)) or words.NEGATED.match(after) is not None
@@ -137,8 +142,12 @@ def _is_denied(reply: Reply, clause: _Clause) -> bool:
 def _is_passed(reply: Reply, clause: _Clause) -> bool:
     """Whether a sentence speaks of another case, of somebody else, of earlier, or in brackets."""
     sentence, first, last = clause.sentence, clause.first, clause.last
-    whole = reply.low[sentence.start : first.start]
-    is_guess = words.GUESS.search(whole) and reply.low[last.end :].strip(" )\"'") == "?"
+    whole = reply.low[sentence.start : first.start].rpartition(";")[2]
+    is_guess = (
+        words.GUESS.search(whole)
+        and "you " not in whole
+        and reply.low[last.end :].strip(" )\"'") == "?"
+    )
     if (sentence.is_asked and not is_guess) or "|" in reply.low[sentence.start : sentence.end]:
         return True
     if not reply.asks.for_worst and own.WORST.search(reply.low, sentence.start, sentence.end):
@@ -150,7 +159,7 @@ def _is_passed(reply: Reply, clause: _Clause) -> bool:
         or words.CONDITION_NEXT.match(reply.low, last.end)
         or own.SCOPE.match(whole)
         or OTHER_CASE.match(whole)
-        or own.OPEN.search(reply.low, sentence.start, sentence.end)
+        or own.OPEN.search(reply.low, clause.start, sentence.end)
         or (clause.lead == "(" and not words.DRAWS.search(clause.before))
     )
 

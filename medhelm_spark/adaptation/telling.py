@@ -15,6 +15,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}(?:[^\W_]*)")
 _ENDING = re.compile(
     r"(?:ologists?|ology|at(?:ions?|ing|ed|ory|e)|ions?|ings?|ed|ies|y|ical|ic|al|ar|ous|ive|ism|ist|es|s|e|a|um|us|is)\Z"
 )
+_SHORT_ENDING = re.compile(r"(?:ies|y|ical|ic|al|es|s|e|a|ists?)\Z")
 _COMMON = frozenset(
     {
         "disease", "syndrome", "disorder", "test", "therapy", "treatment", "drug", "patient",
@@ -48,8 +49,10 @@ _MOST_WORDS = 8
 
 def stem(word: str) -> str:
     """A lower-case word without its ending, where enough of it is left."""
-    cut = _ENDING.sub("", word)
-    return cut if len(cut) >= _SHORTEST_STEM else word
+    for ending in (_ENDING, _SHORT_ENDING):
+        if len(cut := ending.sub("", word)) >= _SHORTEST_STEM:
+            return cut
+    return word
 
 
 def parts(text: str) -> list[str]:
