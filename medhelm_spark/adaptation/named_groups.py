@@ -123,7 +123,11 @@ def _labels(reply: Reply, sentence: Sentence) -> Iterator[NamedOption]:
 
 
 def _is_word(reply: Reply, start: int, end: int) -> bool:
-    """Whether "A" is an article, or "I" a pronoun."""
+    """Whether "A" is an article, or "I" a pronoun; inside a sentence an article is small."""
+    if reply.text[start] == "A" and words.INSIDE_SENTENCE.search(
+        reply.text, max(0, start - 3), start
+    ):
+        return False
     return bool(
         words.WORD_NEXT.match(reply.text, end)
         and not words.JOINED_LABEL.match(reply.text, end)

@@ -94,7 +94,7 @@ CONDITION_NEXT = re.compile(
 )
 LIMITED_NEXT = re.compile(r"[\"')\]]{0,4},? (?:unless|except)\b")
 WORD_NEXT = re.compile(rf"{own.WORD_NEXT.pattern}| \d")
-JOINED_LABEL = re.compile(r"[\"')\]]{0,2}(?:,? \w{1,5}){1,3} [\"'(]?[A-J]\b")
+JOINED_LABEL = re.compile(r"[\"')\]]{0,2}(?:,? \w{1,7}){1,3} [\"'(]?[A-J]\b")
 BESIDE = re.compile(r" ?[/+] ?| plus |,? as well as |,? and also |[\"')\]]{0,2}[.):]? [\"'(]{0,2}")
 SMALL_LABEL = re.compile(
     r"(?:(?:option|choice|answer|letter) [\"'(]{0,2}|\()([a-j])(?=[)\"'.,;:!]|\Z| (?:is|as"
@@ -129,6 +129,7 @@ CALLED_ANSWER = re.compile(
     r"|exception|odd|choice|pick)|what|mine)\b"
 )
 ITEM = re.compile(r"[^\w\n]{0,8}(?:(?:\d{1,2}|[a-j])[.)][^\w\n]{0,4})?")
+INSIDE_SENTENCE = re.compile(r"[a-zà-ÿ,] [\"'(]?\Z")
 LABEL_BEFORE = re.compile(
     r"\b(?:la|el|le|les|der|die|das|den|dem|de|het|il|el|odpowied\w+|opci[oó]n|letra|als|como"
     r"|albo|eller|oder|ou) [\"'(]{0,2}\Z"
