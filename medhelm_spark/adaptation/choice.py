@@ -11,7 +11,8 @@ r"""Which option a model chose, read from what it wrote: strongest evidence firs
    where the question asks for it (`conclusions`).
 5. Weaker words ("so, B", "it is B", "the answer could be B"), then the labels mentioned as such
    ("(B)", "option B"), then in a text of one sentence the options' texts: if they name one option.
-6. Where nothing of that names one, what `weakest_evidence` reads.
+6. Where nothing of that names one, what `weakest_evidence` reads, and then what the text settles
+   on by the stance of its clauses (`settled`).
 
 Where the strongest evidence names several options the text is unreadable, and so is a text without
 evidence. In a text that ends in mid-sentence or was cut, only statements count, and an answer at
