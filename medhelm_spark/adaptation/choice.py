@@ -46,6 +46,7 @@ from medhelm_spark.adaptation.options import Options
 from medhelm_spark.adaptation.plain_text import plain
 from medhelm_spark.adaptation.reply import Reply, asked_in, asks_of
 from medhelm_spark.adaptation.settled import settled
+from medhelm_spark.adaptation.stance_words import TOPIC
 from medhelm_spark.adaptation.statements import (
     Certainty,
     agreed,
@@ -346,6 +347,8 @@ def _in_one_sentence(reply: Reply) -> NamedOption | None:
         result = _strongest(main) or weakest_evidence(main, main.text, _strongest)
         return NamedOption(result, 0, concession.start())
     named = agreed(texts_in(reply, len(reply.text)))
+    if named and TOPIC.search(reply.low, 0, named.start):
+        return None
     if named and named.result in dropped(reply):
         return None
     is_negative = named and own.NEGATIVE_RELATIVE.search(reply.low, 0, named.start)

@@ -56,14 +56,11 @@ def _is_of_label(reply: Reply, begin: int, stop: int) -> bool:
     return bool(shown) and is_label and reply.low.startswith(shown, stop + 2)
 
 
-def groups(reply: Reply, sentence: Sentence, *, by_words: bool) -> list[Group]:
-    """The options of a sentence, those together that "and" or a comma joins.
-
-    `by_words`: also by words that tell one option from the others, and by initials.
-    """
+def groups(reply: Reply, sentence: Sentence) -> list[Group]:
+    """The options of a sentence, those together that "and" or a comma joins."""
     found: list[Group] = []
     is_ended = False  # by "and": what follows a comma then is no part of the group
-    for named in _named(reply, sentence, by_words=by_words):
+    for named in _named(reply, sentence):
         last = found[-1][-1] if found else None
         joint = own.JOINT.fullmatch(reply.low, last.end, named.start) if last else None
         is_beside = last and words.BESIDE.fullmatch(reply.low, last.end, named.start)
@@ -76,21 +73,20 @@ def groups(reply: Reply, sentence: Sentence, *, by_words: bool) -> list[Group]:
     return found
 
 
-def _named(reply: Reply, sentence: Sentence, *, by_words: bool) -> Group:
+def _named(reply: Reply, sentence: Sentence) -> Group:
     """Labels, texts and places in their order; a text and its label beside it are one."""
     found = [
         *texts_between(reply, sentence.start, sentence.end),
         *_labels(reply, sentence),
         *_places(reply, sentence),
     ]
-    if by_words:
-        span = (sentence.start, sentence.end)
-        asked = asked_stems(reply.asks.question)
-        found += [
-            NamedOption(result, start, end, is_text=True)
-            for start, end, result in told(reply.text, reply.low, span, reply.options.longest_first)
-            if stem(reply.low[start:end]) not in asked
-        ]
+    span = (sentence.start, sentence.end)
+    asked = asked_stems(reply.asks.question)
+    found += [
+        NamedOption(result, start, end, is_text=True)
+        for start, end, result in told(reply.text, reply.low, span, reply.options.longest_first)
+        if stem(reply.low[start:end]) not in asked
+    ]
     found.sort(key=lambda named: (named.start, -named.end))
     merged: Group = []
     for named in found:

@@ -2,16 +2,15 @@
 
 In this order: where the question asks for the exception, the option beside all others that stand
 together ("A, B and D are all causes"); the last option that is chosen; the one that is left where
-all others are denied; in a short text the only option that is stated, or else supposed. Options
-count by label, text and place first, then by the words that tell them too. Nothing is read where a
-later sentence states another option, asks, or says that no choice can be made.
+all others are denied; in a short text the only option that is stated or supposed. Nothing is read
+where a later sentence states another option, asks, or says that no choice can be made.
 """
 
 from medhelm_spark.adaptation import answer_patterns as patterns
 from medhelm_spark.adaptation import stance_words as words
 from medhelm_spark.adaptation.conclusion_patterns import JOINT
 from medhelm_spark.adaptation.reply import Reply
-from medhelm_spark.adaptation.stances import Stance, Taken, taken
+from medhelm_spark.adaptation.stances import Stance, TakenOptions, taken
 
 _LONGEST, _SHORT = 6_000, 200
 """Characters of a text that is looked at, and of one that may only state an option."""
@@ -26,16 +25,14 @@ def settled(reply: Reply) -> str | None:
     begun = reply.named_at(0)
     if begun and begun.result is None and not JOINT.search(reply.low, begun.start, begun.end):
         return None  # a label beside another option's text
-    with_words = taken(reply, by_words=True)
-    if not with_words or _may_go_on(reply, with_words[-1]):
+    found = taken(reply)
+    if not found or _may_go_on(reply, found[-1]):
         return None
-    for found in (taken(reply), with_words):
-        if found and (result := _of(reply, found)):
-            return result
-    return None if reply.asks.for_worst else _only(reply, with_words)
+    result = _of(reply, found)
+    return result if result or reply.asks.for_worst else _only(reply, found)
 
 
-def _may_go_on(reply: Reply, last: Taken) -> bool:
+def _may_go_on(reply: Reply, last: TakenOptions) -> bool:
     """Whether a text of several clauses ends in a word that is no option.
 
     A loose one, in small letters, may end so.
@@ -46,7 +43,7 @@ def _may_go_on(reply: Reply, last: Taken) -> bool:
     return not (is_ended or is_loose)
 
 
-def _of(reply: Reply, found: list[Taken]) -> str | None:
+def _of(reply: Reply, found: list[TakenOptions]) -> str | None:
     if reply.asks.for_exception and (result := _exception(reply, found)):
         return result
     if result := _last_choice(reply, found):
@@ -54,7 +51,7 @@ def _of(reply: Reply, found: list[Taken]) -> str | None:
     return None if reply.asks.for_worst else _left(reply, found)
 
 
-def _exception(reply: Reply, found: list[Taken]) -> str | None:
+def _exception(reply: Reply, found: list[TakenOptions]) -> str | None:
     """The option beside all others, where these stand together."""
     everything = _everything(reply)
     joint = {
@@ -68,7 +65,7 @@ def _exception(reply: Reply, found: list[Taken]) -> str | None:
     return next(iter(everything - joint.pop()))
 
 
-def _last_choice(reply: Reply, found: list[Taken]) -> str | None:
+def _last_choice(reply: Reply, found: list[TakenOptions]) -> str | None:
     """The last option that is chosen; of several only where words draw it from the others."""
     chosen = [it for it in found if it.stance is Stance.CHOSEN]
     if not chosen or len(chosen[-1].results) != 1:
@@ -81,14 +78,14 @@ def _last_choice(reply: Reply, found: list[Taken]) -> str | None:
     return next(iter(last.results))
 
 
-def _is_drawn(reply: Reply, last: Taken) -> bool:
+def _is_drawn(reply: Reply, last: TakenOptions) -> bool:
     """Whether words before a choice draw it from what stands above, or turn to it."""
     before = reply.low[reply.sentence_start(last.start) : last.start]
     is_drawn = words.DRAWS.search(before) or words.FIRST_PERSON.search(before)
     return bool(is_drawn or patterns.TURN.search(before) or patterns.AFTER_ALL.search(before))
 
 
-def _is_open(reply: Reply, last: Taken) -> bool:
+def _is_open(reply: Reply, last: TakenOptions) -> bool:
     """Whether what follows a choice asks, or says that there is none."""
     rest = reply.low[last.end :]
     is_asked = "?" in rest and not (rest.strip(" )\"'") == "?" and words.GUESS.search(reply.low))
@@ -96,7 +93,7 @@ def _is_open(reply: Reply, last: Taken) -> bool:
     return bool(is_asked or is_other or words.OPEN_AFTER.search(reply.low, last.end))
 
 
-def _is_contested(found: list[Taken], last: Taken) -> bool:
+def _is_contested(found: list[TakenOptions], last: TakenOptions) -> bool:
     """Whether another option stands beside or behind a choice, or it is denied there."""
     for it in found:
         is_later = it.start > last.start
@@ -110,7 +107,7 @@ def _is_contested(found: list[Taken], last: Taken) -> bool:
     return False
 
 
-def _left(reply: Reply, found: list[Taken]) -> str | None:
+def _left(reply: Reply, found: list[TakenOptions]) -> str | None:
     """The option that is left where all others are denied, and the text states it or says so."""
     everything = _everything(reply)
     denied = {one for it in found if it.stance is Stance.DENIED for one in it.results}
@@ -122,7 +119,7 @@ def _left(reply: Reply, found: list[Taken]) -> str | None:
     return left.pop() if is_said else None
 
 
-def _only(reply: Reply, found: list[Taken]) -> str | None:
+def _only(reply: Reply, found: list[TakenOptions]) -> str | None:
     """The option that a short text states, or else supposes, and no other."""
     is_asked = "?" in reply.low and not words.GUESS.search(reply.low)
     is_open = is_asked or words.OPEN_AFTER.search(reply.low) or words.LIKEWISE.search(reply.low)

@@ -22,7 +22,8 @@ CONTRAST = re.compile(
 )
 AND = re.compile(r",? (?:and|but)\b")
 SHARED = re.compile(
-    r",? (?:which|that|who) [^,;]{0,60}|,? (?:and|or|nor) (?:(?!(?:is|are|was|were|has|does|do|it"
+    r",? (?:which|that|who) [^,;]{0,60}|[^.;:]{0,60}, then (?:(?:the|an?) )?"
+    r"|,? (?:and|or|nor) (?:(?!(?:is|are|was|were|has|does|do|it"
     r"|i|that|this|so|thus)\b)[\w'-]+ ){0,4}"
 )
 AFFIRMED = re.compile(
@@ -74,6 +75,10 @@ PASSES = re.compile(
     r"|considered)\b"
     r"|\b(?:earlier|initial(?:ly)?|at first|first (?:thought|guess)|previous(?:ly)?|tempt\w*|would"
     r"|confus\w*|mistak\w*|common\w*|usual\w*|often|sometimes|between|among|e\.g|example)\b"
+)
+TOPIC = re.compile(
+    r"\b(?:colleague|sister|brother|mother|father|histor(?:y|ies)|worr\w+|fears?|asked|differential"
+    r"|think(?:s|ing)? (?:of|about)|start(?:ing)? with|previously|formerly)\b"
 )
 PASSES_AFTER = re.compile(
     r"\A[^.;:]{0,30}?\b(?:would|often|usually|sometimes|also|common\w*|earlier|initially|are|was"
@@ -171,7 +176,7 @@ PLACES = {
 }  # fmt: skip
 OPEN_AFTER = re.compile(
     r"\b(?:retract|can(?:not|'t| not) (?:be )?(?:told|tell|say|said|decide\w*|determine\w*|commit"
-    r"|choose|chosen|answer\w*|settle\w*)"
+    r"|choose|chosen|answer\w*|settle\w*|judge\w*|assess\w*|comment|advise|help)"
     r"|(?:none|any|neither|not (?:\w+ )?one) of (?:the|these|them|those)|undecided|depends|settle"
     r"|before (?:making|choosing|deciding|committing)|neither (?:\w+ ){0,2}(?:can|could)"
     r"|leave (?:it|this|the)|more information|consult|please|paste|share|upload|send|need to know"

@@ -30,7 +30,7 @@ class Stance(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakenOptions:
     """Options that stand together ("A and B"), the number of their sentence, and their stance."""
 
     results: frozenset[str]
@@ -54,11 +54,11 @@ class _Clause:
     is_contrasted: bool  # with what follows: "C, not D"
 
 
-def taken(reply: Reply, *, by_words: bool = False) -> list[Taken]:
+def taken(reply: Reply) -> list[TakenOptions]:
     """All options that a text names, in their order, and how it takes them."""
-    found: list[Taken] = []
+    found: list[TakenOptions] = []
     for number, sentence in enumerate(sentences(reply)):
-        named = groups(reply, sentence, by_words=by_words)
+        named = groups(reply, sentence)
         stance = Stance.CHOSEN
         for at, group in enumerate(named):
             begin = named[at - 1][-1].end if at else sentence.start
@@ -67,7 +67,7 @@ def taken(reply: Reply, *, by_words: bool = False) -> list[Taken]:
             stance = min(_stance(reply, _clause(reply, sentence, group, begin, stop)), most)
             stance = min(stance, _limit_next(reply, sentence, group))
             results = frozenset(option.result for option in group if option.result)
-            found.append(Taken(results, group[0].start, group[-1].end, number, stance))
+            found.append(TakenOptions(results, group[0].start, group[-1].end, number, stance))
     return found
 
 
@@ -154,6 +154,7 @@ def _is_passed(reply: Reply, clause: _Clause) -> bool:
         return True
     return bool(
         words.PASSES.search(clause.before)
+        or words.TOPIC.search(clause.before)
         or words.COMPARED.search(whole)
         or words.CONDITION.match(whole)
         or words.CONDITION_NEXT.match(reply.low, last.end)

@@ -290,3 +290,31 @@ def test_an_object_that_marks_all_options_is_read_whatever_its_name(
     text: str, result: str | None
 ) -> None:
     assert among(text, "soft", "firm", "hard") == result
+
+
+PAINS = {"A": "Appendicitis", "B": "Ectopic pregnancy", "C": "Ovarian torsion", "D": "Renal colic"}
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("I'd rather not say; ectopic pregnancy and torsion both need an urgent scan.", None),
+        ("Ectopic pregnancy must be excluded first, then torsion.", None),
+        ("In women of this age one always thinks of ectopic pregnancy.", None),
+        ("Her sister had an ectopic pregnancy.", None),
+        ("The patient worries about appendicitis.", None),
+        ("Previously she was treated for renal colic.", None),
+        ("You asked about B, which I can't judge.", None),
+        ("Torsion can be mistaken for appendicitis.", None),
+        ("A pregnancy test would tell.", None),
+        ("It's a toss-up between A and C.", None),
+        ("Gut feeling: ectopic until proven otherwise.", "B"),
+        ("Sounds like a twisted ovary, i.e. torsion.", "C"),
+        ("Colic it is.", "D"),
+        ("I keep coming back to B.", "B"),
+        ("Everything fits torsion.", "C"),
+        ("My reading: appendicitis, though torsion can't be ruled out.", "A"),
+    ],
+)
+def test_an_option_that_a_text_is_only_about_is_not_chosen(text: str, label: str | None) -> None:
+    assert read_choice(text, options_of(PAINS), question="What is it?") == label
