@@ -213,7 +213,7 @@ CONDITION = re.compile(rf"\b(?:{any_of('condition')})\b")
 TURN = re.compile(r"\b(?:wait|actually|however|but|instead|on reflection|hmm|no,|correction)\b")
 ASKS_FOR_WORST = re.compile(
     rf"\b(?:except|excepto|exceto|sauf|au[sß]er|tranne|not|n't|least|nicht|kein\w*|no (?:es|est|se"
-    rf"|deb)|n[aã]o|pas|non|{_WORST}|{any_of('harmful')})\b|n't\b"
+    rf"|deb)|n[aã]o|pas|non(?!-)|{_WORST}|{any_of('harmful')})\b|n't\b"
 )
 CLOSING_LINE = re.compile(
     rf"[^\w\n]{{0,6}}(?:(?:my|the|so|overall|{RIGHT}) ){{0,3}}(?:{_FINAL_NOUN}|{_NOUN}|label|class"
@@ -243,7 +243,7 @@ REASON_NEXT = re.compile(
     r"|appropriate|likely)|correct|right)|the (?:\w+ )?answer is)\b"
 )
 TABLE_ROW = re.compile(r"^\|?[^|\n]{1,400}\|[^\n]{1,2000}$", re.MULTILINE)
-_REMARK = r"(?:[:;(–—-] ?(?![^|]*\b(?:but|only|if|unless)\b)[^|]{0,60})?"
+_REMARK = r"(?:[:;,(–—-] ?(?![^|]*\b(?:but|only|if|unless)\b)[^|]{0,60})?"
 CELL_RIGHT = re.compile(
     r"\W*[✓✔✅☑]\W*(?:\w+\W*)?|\W*(?:correct|right|true|yes|best|selected|chosen|(?:most |very "
     r"|highly"

@@ -11,7 +11,8 @@ r"""Which option a model chose, read from what it wrote: strongest evidence firs
    where the question asks for it (`conclusions`).
 5. Weaker words ("so, B", "it is B", "the answer could be B"), then the labels mentioned as such
    ("(B)", "option B"), then in a text of one sentence the options' texts: if they name one option.
-6. Where nothing of that names one, what `weakest_evidence` reads.
+6. Where nothing of that names one, what `weakest_evidence` reads, and then what the text settles
+   on by the stance of its clauses (`settled`).
 
 Where the strongest evidence names several options the text is unreadable, and so is a text without
 evidence. In a text that ends in mid-sentence or was cut, only statements count, and an answer at
@@ -21,6 +22,7 @@ question, the text before that is read.
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from medhelm_spark.adaptation import answer_patterns as patterns, choice_patterns as own
 from medhelm_spark.adaptation.conclusion_patterns import SO
@@ -42,6 +44,8 @@ from medhelm_spark.adaptation.naming import NamedOption, named_at
 from medhelm_spark.adaptation.options import Options
 from medhelm_spark.adaptation.plain_text import plain
 from medhelm_spark.adaptation.reply import Reply, asked_in, asks_of
+from medhelm_spark.adaptation.settled import settled
+from medhelm_spark.adaptation.stance_words import TOPIC
 from medhelm_spark.adaptation.statements import (
     Certainty,
     agreed,
@@ -52,6 +56,7 @@ from medhelm_spark.adaptation.statements import (
     statements,
 )
 from medhelm_spark.adaptation.weakest_evidence import weakest_evidence
+from medhelm_spark.adaptation.wider_option import widest
 
 Reader = Callable[[Reply], NamedOption | None]
 
@@ -66,14 +71,9 @@ def read_choice(
     the answer.
     """
     text = text.rpartition("assistantfinal")[2]  # gpt-oss's channels, without their marks
-    reply = own.OFFER.sub("", own.SPEAKER.sub("", plain(text)), count=1).strip()
-    reply = options.with_lists(options.with_numbers(options.with_spelling(reply)))
-    if not options.labels and {"yes", "no"} <= options.texts.keys():
-        reply = _with_english_words(reply, options)
-    if options.are_numbers:
-        reply = _without_numbering(own.GRADE.sub("", reply))
+    reply = _normal(text, options, is_cut=is_cut)
     asked = asked_in(question)
-    asks = asks_of(asked)
+    asks = replace(asks_of(asked), question=question)
     begun = _begun_object(text)
     if not begun and (
         whole := _whole(reply, options) or options.whole(patterns.LEAD.sub("", reply))
@@ -103,7 +103,18 @@ def read_choice(
     is_open = is_cut or _is_undecided(prose)
     if (result := _read(prose)) or is_open or _after_taken_back(prose) is not None:
         return result
-    return weakest_evidence(prose, text, _strongest)
+    return weakest_evidence(prose, text, _strongest) or settled(prose)
+
+
+def _normal(text: str, options: Options, *, is_cut: bool) -> str:
+    """The plain text with the options' own words where it writes them in another way."""
+    reply = own.OFFER.sub("", own.SPEAKER.sub("", plain(text)), count=1).strip()
+    reply = options.with_lists(options.with_numbers(options.with_spelling(reply)))
+    if not options.labels and {"yes", "no"} <= options.texts.keys():
+        reply = _with_english_words(reply, options)
+    if options.are_numbers:
+        reply = _without_numbering(own.GRADE.sub("", reply))
+    return options.completed(reply) if is_cut else reply
 
 
 def _begun_object(text: str) -> re.Match[str] | None:
@@ -159,6 +170,8 @@ def _is_unfinished(text: str, options: Options) -> bool:
         return own.ENDED_BY_IT.search(tail) is None
     if _is_begun_discussion(text, low, options) or _is_begun_list(low, options):
         return True
+    if text[:1].islower():
+        return False  # a loose reply, which needs no full stop
     return tail[-1:].isalnum() and len(own.CLAUSE_END.split(tail)[-1].split()) > _LONG_CLAUSE
 
 
@@ -216,7 +229,7 @@ def _read(reply: Reply) -> str | None:
     if retracted:
         after = reply.text[retracted[-1] :].lstrip(" .,:;!")
         rest = Reply(after, reply.options, is_cut=reply.is_cut, asks=reply.asks)
-        if result := _strongest(rest):
+        if result := _strongest(rest) or settled(rest):
             return result
         if reply.is_cut:
             return None
@@ -235,7 +248,7 @@ def _after_taken_back(reply: Reply) -> Reply | None:
 def _strongest(reply: Reply) -> str | None:
     for reader in _READERS_OF_CUT if reply.is_cut else _READERS:
         if named := reader(reply):
-            return named.result
+            return named.result if reader in _SURE else widest(reply, named)
     return None
 
 
@@ -333,6 +346,8 @@ def _in_one_sentence(reply: Reply) -> NamedOption | None:
         result = _strongest(main) or weakest_evidence(main, main.text, _strongest)
         return NamedOption(result, 0, concession.start())
     named = agreed(texts_in(reply, len(reply.text)))
+    if named and TOPIC.search(reply.low, 0, named.start):
+        return None
     if named and named.result in dropped(reply):
         return None
     is_negative = named and own.NEGATIVE_RELATIVE.search(reply.low, 0, named.start)
@@ -362,6 +377,7 @@ _READERS: tuple[Reader, ...] = (
     _mentioned,
     _in_one_sentence,
 )
+_SURE = frozenset(_READERS[: _READERS.index(conclusion)])
 _READERS_OF_CUT: tuple[Reader, ...] = (
     final_statement,
     last_statement,

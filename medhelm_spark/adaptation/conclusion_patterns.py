@@ -7,7 +7,7 @@ from medhelm_spark.adaptation.words import RIGHT, any_of
 _MORE = r"(?:[)\]\"'*]{0,4})"
 SENTENCE_END = re.compile(
     r"[.!?。！？](?=[\s\"')\]]"
-    r"|\Z)(?<!\bi\.e\.)(?<!\be\.g\.)(?<!\bvs\.)(?<![(\n][A-J]\.)(?!(?<=\b[A-J]\.)\s[a-z])"
+    r"|\Z)(?<!\bi\.e\.)(?<!\be\.g\.)(?<!\bvs\.)(?<![(\n][A-J]\.)(?!(?<=\b[A-Z]\.)\s[a-z])"
     r"|(?<=[。！？])|\n"
 )
 LABEL = re.compile(
@@ -40,7 +40,7 @@ OPEN = re.compile(
     r"(?= )"
     r"|(?:can(?:not|'t| not)|(?:unable|not able|impossible|hard|difficult) to)"
     r" (?:\w+ )?(?:answer|say|tell|decide|determine|choose|separate|distinguish)"
-    r"|(?:remain|stay)s? (?:in play|possible|open)|depends?)\b"
+    r"|(?:remain|stay)s? (?:in play|possible|open(?! to))|depends?)\b"
 )
 WORST = re.compile(rf"\b(?:{any_of('worst')})\b|\bleast\b")
 OPEN_AFTER = re.compile(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from medhelm_spark.adaptation import answer_patterns as patterns, conclusion_patterns as own
-from medhelm_spark.adaptation.mentions import is_alone
+from medhelm_spark.adaptation.named_groups import texts_between
 from medhelm_spark.adaptation.naming import NamedOption
 from medhelm_spark.adaptation.reply import Reply
 from medhelm_spark.adaptation.statements import Certainty, certainty_of
@@ -247,7 +247,7 @@ def _groups(reply: Reply, start: int, end: int) -> list[_Group]:
 
 def _named(reply: Reply, start: int, end: int) -> list[NamedOption]:
     """Labels and texts of options in their order; a text and its label beside it are one."""
-    found = [*_texts(reply, start, end)]
+    found = [*texts_between(reply, start, end)]
     taken = [(named.start, named.end) for named in found]
     for match in own.LABEL.finditer(reply.text, start, min(len(reply.text), end + _BESIDE)):
         result = reply.options.labels.get(match["label"])
@@ -270,19 +270,6 @@ def _named(reply: Reply, start: int, end: int) -> list[NamedOption]:
         else:
             merged.append(named)
     return merged
-
-
-def _texts(reply: Reply, start: int, end: int) -> Iterator[NamedOption]:
-    taken: list[tuple[int, int]] = []
-    for option, result in reply.options.longest_first:
-        at = reply.low.find(option, start, end)
-        while at >= 0:
-            stop = at + len(option)
-            is_inside = any(begin < stop and at < other for begin, other in taken)
-            if not is_inside and is_alone(reply.low, option, at):
-                taken.append((at, stop))
-                yield NamedOption(result, at, stop, is_text=True)
-            at = reply.low.find(option, stop, end)
 
 
 def _stand(reply: Reply, start: int, stop: int, options: list[NamedOption]) -> _Stand:

@@ -13,43 +13,20 @@ from typing import Any
 
 from medhelm_spark.adaptation.answer_patterns import CORRECTED
 from medhelm_spark.adaptation.json_fields import as_text, loose_values, without_examples
+from medhelm_spark.adaptation.json_marks import (
+    CALLED,
+    is_judged,
+    marks_all,
+    marks_of,
+    marks_of_list,
+    only_right,
+)
+from medhelm_spark.adaptation.json_names import EXPLAINING, FORM, rank_of, words_of
 from medhelm_spark.adaptation.options import Options, option_text
 from medhelm_spark.json_text import objects
 
-_CALLED = re.compile(r"\A(?:option|choice|answer|statement)[ _-]", re.I)
-_NAME_WORD = re.compile(r"[^\W\d_]+")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_FINAL = frozenset({"final", "finale"})
-_ANSWER = frozenset(
-    {
-        "answer", "answers", "choice", "prediction", "predictions", "respuesta", "resposta",
-        "réponse", "reponse", "antwort", "risposta",
-    }
-)  # fmt: skip
-_NEUTRAL = frozenset(
-    {
-        "option", "letter", "label", "result", "output", "response", "decision", "verdict",
-        "selection", "classification", "conclusion", "judgement", "judgment", "pick", "ans",
-        "solution",
-    }
-)  # fmt: skip
-_AFFIRMATIVE = frozenset(
-    {
-        "best", "correct", "right", "selected", "chosen", "predicted", "preferred", "recommended",
-        "most", "likely", "appropriate", "probable", "accurate", "suitable", "overall", "single",
-        "my", "your", "the", "model", "assistant", "ai", "multiple", "mcq", "options", "correcta",
-        "correta", "correcte", "richtige", "corretta", "clinical", "medical", "treatment", "is",
-        "given", "generated",
-    }
-)  # fmt: skip
-_CHOSEN = frozenset({"selected", "chosen"})
-_FORM = frozenset(
-    {"letter", "index", "idx", "id", "key", "label", "value", "text", "option", "number"}
-)
 _TEXT = frozenset({"text", "value"})
-_EXPLAINING = re.compile(
-    r"reason|expla|ration|think|analys|justif|comment|note|summary|confid|evidence|step|message"
-)
+
 _OF_ALL = re.compile(
     r"(?:option|choice|answer|probabilit|score|confid|likelihood|distribution|evaluat|analys"
     r"|assess|verdict|differential|judg|result|candidate)\w*"
@@ -63,16 +40,14 @@ _PREDICATE = re.compile(
     r"(?:is|are|does|do|has|have|can|should|needs?|requires?)_.+"
     r"|.+_(?:needed|required|indicated|present|met)"
 )
-_RIGHT = re.compile(
-    r"\W*(?:correct|right|yes|true|best|selected|chosen|accepted?|s[ií]|oui|ja)\b|\W*[✓✔✅☑]", re.I
-)
-_JUDGED = re.compile(rf"{_RIGHT.pattern}|\W*(?:in|not )?correct|\W*(?:wrong|false|no)\b", re.I)
+
+
 _ASKED_ABOUT = re.compile(r"question|stem|prompt|topic|compar|versus")
 _DENYING = re.compile(r"\W*(?:incorrect|wrong|false|rejected|excluded|not? \w+)\b", re.I)
 _LIST_BEGUN = re.compile(r"\[\s{0,80}\{\s{0,80}[\"']")
-_NUMBER = re.compile(r"\s*(\d{1,3}(?:\.\d{1,12})?|\.\d{1,12})\s*(%?)\s*")
+
 _WORDS = frozenset({"yes", "no", "maybe", "true", "false"})
-_TITLE = frozenset({"option", "letter", "label", "choice", "answer", "id", "key", "text", "name"})
+
 _LONGEST_VALUE = 4_000
 _MOST_DEEP = 20
 
@@ -100,11 +75,11 @@ def choice_in(
     """The option that the JSON objects of a text choose; `read` reads a value in words."""
     parsed = objects(text)
     listed = [value for _, _, value in parsed]
-    if len(parsed) > 1 and (marks := _marks_of_list(listed, options)):
-        return JsonChoice(_only_right(marks), _outside(text, []))
+    if len(parsed) > 1 and (marks := marks_of_list(listed, options)):
+        return JsonChoice(only_right(marks), _outside(text, []))
     claims = [claim for at, _, value in parsed for claim in _claims(value, at, options)]
     if not parsed and not _LIST_BEGUN.search(text):
-        loose = ((_rank(name), at, value) for at, name, value in loose_values(text))
+        loose = ((rank_of(name), at, value) for at, name, value in loose_values(text))
         claims = [_Claim(rank, at, value) for rank, at, value in loose if rank]
     if len(parsed) == 1 and _repeats(text, listed[0]) and _says_twice(text, options, read):
         return JsonChoice(None, "")
@@ -137,7 +112,7 @@ def _says_twice(text: str, options: Options, read: Callable[[str], str | None]) 
     """Whether one object has two members of the same name that asks for the choice, and differ."""
     values: dict[str, set[str | None]] = {}
     for _, name, value in loose_values(text):
-        if _rank(name):
+        if rank_of(name):
             values.setdefault(name, set()).add(value)
     return any(
         len({result for value in several if value and (result := read(value))}) > 1
@@ -152,13 +127,13 @@ def _names_two(value: Any, options: Options, read: Callable[[str], str | None]) 
         return any(_names_two(inner, options, read) for inner in value)
     if not isinstance(value, dict) or not options.labels:
         return False
-    of_text = [name for name in value if _TEXT & set(_words(name)) and _rank(name)]
+    of_text = [name for name in value if _TEXT & set(words_of(name)) and rank_of(name)]
     for name in of_text:
-        kind = set(_words(name)) - _FORM
+        kind = set(words_of(name)) - FORM
         beside = [
             as_text(other)
             for key, other in value.items()
-            if key not in of_text and _rank(key) and set(_words(key)) - _FORM == kind
+            if key not in of_text and rank_of(key) and set(words_of(key)) - FORM == kind
         ]
         own = options.whole(as_text(value[name]) or "")
         if own and any(said and (read(said) or own) != own for said in beside):
@@ -173,7 +148,7 @@ def _contradicts(value: dict[str, Any], options: Options) -> bool:
     asked = {
         options.labels[letter]
         for name, inner in value.items()
-        if _rank(name)
+        if rank_of(name)
         and isinstance(inner, str)
         and (letter := inner.strip(" .()").upper()) in options.labels
     }
@@ -183,7 +158,7 @@ def _contradicts(value: dict[str, Any], options: Options) -> bool:
         if isinstance(inner, str)
         and not _OTHER.search(name.lower())
         and not _ASKED_ABOUT.search(name.lower())
-        and _CALLED.sub("", name).strip(" .()").upper() not in options.labels
+        and CALLED.sub("", name).strip(" .()").upper() not in options.labels
         and inner.strip(" .()").upper() not in options.labels
         and (result := options.texts.get(option_text(inner)))
     }
@@ -199,7 +174,7 @@ def _only_class(text: str, options: Options) -> str | None:
         if value.lower() not in _WORDS
         and (result := options.whole(value))
         and not _OTHER.search(name.lower())
-        and not _EXPLAINING.search(name.lower())
+        and not EXPLAINING.search(name.lower())
     }
     return found.pop()[1] if len(found) == 1 else None
 
@@ -253,10 +228,10 @@ def _best(
 def read_json(value: Any, options: Options, read: Callable[[str], str | None]) -> str | None:
     """The option that a JSON value under a name that asks for the choice names."""
     if isinstance(value, dict):
-        if marks := _marks(value, options):
-            return _only_right(marks)
+        if marks := marks_of(value, options):
+            return only_right(marks)
         ranked = sorted(
-            ((rank, inner) for name, inner in value.items() if (rank := _rank(name))),
+            ((rank, inner) for name, inner in value.items() if (rank := rank_of(name))),
             key=lambda pair: -pair[0],
         )
         for _, inner in ranked:
@@ -264,8 +239,8 @@ def read_json(value: Any, options: Options, read: Callable[[str], str | None]) -
                 return result
         return _agreed([read_json(inner, options, read) for inner in value.values()])
     if isinstance(value, list):
-        if marks := _marks_of_list(value, options):
-            return _only_right(marks)
+        if marks := marks_of_list(value, options):
+            return only_right(marks)
         return _agreed([read_json(inner, options, read) for inner in value])
     in_words = as_text(value)
     return read(in_words) if in_words and len(in_words) < _LONGEST_VALUE else None
@@ -282,20 +257,21 @@ def _claims(value: Any, at: int, options: Options, name: str = "", deep: int = 0
         inner = _claims(value[0], at, options, name, deep + 1)
         if inner and not _is_denying(value[0]):
             return inner
-    if isinstance(value, list) and _marks_of_list(value, options) and _OF_ALL.fullmatch(name):
+    if isinstance(value, list) and marks_of_list(value, options) and _OF_ALL.fullmatch(name):
         return [_Claim(1, at, value)]
     if not isinstance(value, dict) or deep > _MOST_DEEP:
         return []
-    if _is_judged(value):
+    if is_judged(value):
         return [_Claim(1, at, [value])]
-    if _marks(value, options) and (not name or _OF_ALL.fullmatch(name)):
+    is_of_all = not name or _OF_ALL.fullmatch(name) or marks_all(value, options)
+    if marks_of(value, options) and is_of_all:
         return [_Claim(1, at, value)]
     claims = []
     for key, inner in value.items():
-        if inner is not None and (rank := _rank(key)):
+        if inner is not None and (rank := rank_of(key)):
             claims.append(_Claim(rank, at, inner))
         if not _OTHER.search(key.lower()):
-            claims += _claims(inner, at, options, "_".join(_words(key)), deep + 1)
+            claims += _claims(inner, at, options, "_".join(words_of(key)), deep + 1)
     return claims
 
 
@@ -305,135 +281,6 @@ def _is_denying(value: dict[str, Any]) -> bool:
         inner is False or (isinstance(inner, str) and _DENYING.match(inner))
         for inner in value.values()
     )
-
-
-def _words(name: str) -> list[str]:
-    return _NAME_WORD.findall(_CAMEL.sub("_", name).lower())
-
-
-def _rank(name: str) -> int:
-    """How surely a member's name asks for the choice: 4 at most, 0 where it does not.
-
-    A name asks for it if all its words do: a noun for the answer (`answer`, `option`), words that
-    affirm it (`final`, `selected`) and its form (`letter`).
-    """
-    words = set(_words(name))
-    others = words - _ANSWER - _NEUTRAL - _FINAL - _FORM
-    asking = _ANSWER | _NEUTRAL | _FINAL | _CHOSEN
-    if not others <= _AFFIRMATIVE or not words & asking:
-        return 0
-    if "text" in words or not words & _ANSWER:
-        return 1
-    if words & _FINAL:
-        return 4
-    return 2 if others else 3
-
-
-def _marks(value: dict[str, Any], options: Options) -> dict[str, float]:
-    """How right an object calls each option that its names are; empty where they are others."""
-    results = {name: options.whole(name) or options.whole(_CALLED.sub("", name)) for name in value}
-    if not value or None in results.values():
-        return {}
-    if len(value) == 1:
-        ((name, only),) = value.items()
-        if isinstance(only, str) and option_text(only) == _own_text(name, options):
-            return {results[name] or "": 1.0}
-    elif all(
-        isinstance(inner, str) and option_text(inner) == _own_text(name, options)
-        for name, inner in value.items()
-    ):
-        return dict.fromkeys((result or "" for result in results.values()), 0.0)
-    return _weighed([(results[name] or "", inner) for name, inner in value.items()])
-
-
-def _own_text(name: str, options: Options) -> str | None:
-    return options.shown.get(name.strip(" .()").upper())
-
-
-def _marks_of_list(values: list[Any], options: Options) -> dict[str, float]:
-    """The same of a list of objects that each hold an option and a mark."""
-    pairs = []
-    for value in values:
-        if not isinstance(value, dict) or len(value) < 2:
-            return {}
-        title = [
-            (name, result)
-            for name, inner in value.items()
-            if name.lower() in _TITLE
-            and isinstance(inner, str)
-            and (result := options.whole(inner))
-        ]
-        if not title:
-            return {}
-        name, result = title[0]
-        others = {key: inner for key, inner in value.items() if key != name}
-        if _mark(others) is None:
-            return {}
-        pairs.append((result, others))
-    return _weighed(pairs)
-
-
-def _is_judged(value: dict[str, Any]) -> bool:
-    """Whether an object is about one option and calls it right or wrong."""
-    has_title = any(name.lower() in _TITLE - _ANSWER for name in value)
-    return has_title and any(
-        set(_words(name)) & (_JUDGING - _ANSWER)
-        and (isinstance(inner, bool) or (isinstance(inner, str) and _JUDGED.match(inner)))
-        for name, inner in value.items()
-    )
-
-
-def _weighed(pairs: list[tuple[str, Any]]) -> dict[str, float]:
-    marks = {result: _mark(inner) for result, inner in pairs}
-    numbers = [mark for mark in marks.values() if mark is not None]
-    if sum(numbers) > 1.01 and max(numbers) > 1 and not 99 <= sum(numbers) <= 101:
-        return dict.fromkeys(marks, 0.0)  # scores, and not probabilities
-    return {result: mark or 0.0 for result, mark in marks.items()}
-
-
-def _mark(value: Any) -> float | None:
-    """A mark as a number, the higher the more right; None for what is no mark."""
-    if isinstance(value, bool):
-        return float(value)
-    if isinstance(value, int | float):
-        return float(value) if value >= 0 else None
-    if isinstance(value, str):
-        if number := _NUMBER.fullmatch(value):
-            return float(number[1]) / (100 if number[2] else 1)
-        return 1.0 if _RIGHT.match(value) else 0.0
-    if isinstance(value, dict):
-        judged = [
-            mark
-            for name, inner in value.items()
-            if not _EXPLAINING.search(name.lower())
-            and (isinstance(inner, str) or set(_words(name)) & _JUDGING)
-            and (mark := _mark(inner)) is not None
-        ]
-        return max(judged) if judged else None
-    return None
-
-
-_JUDGING = frozenset(
-    {
-        "correct",
-        "right",
-        "selected",
-        "chosen",
-        "answer",
-        "verdict",
-        "probability",
-        "best",
-        "score",
-        "prob",
-        "likelihood",
-    }
-)
-
-
-def _only_right(marks: dict[str, float]) -> str | None:
-    highest = max(marks.values())
-    right = [result for result, mark in marks.items() if mark == highest and mark > 0]
-    return right[0] if len(right) == 1 else None
 
 
 def _only_member(value: Any, options: Options, question: str) -> str | None:
@@ -446,12 +293,12 @@ def _only_member(value: Any, options: Options, question: str) -> str | None:
     members = [
         (name, as_text(inner))
         for name, inner in value.items()
-        if not _EXPLAINING.search(name.lower())
+        if not EXPLAINING.search(name.lower())
     ]
     if len(members) != 1 or (in_words := members[0][1]) is None:
         return None
-    words = _words(members[0][0])
-    is_asked = bool(words) and all(word in _words(question) for word in words)
+    words = words_of(members[0][0])
+    is_asked = bool(words) and all(word in words_of(question) for word in words)
     is_predicate = _PREDICATE.fullmatch("_".join(words)) and not options.labels
     return options.whole(in_words) if is_asked or is_predicate else None
 
@@ -461,7 +308,7 @@ def _sentences(value: Any, name: str = "", deep: int = 0) -> Iterator[str]:
     if isinstance(value, dict) and deep < _MOST_DEEP:
         for key, inner in value.items():
             yield from _sentences(inner, key, deep + 1)
-    elif isinstance(value, str) and " " in value.strip() and _EXPLAINING.search(name.lower()):
+    elif isinstance(value, str) and " " in value.strip() and EXPLAINING.search(name.lower()):
         yield value
 
 

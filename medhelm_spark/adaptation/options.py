@@ -14,6 +14,7 @@ from medhelm_spark.adaptation.spelling import (
     key,
     marked,
     mended,
+    other_forms,
     plainer,
     words_of,
 )
@@ -25,6 +26,8 @@ FLAGS = {"0": "0", "1": "1"}
 _LINE = re.compile(r"^[ \t]*\(?([A-Za-z0-9])[.):][ \t]+(\S.*)$", re.MULTILINE)
 _INLINE = re.compile(r"\(([A-Za-z0-9])\)\s+((?!\s)[^(\n]*(?:\((?![A-Za-z0-9]\)\s)[^(\n]*)*)")
 _ARTICLE = re.compile(r"(?:the|an?) ")
+_BEGUN = re.compile(r"(?<![\w'-])\(?([A-J])[).:]{1,2} ?([^\W\d_][^.:;!?\n]{2,80})\Z")
+_LONGEST_BEGUN = 100
 _OPPOSITE = re.compile(r"(?:not?|non|without|(?:absence|no evidence) of)[ -]")
 _BETWEEN_ITEMS = re.compile(r",(?: and\b)?|;|&|\+|\band\b|\bplus\b")
 _NUMBER = re.compile(r"(?<![\w.,/-])(?:\d{1,9}\.\d{1,9}|\.?\d{1,9})(?![\w/]|[.,]\d|-\d)")
@@ -145,6 +148,15 @@ class Options:
         return () if is_plain else self._spelled(plainer)
 
     @cached_property
+    def _other_forms(self) -> tuple[tuple[str, str], ...]:
+        """Shorter forms and other numerals; none that a label and another word may be."""
+        return tuple(
+            (other, text)
+            for other, text in self._spelled(other_forms)
+            if other[1:2] != "." or other[:1].upper() not in self.labels
+        )
+
+    @cached_property
     def _marked(self) -> tuple[tuple[str, str], ...]:
         return self._spelled(marked)
 
@@ -175,11 +187,11 @@ class Options:
         if "n't" in text and self._contracted:
             text = self._contracted.sub(" not", text)
         low = text.lower()
-        if not (self._words or self._plainer) or len(low) != len(text):
+        if not (self._words or self._plainer or self._other_forms) or len(low) != len(text):
             return text
         if (changed := american_where(text, low, self._words)) != text:
             text, low = changed, changed.lower()
-        spelled = self._plainer
+        spelled = self._plainer + self._other_forms
         if "-" in low or "'s" in low:
             spelled += self._marked
         for other, own in spelled:
@@ -187,6 +199,13 @@ class Options:
                 text = _replaced(text, low, other, own)
                 low = text.lower()
         return mended(text, self._words)
+
+    def completed(self, text: str) -> str:
+        """A text that was cut in an option's text behind its label, with the rest of that text."""
+        begun = _BEGUN.search(text, max(0, len(text) - _LONGEST_BEGUN))
+        shown = self.shown.get(begun[1], "") if begun else ""
+        is_begun = begun is not None and shown.startswith(begun[2].lower())
+        return text + shown[len(begun[2]) :] if begun and is_begun else text
 
     @cached_property
     def longest(self) -> int:

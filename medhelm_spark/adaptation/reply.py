@@ -46,6 +46,7 @@ _IS = re.compile(
     rf"\b(?:{any_of('be')}|{any_of('choose')})(?:[ \"'(]|(?:{patterns.FILLER})(?!\w)){{1,9}}\Z"
 )
 _OPTION_LINE = re.compile(r"[ \t]*\(?\w[.):]\)? ")
+_LINE_START = re.compile(r"^(?:[^\w\n(\[\"']|\d{1,2}[.)] |[(\[] ?[x ]?[)\]]){0,8}", re.MULTILINE)
 _AFTER_SENTENCE = re.compile(r"(?<=[.?!])\s+")
 _SENTENCE_END = re.compile(r"[.!?](?=[\s\"')\]]|\Z)|\n|;")
 
@@ -60,6 +61,7 @@ class Asks:
 
     for_worst: bool = False
     for_exception: bool = False
+    question: str = ""
 
 
 class Reply:
@@ -83,6 +85,12 @@ class Reply:
             if text in low:
                 low = low.replace(text, "_" * len(text))
         return low
+
+    @cached_property
+    def line_starts(self) -> list[NamedOption]:
+        """The options that lines begin with."""
+        starts = (match.end() for match in _LINE_START.finditer(self.low))
+        return [named for at in starts if (named := self.named_at(at)) and named.result]
 
     def named_at(self, at: int) -> NamedOption | None:
         """The option that is named at a position."""

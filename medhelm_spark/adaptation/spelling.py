@@ -21,6 +21,13 @@ _HINT = re.compile(r"[ao]e|our|is[eai]|yse|sulph|[tb]re")
 _WORD = re.compile(r"[^\W\d_]{4,40}")
 _LONG_WORD = re.compile(r"(?<![\w'-])[^\W\d_]{6,40}(?![\w'-])")
 _OWNER = re.compile(r"(?<=\w)'s?(?!\w)|(?<=\w)'(?=\w)")
+_NUMERALS = (("1", "i", "one"), ("2", "ii", "two"), ("3", "iii", "three"), ("4", "iv", "four"))
+_SPECIES = re.compile(r"([a-z])[a-z]{4,} ([a-z]{4,})")
+_COUNTED = re.compile(r"([^\W\d_]{3,} )(i{1,3}|iv|[1-4]|one|two|three|four)")
+_STATED = re.compile(
+    r"([^\W\d_][\w -]{3,40}) (present|absent|positive|negative|normal|abnormal|likely|unlikely"
+    r"|indicated|needed|required|recommended|confirmed|excluded|elevated|raised|met)"
+)
 _RANGE = re.compile(r"(?<=\d) ?(?:-|to) ?(?=\d)")
 _HYPHEN = re.compile(r"(?<!\d)-|-(?!\d)")
 _GAP = re.compile(r"(?<=[^\W\d_])[ -](?=\w)|(?<=\w)[ -](?=[^\W\d_])")
@@ -141,6 +148,17 @@ def plainer(text: str) -> Iterator[str]:
     if not text.isascii():
         decomposed = unicodedata.normalize("NFKD", text)
         yield "".join(sign for sign in decomposed if not unicodedata.combining(sign))
+
+
+def other_forms(text: str) -> Iterator[str]:
+    """A lower-case text as "n. gonorrhoeae", "type 2" for "type ii", "fever is present"."""
+    if name := _SPECIES.fullmatch(text):
+        yield f"{name[1]}. {name[2]}"
+    if counted := _COUNTED.fullmatch(text):
+        others = next(forms for forms in _NUMERALS if counted[2] in forms)
+        yield from (f"{counted[1]}{other}" for other in others if other != counted[2])
+    if stated := _STATED.fullmatch(text):
+        yield from (f"{stated[1]} {be} {stated[2]}" for be in ("is", "was", "are", "were"))
 
 
 def marked(text: str) -> Iterator[str]:

@@ -90,7 +90,7 @@ _THIS_CASE = (
     r"|fact|re-?\w+ing|checking|thinking|looking|careful|further|closer|more|total|other words|both"
     r"|clinical|general|any|her|his|its|their)\b"
 )
-_SCOPE = re.compile(
+OTHER_CASE = re.compile(
     r"\A\W{0,4}(?:(?:by|in) contrast,? |conversely,? )?(?:(?:formerly|previously|historically"
     r"|traditionally|later|elsewhere|sometimes|as an? \w+|as for|according to an? (?:older|earlier"
     r"|former|previous|other))\b|in the (?!end|present|current|given|light|context|final|above|case"
@@ -228,7 +228,7 @@ def _last_or_first(reply: Reply, named: list[NamedOption]) -> NamedOption:
         or patterns.AFTER_ALL.search(between)
     ):
         return last
-    is_scoped = _SCOPE.match(reply.low[begin : last.start]) or _SCOPED.match(after)
+    is_scoped = OTHER_CASE.match(reply.low[begin : last.start]) or _SCOPED.match(after)
     if is_scoped and _SCOPED.match(reply.low[first.end : reply.sentence_end(first.end)]):
         return NamedOption(
             None, last.start, last.end

@@ -17,6 +17,7 @@ from medhelm_spark.adaptation.other_words import in_other_words
 from medhelm_spark.adaptation.phrases import said
 from medhelm_spark.adaptation.plain_text import plain
 from medhelm_spark.adaptation.reply import Reply
+from medhelm_spark.adaptation.stance_words import PLACES
 from medhelm_spark.adaptation.statements import Certainty, certainty_of, subjects
 from medhelm_spark.adaptation.words import any_of
 
@@ -119,11 +120,6 @@ _LINKED = re.compile(
 
 _CAPITAL = re.compile(r"(?<![\w'-])[A-Z](?![\w'-])")
 _WORDS = frozenset({"yes", "no", "maybe", "true", "false"})
-_ORDINALS = {
-    "first": 0, "one": 0, "1st": 0, "1": 0, "second": 1, "two": 1, "2nd": 1, "2": 1, "third": 2,
-    "three": 2, "3rd": 2, "3": 2, "fourth": 3, "four": 3, "4th": 3, "4": 3, "fifth": 4, "five": 4,
-    "5th": 4, "5": 4, "last": -1,
-}  # fmt: skip
 _LONGEST, _LONGEST_SEARCHED, _LONGEST_LINE = 600, 2_000, 300
 """Characters of texts that are searched for denials, for what is to be given, and of a line."""
 _MOST_BOLD, _MOST_ADDED = 60, 3
@@ -240,8 +236,8 @@ def _by_number(reply: Reply) -> str | None:
         return None
     named = []
     for match in _ORDINAL.finditer(reply.low):
-        at = _ORDINALS[match["before"] or match["after"] or match["alone"]]
-        if match["all"] and _ORDINALS[match["all"]] != len(results) - 1:
+        at = PLACES[match["before"] or match["after"] or match["alone"]]
+        if match["all"] and PLACES[match["all"]] != len(results) - 1:
             return None
         place = NamedOption("", match.start(), match.end())
         if reply.is_denied(match.start()) or reply.is_refuted(place) or reply.is_question(place):

@@ -61,8 +61,8 @@ _ENGLISH = _Words(
     so=r"therefore|thus|hence|so|consequently|conclusion|overall|in (?:short|summary)",
     because=r"because|since|or|rather|instead",
     deny=r"not|never|neither|nor|cannot|except|avoid|against|unlike|excludes?|eliminat\w+"
-    r"|rather than|instead of|rul(?:e|es|ed|ing) out|than|anything|everything(?! (?:points|speaks"
-    r"|suggests|fits|argues|indicates|says))",
+    r"|rather than|instead of|rul(?:e|es|ed|ing) out|than|anything|everything(?! (?!is\b|was\b"
+    r"|has\b)\w+s\b)",
     wrong=r"not|incorrect|wrong|false|unlikely|less|ruled out|excluded|eliminated|absent",
     harmful=r"contraindicated|avoided|avoid|harmful|dangerous|unsafe|risky|inappropriate|stopped"
     r"|discontinued|an? (?:mistake|error)|not (?:recommended|indicated|appropriate|suitable)"
@@ -75,7 +75,7 @@ _ENGLISH = _Words(
     r"|discontinu(?:e|ing)|cease|already (?:\w+ )?(?:takes|taking|on|receives|receiving|uses)|(?:he"
     r"|she|patient|they) (?:currently )?(?:is on|was on|takes|took|has taken)|(?:switch|chang"
     r"|convert|transition)\w* (?:[\w-]+ ){0,2}?from|(?<!be )(?:said|answered|replied|responded"
-    r"|reported)|(?:patient|he|she|they) (?:\w+ )?says"
+    r"|reported(?! as\b))|(?:patient|he|she|they) (?:\w+ )?says"
     r"|confused with|mistaken for|(?:allerg(?:y|ic)|intoleran(?:t|ce)) (?:to|of)",
     but=r"but(?: rather| instead)?|rather|instead",
     would=r"would|could|might|had|were",
