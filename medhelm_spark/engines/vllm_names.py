@@ -106,7 +106,7 @@ NO_LONGER: Mapping[str, str] = {
 VALUES: Mapping[str, tuple[str, ...]] = {
     "distributed_executor_backend": ("mp", "ray", "uni"),
     "load_format": (
-        *("auto", "bitsandbytes", "dummy", "fastsafetensors", "gguf", "hf", "mistral", "npcache"),
+        *("auto", "bitsandbytes", "dummy", "fastsafetensors", "hf", "mistral", "npcache"),
         *("pt", "safetensors", "sharded_state"),
     ),
     "tokenizer_mode": ("auto", "hf", "mistral", "slow"),
