@@ -149,6 +149,9 @@ bench-pages: setup ## The pages in Chromium on 414,000 and 2,070,000 results: se
 	$(BIN)/python -m benchmarks.pages
 bench-vllm: java $(VLLM)/.installed ## A run on Spark beside bare vLLM, with SmolLM2 cut to three layers (half an hour)
 	$(VLLM)/bin/python -m benchmarks.bare_vllm --layers 3
+gpu-bundle: $(STAMP) $(VLLM)/.installed ## Pack what benchmarks.gpu needs where there is a GPU and no network, in files of at most 60 MB
+	mkdir -p dist
+	$(VLLM)/bin/python -m benchmarks.gpu_bundle --uv $(CURDIR)/$(BIN)/uv --output dist/gpu
 bench-medhelm: java $(VLLM)/.installed $(PARITY)/.installed ## MedHELM 0.8.0 beside us, end to end on the same 1,000 rows (an hour and a half)
 	$(VLLM)/bin/python -m benchmarks.peer --medhelm $(PARITY) --vllm $(VLLM) --prompt question
 	$(VLLM)/bin/python -m benchmarks.peer --medhelm $(PARITY) --vllm $(VLLM) --prompt sentence
