@@ -33,7 +33,8 @@ sha256sum --check --quiet SHA256SUMS
 mkdir -p gpu
 cat gpu.tar.* | tar -x -C gpu
 "${{PYTHON:-python{python}}}" -m venv --without-pip gpu/venv
-gpu/venv/bin/python gpu/wheels/pip-*.whl/pip install --quiet --no-index --no-deps gpu/wheels/*.whl
+set -- gpu/wheels/pip-*.whl
+gpu/venv/bin/python "$1/pip" install --quiet --no-index --no-deps gpu/wheels/*.whl
 echo "cd $PWD/gpu && venv/bin/python -m benchmarks.gpu --tokenizer tokenizer --output ../gpu.md"
 """
 

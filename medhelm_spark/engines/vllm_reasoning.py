@@ -38,7 +38,8 @@ class Reasoning:
             ) from None
         asked = ChatCompletionRequest(model="", messages=[])
         self._request = self._parser.adjust_request(asked)
-        self.keeps_special_tokens = not self._request.skip_special_tokens
+        # None, the default of 0.33, stands for what True was before.
+        self.keeps_special_tokens = self._request.skip_special_tokens is False
 
     def split(self, written: str, prompt_tokens: list[int]) -> Said:
         """The answer and the thinking of a text that was generated after these tokens."""

@@ -15,7 +15,7 @@ from tests.meta.tree import ROOT
 
 USERS = (
     *sorted((ROOT / "medhelm_spark" / "engines").glob("vllm_*.py")),
-    ROOT / "benchmarks" / "gpu.py",
+    *sorted((ROOT / "benchmarks").glob("gpu*.py")),
 )
 
 MEMBERS = {

@@ -184,6 +184,32 @@ def test_thinking_is_told_from_the_answer_by_vllms_parser(thinker):
     assert plain.completions[0].text == "It is.</think>Yes", "a plain text is no turn"
 
 
+@pytest.mark.parametrize(("asked", "keeps"), [(None, False), (True, False), (False, True)])
+def test_a_parser_that_reads_special_tokens_gets_them(monkeypatch, asked, keeps):
+    """A request says None in 0.33 where it said True before."""
+
+    class Adjusting(Parser):
+        def __init__(self, tokenizer, **given):
+            assert given["chat_template_kwargs"] == {"enable_thinking": True}
+
+        def adjust_request(self, request):
+            return SimpleNamespace(skip_special_tokens=asked)
+
+    places = "vllm vllm.entrypoints vllm.entrypoints.openai vllm.reasoning"
+    places += " vllm.entrypoints.openai.chat_completion"
+    places += " vllm.entrypoints.openai.chat_completion.protocol"
+    for name in places.split():
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    sys.modules["vllm.reasoning"].ReasoningParserManager = SimpleNamespace(
+        get_reasoning_parser=lambda name: Adjusting
+    )
+    protocol = sys.modules["vllm.entrypoints.openai.chat_completion.protocol"]
+    protocol.ChatCompletionRequest = lambda **given: None
+    loaded = llm()
+    loaded.llm_engine.vllm_config.model_config = None
+    assert Reasoning("any", loaded, {"enable_thinking": True}).keeps_special_tokens is keeps
+
+
 def test_what_the_parser_cannot_read_is_a_row_without_text(thinker, caplog):
     found = thinker.result(conversation(("user", "Hi")), output("broken"), 1.0)
     assert (found.failure, found.completions) == (FailureKind.INVALID_REPLY, ())
