@@ -107,9 +107,10 @@ def report(
 ) -> str:
     """The page; `before` is the memory in use before anything was started."""
     nowhere = (
-        f"**no GPU was seen**: {os.cpu_count()} hardware threads, where the numbers show that "
+        f"**no GPU was seen**: {os.cpu_count()} hardware threads and a model that costs nothing, so "
+        "that the numbers show that all of it runs, and compare the Python around a model alone, in "
+        "one process (ours) and in two"
     )
-    nowhere += "all of it runs, and nothing of a GPU"
     where = card() or nowhere
     shape = ", ".join(f"{name} {value:,}" for name, value in setup.shape.items())
     return "\n".join(
