@@ -107,9 +107,9 @@ def report(
 ) -> str:
     """The page; `before` is the memory in use before anything was started."""
     nowhere = (
-        f"**no GPU was seen**: {os.cpu_count()} hardware threads and a model that costs nothing, so "
-        "that the numbers show that all of it runs, and compare the Python around a model alone, in "
-        "one process (ours) and in two"
+        f"**no GPU was seen**: {os.cpu_count()} hardware threads and a model that costs nothing, "
+        "so that the numbers show that all of it runs, and compare the Python around a model "
+        "alone, in one process (ours) and in two"
     )
     where = card() or nowhere
     shape = ", ".join(f"{name} {value:,}" for name, value in setup.shape.items())

@@ -315,7 +315,7 @@ def installed_version() -> str:
 def is_too_old(installed: str) -> bool:
     """Whether a version lacks what the engine calls.
 
-    >>> is_too_old("0.19.1"), is_too_old("0.22.0+cpu"), is_too_old("1.0"), is_too_old("dev")
+    >>> is_too_old("0.19.1"), is_too_old("0.26.0+cpu"), is_too_old("1.0"), is_too_old("dev")
     (True, False, False, False)
     """
     numbers = re.match(r"(\d+)\.(\d+)", installed)
