@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from medhelm_spark.engines.vllm_names import NEWEST, OLDEST
 from tests.vllm_names.source import Source
 
 FOLDER = os.environ.get("MEDHELM_SPARK_VLLM_SOURCES", "")
@@ -12,12 +13,12 @@ FOLDER = os.environ.get("MEDHELM_SPARK_VLLM_SOURCES", "")
 collect_ignore_glob = [] if FOLDER else ["test_*.py"]
 
 
-def of(version: str) -> Source:
-    (folder,) = Path(FOLDER).glob(f"{version}.*")
+def of(version: tuple[int, int]) -> Source:
+    (folder,) = Path(FOLDER).glob(f"{version[0]}.{version[1]}.*")
     return Source(folder / "vllm")
 
 
-@pytest.fixture(scope="session", params=["0.26", "0.33"])
+@pytest.fixture(scope="session", params=[OLDEST, NEWEST], ids=["oldest", "newest"])
 def source(request) -> Source:
     """Each of the two versions."""
     return of(request.param)
@@ -25,9 +26,9 @@ def source(request) -> Source:
 
 @pytest.fixture(scope="session")
 def oldest() -> Source:
-    return of("0.26")
+    return of(OLDEST)
 
 
 @pytest.fixture(scope="session")
 def newest() -> Source:
-    return of("0.33")
+    return of(NEWEST)

@@ -1,10 +1,12 @@
-"""The bundle of the GPU benchmark: parts that are small enough and join to what was packed."""
+"""The GPU benchmark without a GPU: its bundle joins to what was packed, its watch sees."""
 
 import subprocess
+import time
 
 from benchmarks import gpu_bundle
-from benchmarks.gpu import flags, trouble
+from benchmarks.gpu import end_session, flags, trouble
 from benchmarks.gpu_setup import FULL, TINY
+from benchmarks.gpu_watch import Watch, of_session
 
 
 def test_parts_are_small_enough_and_join_to_the_archive(tmp_path, monkeypatch):
@@ -50,6 +52,31 @@ def test_a_log_is_shown_by_its_last_error(tmp_path):
     assert trouble(log) == "ValueError: a / b"
     log.write_text("")
     assert trouble(log) == ""
+
+
+def test_what_nvidia_smi_says_is_read_with_its_time(tmp_path, monkeypatch):
+    smi = tmp_path / "nvidia-smi"
+    smi.write_text("#!/bin/sh\nprintf '90, 1024\\n[N/A], 1\\n70, 2048\\n'\n")
+    smi.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    began = time.time()
+    with Watch() as watch:
+        now = time.time()
+        assert watch.busy(began, now) == 80.0
+        assert watch.memory(now) == 2.0
+        assert watch.memory(began - 1) is None
+
+
+def test_the_processes_of_a_session_are_seen_after_their_parent():
+    command = ["sh", "-c", "sleep 30 & exec sleep 30"]
+    process = subprocess.Popen(command, start_new_session=True)
+    while len(of_session(process.pid)) < 2:
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    assert len(of_session(process.pid)) == 1
+    end_session(process)
+    assert not of_session(process.pid)
 
 
 def test_the_tiny_form_has_every_kind_of_load_of_the_full_one():
