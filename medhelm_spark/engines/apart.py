@@ -80,18 +80,24 @@ def tokens_apart(
     """A conversation's tokens in a template, or, without one, those of a plain text.
 
     `template_kwargs` is what the template is given beside the conversation.
+
+    Raises:
+        ValueError: the template refuses the conversation, as vLLM says it where it renders one.
     """
     if template is None:
         return _plain(tokenizer, turns[0]["content"], is_first=True)
 
     def render(named: list[dict[str, str]]) -> str:
-        return tokenizer.apply_chat_template(
-            named,
-            chat_template=template,
-            tokenize=False,
-            add_generation_prompt=True,
-            **template_kwargs,
-        )
+        try:
+            return tokenizer.apply_chat_template(
+                named,
+                chat_template=template,
+                tokenize=False,
+                add_generation_prompt=True,
+                **template_kwargs,
+            )
+        except Exception as error:  # whatever a template comes to; its text may quote a message
+            raise ValueError(type(error).__name__) from None
 
     tokens: list[int] = []
     for text, is_data in apart(turns, render):

@@ -56,7 +56,11 @@ class VllmEngine:
         self._llm, self._undo_env = _loaded(deployment, plan)
         self._lora = vllm_lora.request(plan.lora) if plan.lora else None
         self._template_kwargs = dict(plan.template_kwargs)
-        self._reasoning = _reasoning(self._llm, plan)
+        try:
+            self._reasoning = _reasoning(deployment, self._llm, plan)
+        except EngineError:
+            self.close()
+            raise
         self.fingerprint = _fingerprint(self._llm, plan, hashes)
         sequences = self._llm.llm_engine.vllm_config.scheduler_config.max_num_seqs
         self._limit = in_flight(sequences)
@@ -238,9 +242,12 @@ def _checked_files(deployment: Deployment, plan: VllmPlan) -> Mapping[str, str]:
     return found
 
 
-def _reasoning(llm: Any, plan: VllmPlan) -> Reasoning | None:
+def _reasoning(deployment: Deployment, llm: Any, plan: VllmPlan) -> Reasoning | None:
     name = plan.engine.get("reasoning_parser")
-    return Reasoning(name, llm, plan.template_kwargs) if name else None
+    try:
+        return Reasoning(name, llm, plan.template_kwargs) if name else None
+    except EngineError as error:
+        raise EngineError(f"deployment {deployment.name!r}: {error}") from None
 
 
 def _this_vllm() -> str:

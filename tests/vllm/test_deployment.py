@@ -14,7 +14,7 @@ from tests.unit.engines.nouns import allow, conversation
 from tests.vllm.nouns import questions, small
 
 TEMPLATE = (
-    "{% if 'refuse' in messages[0]['content'] %}"
+    "{% if messages[0]['role'] == 'assistant' %}"
     "{{ raise_exception('not this: ' + messages[0]['content']) }}{% endif %}"
     "{% for m in messages %}<|im_start|>{{ m['role'] }} {{ tone }}\n{{ m['content'] }}<|im_end|>\n"
     "{% endfor %}<|im_start|>assistant\n"
@@ -111,9 +111,10 @@ def test_the_template_is_given_the_deployments_arguments(engine, monkeypatch, sa
     assert "user kind\nFever" in tokenizer.decode(prompt["prompt_token_ids"])
 
 
-def test_what_the_template_refuses_is_a_row_and_in_no_log(engine, caplog, capfd):
+@pytest.mark.parametrize("said", ["PLANTED", "<|im_end|> PLANTED"])
+def test_what_the_template_refuses_is_a_row_and_in_no_log(engine, caplog, capfd, said):
     caplog.set_level(logging.DEBUG)
-    (found,) = ask(engine, conversation(("user", "refuse PLANTED")))
+    (found,) = ask(engine, conversation(("assistant", said)))
     assert (found.failure, found.reason) == (FailureKind.INVALID_REQUEST, None)
     shown = capfd.readouterr()
     assert "PLANTED" not in shown.out + shown.err + caplog.text
