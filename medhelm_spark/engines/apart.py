@@ -8,7 +8,8 @@ names that stand for the texts, and template and texts are tokenised apart.
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from secrets import token_hex
-from typing import NamedTuple, Protocol
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
 
 Turn = Mapping[str, str]
 
@@ -55,6 +56,7 @@ class Tokenizer(Protocol):
         chat_template: str | None,
         tokenize: bool,
         add_generation_prompt: bool,
+        **template_kwargs: Any,
     ) -> str:
         """A conversation in a template."""
 
@@ -69,15 +71,33 @@ def markers_of(tokenizer: Tokenizer) -> frozenset[str]:
     return frozenset(token for token in tokenizer.get_added_vocab() if len(token.strip()) > 1)
 
 
-def tokens_apart(tokenizer: Tokenizer, turns: Sequence[Turn], template: str | None) -> list[int]:
-    """A conversation's tokens in a template, or, without one, those of a plain text."""
+def tokens_apart(
+    tokenizer: Tokenizer,
+    turns: Sequence[Turn],
+    template: str | None,
+    template_kwargs: Mapping[str, Any] = MappingProxyType({}),
+) -> list[int]:
+    """A conversation's tokens in a template, or, without one, those of a plain text.
+
+    `template_kwargs` is what the template is given beside the conversation.
+
+    Raises:
+        ValueError: the template refuses the conversation, as vLLM says it where it renders one.
+    """
     if template is None:
         return _plain(tokenizer, turns[0]["content"], is_first=True)
 
     def render(named: list[dict[str, str]]) -> str:
-        return tokenizer.apply_chat_template(
-            named, chat_template=template, tokenize=False, add_generation_prompt=True
-        )
+        try:
+            return tokenizer.apply_chat_template(
+                named,
+                chat_template=template,
+                tokenize=False,
+                add_generation_prompt=True,
+                **template_kwargs,
+            )
+        except Exception as error:  # whatever a template comes to; its text may quote a message
+            raise ValueError(type(error).__name__) from None
 
     tokens: list[int] = []
     for text, is_data in apart(turns, render):

@@ -3,7 +3,6 @@
 From a deployment's `args`, without importing vLLM.
 """
 
-import ast
 import ctypes
 import re
 from collections.abc import Collection, Mapping
@@ -13,139 +12,63 @@ from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from medhelm_spark.domain.deployment import Deployment
-from medhelm_spark.engines import wire
+from medhelm_spark.engines import vllm_lora, wire
+from medhelm_spark.engines.vllm_names import (
+    EARLIER,
+    NO_LONGER,
+    NO_LONGER_VARIABLES,
+    OLDEST,
+    PASSED_ON,
+    SPECULATIVE,
+    SPECULATIVE_METHODS,
+    UNCHECKED,
+    VALUES,
+    WHY_REFUSED,
+    arguments_of,
+    is_variable,
+    variables_of,
+)
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
-OLDEST = (0, 22)
-"""The first version of vLLM with all that the engine calls: `LLM.enqueue_chat` is of 0.22."""
-
 # Arguments of ours beside vLLM's: how a plain text is sent, variables of its environment, the chat
-# template (a text or a file), and the hash that the weights must have.
-OWN = frozenset({"api", "chat_template", "env", "weights_sha256"})
-SERVING = frozenset(
+# template (a text or a file) and what it is given, an adapter's folder, and the hashes that the
+# files must have.
+OWN = frozenset(
     {
-        "block_size",
-        "cpu_offload_gb",
-        "disable_custom_all_reduce",
-        "disable_log_stats",
-        "distributed_executor_backend",
-        "download_dir",
-        "enable_chunked_prefill",
-        "enable_prefix_caching",
-        "enforce_eager",
-        "gpu_memory_utilization",
-        "kv_cache_memory_bytes",
-        "max_num_batched_tokens",
-        "max_num_seqs",
-        "max_parallel_loading_workers",
-        "num_gpu_blocks_override",
-        "pipeline_parallel_size",
-        "tensor_parallel_size",
+        *("api", "chat_template", "chat_template_kwargs", "env"),
+        *("lora", "lora_sha256", "weights_sha256"),
     }
 )
-# Arguments of vLLM's that say what is loaded from where, how it computes, and how much of a machine
-# it takes. None runs code that is not vLLM's own, opens a connection beyond the engine's own
-# workers, or writes what it reads. All others are refused, new ones of a later vLLM too.
-PASSED_ON = SERVING | {
-    "async_scheduling",
-    "attention_backend",
-    "calculate_kv_scales",
-    "config_format",
-    "convert",
-    "disable_cascade_attn",
-    "disable_sliding_window",
-    "dtype",
-    "enable_expert_parallel",
-    "generation_config",
-    "kv_cache_dtype",
-    "language_model_only",
-    "limit_mm_per_prompt",
-    "load_format",
-    "logprobs_mode",
-    "long_prefill_token_threshold",
-    "max_logprobs",
-    "max_long_partial_prefills",
-    "max_model_len",
-    "max_num_partial_prefills",
-    "max_seq_len_to_capture",
-    "model",
-    "model_impl",
-    "optimization_level",
-    "override_generation_config",
-    "prefix_caching_hash_algo",
-    "quantization",
-    "revision",
-    "rope_scaling",
-    "rope_theta",
-    "runner",
-    "safetensors_load_strategy",
-    "scheduling_policy",
-    "seed",
-    "swap_space",
-    "task",
-    "tokenizer",
-    "tokenizer_mode",
-    "tokenizer_revision",
-}
-
-# Values that vLLM would otherwise take as the name of a class to import, or of a loader that
-# fetches weights from elsewhere.
-VALUES: Mapping[str, tuple[str, ...]] = {
-    "distributed_executor_backend": ("mp", "ray", "uni"),
-    "load_format": (
-        *("auto", "bitsandbytes", "dummy", "fastsafetensors", "gguf", "hf", "mistral", "npcache"),
-        *("pt", "safetensors", "sharded_state"),
-    ),
-    "tokenizer_mode": ("auto", "hf", "mistral", "slow"),
-}
-
-WHY_REFUSED: Mapping[str, str] = {
-    "collect_detailed_traces": "sends traces to another server",
-    "kv_transfer_config": "sends what was read to another server",
-    "logits_processors": "runs code of others beside the text",
-    "otlp_traces_endpoint": "sends traces to another server",
-    "trust_remote_code": "runs code that comes with the weights",
-    "worker_cls": "runs code of others beside the text",
-    "worker_extension_cls": "runs code of others beside the text",
-}
-UNCHECKED = "may run code of others or open connections"
-
+# What a template is given in any case: the conversation, and how it is rendered.
+NOT_FOR_TEMPLATES = frozenset(
+    {
+        *("add_generation_prompt", "chat_template", "continue_final_message", "conversation"),
+        *("return_dict", "return_tensors", "tokenize", "tools"),
+    }
+)
 # Arguments that name files: a folder or file of this machine, else what the hub would be asked for.
 NAMES = ("model", "tokenizer", "generation_config")
 NO_NAMES = ("auto", "vllm")
 PATH_BEGINS = ("/", "./", "../", "~")
-
-# Variables that say how threads, memory and devices are used. vLLM's others load plug-ins and
-# logging configurations, fetch weights from elsewhere, or trace what is computed.
-FREE_VARIABLES = re.compile(
-    r"VLLM_(ATTENTION_BACKEND|BATCH_INVARIANT|ALLOW_LONG_MAX_MODEL_LEN|SKIP_P2P_CHECK"
-    r"|CPU_(KVCACHE_SPACE|OMP_THREADS_BIND|NUM_OF_RESERVED_CPU|SGL_KERNEL|MOE_PREPACK)"
-    r"|FLASH_ATTN_VERSION|FUSED_MOE_CHUNK_SIZE|KV_CACHE_LAYOUT|MARLIN_USE_ATOMIC_ADD"
-    r"|ENGINE_ITERATION_TIMEOUT_S|PP_LAYER_PARTITION|WORKER_MULTIPROC_METHOD"
-    r"|USE_(DEEP_GEMM|FLASHINFER_SAMPLER|TRITON_AWQ|TRITON_FLASH_ATTN|AITER_UNIFIED_ATTENTION))"
-    r"|NCCL_(ALGO|BUFFSIZE|CUMEM_ENABLE|IB_DISABLE|IB_HCA|MAX_NCHANNELS|MIN_NCHANNELS|NVLS_ENABLE"
-    r"|P2P_DISABLE|P2P_LEVEL|PROTO|SHM_DISABLE|SOCKET_IFNAME)"
-    r"|(OMP|GOMP|KMP)_\w+"
-    r"|TORCH_CUDA_ARCH_LIST|TORCHINDUCTOR_COMPILE_THREADS|TORCHDYNAMO_DISABLE"
-)
 
 DEFAULTS: Mapping[str, Any] = {"enable_prefix_caching": True, "disable_log_stats": True}
 
 # Compiling a graph takes a minute at every start and gains nothing on CPUs (docs/decisions/0007).
 DEFAULTS_ON_CPU: Mapping[str, Any] = {"enforce_eager": True}
 
-# In this process, so that a killed task frees the GPU; silent, because a log may quote a prompt;
-# without the plug-ins, statistics and redirections that the machine's own environment may ask for.
+# In this process, so that a killed task frees the GPU; silent, because a warning may quote a prompt
+# (errors too, of the modules in `SILENT`); without the plug-ins, statistics and redirections that
+# the machine's own environment may ask for.
 ENVIRONMENT: Mapping[str, str] = {
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
     "VLLM_NO_USAGE_STATS": "1",
     "VLLM_DO_NOT_TRACK": "1",
     "DO_NOT_TRACK": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
-    "VLLM_LOGGING_LEVEL": "WARNING",
+    "VLLM_LOGGING_LEVEL": "ERROR",
     "VLLM_LOGGING_STREAM": "ext://sys.stderr",
     "VLLM_LOGGING_CONFIG_PATH": "",
     "VLLM_MODEL_REDIRECT_PATH": "",
@@ -153,6 +76,11 @@ ENVIRONMENT: Mapping[str, str] = {
     "VLLM_TRACE_FUNCTION": "0",
     "VLLM_USE_MODELSCOPE": "False",
 }
+# Loggers of what renders prompts and reads answers: a template's own error quotes what it refuses.
+SILENT = tuple(
+    f"vllm.{name}"
+    for name in ("entrypoints", "inputs", "parser", "reasoning", "renderers", "tokenizers")
+)
 # Threads of a CPU that spin long while they wait make a token many times as slow where others work
 # beside them; those that sleep at once, 4 % slower where nothing does (docs/decisions/0007).
 TUNING: Mapping[str, str] = {"GOMP_SPINCOUNT": "30000"}
@@ -170,7 +98,8 @@ class VllmPlan:
     """What vLLM is started with: keyword arguments of its `LLM`, and environment variables.
 
     `api` says whether a plain text is a turn of a conversation or continued as it is; None leaves
-    it to the model: a turn where it has a chat template, as in HELM.
+    it to the model: a turn where it has a chat template, as in HELM. `template_kwargs` is what the
+    chat template is given beside the conversation, `lora` the folder of an adapter, if any.
     """
 
     model: str
@@ -178,6 +107,9 @@ class VllmPlan:
     env: Mapping[str, str] = field(default_factory=dict)
     weights_sha256: str = ""
     api: str | None = None
+    template_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    lora: str = ""
+    lora_sha256: str = ""
 
     @property
     def folder(self) -> Path | None:
@@ -186,19 +118,31 @@ class VllmPlan:
 
 
 def plan(
-    deployment: Deployment, known: Collection[str], gpus: int = 1, *, cpus: int = 1
+    deployment: Deployment,
+    known: Collection[str],
+    gpus: int = 1,
+    *,
+    cpus: int = 1,
+    variables: Collection[str] = (),
 ) -> VllmPlan:
-    """The start of an engine on so many GPUs (0: on the CPUs); `known` are vLLM's arguments.
+    """The start of an engine on so many GPUs (0: on the CPUs).
+
+    `known` are the arguments of the vLLM that is installed, `variables` those that it reads, where
+    that is known.
 
     Raises:
         UnknownNameError: an argument that vLLM does not have.
-        ConfigError: as `check_arguments`.
+        ConfigError: as `check_arguments`, or a variable that this vLLM does not read.
     """
     where = f"deployment {deployment.name!r}"
     check_arguments(deployment, known)
     args = dict(deployment.args)
     for name in args.keys() - OWN:
         if name not in known:
+            if name in EARLIER:
+                raise ConfigError(
+                    f"{where}: args.{name} is of earlier versions of vLLM; remove it."
+                )
             allowed = {*PASSED_ON.intersection(known), *OWN}
             raise UnknownNameError("argument of engine 'vllm'", name, allowed, where=where)
     model = args["model"]
@@ -208,16 +152,24 @@ def plan(
         sizes["max_model_len"] = deployment.max_sequence_length
     if "chat_template" in own:
         args["chat_template"] = own["chat_template"]
+    adapter = vllm_lora.arguments(own["lora"]) if own.get("lora") else {}
     defaults = {**DEFAULTS, **DEFAULTS_ON_CPU} if gpus == 0 else DEFAULTS
     # Spark tells its Python workers to compute in one thread: half the speed on two.
     threads = {THREADS: str(cpus)} if gpus == 0 else {}
     offline = OFFLINE if is_path(model) else {}
+    env = _variables(own.get("env"), where)
+    for name in env:
+        if variables and name.startswith("VLLM_") and name not in variables:
+            raise ConfigError(f"{where}: args.env sets {name}, which this vLLM does not read.")
     return VllmPlan(
         model=model,
-        engine={**defaults, **sizes, **args},
-        env={**ENVIRONMENT, **TUNING, **threads, **offline, **_variables(own.get("env"), where)},
+        engine={**defaults, **sizes, **adapter, **args},
+        env={**ENVIRONMENT, **TUNING, **threads, **offline, **env},
         weights_sha256=own.get("weights_sha256", ""),
         api=own.get("api"),
+        template_kwargs=own.get("chat_template_kwargs") or {},
+        lora=own.get("lora") or "",
+        lora_sha256=own.get("lora_sha256", ""),
     )
 
 
@@ -227,19 +179,13 @@ def check_arguments(deployment: Deployment, known: Collection[str] = ()) -> None
     Raises:
         UnknownNameError: an argument that neither we pass on nor `known`, vLLM's own, have.
         ConfigError: no model, a secret written out, an argument or a variable that may run code of
-            others or open connections.
+            others or open connections, or that no supported vLLM has.
     """
     where, args = f"deployment {deployment.name!r}", deployment.args
     if isinstance(args.get("hf_token"), str):
         raise ConfigError(f"{where}: args.hf_token is written out; set HF_TOKEN on the executors.")
     for name in sorted(args.keys() - OWN - PASSED_ON):
-        if name in known or name in WHY_REFUSED:
-            reason = WHY_REFUSED.get(name, UNCHECKED)
-            raise ConfigError(
-                f"{where}: args.{name} is not passed on to vLLM, because it {reason}; allowed are "
-                "those of docs/vllm.md."
-            )
-        raise UnknownNameError("argument of engine 'vllm'", name, {*PASSED_ON, *OWN}, where=where)
+        _refuse(name, known, where)
     for name, allowed in VALUES.items():
         if args.get(name) is not None and args[name] not in allowed:
             raise ConfigError(
@@ -250,6 +196,51 @@ def check_arguments(deployment: Deployment, known: Collection[str] = ()) -> None
     if args.get("api") not in (None, *wire.APIS):
         raise ConfigError(f"{where}: args.api is {args['api']!r}; allowed: {', '.join(wire.APIS)}.")
     _variables(args.get("env"), where)
+    _check_speculation(args.get("speculative_config"), where)
+    _check_template_kwargs(args.get("chat_template_kwargs"), where)
+    lora = args.get("lora")
+    if lora is not None and not (isinstance(lora, str) and lora.startswith(PATH_BEGINS)):
+        raise ConfigError(
+            f"{where}: args.lora is no path; give the folder of one adapter (/..., ./...)."
+        )
+
+
+def _refuse(name: str, known: Collection[str], where: str) -> NoReturn:
+    if instead := NO_LONGER.get(name):
+        raise ConfigError(
+            f"{where}: vLLM {'.'.join(map(str, OLDEST))} and newer have no argument {name}; in its "
+            f"place is {instead}."
+        )
+    if name in known or name in WHY_REFUSED:
+        reason = WHY_REFUSED.get(name, UNCHECKED)
+        raise ConfigError(
+            f"{where}: args.{name} is not passed on to vLLM, because it {reason}; allowed are "
+            "those of docs/vllm.md."
+        )
+    raise UnknownNameError("argument of engine 'vllm'", name, {*PASSED_ON, *OWN}, where=where)
+
+
+def _check_speculation(given: Any, where: str) -> None:
+    if given is None:
+        return
+    where = f"{where}: args.speculative_config"
+    if not isinstance(given, Mapping) or given.get("method") not in SPECULATIVE_METHODS:
+        # Without a method vLLM may take the model as the name of a class to import.
+        raise ConfigError(f"{where} needs a method: one of {', '.join(SPECULATIVE_METHODS)}.")
+    for name in given:
+        if name not in SPECULATIVE:
+            kind = "key of speculative_config"
+            raise UnknownNameError(kind, str(name), SPECULATIVE, where=where)
+
+
+def _check_template_kwargs(given: Any, where: str) -> None:
+    if given is None:
+        return
+    where = f"{where}: args.chat_template_kwargs"
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise ConfigError(f"{where} is no mapping of names to values.")
+    for name in NOT_FOR_TEMPLATES.intersection(given):
+        raise ConfigError(f"{where} has {name}, which the engine itself gives to the template.")
 
 
 def hub_names(args: Mapping[str, Any]) -> tuple[str, ...]:
@@ -257,7 +248,9 @@ def hub_names(args: Mapping[str, Any]) -> tuple[str, ...]:
 
     What a name without / or ./ before it stands for depends on the folder that a process is in.
     """
-    named = {key: args.get(key) for key in NAMES}
+    drafts = args.get("speculative_config")
+    draft = drafts.get("model") if isinstance(drafts, Mapping) else None
+    named = {**{key: args.get(key) for key in NAMES}, "speculative_config.model": draft}
     return tuple(
         f"{key}={value}"
         for key, value in named.items()
@@ -272,8 +265,13 @@ def _variables(given: Any, where: str) -> dict[str, str]:
     given = given or {}
     if not isinstance(given, Mapping):
         raise ConfigError(f"{where}: args.env is no mapping of variables to values.")
-    for name in given:
-        if not FREE_VARIABLES.fullmatch(str(name)) or name in ENVIRONMENT:
+    for name in map(str, given):
+        if instead := NO_LONGER_VARIABLES.get(name):
+            raise ConfigError(
+                f"{where}: args.env sets {name}, which vLLM {'.'.join(map(str, OLDEST))} and newer "
+                f"do not read; in its place is {instead}."
+            )
+        if not is_variable(name) or name in ENVIRONMENT:
             raise ConfigError(
                 f"{where}: args.env sets {name}; allowed are the variables of docs/vllm.md, which "
                 "say how vLLM computes, and not what it loads, logs or connects to."
@@ -317,7 +315,7 @@ def installed_version() -> str:
 def is_too_old(installed: str) -> bool:
     """Whether a version lacks what the engine calls.
 
-    >>> is_too_old("0.19.1"), is_too_old("0.22.0+cpu"), is_too_old("1.0"), is_too_old("dev")
+    >>> is_too_old("0.19.1"), is_too_old("0.26.0+cpu"), is_too_old("1.0"), is_too_old("dev")
     (True, False, False, False)
     """
     numbers = re.match(r"(\d+)\.(\d+)", installed)
@@ -334,16 +332,21 @@ def _package() -> tuple[str, str]:
 
 @lru_cache(maxsize=1)
 def known_arguments() -> frozenset[str]:
-    """The fields of vLLM's EngineArgs, read from its source: importing it takes seconds."""
+    """The arguments of the vLLM that is installed."""
+    folder = _folder()
+    return arguments_of(folder) if folder else frozenset()
+
+
+@lru_cache(maxsize=1)
+def known_variables() -> frozenset[str]:
+    """The variables that the vLLM that is installed reads."""
+    folder = _folder()
+    return variables_of(folder) if folder else frozenset()
+
+
+def _folder() -> Path | None:
     spec = find_spec("vllm")
-    if spec is None or spec.origin is None:
-        return frozenset()
-    source = Path(spec.origin).with_name("engine") / "arg_utils.py"
-    tree = ast.parse(source.read_text(encoding="utf-8"))
-    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-    (args,) = (node for node in classes if node.name == "EngineArgs")
-    named = (part.target for part in args.body if isinstance(part, ast.AnnAssign))
-    return frozenset(target.id for target in named if isinstance(target, ast.Name))
+    return Path(spec.origin).parent if spec and spec.origin else None
 
 
 def use_threads(count: int) -> None:

@@ -26,7 +26,7 @@ from medhelm_spark.domain.request import (
     RequestResult,
     TokenLogprob,
 )
-from medhelm_spark.engines import slots, vllm_args, wire
+from medhelm_spark.engines import slots, vllm_args, vllm_lora, wire
 from medhelm_spark.engines.apart import holds_marker, markers_of, tokens_apart
 from medhelm_spark.engines.chat_template import told
 from medhelm_spark.engines.engine import Destinations, EngineFactory, Gate, any_form, in_this_job
@@ -35,6 +35,8 @@ from medhelm_spark.engines.model_files import folder_sha256
 from medhelm_spark.engines.outcome import answered, completion, failed
 from medhelm_spark.engines.stream import RefusedError, feed, in_flight
 from medhelm_spark.engines.vllm_args import VllmPlan
+from medhelm_spark.engines.vllm_names import OLDEST, SERVING
+from medhelm_spark.engines.vllm_reasoning import Reasoning, Said
 from medhelm_spark.engines.worker import end_process, task_context
 from medhelm_spark.errors import EngineError, SetupError
 from medhelm_spark.operating_system import usable_cpus
@@ -50,10 +52,17 @@ class VllmEngine:
     """The engine `vllm`."""
 
     def __init__(self, deployment: Deployment, plan: VllmPlan) -> None:
-        weights = _checked_weights(deployment, plan)
+        hashes = _checked_files(deployment, plan)
         self._llm: Any
         self._llm, self._undo_env = _loaded(deployment, plan)
-        self.fingerprint = _fingerprint(self._llm, weights)
+        self._lora = vllm_lora.request(plan.lora) if plan.lora else None
+        self._template_kwargs = dict(plan.template_kwargs)
+        try:
+            self._reasoning = _reasoning(deployment, self._llm, plan)
+        except EngineError:
+            self.close()
+            raise
+        self.fingerprint = _fingerprint(self._llm, plan, hashes)
         sequences = self._llm.llm_engine.vllm_config.scheduler_config.max_num_seqs
         self._limit = in_flight(sequences)
         self._api = plan.api or (wire.CHAT if _template(self._llm) else wire.COMPLETIONS)
@@ -83,17 +92,21 @@ class VllmEngine:
         turns = [{"role": turn.role, "content": turn.content} for turn in request.messages]
         if not turns and self._api == wire.CHAT:
             turns = [{"role": "user", "content": request.text}]
+        beside = {"use_tqdm": False, "lora_request": self._lora}
         try:
-            params = _sampling(request.decoding)
+            params = _sampling(request.decoding, self._keeps_special_tokens)
             said = turns or [{"content": request.text}]
             if holds_marker([turn["content"] for turn in said], self._markers):
                 template = _template(self._llm) if turns else None
-                tokens = tokens_apart(self._llm.get_tokenizer(), said, template)
-                keys = self._llm.enqueue({"prompt_token_ids": tokens}, params, use_tqdm=False)
+                tokens = tokens_apart(
+                    self._llm.get_tokenizer(), said, template, self._template_kwargs
+                )
+                keys = self._llm.enqueue({"prompt_token_ids": tokens}, params, **beside)
             elif turns:
-                keys = self._llm.enqueue_chat([turns], params, use_tqdm=False)
+                given = {"chat_template_kwargs": self._template_kwargs or None}
+                keys = self._llm.enqueue_chat([turns], params, **given, **beside)
             else:
-                keys = self._llm.enqueue(request.text, params, use_tqdm=False)
+                keys = self._llm.enqueue(request.text, params, **beside)
         except FAULTS as error:
             raise fault(_this_vllm(), error) from None
         except Exception as error:
@@ -127,11 +140,17 @@ class VllmEngine:
 
     def result(self, request: Request, output: Any, seconds: float) -> RequestResult:
         """See Stepped."""
-        if any(sequence.finish_reason in NO_ANSWER for sequence in output.outputs):
+        sequences = sorted(output.outputs, key=attrgetter("index"))
+        if any(sequence.finish_reason in NO_ANSWER for sequence in sequences):
             return failed(request, FailureKind.ENGINE_ERROR, self.fingerprint)
+        try:
+            said = [self._said(request, output, sequence.text) for sequence in sequences]
+        except Exception as error:  # of vLLM's parser, at what this model wrote
+            self._note(error)
+            return failed(request, FailureKind.INVALID_REPLY, self.fingerprint)
         return answered(
             request,
-            [_completion(sequence) for sequence in sorted(output.outputs, key=attrgetter("index"))],
+            [_completion(sequence, each) for sequence, each in zip(sequences, said, strict=True)],
             self.fingerprint,
             prompt_tokens=len(output.prompt_token_ids or ()),
             completion_tokens=sum(len(sequence.token_ids) for sequence in output.outputs),
@@ -139,26 +158,39 @@ class VllmEngine:
             request_time=seconds,
         )
 
+    def _said(self, request: Request, output: Any, written: str) -> Said:
+        is_turn = bool(request.messages) or self._api == wire.CHAT
+        if self._reasoning is None or not is_turn:
+            return Said(written, None)
+        return self._reasoning.split(written, list(output.prompt_token_ids or ()))
+
+    @property
+    def _keeps_special_tokens(self) -> bool:
+        return self._reasoning is not None and self._reasoning.keeps_special_tokens
+
     def _note(self, error: Exception) -> None:
         """Logs each kind of error once: its type only, for its text may quote the request."""
         label = type(error).__name__
         if label not in self._seen_errors:
             self._seen_errors.add(label)
-            logger.warning("vLLM refused a request: %s", label)
+            logger.warning("vLLM did not take or read a request: %s", label)
 
 
 def _kind(error: Exception) -> FailureKind:
     too_long = getattr(error, "parameter", None) in TOO_LONG_PARAMETERS
     if too_long or TOO_LONG_WORDS in str(error):
         return FailureKind.TOO_LONG
-    from vllm.exceptions import VLLMClientError
+    from vllm import exceptions
 
-    # Checks of a request raise these, vLLM's own the first; anything else is its own trouble.
-    refused = isinstance(error, VLLMClientError | ValueError)
+    # Checks of a request raise these; anything else is vLLM's own trouble. Before 0.29 there was no
+    # class for all of them, and one of those that there were is no ValueError.
+    names = ("VLLMClientError", "VLLMNotFoundError")
+    kinds = tuple(getattr(exceptions, name) for name in names if hasattr(exceptions, name))
+    refused = isinstance(error, (*kinds, ValueError))
     return FailureKind.INVALID_REQUEST if refused else FailureKind.ENGINE_ERROR
 
 
-def _sampling(decoding: Decoding) -> Any:
+def _sampling(decoding: Decoding, keeps_special_tokens: bool = False) -> Any:
     """Every parameter explicit: vLLM would take what is missing from the model's own folder."""
     from vllm import SamplingParams
     from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
@@ -174,6 +206,7 @@ def _sampling(decoding: Decoding) -> Any:
         # The token's own probability always comes with it; others are not kept.
         logprobs=0 if decoding.logprobs else None,
         structured_outputs=StructuredOutputsParams(**_structured(schema)) if schema else None,
+        skip_special_tokens=not keeps_special_tokens,
         output_kind=RequestOutputKind.FINAL_ONLY,
     )
 
@@ -184,24 +217,39 @@ def _structured(schema: str) -> dict[str, Any]:
     return {"choice": list(choices)} if choices else {"json": json.loads(schema)}
 
 
-def _completion(output: Any) -> Completion:
+def _completion(output: Any, said: Said) -> Completion:
     tokens = [
         TokenLogprob(text=logprobs[token].decoded_token or "", logprob=logprobs[token].logprob)
         for token, logprobs in zip(output.token_ids, output.logprobs or (), strict=False)
     ]
-    return completion(output.text, output.finish_reason, tokens=tokens)
+    return completion(said.text, output.finish_reason, thinking=said.thinking, tokens=tokens)
 
 
-def _checked_weights(deployment: Deployment, plan: VllmPlan) -> str:
-    if plan.folder is None:
-        return ""
-    sha256 = folder_sha256(plan.folder)
-    if plan.weights_sha256 and plan.weights_sha256 != sha256:
-        raise EngineError(
-            f"deployment {deployment.name!r}: the model folder {plan.folder} has sha256 {sha256}; "
-            f"args.weights_sha256 promises {plan.weights_sha256}."
-        )
-    return sha256
+def _checked_files(deployment: Deployment, plan: VllmPlan) -> Mapping[str, str]:
+    """The hashes of weights and adapter, for the fingerprint; a name of the hub has none."""
+    found = {}
+    lora = Path(plan.lora).expanduser() if plan.lora else None
+    for folder, promised, name in (
+        (plan.folder, plan.weights_sha256, "weights_sha256"),
+        (lora, plan.lora_sha256, "lora_sha256"),
+    ):
+        if folder is None:
+            continue
+        found[name] = folder_sha256(folder)
+        if promised and promised != found[name]:
+            raise EngineError(
+                f"deployment {deployment.name!r}: the folder {folder} has sha256 {found[name]}; "
+                f"args.{name} promises {promised}."
+            )
+    return found
+
+
+def _reasoning(deployment: Deployment, llm: Any, plan: VllmPlan) -> Reasoning | None:
+    name = plan.engine.get("reasoning_parser")
+    try:
+        return Reasoning(name, llm, plan.template_kwargs) if name else None
+    except EngineError as error:
+        raise EngineError(f"deployment {deployment.name!r}: {error}") from None
 
 
 def _this_vllm() -> str:
@@ -239,6 +287,8 @@ def _load(deployment: Deployment, plan: VllmPlan) -> Any:
             vllm_args.use_threads(int(threads))
         if vllm_args.is_cpu_build():
             vllm_args.keep_memory()
+        for name in vllm_args.SILENT:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         from vllm import LLM
 
         return LLM(**plan.engine)
@@ -266,7 +316,7 @@ def _template(llm: Any) -> str | None:
     return template
 
 
-def _fingerprint(llm: Any, weights: str) -> str:
+def _fingerprint(llm: Any, plan: VllmPlan, hashes: Mapping[str, str]) -> str:
     import vllm
     from vllm.platforms import current_platform
 
@@ -275,10 +325,13 @@ def _fingerprint(llm: Any, weights: str) -> str:
     shown = {
         "engine": "vllm",
         "version": vllm.__version__,
-        "model": model.model if not weights else "",
+        "model": model.model if "weights_sha256" not in hashes else "",
         "revision": getattr(model.hf_config, "_commit_hash", None) or model.revision or "",
-        "weights_sha256": weights,
+        **hashes,
         "chat_template": digest(canonical_json(template))[:8] if template else "",
+        "chat_template_kwargs": plan.template_kwargs or "",
+        "reasoning_parser": plan.engine.get("reasoning_parser") or "",
+        "speculative_method": (plan.engine.get("speculative_config") or {}).get("method") or "",
         "dtype": str(model.dtype).removeprefix("torch."),
         "quantization": model.quantization or "",
         "max_model_len": model.max_model_len,
@@ -299,7 +352,7 @@ def _known(deployment: Deployment) -> frozenset[str]:
         )
     installed = vllm_args.installed_version()
     if vllm_args.is_too_old(installed):
-        oldest = ".".join(map(str, vllm_args.OLDEST))
+        oldest = ".".join(map(str, OLDEST))
         raise SetupError(
             f"deployment {deployment.name!r} needs vLLM {oldest} or newer; {installed} is "
             "installed here. Nothing was sent."
@@ -317,11 +370,17 @@ def gpus(deployment: Deployment) -> int | None:
 
 def check(deployment: Deployment) -> None:
     """Refuses a missing package, wrong arguments, a missing folder and a machine without GPU."""
-    plan = vllm_args.plan(deployment, _known(deployment))
+    known = _known(deployment)
+    plan = vllm_args.plan(deployment, known, variables=vllm_args.known_variables())
     if plan.folder and not (plan.folder / "config.json").is_file():
         raise SetupError(
             f"deployment {deployment.name!r}: args.model names the folder {plan.folder}, and there "
             "is no config.json in it; give a model's folder as the Hugging Face hub lays it out."
+        )
+    if plan.lora and not (Path(plan.lora).expanduser() / vllm_lora.CONFIG).is_file():
+        raise SetupError(
+            f"deployment {deployment.name!r}: args.lora names the folder {plan.lora}, and there is "
+            f"no {vllm_lora.CONFIG} in it; give an adapter's folder as the package peft writes it."
         )
     wanted = vllm_args.gpus_requested(deployment)
     seen = (slots.assigned_gpus(), os.environ.get(slots.VISIBLE), slots.listed_gpus())
@@ -334,7 +393,8 @@ def build(deployment: Deployment, max_in_flight: int) -> VllmEngine:
     """Loads the model; how much is in flight follows from `max_num_seqs` instead."""
     known = _known(deployment)
     devices = 0 if vllm_args.is_cpu_build() else len(slots.bound() or ()) or 1
-    plan = vllm_args.plan(deployment, known, devices, cpus=usable_cpus())
+    variables = vllm_args.known_variables()
+    plan = vllm_args.plan(deployment, known, devices, cpus=usable_cpus(), variables=variables)
     return VllmEngine(deployment, plan)
 
 
@@ -356,7 +416,7 @@ ENGINE = EngineFactory(
     destinations=Destinations.IN_PROCESS,
     hub_names=vllm_args.hub_names,
     check_arguments=vllm_args.check_arguments,
-    serving=vllm_args.SERVING,
+    serving=SERVING,
     rendering=rendering,
 )
 

@@ -101,7 +101,7 @@ BAD = {
     "no gpu": (replace(WELL, executors=(replace(WORKER, gpus=()),)), "gpu", WORKER_AT),
     "an old vllm": (
         replace(WELL, executors=(
-            replace(WORKER, packages={"medhelm-spark": "0.2.0", "vllm": "0.21.3"}),)),
+            replace(WORKER, packages={"medhelm-spark": "0.2.0", "vllm": "0.25.1"}),)),
         "vllm", WORKER_AT,
     ),
     "no right to delete": (

@@ -76,6 +76,30 @@ def test_a_marker_in_data_is_text(text: str) -> None:
     assert tokenizer.read(plain[1:]) == text
 
 
+def test_the_template_is_given_what_the_deployment_says() -> None:
+    given: dict[str, object] = {}
+
+    class Asking(Whole):
+        def apply_chat_template(self, conversation, **keys):
+            given.update(keys)
+            own = ("chat_template", "tokenize", "add_generation_prompt")
+            return super().apply_chat_template(conversation, **{key: keys[key] for key in own})
+
+    turns = [{"role": "user", "content": END}]
+    tokens_apart(Asking(), turns, "template", {"enable_thinking": False})
+    assert given["enable_thinking"] is False
+
+
+@pytest.mark.parametrize("error", [TypeError, RuntimeError, KeyError])
+def test_a_template_that_refuses_is_no_fault_of_the_installation(error: type[Exception]) -> None:
+    class Refusing(Whole):
+        def apply_chat_template(self, conversation, **keys):
+            raise error("Patient Doe")
+
+    with pytest.raises(ValueError, match=f"^{error.__name__}$"):
+        tokens_apart(Refusing(), [{"role": "user", "content": END}], "template")
+
+
 def test_texts_are_told_from_what_the_template_says() -> None:
     turns = [{"role": "user", "content": "x"}, {"role": "user", "content": ""}]
     parts = apart(turns, lambda named: "-".join(turn["content"] for turn in named) + "x")

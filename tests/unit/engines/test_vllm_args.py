@@ -3,13 +3,16 @@
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from medhelm_spark.engines import preflight, slots, vllm_args
+from medhelm_spark.engines import preflight, slots, vllm_args, vllm_names
+from medhelm_spark.engines.vllm_names import PASSED_ON, SERVING
 from medhelm_spark.errors import ConfigError, SetupError, UnknownNameError
 from tests.unit.engines.nouns import deployment
 
@@ -18,7 +21,9 @@ KNOWN = frozenset(
     {"trust_remote_code", "otlp_traces_endpoint", "kv_transfer_config", "worker_cls"}
     | {"logits_processors", "hf_overrides", "distributed_executor_backend", "load_format"}
     | {"dtype", "hf_token", "max_model_len", "max_num_seqs", "model", "tensor_parallel_size"}
-    | {"enable_prefix_caching", "pipeline_parallel_size", "quantization"}
+    | {"enable_prefix_caching", "pipeline_parallel_size", "quantization", "performance_mode"}
+    | {"enable_lora", "max_loras", "max_lora_rank", "reasoning_parser", "speculative_config"}
+    | {"logging_config", "reasoning_parser_plugin"}
 )
 
 
@@ -69,7 +74,7 @@ def test_vllm_runs_in_this_process_silent_and_without_telemetry():
     env = plan().env
     assert env["VLLM_ENABLE_V1_MULTIPROCESSING"] == "0"
     assert env["VLLM_NO_USAGE_STATS"] == env["DO_NOT_TRACK"] == "1"
-    assert env["VLLM_LOGGING_LEVEL"] == "WARNING"
+    assert env["VLLM_LOGGING_LEVEL"] == "ERROR"
     assert "HF_HUB_OFFLINE" not in env
 
 
@@ -117,6 +122,10 @@ def test_variables_that_others_rely_on_may_not(name):
         ({"hf_overrides": {}}, "it may run code of others or open connections"),
         ({"distributed_executor_backend": "a.B"}, "'a.B'; allowed: mp, ray, uni"),
         ({"load_format": "tensorizer"}, "'tensorizer'; allowed: auto"),
+        ({"reasoning_parser_plugin": "/a.py"}, "it runs code of others"),
+        ({"logging_config": {}}, "it decides what is logged"),
+        ({"speculative_config": {"method": "custom_class"}}, "needs a method: one of draft_model"),
+        ({"speculative_config": {"model": "a.Proposer"}}, "needs a method: one of draft_model"),
         ({"env": {"VLLM_PLUGINS": "a"}}, "args.env sets VLLM_PLUGINS"),
         ({"env": {"VLLM_LOGGING_CONFIG_PATH": "/a"}}, "args.env sets VLLM_LOGGING_CONFIG_PATH"),
         ({"env": {"VLLM_USAGE_STATS_SERVER": "h"}}, "args.env sets VLLM_USAGE_STATS_SERVER"),
@@ -142,12 +151,103 @@ def test_the_environment_of_the_machine_is_overruled():
     assert env["VLLM_USE_MODELSCOPE"] == "False"
 
 
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (
+            {"swap_space": 4},
+            r"vLLM 0\.26 and newer have no argument swap_space; in its place",
+        ),
+        ({"calculate_kv_scales": True}, "is of earlier versions of vLLM; remove it"),
+        ({"env": {"VLLM_ATTENTION_BACKEND": "X"}}, r"do not read; in its place is args\.attention"),
+        ({"env": {"VLLM_CPU_SGL_KERNEL": "1"}}, "which this vLLM does not read"),
+    ],
+)
+def test_what_another_version_has_is_told_and_not_ignored(args, words):
+    given = deployment("vllm", model="a/b", **args)
+    with pytest.raises(ConfigError, match=words):
+        vllm_args.plan(given, KNOWN, variables={"VLLM_BATCH_INVARIANT"})
+
+
+def test_what_an_older_vllm_still_has_is_passed_on():
+    given = deployment("vllm", model="a/b", calculate_kv_scales=True, env={"OMP_WAIT_POLICY": "x"})
+    found = vllm_args.plan(given, KNOWN | {"calculate_kv_scales"}, variables={"VLLM_PLUGINS"})
+    assert found.engine["calculate_kv_scales"] is True
+
+
+def test_how_fast_is_not_what_is_answered():
+    base = replace(deployment("vllm", model="a/b"), serving=SERVING)
+    faster = replace(base, args={**base.args, "performance_mode": "throughput", "numa_bind": True})
+    assert faster.identity == base.identity
+    for args in (
+        {"chat_template_kwargs": {"enable_thinking": False}},
+        {"lora": "/adapters/ward"},
+        {"reasoning_parser": "qwen3"},
+        {"speculative_config": {"method": "ngram", "num_speculative_tokens": 3}},
+    ):
+        assert replace(base, args={**base.args, **args}).identity != base.identity
+
+
+def test_what_the_template_is_given_is_a_mapping_of_its_own_names():
+    assert plan(chat_template_kwargs={"enable_thinking": False}).template_kwargs == {
+        "enable_thinking": False
+    }
+    with pytest.raises(ConfigError, match="has tokenize, which the engine itself gives"):
+        plan(chat_template_kwargs={"tokenize": True})
+    with pytest.raises(ConfigError, match="is no mapping of names to values"):
+        plan(chat_template_kwargs=["enable_thinking"])
+
+
+def test_an_adapter_makes_room_for_its_own_rank(tmp_path):
+    config = {"r": 12, "rank_pattern": {"q_proj": 24}}
+    (tmp_path / "adapter_config.json").write_text(json.dumps(config))
+    found = plan(lora=str(tmp_path))
+    assert (found.lora, found.engine["enable_lora"]) == (str(tmp_path), True)
+    assert (found.engine["max_loras"], found.engine["max_lora_rank"]) == (1, 32)
+    assert plan(lora=str(tmp_path), max_lora_rank=64).engine["max_lora_rank"] == 64
+    assert "max_lora_rank" not in plan(lora="/absent").engine
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ({"lora": "org/adapter"}, "args.lora is no path"),
+        ({"enable_lora": True}, "because it follows from args.lora"),
+        (
+            {"speculative_config": {"method": "ngram", "rejection_sample_method": "fly"}},
+            "unknown key of speculative_config 'rejection_sample_method'",
+        ),
+    ],
+)
+def test_adapters_and_drafts_say_what_they_need(args, words):
+    with pytest.raises((ConfigError, UnknownNameError), match=words):
+        plan(**args)
+
+
+def test_the_lists_of_names_do_not_contradict_each_other():
+    assert not PASSED_ON & (vllm_names.NO_LONGER.keys() | vllm_names.WHY_REFUSED.keys())
+    assert not (PASSED_ON | vllm_names.WHY_REFUSED.keys()) & vllm_args.OWN
+    assert vllm_names.EARLIER | vllm_names.VALUES.keys() <= PASSED_ON
+    assert not vllm_names.VARIABLES & vllm_names.NO_LONGER_VARIABLES.keys()
+    assert not any(map(vllm_names.is_variable, vllm_args.ENVIRONMENT))
+
+
+def test_the_page_names_every_argument_and_no_other():
+    page = (ROOT / "docs" / "vllm.md").read_text(encoding="utf-8")
+    listed = page.partition("It refuses all")[2].partition("A run refuses what")[0]
+    assert set(re.findall(r"`(\w+)`", listed.partition(":\n")[2])) == PASSED_ON
+    table = page.partition("## Arguments")[2].partition("It refuses all")[0]
+    assert set(re.findall(r"`(\w+)`", table)) >= vllm_args.OWN
+
+
 def test_names_of_a_hub_are_told_from_paths(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qwen").mkdir()
     found = vllm_args.hub_names({"model": "qwen", "tokenizer": "/t", "generation_config": "vllm"})
     assert found == ("model=qwen",)
     assert vllm_args.hub_names({"model": "./qwen", "tokenizer": "a/b"}) == ("tokenizer=a/b",)
+    draft = {"model": "/m", "speculative_config": {"method": "eagle", "model": "a/draft"}}
+    assert vllm_args.hub_names(draft) == ("speculative_config.model=a/draft",)
 
 
 def test_an_unknown_argument_is_refused_with_a_suggestion():
@@ -216,19 +316,24 @@ def test_a_folder_without_a_model_is_told_so(installed, tmp_path):
         preflight(deployment("vllm", model=str(tmp_path / "absent")))
 
 
-def test_arguments_are_read_from_vllms_source(tmp_path, monkeypatch):
+def test_arguments_and_variables_are_read_from_vllms_source(tmp_path, monkeypatch):
     (tmp_path / "vllm" / "engine").mkdir(parents=True)
     (tmp_path / "vllm" / "__init__.py").touch()
     source = (
         "class Other:\n    x: int = 1\n\n\nclass EngineArgs:\n    model: str = 'm'\n    y = 2\n"
     )
     (tmp_path / "vllm" / "engine" / "arg_utils.py").write_text(source)
+    variables = 'environment_variables: dict[str, object] = {\n    "VLLM_A": lambda: 1,\n}\n'
+    (tmp_path / "vllm" / "envs.py").write_text(variables)
     monkeypatch.syspath_prepend(tmp_path)
     vllm_args.known_arguments.cache_clear()
+    vllm_args.known_variables.cache_clear()
     try:
         assert vllm_args.known_arguments() == {"model"}
+        assert vllm_args.known_variables() == {"VLLM_A"}
     finally:
         vllm_args.known_arguments.cache_clear()
+        vllm_args.known_variables.cache_clear()
 
 
 STAND_IN = """

@@ -1,0 +1,35 @@
+"""The adapter (LoRA) of a deployment: one folder, which vLLM applies to every request."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+CONFIG = "adapter_config.json"
+RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
+"""What vLLM takes as `max_lora_rank`."""
+
+
+def arguments(folder: str) -> Mapping[str, Any]:
+    """The engine arguments that make room for this adapter alone."""
+    given = {"enable_lora": True, "max_loras": 1}
+    rank = _rank(Path(folder).expanduser())
+    fitting = next((room for room in RANKS if rank and room >= rank), None)
+    return {**given, "max_lora_rank": fitting} if fitting else given
+
+
+def _rank(folder: Path) -> int:
+    """The largest rank that the adapter has anywhere; 0 where its configuration does not say."""
+    try:
+        held = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        return max([int(held["r"]), *map(int, (held.get("rank_pattern") or {}).values())])
+    except (AttributeError, KeyError, OSError, TypeError, ValueError):
+        return 0
+
+
+def request(folder: str) -> Any:
+    """What vLLM wants beside a prompt; the same name and number for every request of an engine."""
+    from vllm.lora.request import LoRARequest
+
+    path = str(Path(folder).expanduser().absolute())
+    return LoRARequest(lora_name="adapter", lora_int_id=1, lora_path=path)
