@@ -4,8 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pyspark.sql import DataFrame
-
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.data_uri import is_uri, normal_place
 from medhelm_spark.domain.ids import content_id
@@ -16,7 +14,7 @@ from medhelm_spark.domain.stages import IMPORT_RESPONSES, INGEST, PLAN
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import DataError
 from medhelm_spark.lake.lake import new_write_id
-from medhelm_spark.lake.rows import Frame, by_spark, map_rows, plain_errors, rows_of
+from medhelm_spark.lake.rows import Frame, map_rows, rows_of
 from medhelm_spark.stages.broadcast_files import for_tasks
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.ingest.source_tables import RawRow, newest_version, raw_rows
@@ -47,9 +45,10 @@ PLACED = """
 SELECT r.row, r.trial, p.trial_index, p.request_id, p.model_deployment, p.access_level,
        r.completion, r.prompt_tokens, r.completion_tokens, r.request_time
 FROM {responses} r
-LEFT JOIN {keys} k ON r.source_id != '' AND k.source_id = r.source_id
-LEFT JOIN {planned} p
-ON p.instance_id = CASE WHEN r.source_id != '' THEN k.instance_id ELSE r.instance_id END
+LEFT JOIN (SELECT DISTINCT instance_id, source_id FROM {instances_now}) k
+  ON r.source_id != '' AND k.source_id = r.source_id
+LEFT JOIN (SELECT * FROM {planned} WHERE perturbation = '') p
+  ON p.instance_id = CASE WHEN r.source_id != '' THEN k.instance_id ELSE r.instance_id END
 """
 
 COUNTS = """
@@ -60,6 +59,25 @@ SELECT count(DISTINCT row) AS rows,
          - count(DISTINCT CASE WHEN trial = trial_index THEN request_id END) AS repeated
 FROM {placed}
 """
+
+
+# A request that two records answer is refused before; one of them stands here.
+UNANSWERED = """
+SELECT m.request_id, m.model_deployment, m.access_level, m.completion, m.prompt_tokens,
+       m.completion_tokens, m.request_time
+FROM (SELECT *, row_number() OVER (PARTITION BY request_id ORDER BY row) AS place
+      FROM {placed} WHERE trial = trial_index) m
+LEFT ANTI JOIN (SELECT request_id FROM {results} WHERE failure IS NULL) a
+  ON a.request_id = m.request_id
+WHERE m.place = 1 AND m.request_id IS NOT NULL
+"""
+
+ROWS = "SELECT count(*) AS rows FROM {of}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rows:
+    rows: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,8 +175,7 @@ def import_responses(ctx: Context, specs: Sequence[RunSpec], answers: AnswerFile
     ctx = ctx.within(IMPORT_RESPONSES)
     placed = _placed(ctx, specs, answers)
     matched = _unanswered(ctx, specs, placed)
-    with plain_errors():
-        count = matched.count()
+    count = _count(ctx, matched)
     (counts,) = rows_of(ctx.lake.query(COUNTS, placed=placed), Counts)
     if counts.repeated:
         raise DataError(
@@ -202,36 +219,32 @@ def _trials(specs: Sequence[RunSpec]) -> str:
     return f"0 to {last}" if last else "0"
 
 
-def _placed(ctx: Context, specs: Sequence[RunSpec], answers: AnswerFile) -> DataFrame:
+def _placed(ctx: Context, specs: Sequence[RunSpec], answers: AnswerFile) -> Frame:
     """The responses with the requests that they may answer: those of an instance's every trial."""
     units = [spec.run_spec_id for spec in specs]
     versions = sorted({spec.data_version for spec in specs})
-    instances = ctx.current("instances", INGEST, versions, "data_version")
-    planned = requests_of(ctx, units, PLAN, Purpose.EVALUATE)
-    return by_spark(
-        ctx.lake.query(
-            PLACED,
-            responses=_responses(ctx, answers),
-            keys=by_spark(instances).select("instance_id", "source_id").distinct(),
-            planned=by_spark(planned).where("perturbation = ''"),
-        )
+    return ctx.lake.query(
+        PLACED,
+        responses=_responses(ctx, answers),
+        instances_now=ctx.current("instances", INGEST, versions, "data_version"),
+        planned=requests_of(ctx, units, PLAN, Purpose.EVALUATE),
     )
 
 
-def _unanswered(ctx: Context, specs: Sequence[RunSpec], placed: DataFrame) -> DataFrame:
-    results = by_spark(ctx.results({spec.model_deployment for spec in specs}, placed))
-    answered = results.where("failure IS NULL").select("request_id")
-    once = placed.where("trial = trial_index").dropDuplicates(["request_id"])
-    return once.join(answered, "request_id", "left_anti").select(*Matched.__dataclass_fields__)
+def _unanswered(ctx: Context, specs: Sequence[RunSpec], placed: Frame) -> Frame:
+    results = ctx.results({spec.model_deployment for spec in specs}, placed)
+    return ctx.lake.query(UNANSWERED, placed=placed, results=results)
 
 
 def _answered(ctx: Context, specs: Sequence[RunSpec]) -> bool:
     units = [spec.run_spec_id for spec in specs]
-    planned = by_spark(requests_of(ctx, units, PLAN, Purpose.EVALUATE))
-    results = by_spark(ctx.results({spec.model_deployment for spec in specs}, planned))
-    return bool(
-        planned.join(results.select("request_id"), "request_id", "left_semi").limit(1).count()
-    )
+    planned = requests_of(ctx, units, PLAN, Purpose.EVALUATE)
+    return bool(_count(ctx, ctx.results({spec.model_deployment for spec in specs}, planned)))
+
+
+def _count(ctx: Context, frame: Frame) -> int:
+    (counted_rows,) = rows_of(ctx.lake.query(ROWS, of=frame), _Rows)
+    return counted_rows.rows
 
 
 def _results(rows: Iterable[Matched]) -> Iterator[RequestResult]:

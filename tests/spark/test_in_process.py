@@ -60,21 +60,21 @@ class Both:
         self.site, self._monkeypatch = site, monkeypatch
         self._lakes = {True: folder / "here", False: folder / "by-spark"}
 
-    def run(self, *arguments: str, code: int = 0) -> None:
+    def run(self, *arguments: str, code: int = 0, command: str = "run") -> None:
         """Run a command both ways; Spark is not touched by the one of this process."""
-        assert self._run(arguments, is_in_process=False) == code
+        assert self._run(arguments, command, is_in_process=False) == code
         with self._monkeypatch.context() as patch:
             for module in ("pipeline.in_process", "workspace.workspace"):
                 patch.setattr(f"medhelm_spark.{module}.is_started", lambda: False)
             patch.setattr(Session, "spark", property(_refused))
-            assert self._run(arguments, is_in_process=True) == code
+            assert self._run(arguments, command, is_in_process=True) == code
 
-    def _run(self, arguments: tuple[str, ...], *, is_in_process: bool) -> int:
+    def _run(self, arguments: tuple[str, ...], command: str, *, is_in_process: bool) -> int:
         link = self.site.lake_path
         link.unlink(missing_ok=True)
         self._lakes[is_in_process].mkdir(exist_ok=True)
         link.symlink_to(self._lakes[is_in_process])
-        return self.site.run(*arguments)
+        return self.site.run(*arguments, command=command)
 
     def rows(self) -> Iterator[tuple[str, list[str], list[str]]]:
         """Of every table the rows of this process and of Spark."""
@@ -177,3 +177,14 @@ def test_the_hash_of_values_is_sparks(spark: SparkSession, values: tuple[Any, ..
     found = frames.query(f"SELECT xxhash64({sql}) AS hashed", {})
     assert isinstance(found, LocalFrame)
     assert found.rows["hashed"].to_pylist() == [wanted]
+
+
+def test_answers_made_elsewhere(both: Both) -> None:
+    entry = both.site.benchmark("bench", rows(8))
+    file = both.site.folder / "answers.jsonl"
+    lines = [{"source_id": f"q{i}", "completion": "yes"} for i in (*range(6), 99)]
+    file.write_text("\n".join(map(json.dumps, lines)))
+    arguments = ("-r", f"{entry},model=team/model", "--file", str(file))
+    both.run(*arguments, command="import-responses")
+    both.run(*arguments, command="import-responses")
+    both.check()
