@@ -110,6 +110,7 @@ def test_params_are_exactly_the_fields_of_the_run_spec() -> None:
         "adapter_spec.multi_label": "false",
         "adapter_spec.eval_splits": "[]",
         "adapter_spec.output_mapping_pattern": "null",
+        "adapter_spec.answer_form": "free",
         "metrics.0.name": "f1",
         "metrics.0.args.labels": "yes,no",
         "metrics.1.name": "exact_match",
