@@ -22,9 +22,9 @@ Ran = dict[str, tuple[dict[str, Any], str]]
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
-    """The first starts a session, as in Python; the others are given one, as on Databricks."""
+    """The first needs no Spark; the second starts it; the others are given it, as on Databricks."""
     results: Ran = {}
-    with chdir(tmp_path_factory.mktemp("notebooks")):
+    with chdir(tmp_path_factory.mktemp("notebooks")), pytest.MonkeyPatch.context() as patch:
         for name in NAMES:
             session = SparkSession.getActiveSession()
             with redirect_stdout(StringIO()) as printed:
@@ -32,6 +32,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
                     str(NOTEBOOKS / f"{name}.py"), {"spark": session} if session else {}
                 )
             results[name] = variables, printed.getvalue()
+            patch.setenv("MEDHELM_SPARK_SMALL_RUN_REQUESTS", "0")
         yield results
     session = SparkSession.getActiveSession()
     assert session
