@@ -141,6 +141,12 @@ class Site:
         return cells
 
 
+@pytest.fixture(autouse=True)
+def no_small_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These are tests of Spark: a command in a process of its own starts it too."""
+    monkeypatch.setenv("MEDHELM_SPARK_SMALL_RUN_REQUESTS", "0")
+
+
 @pytest.fixture
 def site(tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Site:
     """A fresh site; commands run with its folder as the working directory."""

@@ -67,6 +67,7 @@ class Both:
             for module in ("pipeline.in_process", "workspace.workspace"):
                 patch.setattr(f"medhelm_spark.{module}.is_started", lambda: False)
             patch.setattr(Session, "spark", property(_refused))
+            patch.delenv("MEDHELM_SPARK_SMALL_RUN_REQUESTS")
             assert self._run(arguments, command, is_in_process=True) == code
 
     def _run(self, arguments: tuple[str, ...], command: str, *, is_in_process: bool) -> int:
