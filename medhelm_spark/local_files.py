@@ -4,6 +4,7 @@ A pipe makes its reader wait for ever, `/dev/zero` never ends. Both are refused 
 read, whatever leads to them.
 """
 
+import filecmp
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -51,21 +52,36 @@ def write_whole(path: Path, text: str) -> None:
         beside.unlink(missing_ok=True)
 
 
+def is_same(folder: Path, other: Path) -> bool:
+    """Whether two folders have the same files, to the last byte, by the same paths."""
+    names, others = (
+        {path.relative_to(each) for path in each.rglob("*") if path.is_file()}
+        for each in (folder, other)
+    )
+    return names == others and all(
+        filecmp.cmp(folder / name, other / name, shallow=False) for name in names
+    )
+
+
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
     """A folder to fill, that has the name `path` once the body is done.
 
-    What a killed process left of it is removed by the next one that fills the same folder.
+    What a killed process left of it is removed by the next one that fills the same folder; a folder
+    that is there with the same files stays.
 
     Raises:
-        OSError: the folder is there and not empty, cannot be written, or the disk is full.
+        OSError: the folder is there with other files, cannot be written, or the disk is full.
     """
     half = path.with_name(f".{path.name}.unfinished")
     shutil.rmtree(half, ignore_errors=True)
     half.mkdir(parents=True)
     try:
         yield half
-        half.replace(path)
+        if is_same(half, path):
+            shutil.rmtree(half)
+        else:
+            half.replace(path)
     except BaseException:
         shutil.rmtree(half, ignore_errors=True)
         raise

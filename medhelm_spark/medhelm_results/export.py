@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from errno import EEXIST, ENOTEMPTY
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,8 +99,6 @@ def export_results(
         LakeError: the lake has no such suite.
     """
     target = Path(place).expanduser() / RUNS / suite
-    if target.is_dir() and any(target.iterdir()):
-        raise ConfigError(f"{target} is there already and not empty; give a new folder.")
     ctx = workspace.context(suite)
     rows = suite_runs(ctx, [suite])
     check_plugins(workspace.registry.policy, {row.run_spec.access_level for row in rows})
@@ -107,16 +106,24 @@ def export_results(
     names = run_names(row.run_spec for row in rows)
     for name in names.values():
         _check_name(name)
+    present = {path.name for path in target.iterdir()} if target.is_dir() else set()
+    if present - set(names.values()):
+        raise ConfigError(f"{target} is there already and not empty; give a new folder.")
     redacted, written, left_out = [], [], []
-    with whole_folder(target) as folder:
-        for row in rows:
-            name = names[row.name]
-            if not _write_run(ctx, row, folder / name, levels):
-                left_out.append(name)
-                continue
-            written.append(name)
-            if row.run_spec.access_level not in levels:
-                redacted.append(name)
+    try:
+        with whole_folder(target) as folder:
+            for row in rows:
+                name = names[row.name]
+                if not _write_run(ctx, row, folder / name, levels):
+                    left_out.append(name)
+                    continue
+                written.append(name)
+                if row.run_spec.access_level not in levels:
+                    redacted.append(name)
+    except OSError as error:
+        if error.errno not in (EEXIST, ENOTEMPTY):
+            raise
+        raise ConfigError(f"{target} holds another export; give a new folder.") from None
     done = HelmExport(
         folder=Path(place),
         suite=suite,

@@ -225,7 +225,10 @@ def test_what_is_exported_is_read_again_and_private_text_stays(site: Site, resul
         written = "".join(path.read_text() for path in folder.iterdir())
         assert "a number?" not in written
         assert "[redacted]" in written
-    assert site.run("closed", command="export-helm", suite="official") == 1, "it is not empty"
+    assert site.run("closed", command="export-helm", suite="official") == 0, "it is there"
+    (folders[0] / "run_spec.json").write_text("{}")
+    assert site.run("closed", command="export-helm", suite="official") == 1, "it is another one"
+    assert (folders[0] / "run_spec.json").read_text() == "{}"
     whole = site.folder / "open/runs/official/bench:model=acme_a/scenario_state.json"
     (first, *_) = json.loads(whole.read_text())["request_states"]
     assert first["instance"]["id"] == "id0"

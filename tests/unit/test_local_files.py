@@ -58,3 +58,14 @@ def test_a_folder_has_its_name_once_it_is_whole(tmp_path: Path) -> None:
         assert not target.exists()
         (folder / "file").touch()
     assert [path.name for path in target.iterdir()] == ["file"]
+
+
+def test_a_folder_with_the_same_files_stays_and_another_is_refused(tmp_path: Path) -> None:
+    target = tmp_path / "new"
+    for text in ("one", "one"):
+        with whole_folder(target) as folder:
+            (folder / "file").write_text(text)
+    assert (target / "file").read_text() == "one"
+    with pytest.raises(OSError, match="not empty"), whole_folder(target) as folder:
+        (folder / "file").write_text("two")
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
