@@ -77,7 +77,7 @@ class FileTables(FileReader):
         """
         table = self._open(name)
         where = where and self._narrowed(name, table, where)
-        sql = f"SELECT * FROM {{{name}}}" + (f" WHERE {where.sql}" if where else "")
+        sql = _selecting(name, where)
         scanned = self._scanned(table, where)
         if scanned.is_few(name):
             return self.query(sql, {name: table})
@@ -91,8 +91,7 @@ class FileTables(FileReader):
         """The rows of a table, or those that meet a condition, however many there are."""
         table = self._open(name)
         where = where and self._narrowed(name, table, where)
-        sql = f"SELECT * FROM {{{name}}}" + (f" WHERE {where.sql}" if where else "")
-        return self.query(sql, {name: table})
+        return self.query(_selecting(name, where), {name: table})
 
     def narrowed(self, name: str, where: RowCondition) -> RowCondition:
         """The condition with the writes that hold such rows, where these are known to be few."""
@@ -238,6 +237,10 @@ class FileTables(FileReader):
 
     def _folder(self, name: str) -> str:
         return f"{self.location.rstrip('/')}/{name}"
+
+
+def _selecting(name: str, where: RowCondition | None) -> str:
+    return f"SELECT * FROM {{{name}}}" + (f" WHERE {where.sql}" if where else "")
 
 
 def _single_writes(files: pa.Table, places: Iterable[int]) -> set[str] | None:

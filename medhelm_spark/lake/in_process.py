@@ -45,11 +45,6 @@ class LocalFrame:
 
     rows: pa.Table
 
-    @property
-    def columns(self) -> list[str]:
-        """The names of the columns."""
-        return list(self.rows.column_names)
-
 
 class LocalFrames:
     """Rows of this process in place of Spark's DataFrames (`lake.frames.Frames`)."""

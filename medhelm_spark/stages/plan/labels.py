@@ -1,6 +1,6 @@
 """The labels of answers by the data in the lake: the right ones, and those that may be given."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from medhelm_spark.adaptation.render import option_prefixes
@@ -9,69 +9,105 @@ from medhelm_spark.domain.run import AnswerForm, RunSpec
 from medhelm_spark.domain.scenario import CORRECT_TAG
 from medhelm_spark.domain.stages import INGEST, PLAN
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.lake.rows import rows_of
+from medhelm_spark.lake.rows import Frame, rows_of
 from medhelm_spark.stages.context import Context
 
+MOST_LABELS = 50
+"""More labels than a benchmark of classes has."""
+
 RIGHT = f"""
-SELECT DISTINCT answer.text AS text
-FROM (SELECT explode(references) AS answer FROM {{{{instances}}}}
-      WHERE data_version = '{{version}}')
+SELECT DISTINCT data_version, answer.text AS text
+FROM (SELECT data_version, explode(references) AS answer
+      FROM {{instances_now}} WHERE perturbation = '')
 WHERE array_contains(answer.tags, '{CORRECT_TAG}')
+"""
+
+# Of data with texts for answers there may be as many as rows: one more than may be tells enough.
+FEW_RIGHT = f"""
+SELECT data_version, text
+FROM (SELECT data_version, text,
+             row_number() OVER (PARTITION BY data_version ORDER BY text) AS place FROM ({RIGHT}))
+WHERE place <= {MOST_LABELS + 1}
+"""
+
+OPTIONS = """
+SELECT data_version, max(size(references)) AS options
+FROM {instances_now} WHERE perturbation = '' GROUP BY data_version
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
+    data_version: str
     text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Options:
+    data_version: str
+    options: int
 
 
 def right_answers(ctx: Context, data_version: str) -> list[str]:
     """The different right answers of a data version; for data that has few."""
-    sql = RIGHT.format(version=data_version)
-    return [row.text for row in rows_of(ctx.within(PLAN).lake.query(sql), _Answer)]
+    rows = ctx.within(PLAN).lake.query(RIGHT, instances_now=_instances(ctx, [data_version]))
+    return [row.text for row in rows_of(rows, _Answer)]
 
 
-MOST_LABELS = 50
-"""More labels than a benchmark of classes has."""
-
-OPTIONS = "SELECT max(size(references)) AS options FROM {instances_now} WHERE perturbation = ''"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Most:
-    options: int | None
-
-
-def answer_schemas(ctx: Context, specs: Iterable[RunSpec]) -> dict[str, str]:
+def answer_schemas(ctx: Context, specs: Iterable[RunSpec]) -> dict[str, str | None]:
     """The schemas of answers by run_spec_id, of the RunSpecs whose form is enforced.
 
     Labels are the letters of the instance that has most options; where none are shown the different
-    right answers of the data.
+    right answers of the data. The number of jobs does not grow with the number of RunSpecs.
 
     Raises:
         ConfigError: the data has no labels.
     """
-    found = {}
+    enforced = [spec for spec in specs if spec.adapter_spec.answer_form is not AnswerForm.FREE]
+    shown = [spec for spec in enforced if spec.adapter_spec.method.shows_options]
+    given = [spec for spec in enforced if not spec.adapter_spec.method.shows_options]
+    labels = {**_letters(ctx, shown), **_classes(ctx, given)}
+    return {
+        spec.run_spec_id: answer_schema(spec.adapter_spec.answer_form, labels[spec.run_spec_id])
+        for spec in enforced
+    }
+
+
+def _letters(ctx: Context, specs: Sequence[RunSpec]) -> Mapping[str, Sequence[str]]:
+    if not specs:
+        return {}
+    instances = _instances(ctx, {spec.data_version for spec in specs})
+    rows = rows_of(ctx.lake.query(OPTIONS, instances_now=instances), _Options)
+    options = {row.data_version: row.options for row in rows}
+    return {
+        spec.run_spec_id: option_prefixes(
+            spec.adapter_spec.reference_prefix,
+            spec.adapter_spec.reference_prefix_characters,
+            options.get(spec.data_version, 0),
+        )[0]
+        for spec in specs
+    }
+
+
+def _classes(ctx: Context, specs: Sequence[RunSpec]) -> Mapping[str, Sequence[str]]:
+    if not specs:
+        return {}
+    instances = _instances(ctx, {spec.data_version for spec in specs})
+    classes: dict[str, list[str]] = {}
+    for row in rows_of(ctx.lake.query(FEW_RIGHT, instances_now=instances), _Answer):
+        classes.setdefault(row.data_version, []).append(row.text)
+    found = {spec.run_spec_id: sorted(classes.get(spec.data_version, ())) for spec in specs}
     for spec in specs:
-        form = spec.adapter_spec.answer_form
-        if form is not AnswerForm.FREE and (schema := answer_schema(form, _labels(ctx, spec))):
-            found[spec.run_spec_id] = schema
+        many = len(found[spec.run_spec_id])
+        if not 1 < many <= MOST_LABELS:
+            number = f"over {MOST_LABELS}" if many > MOST_LABELS else str(many)
+            raise ConfigError(
+                f"{spec.name}: answer_form is {spec.adapter_spec.answer_form.value!r}, and the "
+                f"data has {number} different right answers; allowed: options that the prompt "
+                f"shows, or 2 to {MOST_LABELS} labels."
+            )
     return found
 
 
-def _labels(ctx: Context, spec: RunSpec) -> Sequence[str]:
-    adapter, version = spec.adapter_spec, spec.data_version
-    if adapter.method.shows_options:
-        instances = ctx.current("instances", INGEST, [version], "data_version")
-        (most,) = rows_of(ctx.lake.query(OPTIONS, instances_now=instances), _Most)
-        return option_prefixes(
-            adapter.reference_prefix, adapter.reference_prefix_characters, most.options or 0
-        )[0]
-    labels = sorted(right_answers(ctx, version))
-    if not 1 < len(labels) <= MOST_LABELS:
-        raise ConfigError(
-            f"{spec.name}: answer_form is {adapter.answer_form.value!r}, and the data has "
-            f"{len(labels)} different right answers; allowed: options that the prompt shows, or 2 "
-            f"to {MOST_LABELS} labels."
-        )
-    return labels
+def _instances(ctx: Context, versions: Collection[str]) -> Frame:
+    return ctx.current("instances", INGEST, versions, "data_version")

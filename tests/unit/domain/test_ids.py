@@ -1,5 +1,6 @@
 """Ids are the same for the same content, everywhere and always."""
 
+import dataclasses
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.ids import canonical_json, content_id, digest
-from medhelm_spark.domain.run import AdapterSpec
+from medhelm_spark.domain.run import AdapterSpec, AnswerForm
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -48,6 +49,18 @@ def test_dataclasses_enums_sets_and_tuples_have_a_form() -> None:
     assert canonical_json(Point(x=1, colour=Colour.RED)) == '{"colour":"red","x":1}'
     assert canonical_json({"b", "a"}) == '["a","b"]'
     assert canonical_json((1, (2, None))) == "[1,[2,null]]"
+
+
+def test_a_field_that_came_later_is_in_no_id_at_its_default() -> None:
+    spec = AdapterSpec()
+    before = {
+        field.name: getattr(spec, field.name)
+        for field in dataclasses.fields(AdapterSpec)
+        if field.name != "answer_form"
+    }
+    assert content_id(spec) == content_id(before)
+    forms = {content_id(dataclasses.replace(spec, answer_form=form)) for form in AnswerForm}
+    assert len(forms) == len(AnswerForm)
 
 
 def test_a_value_without_a_form_is_refused_by_its_type() -> None:

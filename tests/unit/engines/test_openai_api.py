@@ -8,7 +8,9 @@ import time
 
 import pytest
 
+from medhelm_spark.domain.answer_form import answer_schema
 from medhelm_spark.domain.request import FailureKind, FinishReason
+from medhelm_spark.domain.run import AnswerForm
 from medhelm_spark.engines import build_engine
 from medhelm_spark.engines.engine import read_settings
 from medhelm_spark.engines.openai_api import OpenAIEngine
@@ -113,6 +115,25 @@ def test_the_completions_api_is_another_path(server, engine_at):
     assert ask(engine_at(server, api="completions"), "raw")["raw"].is_answer
     assert server.paths == ["/v1/completions"]
     assert server.bodies[0]["prompt"] == "raw"
+
+
+@pytest.mark.parametrize(
+    ("by", "sent"),
+    [
+        ("structured_outputs", {"structured_outputs": {"choice": ["A", "B"]}}),
+        ("guided_choice", {"guided_choice": ["A", "B"]}),
+        ("grammar", {"grammar": 'root ::= "A" | "B"'}),
+        ("", {}),
+    ],
+)
+def test_a_server_is_asked_for_one_of_some_texts_by_the_parameter_that_it_has(
+    server, engine_at, by, sent
+):
+    schema = answer_schema(AnswerForm.CHOICE, ["A", "B"])
+    ask(engine_at(server, choices_by=by), "plain", decoding={"response_schema": schema})
+    (asked,) = server.bodies
+    named = ("structured_outputs", "guided_choice", "grammar", "response_format", "choices")
+    assert {name: asked[name] for name in named if name in asked} == sent
 
 
 def test_reasoning_models_get_what_they_accept(server, engine_at):
@@ -301,8 +322,10 @@ def test_stopping_early_hangs_up_and_leaves_the_engine_usable(server, engine_at)
     before = server.dropped
     results = engine.answer([request("slow 1"), request("hello"), request("slow 2")], allow)
     assert next(results).request_id == "hello"
+    deadline = time.monotonic() + 10
+    while not {"slow 1", "slow 2"} <= set(server.calls) and time.monotonic() < deadline:
+        time.sleep(0.01)  # a call that never reached the server is not dropped there
     results.close()
-    deadline = time.monotonic() + 5
     while server.dropped - before < 2 and time.monotonic() < deadline:
         time.sleep(0.01)
     assert server.dropped - before == 2
