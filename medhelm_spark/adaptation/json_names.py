@@ -10,14 +10,14 @@ ANSWER = frozenset(
         "answer", "answers", "choice", "prediction", "predictions", "respuesta", "resposta",
         "réponse", "reponse", "antwort", "risposta",
     }
-)  # fmt: skip  # fmt: skip
+)  # fmt: skip
 _NEUTRAL = frozenset(
     {
         "option", "letter", "label", "result", "output", "response", "decision", "verdict",
         "selection", "classification", "conclusion", "judgement", "judgment", "pick", "ans",
         "solution",
     }
-)  # fmt: skip  # fmt: skip
+)  # fmt: skip
 _AFFIRMATIVE = frozenset(
     {
         "best", "correct", "right", "selected", "chosen", "predicted", "preferred", "recommended",
@@ -26,7 +26,7 @@ _AFFIRMATIVE = frozenset(
         "correta", "correcte", "richtige", "corretta", "clinical", "medical", "treatment", "is",
         "given", "generated",
     }
-)  # fmt: skip  # fmt: skip
+)  # fmt: skip
 _CHOSEN = frozenset({"selected", "chosen"})
 FORM = frozenset(
     {"letter", "index", "idx", "id", "key", "label", "value", "text", "option", "number"}
