@@ -18,13 +18,18 @@ LATER = {"later": True}
 """Metadata of a dataclass's field that came after the first ids: at its default it is in none."""
 
 
+def identity_of(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass that count in its id, by name: later ones only where set."""
+    return {
+        field.name: getattr(value, field.name)
+        for field in dataclasses.fields(value)
+        if not (field.metadata.get("later") and getattr(value, field.name) == field.default)
+    }
+
+
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {
-            field.name: getattr(value, field.name)
-            for field in dataclasses.fields(value)
-            if not (field.metadata.get("later") and getattr(value, field.name) == field.default)
-        }
+        return identity_of(value)
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Enum):

@@ -131,15 +131,21 @@ def _struct(kind: type) -> Codec:
     fields = fields_of(kind)
     arrow = pa.struct([(name, codec.arrow) for name, codec in fields.items()])
     make = constructor(kind)
+    defaults, hints = _defaults(kind), get_type_hints(kind)
 
-    defaults = {field.name: field.default for field in dataclasses.fields(kind)}
+    def field_of(column: pa.Array, name: str) -> list[Any]:
+        """A field's values: its default where the table, or the row, is older than the field."""
+        default = defaults.get(name)
+        if name not in {field.name for field in column.type}:
+            return [default] * len(column)
+        stored = column.field(name)
+        values = fields[name].decode(stored)
+        if not stored.null_count or default is None or type(None) in get_args(hints[name]):
+            return values
+        return [default if value is None else value for value in values]
 
     def decode(column: pa.Array) -> list[Any]:
-        present = {field.name for field in column.type}  # an older table lacks newer fields
-        columns = [
-            codec.decode(column.field(name)) if name in present else [defaults[name]] * len(column)
-            for name, codec in fields.items()
-        ]
+        columns = [field_of(column, name) for name in fields]
         if not column.null_count:
             return list(map(make, *columns))
         valid = column.is_valid().to_pylist()
@@ -198,16 +204,21 @@ def constructor(kind: type) -> Callable[..., Any]:
     return make
 
 
-def defaults_of(kind: type) -> dict[str, Any]:
-    """The defaults of a row type's fields that have one, as a table stores them."""
+def _defaults(kind: type) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for field in dataclasses.fields(kind):
         if field.default_factory is not dataclasses.MISSING:
             found[field.name] = field.default_factory()
         elif field.default is not dataclasses.MISSING:
             found[field.name] = field.default
+    return found
+
+
+def defaults_of(kind: type) -> dict[str, Any]:
+    """The defaults of a row type's fields that have one, as a table stores them."""
     return {
-        name: value.value if isinstance(value, StrEnum) else value for name, value in found.items()
+        name: value.value if isinstance(value, StrEnum) else value
+        for name, value in _defaults(kind).items()
     }
 
 

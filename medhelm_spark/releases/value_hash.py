@@ -1,8 +1,9 @@
 """Hashes of rows' values: what a release pins, so that a changed value is seen.
 
-A row's digest is the SHA-256 of its canonical JSON without empty columns, so that a column that is
-added later changes no digest. The hash of several rows is made of their sorted digests, in groups
-that begin alike: no order counts, a row that stands twice does, and no group has to be large.
+A row's digest is the SHA-256 of its canonical JSON without empty columns and without later fields
+at their default (`domain.ids.LATER`), so that a column or field that is added later changes no
+digest. The hash of several rows is made of their sorted digests, in groups that begin alike: no
+order counts, a row that stands twice does, and no group has to be large.
 `COMBINED` is `values_hash` in SQL.
 """
 
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from medhelm_spark.domain.ids import identity_of
 from medhelm_spark.domain.release import ReleaseManifest
 from medhelm_spark.lake.tables import WRITE_ID
 from medhelm_spark.releases.tables import ReleaseMember
@@ -30,7 +32,7 @@ GROUP BY unit
 
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        pairs = ((f.name, getattr(value, f.name)) for f in dataclasses.fields(value))
+        pairs = identity_of(value).items()
         return {name: item for name, item in pairs if item is not None and name != WRITE_ID}
     if isinstance(value, Mapping):
         return dict(value)

@@ -45,3 +45,13 @@ def test_fields_that_an_older_table_lacks_have_their_defaults() -> None:
     (row,) = decode_batch(NewRow, batch)
     assert row.spec == NewSpec(name="a", suffix="\n", reading=None)
     assert row.specs == (NewSpec(name="b"), NewSpec(name="c"))
+
+
+def test_fields_that_an_older_row_of_a_newer_table_lacks_have_their_defaults() -> None:
+    """A table that gained a field has null there in each row that was written before."""
+    known = pa.struct([("name", pa.string())])
+    spec = pa.struct([*known, ("suffix", pa.string()), ("reading", pa.list_(pa.string()))])
+    rows = [{"spec": {"name": "a", "suffix": None, "reading": None}, "specs": []}]
+    schema = pa.schema([("spec", spec), ("specs", pa.list_(spec))])
+    (row,) = decode_batch(NewRow, pa.Table.from_pylist(rows, schema=schema))
+    assert row.spec == NewSpec(name="a")
