@@ -28,7 +28,7 @@ from medhelm_spark.board.reports import ReportFile, report_of
 from medhelm_spark.board.results import Answers, Board, Comparison, Instances, Robustness, Stats
 from medhelm_spark.board.schema import BoardView, load_board, schema_of, shown_runs
 from medhelm_spark.config.benchmark import check_reading
-from medhelm_spark.config.settings import load_settings
+from medhelm_spark.config.settings import Platform, load_settings
 from medhelm_spark.config.site_folder import DEFAULT_SITE, site_folder
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment
@@ -253,7 +253,9 @@ class Evaluation:
         resolved = self._resolve(
             entries, options, source, columns, access_level=access_level, strict=False
         )
-        return estimates_of(prepare(resolved, suite, is_asked=False, strict=False))
+        is_local = self._workspace.settings.platform is Platform.LOCAL
+        prepared = prepare(resolved, suite, is_asked=False, strict=False)
+        return estimates_of(prepared, is_local=is_local)
 
     @at_work
     def models(self, names: str | Sequence[str] = (), *, check: bool = False) -> Models:

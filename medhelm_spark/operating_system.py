@@ -86,6 +86,23 @@ def usable_cpus() -> int:
     return os.cpu_count() or 1
 
 
+def memory_size(folder: Path = Path("/sys/fs/cgroup")) -> int:
+    """Bytes of memory that this process may use at most; 0 where the system does not say.
+
+    A container's limit counts where it is below the machine's memory.
+    """
+    try:
+        size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # Windows
+        return 0
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):  # version 2, version 1
+        try:
+            size = min(size, int((folder / name).read_text()))
+        except (OSError, ValueError):  # no such file, or "max"
+            continue
+    return size
+
+
 def refusal_of(error: BaseException) -> str:
     """What the operating system refused, and of which file where the error names one.
 

@@ -1,6 +1,7 @@
 """Each check: a pure function from the facts to findings, one line each, with what to do."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -165,10 +166,13 @@ def _executors(facts: Facts) -> Found:
 def _gpu(facts: Facts) -> Found:
     for where, machine in _workers(facts):
         if machine.gpus:
-            kinds = ", ".join(
-                f"{machine.gpus.count(name)} x {name}" for name in sorted(set(machine.gpus))
+            sizes = machine.gpu_bytes or (0,) * len(machine.gpus)
+            kinds = Counter(zip(machine.gpus, sizes, strict=True))
+            found = ", ".join(
+                f"{count} x {name}{f' ({size / 1e9:.0f} GB)' if size else ''}"
+                for (name, size), count in sorted(kinds.items())
             )
-            yield where, CheckState.OK, kinds, ""
+            yield where, CheckState.OK, found, ""
         elif VLLM in facts.wanted and not _is_for_cpu(machine):
             found = "nvidia-smi names none"
             yield (

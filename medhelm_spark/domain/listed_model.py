@@ -15,6 +15,8 @@ class ListedModel:
     whether the keys that it refers to are set on this machine; `lacks` why it cannot be asked from
     here, empty where nothing is known to be missing. `answers` is None where it was not asked;
     `seconds` and tokens are those of the one question, and `failure` says why there is no answer.
+    `memory` says, with a check, what a model of this job needs of memory, and whether this machine
+    has it.
     """
 
     name: str
@@ -33,3 +35,4 @@ class ListedModel:
     seconds: float | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    memory: str = ""

@@ -18,7 +18,11 @@ class Machine:
     """The versions of what counts here."""
     gpus: tuple[str, ...] = ()
     """Its devices' names."""
+    gpu_bytes: tuple[int, ...] = ()
+    """Its devices' memory, in their order; 0 of one that prints no size."""
     gpu_driver: str | None = None
+    memory_bytes: int = 0
+    """What this process may use of the machine's memory; 0 where the system does not say."""
     free_bytes: int = 0
     """What is left where Spark spills."""
     missing: tuple[str, ...] = ()

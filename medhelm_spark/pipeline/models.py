@@ -13,6 +13,8 @@ from medhelm_spark.domain.listed_model import ListedModel
 from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.engines import factory_of
 from medhelm_spark.engines.health_check import Answered, ask_once
+from medhelm_spark.engines.machine import look
+from medhelm_spark.engines.memory import memory_note, memory_of, room_for
 from medhelm_spark.engines.secrets import references_in, resolve
 from medhelm_spark.errors import MedhelmSparkError, SetupError
 from medhelm_spark.pipeline.checks import check_engine
@@ -79,7 +81,17 @@ def _listed(workspace: Workspace, deployment: Deployment, *, check: bool) -> Lis
         demo=deployment.demo,
         lacks=_lacks(workspace, deployment),
     )
-    return _asked(workspace, deployment, row) if check else row
+    if not check:
+        return row
+    return _asked(workspace, deployment, replace(row, memory=_memory(workspace, deployment)))
+
+
+def _memory(workspace: Workspace, deployment: Deployment) -> str:
+    memory = memory_of(deployment)
+    if memory is None:
+        return ""
+    is_local = workspace.settings.platform is Platform.LOCAL
+    return memory_note(deployment.name, memory, room_for(deployment, look()) if is_local else None)
 
 
 def _keys(deployment: Deployment) -> Iterator[str]:

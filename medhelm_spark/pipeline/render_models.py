@@ -61,6 +61,7 @@ def _notes(rows: Sequence[ListedModel]) -> Iterator[str]:
     for row in rows:
         if reason := row.failure or row.lacks:
             yield f"{row.name}: {reason}"
+    yield from filter(None, (row.memory for row in rows))
     if any(row.engine and not row.is_locality_stated for row in rows):
         yield GUESS
     days = {row.prices.as_of for row in rows if row.prices and row.prices.as_of}

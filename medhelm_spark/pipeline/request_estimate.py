@@ -45,7 +45,8 @@ LATERAL VIEW explode(
 SUMS = """
 SELECT model_deployment, count(*) AS requests,
        CAST(sum(prompt_tokens) AS BIGINT) AS prompt_tokens,
-       CAST(sum(output_tokens) AS BIGINT) AS output_tokens
+       CAST(sum(output_tokens) AS BIGINT) AS output_tokens,
+       max(prompt_tokens + output_tokens) AS longest_request
 FROM {counted} GROUP BY model_deployment
 """
 
@@ -71,12 +72,16 @@ class Counted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What a deployment would be asked: `output_tokens` at most."""
+    """What a deployment would be asked: `output_tokens` at most.
+
+    `longest_request` is the largest sum of a prompt's and its answers' tokens.
+    """
 
     model_deployment: str
     requests: int
     prompt_tokens: int
     output_tokens: int
+    longest_request: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,13 @@ from medhelm_spark.errors import BudgetError
 from medhelm_spark.pipeline.estimates import check_budget, estimated, notes, table
 from medhelm_spark.pipeline.request_estimate import Cost
 
-COST = Cost(model_deployment="m", requests=10, prompt_tokens=3_000_000, output_tokens=600_000)
+COST = Cost(
+    model_deployment="m",
+    requests=10,
+    prompt_tokens=3_000_000,
+    output_tokens=600_000,
+    longest_request=4_000,
+)
 
 
 def deployment(**changes: object) -> Deployment:
