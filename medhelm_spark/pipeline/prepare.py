@@ -31,7 +31,7 @@ from medhelm_spark.stages.ingest.ingested import Ingested, ingested
 from medhelm_spark.stages.ingest.stage import ingest
 from medhelm_spark.stages.ingest.stored_levels import outgrown
 from medhelm_spark.stages.plan.labels import right_answers
-from medhelm_spark.stages.plan.run_specs import check_splits, dated
+from medhelm_spark.stages.plan.run_specs import as_in_suite, check_splits
 from medhelm_spark.stages.plan.stage import plan
 from medhelm_spark.stages.summarize.stage import completed
 from medhelm_spark.user_data.own_columns import check_own_columns
@@ -114,7 +114,7 @@ def prepare(
     _decide_early(loaded)
     data, left_out = _ingest(loaded, strict=strict)
     runs, data = _decide(loaded, data)
-    runs = dated(loaded.ctx, runs, again)
+    runs = as_in_suite(loaded.ctx, runs, again)
     return _plan(loaded, runs, data, left_out)
 
 

@@ -19,7 +19,7 @@ from medhelm_spark.stages.annotate.judges import Judging
 from medhelm_spark.stages.annotate.stage import annotate_stored, jury_text
 from medhelm_spark.stages.comparability import jury_of
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.plan.run_specs import enter
+from medhelm_spark.stages.plan.run_specs import enter, with_endpoint
 from medhelm_spark.stages.plan.stage import frozen, plan
 from medhelm_spark.stages.states import inputs_of
 
@@ -117,9 +117,7 @@ def _as_declared(run: ResolvedRun, row: SuiteRun) -> ResolvedRun:
     """The run with what its suite file declared of it, where no suite file is given now."""
     run = replace(run, asked_again=row.run_spec.asked_again)
     listed = row.is_listed if run.is_listed is None else run.is_listed
-    if run.is_primary is not None:
-        return replace(run, is_listed=listed)
-    return replace(run, is_primary=row.is_primary, margin=row.margin, is_listed=listed)
+    return replace(with_endpoint(run, row), is_listed=listed)
 
 
 def _is_present(ctx: Context, run: ResolvedRun, spec: RunSpec, row: SuiteRun) -> bool:

@@ -98,6 +98,26 @@ def test_the_page_about_models_runs(site: Site, capsys: pytest.CaptureFixture[st
     assert "\n0 model calls" in capsys.readouterr().err
 
 
+def test_a_model_that_is_added_without_the_suite_file_is_read_by_its_endpoint(site: Site) -> None:
+    """The board once went over to the benchmark's first metric, and the winner with it."""
+    write_files(BENCHMARK, site.folder)
+    (name,) = write_files(SUITES, site.folder)
+    path = site.folder / name
+    site.deploy("acme/yes", text="Yes.")
+    site.deploy("acme/no", text="No.")
+    path.write_text(path.read_text().replace("huggingface/smollm2-135m-instruct", "acme/yes"))
+    (words,) = commands(SUITES)
+    assert site.run(*words) == 0
+    entry = "medhelm_configurable_benchmark:config_path=referral/benchmark.yaml"
+    for model in ("acme/no", "acme/yes"):
+        assert site.run("-r", f"{entry},model={model}") == 0
+        cells = [cell for cell in site.board() if cell["model_deployment"] == model]
+        declared = [(cell["main_metric"], cell["is_primary"]) for cell in cells]
+        assert declared == [("quasi_exact_match", True)]
+    rows = [(row["is_primary"], row["margin"]) for row in site.rows("run_specs")]
+    assert rows == [(True, 0.05)] * 3
+
+
 def test_the_page_about_suites_runs(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     write_files(BENCHMARK, site.folder)
     (name,) = write_files(SUITES, site.folder)

@@ -24,6 +24,7 @@ from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import ConfigError, LakeError
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.views import current_run_specs
+from medhelm_spark.metrics import stats_of
 from medhelm_spark.stages.context import Context, now
 
 EVAL_SPLITS = (Split.VALID.value, Split.TEST.value)
@@ -88,17 +89,46 @@ def current_runs(ctx: Context) -> list[SuiteRun]:
     return [row for row in rows if row.suite == ctx.suite]
 
 
-def dated(
+def as_in_suite(
     ctx: Context, runs: Sequence[ResolvedRun], again: Again | None = None
 ) -> tuple[ResolvedRun, ...]:
-    """The runs with the day of which their answers are: that of `again`, else the suite's."""
-    days = {row.name: row.run_spec.asked_again for row in current_runs(ctx)}
+    """The runs with the day of their answers and the primary endpoint that the suite has.
+
+    The day of `again` comes before the suite's. A run of no suite file takes the endpoint that the
+    suite declared of its own run, else of its scenario's newest one: a model that is added later is
+    read by the metric of the others.
+    """
+    rows = sorted(current_runs(ctx), key=lambda row: row.planned_at)
+    days = {row.name: row.run_spec.asked_again for row in rows}
+    by_scenario = {row.run_spec.scenario_name: row for row in rows if row.is_primary}
+    own = {row.name: row for row in rows}
+    declared = {run.name: own.get(run.name) or by_scenario.get(run.card.name) for run in runs}
     return tuple(
-        replace(run, asked_again=_day(run, again, days.get(run.name)))
-        if run.deployment.engine != IMPORTED
-        else run
-        for run in runs
+        _with_day(with_endpoint(run, declared[run.name]), again, days.get(run.name)) for run in runs
     )
+
+
+def with_endpoint(run: ResolvedRun, row: SuiteRun | None) -> ResolvedRun:
+    """The run with a row's primary endpoint, where no suite file is given now.
+
+    One whose metrics no longer give that endpoint stays as it is.
+    """
+    is_of_file = run.is_primary is not None or run.is_listed is not None
+    if row is None or is_of_file or row.is_primary is None:
+        return run
+    run = replace(run, is_primary=row.is_primary, margin=row.margin)
+    if not row.is_primary:
+        return run
+    main = row.run_spec.main_metric
+    if main not in {stat.name for stat in stats_of(run.metrics)}:
+        return replace(run, is_primary=None, margin=None)
+    return replace(run, card=replace(run.card, main_metric=main))
+
+
+def _with_day(run: ResolvedRun, again: Again | None, before: str | None) -> ResolvedRun:
+    if run.deployment.engine == IMPORTED:
+        return run
+    return replace(run, asked_again=_day(run, again, before))
 
 
 def _day(run: ResolvedRun, again: Again | None, before: str | None) -> str | None:
