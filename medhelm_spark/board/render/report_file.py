@@ -81,7 +81,8 @@ TERMS: Mapping[str, str] = {
     "together.",
     "Win rate": "the chance to have the better mean than another model drawn at random.",
     "[low, high]": "the 95 % confidence interval of a mean or a difference.",
-    "n": "the answers with a score; n=a/b: a of b.",
+    "n": "the answers with a score; n=a/b: a of b. n=a of b: the mean is a share of a of them, as "
+    "sensitivity is of the positive ones.",
     "p adjusted": "the p-value of a difference, adjusted for all that were asked at once; below "
     "0.05 the two are told apart.",
     "Win/tie/loss": "on how many instances the first model is better, equal or worse.",
@@ -351,7 +352,7 @@ def _exact(board: Leaderboard) -> str:
     return "\n".join(parts)
 
 
-_OF_CELL = ("mean", "ci_low", "ci_high", "count", "num_unscored")
+_OF_CELL = ("mean", "ci_low", "ci_high", "count", "num_unscored", "num_counted")
 _OF_PAIR = ("mean_difference", "ci_low", "ci_high", "p_value", "adjusted_p", "effect_size")
 
 

@@ -145,12 +145,12 @@ def of_parquet(data: bytes) -> Shown:
 
 
 def of_report(text: str) -> Shown:
-    """The table that ends a report, with all digits."""
+    """The table that ends a report, with all digits; `num_counted` stands after the numbers."""
     _, _, exact = text.partition("<h2>Exact numbers</h2>")
     rows = (re.findall(r"<td>(.*?)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", exact))
-    cells = [list(map(unescape, row)) for row in rows if len(row) == 2 + len(NUMBERS)]
+    cells = [list(map(unescape, row)) for row in rows if len(row) == 3 + len(NUMBERS)]
     return {
-        (row[0], row[1].partition(" (")[0]): tuple(float(n) if n else None for n in row[2:])
+        (row[0], row[1].partition(" (")[0]): tuple(float(n) if n else None for n in row[2:-1])
         for row in cells
     }
 
