@@ -335,7 +335,7 @@ def test_stopping_early_hangs_up_and_leaves_the_engine_usable(server, engine_at)
 def test_closing_cancels_open_calls_and_ends_the_thread(server, engine_at):
     threads = threading.active_count()
     engine = engine_at(server)
-    results = engine.answer([request("hello"), request("slow 3")], allow)
+    results = engine.answer([request("slow 3"), request("hello")], allow)
     next(results)
     assert server.slow.wait(5)
     engine.close()
