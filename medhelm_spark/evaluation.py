@@ -244,7 +244,7 @@ class Evaluation:
         access_level: AccessLevel | None = None,
         **options: Any,
     ) -> Estimates:
-        """Plan, and count what asking would cost: tokens, hours, GPU hours, money.
+        """Plan, and count what asking would cost: tokens, hours, GPU hours, money, memory.
 
         Runs whose data cannot be had are left out, as `run` does; the result's `left_out` says
         which.

@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 MAGIC = b"GGUF"
 LONGEST = 1 << 16
-"""Bytes of the longest key or text that is read; a longer one is no setting of a model."""
+"""Most bytes of a key or text, and most values of a list, that a model's settings have."""
 
 Value = int | float | bool | str
 _FORMS = "BbHhIif?"
@@ -53,7 +53,9 @@ def _value(file: BinaryIO, kind: int) -> Value:
 
 def _skip_list(file: BinaryIO) -> None:
     kind, length = int(_number(file, "I")), int(_number(file, "Q"))
-    for _ in range(min(length, LONGEST)):
+    if length > LONGEST:
+        raise ValueError(f"a list has {length} values")
+    for _ in range(length):
         _value(file, kind)
 
 

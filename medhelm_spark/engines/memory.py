@@ -64,13 +64,13 @@ def _of_gguf(deployment: Deployment) -> ModelMemory | None:
         if key.startswith(f"{settings.get('general.architecture')}.")
     }
     layers, heads = own.get("block_count"), own.get("attention.head_count")
-    kept = own.get("attention.head_count_kv", heads)
+    kv_heads = own.get("attention.head_count_kv", heads)
     width = own.get("embedding_length")
     per_token = None
-    if isinstance(layers, int) and isinstance(kept, int) and isinstance(heads, int) and heads:
+    if isinstance(layers, int) and isinstance(kv_heads, int) and isinstance(heads, int) and heads:
         shared = width // heads if isinstance(width, int) else 0
         sizes = [own.get(f"attention.{name}_length", shared) for name in ("key", "value")]
-        per_token = layers * kept * sum(int(size) for size in sizes) * HALF or None
+        per_token = layers * kv_heads * sum(int(size) for size in sizes) * HALF or None
     return ModelMemory(weights=_size(file), cache_per_token=per_token)
 
 
@@ -104,9 +104,9 @@ def _per_token(config: Path, args: Mapping[str, Any]) -> int | None:
             vectors = int(rank) + int(settings.get("qk_rope_head_dim") or 0)
         else:
             heads = int(settings["num_attention_heads"])
-            kept = int(settings.get("num_key_value_heads") or heads)
+            kv_heads = int(settings.get("num_key_value_heads") or heads)
             size = settings.get("head_dim") or int(settings["hidden_size"]) // heads
-            vectors = 2 * kept * int(size)
+            vectors = 2 * kv_heads * int(size)
         return layers * vectors * _bytes(args)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError):
         return None
@@ -141,10 +141,11 @@ class MemoryRoom:
 
 def room_for(deployment: Deployment, machine: Machine) -> MemoryRoom | None:
     """What a deployment's engine may fill on a machine; None where the machine does not say."""
-    if deployment.engine != "vllm" or not machine.gpus:
+    requested = gpus_requested(deployment) if deployment.engine == "vllm" else 0
+    if requested == 0 or not machine.gpus:
         size = machine.memory_bytes
         return MemoryRoom(size=size, name="this machine's memory") if size else None
-    used = min(gpus_requested(deployment) or 1, len(machine.gpus))
+    used = min(requested or 1, len(machine.gpus))
     share = float(deployment.args.get("gpu_memory_utilization", UTILIZATION))
     size = int(used * min(machine.gpu_bytes, default=0) * share)
     name = f"{share:.0%} of {used} x {machine.gpus[0]}"

@@ -96,15 +96,19 @@ def as_in_suite(
 
     The day of `again` comes before the suite's. A run of no suite file takes the endpoint that the
     suite declared of its own run, else of its scenario's newest one: a model that is added later is
-    read by the metric of the others.
+    read by the metric of the others (tests/spark/test_adding_pages.py).
     """
     rows = sorted(current_runs(ctx), key=lambda row: row.planned_at)
     days = {row.name: row.run_spec.asked_again for row in rows}
     by_scenario = {row.run_spec.scenario_name: row for row in rows if row.is_primary}
-    own = {row.name: row for row in rows}
-    declared = {run.name: own.get(run.name) or by_scenario.get(run.card.name) for run in runs}
+    own = {row.name: row for row in rows if row.is_primary is not None}
     return tuple(
-        _with_day(with_endpoint(run, declared[run.name]), again, days.get(run.name)) for run in runs
+        _with_day(
+            with_endpoint(run, own.get(run.name, by_scenario.get(run.card.name))),
+            again,
+            days.get(run.name),
+        )
+        for run in runs
     )
 
 

@@ -111,6 +111,7 @@ def test_all_parts_of_a_gguf_file_are_its_weights(tmp_path: Path) -> None:
         b"GGUF" + struct.pack("<IQQ", 3, 0, 1 << 60),
         b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1 << 60),
         b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + text("a") + struct.pack("<I", 77),
+        b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + text("a") + struct.pack("<IIQ", 9, 0, 1 << 40),
         b"PK" + bytes(100),
     ],
 )
