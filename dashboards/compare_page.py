@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
-from loaded import board_for
+from loaded import board_for, known_prices
 from page_markup import LOCAL_VIEW, chip, note, section, table, text
 from shown import Shown
 
@@ -24,7 +24,9 @@ from medhelm_spark.board import (
     with_all,
 )
 from medhelm_spark.board.filters import filters_text
+from medhelm_spark.board.practical import practical_differences
 from medhelm_spark.board.render import comparison
+from medhelm_spark.board.render.practical import practical_table
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.lake.reader import Reader
@@ -62,6 +64,7 @@ def show(shown: Shown) -> None:
         notes = (*comparison.notes(pairs), *comparison.column_notes(pairs))
         lines = "".join(f"<p>{text(line)}</p>" for line in notes)
         st.html(f'<div class="ms-notes">{lines}</div>')
+        _practical(shown, runs, listed)
         st.download_button(
             "Download as CSV",
             lambda: comparison.render(
@@ -152,6 +155,24 @@ def _summary(pairs: Sequence[BoardPair], first: str, second: str) -> str:
         listed = (f"{verdict} on {number}" for verdict, number in verdicts.most_common())
         line += f" Within the margin: {', '.join(listed)}."
     return f'<p class="ms-lead">{text(line)}</p>'
+
+
+def _practical(shown: Shown, runs: Sequence[BoardRun], pairs: Sequence[BoardPair]) -> None:
+    """What the two differ by beside the main metric."""
+    prices = known_prices(shown.site) or {}
+    held = practical_table(
+        tuple(practical_differences(shown.reader, runs, pairs, prices=prices)), prices
+    )
+    if held.rows:
+        rows = [[text(cell) for cell in row] for row in held.rows]
+        label = f'tabindex="0" role="region" aria-label="{text(held.title)}"'
+        notes = "".join(f"<p>{text(line)}</p>" for line in held.notes)
+        st.html(
+            f'<h3 class="ms-lead">{text(held.title)}</h3>'
+            f'<div class="ms-scroll ms-padded" {label}>{table(held.header, rows, "ms-pairs")}</div>'
+            f'<div class="ms-notes">{notes}<p>Another prevalence: the page Metrics, or '
+            "compare --prevalence.</p></div>"
+        )
 
 
 def _table(pairs: Sequence[BoardPair]) -> str:

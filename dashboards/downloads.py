@@ -86,6 +86,7 @@ class Exports:
             self.whole,
             facts,
             cards_behind(self.shown.site),
+            runs=self.runs,
             metrics=benchmark_metrics(self.shown.reader, benchmarks_of(self.runs)),
             prices=known_prices(self.shown.site),
         )

@@ -53,10 +53,19 @@ ORDERS = {
 ONLY = {
     "": "all",
     AnswerFilter.WRONG.value: "wrong",
+    AnswerFilter.MISSED.value: "missed: positive, not answered so",
+    AnswerFilter.FALSE_ALARM.value: "false alarm: negative, answered as positive",
     AnswerFilter.UNREAD.value: "unread",
     AnswerFilter.FAILED.value: "failed",
 }
 SEPARATOR = "~"
+_NO_CLASS = "This benchmark declares no positive class, so that no case is missed or a false alarm."
+_UNKNOWN = {
+    AnswerFilter.WRONG: "The main metric does not say which answers are wrong.",
+    AnswerFilter.MISSED: _NO_CLASS,
+    AnswerFilter.FALSE_ALARM: _NO_CLASS,
+}
+"""Why a filter lists nothing where nothing says of which answers it is true."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,14 +236,16 @@ def _search(run: BoardRun, viewer: Viewer, offset: str) -> str:
 def _pick_only(page: InstancePage, only: str, state: str) -> None:
     """All answers, or those of one kind; the address keeps which."""
     key = f"only-{state}"
+    of_class = (AnswerFilter.MISSED.value, AnswerFilter.FALSE_ALARM.value)
     labels = {
         name: f"{label} ({page.counts.get(AnswerFilter(name), '–') if name else page.asked})"
         for name, label in ONLY.items()
+        if name not in of_class or name == only or AnswerFilter(name) in page.counts
     }
     st.selectbox(
         "Show",
-        list(ONLY),
-        index=list(ONLY).index(only),
+        list(labels),
+        index=list(labels).index(only),
         format_func=labels.__getitem__,
         key=key,
         on_change=_only_follows,
@@ -256,10 +267,12 @@ def _none(page: InstancePage, listing: Listing) -> str:
     if not page.asked or listing.is_all:
         return "No answers were scored."
     if listing.only and AnswerFilter(listing.only) not in page.counts:
-        return "The main metric does not say which answers are wrong."
+        return _UNKNOWN[AnswerFilter(listing.only)]
     of = f"None of the {page.asked:,} answers "
     kinds = {
         AnswerFilter.WRONG: "is wrong",
+        AnswerFilter.MISSED: "is a missed case",
+        AnswerFilter.FALSE_ALARM: "is a false alarm",
         AnswerFilter.UNREAD: "is unread",
         AnswerFilter.FAILED: "failed",
     }

@@ -16,6 +16,7 @@ from medhelm_spark.board.benchmark_metrics import (
     benchmarks_of,
 )
 from medhelm_spark.board.filters import filters_text
+from medhelm_spark.board.practical import Stated
 from medhelm_spark.board.render.charts import CURVE_NOTE, DARK, LIGHT, calibration_plots
 from medhelm_spark.board.render.metric_records import render_metrics
 from medhelm_spark.board.render.metrics import (
@@ -26,7 +27,13 @@ from medhelm_spark.board.render.metrics import (
     rates_table,
     took_table,
 )
-from medhelm_spark.board.render.risk import Stated, counts_of, lead, prevalence_of, risk_table
+from medhelm_spark.board.render.risk import (
+    counts_of,
+    difference_table,
+    lead,
+    prevalence_of,
+    risk_table,
+)
 from medhelm_spark.board.render.stats import size_text
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.render.table import TextTable, interval_text, number_text
@@ -110,6 +117,8 @@ def _risk(held: BenchmarkMetrics, stated: Stated) -> None:
         return
     st.html("".join(f'<p class="ms-lead">{text(line)}</p>' for line in lead(held, prevalence)))
     _table(risk_table(held, prevalence))
+    if (differences := difference_table(held, prevalence)).rows:
+        _table(differences)
 
 
 def _evidence(held: BenchmarkMetrics) -> None:
@@ -144,7 +153,8 @@ def _grid(run: RunMetrics) -> str:
 
 def _table(held: TextTable) -> None:
     """A table that scrolls by itself, its first column staying, with its notes."""
-    rows = [[text(cell) for cell in row] for row in held.rows]
+    # An interval below its number: a table of seven rates is half as wide.
+    rows = [[text(cell).replace(" [", "<br>[", 1) for cell in row] for row in held.rows]
     label = f'tabindex="0" role="region" aria-label="{text(held.title)}"'
     body = table(held.header, rows, "ms-measures")
     notes = "".join(f"<p>{text(line)}</p>" for line in held.notes)

@@ -22,7 +22,7 @@ from medhelm_spark.board import (
 )
 from medhelm_spark.board.answer_texts import answers_of
 from medhelm_spark.board.host import Host, at_work
-from medhelm_spark.board.metrics import Metrics, metrics_of
+from medhelm_spark.board.metrics import Metrics, metrics_of, prices_in
 from medhelm_spark.board.reading import check_page, compared, instances_behind, runs_named
 from medhelm_spark.board.reports import ReportFile, report_of
 from medhelm_spark.board.results import Answers, Board, Comparison, Instances, Robustness, Stats
@@ -520,6 +520,7 @@ class Evaluation:
         release: str | None = None,
         scenario: str | Sequence[str] | None = None,
         margin: float | None = None,
+        prevalence: float | Mapping[str, float] | None = None,
     ) -> Comparison:
         """Models on the same instances, by scenario: one decision a row, regressions first.
 
@@ -533,17 +534,27 @@ class Evaluation:
             scenario: the scenarios to compare on (None: all).
             margin: a difference too small to matter, in the metric's own units: whether a model is
                 not inferior, or equivalent, is told beside it (None: that of the suite file).
+            prevalence: of two models, the share of positive cases at which missed cases, false
+                alarms and cost are compared, as in `metrics`.
 
         Raises:
             UnknownNameError: a model or scenario is not on the board.
-            ConfigError: the same model twice, a single one, or a margin that is not above 0.
+            ConfigError: the same model twice, a single one, a margin that is not above 0, or a
+                prevalence that is not between 0 and 1 or stands beside more than two models.
         """
         runs = self._runs(suite, release)
         scenarios = [scenario] if isinstance(scenario, str) else list(scenario or ())
         reader = as_of(self._workspace.reader, release)
         floor = self._workspace.coverage_floor
         return compared(
-            reader, runs, models, coverage_floor=floor, scenarios=scenarios, margin=margin
+            reader,
+            runs,
+            models,
+            coverage_floor=floor,
+            scenarios=scenarios,
+            margin=margin,
+            prevalence=prevalence,
+            prices=prices_in(self._workspace),
         )
 
     @at_work

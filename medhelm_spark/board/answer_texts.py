@@ -128,7 +128,7 @@ def _note(reader: Reader, run: BoardRun, only: AnswerFilter | None) -> str:
     wrong = instances_of(reader, spec, limit=MOST_READ_AGAIN, only=AnswerFilter.WRONG)
     unread = instances_of(reader, spec, limit=MOST_READ_AGAIN, only=AnswerFilter.UNREAD)
     total = instances_of(reader, spec, limit=1).total
-    kinds = ", ".join(f"{count} {kind}" for kind, count in wrong.counts.items())
+    kinds = ", ".join(f"{count} {kind.label}" for kind, count in wrong.counts.items())
     parts = [
         f"{spec.scenario_name} of {spec.model_deployment}: {counted(total, 'answer')}, {kinds}",
         _of_run(spec, wrong),

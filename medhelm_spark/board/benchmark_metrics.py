@@ -5,7 +5,13 @@ from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
-from medhelm_spark.board.class_answers import answers_of, class_params, curve_of, has_more
+from medhelm_spark.board.class_answers import (
+    CaseAnswers,
+    answers_of,
+    class_params,
+    curve_of,
+    has_more,
+)
 from medhelm_spark.board.runs import BoardRun
 from medhelm_spark.board.scores import in_batches, scores_of
 from medhelm_spark.board.took import Took, took_by
@@ -42,16 +48,21 @@ class BenchmarkRuns:
 class RunMetrics:
     """What is known of one run beside its stats.
 
-    `name` is the model's, with the run's where the model has several of this benchmark. `answers`
+    `name` is the model's, with the run's where the model has several of this benchmark. `by_case`
     is None where no positive class is declared, `curve` empty without log-probabilities, and `took`
     None where the lake does not hold the answers.
     """
 
     run: BoardRun
     name: str
-    answers: ClassAnswers | None = None
+    by_case: CaseAnswers | None = None
     curve: tuple[Bin, ...] = ()
     took: Took | None = None
+
+    @property
+    def answers(self) -> ClassAnswers | None:
+        """The answers by class."""
+        return self.by_case.answers if self.by_case else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +128,7 @@ def _of_benchmark(
                 RunMetrics(
                     run=run,
                     name=spec.model_deployment if is_single else spec.name,
-                    answers=None if own is None else answers_of(spec, own),
+                    by_case=None if own is None else answers_of(spec, own),
                     curve=() if own is None else curve_of(spec, own),
                     took=took.get(spec.run_spec_id),
                 )

@@ -1,6 +1,7 @@
 """Of stored scores what a declared positive class and log-probabilities allow to say of a run."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -8,7 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from medhelm_spark.board.queries import stat_column
-from medhelm_spark.board.scores import ORDER
+from medhelm_spark.board.scores import ASKED_AS, ORDER
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.metrics import Params, run_metrics_for, stats_of
@@ -34,17 +35,83 @@ def class_params(spec: RunSpec) -> Params:
     return next((params for metric, params in chosen if metric is DIAGNOSTIC_ACCURACY), {})
 
 
+def has_positive(spec: RunSpec) -> bool:
+    """Whether a positive class is declared."""
+    return "positive" in class_params(spec)
+
+
 def has_more(spec: RunSpec) -> bool:
     """Whether its scores say something beside its stats."""
-    return "positive" in class_params(spec) or bool(_confidence(spec))
+    return has_positive(spec) or bool(_confidence(spec))
 
 
-def answers_of(spec: RunSpec, scores: pa.Table) -> ClassAnswers | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseAnswers:
+    """The answers of one run by class, with the row of scores behind each."""
+
+    answers: ClassAnswers
+    rows: pa.Table
+    """The rows of scores that have a class, in the order of `answers`."""
+
+    @property
+    def cases(self) -> pa.Array:
+        """`INSTANCE/TRAIN_TRIAL/TRIAL` of each answer, shape (answers,)."""
+        trials = (self.rows[name].combine_chunks().cast(pa.string()) for name in ASKED_AS)
+        instances = self.rows["instance_id"].combine_chunks()
+        return pc.binary_join_element_wise(instances, *trials, "/")
+
+
+def in_common(first: CaseAnswers, second: CaseAnswers) -> tuple[ClassAnswers, ClassAnswers]:
+    """The answers of both runs to the cases that both have in the same class, case by case."""
+    place = pc.index_in(first.cases, second.cases)
+    ours = np.flatnonzero(pc.is_valid(place).to_numpy(zero_copy_only=False))
+    theirs = place.drop_null().to_numpy().astype(np.int64)
+    is_same = first.answers.is_positive[ours] == second.answers.is_positive[theirs]
+    return first.answers.only(ours[is_same]), second.answers.only(theirs[is_same])
+
+
+def answers_of(spec: RunSpec, scores: pa.Table) -> CaseAnswers | None:
     """The answers by class; None where no positive class is declared or no answer has a class.
 
     Args:
         spec: the run.
         scores: its rows of `per_instance_stats` on one split, without perturbed copies.
+    """
+    held = _by_class(spec, _in_order(scores))
+    if held is None:
+        return None
+    params, right, given, classes, rows = held
+    is_positive = np.isin(right, classes)
+    answers = ClassAnswers(
+        is_positive=is_positive,
+        given=np.where(given == 0, NEITHER, np.where(np.isin(given, classes), POSITIVE, NEGATIVE)),
+        clusters=_clusters(spec, rows),
+        costs=_costs(costs_of(params), right, given, classes) if "costs" in params else None,
+    )
+    return CaseAnswers(answers=answers, rows=rows.select(ORDER))
+
+
+def errors_of(spec: RunSpec, scores: pa.Table) -> tuple[pa.Table, pa.Table] | None:
+    """The rows of missed cases and of false alarms; None where no positive class is declared.
+
+    Arguments as in `answers_of`; other columns of `scores` are kept.
+    """
+    held = _by_class(spec, scores)
+    if held is None:
+        return None
+    _, right, given, classes, rows = held
+    is_positive, is_alarm = np.isin(right, classes), np.isin(given, classes)
+    return rows.filter(pa.array(is_positive & ~is_alarm)), rows.filter(
+        pa.array(~is_positive & is_alarm)
+    )
+
+
+def _by_class(
+    spec: RunSpec, scores: pa.Table
+) -> tuple[Params, NDArray[np.int64], NDArray[np.int64], list[int], pa.Table] | None:
+    """The metric's arguments, right and given class of each answer, the positive classes, rows.
+
+    None where no positive class is declared or no answer has a class.
     """
     params = class_params(spec)
     if "positive" not in params:
@@ -53,14 +120,7 @@ def answers_of(spec: RunSpec, scores: pa.Table) -> ClassAnswers | None:
     if not len(codes):
         return None
     right, given = codes.astype(np.int64).T
-    classes = [place + 1 for place in positive_of(params)]
-    is_positive = np.isin(right, classes)
-    return ClassAnswers(
-        is_positive=is_positive,
-        given=np.where(given == 0, NEITHER, np.where(np.isin(given, classes), POSITIVE, NEGATIVE)),
-        clusters=_clusters(spec, rows),
-        costs=_costs(costs_of(params), right, given, classes) if "costs" in params else None,
-    )
+    return params, right, given, [place + 1 for place in positive_of(params)], rows
 
 
 def curve_of(spec: RunSpec, scores: pa.Table) -> tuple[Bin, ...]:
@@ -68,7 +128,7 @@ def curve_of(spec: RunSpec, scores: pa.Table) -> tuple[Bin, ...]:
     names = _confidence(spec)
     if not names:
         return ()
-    values, rows = _columns(scores, names)
+    values, rows = _columns(_in_order(scores), names)
     if not len(values):
         return ()
     confidence, right = values.T
@@ -115,10 +175,13 @@ def _mean(costs: NDArray[np.float64]) -> float:
     return float(costs.mean()) if len(costs) else 0.0
 
 
+def _in_order(scores: pa.Table) -> pa.Table:
+    """The rows by instance and trial: sums of floats depend on an order, and a lake keeps none."""
+    return scores.sort_by([(name, "ascending") for name in ORDER])
+
+
 def _columns(scores: pa.Table, names: Sequence[str]) -> tuple[NDArray[np.float64], pa.Table]:
     """The values of the answers that have all of these stats, a row each, and these answers."""
-    # Sums of floats depend on their order, and a lake keeps none.
-    scores = scores.sort_by([(name, "ascending") for name in ORDER])
     scores = scores.append_column("row", pa.array(range(len(scores)), pa.int64()))
     values = np.full((len(scores), len(names)), np.nan)
     for column, name in enumerate(names):

@@ -1,11 +1,16 @@
 """The instances on which two runs have other values: where one model lost what the other had."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
+from medhelm_spark.board.instances import run_metric_of
 from medhelm_spark.board.runs import BoardRun
 from medhelm_spark.board.scores import scores_of, side_by_side
+from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.lake.reader import Reader
 
 
@@ -25,19 +30,47 @@ class Disagreement:
 def disagreements(reader: Reader, first: BoardRun, second: BoardRun) -> list[Disagreement]:
     """The instances on which two runs of a scenario differ, where the first is worst before.
 
-    None where the main metric is of the whole run: its instances have no value.
+    Where the main metric is of the whole run the values are 1 for a right answer, else 0; there is
+    no row where a metric of the whole run does not compare answers.
     """
-    runs = (first, second)
-    units = [run.run_spec.run_spec_id for run in runs]
-    metric = first.run_spec.main_metric
-    held = side_by_side(scores_of(reader, units, first.run_spec.main_split), units, [metric])
-    ours, theirs = held.values[:, :, 0]
+    units = [run.run_spec.run_spec_id for run in (first, second)]
+    scores = scores_of(reader, units, first.run_spec.main_split)
+    ids, values = _values(first.run_spec, scores, units)
+    ours, theirs = values
     differ = np.flatnonzero(~np.isnan(ours) & ~np.isnan(theirs) & (ours != theirs))
     rows = [
-        Disagreement(
-            instance_id=held.instances[place], first=float(ours[place]), second=float(theirs[place])
-        )
+        Disagreement(instance_id=ids[place], first=float(ours[place]), second=float(theirs[place]))
         for place in differ
     ]
-    sign = -1 if first.info and first.info.lower_is_better else 1
+    is_lowest_best = first.info and first.info.lower_is_better and not run_metric_of(first.run_spec)
+    sign = -1 if is_lowest_best else 1
     return sorted(rows, key=lambda row: (sign * row.difference, row.instance_id))
+
+
+def _values(
+    spec: RunSpec, scores: pa.Table, units: Sequence[str]
+) -> tuple[list[str], NDArray[np.float64]]:
+    """The ids of instances, and their values of shape (runs, instances)."""
+    of_run = run_metric_of(spec)
+    if of_run is None:
+        held = side_by_side(scores, units, [spec.main_metric])
+        return held.instances, held.values[:, :, 0]
+    metric, params = of_run
+    held = side_by_side(scores, units, metric.reads(params), by_trial=True)
+    right = np.full(held.values.shape[:2], np.nan)
+    if metric.is_right:
+        for run, rows in enumerate(held.values):
+            is_known = ~np.isnan(rows).any(axis=1)
+            right[run, is_known] = metric.is_right(rows[is_known])
+    return _by_instance(held.instances, right)
+
+
+def _by_instance(
+    trials: Sequence[str], values: NDArray[np.float64]
+) -> tuple[list[str], NDArray[np.float64]]:
+    """The mean over the trials of each instance; `trials` are named as `side_by_side` does."""
+    ids, place = np.unique([name.rsplit("/", 2)[0] for name in trials], return_inverse=True)
+    counts = np.stack([np.bincount(place, ~np.isnan(row), len(ids)) for row in values])
+    sums = np.stack([np.bincount(place, np.nan_to_num(row), len(ids)) for row in values])
+    means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    return [str(name) for name in ids], means

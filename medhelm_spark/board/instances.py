@@ -1,7 +1,7 @@
 """The answers behind a number: the scored instances of a run, and all that is stored of one."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from medhelm_spark.board.cells import scale_of
+from medhelm_spark.board.class_answers import errors_of
 from medhelm_spark.board.queries import stat_column
 from medhelm_spark.board.viewers import Viewer, refuse
 from medhelm_spark.domain.access import AccessLevel
@@ -62,13 +63,22 @@ class AnswerFilter(StrEnum):
     """Which answers of a run are listed, where not all are.
 
     WRONG: their main score is the worst of its scale; where the main metric is of the whole run, it
-    says so of them. UNREAD: the run's extraction found no answer
-    in them; a run that compares answers as they stand has none. FAILED: there is no answer.
+    says so of them. MISSED: a case of the positive class that was not answered as positive.
+    FALSE_ALARM: a negative case that was answered as positive; a run without a declared positive
+    class has neither. UNREAD: the run's extraction found no answer in them; a run that compares
+    answers as they stand has none. FAILED: there is no answer.
     """
 
     WRONG = "wrong"
+    MISSED = "missed"
+    FALSE_ALARM = "false-alarm"
     UNREAD = "unread"
     FAILED = "failed"
+
+    @property
+    def label(self) -> str:
+        """Its words after a number."""
+        return self.value.replace("-", " ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +106,7 @@ class InstancePage:
     """The answers from `offset` on, of `total` behind a number.
 
     `total` counts the listed ones and `asked` all of the run; `counts` says of how many of all
-    answers each `AnswerFilter` is true, without WRONG where nothing tells which are. `value_of`
+    answers each `AnswerFilter` is true, without those of which nothing says it. `value_of`
     names what the values are: the main metric, or RIGHT (1 for a right answer, else 0) where that
     is of the whole run and compares answers. A metric of the whole run that does not gives answers
     no value.
@@ -178,9 +188,10 @@ def instances_of(
     scored = _numbered(reader.query(sql))
     value_of, rows = _valued(spec, scored)
     worst = _worst(spec, value_of)
-    listed = {which: _listed(which, worst, scored, rows) for which in AnswerFilter}
+    listed = dict(_listed(spec, worst, scored, rows))
     if only:
-        rows = rows.filter(pc.is_in(rows["number"], value_set=listed[only]))
+        none = pa.array([], pa.int64())
+        rows = rows.filter(pc.is_in(rows["number"], value_set=listed.get(only, none)))
     if matching:
         matched = _matched(reader, spec, scored, matching, viewer)
         rows = rows.filter(pc.is_in(rows["number"], value_set=matched))
@@ -190,8 +201,6 @@ def instances_of(
         offset = index - index % limit
     page = tuple(map(_score, rows.slice(offset, limit).to_pylist()))
     counts = {which: len(numbers) for which, numbers in listed.items()}
-    if worst is None:
-        del counts[AnswerFilter.WRONG]
     return InstancePage(
         total=rows.num_rows,
         offset=offset,
@@ -291,16 +300,25 @@ def _worst(spec: RunSpec, value_of: str) -> float | None:
     return (scale.maximum if scale.lower_is_better else scale.minimum) if scale else None
 
 
-def _listed(which: AnswerFilter, worst: float | None, scored: pa.Table, rows: pa.Table) -> pa.Array:
-    """The numbers of the answers of which `which` is true; `rows` hold their values."""
-    if which is AnswerFilter.UNREAD:
-        unread = stat_column(scored, UNREADABLE_STAT)
-        return _numbers(unread, pc.equal(unread["value"], 1.0))
-    if which is AnswerFilter.FAILED:
-        return _numbers(rows, pc.is_in(rows["status"], value_set=pa.array(_FAILED)))
-    return _numbers(rows, pc.equal(rows["value"], worst))
+def _listed(
+    spec: RunSpec, worst: float | None, scored: pa.Table, rows: pa.Table
+) -> Iterator[tuple[AnswerFilter, pa.Array]]:
+    """The numbers of the answers of which a filter is true; `rows` have their values.
+
+    A filter of which nothing says whether it is true is not there.
+    """
+    if worst is not None:
+        yield AnswerFilter.WRONG, _numbers(rows, pc.equal(rows["value"], worst))
+    if errors := errors_of(spec, scored):
+        for which, of_class in zip(_OF_CLASS, errors, strict=True):
+            yield which, of_class["number"].combine_chunks()
+    unread = stat_column(scored, UNREADABLE_STAT)
+    yield AnswerFilter.UNREAD, _numbers(unread, pc.equal(unread["value"], 1.0))
+    failed = pc.is_in(rows["status"], value_set=pa.array(_FAILED))
+    yield AnswerFilter.FAILED, _numbers(rows, failed)
 
 
+_OF_CLASS = (AnswerFilter.MISSED, AnswerFilter.FALSE_ALARM)
 _FAILED = [ScoreStatus.NO_ANSWER.value, ScoreStatus.TOO_LONG.value]
 
 

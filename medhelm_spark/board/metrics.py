@@ -9,8 +9,9 @@ from medhelm_spark.board.benchmark_metrics import (
     benchmark_metrics,
     benchmarks_of,
 )
+from medhelm_spark.board.practical import Stated
 from medhelm_spark.board.render.metric_records import FIELDS, records_of, render_metrics
-from medhelm_spark.board.render.risk import Stated, check_stated
+from medhelm_spark.board.render.risk import check_stated
 from medhelm_spark.board.sources import as_of
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.render.result import Result
@@ -66,7 +67,13 @@ def metrics_of(
         UnknownNameError: it is stated of what is no benchmark with a positive class.
     """
     held = benchmark_metrics(as_of(workspace.reader, release), benchmarks_of(runs))
-    check_stated(prevalence, held)
-    deployments = workspace.registry.deployments
-    prices = {name: each.prices for name, each in deployments.items() if each.prices}
+    known = {one.benchmark.scenario_name for one in held if one.prevalence is not None}
+    check_stated(prevalence, known)
+    prices = prices_in(workspace)
     return Metrics(benchmarks=held, prevalence=prevalence, prices=prices, banner=banner)
+
+
+def prices_in(workspace: Workspace) -> dict[str, Prices]:
+    """The prices of the site's deployments by name."""
+    deployments = workspace.registry.deployments
+    return {name: each.prices for name, each in deployments.items() if each.prices}

@@ -1,7 +1,7 @@
 """What is read beside a board: two models on the same instances, the answers behind a number."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from medhelm_spark.board import (
@@ -14,7 +14,11 @@ from medhelm_spark.board import (
     paired,
     with_all,
 )
+from medhelm_spark.board.class_answers import has_positive
+from medhelm_spark.board.practical import Stated, practical_differences
+from medhelm_spark.board.render.risk import check_stated
 from medhelm_spark.board.results import Comparison, Instances
+from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.statistics.pairs import regressions_first
@@ -29,12 +33,18 @@ def compared(
     coverage_floor: float,
     scenarios: Sequence[str] = (),
     margin: float | None = None,
+    prevalence: Stated = None,
+    prices: Mapping[str, Prices],
 ) -> Comparison:
     """Models of a board on the same instances, each against each later one, by scenario.
 
+    Of two models it has what they differ by beside the main metric, at this prevalence.
+
     Raises:
-        UnknownNameError: a model or scenario is not on the board.
-        ConfigError: the same model twice, a single one, or a margin that is not above 0.
+        UnknownNameError: a model or scenario is not on the board, or a prevalence is stated of a
+            scenario that is not compared or has no positive class.
+        ConfigError: the same model twice, a single one, a margin that is not above 0, a prevalence
+            that is not between 0 and 1 or is stated for more than two models.
     """
     if margin is not None and not (isinstance(margin, int | float) and 0 < margin < math.inf):
         raise ConfigError(f"margin is {margin!r}; allowed: a number above 0.")
@@ -59,7 +69,19 @@ def compared(
     pairs = paired(reader, shown, ordered, pairs=with_all)
     if margin is not None:
         pairs = tuple(replace(pair, margin=float(margin)) for pair in pairs)
-    return Comparison(models=tuple(names), pairs=tuple(sorted(pairs, key=regressions_first)))
+    pairs = tuple(sorted(pairs, key=regressions_first))
+    if len(names) != 2:
+        if prevalence is not None:
+            raise ConfigError(
+                f"prevalence is for two models; these are {len(names)}. `leaderboard --show "
+                "metrics` shows all at a prevalence."
+            )
+        return Comparison(models=tuple(names), pairs=pairs)
+    with_class = {run.run_spec.scenario_name for run in shown if has_positive(run.run_spec)}
+    check_stated(prevalence, with_class)
+    practical = practical_differences(reader, shown, pairs, stated=prevalence, prices=prices)
+    own = {name: prices[name] for name in names if name in prices}
+    return Comparison(models=tuple(names), pairs=pairs, practical=tuple(practical), prices=own)
 
 
 def runs_named(

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from medhelm_spark.board import choose, manifest_of
 from medhelm_spark.board.metrics import metrics_of
+from medhelm_spark.board.practical import Stated
 from medhelm_spark.board.render.report_file import facts_of, report_file
-from medhelm_spark.board.render.risk import Stated
 from medhelm_spark.board.schema import BoardView, load_board
 from medhelm_spark.local_files import write_whole
 from medhelm_spark.workspace.workspace import Workspace
@@ -59,6 +59,7 @@ def report_of(
         board,
         facts,
         workspace.registry.cards,
+        runs=shown.runs,
         metrics=metrics.benchmarks,
         stated=prevalence,
         prices=metrics.prices,

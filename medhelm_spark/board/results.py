@@ -13,6 +13,7 @@ from medhelm_spark.board.instances import (
     instance_details,
     own_columns_of,
 )
+from medhelm_spark.board.practical import PracticalDifference
 from medhelm_spark.board.render import comparison
 from medhelm_spark.board.render.answers import answer_text, answers_text, end_of, start_of
 from medhelm_spark.board.render.board import render
@@ -21,6 +22,7 @@ from medhelm_spark.board.render.stats import FIELDS, render_stats
 from medhelm_spark.board.stat_rows import StatRow
 from medhelm_spark.board.viewers import Viewer
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.lake.reader import Reader
@@ -101,6 +103,9 @@ class Comparison(Result):
 
     models: tuple[str, ...]
     pairs: tuple[BoardPair, ...]
+    practical: tuple[PracticalDifference, ...] = ()
+    """Of two models, by benchmark: missed cases, false alarms, cost, tokens, seconds, money."""
+    prices: Mapping[str, Prices] = field(default_factory=dict, repr=False)
 
     HEADER = comparison.FIELDS
 
@@ -110,7 +115,7 @@ class Comparison(Result):
 
     def render(self, form: str = "table") -> str:
         """The comparison as text: `table`, `json`, `csv`, `md` or `html`."""
-        return comparison.render(self.pairs, form)
+        return comparison.render(self.pairs, form, practical=self.practical, prices=self.prices)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

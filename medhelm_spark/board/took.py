@@ -1,8 +1,10 @@
 """What the answers of runs took: tokens and seconds, as the engines counted them."""
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from medhelm_spark.domain.stages import PLAN
 from medhelm_spark.lake.literals import literals
@@ -18,27 +20,60 @@ WHERE perturbation = '' AND run_spec_id IN ({units})
 _OWN = (
     "(SELECT * FROM {{request_results}} WHERE request_id IN (SELECT request_id FROM ({asked}) a))"
 )
-# Microseconds are whole numbers: their mean does not depend on the order of rows.
+# Whole numbers alone: their sums do not depend on the order of rows.
 _TOOK = """
-SELECT q.run_spec_id, count(*) AS answers, avg(r.prompt_tokens) AS prompt_tokens,
-       avg(r.completion_tokens) AS completion_tokens,
-       avg(CAST(r.request_time * 1000000 AS BIGINT)) / 1000000.0 AS seconds
-FROM ({asked}) q JOIN ({results}) r ON r.request_id = q.request_id
-WHERE r.failure IS NULL GROUP BY q.run_spec_id
+SELECT run_spec_id, milliseconds, count(*) AS answers,
+       CAST(sum(prompt_tokens) AS BIGINT) AS prompt_tokens,
+       count(prompt_tokens) AS with_prompt_tokens,
+       CAST(sum(completion_tokens) AS BIGINT) AS completion_tokens,
+       count(completion_tokens) AS with_completion_tokens,
+       CAST(sum(microseconds) AS BIGINT) AS microseconds
+FROM (SELECT q.run_spec_id, r.prompt_tokens, r.completion_tokens,
+             CAST(floor(r.request_time * 1000000) AS BIGINT) AS microseconds,
+             CAST(floor(r.request_time * 1000) AS BIGINT) AS milliseconds
+      FROM ({asked}) q JOIN ({results}) r ON r.request_id = q.request_id
+      WHERE r.failure IS NULL) t
+GROUP BY run_spec_id, milliseconds
 """
+SLOW = 0.95
+"""The share of answers that took at most `slow_seconds`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Took:
-    """What an answer of a run took on average; None of what the engine did not give.
+    """What an answer of a run took; None of what the engine did not give.
 
     Judges, changed copies and requests that failed are not in it.
     """
 
     answers: int
     prompt_tokens: float | None
+    """The mean."""
     completion_tokens: float | None
+    """The mean."""
     seconds: float | None
+    """The mean."""
+    milliseconds: Mapping[int, int] = field(default_factory=dict, repr=False)
+    """How many answers took so many whole milliseconds."""
+
+    @property
+    def median_seconds(self) -> float | None:
+        """Half of the answers took at most so long."""
+        return self._quantile(0.5)
+
+    @property
+    def slow_seconds(self) -> float | None:
+        """95 % of the answers took at most so long."""
+        return self._quantile(SLOW)
+
+    def _quantile(self, share: float) -> float | None:
+        """The lowest time that at least this share of the answers did not exceed."""
+        needed = math.ceil(share * sum(self.milliseconds.values()))
+        for time in sorted(self.milliseconds):
+            needed -= self.milliseconds[time]
+            if needed <= 0:
+                return time / 1000
+        return None
 
 
 def took_by(reader: Reader, run_spec_ids: Iterable[str]) -> dict[str, Took]:
@@ -48,8 +83,27 @@ def took_by(reader: Reader, run_spec_ids: Iterable[str]) -> dict[str, Took]:
         return {}
     asked = _ASKED.format(requests=output_of("requests", PLAN), units=literals(units))
     results = CURRENT_RESULTS.replace("{request_results}", _OWN.format(asked=asked))
-    rows = reader.query(_TOOK.format(asked=asked, results=results)).to_pylist()
-    return {row.pop("run_spec_id"): Took(**row) for row in rows}
+    by_run: dict[str, list[dict[str, Any]]] = {}
+    for row in reader.query(_TOOK.format(asked=asked, results=results)).to_pylist():
+        by_run.setdefault(row["run_spec_id"], []).append(row)
+    return {unit: _of_run(rows) for unit, rows in by_run.items()}
+
+
+def _of_run(rows: Sequence[Mapping[str, Any]]) -> Took:
+    def mean(name: str, number: str) -> float | None:
+        count = sum(row[number] for row in rows)
+        return sum(row[name] or 0 for row in rows) / count if count else None
+
+    timed = [row for row in rows if row["milliseconds"] is not None]
+    seconds = sum(row["microseconds"] for row in timed)
+    num_timed = sum(row["answers"] for row in timed)
+    return Took(
+        answers=sum(row["answers"] for row in rows),
+        prompt_tokens=mean("prompt_tokens", "with_prompt_tokens"),
+        completion_tokens=mean("completion_tokens", "with_completion_tokens"),
+        seconds=seconds / num_timed / 1e6 if num_timed else None,
+        milliseconds={row["milliseconds"]: row["answers"] for row in timed},
+    )
 
 
 def together(parts: Iterable[Took]) -> Took:
@@ -63,9 +117,14 @@ def together(parts: Iterable[Took]) -> Took:
             return None
         return math.fsum(v * part.answers for v, part in zip(known, held, strict=True)) / answers
 
+    seconds = mean([part.seconds for part in held])
+    times: Counter[int] = Counter()
+    for part in held if seconds is not None else ():
+        times.update(part.milliseconds)
     return Took(
         answers=answers,
         prompt_tokens=mean([part.prompt_tokens for part in held]),
         completion_tokens=mean([part.completion_tokens for part in held]),
-        seconds=mean([part.seconds for part in held]),
+        seconds=seconds,
+        milliseconds=times,
     )

@@ -40,6 +40,8 @@ def answers(parser: ArgumentParser) -> None:
     only = parser.add_mutually_exclusive_group()
     for kind, about in {
         AnswerFilter.WRONG: "only answers with the worst score there is",
+        AnswerFilter.MISSED: "only positive cases that were not answered as positive",
+        AnswerFilter.FALSE_ALARM: "only negative cases that were answered as positive",
         AnswerFilter.UNREAD: "only answers in which the extraction found nothing",
         AnswerFilter.FAILED: "only requests without an answer",
     }.items():
@@ -84,6 +86,7 @@ def comparing(parser: ArgumentParser) -> None:
         help="a difference too small to matter, in the metric's units: says what is not inferior "
         "and what is equivalent (default: the suite file's)",
     )
+    prevalence(parser)
     form(parser)
 
 

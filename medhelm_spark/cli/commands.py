@@ -286,6 +286,7 @@ def compare(args: Namespace) -> int:
         release=args.release,
         scenario=args.scenario,
         margin=args.margin,
+        prevalence=prevalence_of(args.prevalence),
     )
     write_out(shown.render(args.format), args.output_file, command=args.name)
     return 0

@@ -74,15 +74,15 @@ class Model:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """What a million tokens cost, in whatever currency the site counts in.
-
-    `as_of` is the day of which the prices are known, as `2024-10-02`: a list price may have changed
-    since. None for a site's own, which it answers for.
-    """
+    """What a million tokens cost."""
 
     prompt: float
     completion: float
     as_of: str | None = None
+    """The day of which the prices are known, as `2024-10-02`: a list price may have changed since.
+    None for a site's own, which it answers for."""
+    currency: str | None = None
+    """As the site writes it, `USD`; None where it does not say."""
 
 
 def _above_zero(default: int | None = None) -> Any:

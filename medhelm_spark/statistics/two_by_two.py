@@ -32,7 +32,7 @@ the shares (Donner and Zou 2012; Newcombe 2016); sums over both classes have MOV
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -113,6 +113,17 @@ class ClassAnswers:
         share = float(self.is_positive.mean()) if len(self.is_positive) else 0.0
         return share if 0 < share < 1 else None
 
+    def only(self, places: NDArray[np.int64]) -> "ClassAnswers":
+        """The answers in these places, in the order of the places."""
+        costs = self.costs
+        return replace(
+            self,
+            is_positive=self.is_positive[places],
+            given=self.given[places],
+            clusters=None if self.clusters is None else self.clusters[places],
+            costs=replace(costs, of_answers=costs.of_answers[places]) if costs else None,
+        )
+
     @cached_property
     def num_clusters(self) -> int | None:
         """How many clusters the answers make."""
@@ -180,7 +191,7 @@ def at_prevalence(answers: ClassAnswers, prevalence: float) -> AtPrevalence | No
         npv=_predictive(shares[False, NEGATIVE], shares[True, NEGATIVE], found / missing),
         missed=shares[True, POSITIVE].less_from(1.0).times(CASES * found),
         false_alarms=shares[False, POSITIVE].times(CASES * missing),
-        without_answer=_sum(
+        without_answer=summed(
             shares[True, NEITHER].times(CASES * found),
             shares[False, NEITHER].times(CASES * missing),
         ),
@@ -211,10 +222,10 @@ def _cost(answers: ClassAnswers, prevalence: float) -> Estimated | None:
     positive, negative = answers.cost(True), answers.cost(False)
     if positive is None or negative is None:
         return None
-    return _sum(positive.times(CASES * prevalence), negative.times(CASES * (1 - prevalence)))
+    return summed(positive.times(CASES * prevalence), negative.times(CASES * (1 - prevalence)))
 
 
-def _sum(first: Estimated, second: Estimated) -> Estimated:
+def summed(first: Estimated, second: Estimated) -> Estimated:
     """The sum of two independent numbers, with MOVER's interval."""
     value = first.value + second.value
     ends = (first.low, second.low, first.high, second.high)

@@ -48,7 +48,7 @@ def test_a_benchmark_shows_what_applies_to_it_and_nothing_made_up(monkeypatch, l
     assert "in 1,000 cases" not in text
     notes = words(opened(monkeypatch, lake, suite=SUITE, view="Metrics", benchmark="Notes"))
     assert "neither classes nor log-probabilities" in notes
-    assert "careful 12 40 6.0 0.25 -" in notes
+    assert "careful 12 40 6.0 0.25 0.25 0.25 -" in notes
 
 
 def test_prices_of_the_site_give_money(monkeypatch, lake, tmp_path) -> None:
@@ -61,7 +61,7 @@ def test_prices_of_the_site_give_money(monkeypatch, lake, tmp_path) -> None:
     )
     streamlit.cache_resource.clear()
     test = opened(monkeypatch, lake, suite=SUITE, view="Metrics", benchmark="Notes")
-    assert "careful 12 40 6.0 0.25 0.13" in words(test)
+    assert "careful 12 40 6.0 0.25 0.25 0.25 0.13" in words(test)
     (tmp_path / "prod_env" / "model_deployments.yaml").write_text("model_deployments: secret\n")
     streamlit.cache_resource.clear()
     text = words(opened(monkeypatch, lake, suite=SUITE, view="Metrics", benchmark="Notes"))

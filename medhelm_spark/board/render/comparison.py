@@ -1,8 +1,11 @@
 """Paired differences as a report: a decision per benchmark, with what it rests on."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 
+from medhelm_spark.board.practical import PracticalDifference
+from medhelm_spark.board.render.practical import practical_table, records as practical_records
+from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.jury_evidence import mark_note
 from medhelm_spark.render.report import ROUNDED, Report, formatted
 from medhelm_spark.render.table import TextTable, number_text
@@ -32,18 +35,29 @@ FIELDS = (*_PAIR_FIELDS, *_DIFFERENCE_FIELDS, *_COMPUTED)
 
 
 def render(
-    pairs: Sequence[BoardPair], output_format: str, *, banner: str = "", filters: str = ""
+    pairs: Sequence[BoardPair],
+    output_format: str,
+    *,
+    practical: Sequence[PracticalDifference] = (),
+    prices: Mapping[str, Prices] | None = None,
+    banner: str = "",
+    filters: str = "",
 ) -> str:
-    """The comparison in one of `report.FORMATS`, with a newline at its end."""
-    return formatted(comparison_report(pairs, banner, filters), output_format)
+    """The comparison in one of `report.FORMATS`, with a newline at its end.
 
-
-def comparison_report(pairs: Sequence[BoardPair], banner: str = "", filters: str = "") -> Report:
-    """The pairs in the order given, and every number as data."""
+    Args:
+        pairs: in the order in which they are shown.
+        output_format: one of `report.FORMATS`; CSV has the pairs alone.
+        practical: what two models differ by beside the main metric.
+        prices: of deployments by name.
+        banner: what stands above.
+        filters: which runs were left out.
+    """
     records = [record(pair) for pair in pairs]
-    return Report(
-        tables=[comparison_table(pairs)],
-        content={"pairs": records},
+    more = [practical_table(practical, prices)] if practical else []
+    report = Report(
+        tables=[comparison_table(pairs), *more],
+        content={"pairs": records, "practical_differences": practical_records(practical)},
         fields=FIELDS,
         records=records,
         rounding=ROUNDED if pairs else "",
@@ -51,6 +65,7 @@ def comparison_report(pairs: Sequence[BoardPair], banner: str = "", filters: str
         banner=banner,
         filters=filters,
     )
+    return formatted(report, output_format)
 
 
 def comparison_table(pairs: Sequence[BoardPair]) -> TextTable:
@@ -171,7 +186,8 @@ def column_notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
         yield (
             "Within margin: not inferior where the 95 % interval excludes a loss of the margin, "
             "equivalent where all of it lies within the margin on both sides; each row by itself, "
-            "not adjusted for the others."
+            "not adjusted for the others. A model that is shown to be better is not inferior at any "
+            "margin."
         )
 
 

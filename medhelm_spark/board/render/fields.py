@@ -164,6 +164,8 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "prompt_tokens": "mean tokens of a prompt",
         "completion_tokens": "mean tokens of an answer",
         "seconds": "mean seconds from request to answer",
+        "median_seconds": "half of the answers took at most so many seconds",
+        "slow_seconds": "95 % of the answers took at most so many seconds",
         "money_per_1000": "what 1,000 answers cost by the prices of the deployment, in their "
         "currency; none where it has none",
     },

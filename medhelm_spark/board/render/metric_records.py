@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics, RunMetrics
+from medhelm_spark.board.practical import Stated
 from medhelm_spark.board.render.metrics import money, overall_table, tables_of
-from medhelm_spark.board.render.risk import Risk, Stated, counts_of, lead, prevalence_of, risks_of
+from medhelm_spark.board.render.risk import Risk, counts_of, lead, prevalence_of, risks_of
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.render.report import ROUNDED, Report, formatted
 from medhelm_spark.render.table import TextTable
@@ -28,7 +29,14 @@ _COUNTS = (
     "true_negatives",
     "negatives_without_answer",
 )
-_TOOK = ("answers", "prompt_tokens", "completion_tokens", "seconds")
+_TOOK = (
+    "answers",
+    "prompt_tokens",
+    "completion_tokens",
+    "seconds",
+    "median_seconds",
+    "slow_seconds",
+)
 FIELDS = (
     *("scenario_name", "display_name", "part", "split", "positive", "model_deployment", "rule"),
     *("run_spec_id", "prevalence", "prevalence_is_stated", *_COUNTS, "num_clusters"),

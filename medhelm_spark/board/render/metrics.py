@@ -3,14 +3,30 @@
 from collections.abc import Mapping, Sequence
 
 from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics, RunMetrics
-from medhelm_spark.board.render.risk import Stated, prevalence_of, risk_table, two_by_two_table
+from medhelm_spark.board.practical import Stated
+from medhelm_spark.board.render.practical import price_note
+from medhelm_spark.board.render.risk import (
+    difference_table,
+    prevalence_of,
+    risk_table,
+    two_by_two_table,
+)
 from medhelm_spark.board.took import Took, together
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.render.table import TextTable, interval_text, number_text
 from medhelm_spark.statistics.two_by_two import CASES
 
-TOOK = ("Model", "Answers", "Prompt tokens", "Output tokens", "Seconds", "Money for 1,000")
+TOOK = (
+    "Model",
+    "Answers",
+    "Prompt tokens",
+    "Output tokens",
+    "Seconds",
+    "Half within",
+    "95 % within",
+    "Money for 1,000",
+)
 _RATES: Mapping[str, str] = {
     "sensitivity": "Sensitivity",
     "specificity": "Specificity",
@@ -34,9 +50,10 @@ _CALIBRATION: Mapping[str, str] = {
     "selective_cov_acc_area": "Selective accuracy",
 }
 TOOK_NOTE = (
-    "Means per answer, without judges and changed copies. Money: by the prices in "
-    "model_deployments.yaml and in their currency; - where the file states no prices."
+    "Means per answer, without judges and changed copies; Half within, 95 % within: so many of the "
+    "answers took at most so many seconds."
 )
+NO_PRICES = "Money: - where model_deployments.yaml states no prices."
 
 
 def tables_of(
@@ -47,7 +64,7 @@ def tables_of(
         return []
     prevalence = prevalence_of(held, stated)
     tables = (
-        *([risk_table(held, prevalence)] if prevalence else ()),
+        *([risk_table(held, prevalence), difference_table(held, prevalence)] if prevalence else ()),
         two_by_two_table(held),
         rates_table(held),
         classes_table(held),
@@ -165,7 +182,12 @@ def took_table(held: BenchmarkMetrics, prices: Mapping[str, Prices]) -> TextTabl
 def overall_table(
     benchmarks: Sequence[BenchmarkMetrics], prices: Mapping[str, Prices]
 ) -> TextTable:
-    """The same over all answers of all benchmarks, by deployment."""
+    """The same over all answers of all benchmarks, by deployment.
+
+    Without rows where it would repeat the table of the only benchmark.
+    """
+    if len(benchmarks) == 1 and has_tables(benchmarks[0]):
+        return _took_table("", [], prices)
     held: dict[str, list[Took]] = {}
     for benchmark in benchmarks:
         for run in benchmark.runs:
@@ -179,7 +201,9 @@ def _took_table(
     title: str, rows: Sequence[tuple[str, str, Took]], prices: Mapping[str, Prices]
 ) -> TextTable:
     cells = [(name, *_took_cells(took, prices.get(deployment))) for name, deployment, took in rows]
-    return TextTable(title=title, header=TOOK, rows=cells, notes=(TOOK_NOTE,))
+    own = {deployment: prices[deployment] for _, deployment, _ in rows if deployment in prices}
+    notes = (TOOK_NOTE, price_note(own) or NO_PRICES)
+    return TextTable(title=title, header=TOOK, rows=cells, notes=notes)
 
 
 def _took_cells(took: Took, prices: Prices | None) -> tuple[str, ...]:
@@ -189,6 +213,8 @@ def _took_cells(took: Took, prices: Prices | None) -> tuple[str, ...]:
         _mean_text(took.prompt_tokens, 0),
         _mean_text(took.completion_tokens, 1),
         _mean_text(took.seconds, 2),
+        _mean_text(took.median_seconds, 2),
+        _mean_text(took.slow_seconds, 2),
         _mean_text(cost, 2),
     )
 

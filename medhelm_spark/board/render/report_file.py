@@ -10,7 +10,9 @@ from itertools import groupby
 
 from medhelm_spark.board import BoardRun, BoardSource
 from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics
+from medhelm_spark.board.practical import Stated
 from medhelm_spark.board.render import comparison
+from medhelm_spark.board.render.benchmark_facts import benchmark_facts
 from medhelm_spark.board.render.board import counts, marked_mean, rank_text, remarks
 from medhelm_spark.board.render.charts import (
     CURVE_NOTE,
@@ -24,15 +26,13 @@ from medhelm_spark.board.render.charts import (
     svg,
 )
 from medhelm_spark.board.render.metrics import has_tables, overall_table, tables_of
-from medhelm_spark.board.render.risk import Stated, lead, prevalence_of
+from medhelm_spark.board.render.risk import lead, prevalence_of
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.render.table import TextTable, html_table, interval_text, number_text
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
-from medhelm_spark.statistics.cell import BoardCell
-from medhelm_spark.statistics.comparison import OTHER
 from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.version import VERSION
 
@@ -160,6 +160,7 @@ def report_file(
     facts: ReportFacts,
     cards: Mapping[str, ScenarioCard] | None = None,
     *,
+    runs: Sequence[BoardRun] = (),
     metrics: Sequence[BenchmarkMetrics] = (),
     stated: Stated = None,
     prices: Mapping[str, Prices] | None = None,
@@ -169,7 +170,8 @@ def report_file(
     Args:
         board: with its paired differences.
         facts: what it says of itself.
-        cards: by scenario name; they tell more of the benchmarks where given.
+        cards: by scenario name; they describe the benchmarks.
+        runs: those behind the board; they say what was asked.
         metrics: of its benchmarks, what main metrics leave out.
         stated: the prevalence that they are read at; None: the data's.
         prices: of deployments by name.
@@ -189,7 +191,7 @@ def report_file(
         *_heat(board),
         *_pairs(board),
         "<h2>Benchmarks</h2>",
-        *(_benchmark(column, board, (cards or {})) for column in board.columns),
+        *(_benchmark(column, board, cards or {}, runs, metrics) for column in board.columns),
         "<h2>How to read it</h2>",
         _facts(list(TERMS.items())),
         _exact(board),
@@ -317,24 +319,25 @@ def _pairs(board: Leaderboard) -> Iterator[str]:
         yield f'<div class="wide">{html_table(table.header, table.rows, table.notes)}</div>'
 
 
-def _benchmark(column: BoardColumn, board: Leaderboard, cards: Mapping[str, ScenarioCard]) -> str:
-    """A benchmark's card: what it asks, of whom, how it is measured."""
+def _benchmark(
+    column: BoardColumn,
+    board: Leaderboard,
+    cards: Mapping[str, ScenarioCard],
+    runs: Iterable[BoardRun],
+    metrics: Sequence[BenchmarkMetrics],
+) -> str:
+    """A benchmark's card: what it asks, of whom, how it is measured, what limits it."""
     place = board.columns.index(column)
     cells = [cell for row in board.rows if (cell := row.cells[place])]
-    card = cards.get(column.scenario_name)
-    clusters = {cell.cluster_column for cell in cells if cell.cluster_column}
-    lines = {
-        "Task": card.description if card else "",
-        "Category": ", ".join(filter(None, [column.category, column.subcategory])),
-        "Access level": column.access_level,
-        "Metric": column.main_metric + (", lower is better" if column.lower_is_better else ""),
-        "Instances": f"{max((cell.total for cell in cells), default=0):,}",
-        "Clustered by": ", ".join(sorted(clusters)),
-        "Can detect, planned": "" if column.detectable is None else f"{column.detectable:.3f}",
-        "Licence": card.licence if card else "",
-        "Data": ", ".join(sorted(filter(None, set(map(_data_version, cells))))),
-    }
-    known = [(name, str(value)) for name, value in lines.items() if value]
+    units = {unit for cell in cells for unit in cell.run_spec_ids}
+    own = [held for held in metrics if held.benchmark.scenario_name == column.scenario_name]
+    known = benchmark_facts(
+        column,
+        cells,
+        [run.run_spec for run in runs if run.run_spec.run_spec_id in units],
+        cards.get(column.scenario_name),
+        [held for held in own if any(run.run.run_spec.run_spec_id in units for run in held.runs)],
+    )
     return f"<h3>{_text(column.display_name)}</h3>{_facts(known)}"
 
 
@@ -374,11 +377,6 @@ def _exact_pairs(board: Leaderboard) -> Iterator[Sequence[object]]:
         record = comparison.record(pair)
         benchmark = f"{record['scenario_name']} ({record['main_metric']})"
         yield record["first"], record["second"], benchmark, *(record[name] for name in _OF_PAIR)
-
-
-def _data_version(cell: BoardCell) -> str:
-    """The data version behind a mean; empty for the mean of several parts."""
-    return cell.configuration.get("data", "").removeprefix(OTHER)
 
 
 def _facts(lines: Iterable[tuple[str, str]]) -> str:

@@ -1,12 +1,20 @@
 """What models come to at a prevalence: missed cases, false alarms, declared cost."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics, BenchmarkRuns, RunMetrics
+from medhelm_spark.board.class_answers import in_common
+from medhelm_spark.board.practical import Stated
 from medhelm_spark.domain.pluralize import first_of
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.render.table import TextTable
+from medhelm_spark.statistics.class_differences import (
+    ClassDifference,
+    CostLine,
+    cheapest_range,
+    difference_at,
+)
 from medhelm_spark.statistics.two_by_two import (
     CASES,
     NEGATIVE,
@@ -17,9 +25,6 @@ from medhelm_spark.statistics.two_by_two import (
     always,
     at_prevalence,
 )
-
-Stated = float | Mapping[str, float] | None
-"""The prevalence that a reader states: of all benchmarks, or by scenario name; None: the data's."""
 
 RULES: Mapping[int, str] = {POSITIVE: "always positive", NEGATIVE: "always negative"}
 """The rules that give one answer to every case, by this answer: a model has to beat them."""
@@ -32,6 +37,7 @@ RISK = (
     "PPV",
     "NPV",
 )
+DIFFERENCES = ("Model", "Missed", "False alarms", "Declared cost", "Cases, positive + negative")
 TWO_BY_TWO = (
     "Model",
     "True positive",
@@ -64,8 +70,12 @@ class Prevalence:
         return f"{100 * self.share:.3g} % ({'as stated' if self.is_stated else 'as in the data'})"
 
 
-def check_stated(stated: Stated, held: Sequence[BenchmarkMetrics]) -> None:
+def check_stated(stated: Stated, known: Collection[str]) -> None:
     """Refuse a prevalence that is none, or is stated of what is not shown.
+
+    Args:
+        stated: the prevalence.
+        known: the scenarios that have a positive class.
 
     Raises:
         ConfigError: It is not between 0 and 1.
@@ -76,7 +86,6 @@ def check_stated(stated: Stated, held: Sequence[BenchmarkMetrics]) -> None:
         if share is not None and not 0 < share < 1:
             of = f" of {name!r}" if name else ""
             raise ConfigError(f"prevalence{of} is {share!r}; allowed: a number between 0 and 1.")
-    known = {one.benchmark.scenario_name for one in held if one.prevalence is not None}
     for name in filter(None, by_name):
         if name not in known:
             raise UnknownNameError("scenario", name, known, where="prevalence")
@@ -133,9 +142,21 @@ def lead(held: BenchmarkMetrics, prevalence: Prevalence) -> Iterator[str]:
             "cases and false alarms are not weighed against each other."
         )
         return
-    yield f"Of the models, {_least(costs, 'cost')}."
+    yield f"Of the models, {_least(costs, 'cost')}{_beside_models(held, prevalence)}."
     rule = min((risk for risk in risks if not risk.run), key=lambda each: _value(each, "cost"))
     yield _beside_rule(costs, rule)
+    yield from _where_cheapest(costs)
+
+
+def _beside_models(held: BenchmarkMetrics, prevalence: Prevalence) -> str:
+    """Which models the one with the lowest cost is shown to beat, by paired intervals."""
+    sides: dict[str, list[str]] = {"shown to cost less than": [], "not shown to cost less than": []}
+    for other in differences_of(held, prevalence):
+        low = _low(other.less_reference.cost)
+        side = "shown to cost less than" if low > 0 else "not shown to cost less than"
+        sides[side].append(other.name)
+    said = [f"{side} {first_of(names, 8)}" for side, names in sides.items() if names]
+    return "".join(f"; {part}" for part in said)
 
 
 def _beside_rule(costs: Sequence[Risk], rule: Risk) -> str:
@@ -147,10 +168,76 @@ def _beside_rule(costs: Sequence[Risk], rule: Risk) -> str:
         side = "more" if _low(risk.at.cost) > limit else side
         sides[side].append(risk.name)
     said = [f"{side}: {first_of(names, 8)}" for side, names in sides.items() if names]
-    return (
-        f"Cost beside {rule.name}, {limit:.1f}: {'; '.join(said)}. "
-        "The costs of two models are not tested against each other."
-    )
+    return f"Cost beside {rule.name}, {limit:.1f}: {'; '.join(said)}."
+
+
+def _where_cheapest(costs: Sequence[Risk]) -> Iterator[str]:
+    """The prevalences between which the model with the lowest cost keeps the lowest cost."""
+    cheapest = min(costs, key=lambda risk: _value(risk, "cost"))
+    lines = {risk.name: line for risk in costs if (line := _line(risk))}
+    answers = cheapest.run.answers if cheapest.run else None
+    if answers is None or answers.costs is None:
+        return
+    rules = [
+        CostLine(name=RULES[given], in_positive=positive, in_negative=negative)
+        for given, pairs in answers.costs.always.items()
+        for positive, negative in pairs
+    ]
+    others = [line for name, line in lines.items() if name != cheapest.name]
+    held = cheapest_range(lines[cheapest.name], [*others, *rules])
+    if held is None:
+        yield f"At no prevalence does {cheapest.name} cost less than every other model and rule."
+        return
+    ends = [
+        f"{way} {100 * share:.3g} % {name} costs less"
+        for way, share, name in (("below", held.low, held.below), ("above", held.high, held.above))
+        if name
+    ]
+    if ends:
+        yield (
+            f"{cheapest.name} costs least only in a range of prevalences: {', and '.join(ends)} "
+            "(point estimates)."
+        )
+
+
+def _line(risk: Risk) -> CostLine | None:
+    """The cost of a model as a line over the prevalence."""
+    answers = risk.run.answers if risk.run else None
+    positive = answers.cost(True) if answers else None
+    negative = answers.cost(False) if answers else None
+    if positive is None or negative is None:
+        return None
+    return CostLine(name=risk.name, in_positive=positive.value, in_negative=negative.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RiskDifference:
+    """A model less the reference, on the cases that both answered."""
+
+    name: str
+    reference: str
+    less_reference: ClassDifference
+
+
+def differences_of(held: BenchmarkMetrics, prevalence: Prevalence) -> list[RiskDifference]:
+    """Each model against the one with the lowest declared cost; without costs, fewest missed."""
+    risks = [risk for risk in risks_of(held, prevalence) if risk.run]
+    priced = [risk for risk in risks if risk.at.cost]
+    if len(risks) < 2:
+        return []
+    by = "cost" if priced else "missed"
+    reference = min(priced or risks, key=lambda risk: _value(risk, by))
+    found = []
+    for risk in risks:
+        if risk is reference or not (risk.run and risk.run.by_case):
+            continue
+        if reference.run and reference.run.by_case:
+            ours, theirs = in_common(risk.run.by_case, reference.run.by_case)
+            if less := difference_at(ours, theirs, prevalence.share):
+                found.append(
+                    RiskDifference(name=risk.name, reference=reference.name, less_reference=less)
+                )
+    return found
 
 
 _NAMES = {
@@ -192,6 +279,12 @@ def estimated_text(held: Estimated | None, digits: int) -> str:
     return f"{value} [{held.low:.{digits}f}, {held.high:.{digits}f}]"
 
 
+def signed_text(held: Estimated | None, digits: int) -> str:
+    """`+12.0 [4.1, 33.0]`; `-` where there is none."""
+    text = estimated_text(held, digits)
+    return f"+{text}" if held and round(held.value, digits) > 0 else text
+
+
 def risk_table(held: BenchmarkMetrics, prevalence: Prevalence) -> TextTable:
     """What each model comes to in CASES cases."""
     return TextTable(
@@ -223,6 +316,31 @@ def _risk_cells(risk: Risk) -> tuple[str, ...]:
         estimated_text(at.cost, 1),
         estimated_text(at.ppv, 3),
         estimated_text(at.npv, 3),
+    )
+
+
+def difference_table(held: BenchmarkMetrics, prevalence: Prevalence) -> TextTable:
+    """What each model has more of in CASES cases than the model with the lowest cost."""
+    found = differences_of(held, prevalence)
+    reference = found[0].reference if found else ""
+    return TextTable(
+        title=f"{held.benchmark.title}: more than {reference}, in {CASES:,} cases",
+        header=DIFFERENCES,
+        rows=[
+            (
+                each.name,
+                signed_text(each.less_reference.missed, 1),
+                signed_text(each.less_reference.false_alarms, 1),
+                signed_text(each.less_reference.cost, 1),
+                f"{each.less_reference.num_positive:,} + {each.less_reference.num_negative:,}",
+            )
+            for each in found
+        ],
+        notes=(
+            f"The model of the row less {reference}, on the cases that both answered; "
+            "[low, high]: 95 % intervals of paired differences, each row by itself, not adjusted "
+            "for the others. An interval without 0: the two are shown to differ.",
+        ),
     )
 
 

@@ -163,10 +163,17 @@ def test_answers_behind_a_metric_of_the_run_are_right_or_wrong(tmp_path: Path) -
         ("right", None, "no_answer"),
     ]
     assert shown.notes == (
-        f"triage_choice of {ALPHA}: 4 answers, 2 wrong, 0 unread, 1 failed; "
-        "sensitivity is of the whole run, right 1 or 0 of each answer",
+        f"triage_choice of {ALPHA}: 4 answers, 2 wrong, 1 missed, 1 false alarm, 0 unread, 1 "
+        "failed; sensitivity is of the whole run, right 1 or 0 of each answer",
     )
-    for only, numbers in (("wrong", [2, 3]), ("failed", [4]), ("unread", [])):
+    listed_by = {
+        "wrong": [2, 3],
+        "missed": [3],
+        "false-alarm": [2],
+        "failed": [4],
+        "unread": [],
+    }
+    for only, numbers in listed_by.items():
         listed = evaluation(lake).answers("triage_choice", ALPHA, suite="s1", only=only)
         assert [answer.number for answer in listed.answers] == numbers
 

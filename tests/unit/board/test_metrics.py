@@ -5,16 +5,18 @@ import io
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from deltalake import write_deltalake
 
 from medhelm_spark import Evaluation
-from medhelm_spark.board import choose, load_runs
+from medhelm_spark.board import choose, disagreements, load_runs
 from medhelm_spark.board.benchmark_metrics import (
     BenchmarkMetrics,
     benchmark_metrics,
     benchmarks_of,
 )
+from medhelm_spark.board.class_answers import CaseAnswers, in_common
 from medhelm_spark.board.render.fields import FIELDS
 from medhelm_spark.board.render.metric_records import metrics_report, render_metrics
 from medhelm_spark.board.render.metrics import (
@@ -25,7 +27,16 @@ from medhelm_spark.board.render.metrics import (
     overall_table,
     tables_of,
 )
-from medhelm_spark.board.render.risk import counts_of, lead, prevalence_of, risk_table
+from medhelm_spark.board.render.practical import price_note
+from medhelm_spark.board.render.risk import (
+    counts_of,
+    difference_table,
+    differences_of,
+    lead,
+    prevalence_of,
+    risk_table,
+)
+from medhelm_spark.board.took import Took, together
 from medhelm_spark.cli import main
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.errors import ConfigError, UnknownNameError
@@ -80,18 +91,54 @@ def test_what_errors_cost_shows_who_is_no_better_than_one_answer_to_all(held) ->
         "always positive": 800.0,
         "always negative": 2000.0,
     }
-    first, cheapest, beaten = lead(referral, prevalence)
+    first, cheapest, beaten, turns = lead(referral, prevalence)
     assert f"fewest missed: {ALARMIST}, 0.0" in first
     assert f"fewest false alarms: {QUIET}, 10.0" in first
     assert f"lowest declared cost: {CAREFUL}, 400.0" in cheapest
+    assert cheapest.endswith(f"; shown to cost less than {ALARMIST}, {QUIET}.")
     assert beaten == (
         f"Cost beside always positive, 800.0: less: {CAREFUL}; more: {QUIET}; "
-        f"not shown to differ: {ALARMIST}. The costs of two models are not tested against "
-        "each other."
+        f"not shown to differ: {ALARMIST}."
+    )
+    # careful less quiet: 10 (1 - p) 14/160 = 1110 p / 200; alarmist less careful likewise
+    assert turns == (
+        f"{CAREFUL} costs least only in a range of prevalences: below 1.84 % {QUIET} costs less, "
+        f"and above 35.1 % {ALARMIST} costs less (point estimates)."
     )
     rare = prevalence_of(referral, {"referral": 0.02})
     assert str(rare) == "2 % (as stated)"
     assert "always negative, 200.0" in list(lead(referral, rare))[2]
+
+
+def test_models_are_compared_case_by_case_in_missed_cases_alarms_and_cost(held) -> None:
+    referral = named(held, "Referral")
+    prevalence = prevalence_of(referral)
+    found = {each.name: each.less_reference for each in differences_of(referral, prevalence)}
+    assert list(found) == [ALARMIST, QUIET]
+    alarmist = found[ALARMIST]
+    assert (alarmist.num_positive, alarmist.num_negative) == (40, 160)
+    assert alarmist.missed.value == pytest.approx(1000 * (0 - 6) / 200)
+    assert alarmist.false_alarms.value == pytest.approx(1000 * (150 - 16) / 200)
+    assert alarmist.cost.value == pytest.approx(1000 * (150 - 80) / 200)
+    assert alarmist.missed.high < 0 < alarmist.cost.low
+    table = difference_table(referral, prevalence)
+    assert table.title == "Referral: more than careful, in 1,000 cases"
+    assert table.rows[0][-1] == "40 + 160"
+
+
+def test_cases_that_one_model_lacks_are_in_no_difference(held) -> None:
+    careful, quiet = (
+        next(run for run in named(held, "Referral").runs if run.name == name)
+        for name in (CAREFUL, QUIET)
+    )
+    some = CaseAnswers(
+        answers=quiet.by_case.answers.only(np.arange(30, 200)[::-1]),
+        rows=quiet.by_case.rows.take(list(range(30, 200))[::-1]),
+    )
+    ours, theirs = in_common(careful.by_case, some)
+    assert len(ours.given) == 170
+    assert ours.is_positive.tolist() == theirs.is_positive.tolist()
+    assert theirs.costs.of_answers.sum() == quiet.by_case.answers.costs.of_answers[30:].sum()
 
 
 def test_a_benchmark_without_a_positive_class_shows_its_classes_alone(held) -> None:
@@ -129,6 +176,58 @@ def test_a_calibration_curve_needs_log_probabilities(held) -> None:
     assert (wrong.count, wrong.right.value, right.count, right.right.value) == (26, 0.0, 174, 1.0)
 
 
+def test_half_and_nearly_all_answers_took_at_most_so_long() -> None:
+    took = Took(
+        answers=20,
+        prompt_tokens=1,
+        completion_tokens=1,
+        seconds=0.2,
+        milliseconds={900: 1, 100: 10, 200: 8, 5000: 1},
+    )
+    assert (took.median_seconds, took.slow_seconds) == (0.1, 0.9)
+    both = together([took, took])
+    assert (both.answers, both.median_seconds, both.slow_seconds) == (40, 0.1, 0.9)
+    unknown = Took(answers=3, prompt_tokens=None, completion_tokens=None, seconds=None)
+    assert (unknown.median_seconds, together([took, unknown]).slow_seconds) == (None, None)
+
+
+def test_prices_name_their_currency_and_day() -> None:
+    dated = Prices(prompt=1, completion=2, as_of="2026-10-02", currency="USD")
+    assert price_note({"b": dated, "a": Prices(prompt=1, completion=2)}) == (
+        "Money: by the prices in model_deployments.yaml: a in an unstated currency without a day "
+        "(`as_of`); b in USD of 2026-10-02."
+    )
+    assert price_note({}) == ""
+
+
+def test_two_models_are_compared_beside_the_main_metric(lake: Path) -> None:
+    shown = site(lake).compare(CAREFUL, QUIET, suite=SUITE, prevalence={"referral": 0.02})
+    found = {each.quantity.value: each for each in shown.practical}
+    missed = found["missed"]
+    assert (missed.first, missed.second) == (pytest.approx(3.0), pytest.approx(15.0))
+    assert missed.difference.value == pytest.approx(-12.0)
+    assert (missed.n, found["false alarms"].n, found["declared cost"].n) == (40, 160, 200)
+    assert "Referral at a prevalence of 2 % (as stated)" in shown.render()
+    content = json.loads(shown.render("json"))
+    assert {row["quantity"] for row in content["practical_differences"]} == set(found)
+    assert not site(lake).compare(suite=SUITE).practical
+    with pytest.raises(ConfigError, match="prevalence is for two models; these are 3"):
+        site(lake).compare(suite=SUITE, prevalence=0.1)
+    with pytest.raises(UnknownNameError, match="Known: referral"):
+        site(lake).compare(CAREFUL, QUIET, suite=SUITE, prevalence={"notes": 0.1})
+    with pytest.raises(ConfigError, match="between 0 and 1"):
+        site(lake).compare(CAREFUL, QUIET, suite=SUITE, prevalence=1.0)
+
+
+def test_the_report_says_what_was_asked_and_what_limits_it(lake: Path) -> None:
+    html = site(lake).report(suite=SUITE).html
+    facts = html[html.index("<h2>Benchmarks</h2>") :]
+    assert "<dt>Positive cases</dt><dd>40 of 200 (urgent)</dd>" in facts
+    assert "<dt>Answers</dt><dd>at most 16 tokens, temperature 0</dd>" in facts
+    assert "<dt>Prompt</dt><dd>generation, no examples</dd>" in facts
+    assert "<dt>Read by</dt><dd>strict</dd>" in facts
+
+
 def test_tokens_seconds_and_money_of_an_answer(held) -> None:
     took = {run.name: run.took for run in named(held, "Referral").runs}[CAREFUL]
     assert took
@@ -137,7 +236,9 @@ def test_tokens_seconds_and_money_of_an_answer(held) -> None:
     assert money(took, PRICES[CAREFUL]) == pytest.approx((40 * 2 + 6 * 8) / 1000)
     assert money(took, None) is None
     overall = {row[0]: row[1:] for row in overall_table(held, PRICES).rows}
-    assert overall[CAREFUL] == ("272", "40", "6.0", "0.25", "0.13")
+    assert overall[CAREFUL] == ("272", "40", "6.0", "0.25", "0.25", "0.25", "0.13")
+    alone = overall_table([named(held, "Referral")], PRICES)
+    assert not alone.rows  # the benchmark's own table has them
     assert overall[QUIET][-1] == "-"
 
 
@@ -231,3 +332,14 @@ def test_what_cannot_be_shown_is_refused(
 ) -> None:
     assert main(["leaderboard", "-o", str(lake), "--suite", SUITE, *words]) == 1
     assert said in capsys.readouterr().err
+
+
+def test_answers_that_differ_are_listed_where_the_metric_is_of_the_whole_run(lake: Path) -> None:
+    reader = open_reader(str(lake))
+    runs = {run.run_spec.run_spec_id: run for run in load_runs(reader, choose(reader, SUITE))}
+    rows = disagreements(reader, runs[f"{CAREFUL}-referral"], runs[f"{QUIET}-referral"])
+    lost, won = ([row for row in rows if row.difference == sign] for sign in (-1, 1))
+    assert len(lost) + len(won) == len(rows)
+    assert rows == [*lost, *won]
+    # By place careful is wrong on 34 to 55 and 196 to 199, quiet on 10 to 41.
+    assert [len(lost), len(won)] == [14 + 4, 24]

@@ -1,0 +1,194 @@
+"""What two models differ by beside the main metric: missed cases, alarms, cost, tokens, seconds."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from medhelm_spark.board.class_answers import answers_of, in_common
+from medhelm_spark.board.runs import BoardRun
+from medhelm_spark.board.scores import scores_of, side_by_side
+from medhelm_spark.domain.deployment import Prices
+from medhelm_spark.domain.stats import UNBOUNDED
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.statistics.class_differences import difference_at
+from medhelm_spark.statistics.paired import Labels, Values, paired_difference
+from medhelm_spark.statistics.pairs import BoardPair
+from medhelm_spark.statistics.two_by_two import CASES, AtPrevalence, Estimated, at_prevalence
+
+Stated = float | Mapping[str, float] | None
+"""The prevalence that a reader states: of all benchmarks, or by scenario name; None: the data's."""
+
+
+class ComparedQuantity(StrEnum):
+    """What is compared; the first three in CASES cases, money in CASES answers, others in one."""
+
+    MISSED = "missed"
+    FALSE_ALARMS = "false alarms"
+    COST = "declared cost"
+    PROMPT_TOKENS = "prompt tokens"
+    OUTPUT_TOKENS = "output tokens"
+    SECONDS = "seconds"
+    MONEY = "money"
+
+
+OF_CLASSES = {
+    ComparedQuantity.MISSED: "missed",
+    ComparedQuantity.FALSE_ALARMS: "false_alarms",
+    ComparedQuantity.COST: "cost",
+}
+"""The quantities that need a positive class, with the field of `AtPrevalence` that has them."""
+_STATS = {
+    ComparedQuantity.PROMPT_TOKENS: "num_prompt_tokens",
+    ComparedQuantity.OUTPUT_TOKENS: "num_completion_tokens",
+    ComparedQuantity.SECONDS: "inference_runtime",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PracticalDifference:
+    """One quantity of two models on the answers that both have."""
+
+    scenario_name: str
+    display_name: str
+    first_name: str
+    second_name: str
+    quantity: ComparedQuantity
+    first: float
+    second: float
+    difference: Estimated
+    """First less second, with the 95 % interval of a paired difference."""
+    n: int
+    """The number of answers of each model; of missed cases the positive ones."""
+    prevalence: float | None = None
+    """The share of positive cases that the quantity is computed at; None where it needs none."""
+    is_stated: bool = False
+    """Whether a reader stated the prevalence; else it is that of these cases."""
+
+
+def practical_differences(
+    reader: Reader,
+    runs: Iterable[BoardRun],
+    pairs: Iterable[BoardPair],
+    *,
+    stated: Stated = None,
+    prices: Mapping[str, Prices],
+) -> Iterator[PracticalDifference]:
+    """The quantities that both models of each pair have.
+
+    Args:
+        reader: it has the scores of `runs`.
+        runs: those behind the pairs.
+        pairs: two models on a benchmark each.
+        stated: the prevalence of positive cases; None: that of the cases in common.
+        prices: of deployments by name.
+    """
+    by_id = {run.run_spec.run_spec_id: run for run in runs}
+    for pair in pairs:
+        both = (by_id[pair.run_spec_ids[0]], by_id[pair.run_spec_ids[1]])
+        split = both[0].cell.split if both[0].cell else both[0].run_spec.main_split
+        scores = scores_of(reader, pair.run_spec_ids, split)
+        share = stated.get(pair.scenario_name) if isinstance(stated, Mapping) else stated
+        yield from _of_classes(pair, both, scores, share)
+        yield from _of_answers(pair, both, scores, prices)
+
+
+def _of_classes(
+    pair: BoardPair, runs: tuple[BoardRun, BoardRun], scores: pa.Table, share: float | None
+) -> Iterator[PracticalDifference]:
+    held = []
+    for run in runs:
+        of_run = pc.equal(scores["run_spec_id"], run.run_spec.run_spec_id)
+        held.append(answers_of(run.run_spec, scores.filter(of_run)))
+    if held[0] is None or held[1] is None:
+        return
+    first, second = in_common(held[0], held[1])
+    prevalence = share or first.prevalence
+    if prevalence is None:
+        return
+    less = difference_at(first, second, prevalence)
+    ours, theirs = at_prevalence(first, prevalence), at_prevalence(second, prevalence)
+    if not (less and ours and theirs):
+        return
+    sizes = {
+        ComparedQuantity.MISSED: less.num_positive,
+        ComparedQuantity.FALSE_ALARMS: less.num_negative,
+        ComparedQuantity.COST: less.num_positive + less.num_negative,
+    }
+    for quantity, name in OF_CLASSES.items():
+        difference: Estimated | None = getattr(less, name)
+        if difference:
+            yield PracticalDifference(
+                scenario_name=pair.scenario_name,
+                display_name=pair.display_name,
+                first_name=pair.first,
+                second_name=pair.second,
+                quantity=quantity,
+                first=_value(ours, name),
+                second=_value(theirs, name),
+                difference=difference,
+                n=sizes[quantity],
+                prevalence=prevalence,
+                is_stated=share is not None,
+            )
+
+
+def _value(at: AtPrevalence, name: str) -> float:
+    held: Estimated = getattr(at, name)
+    return held.value
+
+
+def _of_answers(
+    pair: BoardPair,
+    runs: tuple[BoardRun, BoardRun],
+    scores: pa.Table,
+    prices: Mapping[str, Prices],
+) -> Iterator[PracticalDifference]:
+    held = side_by_side(scores, pair.run_spec_ids, list(_STATS.values()))
+    values = {
+        quantity: held.values[:, :, place].astype(np.float64)
+        for place, quantity in enumerate(_STATS)
+    }
+    priced = [prices.get(run.run_spec.model_deployment) for run in runs]
+    if priced[0] and priced[1]:
+        values[ComparedQuantity.MONEY] = np.stack(
+            [
+                CASES
+                * (
+                    values[ComparedQuantity.PROMPT_TOKENS][place] * each.prompt
+                    + values[ComparedQuantity.OUTPUT_TOKENS][place] * each.completion
+                )
+                / 1e6
+                for place, each in enumerate((priced[0], priced[1]))
+            ]
+        )
+    for quantity, both in values.items():
+        if made := _paired(pair, quantity, both[0], both[1], held.clusters):
+            yield made
+
+
+def _paired(
+    pair: BoardPair,
+    quantity: ComparedQuantity,
+    ours: Values,
+    theirs: Values,
+    clusters: Labels | None,
+) -> PracticalDifference | None:
+    held = paired_difference(ours, theirs, UNBOUNDED, clusters)
+    if held.mean_difference is None:
+        return None
+    both = ~(np.isnan(ours) | np.isnan(theirs))
+    return PracticalDifference(
+        scenario_name=pair.scenario_name,
+        display_name=pair.display_name,
+        first_name=pair.first,
+        second_name=pair.second,
+        quantity=quantity,
+        first=float(ours[both].mean()),
+        second=float(theirs[both].mean()),
+        difference=Estimated(held.mean_difference, held.ci_low, held.ci_high),
+        n=held.n,
+    )

@@ -1,0 +1,108 @@
+"""Missed cases, alarms, cost, tokens, seconds and money of two models, as a table and as data."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+
+from medhelm_spark.board.practical import OF_CLASSES, PracticalDifference, ComparedQuantity
+from medhelm_spark.board.render.risk import signed_text
+from medhelm_spark.domain.deployment import Prices
+from medhelm_spark.render.table import TextTable
+from medhelm_spark.statistics.two_by_two import CASES
+
+HEADER = ("Benchmark", "What", "First", "Second", "First - second", "n")
+_DIGITS = {
+    ComparedQuantity.MISSED: 1,
+    ComparedQuantity.FALSE_ALARMS: 1,
+    ComparedQuantity.COST: 1,
+    ComparedQuantity.PROMPT_TOKENS: 1,
+    ComparedQuantity.OUTPUT_TOKENS: 1,
+    ComparedQuantity.SECONDS: 3,
+    ComparedQuantity.MONEY: 4,
+}
+
+
+def practical_table(
+    held: Sequence[PracticalDifference], prices: Mapping[str, Prices] | None = None
+) -> TextTable:
+    """A row for each quantity of a benchmark; the columns First and Second name the two models."""
+    models = dict.fromkeys((each.first_name, each.second_name) for each in held)
+    header = list(HEADER)
+    if len(models) == 1:
+        header[2:4] = next(iter(models))
+    return TextTable(
+        title="Beside the main metric",
+        header=tuple(header),
+        rows=[_cells(each) for each in held],
+        notes=tuple(_notes(held, prices or {})),
+    )
+
+
+def _cells(each: PracticalDifference) -> tuple[str, ...]:
+    digits = _DIGITS[each.quantity]
+    return (
+        each.display_name,
+        _what(each),
+        f"{each.first:,.{digits}f}",
+        f"{each.second:,.{digits}f}",
+        signed_text(each.difference, digits),
+        f"{each.n:,}",
+    )
+
+
+def _what(each: PracticalDifference) -> str:
+    """`missed in 1,000 cases`, `money for 1,000 answers`, `seconds`."""
+    if each.quantity in OF_CLASSES:
+        return f"{each.quantity} in {CASES:,} cases"
+    return (
+        f"money for {CASES:,} answers" if each.quantity is ComparedQuantity.MONEY else each.quantity
+    )
+
+
+def _notes(held: Sequence[PracticalDifference], prices: Mapping[str, Prices]) -> Iterable[str]:
+    if not held:
+        return
+    yield (
+        "First less second on the answers that both have; [low, high]: 95 % intervals of paired "
+        "differences, each row by itself, not adjusted for the others. An interval without 0: the "
+        "two are shown to differ."
+    )
+    at = {
+        f"{each.display_name} at a prevalence of {100 * each.prevalence:.3g} % "
+        f"({'as stated' if each.is_stated else 'as in the data'})"
+        for each in held
+        if each.prevalence is not None
+    }
+    if at:
+        yield f"Missed cases, false alarms and cost: {'; '.join(sorted(at))}."
+    priced = any(each.quantity is ComparedQuantity.MONEY for each in held)
+    if priced and (note := price_note(prices)):
+        yield note
+
+
+def price_note(prices: Mapping[str, Prices]) -> str:
+    """In which currency prices are, and of which day; empty without prices."""
+    if not prices:
+        return ""
+    by_day: dict[str, list[str]] = {}
+    for name, each in sorted(prices.items()):
+        day = f"of {each.as_of}" if each.as_of else "without a day (`as_of`)"
+        by_day.setdefault(f"in {each.currency or 'an unstated currency'} {day}", []).append(name)
+    said = "; ".join(f"{', '.join(names)} {day}" for day, names in by_day.items())
+    return f"Money: by the prices in model_deployments.yaml: {said}."
+
+
+def records(held: Iterable[PracticalDifference]) -> list[dict[str, object]]:
+    """Every number at full precision."""
+    made = []
+    for each in held:
+        record = asdict(each)
+        difference = record.pop("difference")
+        made.append(
+            {
+                **record,
+                "difference": difference["value"],
+                "ci_low": difference["low"],
+                "ci_high": difference["high"],
+            }
+        )
+    return made

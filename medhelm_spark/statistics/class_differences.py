@@ -1,0 +1,138 @@
+"""What two models differ by in 1,000 cases at a prevalence: missed cases, false alarms, cost.
+
+A difference within a class, first model less second on the same cases, has the interval of
+`statistics.paired`. At a prevalence p the differences of 1,000 cases are
+
+    missed         1000 p (mean of m1 - m2 over the positive cases), m = 1 where a model missed one
+    false alarms   1000 (1 - p) (mean of f1 - f2 over the negative cases), f = 1 for a false alarm
+    cost           1000 (p D1 + (1 - p) D0), D the mean difference of the declared costs in a class
+
+The interval of the sum has MOVER's form (Zou and Donner 2008), which takes the cases of the two
+classes as independent.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medhelm_spark.domain.stats import SHARE, MetricInfo
+from medhelm_spark.statistics.paired import paired_difference
+from medhelm_spark.statistics.two_by_two import CASES, POSITIVE, ClassAnswers, Estimated, summed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassDifference:
+    """What a first model has more of than a second, in CASES cases; None of what has no value."""
+
+    num_positive: int
+    """The positive cases that both answered, of which `missed` is the mean."""
+    num_negative: int
+    missed: Estimated | None
+    false_alarms: Estimated | None
+    cost: Estimated | None
+    """None without declared costs."""
+
+
+def difference_at(
+    first: ClassAnswers, second: ClassAnswers, prevalence: float
+) -> ClassDifference | None:
+    """The differences of two models that answered the same cases; None without a common case.
+
+    Args:
+        first: the answers of one model, a place for each case.
+        second: those of the other one, with the same cases in the same places.
+        prevalence: between 0 and 1, taken as known.
+    """
+    is_positive = first.is_positive
+    if not len(is_positive) or not np.array_equal(is_positive, second.is_positive):
+        return None
+    found, missing = CASES * prevalence, CASES * (1 - prevalence)
+    alarms = [(each.given == POSITIVE).astype(np.float64) for each in (first, second)]
+    missed = [1 - each for each in alarms]
+    return ClassDifference(
+        num_positive=int(is_positive.sum()),
+        num_negative=int((~is_positive).sum()),
+        missed=_within(first, is_positive, missed, SHARE, found),
+        false_alarms=_within(first, ~is_positive, alarms, SHARE, missing),
+        cost=_cost(first, second, found, missing),
+    )
+
+
+def _cost(
+    first: ClassAnswers, second: ClassAnswers, found: float, missing: float
+) -> Estimated | None:
+    if first.costs is None or second.costs is None:
+        return None
+    values = [first.costs.of_answers, second.costs.of_answers]
+    most = max(first.costs.costliest, second.costs.costliest)
+    scale = MetricInfo(name="cost", display_name="Cost", maximum=most)
+    positive = _within(first, first.is_positive, values, scale, found)
+    negative = _within(first, ~first.is_positive, values, scale, missing)
+    return summed(positive, negative) if positive and negative else None
+
+
+def _within(
+    answers: ClassAnswers,
+    is_counted: NDArray[np.bool_],
+    values: Iterable[NDArray[np.float64]],
+    scale: MetricInfo,
+    factor: float,
+) -> Estimated | None:
+    """The mean difference over the counted cases, times a factor; None without one."""
+    ours, theirs = (each[is_counted] for each in values)
+    labels = None if answers.clusters is None else answers.clusters[is_counted]
+    held = paired_difference(ours, theirs, scale, labels)
+    if held.mean_difference is None:
+        return None
+    return Estimated(held.mean_difference, held.ci_low, held.ci_high).times(factor)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostLine:
+    """The cost of CASES cases as a line over the prevalence.
+
+    A model, or a rule that gives every case the same answer, costs
+    CASES (p `in_positive` + (1 - p) `in_negative`).
+    """
+
+    name: str
+    in_positive: float
+    """The mean cost of an answer to a positive case."""
+    in_negative: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheapestRange:
+    """The prevalences between which a line is the lowest, and which line is the lowest beyond.
+
+    A name is empty where no other line is ever lower on its side; the range ends at 0 or 1 there.
+    """
+
+    low: float
+    below: str
+    high: float
+    above: str
+
+
+def cheapest_range(own: CostLine, others: Iterable[CostLine]) -> CheapestRange | None:
+    """Between which prevalences a line is nowhere above another one; None where it never is.
+
+    >>> letters = CostLine(name="model", in_positive=1.0, in_negative=0.1)
+    >>> never = CostLine(name="always negative", in_positive=10.0, in_negative=0.0)
+    >>> held = cheapest_range(letters, [never])
+    >>> round(held.low, 4), held.below, held.high, held.above
+    (0.011, 'always negative', 1.0, '')
+    """
+    low, below, high, above = 0.0, "", 1.0, ""
+    for other in others:
+        at_none = own.in_negative - other.in_negative
+        at_all = own.in_positive - other.in_positive
+        if at_none > 0 and at_all > 0:
+            return None
+        if at_none > 0 and (end := at_none / (at_none - at_all)) > low:
+            low, below = end, other.name
+        if at_all > 0 and (end := at_none / (at_none - at_all)) < high:
+            high, above = end, other.name
+    return CheapestRange(low=low, below=below, high=high, above=above) if low < high else None
