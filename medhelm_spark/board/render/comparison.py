@@ -186,8 +186,8 @@ def column_notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
         yield (
             "Within margin: not inferior where the 95 % interval excludes a loss of the margin, "
             "equivalent where all of it lies within the margin on both sides; each row by itself, "
-            "not adjusted for the others. A model that is shown to be better is not inferior at any "
-            "margin."
+            "not adjusted for the others. A model that is shown to be better is not inferior at "
+            "any margin."
         )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
-from medhelm_spark.board.practical import OF_CLASSES, PracticalDifference, ComparedQuantity
+from medhelm_spark.board.practical import OF_CLASSES, ComparedQuantity, PracticalDifference
 from medhelm_spark.board.render.risk import signed_text
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.render.table import TextTable
