@@ -42,8 +42,8 @@ def _cells(each: PracticalDifference) -> tuple[str, ...]:
     return (
         each.display_name,
         _what(each),
-        f"{each.first:,.{digits}f}",
-        f"{each.second:,.{digits}f}",
+        f"{each.first:.{digits}f}",
+        f"{each.second:.{digits}f}",
         signed_text(each.difference, digits),
         f"{each.n:,}",
     )
