@@ -17,6 +17,7 @@ from answer_markup import (
     scores_html,
     verdicts_html,
 )
+from loaded import answers_for
 from page_markup import LOCAL_VIEW, chip, note, section, text
 from shown import Shown, nothing
 
@@ -95,7 +96,7 @@ def show(shown: Shown) -> None:
         st.html(note(again, "warning"))
     left, right = st.columns([1, 4.2], gap="medium")
     with left:
-        chosen = _pick_answer(reader, run, order, viewer)
+        chosen = _pick_answer(shown, run, order)
     with right:
         others = _pick_beside(run, scored) if chosen else []
         if chosen:
@@ -162,10 +163,10 @@ def key_of(written: str) -> InstanceKey:
     return InstanceKey(instance_id=name)
 
 
-def _pick_answer(
-    reader: Reader, run: BoardRun, order: Order, viewer: Viewer
-) -> InstanceScore | None:
+def _pick_answer(shown: Shown, run: BoardRun, order: Order) -> InstanceScore | None:
     """One page of the list: the page with the answer that the address names, if it names one."""
+    reader, viewer = shown.reader, shown.viewer
+    answers = answers_for(reader.location, shown.source, reader, run.run_spec)
     written = st.query_params.get("instance")
     state = f"{run.run_spec.run_spec_id}-{order}"
     picker = st.container()
@@ -184,6 +185,7 @@ def _pick_answer(
         holding=key_of(written) if written else None,
         only=AnswerFilter(listing.only) if listing.only else None,
         viewer=viewer,
+        answers=answers,
     )
     try:
         page = listed_page(matching=listing.matching)

@@ -14,9 +14,11 @@ import streamlit as st
 from given import arguments
 
 from medhelm_spark.board import (
+    AnswerList,
     BoardRun,
     BoardSource,
     Kind,
+    answer_list,
     board_of,
     choose,
     list_releases,
@@ -32,6 +34,7 @@ from medhelm_spark.board.benchmark_metrics import (
     benchmark_metrics,
 )
 from medhelm_spark.domain.deployment import Prices
+from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.warehouse import DEFAULT_TOKEN, Warehouse
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.features import part
@@ -168,6 +171,23 @@ def _metrics(
     _benchmark: BenchmarkRuns,
 ) -> BenchmarkMetrics:
     return benchmark_metrics(_reader, [_benchmark])[0]
+
+
+def answers_for(location: str, source: BoardSource, reader: Reader, spec: RunSpec) -> AnswerList:
+    """The answers of a run, without any text; `reader` reads them, of a release what it froze."""
+    return _answers(location, _key(source), state_of(location), spec.run_spec_id, reader, spec)
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner="Reading the answers …")
+def _answers(
+    location: str,
+    key: tuple[str, ...],
+    state: tuple[int, ...],
+    run_spec_id: str,
+    _reader: Reader,
+    _spec: RunSpec,
+) -> AnswerList:
+    return answer_list(_reader, _spec)
 
 
 @st.cache_resource(ttl=REFRESH_SECONDS, show_spinner=False)

@@ -3,11 +3,16 @@
 Reads through `lake.reader.Reader` only, so it needs neither Spark nor a JVM.
 """
 
+from medhelm_spark.board.answer_list import (
+    RIGHT,
+    AnswerFilter,
+    AnswerList,
+    answer_list,
+    run_metric_of,
+)
 from medhelm_spark.board.boards import board_of, load_board, lost_note, robustness_of
 from medhelm_spark.board.disagreements import Disagreement, disagreements
 from medhelm_spark.board.instances import (
-    RIGHT,
-    AnswerFilter,
     InstanceDetail,
     InstanceKey,
     InstancePage,
@@ -18,7 +23,6 @@ from medhelm_spark.board.instances import (
     instances_of,
     own_columns,
     own_columns_of,
-    run_metric_of,
 )
 from medhelm_spark.board.pairs import paired, with_all
 from medhelm_spark.board.runs import BoardRun, load_runs
@@ -41,6 +45,7 @@ from medhelm_spark.board.viewers import Viewer, is_loopback, viewer_of
 __all__ = [
     "RIGHT",
     "AnswerFilter",
+    "AnswerList",
     "BoardRun",
     "BoardSource",
     "Disagreement",
@@ -52,6 +57,7 @@ __all__ = [
     "Order",
     "StatRow",
     "Viewer",
+    "answer_list",
     "as_of",
     "board_of",
     "choose",

@@ -10,7 +10,7 @@ from medhelm_spark.board.class_answers import (
     answers_of,
     class_params,
     curve_of,
-    has_more,
+    needed_stats_of,
 )
 from medhelm_spark.board.runs import BoardRun
 from medhelm_spark.board.scores import in_batches, scores_of
@@ -116,8 +116,10 @@ def _of_benchmark(
     names = [run.run_spec.model_deployment for run in benchmark.runs]
     made = []
     for batch in in_batches(benchmark.runs, _num_answers):
-        units = [run.run_spec.run_spec_id for run in batch if has_more(run.run_spec)]
-        scores = scores_of(reader, units, benchmark.split) if units else None
+        needed = {run.run_spec.run_spec_id: needed_stats_of(run.run_spec) for run in batch}
+        units = [unit for unit, names in needed.items() if names]
+        names_of = {name for names in needed.values() for name in names}
+        scores = scores_of(reader, units, names_of, benchmark.split) if units else None
         for run in batch:
             spec = run.run_spec
             own = None

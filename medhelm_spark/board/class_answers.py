@@ -8,8 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from medhelm_spark.board.queries import stat_column
-from medhelm_spark.board.scores import ASKED_AS, ORDER
+from medhelm_spark.board.scores import ASKED_AS, ORDER, in_order, value_of
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.metrics import Params, run_metrics_for, stats_of
@@ -40,9 +39,11 @@ def has_positive(spec: RunSpec) -> bool:
     return "positive" in class_params(spec)
 
 
-def has_more(spec: RunSpec) -> bool:
-    """Whether its scores say something beside its stats."""
-    return has_positive(spec) or bool(_confidence(spec))
+def needed_stats_of(spec: RunSpec) -> tuple[str, ...]:
+    """The stats of instances that say something beside the run's stats; empty where none do."""
+    params = class_params(spec)
+    classes = tuple(DIAGNOSTIC_ACCURACY.reads(params)) if has_positive(spec) else ()
+    return (*classes, *_confidence(spec))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +58,7 @@ class CaseAnswers:
     def cases(self) -> pa.Array:
         """`INSTANCE/TRAIN_TRIAL/TRIAL` of each answer, shape (answers,)."""
         trials = (self.rows[name].combine_chunks().cast(pa.string()) for name in ASKED_AS)
-        instances = self.rows["instance_id"].combine_chunks()
+        instances = self.rows["instance_id"].cast(pa.string()).combine_chunks()
         return pc.binary_join_element_wise(instances, *trials, "/")
 
 
@@ -77,7 +78,7 @@ def answers_of(spec: RunSpec, scores: pa.Table) -> CaseAnswers | None:
         spec: the run.
         scores: its rows of `per_instance_stats` on one split, without perturbed copies.
     """
-    held = _by_class(spec, _in_order(scores))
+    held = _by_class(spec, in_order(scores))
     if held is None:
         return None
     params, right, given, classes, rows = held
@@ -128,7 +129,7 @@ def curve_of(spec: RunSpec, scores: pa.Table) -> tuple[Bin, ...]:
     names = _confidence(spec)
     if not names:
         return ()
-    values, rows = _columns(_in_order(scores), names)
+    values, rows = _columns(in_order(scores), names)
     if not len(values):
         return ()
     confidence, right = values.T
@@ -175,18 +176,9 @@ def _mean(costs: NDArray[np.float64]) -> float:
     return float(costs.mean()) if len(costs) else 0.0
 
 
-def _in_order(scores: pa.Table) -> pa.Table:
-    """The rows by instance and trial: sums of floats depend on an order, and a lake keeps none."""
-    return scores.sort_by([(name, "ascending") for name in ORDER])
-
-
 def _columns(scores: pa.Table, names: Sequence[str]) -> tuple[NDArray[np.float64], pa.Table]:
     """The values of the answers that have all of these stats, a row each, and these answers."""
-    scores = scores.append_column("row", pa.array(range(len(scores)), pa.int64()))
-    values = np.full((len(scores), len(names)), np.nan)
-    for column, name in enumerate(names):
-        rows = stat_column(scores, name)
-        values[rows["row"].to_numpy(), column] = rows["value"].to_numpy()
+    values = np.stack([value_of(scores, name) for name in names], axis=1)
     is_known = np.isfinite(values).all(axis=1)
     return values[is_known], scores.filter(pa.array(is_known))
 
@@ -198,6 +190,9 @@ def _clusters(spec: RunSpec, scores: pa.Table) -> Labels | None:
         and spec.adapter_spec.requests_per_instance == 1
     ):
         return None
-    keys = pc.coalesce(scores["cluster_id"], scores["instance_id"]).combine_chunks()
-    labels: Labels = keys.dictionary_encode().indices.to_numpy().astype(np.int64)
+    clusters, instances = (
+        scores[name].cast(pa.string()).combine_chunks() for name in ("cluster_id", "instance_id")
+    )
+    keys = pc.coalesce(clusters, instances).dictionary_encode()
+    labels: Labels = keys.indices.to_numpy().astype(np.int64)
     return labels

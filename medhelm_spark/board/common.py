@@ -1,13 +1,13 @@
 """Means of two runs on the instances that both have, where one lacks answers."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
 import xxhash
 
-from medhelm_spark.board.measured import measured
+from medhelm_spark.board.measured import measured, needed_stats
 from medhelm_spark.board.runs import BoardRun
 from medhelm_spark.board.scores import in_batches, own_scores, scores_of
 from medhelm_spark.domain.stats import UNBOUNDED
@@ -37,7 +37,16 @@ def common_of(reader: Reader, runs: Iterable[BoardRun]) -> Common:
             columns.setdefault(key, []).append((run, cell))
     common: dict[tuple[_Ids, _Ids], CommonMeans] = {}
     for batch in in_batches(filter(_lacks_answers, columns.values()), _num_answers):
-        scores = scores_of(reader, [run.run_spec.run_spec_id for col in batch for run, _ in col])
+        scores = scores_of(
+            reader,
+            [run.run_spec.run_spec_id for column in batch for run, _ in column],
+            {
+                name
+                for column in batch
+                for run, cell in column[:1]
+                for name in needed_stats(run, cell.main_metric)
+            },
+        )
         for column in batch:
             for (first, second), means in _of_column(scores, column):
                 common[first, second], common[second, first] = means, means.turned
@@ -66,6 +75,8 @@ def _of_column(
     return zip(((cells[first], cells[second]) for first, second in pairs), made, strict=True)
 
 
-def _hashes(units: Sequence[str]) -> Units:
-    hashed = {unit: xxhash.xxh64_intdigest(unit.encode(), _SEED) for unit in set(units)}
-    return np.array([hashed[unit] for unit in units], np.uint64)
+def _hashes(units: pa.DictionaryArray) -> Units:
+    named = (xxhash.xxh64_intdigest(unit.encode(), _SEED) for unit in units.dictionary.to_pylist())
+    hashed: Units = np.fromiter(named, np.uint64, len(units.dictionary))
+    of_instances: Units = hashed[units.indices.to_numpy()]
+    return of_instances

@@ -7,7 +7,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from medhelm_spark.board.instances import run_metric_of
+from medhelm_spark.board.answer_list import run_metric_of
+from medhelm_spark.board.measured import needed_stats
 from medhelm_spark.board.runs import BoardRun
 from medhelm_spark.board.scores import scores_of, side_by_side
 from medhelm_spark.domain.run import RunSpec
@@ -34,7 +35,8 @@ def disagreements(reader: Reader, first: BoardRun, second: BoardRun) -> list[Dis
     no row where a metric of the whole run does not compare answers.
     """
     units = [run.run_spec.run_spec_id for run in (first, second)]
-    scores = scores_of(reader, units, first.run_spec.main_split)
+    needed = needed_stats(first, first.run_spec.main_metric)
+    scores = scores_of(reader, units, needed, first.run_spec.main_split)
     ids, values = _values(first.run_spec, scores, units)
     ours, theirs = values
     differ = np.flatnonzero(~np.isnan(ours) & ~np.isnan(theirs) & (ours != theirs))

@@ -1,18 +1,20 @@
 """The answers behind a number: the scored instances of a run, and all that is stored of one."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeVar
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from medhelm_spark.board.cells import scale_of
-from medhelm_spark.board.class_answers import errors_of
-from medhelm_spark.board.queries import stat_column
+from medhelm_spark.board.answer_list import (
+    AnswerFilter,
+    AnswerList,
+    answer_list,
+    numbers_of,
+)
 from medhelm_spark.board.viewers import Viewer, refuse
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import (
@@ -25,30 +27,16 @@ from medhelm_spark.domain.request import (
 from medhelm_spark.domain.run import PROMPT, RunSpec
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stages import ANNOTATE, INGEST, PLAN, SCORE
-from medhelm_spark.domain.stats import UNREADABLE_STAT, PerInstanceStats, ScoreStatus
-from medhelm_spark.errors import ConfigError
-from medhelm_spark.lake.literals import literal, literals
+from medhelm_spark.domain.stats import PerInstanceStats, ScoreStatus
+from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
-from medhelm_spark.metrics import Params, RunMetric, run_metric_behind
 
 Keyed = TypeVar("Keyed", bound=EvaluationKey)
 
-_SCORED = """
-SELECT s.instance_id, s.perturbation, s.train_trial_index, s.trial_index, s.stats, i.source_index
-FROM ({scores}) s
-LEFT JOIN (SELECT instance_id, perturbation, source_index
-           FROM ({instances}) d WHERE data_version = {data_version}) i
-  ON i.instance_id = s.instance_id AND i.perturbation = s.perturbation
-WHERE s.run_spec_id = {run_spec_id} AND s.split = {split} AND s.perturbation = ''
-"""
 _SCORES = output_of("per_instance_stats", SCORE)
 _INSTANCES = output_of("instances", INGEST, "data_version")
 _WHERE = "SELECT {columns} FROM ({source}) o WHERE {condition}"
-
-
-RIGHT = "right"
-"""What the values of a page are where the main metric is of the whole run."""
 
 
 class Order(StrEnum):
@@ -57,28 +45,6 @@ class Order(StrEnum):
     SOURCE = "source"
     LOWEST = "lowest"
     HIGHEST = "highest"
-
-
-class AnswerFilter(StrEnum):
-    """Which answers of a run are listed, where not all are.
-
-    WRONG: their main score is the worst of its scale; where the main metric is of the whole run, it
-    says so of them. MISSED: a case of the positive class that was not answered as positive.
-    FALSE_ALARM: a negative case that was answered as positive; a run without a declared positive
-    class has neither. UNREAD: the run's extraction found no answer in them; a run that compares
-    answers as they stand has none. FAILED: there is no answer.
-    """
-
-    WRONG = "wrong"
-    MISSED = "missed"
-    FALSE_ALARM = "false-alarm"
-    UNREAD = "unread"
-    FAILED = "failed"
-
-    @property
-    def label(self) -> str:
-        """Its words after a number."""
-        return self.value.replace("-", " ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +131,7 @@ def instances_of(
     only: AnswerFilter | None = None,
     matching: str | None = None,
     viewer: Viewer = Viewer.ANYONE,
+    answers: AnswerList | None = None,
 ) -> InstancePage:
     """A page of the answers behind a run's number, without any text.
 
@@ -172,42 +139,35 @@ def instances_of(
     order. Without a `limit` all stand on one page. Where the run has the answer `holding`, it is
     the page with that answer, and `offset` is not used. `matching` keeps those with this text, in
     any case, in the instance's input or references or in the model's answer. `viewer` is who
-    searches; without a search no text is read.
+    searches; without a search no text is read. `answers` are the
+    run's, where they were read before.
 
     Raises:
         PolicyError: The viewer may not see text of the level of the run, or of a row that is
             searched: whether a text is there would tell of it.
     """
-    sql = _SCORED.format(
-        scores=_SCORES,
-        instances=_INSTANCES,
-        run_spec_id=literal(spec.run_spec_id),
-        data_version=literal(spec.data_version),
-        split=literal(spec.main_split),
-    )
-    scored = _numbered(reader.query(sql))
-    value_of, rows = _valued(spec, scored)
-    worst = _worst(spec, value_of)
-    listed = dict(_listed(spec, worst, scored, rows))
+    held = answers or answer_list(reader, spec)
+    rows = held.rows
     if only:
         none = pa.array([], pa.int64())
-        rows = rows.filter(pc.is_in(rows["number"], value_set=listed.get(only, none)))
+        rows = rows.filter(pc.is_in(rows["number"], value_set=held.listed.get(only, none)))
     if matching:
-        matched = _matched(reader, spec, scored, matching, viewer)
+        matched = _matched(reader, spec, held.keys, matching, viewer)
         rows = rows.filter(pc.is_in(rows["number"], value_set=matched))
-    rows = rows.sort_by([*_SORTS[order], ("number", "ascending")])
+    if order is not Order.SOURCE:
+        rows = rows.sort_by([*_SORTS[order], ("number", "ascending")])
     limit = limit or max(1, rows.num_rows)
     if holding and (index := _index(rows, holding)) is not None:
         offset = index - index % limit
     page = tuple(map(_score, rows.slice(offset, limit).to_pylist()))
-    counts = {which: len(numbers) for which, numbers in listed.items()}
+    counts = {which: len(numbers) for which, numbers in held.listed.items()}
     return InstancePage(
         total=rows.num_rows,
         offset=offset,
         scores=page,
-        value_of=value_of,
+        value_of=held.value_of,
         counts=counts,
-        asked=scored.num_rows,
+        asked=held.keys.num_rows,
     )
 
 
@@ -247,7 +207,8 @@ def _matched(
     of_answer = {tuple(row.values()) for row in answered.select(names).to_pylist()}
     keys = scored.select(names).to_pylist()
     has_answer = pa.array([tuple(key.values()) in of_answer for key in keys], pa.bool_())
-    return _numbers(scored, pc.or_(pc.is_in(scored["instance_id"], value_set=of_data), has_answer))
+    has_text = pc.is_in(scored["instance_id"], value_set=of_data)
+    return numbers_of(scored, pc.or_(has_text, has_answer))
 
 
 def _in_texts(lists: pa.ChunkedArray, wanted: str) -> pa.Array:
@@ -259,73 +220,6 @@ def _in_texts(lists: pa.ChunkedArray, wanted: str) -> pa.Array:
     return pc.is_in(pa.array(range(len(held)), pa.int64()), value_set=places.cast(pa.int64()))
 
 
-def _valued(spec: RunSpec, scored: pa.Table) -> tuple[str, pa.Table]:
-    """What the values of answers are, and all answers with theirs, as `stat_column` gives them."""
-    of_run = run_metric_of(spec)
-    if of_run is None:
-        return spec.main_metric, stat_column(scored, spec.main_metric)
-    metric, params = of_run
-    names = metric.reads(params)
-    read = np.full((scored.num_rows, len(names)), np.nan)
-    status = np.full(scored.num_rows, ScoreStatus.NOT_APPLICABLE.value, dtype=object)
-    for column, name in enumerate(names):
-        rows = stat_column(scored, name)
-        at = rows["number"].to_numpy() - 1
-        read[at, column] = rows["value"].to_numpy()
-        status[at] = rows["status"].to_numpy()
-    is_known = ~np.isnan(read).any(axis=1)
-    values = np.full(scored.num_rows, np.nan)
-    if metric.is_right:
-        values[is_known] = metric.is_right(read[is_known])
-    status[is_known] = (ScoreStatus.OK if metric.is_right else ScoreStatus.NOT_APPLICABLE).value
-    rows = scored.drop_columns(["stats"])
-    rows = rows.append_column("value", pa.array(values, pa.float64(), from_pandas=True))
-    rows = rows.append_column("status", pa.array(status, pa.string()))
-    return RIGHT if metric.is_right else spec.main_metric, rows
-
-
-def run_metric_of(spec: RunSpec) -> tuple[RunMetric, Params] | None:
-    """The main metric where it is of the whole run; None too for one that is not installed here."""
-    try:
-        return run_metric_behind(spec.main_metric, spec.metrics)
-    except ConfigError:
-        return None
-
-
-def _worst(spec: RunSpec, value_of: str) -> float | None:
-    """The value of a wrong answer; None where no value says that an answer is wrong."""
-    if value_of == RIGHT:
-        return 0.0
-    scale = None if run_metric_of(spec) else scale_of(spec)
-    return (scale.maximum if scale.lower_is_better else scale.minimum) if scale else None
-
-
-def _listed(
-    spec: RunSpec, worst: float | None, scored: pa.Table, rows: pa.Table
-) -> Iterator[tuple[AnswerFilter, pa.Array]]:
-    """The numbers of the answers of which a filter is true; `rows` have their values.
-
-    A filter of which nothing says whether it is true is not there.
-    """
-    if worst is not None:
-        yield AnswerFilter.WRONG, _numbers(rows, pc.equal(rows["value"], worst))
-    if errors := errors_of(spec, scored):
-        for which, of_class in zip(_OF_CLASS, errors, strict=True):
-            yield which, of_class["number"].combine_chunks()
-    unread = stat_column(scored, UNREADABLE_STAT)
-    yield AnswerFilter.UNREAD, _numbers(unread, pc.equal(unread["value"], 1.0))
-    failed = pc.is_in(rows["status"], value_set=pa.array(_FAILED))
-    yield AnswerFilter.FAILED, _numbers(rows, failed)
-
-
-_OF_CLASS = (AnswerFilter.MISSED, AnswerFilter.FALSE_ALARM)
-_FAILED = [ScoreStatus.NO_ANSWER.value, ScoreStatus.TOO_LONG.value]
-
-
-def _numbers(rows: pa.Table, mask: pa.ChunkedArray) -> pa.Array:
-    return rows.filter(mask)["number"].combine_chunks()
-
-
 def _index(rows: pa.Table, key: InstanceKey) -> int | None:
     same = pc.equal(rows["instance_id"], key.instance_id)
     for name in ("train_trial_index", "trial_index"):
@@ -335,16 +229,9 @@ def _index(rows: pa.Table, key: InstanceKey) -> int | None:
 
 
 _SORTS: Mapping[Order, list[tuple[str, str]]] = {
-    Order.SOURCE: [],
     Order.LOWEST: [("value", "ascending")],
     Order.HIGHEST: [("value", "descending")],
 }
-
-
-def _numbered(rows: pa.Table) -> pa.Table:
-    keys = ("source_index", "instance_id", "train_trial_index", "trial_index")
-    rows = rows.sort_by([(key, "ascending") for key in keys])
-    return rows.append_column("number", pa.array(range(1, rows.num_rows + 1), pa.int64()))
 
 
 def _score(row: Mapping[str, Any]) -> InstanceScore:

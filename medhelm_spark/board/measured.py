@@ -23,7 +23,7 @@ class Measured(Protocol):
     """The runs of a column by place; `units` is what is resampled together, by instance."""
 
     @property
-    def units(self) -> Sequence[str]: ...
+    def units(self) -> pa.DictionaryArray: ...
 
     def difference(self, first: int, second: int) -> PairedDifference:
         """First minus second on the instances that both have."""
@@ -32,6 +32,14 @@ class Measured(Protocol):
     def on_common(self, first: int, second: int) -> OnCommon:
         """The stat of both on the instances that both have."""
         ...
+
+
+def needed_stats(run: BoardRun, main_metric: str) -> tuple[str, ...]:
+    """The stats of instances that a main metric is measured by."""
+    for metric, params in run_metrics_for(run.run_spec.metrics):
+        if main_metric in [stat.name for stat in metric.emitted(params)]:
+            return tuple(metric.reads(params))
+    return (main_metric,)
 
 
 def measured(
@@ -54,9 +62,9 @@ def measured(
             if labels is None and run.run_spec.adapter_spec.requests_per_instance > 1:
                 labels = held.labels
             place = names.index(main_metric)
-            return RunStat(metric, params, place, held.values, labels, scale, held.units)
+            return RunStat(metric, params, place, held.values, labels, scale, held.drawn)
     held = side_by_side(scores, run_spec_ids, [main_metric])
-    return InstanceStat(held.values[:, :, 0], held.clusters, scale, held.units)
+    return InstanceStat(held.values[:, :, 0], held.clusters, scale, held.drawn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +74,7 @@ class InstanceStat:
     values: Values
     clusters: Labels | None
     scale: MetricInfo
-    units: Sequence[str]
+    units: pa.DictionaryArray
 
     def difference(self, first: int, second: int) -> PairedDifference:
         return paired_difference(self.values[first], self.values[second], self.scale, self.clusters)
@@ -89,7 +97,7 @@ class RunStat:
     rows: NDArray[np.float64]
     clusters: Labels | None
     scale: MetricInfo
-    units: Sequence[str]
+    units: pa.DictionaryArray
     known: dict[tuple[int, bytes], "_OfRun"] = field(default_factory=dict)
     """What was measured of a run on which instances: a run is in many pairs."""
 

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pyarrow as pa
 
-from medhelm_spark.board.measured import measured
+from medhelm_spark.board.measured import measured, needed_stats
 from medhelm_spark.board.runs import BoardRun
 from medhelm_spark.board.scores import in_batches, own_scores, scores_of
 from medhelm_spark.domain.jury_evidence import weakest
@@ -91,10 +91,16 @@ def _num_answers(column: _Column) -> int:
 
 def _batch_pairs(reader: Reader, batch: Sequence[_Column], pairs: _Pairs) -> Iterator[BoardPair]:
     scores = scores_of(
-        reader, [run.run_spec.run_spec_id for column in batch for run, _, _ in column]
+        reader,
+        [run.run_spec.run_spec_id for column in batch for run, _, _ in column],
+        {name for column in batch for run, cell, _ in column[:1] for name in _needed(run, cell)},
     )
     for column in batch:
         yield from _column_pairs(scores, column, pairs)
+
+
+def _needed(run: BoardRun, cell: BoardCell) -> tuple[str, ...]:
+    return needed_stats(run, cell.main_metric)
 
 
 def _column_pairs(scores: pa.Table, column: _Column, pairs: _Pairs) -> Iterator[BoardPair]:

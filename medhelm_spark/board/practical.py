@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from medhelm_spark.board.class_answers import answers_of, in_common
+from medhelm_spark.board.class_answers import answers_of, in_common, needed_stats_of
 from medhelm_spark.board.runs import BoardRun
 from medhelm_spark.board.scores import scores_of, side_by_side
 from medhelm_spark.domain.deployment import Prices
@@ -90,7 +90,8 @@ def practical_differences(
     for pair in pairs:
         both = (by_id[pair.run_spec_ids[0]], by_id[pair.run_spec_ids[1]])
         split = both[0].cell.split if both[0].cell else both[0].run_spec.main_split
-        scores = scores_of(reader, pair.run_spec_ids, split)
+        needed = {name for run in both for name in needed_stats_of(run.run_spec)}
+        scores = scores_of(reader, pair.run_spec_ids, needed.union(_STATS.values()), split)
         share = stated.get(pair.scenario_name) if isinstance(stated, Mapping) else stated
         yield from _of_classes(pair, both, scores, share)
         yield from _of_answers(pair, both, scores, prices)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -9,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from medhelm_spark.board.queries import stat_column
 from medhelm_spark.domain.stages import SCORE
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
@@ -18,6 +18,12 @@ from medhelm_spark.lake.views import output_of
 ASKED_AS = ("train_trial_index", "trial_index")
 ORDER = ("instance_id", *ASKED_AS)
 
+
+TEXTS = frozenset({"run_spec_id", "instance_id", "split", "cluster_id"})
+"""The columns that `scores_of` makes dictionaries of."""
+
+_FEW = frozenset({"run_spec_id", "split"})
+"""Those with so few texts that two bytes number them: a query names each run."""
 
 ROWS_AT_ONCE = 200_000
 """Rows of `per_instance_stats` read together: one column of the board at least."""
@@ -30,25 +36,107 @@ WHERE perturbation = '' AND run_spec_id IN ({units})
 _Column = TypeVar("_Column")
 
 
-def scores_of(reader: Reader, run_spec_ids: Sequence[str], split: str | None = None) -> pa.Table:
-    """The scores of these runs on instances as they are, of one split or of all.
+def scores_of(
+    reader: Reader,
+    run_spec_ids: Sequence[str],
+    names: Iterable[str],
+    split: str | None = None,
+) -> pa.Table:
+    """The scores of these runs on instances as they are, a row for each answer.
 
-    The column `run_spec_id` is a dictionary: the rows of a few runs are found by its integers.
+    An answer has a dozen stats, and a column holds what stands for each of `names` alone, as
+    `with_values` makes it: a million answers take some 50 MB. Texts are dictionaries.
+
+    Args:
+        reader: it has the scores.
+        run_spec_ids: the runs.
+        names: the stats that are needed.
+        split: the only split; None for all.
     """
-    scores = reader.query(
-        _SCORES.format(scores=output_of("per_instance_stats", SCORE), units=literals(run_spec_ids))
-    )
-    runs = scores["run_spec_id"].combine_chunks().dictionary_encode()
-    scores = scores.set_column(0, "run_spec_id", runs)
-    return scores if split is None else scores.filter(pc.equal(scores["split"], split))
+    source = output_of("per_instance_stats", SCORE)
+    sql = _SCORES.format(scores=source, units=literals(run_spec_ids))
+    narrowed = partial(_narrowed, names=sorted(set(names)), split=split)
+    scores = reader.query(sql, each=narrowed)
+    scores = scores.unify_dictionaries()  # each step lets go of the memory of the one before
+    scores = scores.combine_chunks()
+    pa.default_memory_pool().release_unused()
+    return scores
+
+
+def _narrowed(scores: pa.Table, *, names: Sequence[str], split: str | None) -> pa.Table:
+    if split is not None:
+        scores = scores.filter(pc.equal(scores["split"], split))
+    scores = with_values(scores, names)
+    for place, name in enumerate(scores.column_names):
+        if name in TEXTS:
+            kind = pa.dictionary(pa.int16() if name in _FEW else pa.int32(), pa.string())
+            encoded = pc.dictionary_encode(scores[name]).cast(kind)
+            scores = scores.set_column(place, name, encoded)
+        elif name in ASKED_AS:
+            scores = scores.set_column(place, name, scores[name].cast(pa.int32()))
+    return scores
+
+
+def with_values(scores: pa.Table, names: Iterable[str]) -> pa.Table:
+    """A column of float64 for each of these stats in place of `stats`; NaN where one has no value.
+
+    `value_of` reads such a column.
+    """
+    stats = scores["stats"].combine_chunks()
+    flat, rows = stats.flatten(), pc.list_parent_indices(stats)
+    scores = scores.drop_columns(["stats"])
+    for name in names:
+        is_named = pc.equal(flat.field("name"), name)
+        values = np.full(len(scores), np.nan)
+        named = flat.field("value").filter(is_named)
+        values[rows.filter(is_named).to_numpy()] = named.to_numpy(zero_copy_only=False)
+        scores = scores.append_column(_column_of(name), pa.array(values))
+    return scores
+
+
+def value_of(scores: pa.Table, name: str) -> NDArray[np.float64]:
+    """The values of a stat, NaN where it has none; shape (rows,)."""
+    column = _column_of(name)
+    if column not in scores.column_names:  # a metric that no run of the lake has
+        return np.full(len(scores), np.nan)
+    values: NDArray[np.float64] = scores[column].to_numpy()
+    return values
+
+
+def _column_of(name: str) -> str:
+    """A stat may be called as a column is."""
+    return f"stat {name}"
+
+
+def in_order(scores: pa.Table) -> pa.Table:
+    """The rows by instance and trial: sums of floats depend on an order, and a lake keeps none."""
+    trials = (scores[name].to_numpy() for name in reversed(ASKED_AS))
+    return scores.take(pa.array(np.lexsort((*trials, _rank(scores["instance_id"])))))
 
 
 def own_scores(scores: pa.Table, run_spec_ids: Sequence[str], split: str) -> pa.Table:
     """The rows of these runs and this split, of scores as `scores_of` reads them."""
-    runs = scores["run_spec_id"].combine_chunks()
-    is_named = pc.is_in(runs.dictionary, pa.array(run_spec_ids)).to_numpy(zero_copy_only=False)
-    rows = scores.filter(pa.array(is_named[runs.indices.to_numpy()]))
-    return rows.filter(pc.equal(rows["split"], split))
+    is_own = _is_one_of(scores["run_spec_id"], run_spec_ids) & _is_one_of(scores["split"], [split])
+    return scores if is_own.all() else scores.filter(pa.array(is_own))
+
+
+def _is_one_of(texts: pa.ChunkedArray, wanted: Sequence[str]) -> NDArray[np.bool_]:
+    """Whether each text is one of these, by the few texts of the dictionary."""
+    encoded = _encoded(texts)
+    is_wanted = pc.is_in(encoded.dictionary, pa.array(wanted, pa.string()))
+    found: NDArray[np.bool_] = is_wanted.to_numpy(zero_copy_only=False)[_codes(encoded)]
+    return found
+
+
+def _encoded(texts: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
+    held = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    return held if pa.types.is_dictionary(held.type) else held.dictionary_encode()
+
+
+def _codes(encoded: pa.DictionaryArray) -> NDArray[np.int32]:
+    """The place of each text in the dictionary, -1 of none."""
+    codes: NDArray[np.int32] = pc.fill_null(encoded.indices, -1).to_numpy()
+    return codes
 
 
 def in_batches(
@@ -72,21 +160,28 @@ def in_batches(
 class SideBySide:
     """Values of runs by instance, of shape (runs, instances, stats); NaN where there is none.
 
-    `instances` are the ids, each with its trials where these are taken for themselves; they are in
-    the order of the ids, whatever the order of the rows is. `units` name by instance what is drawn
-    together: its cluster, or the instance itself where nobody names a cluster of it.
-    `is_clustered`: some instance has a cluster.
+    They are in the order of the instances' ids, whatever the order of the rows is. `is_clustered`:
+    some instance has a cluster.
     """
 
     values: NDArray[np.float64]
-    instances: list[str]
-    units: list[str]
+    ids: pa.Array
+    """The id of each instance; with trials `ID/TRAIN_TRIAL/TRIAL`."""
+    drawn: pa.DictionaryArray
+    """What is drawn together with each instance: its cluster, or the instance itself where nobody
+    names a cluster of it."""
     is_clustered: bool
 
     @property
+    def instances(self) -> list[str]:
+        """`ids` as texts."""
+        texts: list[str] = self.ids.to_pylist()
+        return texts
+
+    @property
     def labels(self) -> NDArray[np.int64]:
-        """The number of each instance's unit, shape (instances,)."""
-        return np.unique(np.array(self.units), return_inverse=True)[1].astype(np.int64)
+        """The number of each instance's unit in the order of their names, shape (instances,)."""
+        return np.unique(_rank(self.drawn), return_inverse=True)[1].astype(np.int64)
 
     @property
     def clusters(self) -> NDArray[np.int64] | None:
@@ -100,7 +195,7 @@ def side_by_side(
     """The values of these stats by run and instance, of several trials their mean.
 
     Args:
-        scores: rows of `per_instance_stats` of one split, without perturbed copies.
+        scores: rows of one split, as `scores_of` reads them.
         run_spec_ids: the runs, in the order of the first axis.
         names: the stats, in the order of the last axis.
         by_trial: take each trial of an instance for itself.
@@ -109,51 +204,76 @@ def side_by_side(
     instance, run = _rank(scores["instance_id"]), _rank(scores["run_spec_id"])
     asked = [scores[name].to_numpy() for name in ASKED_AS]
     order = np.lexsort((run, *reversed(asked), instance))
-    scores = scores.take(pa.array(order))
-    parts = [instance, *asked] if by_trial else [instance]
-    is_new = np.any([np.diff(part[order], prepend=-1) != 0 for part in parts], axis=0)
-    scores = scores.append_column("place", pa.array(np.cumsum(is_new) - 1))
-    firsts = scores.filter(pa.array(is_new))
-    instances = firsts["instance_id"].combine_chunks()
+    is_new = np.diff(instance[order], prepend=-1) != 0
+    for part in asked if by_trial else ():
+        is_new |= np.diff(part[order], prepend=-1) != 0
+    place = (np.cumsum(is_new) - 1).astype(np.int32)
+    firsts = order[is_new]
+    ids = _encoded(scores["instance_id"])
+    instances = _texts(ids, _codes(ids)[firsts])
     if by_trial:
-        trials = (firsts[name].combine_chunks().cast(pa.string()) for name in ASKED_AS)
+        trials = (pa.array(part[firsts]).cast(pa.string()) for part in asked)
         instances = pc.binary_join_element_wise(instances, *trials, "/")
-    runs = pa.array(run_spec_ids)
-    shape = (len(run_spec_ids), len(instances))
-    values = np.stack([_column(scores, runs, name, shape) for name in names], axis=2)
-    units = _units(scores, len(instances))
-    is_clustered = scores["cluster_id"].null_count < len(scores)
-    return SideBySide(values, instances.to_pylist(), units, is_clustered)
+    runs = _encoded(scores["run_spec_id"])
+    among = pc.index_in(runs.dictionary, pa.array(run_spec_ids, pa.string()))
+    run_place = pc.fill_null(among, -1).to_numpy()[_codes(runs)[order]]
+    shape = (len(run_spec_ids), len(firsts))
+    values = np.stack(
+        [_column(value_of(scores, name)[order], run_place, place, shape) for name in names], axis=2
+    )
+    clusters = _encoded(scores["cluster_id"])
+    return SideBySide(
+        values=values,
+        ids=instances,
+        drawn=_units(_texts(ids, _codes(ids)[firsts]), clusters, order, place),
+        is_clustered=clusters.null_count < len(clusters),
+    )
 
 
-def _rank(texts: pa.ChunkedArray) -> NDArray[np.int64]:
+def _texts(encoded: pa.DictionaryArray, codes: NDArray[np.int32]) -> pa.Array:
+    return encoded.dictionary.take(pa.array(codes))
+
+
+def _rank(texts: pa.ChunkedArray | pa.Array) -> NDArray[np.int32]:
     """The place of each text among all in order: integers sort in a fraction of a text's time."""
-    encoded = texts.combine_chunks().dictionary_encode()
-    places = np.empty(len(encoded.dictionary), np.int64)
+    encoded = _encoded(texts)
+    places = np.empty(len(encoded.dictionary), np.int32)
     places[pc.sort_indices(encoded.dictionary).to_numpy()] = np.arange(len(places))
-    ranks: NDArray[np.int64] = places[encoded.indices.to_numpy()]
-    return ranks
+    return places[_codes(encoded)]
 
 
 def _column(
-    scores: pa.Table, runs: pa.Array, name: str, shape: tuple[int, int]
+    values: NDArray[np.float64],
+    run: NDArray[np.int32],
+    place: NDArray[np.int32],
+    shape: tuple[int, int],
 ) -> NDArray[np.float64]:
-    rows = stat_column(scores, name)
-    rows = rows.filter(pc.is_valid(rows["value"]))
-    run = pc.index_in(rows["run_spec_id"].combine_chunks(), runs).to_numpy(zero_copy_only=False)
-    place = run.astype(np.int64) * shape[1] + rows["place"].to_numpy()
-    size = shape[0] * shape[1]
-    counts = np.bincount(place, minlength=size)
-    sums = np.bincount(place, weights=rows["value"].to_numpy(), minlength=size)
-    means: NDArray[np.float64] = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-    return means.reshape(shape)
+    """The mean by run and instance, NaN without a value; `run` is -1 of a run that is not asked."""
+    is_known = ~np.isnan(values) & (run >= 0)
+    cell = run[is_known].astype(np.int64) * shape[1] + place[is_known]
+    counts = np.bincount(cell, minlength=shape[0] * shape[1])
+    sums = np.bincount(cell, weights=values[is_known], minlength=len(counts)).astype(np.float64)
+    sums[counts == 0] = np.nan
+    np.divide(sums, np.maximum(counts, 1, out=counts), out=sums)  # millions: without a copy
+    means: NDArray[np.float64] = sums.reshape(shape)
+    return means
 
 
-def _units(scores: pa.Table, instances: int) -> list[str]:
-    """The unit of each instance."""
-    units = np.empty(instances, object)
-    units[scores["place"].to_numpy()] = scores["instance_id"].to_numpy()
-    # An older run of the same data may not know the clusters: what one run knows holds for all.
-    clustered = scores.filter(pc.is_valid(scores["cluster_id"]))
-    units[clustered["place"].to_numpy()] = clustered["cluster_id"].to_numpy()
-    return units.tolist()
+def _units(
+    instances: pa.Array,
+    clusters: pa.DictionaryArray,
+    order: NDArray[np.int64],
+    place: NDArray[np.int32],
+) -> pa.DictionaryArray:
+    """The unit of each instance.
+
+    An older run of the same data may not know the clusters: what one run knows holds for all.
+    """
+    codes = _codes(clusters)[order]
+    is_known = codes >= 0
+    if not is_known.any():
+        return instances.dictionary_encode()
+    of_instance = np.full(len(instances), -1)
+    of_instance[place[is_known]] = codes[is_known]
+    named = clusters.dictionary.take(pa.array(of_instance, mask=of_instance < 0))
+    return pc.coalesce(named, instances).dictionary_encode()

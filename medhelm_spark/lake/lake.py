@@ -28,7 +28,7 @@ from medhelm_spark.lake.frames import Frames, Tables
 from medhelm_spark.lake.in_process import LocalFrames
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.progress import Watch, metered
-from medhelm_spark.lake.reader import decode, named_tables
+from medhelm_spark.lake.reader import Part, decode, named_tables
 from medhelm_spark.lake.rows import Frame, arrow_of, by_spark, parsed, plain_errors
 from medhelm_spark.lake.session import Session, node_addresses
 from medhelm_spark.lake.settings import setting
@@ -332,11 +332,11 @@ class SparkReader:
         """The lake, as the user named it."""
         return self._lake.location.name
 
-    def query(self, sql: str) -> pa.Table:
+    def query(self, sql: str, *, each: Part | None = None) -> pa.Table:
         """Answer SQL on the cluster and bring the result to the driver."""
         with plain_errors():
             rows: pa.Table = by_spark(self._lake.query(sql)).toArrow()
-        return rows
+        return each(rows) if each else rows
 
     def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
         """Answer SQL as rows of a dataclass."""

@@ -7,7 +7,7 @@ of Spark SQL and DataFusion, so that another back end answers the same text.
 import os
 import string
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 
+Part = Callable[[pa.Table], pa.Table]
+"""What is done with rows as they come: fewer of them, or other columns."""
+
 DBFS = "dbfs:/"
 
 _NEWEST_SCHEMA = "SELECT max(schema_version) AS newest FROM {runs}"
@@ -40,10 +43,12 @@ class Reader(Protocol):
     def location(self) -> str:
         """The lake, as the user named it."""
 
-    def query(self, sql: str) -> pa.Table:
+    def query(self, sql: str, *, each: Part | None = None) -> pa.Table:
         """The answer to SQL whose `{name}` placeholders are tables of the lake.
 
-        A table that does not exist yet has no rows; a column it lacks is null.
+        A table that does not exist yet has no rows; a column it lacks is null. `each` is applied to
+        the rows, part by part as they come where the reader can, so that what it drops is never in
+        memory together; its result depends on no other row.
         """
 
     def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
@@ -87,7 +92,13 @@ class FileReader:
     def __init__(self, location: str) -> None:
         self.location = location
 
-    def query(self, sql: str, opened: Mapping[str, "DeltaTable"] | None = None) -> pa.Table:
+    def query(
+        self,
+        sql: str,
+        opened: Mapping[str, "DeltaTable"] | None = None,
+        *,
+        each: Part | None = None,
+    ) -> pa.Table:
         """Answer SQL over the tables that it names, the newest version of those not `opened`."""
         from deltalake import QueryBuilder
 
@@ -98,14 +109,19 @@ class FileReader:
             sources[name] = _source(name, {field.name for field in table.schema().fields})
         batches = builder.execute(sql.format_map(sources))
         try:
-            rows = pa.RecordBatchReader.from_stream(batches).read_all()
+            stream = pa.RecordBatchReader.from_stream(batches)
+            if each is None:
+                return without_views(stream.read_all())
+            parts = [
+                _copied(each(without_views(pa.Table.from_batches([batch])))) for batch in stream
+            ]
+            return pa.concat_tables(parts or [each(without_views(stream.schema.empty_table()))])
         except Exception as error:  # the engine has no class of its own for what files do to it
             names = ", ".join(sources)
             raise LakeError(
                 f"{self.location}: {names} cannot be read ({type(error).__name__}); a file of the "
                 "table is missing or damaged. Restore it, or make the lake anew."
             ) from None
-        return without_views(rows)
 
     def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
         """Answer SQL as rows of a dataclass."""
@@ -187,6 +203,11 @@ def _empty(name: str) -> "DeltaTable":
 
 
 _KEPT: list[Any] = []  # the folders of empty tables go when the process ends
+
+
+def _copied(rows: pa.Table) -> pa.Table:
+    """The rows in memory of their own: a column of an engine's batch keeps the whole batch."""
+    return rows.take(pa.array(range(len(rows)), pa.int64()))
 
 
 def without_views(table: pa.Table) -> pa.Table:

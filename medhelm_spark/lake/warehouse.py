@@ -18,7 +18,7 @@ from medhelm_spark.domain.warehouse import Warehouse
 from medhelm_spark.errors import LakeError, SetupError
 from medhelm_spark.lake.columnar import fields_of
 from medhelm_spark.lake.location import Location
-from medhelm_spark.lake.reader import decode, named_tables, table_schema, without_views
+from medhelm_spark.lake.reader import Part, decode, named_tables, table_schema, without_views
 from medhelm_spark.lake.tables import TABLES
 
 Row = TypeVar("Row")
@@ -108,7 +108,7 @@ class WarehouseReader:
         self._idle: list[WarehouseConnection] = []
         self._seen: dict[str, _Seen] = {}
 
-    def query(self, sql: str) -> pa.Table:
+    def query(self, sql: str, *, each: Part | None = None) -> pa.Table:
         """Answer SQL over the tables that it names.
 
         Raises:
@@ -116,9 +116,10 @@ class WarehouseReader:
         """
         sources = {name: self._source(name) for name in named_tables(sql)}
         try:
-            return without_views(self._answer(sql.format_map(sources)))
+            rows = without_views(self._answer(sql.format_map(sources)))
         except Exception as error:  # the connector has a family of classes, the network its own
             raise self._told(error) from None
+        return each(rows) if each else rows
 
     def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
         """Answer SQL as rows of a dataclass."""

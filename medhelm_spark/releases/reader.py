@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from medhelm_spark.domain.stages import SCORE, SUMMARIZE
 from medhelm_spark.lake.literals import literal, literals
-from medhelm_spark.lake.reader import Reader, decode
+from medhelm_spark.lake.reader import Part, Reader, decode
 from medhelm_spark.lake.tables import TABLES, WRITE_ID, columns
 from medhelm_spark.releases.pinned import COPIES, copy_of
 from medhelm_spark.releases.tables import ReleaseMember
@@ -39,9 +39,9 @@ class _ReleaseReader:
         self.lake, self.location = reader, reader.location
         self._sources = _Sources(_sources(members, copy))
 
-    def query(self, sql: str) -> pa.Table:
+    def query(self, sql: str, *, each: Part | None = None) -> pa.Table:
         """Answer SQL over the release's rows."""
-        return self.lake.query(sql.format_map(self._sources))
+        return self.lake.query(sql.format_map(self._sources), each=each)
 
     def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
         """Answer SQL as rows of a dataclass."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from medhelm_spark.board.scores import side_by_side
+from medhelm_spark.board.scores import side_by_side, with_values
 
 
 def scores(order: np.ndarray) -> pa.Table:
@@ -23,7 +23,7 @@ def scores(order: np.ndarray) -> pa.Table:
         for instance in range(40)
         for trial in range(3)
     ]
-    return pa.Table.from_pylist([rows[place] for place in order])
+    return with_values(pa.Table.from_pylist([rows[place] for place in order]), ["f1"])
 
 
 def test_the_order_of_rows_changes_no_bit():
