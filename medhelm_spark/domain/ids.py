@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from enum import Enum
+from functools import cache
 from typing import Any
 
 ID_BYTES = 16
@@ -20,11 +21,24 @@ LATER = {"later": True}
 
 def identity_of(value: Any) -> dict[str, Any]:
     """The fields of a dataclass that count in its id, by name: later ones only where set."""
-    return {
-        field.name: getattr(value, field.name)
-        for field in dataclasses.fields(value)
-        if not (field.metadata.get("later") and getattr(value, field.name) == field.default)
-    }
+    always, later = _fields_of(type(value))
+    held = {name: getattr(value, name) for name in always}
+    for name, default in later:
+        if (item := getattr(value, name)) != default:
+            held[name] = item
+    return held
+
+
+@cache
+def _fields_of(kind: type) -> tuple[tuple[str, ...], tuple[tuple[str, Any], ...]]:
+    """The names of a dataclass's fields, and its later ones with their defaults.
+
+    Kept, since a release hashes millions of rows.
+    """
+    fields = dataclasses.fields(kind)
+    later = [field for field in fields if field.metadata.get("later")]
+    always = tuple(field.name for field in fields if field not in later)
+    return always, tuple((field.name, field.default) for field in later)
 
 
 def _plain(value: Any) -> Any:

@@ -31,9 +31,10 @@ GROUP BY unit
 
 
 def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        pairs = identity_of(value).items()
-        return {name: item for name, item in pairs if item is not None and name != WRITE_ID}
+    if hasattr(value, "__dataclass_fields__"):
+        held = identity_of(value)
+        held.pop(WRITE_ID, None)
+        return {name: item for name, item in held.items() if item is not None}
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, datetime):
