@@ -91,6 +91,10 @@ if TYPE_CHECKING:
         RunResult as RunResult,
         Runs as Runs,
     )
+    from medhelm_spark.ratings.agreement import Agreement as Agreement
+    from medhelm_spark.ratings.import_ratings import ImportedRatings as ImportedRatings
+    from medhelm_spark.ratings.methods import RatingMethods as RatingMethods
+    from medhelm_spark.ratings.results import Agreements as Agreements
     from medhelm_spark.releases.differences import (
         InReleases as InReleases,
         RunDifference as RunDifference,

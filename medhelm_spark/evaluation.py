@@ -71,6 +71,7 @@ from medhelm_spark.workspace.workspace import Workspace, say
 
 if TYPE_CHECKING:
     from medhelm_spark.medhelm_results.methods import MedhelmMethods
+    from medhelm_spark.ratings.methods import RatingMethods
     from medhelm_spark.releases.methods import ReleaseMethods
     from medhelm_spark.tracking.methods import TrackingMethods
 
@@ -675,6 +676,11 @@ class Evaluation:
         given = self._tracking if isinstance(self._tracking, str) else None
         methods = self._feature("tracking").TrackingMethods(self._host, given)
         return cast("TrackingMethods", methods)
+
+    @property
+    def ratings(self) -> "RatingMethods":
+        """What people said of answers, and how judges agree with them."""
+        return cast("RatingMethods", self._feature("ratings").RatingMethods(self._host))
 
     @property
     def governance(self) -> GovernanceMethods:

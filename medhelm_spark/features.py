@@ -13,7 +13,7 @@ from types import ModuleType
 ROOMS = ("stages", "medhelm")
 """The rooms of every installation that have modules of these names."""
 
-FEATURES = ("releases", "medhelm_results", "tracking")
+FEATURES = ("releases", "medhelm_results", "tracking", "ratings")
 
 
 @cache

@@ -12,6 +12,7 @@ from medhelm_spark.cli import (
     maintenance,
     medhelm,
     options,
+    ratings,
     releases,
 )
 from medhelm_spark.cli.answers import answers
@@ -254,6 +255,20 @@ _COMMANDS: Mapping[str, Command] = {
             "release publish 2026-q1",
             'release withdraw 2026-q1 --reason "wrong answer key in med_qa"',
             "release verify --release 2026-q1",
+        ),
+    ),
+    "ratings": Command(
+        feature="ratings",
+        group=Group.DECIDE,
+        line="import clinicians' ratings; how judges agree with them",
+        function=ratings.ratings,
+        about="Store what people said of answers, and show how raters agree among themselves and "
+        "judges, juries and metrics with them.",
+        options=(*_PLACES, ratings.rating, board_options.form),
+        examples=(
+            "ratings import --suite first --scenario aci_bench --file ratings.xlsx "
+            "--criteria accuracy completeness",
+            "ratings agreement --suite first --scenario aci_bench",
         ),
     ),
     "leaderboard": Command(

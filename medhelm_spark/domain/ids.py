@@ -21,7 +21,7 @@ LATER = {"later": True}
 
 def identity_of(value: Any) -> dict[str, Any]:
     """The fields of a dataclass that count in its id, by name: later ones only where set."""
-    always, later = _fields_of(type(value))
+    always, later = _fields_of(value.__class__)
     held = {name: getattr(value, name) for name in always}
     for name, default in later:
         if (item := getattr(value, name)) != default:

@@ -20,7 +20,7 @@ _SEED = 20_180_623
 """The seed of the draws, so that the same ratings give the same interval."""
 
 
-class Scale(StrEnum):
+class MeasurementLevel(StrEnum):
     """What a difference of two ratings means."""
 
     NOMINAL = "nominal"
@@ -29,7 +29,7 @@ class Scale(StrEnum):
     RATIO = "ratio"
 
 
-def krippendorff(ratings: Table, scale: Scale) -> float | None:
+def krippendorff(ratings: Table, scale: MeasurementLevel) -> float | None:
     """Krippendorff's alpha: 1 - observed / expected disagreement.
 
     By coincidences of values within an item (Krippendorff 2011, Computing Krippendorff's
@@ -43,7 +43,7 @@ def krippendorff(ratings: Table, scale: Scale) -> float | None:
     return _alpha(tallies, _distances(values, scale))
 
 
-def krippendorff_interval(ratings: Table, scale: Scale) -> Estimated | None:
+def krippendorff_interval(ratings: Table, scale: MeasurementLevel) -> Estimated | None:
     """Alpha with a 95 % interval: percentiles of alpha over DRAWS resamples of the items."""
     values, tallies = _tallied(ratings)
     own = _alpha(tallies, _distances(values, scale))
@@ -76,20 +76,22 @@ def _tallied(ratings: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return values, tallies
 
 
-def _distances(values: NDArray[np.float64], scale: Scale) -> NDArray[np.float64] | None:
+def _distances(values: NDArray[np.float64], scale: MeasurementLevel) -> NDArray[np.float64] | None:
     """The squared distances of values; None for an ordinal scale, which depends on their counts."""
     first, second = values[:, None], values[None, :]
     match scale:
-        case Scale.NOMINAL:
-            return (first != second).astype(np.float64)
-        case Scale.INTERVAL:
+        case MeasurementLevel.NOMINAL:
+            apart: NDArray[np.float64] = (first != second).astype(np.float64)
+            return apart
+        case MeasurementLevel.INTERVAL:
             squares: NDArray[np.float64] = (first - second) ** 2
             return squares
-        case Scale.RATIO:
+        case MeasurementLevel.RATIO:
             whole = first + second
             parts = np.divide(first - second, whole, out=np.zeros_like(whole), where=whole != 0)
-            return parts**2
-        case Scale.ORDINAL:
+            ratios: NDArray[np.float64] = parts**2
+            return ratios
+        case MeasurementLevel.ORDINAL:
             return None
 
 

@@ -326,7 +326,7 @@ def answers_at(
     return AnswerFile(
         place=place,
         names=names,
-        format=_format_of(parts[0]),
+        format=format_of(parts[0]),
         revision=revision_of(_content(parts), {**names, **_said(sheet, separator, encoding)}),
         parts=parts,
         sheet=sheet,
@@ -367,7 +367,7 @@ def revision_of(content: str, names: Mapping[str, str]) -> str:
     return content_id(content, names) if names else content
 
 
-def _format_of(path: str) -> str:
+def format_of(path: str) -> str:
     """The format of a file by its ending; a file with an unknown ending is JSON lines.
 
     A `.json` file that does not begin with a list is JSON lines too: many programs name them so.

@@ -16,6 +16,7 @@ COMMANDS = {
     "releases": {"publish", "release"},
     "medhelm_results": {"import-scenario", "import-helm", "export-helm"},
     "tracking": set(),
+    "ratings": {"ratings"},
 }
 """The commands of each feature."""
 
@@ -72,4 +73,5 @@ OWN_TABLES = {
     "releases": ("releases", "release_changes", "release_manifests", "release_stats"),
     "medhelm_results": (),
     "tracking": ("mlflow_runs",),
+    "ratings": ("ratings",),
 }

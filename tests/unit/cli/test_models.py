@@ -64,7 +64,12 @@ def test_what_is_known_is_listed_and_nobody_is_asked(typed: Typed, server: Fault
     served = rows["acme/served"]
     assert served["destination"] == server.url.split("/")[2]
     assert (served["locality"], served["key"]) == ("tenant", "env:ACME_KEY set")
-    assert served["prices"] == {"prompt": 1.0, "completion": 2.5, "as_of": "2026-01-31"}
+    assert served["prices"] == {
+        "prompt": 1.0,
+        "completion": 2.5,
+        "as_of": "2026-01-31",
+        "currency": None,
+    }
     assert (served["answers"], served["lacks"]) == (None, "")
     vendor = rows["openai/gpt-4o"]
     assert vendor["key"] == "env:OPENAI_API_KEY not set"

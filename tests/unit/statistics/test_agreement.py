@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from medhelm_spark.statistics.agreement import (
-    Scale,
+    MeasurementLevel,
     bland_altman,
     fleiss,
     kendall,
@@ -90,13 +90,13 @@ def test_the_interval_of_an_intraclass_correlation_holds_the_true_one() -> None:
 @pytest.mark.parametrize(
     ("scale", "alpha"),
     [
-        (Scale.NOMINAL, 0.7434210526),
-        (Scale.ORDINAL, 0.8153878566),
-        (Scale.INTERVAL, 0.8491073501),
-        (Scale.RATIO, 0.7974004083),
+        (MeasurementLevel.NOMINAL, 0.7434210526),
+        (MeasurementLevel.ORDINAL, 0.8153878566),
+        (MeasurementLevel.INTERVAL, 0.8491073501),
+        (MeasurementLevel.RATIO, 0.7974004083),
     ],
 )
-def test_alpha_is_that_of_krippendorff(scale: Scale, alpha: float) -> None:
+def test_alpha_is_that_of_krippendorff(scale: MeasurementLevel, alpha: float) -> None:
     assert krippendorff(RELIABILITY_C, scale) == pytest.approx(alpha, abs=1e-4)
     held = krippendorff_interval(RELIABILITY_C, scale)
     assert held.low < held.value < held.high <= 1
@@ -113,7 +113,7 @@ def test_alpha_is_that_of_krippendorff(scale: Scale, alpha: float) -> None:
     ],
 )
 def test_alpha_of_nothing_to_compare_is_none(table: np.ndarray) -> None:
-    for scale in Scale:
+    for scale in MeasurementLevel:
         assert krippendorff(table, scale) is None
         assert krippendorff_interval(table, scale) is None
 

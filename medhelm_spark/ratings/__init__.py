@@ -1,0 +1,1 @@
+"""Ratings of answers by people, and how raters, judges and metrics agree."""

@@ -1,0 +1,344 @@
+"""How raters agree among themselves, and judges, juries and metrics with them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medhelm_spark.domain.request import Annotation, VerdictStatus
+from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.stages import ANNOTATE, SCORE
+from medhelm_spark.domain.stats import PerInstanceStats
+from medhelm_spark.errors import ConfigError
+from medhelm_spark.lake.literals import literals
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.lake.views import output_of
+from medhelm_spark.metrics import info
+from medhelm_spark.ratings.tables import Rating
+from medhelm_spark.statistics.agreement import (
+    Bias,
+    MeasurementLevel,
+    bland_altman,
+    kendall,
+    krippendorff_interval,
+    spearman,
+    weighted_kappa,
+)
+from medhelm_spark.statistics.alt_test import AltTest, alt_test
+from medhelm_spark.statistics.intraclass import NOTHING, Intraclass, intraclass
+from medhelm_spark.statistics.two_by_two import Estimated
+
+_OF_RUNS = """
+SELECT * FROM ({source}) o WHERE perturbation = '' AND run_spec_id IN ({units})
+"""
+ALL = "mean of criteria"
+"""In place of a criterion: the mean over the criteria of a rater, judge or jury."""
+RATERS = "raters"
+
+Item = tuple[str, str, int]
+"""An answer: run_spec_id, instance and trial."""
+Values = Mapping[Item, float]
+_Correlation = Callable[[NDArray[np.float64], NDArray[np.float64]], float | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """The agreement of the raters, or of a judge, jury or metric with them, on one criterion.
+
+    A number is None where it is not defined: `notes` say why.
+    """
+
+    criterion: str
+    who: str
+    """`raters`, `judge NAME`, `jury NAME` or `metric NAME`."""
+    model: str
+    """The deployment whose answers these are; empty for all."""
+    num_items: int
+    """The answers with a value and a rating; of raters those with two ratings or more."""
+    num_complete: int
+    """Those that all raters rated, on which the intraclass correlations rest."""
+    num_raters: int
+    intraclass: Intraclass = NOTHING
+    """Of raters among themselves; of others of their value beside the mean of the raters."""
+    alpha: Estimated | None = None
+    """Krippendorff's alpha of the raters."""
+    spearman: float | None = None
+    """With the mean of the other raters, averaged over the raters left out."""
+    kendall: float | None = None
+    """The same."""
+    kappa: float | None = None
+    """Cohen's kappa with quadratic weights, averaged over the pairs with a rater."""
+    bias: Bias | None = None
+    """Of a judge, jury or metric: its value less the mean of the raters."""
+    alt_test: AltTest | None = None
+    """Of a judge, jury or metric where an answer has two raters."""
+    notes: tuple[str, ...] = field(default=())
+
+
+def agreement_of(
+    reader: Reader,
+    specs: Sequence[RunSpec],
+    ratings: Sequence[Rating],
+    *,
+    scale: MeasurementLevel,
+    epsilon: float,
+    by_model: bool = False,
+) -> list[Agreement]:
+    """A row for the raters and for each judge, jury and metric, by criterion and model.
+
+    Args:
+        reader: it has the verdicts and scores of the runs.
+        specs: the runs whose answers were rated.
+        ratings: those that count.
+        scale: what a difference of two ratings means, for alpha and the alternative annotator test.
+        epsilon: see `statistics.alt_test.EPSILON`.
+        by_model: rows for each model beside those of all.
+
+    Raises:
+        ConfigError: there is no rating.
+    """
+    if not ratings:
+        raise ConfigError("no answer of these runs has a rating; `ratings import` stores some.")
+    people = _by_criterion(ratings)
+    others = [*_of_judges(reader, specs), *_of_metrics(reader, specs)]
+    models = {spec.run_spec_id: spec.model_deployment for spec in specs}
+    rows = []
+    for criterion, raters in people.items():
+        for model in ["", *(sorted(set(models.values())) if by_model else [])]:
+            kept = {
+                name: {item: v for item, v in values.items() if model in ("", models[item[0]])}
+                for name, values in raters.items()
+            }
+            if any(kept.values()):
+                rows.append(_of_raters(criterion, model, kept, scale))
+                rows += [
+                    found
+                    for other in others
+                    if (found := _of_other(criterion, model, kept, other, scale, epsilon))
+                ]
+    return rows
+
+
+def _by_criterion(ratings: Iterable[Rating]) -> dict[str, dict[str, dict[Item, float]]]:
+    """The values by criterion, rater and answer; with several criteria their mean too."""
+    held: dict[str, dict[str, dict[Item, float]]] = {}
+    for row in ratings:
+        item = (row.run_spec_id, row.instance_id, row.trial_index)
+        held.setdefault(row.criterion, {}).setdefault(row.rater, {})[item] = row.value
+    if len(held) > 1:
+        means: dict[str, dict[Item, float]] = {}
+        for rater in sorted({name for raters in held.values() for name in raters}):
+            of_rater = [raters.get(rater, {}) for raters in held.values()]
+            means[rater] = {
+                item: sum(values[item] for values in of_rater) / len(of_rater)
+                for item in of_rater[0]
+                if all(item in values for values in of_rater)
+            }
+        held[ALL] = means
+    return held
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Other:
+    """What is compared with raters; `by_criterion` has a value for each answer."""
+
+    who: str
+    by_criterion: Mapping[str, Values]
+    has_criteria: bool
+    """Whether it judges by criteria; a metric has one value, which is compared with each."""
+
+
+def _of_judges(reader: Reader, specs: Sequence[RunSpec]) -> Iterator[_Other]:
+    """Each judge, and each jury as the mean of its judges."""
+    sql = _OF_RUNS.format(
+        source=output_of("annotations", ANNOTATE),
+        units=literals(spec.run_spec_id for spec in specs),
+    )
+    held: dict[tuple[str, str], dict[str, dict[Item, float]]] = {}
+    rows: list[Annotation] = reader.rows(sql, Annotation)
+    for row in rows:
+        if row.status is not VerdictStatus.OK or row.rubric_item is not None:
+            continue
+        item = (row.run_spec_id, row.instance_id, row.trial_index)
+        of_judge = held.setdefault((row.annotator, row.judge), {})
+        for score in row.scores:
+            of_judge.setdefault(score.criterion, {})[item] = score.score
+        if len(row.scores) > 1:
+            mean = sum(score.score for score in row.scores) / len(row.scores)
+            of_judge.setdefault(ALL, {})[item] = mean
+    for (_, judge), values in sorted(held.items()):
+        yield _Other(who=f"judge {judge}", by_criterion=values, has_criteria=True)
+    for jury in sorted({annotator for annotator, _ in held}):
+        judges = [values for (annotator, _), values in held.items() if annotator == jury]
+        if len(judges) > 1:
+            yield _Other(who=f"jury {jury}", by_criterion=_mean_of(judges), has_criteria=True)
+
+
+def _mean_of(judges: Sequence[Mapping[str, Values]]) -> dict[str, Values]:
+    """By criterion the mean of the judges that have a value."""
+    means: dict[str, Values] = {}
+    for criterion in sorted({name for judge in judges for name in judge}):
+        values: dict[Item, list[float]] = {}
+        for judge in judges:
+            for item, value in judge.get(criterion, {}).items():
+                values.setdefault(item, []).append(value)
+        means[criterion] = {item: sum(held) / len(held) for item, held in values.items()}
+    return means
+
+
+def _of_metrics(reader: Reader, specs: Sequence[RunSpec]) -> Iterator[_Other]:
+    """Each stat of an answer that says how good it is."""
+    sql = _OF_RUNS.format(
+        source=output_of("per_instance_stats", SCORE),
+        units=literals(spec.run_spec_id for spec in specs),
+    )
+    by_unit = {spec.run_spec_id: spec for spec in specs}
+    held: dict[str, dict[Item, float]] = {}
+    rows: list[PerInstanceStats] = reader.rows(sql, PerInstanceStats)
+    for row in rows:
+        item = (row.run_spec_id, row.instance_id, row.trial_index)
+        for score in row.stats:
+            if score.value is not None and _is_of_quality(by_unit[row.run_spec_id], score.name):
+                held.setdefault(score.name, {})[item] = score.value
+    for name, values in sorted(held.items()):
+        if len(set(values.values())) > 1:  # a constant orders nothing
+            yield _Other(who=f"metric {name}", by_criterion={"": values}, has_criteria=False)
+
+
+def _is_of_quality(spec: RunSpec, name: str) -> bool:
+    """Whether a higher or lower value of a stat is better; tokens and seconds are neither."""
+    try:
+        return info(name, spec.metrics).lower_is_better is not None
+    except ConfigError:
+        return False
+
+
+def _table(raters: Mapping[str, Values], items: Sequence[Item]) -> NDArray[np.float64]:
+    """Shape (items, raters), NaN without a rating."""
+    columns = [[raters[name].get(item, np.nan) for item in items] for name in sorted(raters)]
+    return np.array(columns, np.float64).reshape(len(raters), len(items)).T
+
+
+def _items(raters: Mapping[str, Values]) -> list[Item]:
+    return sorted({item for values in raters.values() for item in values})
+
+
+def _of_raters(
+    criterion: str, model: str, raters: Mapping[str, Values], scale: MeasurementLevel
+) -> Agreement:
+    raters = {name: values for name, values in raters.items() if values}
+    table = _table(raters, _items(raters))
+    is_rated = ~np.isnan(table)
+    whole = table[is_rated.all(axis=1)]
+    several = is_rated.sum(axis=1) >= 2
+    alpha = krippendorff_interval(table, scale)
+    num_raters = table.shape[1]
+    notes = []
+    if num_raters < 2:
+        notes.append("one rater: there is no ceiling")
+    elif len(whole) < 2:
+        notes.append("too few answers have all raters: no intraclass correlation")
+    elif alpha is None:
+        notes.append("all ratings are equal, or no answer has two")
+    return Agreement(
+        criterion=criterion,
+        who=RATERS,
+        model=model,
+        num_items=int(several.sum()),
+        num_complete=len(whole),
+        num_raters=num_raters,
+        intraclass=intraclass(whole) if num_raters > 1 else NOTHING,
+        alpha=alpha,
+        spearman=_mean(_left_out(table, None, _spearman)),
+        kendall=_mean(_left_out(table, None, kendall)),
+        kappa=_mean(
+            weighted_kappa(*_both(table[:, first], table[:, second]))
+            for first in range(num_raters)
+            for second in range(first)
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _of_other(
+    criterion: str,
+    model: str,
+    raters: Mapping[str, Values],
+    other: _Other,
+    scale: MeasurementLevel,
+    epsilon: float,
+) -> Agreement | None:
+    """None where it has no value of the criterion for an answer that was rated."""
+    values = other.by_criterion.get(criterion if other.has_criteria else "", {})
+    items = [item for item in _items(raters) if item in values]
+    if not items:
+        return None
+    table = _table(raters, items)
+    own = np.array([values[item] for item in items])
+    mean = np.nanmean(table, axis=1)
+    notes = []
+    if np.ptp(own) == 0 or np.ptp(mean) == 0:
+        notes.append("all values are equal: no correlation")
+    # A share and a rating from 1 to 5 have ranks in common and no unit.
+    has_unit = other.has_criteria
+    found = (
+        alt_test(table, own, is_class=scale is MeasurementLevel.NOMINAL, epsilon=epsilon)
+        if has_unit
+        else None
+    )
+    if found and found.is_small:
+        notes.append(f"alt-test: a rater has {found.fewest_items} answers, fewer than 30")
+    return Agreement(
+        criterion=criterion,
+        who=other.who,
+        model=model,
+        num_items=len(items),
+        num_complete=int((~np.isnan(table)).all(axis=1).sum()),
+        num_raters=int((~np.isnan(table)).any(axis=0).sum()),
+        intraclass=intraclass(np.stack([own, mean], axis=1)) if has_unit else NOTHING,
+        spearman=_mean(_left_out(table, own, _spearman)),
+        kendall=_mean(_left_out(table, own, kendall)),
+        kappa=_mean(weighted_kappa(*_both(own, rater)) for rater in table.T) if has_unit else None,
+        bias=bland_altman(own, mean) if has_unit else None,
+        alt_test=found,
+        notes=tuple(notes),
+    )
+
+
+def _left_out(
+    table: NDArray[np.float64], other: NDArray[np.float64] | None, correlation: _Correlation
+) -> Iterator[float | None]:
+    """For each rater left out: the rater, or the other, against the mean of the remaining ones.
+
+    So raters and judges are compared with the same means; a judge beside a single rater, with
+    this rater.
+    """
+    if table.shape[1] == 1:
+        if other is not None:
+            yield correlation(*_both(other, table[:, 0]))
+        return
+    for rater in range(table.shape[1]):
+        rest = np.delete(table, rater, axis=1)
+        is_rated = ~np.isnan(rest).all(axis=1)
+        own = table[:, rater] if other is None else other
+        yield correlation(*_both(own[is_rated], np.nanmean(rest[is_rated], axis=1)))
+
+
+def _spearman(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
+    held = spearman(first, second)
+    return held.value if held else None
+
+
+def _both(
+    first: NDArray[np.float64], second: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The values where both have one."""
+    both = ~(np.isnan(first) | np.isnan(second))
+    return first[both], second[both]
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    """The mean of those that are defined; None where none is."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None

@@ -1,0 +1,113 @@
+"""`evaluation.ratings`: what people said of answers, and how judges agree with them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from medhelm_spark.board import BoardRun, choose, load_runs
+from medhelm_spark.board.host import Methods, at_work
+from medhelm_spark.errors import ConfigError
+from medhelm_spark.ratings.agreement import agreement_of
+from medhelm_spark.ratings.import_ratings import ImportedRatings, import_ratings
+from medhelm_spark.ratings.read_ratings import RatingFile
+from medhelm_spark.ratings.results import Agreements
+from medhelm_spark.ratings.stored import stored_ratings
+from medhelm_spark.statistics.agreement import MeasurementLevel
+from medhelm_spark.statistics.alt_test import EPSILON
+from medhelm_spark.workspace.names import check_known
+
+
+class RatingMethods(Methods):
+    """Ratings of answers by people."""
+
+    @at_work
+    def import_file(
+        self,
+        file: str | Path,
+        *,
+        scenario: str,
+        suite: str | None = None,
+        fields: Mapping[str, str] | None = None,
+        criteria: Sequence[str] = (),
+        scale: tuple[float, float] | None = None,
+        key_file: str | Path | None = None,
+        sheet: str | None = None,
+        separator: str | None = None,
+        encoding: str | None = None,
+    ) -> ImportedRatings:
+        """Store ratings of a suite's answers from a file; every value is checked before.
+
+        Args:
+            file: csv, tsv, workbook, JSON lines, JSON or Parquet.
+            scenario: the benchmark whose answers were rated.
+            suite: the suite (None: that planned last).
+            fields: what the file calls `source_id`, `instance_id`, `model`, `rater`, `criterion`,
+                `value`, `trial` and `comment`.
+            criteria: columns that are criteria, where a record has the values of several.
+            scale: the lowest and the highest value (None: those of the benchmark's rubric).
+            key_file: the key of the raters' pseudonyms (None: in the site's folder, else in the
+                user's configuration).
+            sheet: of a workbook.
+            separator: between columns.
+            encoding: of the text.
+
+        Raises:
+            ConfigError: no scale is known, or the key may not lie where it is named.
+            DataError: a row is unusable; nothing was stored.
+        """
+        if scale is not None and not scale[0] < scale[1]:
+            raise ConfigError(f"scale is {scale}; allowed: two numbers, the lower one first.")
+        runs = self._rated(suite, scenario)
+        named = RatingFile(
+            path=str(file),
+            names=dict(fields or {}),
+            criteria=tuple(criteria),
+            sheet=sheet,
+            separator=separator,
+            encoding=encoding,
+        )
+        place = Path(key_file) if key_file else None
+        return import_ratings(self._workspace, runs, scenario, named, scale=scale, key_file=place)
+
+    @at_work
+    def agreement(
+        self,
+        *,
+        scenario: str,
+        suite: str | None = None,
+        scale: MeasurementLevel | str = MeasurementLevel.INTERVAL,
+        epsilon: float = EPSILON,
+        by_model: bool = False,
+    ) -> Agreements:
+        """How raters agree among themselves, and judges, juries and metrics with them.
+
+        Args:
+            scenario: the benchmark whose answers were rated.
+            suite: the suite (None: that planned last).
+            scale: what a difference of two ratings means: nominal, ordinal, interval or ratio.
+            epsilon: of the alternative annotator test, from 0 on and below 1.
+            by_model: each model's answers by themselves too.
+
+        Raises:
+            ConfigError: there is no rating, or epsilon is not allowed.
+            UnknownNameError: the scenario is not on the board, or the scale is not known.
+        """
+        check_known("scale", scale, MeasurementLevel)
+        if not 0 <= epsilon < 1:
+            raise ConfigError(f"epsilon is {epsilon!r}; allowed: a number from 0 on and below 1.")
+        specs = [run.run_spec for run in self._rated(suite, scenario)]
+        reader = self._workspace.reader
+        held = agreement_of(
+            reader,
+            specs,
+            stored_ratings(reader, [spec.run_spec_id for spec in specs]),
+            scale=MeasurementLevel(scale),
+            epsilon=epsilon,
+            by_model=by_model,
+        )
+        return Agreements(held=tuple(held), scale=MeasurementLevel(scale))
+
+    def _rated(self, suite: str | None, scenario: str) -> list[BoardRun]:
+        reader = self._workspace.reader
+        runs = load_runs(reader, choose(reader, suite))
+        check_known("scenario", scenario, {run.run_spec.scenario_name for run in runs})
+        return [run for run in runs if run.run_spec.scenario_name == scenario]

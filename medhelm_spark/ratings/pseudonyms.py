@@ -1,0 +1,61 @@
+"""Pseudonyms of raters: keyed hashes of their names, by a key that never lies in the lake."""
+
+import hashlib
+import hmac
+import os
+import secrets
+from pathlib import Path
+
+from medhelm_spark.errors import ConfigError
+
+FILE = "raters.key"
+_BYTES = 32
+
+
+def pseudonym_key(site: Path | None, given: Path | None, lake: str) -> bytes:
+    """The key of the pseudonyms; the file is made, readable by its owner alone, where none is.
+
+    Who has the file can find out who is behind a pseudonym; without it the same rater gets another
+    pseudonym. It lies in the site's folder, else in the user's configuration.
+
+    Args:
+        site: the site's folder.
+        given: another place of the file.
+        lake: the lake, in which the file may not lie.
+
+    Raises:
+        ConfigError: the file lies in the lake, or is too short to be a key.
+    """
+    place = given or (site / FILE if site else _of_user() / FILE)
+    if Path(lake).resolve() in place.resolve().parents:
+        raise ConfigError(
+            f"{place}: the key of raters' pseudonyms may not lie in the lake, whose readers could "
+            "find the raters' names; name another place by --key-file."
+        )
+    try:
+        key = place.read_bytes()
+    except FileNotFoundError:
+        return _made(place)
+    if len(key) < _BYTES:
+        raise ConfigError(f"{place}: {len(key)} bytes are no key; {_BYTES} or more are needed.")
+    return key
+
+
+def _of_user() -> Path:
+    base = os.environ.get("XDG_CONFIG_HOME")
+    return (Path(base) if base else Path.home() / ".config") / "medhelm_spark"
+
+
+def _made(place: Path) -> bytes:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    key = secrets.token_bytes(_BYTES)
+    descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(key)
+    return key
+
+
+def pseudonym(name: str, key: bytes) -> str:
+    """`rater-1f0c…`: the same name and key give the same pseudonym."""
+    digest = hmac.new(key, " ".join(name.split()).casefold().encode(), hashlib.sha256)
+    return f"rater-{digest.hexdigest()[:12]}"

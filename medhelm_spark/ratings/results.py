@@ -1,0 +1,172 @@
+"""What the methods about ratings return."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from medhelm_spark.ratings.agreement import ALL, RATERS, Agreement
+from medhelm_spark.render.report import Report, formatted
+from medhelm_spark.render.result import Result
+from medhelm_spark.render.table import TextTable
+from medhelm_spark.statistics.agreement import MeasurementLevel
+from medhelm_spark.statistics.two_by_two import Estimated
+
+_CORRELATIONS = {
+    "icc_a1": "agreement",
+    "icc_c1": "consistency",
+    "icc_ak": "mean_agreement",
+    "icc_ck": "mean_consistency",
+}
+HEADER = (
+    "Criterion",
+    "Who",
+    "Items",
+    "ICC(A,1)",
+    "ICC(C,1)",
+    "ICC(C,k)",
+    "Alpha",
+    "Spearman",
+    "Kendall",
+    "Kappa",
+    "Bias",
+    "Alt-test",
+)
+NOTES = (
+    "ICC: intraclass correlation, A of absolute agreement, C of consistency, 1 of one rater, k of "
+    "the mean of all, on the answers that all raters rated; of a judge or jury, beside the mean of "
+    "the raters. [low, high]: 95 % intervals.",
+    "Spearman, Kendall: with the mean of the other raters, each rater left out in turn, for raters "
+    "and judges alike: the row of the raters is the ceiling. Kappa: quadratic weights, mean over "
+    "the pairs with a rater.",
+    "Bias: a judge's value less the mean of the raters, with the limits of 95 % of differences.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreements(Result):
+    """The agreement of raters among themselves, and of judges, juries and metrics with them."""
+
+    held: tuple[Agreement, ...]
+    scale: MeasurementLevel
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One per criterion, model, and who is compared."""
+        yield from map(_record, self.held)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """How the numbers were made, and what is missing why."""
+        epsilons = sorted({each.alt_test.epsilon for each in self.held if each.alt_test})
+        alt = [
+            f"Alt-test (Calderon and others 2025), epsilon {epsilon:g}: omega, the share of raters "
+            "whom the judge may stand in for (0.5 or more passes), and rho, the share of answers "
+            "on which it is as near to the other raters or nearer."
+            for epsilon in epsilons
+        ]
+        said = dict.fromkeys(
+            f"{each.criterion}, {each.who}{_of(each)}: {note}."
+            for each in self.held
+            for note in each.notes
+        )
+        means = f"{ALL}: of a rater's, judge's or jury's values of one answer."
+        return (
+            *NOTES,
+            f"Alpha: Krippendorff's, {self.scale}, over all answers with two ratings.",
+            *alt,
+            *([means] if any(each.criterion == ALL for each in self.held) else ()),
+            *said,
+        )
+
+    def render(self, form: str = "table") -> str:
+        """The rows as text: `table`, `md`, `csv`, `json` or `html`."""
+        by_model = any(each.model for each in self.held)
+        header = (HEADER[0], HEADER[1], "Model", *HEADER[2:]) if by_model else HEADER
+        table = TextTable(
+            header=header,
+            rows=[_cells(each, by_model=by_model) for each in self.held],
+            notes=self.notes,
+        )
+        records = list(self.rows())
+        report = Report(
+            tables=[table],
+            content={"agreement": records, "scale": self.scale.value},
+            fields=list(records[0]) if records else (),
+            records=records,
+        )
+        return formatted(report, form)
+
+
+def _of(each: Agreement) -> str:
+    return f" on {each.model}" if each.model else ""
+
+
+def _cells(each: Agreement, *, by_model: bool) -> tuple[str, ...]:
+    is_people = each.who == RATERS
+    who = f"{each.num_raters} raters" if is_people and each.num_raters != 1 else each.who
+    bias = each.bias
+    limits = "" if bias is None or bias.low is None else f" ({bias.low:+.2f} to {bias.high:+.2f})"
+    alt = each.alt_test
+    return (
+        each.criterion,
+        "1 rater" if is_people and each.num_raters == 1 else who,
+        *([each.model or "all"] if by_model else ()),
+        f"{each.num_items:,}",
+        _text(each.intraclass.agreement),
+        _text(each.intraclass.consistency),
+        _text(each.intraclass.mean_consistency) if is_people else "-",
+        _text(each.alpha),
+        _number(each.spearman),
+        _number(each.kendall),
+        _number(each.kappa),
+        "-" if bias is None else f"{bias.bias.value:+.2f}{limits}",
+        "-" if alt is None else f"omega {alt.winning_rate:.2f}, rho {alt.advantage:.2f}",
+    )
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _text(held: Estimated | None) -> str:
+    if held is None:
+        return "-"
+    if held.low is None or held.high is None:
+        return f"{held.value:.3f}"
+    return f"{held.value:.3f} [{held.low:.2f}, {held.high:.2f}]"
+
+
+def _record(each: Agreement) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "criterion": each.criterion,
+        "who": each.who,
+        "model": each.model or None,
+        "num_items": each.num_items,
+        "num_complete": each.num_complete,
+        "num_raters": each.num_raters,
+    }
+    for name, field in _CORRELATIONS.items():
+        record |= _ends(name, getattr(each.intraclass, field))
+    record |= _ends("alpha", each.alpha)
+    bias, alt = each.bias, each.alt_test
+    return {
+        **record,
+        "spearman": each.spearman,
+        "kendall": each.kendall,
+        "kappa": each.kappa,
+        **_ends("bias", bias.bias if bias else None),
+        "limit_low": bias.low if bias else None,
+        "limit_high": bias.high if bias else None,
+        "alt_omega": alt.winning_rate if alt else None,
+        "alt_rho": alt.advantage if alt else None,
+        "alt_epsilon": alt.epsilon if alt else None,
+        "alt_is_passed": alt.is_passed if alt else None,
+        "notes": "; ".join(each.notes),
+    }
+
+
+def _ends(name: str, held: Estimated | None) -> dict[str, float | None]:
+    return {
+        name: held.value if held else None,
+        f"{name}_low": held.low if held else None,
+        f"{name}_high": held.high if held else None,
+    }
