@@ -195,6 +195,7 @@ class Evaluation:
             strict=strict,
             again=_again(ask_again, model),
         )
+        self._prepared(prepared)
         return self._evaluate(prepared, upto=stage, retry_failed=retry_failed)
 
     @at_work
@@ -407,6 +408,7 @@ class Evaluation:
             answers = checked_table(workspace.context(suite), answers)
         runs = as_imported(stated, answers.revision)
         prepared = prepare(replace(resolved, runs=runs), suite)
+        self._prepared(prepared)
         import_responses(prepared.ctx, prepared.specs, answers)
         return self._evaluate(prepared, upto=SUMMARIZE, retry_failed=False)
 
@@ -417,6 +419,7 @@ class Evaluation:
         Returns the board of the last one.
         """
         for ctx in summarized(self._workspace, suites):
+            self._summarized(ctx)
             board = self.board(ctx.suite)
             self._log(ctx, board.leaderboard)
         return board
@@ -711,6 +714,16 @@ class Evaluation:
         if self._is_tracked:
             self.tracking.log_board(ctx, board, release)
 
+    def _prepared(self, prepared: Prepared) -> None:
+        """What features do once data is ingested and nobody is asked yet."""
+        for feature in features.parts("runs"):
+            feature.prepared(prepared)
+
+    def _summarized(self, ctx: Context) -> None:
+        """What features do once a suite's runs are summarised."""
+        for feature in features.parts("runs"):
+            feature.summarized(self._workspace, ctx)
+
     def _resolve(
         self,
         entries: str | Sequence[str] | Entries,
@@ -732,6 +745,7 @@ class Evaluation:
         calls, others = evaluate(prepared, upto=upto, retry_failed=retry_failed)
         missing, board = None, None
         if upto is SUMMARIZE:
+            self._summarized(ctx)
             shown = self._shown(ctx.suite)
             board = load_board(self._workspace, shown, ctx.suite)
             self._log(ctx, board)

@@ -2,7 +2,7 @@
 
 Other code reaches a feature only through its modules of a known name: `tables` declares what it
 stores, `kept` which writes gc keeps, `source` what boards can be read from, `methods` what an
-`Evaluation` can do.
+`Evaluation` can do, `runs` what it does in the course of an evaluation.
 """
 
 from functools import cache
@@ -13,7 +13,7 @@ from types import ModuleType
 ROOMS = ("stages", "medhelm")
 """The rooms of every installation that have modules of these names."""
 
-FEATURES = ("releases", "medhelm_results", "tracking")
+FEATURES = ("releases", "medhelm_results", "tracking", "subgroups")
 
 
 @cache
