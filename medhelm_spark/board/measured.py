@@ -20,10 +20,16 @@ from medhelm_spark.statistics.shares import shares_by_row
 
 
 class Measured(Protocol):
-    """The runs of a column by place; `units` is what is resampled together, by instance."""
+    """The runs of a column by place; `units` is what is resampled together, by instance.
+
+    `instances` are the ids; an instance has a place for each of its trials where these count.
+    """
 
     @property
     def units(self) -> Sequence[str]: ...
+
+    @property
+    def instances(self) -> Sequence[str]: ...
 
     def difference(self, first: int, second: int) -> PairedDifference:
         """First minus second on the instances that both have."""
@@ -31,6 +37,10 @@ class Measured(Protocol):
 
     def on_common(self, first: int, second: int) -> OnCommon:
         """The stat of both on the instances that both have."""
+        ...
+
+    def among(self, chosen: NDArray[np.bool_]) -> "Measured":
+        """The same runs on some of the instances; `chosen` says which, shape (instances,)."""
         ...
 
 
@@ -54,9 +64,16 @@ def measured(
             if labels is None and run.run_spec.adapter_spec.requests_per_instance > 1:
                 labels = held.labels
             place = names.index(main_metric)
-            return RunStat(metric, params, place, held.values, labels, scale, held.units)
+            instances = [name.partition("/")[0] for name in held.instances]
+            return RunStat(
+                metric, params, place, held.values, labels, scale, held.units, instances
+            )
     held = side_by_side(scores, run_spec_ids, [main_metric])
-    return InstanceStat(held.values[:, :, 0], held.clusters, scale, held.units)
+    return InstanceStat(held.values[:, :, 0], held.clusters, scale, held.units, held.instances)
+
+
+def _chosen(names: Sequence[str], chosen: NDArray[np.bool_]) -> list[str]:
+    return [names[place] for place in np.flatnonzero(chosen)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +84,17 @@ class InstanceStat:
     clusters: Labels | None
     scale: MetricInfo
     units: Sequence[str]
+    instances: Sequence[str]
+
+    def among(self, chosen: NDArray[np.bool_]) -> "InstanceStat":
+        """See Measured."""
+        return replace(
+            self,
+            values=self.values[:, chosen],
+            clusters=None if self.clusters is None else self.clusters[chosen],
+            units=_chosen(self.units, chosen),
+            instances=_chosen(self.instances, chosen),
+        )
 
     def difference(self, first: int, second: int) -> PairedDifference:
         return paired_difference(self.values[first], self.values[second], self.scale, self.clusters)
@@ -90,8 +118,20 @@ class RunStat:
     clusters: Labels | None
     scale: MetricInfo
     units: Sequence[str]
+    instances: Sequence[str]
     known: dict[tuple[int, bytes], "_OfRun"] = field(default_factory=dict)
     """What was measured of a run on which instances: a run is in many pairs."""
+
+    def among(self, chosen: NDArray[np.bool_]) -> "RunStat":
+        """See Measured."""
+        return replace(
+            self,
+            rows=self.rows[:, chosen],
+            clusters=None if self.clusters is None else self.clusters[chosen],
+            units=_chosen(self.units, chosen),
+            instances=_chosen(self.instances, chosen),
+            known={},
+        )
 
     def difference(self, first: int, second: int) -> PairedDifference:
         """First minus second; without test where the stat has no value without an instance.

@@ -5,12 +5,19 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from medhelm_spark.domain.stats import Stat
+from medhelm_spark.metrics import info
 from medhelm_spark.subgroups.group_stats import RunGroups
 from medhelm_spark.subgroups.small_cells import hidden_groups
 from medhelm_spark.subgroups.tables import GroupStat
 
 MARK = chr(31)
 """Between a column's name and a group's in the name of a split: ASCII's unit separator."""
+
+
+SHARES_OF_ANSWERS = ("ppv", "npv")
+"""Shares of what a model answered: their denominators are no patients that the data tells apart.
+
+They follow from sensitivity and specificity, and are hidden where one of these is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,10 +42,13 @@ def rows_of_run(stats: Sequence[CountedStat], run: RunGroups) -> Iterator[GroupS
     """The rows of one RunSpec.
 
     All stats of a group are hidden together: a sensitivity could be computed from an accuracy and
-    a specificity. So a group is hidden where one of them rests on too few patients.
+    a specificity. So a group is hidden where one of them rests on too few patients, as where too
+    few have the condition.
     """
     by_column: dict[str, dict[str, list[CountedStat]]] = {}
     for stat in stats:
+        if info(stat.name, run.metrics).lower_is_better is None:
+            continue  # the counts of a two-by-two table are cells of few patients
         column, _, value = stat.split.partition(MARK)
         by_column.setdefault(column, {}).setdefault(value, []).append(stat)
     for column, groups in by_column.items():
@@ -54,8 +64,9 @@ def rows_of_run(stats: Sequence[CountedStat], run: RunGroups) -> Iterator[GroupS
 
 def _num_seen(stat: CountedStat) -> int:
     """How many patients a stat rests on; of a share of a part of them at most so many."""
+    is_of_data = stat.denominator is not None and stat.name not in SHARES_OF_ANSWERS
     parts = [stat.patients, stat.count]
-    return min(parts if stat.denominator is None else [*parts, stat.denominator])
+    return min([*parts, stat.denominator or 0] if is_of_data else parts)
 
 
 def _row(
