@@ -7,7 +7,7 @@ A shape is a way to make instances from records; a card names its shape. Each mo
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from medhelm_spark.domain.scenario import DataSource, ScenarioCard, Variant
+from medhelm_spark.domain.scenario import TABULAR, DataSource, ScenarioCard, Variant
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.plugins import PluginRegistry
 from medhelm_spark.scenarios.histories import check_history
@@ -105,7 +105,8 @@ def _refuse_shown(card: ScenarioCard, columns: Iterable[str], where: str) -> Non
     `columns` are all that the shape reads.
     """
     roles = {column for role, column in card.fields.items() if not _is_unseen(role)}
-    ids = {card.options.get("id_column"), *(c for role, c in card.fields.items() if _is_id(role))}
+    own_id = card.options.get("id_column", ID if card.shape == TABULAR else None)
+    ids = {own_id, *(column for role, column in card.fields.items() if _is_id(role))}
     shown = {part for name in (*columns, *roles) for part in (name, *name.split("|"))}
     for group in card.group_columns:
         if group.column in ids:
