@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import streamlit as st
-from page_markup import note, table, text
+from page_markup import chip, note, table, text
 from shown import Shown, nothing
 
 from medhelm_spark.board.render.charts import DARK, LIGHT
@@ -13,10 +13,10 @@ from medhelm_spark.features import part
 from medhelm_spark.render.table import TextTable
 
 ABOUT = (
-    "Each row of the plot is a group of patients, each mark a model's score with its 95 % interval. "
-    "The worst group and its gap are named only where chance is an unlikely reason. The second "
-    "model is the one to compare with: the first falls behind in a group where it loses more there "
-    "than everywhere else. Groups of few patients are hidden."
+    "Each row of the plot is a group of patients, each mark a model's score with its 95 % "
+    "interval, each tick its score over all patients. The worst group and its gap are named only "
+    "where chance is an unlikely reason. The first model falls behind the second in a group where "
+    "it loses more there than everywhere else. Groups of few patients are hidden."
 )
 NONE = (
     "Nothing that is shown has groups. Name columns of the data as `groups` in a benchmark's file, "
@@ -73,9 +73,7 @@ def _pick(groups: Sequence[Any]) -> list[Any]:
         first = st.selectbox("Model", list(held), key="first", bind="query-params")
     others = [name for name in held if name != first]
     with last:
-        second = st.selectbox(
-            "Compared with", [*others, ALONE], key="second", bind="query-params"
-        )
+        second = st.selectbox("Compared with", [*others, ALONE], key="second", bind="query-params")
     return [held[name] for name in (first, second) if name in held]
 
 
@@ -107,7 +105,13 @@ def _plot(view: ModuleType, picked: Sequence[Any]) -> None:
 
 
 def _table(held: TextTable) -> None:
-    rows = [[text(cell) for cell in row] for row in held.rows]
+    rows = [list(map(_cell, row)) for row in held.rows]
     label = f'tabindex="0" role="region" aria-label="{text(held.title or "Compared")}"'
     body = table(held.header, rows, "ms-pairs")
     st.html(f'<div class="ms-scroll ms-padded" {label}>{body}</div>')
+
+
+def _cell(cell: str) -> str:
+    """A cell's text; what a group loses or wins is marked by colour beside its words."""
+    kinds = {"falls behind": "decision-worse", "catches up": "decision-better"}
+    return chip(cell, kinds[cell]) if cell in kinds else text(cell)

@@ -65,15 +65,13 @@ def measured(
                 labels = held.labels
             place = names.index(main_metric)
             instances = [name.partition("/")[0] for name in held.instances]
-            return RunStat(
-                metric, params, place, held.values, labels, scale, held.units, instances
-            )
+            return RunStat(metric, params, place, held.values, labels, scale, held.units, instances)
     held = side_by_side(scores, run_spec_ids, [main_metric])
     return InstanceStat(held.values[:, :, 0], held.clusters, scale, held.units, held.instances)
 
 
 def _chosen(names: Sequence[str], chosen: NDArray[np.bool_]) -> list[str]:
-    return [names[place] for place in np.flatnonzero(chosen)]
+    return [name for name, is_chosen in zip(names, chosen.tolist(), strict=True) if is_chosen]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 Keys are MedHELM's (facts section 13), with `access_level` (private unless stated: a file of a
 user's own may hold patients), `columns`, `id_column`, `cluster_column`, `answer_extraction`,
-`sampling`, `groups`, `bands`, `prompt_variants`, `perturbations`, `category` and `subcategory`. Paths are looked for
-beside the YAML, then in the working directory. Mistakes that these files and the header of a csv
-show are refused here, before a model is loaded; the columns of tables and of other files where they
-are read (`user_data.own_columns`).
+`sampling`, `groups`, `bands`, `prompt_variants`, `perturbations`, `category` and `subcategory`.
+Paths are looked for beside the YAML, then in the working directory. Mistakes that these files and
+the header of a csv show are refused here, before a model is loaded; the columns of tables and of
+other files where they are read (`user_data.own_columns`).
 """
 
 import os

@@ -75,10 +75,11 @@ class Policy:
     locality are: gated and private text goes to no other (`policy.allowlist`). `withheld` are
     levels and localities that an advisory file lists and the policy above it does not: they are not
     `allowed`. `release` is what a release needs before it is approved, `retention` how long `gc`
-    keeps what is out of use, `small_cells` what a group needs to be shown. `standing` is that of the file `origin`; `restricted_by` is an
-    advisory file that allows less, where there are both. `reason` says why a file that the platform
-    names is not binding. `approvals` are a second person's, of levels that somebody lowered.
-    `commands` are those that may print a deployment's key, word by word.
+    keeps what is out of use, `small_cells` what a group needs to be shown. `standing` is that of
+    the file `origin`; `restricted_by` is an advisory file that allows less, where there are both.
+    `reason` says why a file that the platform names is not binding. `approvals` are a second
+    person's, of levels that somebody lowered. `commands` are those that may print a deployment's
+    key, word by word.
     """
 
     allowed: Allowed

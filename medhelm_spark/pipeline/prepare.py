@@ -59,7 +59,8 @@ class Prepared:
     """An evaluation whose data is ingested and whose requests are planned.
 
     `specs` stand in the order of their `runs`; `versions` and `levels` are the data versions, and
-    their levels, by scenario name, `cards` the cards with the data that they read. `left_out` are the runs whose data could not be had.
+    their levels, by scenario name, `cards` the cards with the data that they read. `left_out` are
+    the runs whose data could not be had.
     """
 
     workspace: Workspace

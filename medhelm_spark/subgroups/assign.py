@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 from medhelm_spark.domain.groups import (
     MAX_GROUPS,
-    NOT_STATED,
     NOT_STATED_LABEL,
     Band,
     GroupColumn,
@@ -135,7 +134,9 @@ def assign_groups(
     }
 
     def write(ctx: Context, units: Sequence[str], write_id: str) -> None:
-        _write(ctx, {by_version[unit]: wanted[by_version[unit]] for unit in units}, versions, write_id)
+        _write(
+            ctx, {by_version[unit]: wanted[by_version[unit]] for unit in units}, versions, write_id
+        )
 
     return run_stage(ctx, ASSIGN_GROUPS, fingerprints, write)
 

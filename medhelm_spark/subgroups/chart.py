@@ -30,18 +30,21 @@ def group_plot(groups: Sequence[ModelGroups], palette: Palette = LIGHT) -> Spec 
         for group in order
     ]
     step = {"step": MODEL_HEIGHT * len(names)}
-    y = {"field": "group", "type": "nominal", "sort": order, "title": None}
-    offset = {"field": "model", "type": "nominal", "sort": names}
-    scale = {"domain": names, "range": [palette.mark, palette.line, *[palette.ink] * len(names)]}
-    colour = {"field": "model", "type": "nominal", "scale": scale, "title": None}
+    y: Row = {"field": "group", "type": "nominal", "sort": order, "title": None}
+    offset: Row = {"field": "model", "type": "nominal", "sort": names}
+    scale: Row = {
+        "domain": names,
+        "range": [palette.mark, palette.line, *[palette.ink] * len(names)],
+    }
+    colour: Row = {"field": "model", "type": "nominal", "scale": scale, "title": None}
     shape = {
         "field": "model",
         "type": "nominal",
         "scale": {"domain": names, "range": [SHAPES[i % len(SHAPES)] for i in range(len(names))]},
         "title": None,
     }
-    x = {"type": "quantitative", "title": groups[0].metric, "scale": {"zero": False}}
-    placed = {"y": y, "yOffset": offset, "color": colour}
+    x: Row = {"type": "quantitative", "title": groups[0].metric, "scale": {"zero": False}}
+    placed: Row = {"y": y, "yOffset": offset, "color": colour}
     has_score, has_overall = {"filter": "isValid(datum.mean)"}, {"filter": "isValid(datum.overall)"}
     return chart_of(
         [*rows, *overall],
@@ -52,19 +55,19 @@ def group_plot(groups: Sequence[ModelGroups], palette: Palette = LIGHT) -> Spec 
             {
                 "transform": [has_overall],
                 "mark": {"type": "tick", "thickness": 1, "size": MODEL_HEIGHT, "opacity": 0.7},
-                "encoding": {"x": {**x, "field": "overall"}, **placed},
+                "encoding": {**placed, "x": {**x, "field": "overall"}},
             },
             {
                 "transform": [has_score],
                 "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.7},
-                "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, **placed},
+                "encoding": {**placed, "x": {**x, "field": "low"}, "x2": {"field": "high"}},
             },
             {
                 "transform": [has_score],
                 "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
                 "encoding": {
-                    "x": {**x, "field": "mean"},
                     **placed,
+                    "x": {**x, "field": "mean"},
                     "shape": shape,
                     "tooltip": [
                         {"field": name, "type": kind}

@@ -1,8 +1,8 @@
 """Differences and gaps of independent numbers that have an interval each.
 
 A difference is made of the two intervals by MOVER (Zou and Donner 2008; of two shares Newcombe
-1998), so that small groups keep the score intervals that suit them. Its p-value is below 5 % exactly
-where its interval excludes 0. Coverage by simulation: `benchmarks/subgroups.py`.
+1998), so that small groups keep the score intervals that suit them. Its p-value is below 5 %
+exactly where its interval excludes 0. Coverage by simulation: `benchmarks/subgroups.py`.
 """
 
 import math
@@ -25,7 +25,7 @@ _CLUSTERED = (IntervalMethod.CLUSTERED, IntervalMethod.CLUSTERED_T)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class IntervalEstimate:
     """A number with the ends of its 95 % interval and the degrees of freedom behind them."""
 
     value: float
@@ -45,14 +45,14 @@ def estimate(
     high: float | None,
     method: IntervalMethod | None,
     units: float,
-) -> Estimate | None:
+) -> IntervalEstimate | None:
     """A number with its interval; None where one of them is missing.
 
     `units` is how many answers the interval counts, or of clustered ones how many clusters.
     """
     if value is None or low is None or high is None or not low < high:
         return None
-    return Estimate(value=value, low=low, high=high, df=_freedom(method, units))
+    return IntervalEstimate(value=value, low=low, high=high, df=_freedom(method, units))
 
 
 def _freedom(method: IntervalMethod | None, units: float) -> float:
@@ -69,7 +69,7 @@ class Difference:
     p_value: float
 
 
-def difference(first: Estimate, second: Estimate) -> Difference:
+def difference(first: IntervalEstimate, second: IntervalEstimate) -> Difference:
     """The difference of independent estimates, first less second.
 
     With d = p1 - p2 and the ends l and u of both, by MOVER:
@@ -79,7 +79,8 @@ def difference(first: Estimate, second: Estimate) -> Difference:
     The p-value is that of t at d in units of the half that points to 0, which is as wide as t's
     quantile in standard errors; its degrees of freedom are Welch's.
 
-    >>> held = difference(Estimate(value=0.8, low=0.7, high=0.9), Estimate(value=0.5, low=0.4, high=0.6))
+    >>> first = IntervalEstimate(value=0.8, low=0.7, high=0.9)
+    >>> held = difference(first, IntervalEstimate(value=0.5, low=0.4, high=0.6))
     >>> round(held.low, 3), round(held.high, 3), held.p_value < 0.001
     (0.159, 0.441, True)
     """

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from medhelm_spark.subgroups.estimates import Estimate
+from medhelm_spark.subgroups.estimates import IntervalEstimate
 from medhelm_spark.subgroups.range_interval import range_interval
 
 
@@ -28,7 +28,7 @@ class Gap:
 
 
 def gap_of(
-    groups: Mapping[str, Estimate], *, lower_is_better: bool, width: float | None
+    groups: Mapping[str, IntervalEstimate], *, lower_is_better: bool, width: float | None
 ) -> Gap | None:
     """The gap between independent groups; None of fewer than two.
 

@@ -14,7 +14,7 @@ from medhelm_spark.metrics import info
 from medhelm_spark.statistics.clusters import ClusterTotals
 from medhelm_spark.statistics.multiple import benjamini_hochberg
 from medhelm_spark.statistics.summary import Summary, summarize
-from medhelm_spark.subgroups.estimates import Estimate, difference, estimate
+from medhelm_spark.subgroups.estimates import IntervalEstimate, difference, estimate
 from medhelm_spark.subgroups.small_cells import hidden_groups
 from medhelm_spark.subgroups.tables import GroupStat
 
@@ -193,7 +193,8 @@ def _by_unit(
 ) -> Totals:
     labels, place = np.unique(units, return_inverse=True)
     return labels, ClusterTotals(
-        sizes=np.bincount(place, weights=sizes), totals=np.bincount(place, weights=totals)
+        sizes=np.bincount(place, weights=sizes).astype(np.float64),
+        totals=np.bincount(place, weights=totals).astype(np.float64),
     )
 
 
@@ -244,12 +245,12 @@ def _beside(
     )
 
 
-def estimate_of(row: GroupStat) -> Estimate | None:
+def estimate_of(row: GroupStat) -> IntervalEstimate | None:
     """A group's mean as an estimate; None of one that is hidden or has no interval."""
     units = row.num_effective_clusters or row.count or 0
     return estimate(row.mean, row.ci_low, row.ci_high, row.ci_method, units)
 
 
-def _estimate(summary: Summary) -> Estimate | None:
+def _estimate(summary: Summary) -> IntervalEstimate | None:
     units = summary.num_effective_clusters or summary.count
     return estimate(summary.mean, summary.ci_low, summary.ci_high, summary.ci_method, units)

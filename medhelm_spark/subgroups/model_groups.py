@@ -180,7 +180,9 @@ def _gap(stats: Iterable[GroupStat], scale: MetricInfo | None) -> Gap | None:
     """The gap between the groups that are shown; what is not stated is no group of patients."""
     if scale is None or scale.lower_is_better is None:
         return None
-    known = {stat.group_value: estimate_of(stat) for stat in stats if stat.group_value != NOT_STATED}
+    known = {
+        stat.group_value: estimate_of(stat) for stat in stats if stat.group_value != NOT_STATED
+    }
     low, high = scale.minimum, scale.maximum
     return gap_of(
         {value: held for value, held in known.items() if held is not None},

@@ -1,7 +1,7 @@
 """Stats of whole runs by group: of the stats over groups as splits to rows of `stats_by_group`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from medhelm_spark.domain.stats import Stat
@@ -72,20 +72,20 @@ def _num_seen(stat: CountedStat) -> int:
 def _row(
     stat: CountedStat, run: RunGroups, column: str, value: str, *, is_hidden: bool
 ) -> GroupStat:
-    names = {
-        "run_spec_id": stat.run_spec_id,
-        "name": stat.name,
-        "split": run.split,
-        "group_column": column,
-        "group_value": value,
-        "access_level": run.access_level,
-        "minimum": run.minimum,
-        "is_hidden": is_hidden,
-    }
+    named = GroupStat(
+        run_spec_id=stat.run_spec_id,
+        name=stat.name,
+        split=run.split,
+        group_column=column,
+        group_value=value,
+        access_level=run.access_level,
+        minimum=run.minimum,
+        is_hidden=is_hidden,
+    )
     if is_hidden:
-        return GroupStat(**names)
-    return GroupStat(
-        **names,
+        return named
+    return replace(
+        named,
         count=stat.count,
         num_unscored=stat.num_unscored,
         num_patients=stat.patients,

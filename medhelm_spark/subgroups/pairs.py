@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from medhelm_spark.board import BoardRun
 from medhelm_spark.board.measured import Measured, measured
@@ -24,7 +23,7 @@ from medhelm_spark.statistics.multiple import benjamini_hochberg
 from medhelm_spark.statistics.paired import PairedDifference
 from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.statistics.student import LEVEL
-from medhelm_spark.subgroups.estimates import Estimate, difference, estimate
+from medhelm_spark.subgroups.estimates import IntervalEstimate, difference, estimate
 from medhelm_spark.subgroups.model_groups import group_order
 from medhelm_spark.subgroups.small_cells import hidden_groups
 
@@ -96,7 +95,7 @@ class GroupPair:
     p_value: float | None = None
 
     adjusted_p: float | None = None
-    """By Benjamini and Hochberg, for all groups, columns and pairs that were asked about at once."""
+    """By Benjamini and Hochberg, for all groups, columns and pairs that are asked about at once."""
 
     num_adjusted: int | None = None
 
@@ -135,8 +134,8 @@ def group_pairs(
     by_id = {run.run_spec.run_spec_id: run for run in runs}
     columns: dict[tuple[str, str, str], list[BoardPair]] = {}
     for pair in pairs:
-        run = by_id[pair.run_spec_ids[0]].run_spec
-        key = (run.data_version, pair.main_metric, run.main_split)
+        spec = by_id[pair.run_spec_ids[0]].run_spec
+        key = (spec.data_version, pair.main_metric, spec.main_split)
         columns.setdefault(key, []).append(pair)
     made: list[GroupPair] = []
     for (version, metric, split), alike in columns.items():
@@ -148,7 +147,7 @@ def group_pairs(
         scores = own_scores(scores_of(reader, units, split), units, split)
         held = measured(run, metric, scores, units)
         is_public = run.run_spec.access_level is AccessLevel.PUBLIC
-        made += _of_column(held, alike, units, groups, 1 if is_public else minimum)
+        made += pairs_of(held, alike, units, groups, 1 if is_public else minimum)
     return sorted(adjusted(made), key=lambda pair: list(GroupDecision).index(pair.decision))
 
 
@@ -175,14 +174,22 @@ def _groups(reader: Reader, data_version: str, by: Sequence[str]) -> dict[str, d
     return {name: held[name] for name in (by or sorted(held)) if name in held}
 
 
-def _of_column(
+def pairs_of(
     held: Measured,
     pairs: Sequence[BoardPair],
     units: Sequence[str],
     groups: GroupsByInstance,
     minimum: int,
 ) -> Iterator[GroupPair]:
-    """All pairs of the runs of one scenario, by all columns."""
+    """All pairs of the runs of one scenario, by all columns.
+
+    Args:
+        held: the runs.
+        pairs: which of them are compared.
+        units: the runs in the order of their places in `held`.
+        groups: by column and instance, the group.
+        minimum: the patients that a group needs to be shown.
+    """
     patients = np.unique(np.array(held.units), return_inverse=True)[1]
     for column, of in groups.items():
         values = np.array([of.get(instance, "") for instance in held.instances])
@@ -198,8 +205,10 @@ def _of_column(
             for name in names:
                 named = _named(pair, column, name, is_hidden=name in gone)
                 rest = sides[name][1]
-                yield named if name in gone else _told(
-                    named, inside[name], rest.difference(first, second)
+                yield (
+                    named
+                    if name in gone
+                    else _told(named, inside[name], rest.difference(first, second))
                 )
 
 
@@ -239,6 +248,6 @@ def _told(named: GroupPair, inside: PairedDifference, rest: PairedDifference) ->
     )
 
 
-def _estimate(held: PairedDifference) -> Estimate | None:
+def _estimate(held: PairedDifference) -> IntervalEstimate | None:
     units = held.num_clusters or held.n
     return estimate(held.mean_difference, held.ci_low, held.ci_high, held.ci_method, units)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medhelm_spark.statistics.intervals import Z95
-from medhelm_spark.subgroups.estimates import Estimate
+from medhelm_spark.subgroups.estimates import IntervalEstimate
 
 Numbers = NDArray[np.float64]
 
@@ -34,10 +34,11 @@ ABOVE, BELOW = 0.03, 0.02
 _FAR = 1e300
 
 
-def range_interval(groups: Sequence[Estimate]) -> tuple[float, float]:
+def range_interval(groups: Sequence[IntervalEstimate]) -> tuple[float, float]:
     """The ends of the interval; two groups at least.
 
-    >>> alike = [Estimate(value=0.5, low=0.4, high=0.6), Estimate(value=0.52, low=0.42, high=0.62)]
+    >>> first = IntervalEstimate(value=0.5, low=0.4, high=0.6)
+    >>> alike = [first, IntervalEstimate(value=0.52, low=0.42, high=0.62)]
     >>> range_interval(alike)[0]
     0.0
     """

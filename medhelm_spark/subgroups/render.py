@@ -13,19 +13,28 @@ from medhelm_spark.subgroups.pairs import GroupPair
 from medhelm_spark.subgroups.tables import GroupStat
 
 EMPTY = (
-    "No groups: name columns of the data as `groups` in a benchmark's file, or add them to what was "
-    "run by `medhelm-spark run --by COLUMN`."
+    "No groups: name columns of the data as `groups` in a benchmark's file, or add them to what "
+    "was run by `medhelm-spark run --by COLUMN`."
 )
 NO_PAIRS = "No two of these models have groups on the same instances."
 HIDDEN = "hidden"
 
-HEADER = ("Benchmark", "Model", "Group", "n", "Score", "Difference to the rest", "p adjusted", "Gap")
+HEADER = (
+    "Benchmark",
+    "Model",
+    "Group",
+    "n",
+    "Score",
+    "Difference to the rest",
+    "p adjusted",
+    "Gap",
+)
 PAIR_HEADER = (
     "Benchmark",
     "First",
     "Second",
     "Group",
-    "First",
+    "There the first",
     "n",
     "In the group",
     "In the rest",

@@ -28,7 +28,9 @@ def sections(reader: Reader, runs: Sequence[BoardRun]) -> Iterator[Section]:
             label = f"{name} by {column}: scores with 95 % intervals"
             parts.append(Figure(label=label, drawn_in=_drawn(alike)))
         table = replace(groups_table(alike), title="")
-        parts.append(replace(table, notes=list(notes(groups))) if number == len(by_place) else table)
+        parts.append(
+            replace(table, notes=list(notes(groups))) if number == len(by_place) else table
+        )
     if parts:
         yield Section(heading=HEADING, parts=parts)
 

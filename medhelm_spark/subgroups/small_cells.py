@@ -77,7 +77,9 @@ def hidden_groups(
     """
     total = [Total(list(patients))]
     by_data = hidden(patients, total, minimum)
-    return hidden({group: min(seen[group], n) for group, n in patients.items()}, total, minimum, by_data)
+    return hidden(
+        {group: min(seen[group], n) for group, n in patients.items()}, total, minimum, by_data
+    )
 
 
 def _cells(total: Total[Cell]) -> list[Cell]:

@@ -39,7 +39,7 @@ class Entries:
     caps the requests open at once to a model's server. Relative paths in entries start at
     `base_dir`. `attest_locality` (`local`, `tenant`, `baa` or `external`) is where the models run
     that a name alone stands for; without it that is unknown, and gated and private text is refused.
-    `by` are columns of the data, or bands that a card declares, by which results are told apart too.
+    `by` are columns of the data, or a card's bands, by which results are told apart too.
     """
 
     run_entries: str | Sequence[str] = ()

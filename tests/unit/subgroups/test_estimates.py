@@ -7,12 +7,12 @@ from hypothesis import given, strategies as st
 
 from medhelm_spark.domain.stats import IntervalMethod
 from medhelm_spark.statistics.intervals import wilson
-from medhelm_spark.subgroups.estimates import Estimate, difference, estimate
+from medhelm_spark.subgroups.estimates import IntervalEstimate, difference, estimate
 from medhelm_spark.subgroups.gaps import gap_of
 from medhelm_spark.subgroups.range_interval import range_interval
 
 
-def share(hits: int, n: int) -> Estimate:
+def share(hits: int, n: int) -> IntervalEstimate:
     held = wilson(hits, n)
     made = estimate(hits / n, held.low, held.high, held.method, n)
     assert made
@@ -23,11 +23,16 @@ def test_the_difference_of_two_shares_is_newcombes():
     """Newcombe 1998, table II (d): 56/70 less 48/80."""
     held = difference(share(56, 70), share(48, 80))
     assert held.value == pytest.approx(0.2)
-    assert (held.low, held.high) == (pytest.approx(0.0524, abs=5e-5), pytest.approx(0.3339, abs=5e-5))
+    assert (held.low, held.high) == (
+        pytest.approx(0.0524, abs=5e-5),
+        pytest.approx(0.3339, abs=5e-5),
+    )
 
 
 @given(st.integers(0, 40), st.integers(0, 25))
-def test_a_p_value_is_below_5_percent_exactly_where_the_interval_excludes_0(first: int, second: int):
+def test_a_p_value_is_below_5_percent_exactly_where_the_interval_excludes_0(
+    first: int, second: int
+):
     held = difference(share(first, 40), share(second, 25))
     if held.low != 0 and held.high != 0:
         assert (held.p_value < 0.05) == (held.low > 0 or held.high < 0)

@@ -16,9 +16,7 @@ from medhelm_spark.subgroups.of_whole_runs import MARK, CountedStat, rows_of_run
 from medhelm_spark.subgroups.tables import GroupStat
 
 EXACT = (MetricSpec(name="exact_match"),)
-DIAGNOSTIC = (
-    MetricSpec(name="diagnostic_accuracy", args={"labels": "yes|no", "positive": "yes"}),
-)
+DIAGNOSTIC = (MetricSpec(name="diagnostic_accuracy", args={"labels": "yes|no", "positive": "yes"}),)
 
 
 def run(minimum: int = 11, metrics: tuple[MetricSpec, ...] = EXACT) -> RunGroups:
@@ -88,7 +86,9 @@ def test_the_answers_of_one_patient_count_as_one_try():
             ("m", 0.0, range(30, 40)),
         )
     ]
-    scores = GroupedScores(run_spec_id="r", name="exact_match", is_clustered=True, values=tuple(once))
+    scores = GroupedScores(
+        run_spec_id="r", name="exact_match", is_clustered=True, values=tuple(once)
+    )
     first, second = group_stats(scores, run())
     assert (first.count, first.num_patients, first.num_clusters) == (40, 20, 20)
     assert first.ci_method is IntervalMethod.CLUSTERED
@@ -141,7 +141,9 @@ def test_public_rows_are_never_hidden():
     assert not any(row.is_hidden for row in rows.values())
 
 
-def stat(name: str, group: str, mean: float, denominator: int | None, count: int = 40) -> CountedStat:
+def stat(
+    name: str, group: str, mean: float, denominator: int | None, count: int = 40
+) -> CountedStat:
     return CountedStat(
         run_spec_id="r",
         name=name,
