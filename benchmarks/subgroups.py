@@ -188,9 +188,9 @@ def boards(repeats: int) -> Iterator[str]:
         )
     yield (
         f"Of {repeats} boards of {MODELS} equal models on {PATIENTS} patients with {len(COLUMNS)} "
-        f"columns of {', '.join(map(str, COLUMNS))} groups, {100 * claimed / repeats:.1f} % have any "
-        "false claim among all pairs, columns and groups: a model that seems to fall behind or to "
-        "catch up."
+        f"columns of {', '.join(map(str, COLUMNS))} groups, {100 * claimed / repeats:.1f} % have "
+        "any false claim among all pairs, columns and groups: a model that seems to fall behind or "
+        "to catch up."
     )
     for worse_by in (0.2, 0.4):
         hits = 0

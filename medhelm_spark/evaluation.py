@@ -420,7 +420,6 @@ class Evaluation:
         Returns the board of the last one.
         """
         for ctx in summarized(self._workspace, suites):
-            self._summarized(ctx)
             board = self.board(ctx.suite)
             self._log(ctx, board.leaderboard)
         return board

@@ -190,8 +190,16 @@ GC = Stage(
     name="gc",
     version="1",
     about="Remove what was made again since, ended leases, and files of earlier versions.",
-    reads=("annotations", "per_instance_stats", "stats", "leases", "releases", "runs"),
-    writes=("annotations", "per_instance_stats", "stats", "leases", "runs"),
+    reads=(
+        "annotations",
+        "per_instance_stats",
+        "stats",
+        "stats_by_group",
+        "leases",
+        "releases",
+        "runs",
+    ),
+    writes=("annotations", "per_instance_stats", "stats", "stats_by_group", "leases", "runs"),
 )
 EXPORT_HELM = Stage(
     name="export-helm",

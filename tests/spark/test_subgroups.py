@@ -257,3 +257,33 @@ def test_a_suite_without_groups_says_how_to_have_some(site: Site) -> None:
     assert not (site.lake_path / "stats_by_group").exists()
     with pytest.raises(ConfigError):
         here.groups("s", by="sex")
+
+
+def test_a_release_keeps_the_groups_that_it_was_made_of(site: Site) -> None:
+    entry = site.benchmark("letters", patients(), groups=["site"], access_level="private")
+    here = evaluation(site)
+    entries = [f"{entry},model=team/{text}" for text in ("yes", "no")]
+    here.run(entries, suite="s")
+    here.releases.publish("r", ["s"])
+    before = here.groups(release="r").render("csv")
+    assert before == here.groups("s").render("csv")
+    assert here.compare_groups(release="r").render() == here.compare_groups(suite="s").render()
+    policy = site.folder / "prod_env" / "policy.yaml"
+    policy.write_text(yaml.safe_dump({"small_cells": {"minimum": 50}}))
+    later = evaluation(site)
+    later.run(entries, suite="s")
+    assert {row["is_hidden"] for row in later.groups("s").rows()} == {True}
+    assert later.groups(release="r").render("csv") == before
+    assert later.releases.verify("r")
+
+
+def test_a_lake_that_is_older_than_groups_opens_and_gets_some(site: Site) -> None:
+    """Of a run of before there is neither a table nor a record; `--by` adds both."""
+    entry = site.benchmark("letters", patients())
+    here = evaluation(site)
+    here.run(f"{entry},model=team/yes", suite="s")
+    assert list(here.groups("s").rows()) == []
+    assert list(here.compare_groups(suite="s").rows()) == []
+    calls = here.run(f"{entry},model=team/yes", suite="s", by="sex").model_calls
+    assert calls == 0
+    assert {row["group_value"] for row in here.groups("s").rows()} == {"f", "m"}
