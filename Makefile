@@ -131,6 +131,7 @@ bench-million: setup ## A million rows from files to scores, three times: choice
 bench-intervals: setup ## Coverage of the intervals and false wins of incomplete juries, by simulation (minutes)
 	$(BIN)/python -m benchmarks.interval_coverage > benchmarks/results/intervals.md
 	$(BIN)/python -m benchmarks.paired_coverage > benchmarks/results/paired.md
+	$(BIN)/python -m benchmarks.subgroups > benchmarks/results/subgroups.md
 	$(BIN)/python -m benchmarks.uneven_clusters > benchmarks/results/uneven_clusters.md
 	$(BIN)/python -m benchmarks.rating_tests > benchmarks/results/ratings.md
 	$(BIN)/python -m benchmarks.repeated_answers > benchmarks/results/repeats.md

@@ -71,6 +71,7 @@ class Exports:
         """The report to keep beside a decision."""
         # Not at the top: it reads configuration, which takes a third of a second to import.
         from medhelm_spark.board.cards import cards_behind
+        from medhelm_spark.board.reports import sections_of
 
         source = self.shown.source
         facts = facts_of(
@@ -89,6 +90,7 @@ class Exports:
             runs=self.runs,
             metrics=benchmark_metrics(self.shown.reader, benchmarks_of(self.runs)),
             prices=known_prices(self.shown.site),
+            sections=sections_of(self.shown.reader, self.runs),
         )
 
 

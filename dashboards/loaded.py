@@ -49,7 +49,7 @@ REFRESH_SECONDS = 15
 KEPT = 8
 """How many suites and releases are kept; boards, so many with filters."""
 BEHIND = (
-    *("run_specs", "runs", "scenarios", "stats", "left_out", "release_stats"),
+    *("run_specs", "runs", "scenarios", "stats", "left_out", "release_stats", "stats_by_group"),
     *("releases", "release_manifests", "release_changes"),
 )
 """The tables that boards are made of."""

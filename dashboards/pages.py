@@ -5,6 +5,7 @@ import instances_page
 import leaderboard_page
 import metrics_page
 import robustness_page
+import subgroups_page
 from shown import Page
 
 PAGES = (
@@ -13,4 +14,5 @@ PAGES = (
     Page(name="Compare", about=compare_page.ABOUT, show=compare_page.show),
     Page(name="Instances", about=instances_page.ABOUT, show=instances_page.show),
     Page(name="Robustness", about=robustness_page.ABOUT, show=robustness_page.show),
+    Page(name="Subgroups", about=subgroups_page.ABOUT, show=subgroups_page.show),
 )

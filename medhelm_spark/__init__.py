@@ -109,6 +109,10 @@ if TYPE_CHECKING:
         Releases as Releases,
     )
     from medhelm_spark.stages.ingest.ingested import Ingested as Ingested
+    from medhelm_spark.subgroups.results import (
+        GroupComparison as GroupComparison,
+        Groups as Groups,
+    )
     from medhelm_spark.tracking.methods import TrackingMethods as TrackingMethods
     from medhelm_spark.user_data.init import InitializedBenchmark as InitializedBenchmark
     from medhelm_spark.user_data.own_data import OwnData as OwnData

@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from medhelm_spark.medhelm_results.methods import MedhelmMethods
     from medhelm_spark.ratings.methods import RatingMethods
     from medhelm_spark.releases.methods import ReleaseMethods
+    from medhelm_spark.subgroups.results import GroupComparison, Groups
     from medhelm_spark.tracking.methods import TrackingMethods
 
 DEFAULT_LAKE = "benchmark_output"
@@ -196,6 +197,7 @@ class Evaluation:
             strict=strict,
             again=_again(ask_again, model),
         )
+        self._prepared(prepared)
         return self._evaluate(prepared, upto=stage, retry_failed=retry_failed)
 
     @at_work
@@ -408,6 +410,7 @@ class Evaluation:
             answers = checked_table(workspace.context(suite), answers)
         runs = as_imported(stated, answers.revision)
         prepared = prepare(replace(resolved, runs=runs), suite)
+        self._prepared(prepared)
         import_responses(prepared.ctx, prepared.specs, answers)
         return self._evaluate(prepared, upto=SUMMARIZE, retry_failed=False)
 
@@ -557,6 +560,77 @@ class Evaluation:
             prevalence=prevalence,
             prices=prices_in(self._workspace),
         )
+
+    @at_work
+    def groups(
+        self,
+        suite: str | None = None,
+        *,
+        release: str | None = None,
+        schema: Schema | str | Path | None = None,
+        by: str | Sequence[str] = (),
+        metric: str | None = None,
+    ) -> "Groups":
+        """What models score by groups of patients: worst group, gap, difference to the rest.
+
+        Args:
+            suite: the suite to read (None: that planned last).
+            release: a release to read instead.
+            schema: as in `board`.
+            by: the columns, as `sex,age_band` (none: all that the data is grouped by).
+            metric: a stat to show in place of each benchmark's main metric.
+
+        Raises:
+            UnknownNameError: no run has the column or the metric.
+            SetupError: this installation is without the feature.
+        """
+        methods = self._feature("subgroups")
+        held = methods.groups_of(
+            self._workspace,
+            self._runs(suite, release, schema),
+            release=release,
+            by=by,
+            metric=metric,
+            banner=self._banner(release),
+        )
+        return cast("Groups", held)
+
+    @at_work
+    def compare_groups(
+        self,
+        *models: str,
+        suite: str | None = None,
+        release: str | None = None,
+        scenario: str | Sequence[str] | None = None,
+        by: str | Sequence[str] = (),
+    ) -> "GroupComparison":
+        """Whether a model widens a gap: in each group beside all others, against another model.
+
+        The paired difference in a group less that in the rest, with interval and p-value, adjusted
+        by Benjamini and Hochberg for all that is asked at once; groups that fall behind first.
+
+        Args:
+            models: as in `compare`.
+            suite: the suite to read (None: that planned last).
+            release: a release to read instead.
+            scenario: the scenarios to compare on (None: all).
+            by: the columns (none: all that the data is grouped by).
+
+        Raises:
+            UnknownNameError: a model, scenario or column is not on the board.
+            ConfigError: the same model twice, or a single one.
+            SetupError: this installation is without the feature.
+        """
+        methods = self._feature("subgroups")
+        held = methods.compared_by_group(
+            self._workspace,
+            self._runs(suite, release),
+            models,
+            release=release,
+            scenarios=[scenario] if isinstance(scenario, str) else list(scenario or ()),
+            by=by,
+        )
+        return cast("GroupComparison", held)
 
     @at_work
     def report(
@@ -728,6 +802,16 @@ class Evaluation:
         if self._is_tracked:
             self.tracking.log_board(ctx, board, release)
 
+    def _prepared(self, prepared: Prepared) -> None:
+        """What features do once data is ingested and nobody is asked yet."""
+        for feature in features.parts("runs"):
+            feature.prepared(prepared)
+
+    def _summarized(self, ctx: Context) -> None:
+        """What features do once a suite's runs are summarised."""
+        for feature in features.parts("runs"):
+            feature.summarized(self._workspace, ctx)
+
     def _resolve(
         self,
         entries: str | Sequence[str] | Entries,
@@ -749,6 +833,7 @@ class Evaluation:
         calls, others = evaluate(prepared, upto=upto, retry_failed=retry_failed)
         missing, board = None, None
         if upto is SUMMARIZE:
+            self._summarized(ctx)
             shown = self._shown(ctx.suite)
             board = load_board(self._workspace, shown, ctx.suite)
             self._log(ctx, board)

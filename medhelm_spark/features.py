@@ -2,7 +2,8 @@
 
 Other code reaches a feature only through its modules of a known name: `tables` declares what it
 stores, `kept` which writes gc keeps, `source` what boards can be read from, `methods` what an
-`Evaluation` can do.
+`Evaluation` can do, `runs` what it does in the course of an evaluation, `report` what it
+adds to a board's report.
 """
 
 from functools import cache
@@ -13,7 +14,7 @@ from types import ModuleType
 ROOMS = ("stages", "medhelm")
 """The rooms of every installation that have modules of these names."""
 
-FEATURES = ("releases", "medhelm_results", "tracking", "ratings")
+FEATURES = ("releases", "medhelm_results", "tracking", "subgroups", "ratings")
 
 
 @cache

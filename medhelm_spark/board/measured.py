@@ -20,10 +20,16 @@ from medhelm_spark.statistics.shares import shares_by_row
 
 
 class Measured(Protocol):
-    """The runs of a column by place; `units` is what is resampled together, by instance."""
+    """The runs of a column by place; `units` is what is resampled together, by instance.
+
+    `instances` are the ids; an instance has a place for each of its trials where these count.
+    """
 
     @property
     def units(self) -> pa.DictionaryArray: ...
+
+    @property
+    def instances(self) -> pa.Array: ...
 
     def difference(self, first: int, second: int) -> PairedDifference:
         """First minus second on the instances that both have."""
@@ -31,6 +37,10 @@ class Measured(Protocol):
 
     def on_common(self, first: int, second: int) -> OnCommon:
         """The stat of both on the instances that both have."""
+        ...
+
+    def among(self, chosen: NDArray[np.bool_]) -> "Measured":
+        """The same runs on some of the instances; `chosen` says which, shape (instances,)."""
         ...
 
 
@@ -62,9 +72,10 @@ def measured(
             if labels is None and run.run_spec.adapter_spec.requests_per_instance > 1:
                 labels = held.labels
             place = names.index(main_metric)
-            return RunStat(metric, params, place, held.values, labels, scale, held.drawn)
+            instances = held.plain_ids
+            return RunStat(metric, params, place, held.values, labels, scale, held.drawn, instances)
     held = side_by_side(scores, run_spec_ids, [main_metric])
-    return InstanceStat(held.values[:, :, 0], held.clusters, scale, held.drawn)
+    return InstanceStat(held.values[:, :, 0], held.clusters, scale, held.drawn, held.plain_ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +86,17 @@ class InstanceStat:
     clusters: Labels | None
     scale: MetricInfo
     units: pa.DictionaryArray
+    instances: pa.Array
+
+    def among(self, chosen: NDArray[np.bool_]) -> "InstanceStat":
+        """See Measured."""
+        return replace(
+            self,
+            values=self.values[:, chosen],
+            clusters=None if self.clusters is None else self.clusters[chosen],
+            units=self.units.filter(pa.array(chosen)),
+            instances=self.instances.filter(pa.array(chosen)),
+        )
 
     def difference(self, first: int, second: int) -> PairedDifference:
         return paired_difference(self.values[first], self.values[second], self.scale, self.clusters)
@@ -98,8 +120,20 @@ class RunStat:
     clusters: Labels | None
     scale: MetricInfo
     units: pa.DictionaryArray
+    instances: pa.Array
     known: dict[tuple[int, bytes], "_OfRun"] = field(default_factory=dict)
     """What was measured of a run on which instances: a run is in many pairs."""
+
+    def among(self, chosen: NDArray[np.bool_]) -> "RunStat":
+        """See Measured."""
+        return replace(
+            self,
+            rows=self.rows[:, chosen],
+            clusters=None if self.clusters is None else self.clusters[chosen],
+            units=self.units.filter(pa.array(chosen)),
+            instances=self.instances.filter(pa.array(chosen)),
+            known={},
+        )
 
     def difference(self, first: int, second: int) -> PairedDifference:
         """First minus second; without test where the stat has no value without an instance.

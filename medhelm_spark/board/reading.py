@@ -34,11 +34,12 @@ def compared(
     scenarios: Sequence[str] = (),
     margin: float | None = None,
     prevalence: Stated = None,
-    prices: Mapping[str, Prices],
+    prices: Mapping[str, Prices] | None = None,
 ) -> Comparison:
     """Models of a board on the same instances, each against each later one, by scenario.
 
-    Of two models it has what they differ by beside the main metric, at this prevalence.
+    Of two models it has what they differ by beside the main metric, at this prevalence, where
+    `prices` are given, if only empty ones.
 
     Raises:
         UnknownNameError: a model or scenario is not on the board, or a prevalence is stated of a
@@ -70,7 +71,7 @@ def compared(
     if margin is not None:
         pairs = tuple(replace(pair, margin=float(margin)) for pair in pairs)
     pairs = tuple(sorted(pairs, key=regressions_first))
-    if len(names) != 2:
+    if len(names) != 2 or prices is None:
         if prevalence is not None:
             raise ConfigError(
                 f"prevalence is for two models; these are {len(names)}. `leaderboard --show "

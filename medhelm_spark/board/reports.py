@@ -1,13 +1,16 @@
 """A board as one file to take away."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from medhelm_spark.board import choose, manifest_of
+from medhelm_spark import features
+from medhelm_spark.board import BoardRun, as_of, choose, manifest_of
 from medhelm_spark.board.metrics import metrics_of
 from medhelm_spark.board.practical import Stated
-from medhelm_spark.board.render.report_file import facts_of, report_file
+from medhelm_spark.board.render.report_file import Section, facts_of, report_file
 from medhelm_spark.board.schema import BoardView, load_board
+from medhelm_spark.lake.reader import Reader
 from medhelm_spark.local_files import write_whole
 from medhelm_spark.workspace.workspace import Workspace
 
@@ -30,6 +33,15 @@ class ReportFile:
 
     def _repr_html_(self) -> str:
         return self.html
+
+
+def sections_of(reader: Reader, runs: Sequence[BoardRun]) -> list[Section]:
+    """What features add to the report of these runs; `reader` reads them, or a release's."""
+    return [
+        section
+        for feature in features.parts("report")
+        for section in feature.sections(reader, runs)
+    ]
 
 
 def report_of(
@@ -63,5 +75,6 @@ def report_of(
         metrics=metrics.benchmarks,
         stated=prevalence,
         prices=metrics.prices,
+        sections=sections_of(as_of(workspace.reader, release), shown.runs),
     )
     return ReportFile(name=source.name, html=html)

@@ -167,6 +167,8 @@ class SideBySide:
     values: NDArray[np.float64]
     ids: pa.Array
     """The id of each instance; with trials `ID/TRAIN_TRIAL/TRIAL`."""
+    plain_ids: pa.Array
+    """The id of each instance, without trials."""
     drawn: pa.DictionaryArray
     """What is drawn together with each instance: its cluster, or the instance itself where nobody
     names a cluster of it."""
@@ -210,7 +212,7 @@ def side_by_side(
     place = (np.cumsum(is_new) - 1).astype(np.int32)
     firsts = order[is_new]
     ids = _encoded(scores["instance_id"])
-    instances = _texts(ids, _codes(ids)[firsts])
+    plain = instances = _texts(ids, _codes(ids)[firsts])
     if by_trial:
         trials = (pa.array(part[firsts]).cast(pa.string()) for part in asked)
         instances = pc.binary_join_element_wise(instances, *trials, "/")
@@ -225,7 +227,8 @@ def side_by_side(
     return SideBySide(
         values=values,
         ids=instances,
-        drawn=_units(_texts(ids, _codes(ids)[firsts]), clusters, order, place),
+        plain_ids=plain,
+        drawn=_units(plain, clusters, order, place),
         is_clustered=clusters.null_count < len(clusters),
     )
 

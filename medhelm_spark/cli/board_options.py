@@ -87,7 +87,15 @@ def comparing(parser: ArgumentParser) -> None:
         "and what is equivalent (default: the suite file's)",
     )
     prevalence(parser)
+    grouping(parser, "compare them in each group of patients, by these columns, as sex,age_band")
     form(parser)
+
+
+def grouping(parser: ArgumentParser, about: str) -> None:
+    """By which columns of the data results are told apart."""
+    parser.add_argument(
+        "--by", action="extend", nargs="+", default=[], metavar="COLUMN", help=about
+    )
 
 
 def reporting(parser: ArgumentParser) -> None:
@@ -109,12 +117,13 @@ def board(parser: ArgumentParser) -> None:
     schema(add)
     add(
         "--show",
-        choices=("board", "metrics", "robustness"),
+        choices=("board", "metrics", "robustness", "groups"),
         default="board",
         help="the board; what its main metrics leave out: two-by-two tables, missed cases, "
-        "predictive values, cost, tokens; or what perturbed copies and other prompts do to its "
-        "numbers (default: %(default)s)",
+        "predictive values, cost, tokens; what perturbed copies and other prompts do to its "
+        "numbers; or scores by groups of patients (default: %(default)s)",
     )
+    grouping(parser, "--show groups: only by these columns, as sex,age_band")
     prevalence(parser)
     add(
         "--metric",

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from medhelm_spark import Entries, Evaluation, RunResult
 from medhelm_spark.board import text_levels
-from medhelm_spark.board.metrics import Metrics
-from medhelm_spark.board.results import Board, Robustness, Stats
 from medhelm_spark.cli.board_options import ALL, prevalence_of
 from medhelm_spark.cli.dry_run import print_dry_run
 from medhelm_spark.cli.exit_codes import FAILED
@@ -30,6 +28,7 @@ from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.medhelm.schema_file import Schema, load_schema
 from medhelm_spark.medhelm.site import load_site
 from medhelm_spark.policy.plugins import check_plugins
+from medhelm_spark.render.result import Result
 from medhelm_spark.user_data.init import InitializedBenchmark
 from medhelm_spark.user_data.own_data import Source, own_data, parse_columns
 from medhelm_spark.user_data.read_responses import parse_fields
@@ -259,11 +258,15 @@ def leaderboard(args: Namespace) -> int:
     return 0
 
 
-def _shown(args: Namespace) -> Board | Metrics | Robustness | Stats:
+def _shown(args: Namespace) -> Result:
     """What `leaderboard` was asked to show."""
     site, source = evaluation(args), {"release": args.release, "schema": args.schema}
     if args.prevalence and args.show != "metrics":
         raise ConfigError("--prevalence is for --show metrics; the board has the data's own.")
+    if args.by and args.show != "groups":
+        raise ConfigError(f"--by is for --show groups; received --show {args.show}.")
+    if args.show == "groups":
+        return site.groups(args.suite, by=args.by, metric=args.metric, **source)
     if args.show == "metrics":
         if args.metric:
             raise ConfigError("--show metrics shows all; give it without --metric.")
@@ -279,7 +282,10 @@ def _shown(args: Namespace) -> Board | Metrics | Robustness | Stats:
 
 
 def compare(args: Namespace) -> int:
-    """`compare`: models on the same instances, printed or written."""
+    """`compare`: models on the same instances, or in each group of patients, printed or written."""
+    if args.by:
+        write_out(_by_group(args).render(args.format), args.output_file, command=args.name)
+        return 0
     shown = evaluation(args).compare(
         *args.models,
         suite=args.suite,
@@ -290,6 +296,19 @@ def compare(args: Namespace) -> int:
     )
     write_out(shown.render(args.format), args.output_file, command=args.name)
     return 0
+
+
+def _by_group(args: Namespace) -> Result:
+    """What `compare --by` was asked to show."""
+    if args.margin is not None:
+        raise ConfigError("--margin is for whole benchmarks; give it without --by.")
+    return evaluation(args).compare_groups(
+        *args.models,
+        suite=args.suite,
+        release=args.release,
+        scenario=args.scenario,
+        by=args.by,
+    )
 
 
 def report(args: Namespace) -> int:

@@ -279,6 +279,15 @@ def _selection(parser: ArgumentParser) -> None:
     add = parser.add_argument_group("which part of it").add_argument
     _instances(add)
     add(
+        "--by",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="COLUMN",
+        help="also tell results apart by these columns of the data, as sex,age_band; the source is "
+        "read again, no model is asked",
+    )
+    add(
         "--models-to-run",
         action="extend",
         nargs="+",

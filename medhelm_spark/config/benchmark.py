@@ -2,10 +2,10 @@
 
 Keys are MedHELM's (facts section 13), with `access_level` (private unless stated: a file of a
 user's own may hold patients), `columns`, `id_column`, `cluster_column`, `answer_extraction`,
-`sampling`, `prompt_variants`, `perturbations`, `category` and `subcategory`. Paths are looked for
-beside the YAML, then in the working directory. Mistakes that these files and the header of a csv
-show are refused here, before a model is loaded; the columns of tables and of other files where they
-are read (`user_data.own_columns`).
+`sampling`, `groups`, `bands`, `prompt_variants`, `perturbations`, `category` and `subcategory`.
+Paths are looked for beside the YAML, then in the working directory. Mistakes that these files and
+the header of a csv show are refused here, before a model is loaded; the columns of tables and of
+other files where they are read (`user_data.own_columns`).
 """
 
 import os
@@ -25,6 +25,7 @@ from medhelm_spark.config.dataset import (
     template_columns,
 )
 from medhelm_spark.config.extraction import check_extraction, method_for, method_for_all
+from medhelm_spark.config.groups import check_groups
 from medhelm_spark.config.juries import DEFAULT_JURY, JURY_SCORE, build_jury
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.resources import conf_path
@@ -43,6 +44,7 @@ from medhelm_spark.domain.data_uri import (
     table_of,
 )
 from medhelm_spark.domain.deployment import Judge, Jury
+from medhelm_spark.domain.groups import Band, group_column
 from medhelm_spark.domain.run import (
     STRICT,
     AdapterSpec,
@@ -125,6 +127,8 @@ class _BenchmarkFile:
     data_holder: str = ""
     contamination: str = ""
     sampling: Sampling = EVERY_INSTANCE
+    groups: tuple[str, ...] = ()
+    bands: Mapping[str, Band] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,6 +260,7 @@ def _check(file: _BenchmarkFile, path: Path) -> None:
     if twice := [name for name in names if names.count(name) > 1]:
         raise ConfigError(f"{path}: prompt_variants has {twice[0]!r} twice; give each its name.")
     check_sampling(file.sampling, str(path))
+    check_groups(file.groups, file.bands, str(path))
     if file.category or file.subcategory:
         taxonomy = load_taxonomy(conf_path("taxonomy.yaml"))
         check_category(file.category, file.subcategory, taxonomy, str(path))
@@ -327,7 +332,7 @@ def _working_folder() -> tuple[Path, ...]:
 
 def _check_columns(file: _BenchmarkFile, columns: tuple[str, ...], path: Path) -> None:
     """Refuse names in `columns` that nothing asks for: they may be the data's own, put first."""
-    named = [*filter(None, _named_columns(file)), *file.extra_columns]
+    named = [*filter(None, _named_columns(file)), *file.extra_columns, *_group_columns(file)]
     known = dict.fromkeys((*columns, *KNOWN_COLUMNS, *named))
     for name, own in file.columns.items():
         if name not in known:
@@ -338,6 +343,10 @@ def _check_columns(file: _BenchmarkFile, columns: tuple[str, ...], path: Path) -
 
 def _named_columns(file: _BenchmarkFile) -> tuple[str | None, ...]:
     return (file.id_column, file.cluster_column, file.split_column)
+
+
+def _group_columns(file: _BenchmarkFile) -> tuple[str, ...]:
+    return tuple(group_column(name, file.bands).column for name in file.groups)
 
 
 def _source(
@@ -444,6 +453,7 @@ def _check_header(
     for key in ("id_column", "cluster_column", "split_column"):
         wanted[key] = own(filter(None, [getattr(file, key)]))
     wanted["extra_columns"] = own(file.extra_columns)
+    wanted["groups"] = own(_group_columns(file))
     wanted[f"metric {comparing}"] = own([ANSWER_COLUMN]) if comparing else []
     wanted["columns"] = list(file.columns.values())
     needed = [name for names in wanted.values() for name in names]
@@ -481,6 +491,8 @@ def _card(
         annotators=(annotator,) if jury else (),
         answer_extraction=reading,
         sampling=file.sampling,
+        subgroups=file.groups,
+        bands=file.bands,
         perturbations=file.perturbations,
         category=file.category,
         subcategory=file.subcategory,

@@ -7,6 +7,7 @@ from typing import Any
 
 from medhelm_spark.config import extraction, sampling
 from medhelm_spark.config.extraction import check_extraction
+from medhelm_spark.config.groups import check_groups
 from medhelm_spark.config.layers import Load
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.sampling import check_sampling
@@ -50,6 +51,7 @@ def card_reader(taxonomy: Taxonomy) -> Load[ScenarioCard]:
         _check_source(card, path)
         check_extraction(card.answer_extraction, card.metrics, str(path))
         check_sampling(card.sampling, str(path))
+        check_groups(card.subgroups, card.bands, str(path), key="subgroups")
         _check_parts(card, path)
         first = seen.setdefault((path.parent, card.name), path)
         if first != path:

@@ -19,7 +19,13 @@ from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.level_change import Approval
 from medhelm_spark.domain.network import LOOPBACK, Network, narrowed
-from medhelm_spark.domain.policy import ComparisonRules, ListedPlugin, Policy, PolicyTrust
+from medhelm_spark.domain.policy import (
+    ComparisonRules,
+    ListedPlugin,
+    Policy,
+    PolicyTrust,
+    SmallCells,
+)
 from medhelm_spark.domain.policy_table import PolicyTable
 from medhelm_spark.domain.release import ReleaseRequirements
 from medhelm_spark.domain.retention import LEAST, Retention
@@ -41,6 +47,7 @@ class _PolicyFile:
     approvals: tuple[Approval, ...] = ()
     release: _Release | None = None
     retention: Retention | None = None
+    small_cells: SmallCells | None = None
 
 
 Commands = tuple[tuple[str, ...], ...]
@@ -80,6 +87,7 @@ def load_policy(place: Path | PolicyTable, above: Policy | None = None) -> Polic
         approvals=file.approvals,
         release=required,
         retention=_retention(file, origin),
+        small_cells=_small_cells(file, origin),
     )
 
 
@@ -160,8 +168,15 @@ def _restricted(policy: Policy, advisory: Policy) -> Policy:
         required = policy.release if policy.release.required else advisory.release
         changed = replace(policy, restricted_by=advisory.origin, release=required)
     networks = _narrowed(policy, advisory)
+    least = max(policy.small_cells.minimum, advisory.small_cells.minimum)
     return _stamped(
-        replace(changed, allowed=tuple(kept), withheld=tuple(withheld), networks=networks)
+        replace(
+            changed,
+            allowed=tuple(kept),
+            withheld=tuple(withheld),
+            networks=networks,
+            small_cells=SmallCells(minimum=least),
+        )
     )
 
 
@@ -234,6 +249,16 @@ def _retention(file: _PolicyFile, origin: str) -> Retention:
                 f"{least} on."
             )
     return retention
+
+
+def _small_cells(file: _PolicyFile, origin: str) -> SmallCells:
+    """It is not in the policy's version either: a group's numbers carry the minimum they met."""
+    rules = file.small_cells or SmallCells()
+    if rules.minimum < 1:
+        raise ConfigError(
+            f"{origin}: small_cells.minimum is {rules.minimum}; allowed: a whole number from 1 on."
+        )
+    return rules
 
 
 def _plugins(file: _PolicyFile, origin: str) -> tuple[ListedPlugin, ...]:

@@ -34,6 +34,16 @@ class ComparisonRules:
     incomplete_jury: IncompleteJury = IncompleteJury.UNSCORED
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmallCells:
+    """What groups of gated and private rows need before their numbers are shown.
+
+    `minimum` is of distinct patients, by the card's cluster column; of instances without one.
+    """
+
+    minimum: int = 11
+
+
 class PolicyTrust(StrEnum):
     """How much a policy's file can be relied on.
 
@@ -65,10 +75,11 @@ class Policy:
     locality are: gated and private text goes to no other (`policy.allowlist`). `withheld` are
     levels and localities that an advisory file lists and the policy above it does not: they are not
     `allowed`. `release` is what a release needs before it is approved, `retention` how long `gc`
-    keeps what is out of use. `standing` is that of the file `origin`; `restricted_by` is an
-    advisory file that allows less, where there are both. `reason` says why a file that the platform
-    names is not binding. `approvals` are a second person's, of levels that somebody lowered.
-    `commands` are those that may print a deployment's key, word by word.
+    keeps what is out of use, `small_cells` what a group needs to be shown. `standing` is that of
+    the file `origin`; `restricted_by` is an advisory file that allows less, where there are both.
+    `reason` says why a file that the platform names is not binding. `approvals` are a second
+    person's, of levels that somebody lowered. `commands` are those that may print a deployment's
+    key, word by word.
     """
 
     allowed: Allowed
@@ -85,6 +96,7 @@ class Policy:
     reason: str = ""
     release: ReleaseRequirements = field(default_factory=ReleaseRequirements)
     retention: Retention = field(default_factory=Retention)
+    small_cells: SmallCells = field(default_factory=SmallCells)
 
     @property
     def is_binding(self) -> bool:

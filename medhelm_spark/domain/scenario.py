@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.groups import Band, GroupColumn, group_column
 from medhelm_spark.domain.history import History
 from medhelm_spark.domain.run import (
     STRICT,
@@ -445,3 +446,15 @@ class ScenarioCard:
 
     sampling: Sampling = EVERY_INSTANCE
     """Which instances a run evaluates."""
+
+    subgroups: tuple[str, ...] = ()
+    """The columns of the data, or bands of one, by which results are told apart; the prompt shows
+    none of them."""
+
+    bands: Mapping[str, Band] = field(default_factory=dict)
+    """The groups of columns that hold numbers, by the name that `subgroups` has."""
+
+    @property
+    def group_columns(self) -> tuple[GroupColumn, ...]:
+        """What `subgroups` stand for."""
+        return tuple(group_column(name, self.bands) for name in self.subgroups)

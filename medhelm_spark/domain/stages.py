@@ -141,6 +141,21 @@ SUMMARIZE = Stage(
     writes=("stats", "runs"),
     done="summarised anew",
 )
+ASSIGN_GROUPS = Stage(
+    name="assign-groups",
+    version="1",
+    about="Read the groups of a data version's instances from its source.",
+    reads=("instances", "group_columns", "instance_groups", "runs", "pins"),
+    writes=("group_columns", "instance_groups", "runs"),
+)
+SUMMARIZE_GROUPS = Stage(
+    name="summarize-groups",
+    version="1",
+    about="Means, counts and intervals of a RunSpec's scores by group, small cells hidden.",
+    reads=("group_columns", "instance_groups", "per_instance_stats", "runs"),
+    writes=("stats_by_group", "runs"),
+    done="summarised by group anew",
+)
 PUBLISH = Stage(
     name="publish",
     version="3",
@@ -175,8 +190,16 @@ GC = Stage(
     name="gc",
     version="1",
     about="Remove what was made again since, ended leases, and files of earlier versions.",
-    reads=("annotations", "per_instance_stats", "stats", "leases", "releases", "runs"),
-    writes=("annotations", "per_instance_stats", "stats", "leases", "runs"),
+    reads=(
+        "annotations",
+        "per_instance_stats",
+        "stats",
+        "stats_by_group",
+        "leases",
+        "releases",
+        "runs",
+    ),
+    writes=("annotations", "per_instance_stats", "stats", "stats_by_group", "leases", "runs"),
 )
 EXPORT_HELM = Stage(
     name="export-helm",
@@ -215,6 +238,8 @@ STAGES = (
     ANNOTATE,
     SCORE,
     SUMMARIZE,
+    ASSIGN_GROUPS,
+    SUMMARIZE_GROUPS,
     PUBLISH,
     CHANGE_STATUS,
     EXPORT_HELM,

@@ -16,7 +16,14 @@ from medhelm_spark import features
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.retention import Retention
 from medhelm_spark.domain.run import RunRecord
-from medhelm_spark.domain.stages import ANNOTATE, GC, IMPORT_HELM, SCORE, SUMMARIZE
+from medhelm_spark.domain.stages import (
+    ANNOTATE,
+    GC,
+    IMPORT_HELM,
+    SCORE,
+    SUMMARIZE,
+    SUMMARIZE_GROUPS,
+)
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.literals import any_of, literal
 from medhelm_spark.lake.maintenance import Maintenance, maintenance_of
@@ -27,6 +34,7 @@ OUTPUTS: Mapping[str, tuple[str, ...]] = {
     ANNOTATE.name: ("annotations",),
     SCORE.name: ("per_instance_stats",),
     SUMMARIZE.name: ("stats",),
+    SUMMARIZE_GROUPS.name: ("stats_by_group",),
     IMPORT_HELM.name: ("annotations", "per_instance_stats", "stats"),
     GC.name: (),
 }
@@ -113,7 +121,7 @@ def _conditions(ctx: Context, retention: Retention, at: datetime) -> Iterator[tu
         of_write = f"{WRITE_ID} = {literal(row.write_id)}"
         written[f"{of_write} AND stage = {literal(row.stage)}"].add(literal(row.unit_id))
         if (row.unit_id, row.write_id) not in live:
-            for table in OUTPUTS[row.stage]:
+            for table in set(OUTPUTS[row.stage]) & set(TABLES):
                 outputs[table][of_write].add(literal(row.unit_id))
     for table, units in sorted(outputs.items()):
         yield from ((table, condition) for condition in _any_of(units, "run_spec_id"))

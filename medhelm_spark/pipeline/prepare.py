@@ -59,7 +59,8 @@ class Prepared:
     """An evaluation whose data is ingested and whose requests are planned.
 
     `specs` stand in the order of their `runs`; `versions` and `levels` are the data versions, and
-    their levels, by scenario name. `left_out` are the runs whose data could not be had.
+    their levels, by scenario name, `cards` the cards with the data that they read. `left_out` are
+    the runs whose data could not be had.
     """
 
     workspace: Workspace
@@ -69,6 +70,7 @@ class Prepared:
     specs: tuple[RunSpec, ...]
     versions: Mapping[str, str]
     levels: Mapping[str, AccessLevel]
+    cards: Mapping[str, ScenarioCard]
     left_out: tuple[LeftOut, ...] = ()
 
     @property
@@ -225,6 +227,7 @@ def _plan(
         specs=tuple(plan(ctx, runs, versions)),
         versions=versions,
         levels=levels_of(data),
+        cards={run.card.name: loaded.cards[run.card.name] for run in runs},
         left_out=left_out,
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from medhelm_spark import features
 from medhelm_spark.board import choose
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.policy.plugins import check_plugins
@@ -33,5 +34,7 @@ def summarized(workspace: Workspace, suites: str | Sequence[str]) -> list[Contex
         check_plugins(workspace.registry.policy, (spec.access_level for spec in specs))
         score(ctx, specs)
         summarize(ctx, specs)
+        for feature in features.parts("runs"):
+            feature.summarized(workspace, ctx)
         say_unclustered(ctx, specs, workspace.registry.cards)
     return contexts

@@ -15,12 +15,14 @@ from medhelm_spark.domain.release import (
 from medhelm_spark.domain.run import RunRecord, SuiteRun
 from medhelm_spark.domain.stages import (
     ANNOTATE,
+    ASSIGN_GROUPS,
     INGEST,
     PLAN,
     PLAN_JUDGES,
     PUBLISH,
     SCORE,
     SUMMARIZE,
+    SUMMARIZE_GROUPS,
     Stage,
 )
 from medhelm_spark.errors import LakeError
@@ -212,6 +214,11 @@ def _pins(
         "instances": data,
         "scenarios": data,
     }
+    by_group = {
+        "stats_by_group": of(units, SUMMARIZE_GROUPS),
+        "instance_groups": of(sorted(set(versions.values())), ASSIGN_GROUPS),
+    }
+    pins |= {table: held for table, held in by_group.items() if held}
     return {**pins, **writes_of_requests(ctx.lake, pins["requests"])}
 
 

@@ -32,8 +32,10 @@ from medhelm_spark.scenarios.levels import LAKE_COLUMN, LEVEL_COLUMN, table_leve
 from medhelm_spark.scenarios.own_files import with_known_hashes, with_source
 from medhelm_spark.scenarios.parse import (
     LEFT_OUT,
+    GroupedInstance,
     RecordKey,
     fingerprint_records,
+    groups_of,
     hashes_of,
     parse_records,
 )
@@ -80,6 +82,7 @@ __all__ = [
     "BadRecord",
     "BroadcastFiles",
     "Entry",
+    "GroupedInstance",
     "Hub",
     "HubCopy",
     "ParsedInput",
@@ -107,6 +110,7 @@ __all__ = [
     "fingerprint_records",
     "first_fetch",
     "first_line",
+    "groups_of",
     "hashes_of",
     "is_uri",
     "is_web",

@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from medhelm_spark.domain.access import AccessLevel, strictest
+from medhelm_spark.domain.groups import NOT_STATED, GroupColumn
 from medhelm_spark.domain.ids import content_id, digest
 from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, Split, Variant
 from medhelm_spark.scenarios.levels import file_level, text_hashes
@@ -23,10 +24,12 @@ from medhelm_spark.scenarios.records import (
     BadRecord,
     ParsedInput,
     Record,
+    as_text,
     optional_text,
     passes_rules,
     renamed,
     required_text,
+    value_of,
 )
 from medhelm_spark.scenarios.shapes.parser import Parser
 from medhelm_spark.scenarios.sources import SPLITS
@@ -53,6 +56,16 @@ class RecordKey:
     source_row: int
     access_level: AccessLevel = AccessLevel.PUBLIC
     place: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupedInstance:
+    """An instance's groups, by the names of the card's group columns; `row` is its record's."""
+
+    instance_id: str
+    row: int
+    access_level: AccessLevel
+    groups: Mapping[str, str]
 
 
 class _Parsed(NamedTuple):
@@ -112,6 +125,30 @@ def hashes_of(
             if not isinstance(parsed, BadReason):
                 hashes = text_hashes(parsed.content, parsed.fields)
                 yield record.row, parsed.access_level, hashes
+
+
+def groups_of(
+    records: Iterable[Record], card: ScenarioCard, *, parsers: Mapping[str, Parser] = PARSERS
+) -> Iterator[GroupedInstance]:
+    """The groups of every instance, by each of the card's group columns; in order, without text."""
+    parse, columns = _parse_function(card, parsers), card.group_columns
+    for record in records:
+        for parsed in parse(record):
+            if not isinstance(parsed, BadReason):
+                yield GroupedInstance(
+                    instance_id=content_id(card.name, parsed.source_id, *parsed.identity),
+                    row=record.row,
+                    access_level=parsed.access_level,
+                    groups={each.name: _group(parsed.fields, each) for each in columns},
+                )
+
+
+def _group(fields: Mapping[str, Any], column: GroupColumn) -> str:
+    """The group of a record; a cell that is no text belongs to none."""
+    try:
+        return column.group_of(as_text(value_of(fields, column.column)))
+    except BadRecord:
+        return NOT_STATED
 
 
 def _key(

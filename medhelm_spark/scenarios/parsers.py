@@ -4,10 +4,10 @@ A shape is a way to make instances from records; a card names its shape. Each mo
 `scenarios/shapes` declares its shapes in a mapping `PARSERS`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from medhelm_spark.domain.scenario import DataSource, ScenarioCard, Variant
+from medhelm_spark.domain.scenario import TABULAR, DataSource, ScenarioCard, Variant
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.plugins import PluginRegistry
 from medhelm_spark.scenarios.histories import check_history
@@ -59,6 +59,7 @@ def required_columns(
     for variant in [varied(card, variant) for variant in card.variants] or [card]:
         columns = [column for column in parser.columns(variant) if column not in parser.made]
         named = [*variant.fields.values(), *columns, *named]
+    named += [group.column for group in card.group_columns]
     source_names = card.source.columns
     return tuple(dict.fromkeys(source_names.get(name, name) for name in named))
 
@@ -82,7 +83,7 @@ def check_card(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> N
     for variant in [varied(card, variant) for variant in card.variants] or [card]:
         _check_roles(variant, parser, where)
         _check_options(variant, parser, where)
-        parser.columns(variant)
+        _refuse_shown(variant, parser.columns(variant), where)
         _check_choice(variant, where)
 
 
@@ -96,6 +97,30 @@ def _check_addresses(source: DataSource, where: str) -> None:
     for column in source.text_urls:
         if column not in source.texts:
             raise UnknownNameError("text", column, source.texts, where=f"{where}: text_urls")
+
+
+def _refuse_shown(card: ScenarioCard, columns: Iterable[str], where: str) -> None:
+    """Refuse a group of what a question or its answer is made of, or of what tells records apart.
+
+    `columns` are all that the shape reads.
+    """
+    roles = {column for role, column in card.fields.items() if not _is_unseen(role)}
+    own_id = card.options.get("id_column", ID if card.shape == TABULAR else None)
+    ids = {own_id, *(column for role, column in card.fields.items() if _is_id(role))}
+    shown = {part for name in (*columns, *roles) for part in (name, *name.split("|"))}
+    for group in card.group_columns:
+        if group.column in ids:
+            raise ConfigError(f"{where}: the group {group.name!r} is the column of ids.")
+        if group.column in shown:
+            raise ConfigError(
+                f"{where}: the group {group.name!r} is column {group.column!r}, which the prompt "
+                "or the right answer shows; allowed: columns that no model sees."
+            )
+
+
+def _is_unseen(role: str) -> bool:
+    """Whether a role's column is neither part of a question nor of its answer."""
+    return role in ("split", "sub_split", CLUSTER) or role.startswith(EXTRA) or _is_id(role)
 
 
 def _is_id(role: str) -> bool:

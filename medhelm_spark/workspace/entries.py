@@ -18,12 +18,13 @@ from medhelm_spark.errors import AbsentDataError, ConfigError, UnknownNameError
 from medhelm_spark.medhelm.expand import Selection, absent_runs, check_imported, expand
 from medhelm_spark.medhelm.run_entries import MODEL_KEYS, load_confs, parse_flags, up_to_priority
 from medhelm_spark.medhelm.suites import SuiteFile, load_suite
+from medhelm_spark.scenarios import check_card
 from medhelm_spark.workspace.attested import attested
 
 LEAST = {"priority": 0, "num_threads": 1}
 """Options that are whole numbers, and the smallest that means something."""
 
-LISTS = ("run_entries", "conf_paths", "models_to_run", "groups_to_run")
+LISTS = ("run_entries", "conf_paths", "models_to_run", "groups_to_run", "by")
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/")
 _NO_SUITE = SuiteFile(description="")
@@ -38,6 +39,7 @@ class Entries:
     caps the requests open at once to a model's server. Relative paths in entries start at
     `base_dir`. `attest_locality` (`local`, `tenant`, `baa` or `external`) is where the models run
     that a name alone stands for; without it that is unknown, and gated and private text is refused.
+    `by` are columns of the data, or a card's bands, by which results are told apart too.
     """
 
     run_entries: str | Sequence[str] = ()
@@ -53,6 +55,7 @@ class Entries:
     num_threads: int | None = None
     base_dir: str | Path | None = None
     attest_locality: Locality | str | None = None
+    by: str | Sequence[str] = ()
 
     def load(self, site: Path | None) -> "LoadedEntries":
         """The entries that are given; `site` is the folder whose suite files are known by name.
@@ -176,6 +179,8 @@ class LoadedEntries:
         base_dir = Path(options.base_dir) if options.base_dir else Path.cwd()
         runs = expand(self.entries, registry, base_dir=base_dir, selection=self._selection())
         runs = tuple(_with(run, self._deployment_changes()) for run in runs)
+        if by := columns_named(options.by):
+            runs = tuple(_grouped(run, by) for run in runs)
         if options.attest_locality is None:
             return runs
         return attested(runs, Locality(options.attest_locality))
@@ -206,6 +211,28 @@ class LoadedEntries:
         if self.options.compat:
             changes["on_failure"] = {FailureKind.TOO_LONG: OnFailure.TRUNCATE}
         return changes
+
+
+def columns_named(given: str | Sequence[str]) -> tuple[str, ...]:
+    """The columns of a list, or of texts in which commas part them.
+
+    >>> columns_named("sex, age_band"), columns_named(["sex", "site"])
+    (('sex', 'age_band'), ('sex', 'site'))
+    """
+    names = (name.strip() for text in listed(given) for name in text.split(","))
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _grouped(run: ResolvedRun, by: Sequence[str]) -> ResolvedRun:
+    """The run with more columns by which its results are told apart.
+
+    Raises:
+        ConfigError: the prompt shows one of them.
+    """
+    names = tuple(dict.fromkeys((*run.card.subgroups, *by)))
+    card = replace(run.card, subgroups=names)
+    check_card(card)
+    return replace(run, card=card)
 
 
 def _with(run: ResolvedRun, changes: Mapping[str, Any]) -> ResolvedRun:

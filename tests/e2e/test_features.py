@@ -16,6 +16,7 @@ COMMANDS = {
     "releases": {"publish", "release"},
     "medhelm_results": {"import-scenario", "import-helm", "export-helm"},
     "tracking": set(),
+    "subgroups": set(),
     "ratings": {"ratings"},
 }
 """The commands of each feature."""
@@ -33,7 +34,7 @@ here = Evaluation("lake", site=None, deployments=[model])
 done = here.run(sys.argv[1], suite="s")
 name = {"medhelm_results": "medhelm"}.get(sys.argv[2], sys.argv[2])
 try:
-    getattr(here, name)
+    here.groups("s") if name == "subgroups" else getattr(here, name)
     refusal = ""
 except SetupError as error:
     refusal = str(error)
@@ -73,5 +74,6 @@ OWN_TABLES = {
     "releases": ("releases", "release_changes", "release_manifests", "release_stats"),
     "medhelm_results": (),
     "tracking": ("mlflow_runs",),
+    "subgroups": ("group_columns", "instance_groups", "stats_by_group"),
     "ratings": ("ratings",),
 }

@@ -178,7 +178,7 @@ def _dot_plot(
             ],
         },
     }
-    return _chart(
+    return chart_of(
         rows,
         palette,
         facet={"field": "benchmark", "type": "nominal", "sort": order, "title": None},
@@ -261,7 +261,7 @@ def calibration_plots(
             },
         },
     ]
-    return _chart(
+    return chart_of(
         [*ends, *rows],
         palette,
         facet={"field": "model", "type": "nominal", "sort": list(curves), "title": None},
@@ -297,7 +297,7 @@ def heat_map(board: Leaderboard, palette: Palette = LIGHT) -> Spec | None:
         "scale": {"domain": [0, 1], "range": list(palette.scale)},
         "title": "worst to best",
     }
-    return _chart(
+    return chart_of(
         rows,
         palette,
         width={"step": CELL_WIDTH},
@@ -343,7 +343,8 @@ def share_of_scale(cell: BoardCell) -> float | None:
     return 1 - above if cell.lower_is_better else above
 
 
-def _chart(rows: Iterable[dict[str, object]], palette: Palette, **parts: object) -> Spec:
+def chart_of(rows: Iterable[dict[str, object]], palette: Palette, **parts: object) -> Spec:
+    """A specification of these rows in the colours of a palette."""
     data = {"values": list(rows)}
     return {
         "$schema": _SCHEMA,

@@ -4,7 +4,7 @@ It holds no clinical text, no script, and nothing that a browser would fetch.
 """
 
 import html
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -20,6 +20,7 @@ from medhelm_spark.board.render.charts import (
     LIGHT,
     PLOTS_IN_A_ROW,
     Palette,
+    Spec,
     calibration_plots,
     dot_plots,
     heat_map,
@@ -110,6 +111,23 @@ class ReportFacts:
     lines: Sequence[tuple[str, str]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A chart in a report: what it is of, and its specification in a palette."""
+
+    label: str
+    drawn_in: Callable[[Palette], Spec]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """What a feature adds to a report: its parts in order, below a heading."""
+
+    heading: str
+    parts: Sequence[str | TextTable | Figure]
+    """A text that is a heading of its own, a table, or a chart."""
+
+
 def facts_of(
     source: BoardSource,
     board: Leaderboard,
@@ -164,6 +182,7 @@ def report_file(
     metrics: Sequence[BenchmarkMetrics] = (),
     stated: Stated = None,
     prices: Mapping[str, Prices] | None = None,
+    sections: Sequence[Section] = (),
 ) -> str:
     """The file's text.
 
@@ -175,6 +194,7 @@ def report_file(
         metrics: of its benchmarks, what main metrics leave out.
         stated: the prevalence that they are read at; None: the data's.
         prices: of deployments by name.
+        sections: what features add, after the numbers by benchmark.
 
     Raises:
         SetupError: the package that draws charts is missing.
@@ -190,6 +210,7 @@ def report_file(
         *_categories(board),
         *_heat(board),
         *_pairs(board),
+        *(part for section in sections for part in _section(section)),
         "<h2>Benchmarks</h2>",
         *(_benchmark(column, board, cards or {}, runs, metrics) for column in board.columns),
         "<h2>How to read it</h2>",
@@ -317,6 +338,17 @@ def _pairs(board: Leaderboard) -> Iterator[str]:
         yield f"<p>{asked}{rest}</p>"
         table = comparison.comparison_table(shown)
         yield f'<div class="wide">{html_table(table.header, table.rows, table.notes)}</div>'
+
+
+def _section(section: Section) -> Iterator[str]:
+    yield f"<h2>{_text(section.heading)}</h2>"
+    for part in section.parts:
+        if isinstance(part, Figure):
+            yield _figure([svg(part.drawn_in(palette)) for palette in PALETTES], part.label)
+        elif isinstance(part, TextTable):
+            yield _titled(part)
+        else:
+            yield f"<h3>{_text(part)}</h3>"
 
 
 def _benchmark(

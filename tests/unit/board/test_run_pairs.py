@@ -26,7 +26,7 @@ def measured(
     place = [each.name for each in stats].index(stat)
     rows = np.stack([np.stack([RIGHT, model], 1) for model in models])
     units = [str(place) for place in range(len(RIGHT))]
-    return RunStat(metric, params, place, rows, None, stats[place], units)
+    return RunStat(metric, params, place, rows, None, stats[place], units, units)
 
 
 def test_a_sensitivity_is_compared_on_the_positive_letters():

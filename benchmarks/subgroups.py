@@ -1,0 +1,234 @@
+"""How often the interval of a gap holds the true gap, and how often a model seems to fall behind.
+
+By simulation: groups whose scores are shares of 0/1 answers, alone or in clusters, and boards of
+equal models on patients whose groups mean nothing.
+
+    python -m benchmarks.subgroups [--repeats 2000] [--boards 200] > benchmarks/results/subgroups.md
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medhelm_spark.board.measured import InstanceStat
+from medhelm_spark.domain.stats import SHARE
+from medhelm_spark.statistics.clusters import ClusterTotals
+from medhelm_spark.statistics.paired import PairedDifference
+from medhelm_spark.statistics.pairs import BoardPair
+from medhelm_spark.statistics.summary import Summary, summarize
+from medhelm_spark.subgroups.estimates import IntervalEstimate, estimate
+from medhelm_spark.subgroups.pairs import GroupDecision, adjusted, pairs_of
+from medhelm_spark.subgroups.range_interval import range_interval
+
+GROUPS = (2, 5, 10)
+SIZES = ("12", "50", "200", "1000", "12 to 1000", "1000 to 12")
+"""Patients of each group; of unequal ones the first group, which is worst, has the first number."""
+PER_CLUSTER, WITHIN = 5, 0.3
+"""Answers of a cluster on average, and the correlation of two of them."""
+MODELS, COLUMNS, PATIENTS = 10, (2, 3, 5, 10), 400
+AGREEING = 0.7
+"""How often two equal models are right or wrong together beyond chance."""
+ROUNDING = 1e-12
+
+Shares = NDArray[np.float64]
+
+
+def truths(groups: int) -> Iterator[tuple[str, Shares]]:
+    """How groups differ, with each group's true share; the first one is the worst."""
+    yield "none differs, 70 % right", np.full(groups, 0.7)
+    one = np.full(groups, 0.8)
+    one[0] = 0.6
+    yield "one at 60 %, others at 80 %", one
+    small = np.full(groups, 0.8)
+    small[0] = 0.75
+    yield "one at 75 %, others at 80 %", small
+    if groups > 2:
+        yield "evenly from 60 % to 80 %", np.linspace(0.6, 0.8, groups)
+        half = np.full(groups, 0.8)
+        half[: groups // 2] = 0.6
+        yield "half at 60 %, half at 80 %", half
+
+
+def sizes_of(name: str, groups: int) -> NDArray[np.int64]:
+    """How many patients, or clusters, each group has."""
+    first, _, last = name.partition(" to ")
+    return np.round(np.geomspace(int(first), int(last or first), groups)).astype(np.int64)
+
+
+def shares(
+    generator: np.random.Generator, truth: Shares, sizes: NDArray[np.int64]
+) -> list[Summary]:
+    """Independent answers of each group, summarised as a board does."""
+    right = generator.binomial(sizes, truth)
+    return [
+        summarize([(1.0, int(hits)), (0.0, int(n - hits))], 0, SHARE)
+        for hits, n in zip(right, sizes, strict=True)
+    ]
+
+
+def in_clusters(
+    generator: np.random.Generator, truth: Shares, sizes: NDArray[np.int64]
+) -> list[Summary]:
+    """Answers of so many clusters in each group; a cluster's answers are alike at random."""
+    made = []
+    for share, clusters in zip(truth, sizes, strict=True):
+        counts = generator.integers(1, 2 * PER_CLUSTER, size=clusters)
+        common = generator.random(clusters) < share
+        own = generator.binomial(counts, share)
+        kept = generator.binomial(counts, WITHIN**0.5)
+        # Of those that are kept the cluster's answer counts, of the others each one's own.
+        rest = generator.binomial(counts - kept, share)
+        right = np.where(kept > 0, kept * common + rest, own)
+        totals = ClusterTotals(counts.astype(np.float64), right.astype(np.float64))
+        hits, n = int(right.sum()), int(counts.sum())
+        made.append(summarize([(1.0, hits), (0.0, n - hits)], 0, SHARE, totals))
+    return made
+
+
+def estimates_of(groups: list[Summary]) -> list[IntervalEstimate]:
+    """The numbers of groups with their intervals, as a gap reads them."""
+    held = (
+        estimate(
+            group.mean,
+            group.ci_low,
+            group.ci_high,
+            group.ci_method,
+            group.num_effective_clusters or group.count,
+        )
+        for group in groups
+    )
+    return [each for each in held if each]
+
+
+def coverage_row(name: str, truth: Shares, repeats: int, *, is_clustered: bool) -> str:
+    """The shares of samples whose interval holds the true gap, by the sizes of groups."""
+    draw = in_clusters if is_clustered else shares
+    gap, cells = float(truth.max() - truth.min()), []
+    for size in SIZES:
+        generator, held = np.random.default_rng(len(truth)), 0
+        for _ in range(repeats):
+            groups = estimates_of(draw(generator, truth, sizes_of(size, len(truth))))
+            low, high = range_interval(groups)
+            held += low - ROUNDING <= gap <= min(1.0, high) + ROUNDING
+        cells.append(f"{100 * held / repeats:.1f} %")
+    return f"| {len(truth)} | {name} | {' | '.join(cells)} |"
+
+
+def coverage(repeats: int, *, is_clustered: bool) -> Iterator[str]:
+    """The table of one kind of answers."""
+    yield f"| Groups | Truth | {' | '.join(SIZES)} |"
+    yield f"|---|---|{'---|' * len(SIZES)}"
+    for groups in GROUPS:
+        for name, truth in truths(groups):
+            yield coverage_row(name, truth, repeats, is_clustered=is_clustered)
+
+
+def board(
+    generator: np.random.Generator, *, worse_by: float = 0.0, few: int = 0
+) -> tuple[InstanceStat, Mapping[str, Mapping[str, str]]]:
+    """Equal models, and groups that mean nothing.
+
+    The first model is worse by `worse_by` for the `few` patients of a group of one column.
+    """
+    hard = generator.random(PATIENTS)
+    names = [f"p{place}" for place in range(PATIENTS)]
+    groups = {
+        f"column {count}": dict(zip(names, _drawn(generator, count), strict=True))
+        for count in COLUMNS
+    }
+    shares = np.full((MODELS, PATIENTS), 0.7)
+    if few:
+        ill = set(generator.choice(names, few, replace=False).tolist())
+        groups["column 2"] = {name: "ill" if name in ill else "well" for name in names}
+        shares[0, [name in ill for name in names]] -= worse_by
+    own = generator.random((MODELS, PATIENTS))
+    luck = np.where(generator.random((MODELS, PATIENTS)) < AGREEING, hard, own)
+    values = (luck < shares).astype(np.float64)
+    return InstanceStat(values, None, SHARE, names, names), groups
+
+
+def _drawn(generator: np.random.Generator, groups: int) -> list[str]:
+    """The group of each patient, by chance."""
+    return list(map(str, generator.integers(groups, size=PATIENTS)))
+
+
+def all_pairs() -> tuple[list[BoardPair], list[str]]:
+    """Every model against every other one."""
+    units = [f"m{place}" for place in range(MODELS)]
+    pairs = [
+        BoardPair(
+            scenario_name="s",
+            display_name="S",
+            main_metric="exact_match",
+            first=first,
+            second=second,
+            difference=PairedDifference(n=0, num_dropped=0),
+            lower_is_better=False,
+            run_spec_ids=(first, second),
+        )
+        for first, second in combinations(units, 2)
+    ]
+    return pairs, units
+
+
+def boards(repeats: int) -> Iterator[str]:
+    """How many boards have a false claim, and how often a planted group is found."""
+    pairs, units = all_pairs()
+    claimed = 0
+    for seed in range(repeats):
+        held, groups = board(np.random.default_rng(seed))
+        found = adjusted(list(pairs_of(held, pairs, units, groups, 11)))
+        claimed += any(
+            pair.decision in (GroupDecision.FALLS_BEHIND, GroupDecision.CATCHES_UP)
+            for pair in found
+        )
+    yield (
+        f"Of {repeats} boards of {MODELS} equal models on {PATIENTS} patients with {len(COLUMNS)} "
+        f"columns of {', '.join(map(str, COLUMNS))} groups, {100 * claimed / repeats:.1f} % have "
+        "any false claim among all pairs, columns and groups: a model that seems to fall behind or "
+        "to catch up."
+    )
+    for worse_by in (0.2, 0.4):
+        hits = 0
+        for seed in range(repeats):
+            held, groups = board(np.random.default_rng(seed), worse_by=worse_by, few=60)
+            one = {"column 2": groups["column 2"]}
+            found = adjusted(list(pairs_of(held, pairs[:1], units, one, 11)))
+            hits += any(
+                pair.group_value == "ill" and pair.decision is GroupDecision.FALLS_BEHIND
+                for pair in found
+            )
+        yield (
+            f"One of two models that is worse by {100 * worse_by:.0f} points for 60 of {PATIENTS} "
+            f"patients falls behind there on {100 * hits / repeats:.1f} % of boards."
+        )
+
+
+def main() -> None:
+    """Print the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=2000, help="samples a cell")
+    parser.add_argument("--boards", type=int, default=200, help="boards")
+    args = parser.parse_args()
+    parts = [
+        "# Groups of patients\n",
+        f"Made by `make bench-intervals`, {args.repeats:,} samples a cell: how often the 95 % "
+        "interval of a gap, the best group's score less the worst group's, holds the true gap. "
+        "Columns are patients by group; of unequal ones the worst group has the first number.\n",
+        "Answers of 0 and 1:\n",
+        *coverage(args.repeats, is_clustered=False),
+        f"\nClusters of 1 to {2 * PER_CLUSTER - 1} such answers, two of one correlated by "
+        f"{WITHIN}; columns are clusters by group:\n",
+        *coverage(max(1, args.repeats // 4), is_clustered=True),
+        "\n## Differences of differences\n",
+        *(f"{line}\n" for line in boards(args.boards)),
+    ]
+    sys.stdout.write("\n".join(parts))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,229 @@
+"""assign-groups: a scenario's source, read again -> group_columns, instance_groups.
+
+Ids, data version and answers stay: an instance is found by its id, which is made of the same
+content. Columns that were added to a data version before stay with it, whatever the card says now.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from medhelm_spark.domain.groups import (
+    MAX_GROUPS,
+    NOT_STATED_LABEL,
+    Band,
+    GroupColumn,
+)
+from medhelm_spark.domain.pluralize import counted
+from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.domain.stages import ASSIGN_GROUPS, INGEST
+from medhelm_spark.errors import DataError
+from medhelm_spark.lake.condition import one_of
+from medhelm_spark.lake.rows import Frame, rows_of
+from medhelm_spark.lake.views import output_of
+from medhelm_spark.scenarios import Record, groups_of
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.ingest.pins import pins_of
+from medhelm_spark.stages.ingest.sources import located, read
+from medhelm_spark.stages.ingest.unchanged import pinned
+from medhelm_spark.stages.run_stage import run_stage
+from medhelm_spark.subgroups.tables import AssignedColumn, InstanceGroup
+
+# The level is the instance's: what its text was raised to, its groups are raised to.
+FOUND = """
+SELECT f.scenario_name, f.data_version, f.instance_id, f.group_column, f.group_value,
+       i.access_level, f.source_row
+FROM {found} f
+JOIN {instances} i ON i.data_version = f.data_version AND i.instance_id = f.instance_id
+"""
+
+AS_FOUND = f"SELECT * EXCEPT (source_row) FROM ({FOUND})"
+
+# Records that make the same instance may name several groups: the first one counts.
+FIRST = f"""
+SELECT * EXCEPT (place, source_row)
+FROM (SELECT *, row_number() OVER (
+        PARTITION BY data_version, instance_id, group_column ORDER BY source_row) AS place
+      FROM ({FOUND}))
+WHERE place = 1
+"""
+
+UNGROUPED = """
+SELECT i.scenario_name, count(*) AS rows
+FROM {instances} i LEFT ANTI JOIN {written} g
+  ON g.data_version = i.data_version AND g.instance_id = i.instance_id
+GROUP BY i.scenario_name
+"""
+
+SIZES = """
+SELECT data_version, group_column, count(DISTINCT group_value) AS num_groups,
+       count_if(group_value = '') AS num_not_stated
+FROM {written} GROUP BY data_version, group_column
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundGroup(InstanceGroup):
+    """An InstanceGroup and the number of the record that says so; its level is the record's."""
+
+    source_row: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ungrouped:
+    """How many instances of a scenario its source does not give any more."""
+
+    scenario_name: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnSize:
+    """How many groups a column has in a data version, and how many instances are in none."""
+
+    data_version: str
+    group_column: str
+    num_groups: int
+    num_not_stated: int
+
+
+@dataclass(frozen=True, slots=True)
+class MakeGroups:
+    """The groups of each scenario's instances, by their data version."""
+
+    versions: Mapping[str, str]
+
+    def __call__(
+        self, records: Iterable[Record], card: ScenarioCard, file: int
+    ) -> Iterator[FoundGroup]:
+        for found in groups_of(records, card):
+            for name, value in found.groups.items():
+                yield FoundGroup(
+                    scenario_name=card.name,
+                    data_version=self.versions[card.name],
+                    instance_id=found.instance_id,
+                    group_column=name,
+                    group_value=value,
+                    access_level=found.access_level,
+                    source_row=found.row,
+                )
+
+
+def assign_groups(
+    ctx: Context, cards: Mapping[str, ScenarioCard], versions: Mapping[str, str]
+) -> list[str]:
+    """Store the groups of these scenarios' instances where they are not stored; returns versions.
+
+    Args:
+        ctx: the lake.
+        cards: by scenario name, with the group columns that are wanted now.
+        versions: the data version of each.
+
+    Raises:
+        DataError: the source is not what it was when it was ingested, lacks a column, or has more
+            than MAX_GROUPS values in one.
+    """
+    wanted = {name: card for name, card in cards.items() if card.subgroups and name in versions}
+    if not wanted:
+        return []
+    held = assigned_columns(ctx, [versions[name] for name in wanted])
+    wanted = {name: _with(card, held.get(versions[name], ())) for name, card in wanted.items()}
+    by_version = {versions[name]: name for name in wanted}
+    fingerprints = {
+        version: ASSIGN_GROUPS.fingerprint(version, sorted(map(repr, wanted[name].group_columns)))
+        for version, name in by_version.items()
+    }
+
+    def write(ctx: Context, units: Sequence[str], write_id: str) -> None:
+        _write(
+            ctx, {by_version[unit]: wanted[by_version[unit]] for unit in units}, versions, write_id
+        )
+
+    return run_stage(ctx, ASSIGN_GROUPS, fingerprints, write)
+
+
+def assigned_columns(
+    ctx: Context, data_versions: Collection[str]
+) -> dict[str, tuple[AssignedColumn, ...]]:
+    """The group columns of these data versions that the lake has, by data version."""
+    held: dict[str, tuple[AssignedColumn, ...]] = {}
+    if data_versions:
+        sql = output_of("group_columns", ASSIGN_GROUPS, "data_version", data_versions)
+        for row in ctx.lake.rows(sql, AssignedColumn):
+            held[row.data_version] = (*held.get(row.data_version, ()), row)
+    return held
+
+
+def _with(card: ScenarioCard, held: Sequence[AssignedColumn]) -> ScenarioCard:
+    """The card with the columns that were added to its data before."""
+    more = [row for row in held if row.group_column not in card.subgroups]
+    bands = {
+        row.group_column: Band(column=row.source_column, edges=row.edges)
+        for row in more
+        if row.edges
+    }
+    names = sorted(row.group_column for row in more)
+    return replace(card, subgroups=(*card.subgroups, *names), bands={**card.bands, **bands})
+
+
+def _write(
+    ctx: Context, cards: Mapping[str, ScenarioCard], versions: Mapping[str, str], write_id: str
+) -> None:
+    pins = pins_of(ctx, cards.values())
+    here = {name: pinned(ctx, located(card, pins)) for name, card in cards.items()}
+    with ctx.metered(f"{ASSIGN_GROUPS.name}: instances") as watch:
+        found = read(ctx, here, MakeGroups(versions), FoundGroup, watch)
+        sql = FIRST if any(card.merge_identical for card in here.values()) else AS_FOUND
+        instances = ctx.current(
+            "instances", INGEST, [versions[name] for name in cards], "data_version"
+        )
+        groups = ctx.lake.query(sql, found=found, instances=instances)
+        ctx.lake.append("instance_groups", groups, write_id)
+    _refuse_moved(ctx, instances, write_id)
+    sizes = rows_of(ctx.lake.query(SIZES, written=_written(ctx, write_id)), ColumnSize)
+    rows = [
+        _column(here[name], column, size)
+        for name in cards
+        for column in here[name].group_columns
+        for size in sizes
+        if (size.data_version, size.group_column) == (versions[name], column.name)
+    ]
+    ctx.lake.append_rows("group_columns", rows, write_id)
+    for row in rows:
+        missing = f", {counted(row.num_not_stated, 'instance')} {NOT_STATED_LABEL}"
+        ctx.say(
+            f"{ASSIGN_GROUPS.name}: {row.scenario_name} by {row.group_column}: "
+            f"{counted(row.num_groups, 'group')}{missing if row.num_not_stated else ''}"
+        )
+
+
+def _written(ctx: Context, write_id: str) -> Frame:
+    return ctx.lake.read("instance_groups", one_of("write_id", [write_id]))
+
+
+def _refuse_moved(ctx: Context, instances: Frame, write_id: str) -> None:
+    """Refuse a source that lacks instances that the lake has of it."""
+    frame = ctx.lake.query(UNGROUPED, instances=instances, written=_written(ctx, write_id))
+    for row in rows_of(frame, Ungrouped):
+        raise DataError(
+            f"scenario {row.scenario_name!r}: its source does not give "
+            f"{counted(row.rows, 'instance')} of the lake any more, so that their groups are not "
+            "known; ingest it again first."
+        )
+
+
+def _column(card: ScenarioCard, column: GroupColumn, size: ColumnSize) -> AssignedColumn:
+    """What is stored of a column, unless it has too many values to be groups."""
+    if size.num_groups > MAX_GROUPS:
+        raise DataError(
+            f"scenario {card.name!r}: the group {column.name!r} has {size.num_groups:,} values; "
+            f"allowed: {MAX_GROUPS} at most. Declare bands of a number, or name another column."
+        )
+    return AssignedColumn(
+        scenario_name=card.name,
+        data_version=size.data_version,
+        group_column=column.name,
+        source_column=column.column,
+        edges=column.edges,
+        num_groups=size.num_groups,
+        num_not_stated=size.num_not_stated,
+    )

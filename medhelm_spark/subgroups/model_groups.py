@@ -1,0 +1,191 @@
+"""What the runs of a board score by group, as a person reads it; nothing of it is hidden here.
+
+The rows of `stats_by_group` are hidden where they are made, so that whoever reads them shows what
+may be shown.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from medhelm_spark.board import BoardRun
+from medhelm_spark.domain.groups import NOT_STATED, NOT_STATED_LABEL
+from medhelm_spark.domain.natural_order import in_natural_order
+from medhelm_spark.domain.stages import SUMMARIZE_GROUPS
+from medhelm_spark.domain.stats import SHARE, MetricInfo
+from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.lake.views import output_of
+from medhelm_spark.metrics import info
+from medhelm_spark.subgroups.gaps import Gap, gap_of
+from medhelm_spark.subgroups.group_stats import estimate_of
+from medhelm_spark.subgroups.tables import GroupStat
+
+SENSITIVITY = "sensitivity"
+"""The stat whose gap is that of equal opportunity (Hardt, Price and Srebro 2016): of those who have
+the condition, the same share is found in each group."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelGroups:
+    """One stat of one model on one scenario, by the groups of one column."""
+
+    run_spec_id: str
+
+    scenario_name: str
+
+    display_name: str
+
+    model_deployment: str
+
+    metric: str
+
+    lower_is_better: bool | None
+
+    group_column: str
+
+    stats: tuple[GroupStat, ...]
+    """One for each group, hidden ones too, in the order of a table."""
+
+    gap: Gap | None
+    """Between the groups that are shown; None of fewer than two, or without a better end."""
+
+    overall: float | None
+    """The stat over all instances."""
+
+    opportunity: Gap | None = None
+    """The gap of the sensitivity, where it is scored and another stat is shown."""
+
+    is_current: bool = True
+    """Whether the scores of the run are still those behind the board."""
+
+    @property
+    def worst(self) -> GroupStat | None:
+        """The group that is worst off."""
+        named = self.gap.worst if self.gap else None
+        return next((stat for stat in self.stats if stat.group_value == named), None)
+
+    @property
+    def num_hidden(self) -> int:
+        """How many groups are hidden."""
+        return sum(stat.is_hidden for stat in self.stats)
+
+
+def group_label(value: str) -> str:
+    """A group's name as a table shows it."""
+    return NOT_STATED_LABEL if value == NOT_STATED else value
+
+
+def group_order(value: str) -> tuple[object, ...]:
+    """Sort key of a group: bands ascend, and what is not stated comes last."""
+    return value == NOT_STATED, not value.startswith("under "), in_natural_order(value)
+
+
+def groups_of_runs(
+    reader: Reader,
+    runs: Iterable[BoardRun],
+    *,
+    by: Sequence[str] = (),
+    metric: str | None = None,
+) -> list[ModelGroups]:
+    """What runs score by group: by these columns, or by all that their data has.
+
+    Args:
+        reader: the lake; of a release what it froze.
+        runs: the runs of a board.
+        by: the columns, in the order in which they are shown (none: all).
+        metric: a stat to show in place of each run's main metric.
+
+    Raises:
+        UnknownNameError: no run has the column or the metric.
+    """
+    shown = {run.run_spec.run_spec_id: run for run in runs if run.cell}
+    if not shown:
+        return []
+    rows = _rows(reader, shown)
+    held: dict[tuple[str, str, str], list[GroupStat]] = {}
+    for row in rows:
+        if row.split == shown[row.run_spec_id].run_spec.main_split:
+            held.setdefault((row.run_spec_id, row.group_column, row.name), []).append(row)
+    columns = sorted({column for _, column, _ in held}, key=in_natural_order)
+    _refuse_unknown(by, columns)
+    names = {name for _, _, name in held}
+    if metric and held and metric not in names:
+        raise UnknownNameError("metric", metric, names, where="the stats by group")
+    made = []
+    for unit, run in shown.items():
+        name = metric or run.run_spec.main_metric
+        for column in by or columns:
+            if (unit, column, name) in held:
+                sensitivity = held.get((unit, column, SENSITIVITY), ())
+                made.append(_of_run(run, column, held[unit, column, name], sensitivity))
+    return made
+
+
+def check_columns(reader: Reader, runs: Iterable[BoardRun], by: Sequence[str]) -> None:
+    """Refuse a column that the data of none of these runs has.
+
+    Raises:
+        UnknownNameError: there is one.
+    """
+    rows = _rows(reader, {run.run_spec.run_spec_id: run for run in runs}) if by else []
+    _refuse_unknown(by, sorted({row.group_column for row in rows}))
+
+
+def _refuse_unknown(by: Sequence[str], columns: Sequence[str]) -> None:
+    for name in by:
+        if name not in columns:
+            raise UnknownNameError("group", name, columns, where="the groups of these runs")
+
+
+def _rows(reader: Reader, runs: Mapping[str, BoardRun]) -> list[GroupStat]:
+    """The current rows of these runs; none of a lake that is older than groups."""
+    sql = output_of("stats_by_group", SUMMARIZE_GROUPS, units=runs)
+    return [row for row in reader.rows(sql, GroupStat) if row.run_spec_id in runs]
+
+
+def _of_run(
+    run: BoardRun, column: str, rows: Sequence[GroupStat], sensitivity: Sequence[GroupStat]
+) -> ModelGroups:
+    spec, name = run.run_spec, rows[0].name
+    stats = sorted(rows, key=lambda row: group_order(row.group_value))
+    scale = _scale(run, name)
+    overall = run.originals.get(name)
+    return ModelGroups(
+        run_spec_id=spec.run_spec_id,
+        scenario_name=spec.scenario_name,
+        display_name=run.cell.display_name if run.cell else spec.scenario_name,
+        model_deployment=spec.model_deployment,
+        metric=name,
+        lower_is_better=scale.lower_is_better if scale else None,
+        group_column=column,
+        stats=tuple(stats),
+        gap=_gap(stats, scale),
+        overall=overall.mean if overall else None,
+        opportunity=_gap(sensitivity, SHARE) if name != SENSITIVITY else None,
+        is_current=run.is_current,
+    )
+
+
+def _scale(run: BoardRun, name: str) -> MetricInfo | None:
+    """Direction and scale of a stat; None of one that is not installed here."""
+    if name == run.run_spec.main_metric:
+        return run.info
+    try:
+        return info(name, run.run_spec.metrics)
+    except ConfigError:
+        return None
+
+
+def _gap(stats: Iterable[GroupStat], scale: MetricInfo | None) -> Gap | None:
+    """The gap between the groups that are shown; what is not stated is no group of patients."""
+    if scale is None or scale.lower_is_better is None:
+        return None
+    known = {
+        stat.group_value: estimate_of(stat) for stat in stats if stat.group_value != NOT_STATED
+    }
+    low, high = scale.minimum, scale.maximum
+    return gap_of(
+        {value: held for value, held in known.items() if held is not None},
+        lower_is_better=scale.lower_is_better,
+        width=None if low is None or high is None else high - low,
+    )

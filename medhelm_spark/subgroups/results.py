@@ -1,0 +1,66 @@
+"""What the methods that read groups return."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from medhelm_spark.render.result import Result
+from medhelm_spark.subgroups.model_groups import ModelGroups
+from medhelm_spark.subgroups.pairs import GroupPair
+from medhelm_spark.subgroups.render import (
+    FIELDS,
+    PAIR_FIELDS,
+    pair_record,
+    records,
+    render_groups,
+    render_pairs,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Groups(Result):
+    """What models score by group: a row for each model, scenario, column and group."""
+
+    groups: tuple[ModelGroups, ...]
+    banner: str = ""
+    """What stands above it: that its release is withdrawn."""
+
+    HEADER = FIELDS
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One per model, scenario, column and group; of a hidden group names alone."""
+        yield from records(self.groups)
+
+    def gaps(self) -> Iterator[dict[str, Any]]:
+        """One per model, scenario and column: its worst group, and its gap with interval."""
+        for held in self.groups:
+            gap = asdict(held.gap) if held.gap else dict.fromkeys(("best", "worst", "value"))
+            yield {
+                "scenario_name": held.scenario_name,
+                "model_deployment": held.model_deployment,
+                "metric": held.metric,
+                "group_column": held.group_column,
+                **gap,
+            }
+
+    def render(self, form: str = "table") -> str:
+        """The groups as text: `table`, `md`, `csv`, `json` or `html`."""
+        return render_groups(self.groups, form, banner=self.banner)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupComparison(Result):
+    """Two models in each group beside all other groups, those that fall behind first."""
+
+    models: tuple[str, ...]
+    pairs: tuple[GroupPair, ...]
+
+    HEADER = PAIR_FIELDS
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One per pair of models, scenario, column and group."""
+        yield from map(pair_record, self.pairs)
+
+    def render(self, form: str = "table") -> str:
+        """The comparison as text: `table`, `md`, `csv`, `json` or `html`."""
+        return render_pairs(self.pairs, form)

@@ -1,0 +1,19 @@
+"""What groups need in the course of an evaluation (`features`)."""
+
+from medhelm_spark.pipeline.prepare import Prepared
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.plan.run_specs import current_runs
+from medhelm_spark.subgroups.assign import assign_groups
+from medhelm_spark.subgroups.summarize import summarize_groups
+from medhelm_spark.workspace.workspace import Workspace
+
+
+def prepared(prepared: Prepared) -> None:
+    """Store the groups of the data of an evaluation, before a model is asked."""
+    assign_groups(prepared.ctx, prepared.cards, prepared.versions)
+
+
+def summarized(workspace: Workspace, ctx: Context) -> None:
+    """Summarise a suite's runs by the groups of their data."""
+    specs = [row.run_spec for row in current_runs(ctx)]
+    summarize_groups(ctx, specs, workspace.registry.policy.small_cells)

@@ -1,0 +1,124 @@
+"""Which cells are hidden: those of few patients, and those that would give them away.
+
+The one function for every page, export and report. A hidden cell could be computed from a total
+less the visible cells (primary and complementary suppression: Hundepool and others, Statistical
+Disclosure Control, 2012, chapter 4). So cells are hidden until no linear combination of what is
+known gives a hidden one, and until the hidden cells below each total have enough patients together.
+"""
+
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+
+Cell = TypeVar("Cell", bound=Hashable)
+
+_EXACT = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Total(Generic[Cell]):
+    """Cells that add up to something: another cell, or where `of` is None a number all know."""
+
+    parts: Sequence[Cell]
+    of: Cell | None = None
+
+
+def hidden(
+    patients: Mapping[Cell, int],
+    totals: Iterable[Total[Cell]],
+    minimum: int,
+    also: Collection[Cell] = (),
+) -> frozenset[Cell]:
+    """The cells to hide, so that none of fewer than `minimum` patients can be computed.
+
+    The smallest cells are hidden first; of equals the one that comes first. Where a total is itself
+    of too few patients all its parts are hidden.
+
+    >>> sorted(hidden({"f": 40, "m": 30, "x": 4}, [Total(["f", "m", "x"])], 11))
+    ['m', 'x']
+
+    Args:
+        patients: of each cell, in the order of a table.
+        totals: which cells add up to what; all of what is shown beside the cells.
+        minimum: how many patients a cell needs to be shown; 1 hides nothing.
+        also: cells that are hidden whatever they hold, because another table hides them.
+    """
+    known = list(totals)
+    gone = {cell for cell, count in patients.items() if count < minimum or cell in also}
+    while exposed := _exposed(gone, patients, known, minimum):
+        visible = [
+            cell
+            for cells in map(_cells, known)
+            if not exposed.isdisjoint(cells)
+            for cell in cells
+            if cell not in gone
+        ]
+        if not visible:
+            return frozenset(gone)
+        gone.add(min(dict.fromkeys(visible), key=lambda cell: patients[cell]))
+    return frozenset(gone)
+
+
+def hidden_groups(
+    patients: Mapping[str, int], seen: Mapping[str, int], minimum: int
+) -> frozenset[str]:
+    """The groups of one column to hide.
+
+    First by the patients that the data has, which are the same for all models: were other groups
+    hidden beside one model than beside another, both tables together would tell the hidden one.
+    Then by the patients of whom this number tells.
+
+    Args:
+        patients: by group, of the data.
+        seen: by group, those behind the number.
+        minimum: as in `hidden`.
+    """
+    total = [Total(list(patients))]
+    by_data = hidden(patients, total, minimum)
+    return hidden(
+        {group: min(seen[group], n) for group, n in patients.items()}, total, minimum, by_data
+    )
+
+
+def _cells(total: Total[Cell]) -> list[Cell]:
+    return [*total.parts, *([] if total.of is None else [total.of])]
+
+
+def _exposed(
+    gone: set[Cell], patients: Mapping[Cell, int], totals: Sequence[Total[Cell]], minimum: int
+) -> set[Cell]:
+    """The hidden cells of which something can be computed that still can be hidden better."""
+    touched = [total for total in totals if any(cell in gone for cell in _cells(total))]
+    few = {
+        cell
+        for total in touched
+        if total.of not in gone
+        and sum(patients[cell] for cell in total.parts if cell in gone) < minimum
+        and any(cell not in gone for cell in total.parts)
+        for cell in total.parts
+        if cell in gone
+    }
+    return few or _computed(gone, touched)
+
+
+def _computed(gone: set[Cell], totals: Sequence[Total[Cell]]) -> set[Cell]:
+    """The hidden cells that a linear combination of the totals gives, with what is visible.
+
+    One is given exactly where no solution of the homogeneous equations changes it.
+    """
+    unknown = [cell for cell in dict.fromkeys(c for t in totals for c in _cells(t)) if cell in gone]
+    if not unknown:
+        return set()
+    place = {cell: number for number, cell in enumerate(unknown)}
+    equations = np.zeros((len(totals), len(unknown)))
+    for row, total in zip(equations, totals, strict=True):
+        for cell in total.parts:
+            if cell in place:
+                row[place[cell]] += 1.0
+        if total.of is not None and total.of in place:
+            row[place[total.of]] -= 1.0
+    _, sizes, directions = np.linalg.svd(equations, full_matrices=True)
+    free = directions[int((sizes > _EXACT).sum()) :]
+    return {cell for cell in unknown if not np.any(np.abs(free[:, place[cell]]) > _EXACT)}

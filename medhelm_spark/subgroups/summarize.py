@@ -1,0 +1,239 @@
+"""summarize-groups: per_instance_stats, instance_groups -> stats_by_group.
+
+Counts of equal values reach Python once per group, as in summarize. A stat of whole runs is
+computed by `stages.summarize.run_level` itself, to which each group is a split of its own.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.policy import SmallCells
+from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.stages import ASSIGN_GROUPS, SCORE, SUMMARIZE_GROUPS
+from medhelm_spark.domain.stats import UNREADABLE_STAT, ScoreStatus
+from medhelm_spark.lake.rows import Frame, in_one_partition, map_rows, sorted_rows, united
+from medhelm_spark.metrics import metrics_for, run_metrics_for
+from medhelm_spark.stages.comparability import is_outdated
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.run_stage import run_stage
+from medhelm_spark.stages.summarize.run_level import run_stats, versions
+from medhelm_spark.subgroups.assign import assigned_columns
+from medhelm_spark.subgroups.group_stats import GroupedScores, GroupSummarizer, RunGroups
+from medhelm_spark.subgroups.of_whole_runs import MARK, CountedStat, RunLevelGroups
+from medhelm_spark.subgroups.tables import AssignedColumn, GroupStat
+
+FAILED = (ScoreStatus.NO_ANSWER, ScoreStatus.TOO_LONG)
+
+# Names and values apart: the positions of the few that are wanted are found without an explode.
+GROUPED = f"""
+SELECT run_spec_id, name, group_column, group_value, value, count(*) AS rows,
+       count_if(status IN ('{FAILED[0]}', '{FAILED[1]}')) AS failures,
+       count_if(unread > 0 OR status = '{ScoreStatus.UNREADABLE}') AS unread,
+       max(cluster_id) IS NOT NULL AS is_clustered,
+       collect_list(CASE WHEN cluster_id IS NOT NULL OR is_repeated
+                         THEN xxhash64(coalesce(cluster_id, instance_id)) END) AS units
+FROM (SELECT s.run_spec_id, w.name, w.is_repeated, g.group_column, g.group_value,
+             s.cluster_id, s.instance_id,
+             get(s.statuses, CAST(array_position(s.names, w.name) AS INT) - 1) AS status,
+             get(s.numbers, CAST(array_position(s.names, w.name) AS INT) - 1) AS value,
+             coalesce(get(s.numbers,
+               CAST(array_position(s.names, '{UNREADABLE_STAT}') AS INT) - 1), 0) AS unread
+      FROM (SELECT run_spec_id, split, cluster_id, instance_id,
+                   transform(stats, s -> s.name) AS names,
+                   transform(stats, s -> s.value) AS numbers,
+                   transform(stats, s -> s.status) AS statuses
+            FROM {{scored}} WHERE perturbation = '') s
+      JOIN {{wanted}} w ON w.run_spec_id = s.run_spec_id AND w.split = s.split
+      JOIN {{groups}} g ON g.data_version = w.data_version AND g.instance_id = s.instance_id)
+GROUP BY run_spec_id, name, group_column, group_value, value
+"""
+
+COLLECTED = """
+SELECT run_spec_id, name, bool_or(is_clustered) AS is_clustered,
+       collect_list(named_struct(
+         'group_column', group_column, 'group_value', group_value, 'value', value, 'rows', rows,
+         'failures', failures, 'unread', unread, 'units', units)) AS `values`
+FROM {grouped} GROUP BY run_spec_id, name
+"""
+
+AS_SPLITS = f"""
+SELECT s.run_spec_id, s.instance_id, s.train_trial_index, s.trial_index, s.perturbation,
+       concat(g.group_column, '{MARK}', g.group_value) AS split, s.stats, s.cluster_id
+FROM {{scored}} s
+JOIN {{runs}} w ON w.run_spec_id = s.run_spec_id AND w.split = s.split
+JOIN {{groups}} g ON g.data_version = w.data_version AND g.instance_id = s.instance_id
+WHERE s.perturbation = ''
+"""
+
+PATIENTS = f"""
+SELECT s.run_spec_id, concat(g.group_column, '{MARK}', g.group_value) AS split,
+       count(DISTINCT coalesce(s.cluster_id, s.instance_id)) AS patients
+FROM {{scored}} s
+JOIN {{runs}} w ON w.run_spec_id = s.run_spec_id AND w.split = s.split
+JOIN {{groups}} g ON g.data_version = w.data_version AND g.instance_id = s.instance_id
+WHERE s.perturbation = ''
+GROUP BY s.run_spec_id, g.group_column, g.group_value
+"""
+
+# What both give of a group, beside each other.
+WITH_PATIENTS = """
+SELECT t.*, p.patients FROM {stats} t
+JOIN {patients} p ON p.run_spec_id = t.run_spec_id AND p.split = t.split
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedStat:
+    """A stat of the instances of a RunSpec's main split that is summarised by group."""
+
+    run_spec_id: str
+    data_version: str
+    split: str
+    name: str
+    is_repeated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupedRun:
+    """A RunSpec whose stats of whole runs are computed by group."""
+
+    run_spec_id: str
+    data_version: str
+    split: str
+
+
+def summarize_groups(ctx: Context, specs: Iterable[RunSpec], rules: SmallCells) -> list[str]:
+    """Summarise RunSpecs by the groups of their data where scores or groups changed; returns ids.
+
+    Those whose data has no groups are left alone; those whose scores are of another definition than
+    the present one wait until they are scored again.
+
+    Args:
+        ctx: the lake.
+        specs: the RunSpecs.
+        rules: what a group of gated and private rows needs to be shown.
+    """
+    unique = {spec.run_spec_id: spec for spec in specs}
+    columns = assigned_columns(ctx, {spec.data_version for spec in unique.values()})
+    grouped = {unit: spec for unit, spec in unique.items() if spec.data_version in columns}
+    assigned = ctx.finished(ASSIGN_GROUPS, columns)
+    fingerprints = {
+        unit: SUMMARIZE_GROUPS.fingerprint(
+            scored.write_id,
+            assigned[grouped[unit].data_version].write_id,
+            [metric.version for metric, _ in metrics_for(grouped[unit].metrics)],
+            versions(grouped[unit].metrics),
+            _minimum(grouped[unit], rules),
+        )
+        for unit, scored in ctx.finished(SCORE, grouped).items()
+        if not is_outdated(ctx, grouped[unit], scored)
+    }
+    if not fingerprints:
+        return []
+
+    def write(ctx: Context, units: Sequence[str], write_id: str) -> None:
+        stats = stats_by_group(ctx, [unique[unit] for unit in units], columns, rules)
+        sizes = (_size(unique[unit], columns) for unit in units)
+        ctx.lake.append("stats_by_group", in_one_partition(stats), write_id, at_most=sum(sizes))
+
+    return run_stage(ctx, SUMMARIZE_GROUPS, fingerprints, write)
+
+
+def _minimum(spec: RunSpec, rules: SmallCells) -> int:
+    return 1 if spec.access_level is AccessLevel.PUBLIC else rules.minimum
+
+
+def _size(spec: RunSpec, columns: Mapping[str, Sequence[AssignedColumn]]) -> int:
+    """The most rows that a RunSpec has."""
+    groups = sum(column.num_groups for column in columns[spec.data_version])
+    emitted = [metric.emitted(params) for metric, params in run_metrics_for(spec.metrics)]
+    return groups * (len(_names(spec)) + sum(map(len, emitted)))
+
+
+def _names(spec: RunSpec) -> list[str]:
+    """The stats of instances by which a model is better or worse: those of its own metrics."""
+    return [
+        stat.name
+        for metric, params in metrics_for(spec.metrics)
+        for stat in metric.emitted(params)
+        if stat.has_mean and stat.lower_is_better is not None
+    ]
+
+
+def stats_by_group(
+    ctx: Context,
+    specs: Sequence[RunSpec],
+    columns: Mapping[str, Sequence[AssignedColumn]],
+    rules: SmallCells,
+) -> Frame:
+    """The rows that these RunSpecs' current scores give."""
+    scored = ctx.current("per_instance_stats", SCORE, [spec.run_spec_id for spec in specs])
+    groups = ctx.current("instance_groups", ASSIGN_GROUPS, columns, "data_version")
+    runs = {
+        spec.run_spec_id: RunGroups(
+            metrics=spec.metrics,
+            split=spec.main_split,
+            access_level=spec.access_level,
+            minimum=_minimum(spec, rules),
+        )
+        for spec in specs
+    }
+    of_runs = _of_runs(ctx, specs, scored, groups, runs)
+    frames = [_of_instances(ctx, specs, scored, groups, runs), *([of_runs] if of_runs else [])]
+    return united(frames)
+
+
+def _of_instances(
+    ctx: Context,
+    specs: Sequence[RunSpec],
+    scored: Frame,
+    groups: Frame,
+    runs: Mapping[str, RunGroups],
+) -> Frame:
+    wanted = [
+        WantedStat(
+            run_spec_id=spec.run_spec_id,
+            data_version=spec.data_version,
+            split=spec.main_split,
+            name=name,
+            is_repeated=spec.adapter_spec.requests_per_instance > 1,
+        )
+        for spec in specs
+        for name in _names(spec)
+    ]
+    frame = ctx.lake.frame(wanted, WantedStat)
+    grouped = ctx.lake.query(GROUPED, scored=scored, wanted=frame, groups=groups)
+    rows = ctx.lake.query(COLLECTED, grouped=grouped)
+    return map_rows(rows, GroupSummarizer(runs), GroupedScores, GroupStat)
+
+
+def _of_runs(
+    ctx: Context,
+    specs: Sequence[RunSpec],
+    scored: Frame,
+    groups: Frame,
+    runs: Mapping[str, RunGroups],
+) -> Frame | None:
+    """The stats of whole runs, of each group by itself; None where no RunSpec has one."""
+    whole = [replace(spec, perturbations=(), prompt_variants=()) for spec in specs]
+    frame = ctx.lake.frame(
+        [
+            GroupedRun(
+                run_spec_id=spec.run_spec_id,
+                data_version=spec.data_version,
+                split=spec.main_split,
+            )
+            for spec in specs
+            if run_metrics_for(spec.metrics)
+        ],
+        GroupedRun,
+    )
+    as_splits = ctx.lake.query(AS_SPLITS, scored=scored, runs=frame, groups=groups)
+    stats = run_stats(ctx, as_splits, whole, {})
+    if stats is None:
+        return None
+    patients = ctx.lake.query(PATIENTS, scored=scored, runs=frame, groups=groups)
+    rows = ctx.lake.query(WITH_PATIENTS, stats=stats, patients=patients)
+    ordered = sorted_rows(rows, "run_spec_id", "name", "split", partitions=1, by=("run_spec_id",))
+    return map_rows(ordered, RunLevelGroups(runs), CountedStat, GroupStat)

@@ -1,0 +1,79 @@
+"""What the dashboard's page *Subgroups* shows."""
+
+from collections.abc import Iterator, Sequence
+
+from medhelm_spark.board import BoardRun, board_of, paired, with_all
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.render.report import formatted
+from medhelm_spark.render.table import TextTable
+from medhelm_spark.subgroups.chart import group_plot
+from medhelm_spark.subgroups.model_groups import ModelGroups, group_label, groups_of_runs
+from medhelm_spark.subgroups.pairs import GroupDecision, GroupPair, group_pairs
+from medhelm_spark.subgroups.render import (
+    gap_text,
+    groups_report,
+    groups_table,
+    notes,
+    pairs_table,
+)
+
+__all__ = ["group_plot", "groups_of_runs"]
+
+NO_FALL = "is not shown to fall behind in any group"
+
+
+def compared_pairs(
+    reader: Reader,
+    runs: Sequence[BoardRun],
+    first: str,
+    column: str,
+    *,
+    minimum: int,
+    coverage_floor: float,
+) -> list[GroupPair]:
+    """Two models' runs in each group of a column, differences taken from `first`."""
+    rows = board_of(reader, runs, coverage_floor=coverage_floor).rows
+    ordered = sorted(rows, key=lambda row: row.model_deployment != first)
+    pairs = paired(reader, runs, ordered, pairs=with_all)
+    return group_pairs(reader, runs, pairs, minimum=minimum, by=[column])
+
+
+def lead(groups: Sequence[ModelGroups]) -> Iterator[str]:
+    """A sentence for each model: its worst group, and how far it is from the best one."""
+    for of in groups:
+        if of.gap is None:
+            yield f"{of.model_deployment}: no two groups can be shown."
+        elif of.gap.low > 0:
+            yield (
+                f"{of.model_deployment} is worst for {group_label(of.gap.worst)}: gap "
+                f"{gap_text(of.gap)}."
+            )
+        else:
+            yield (
+                f"{of.model_deployment}: no group is shown to be worse; largest difference "
+                f"{gap_text(of.gap)}, from {group_label(of.gap.worst)}."
+            )
+
+
+def verdict(pairs: Sequence[GroupPair], first: str, second: str) -> str:
+    """Whether the first model widens a gap against the second."""
+    behind = [pair for pair in pairs if pair.decision is GroupDecision.FALLS_BEHIND]
+    if not behind:
+        return f"Against {second}, {first} {NO_FALL}."
+    named = ", ".join(dict.fromkeys(group_label(pair.group_value) for pair in behind))
+    return f"Against {second}, {first} falls behind for {named}."
+
+
+def tables(groups: Sequence[ModelGroups], pairs: Sequence[GroupPair]) -> list[TextTable]:
+    """The numbers by group, and of two models those beside each other."""
+    return [groups_table(groups), *([pairs_table(pairs)] if pairs else [])]
+
+
+def notes_of(groups: Sequence[ModelGroups]) -> list[str]:
+    """What the numbers mean."""
+    return list(notes(groups))
+
+
+def as_csv(groups: Sequence[ModelGroups], *, banner: str = "") -> str:
+    """The numbers as a file; hidden ones are hidden there too."""
+    return formatted(groups_report(groups, banner), "csv")

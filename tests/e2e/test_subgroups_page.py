@@ -1,0 +1,108 @@
+"""The page Subgroups, the report and the files, on a lake of two models and a tiny site."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+import streamlit
+import yaml
+
+from medhelm_spark import Deployment, Evaluation, Locality
+from tests.app_pages import markup, opened, page_text
+
+SUITE = "s"
+ROWS = [
+    {
+        "id": f"q{i}",
+        "question": f"Is {i} a number?",
+        "correct_answer": "yes" if i % 10 < (4 if i % 2 else 9) else "no",
+        "sex": "fm"[i % 2],
+        "site": "tiny" if i < 5 else "ns"[i % 3 == 0],
+    }
+    for i in range(300)
+]
+
+
+def model(text: str) -> Deployment:
+    args = {"mode": "script", "text": text}
+    return Deployment(
+        name=f"team/{text}", model=text, engine="canned", locality=Locality.LOCAL, args=args
+    )
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+    """A small run: this process computes it, without Java."""
+    streamlit.cache_resource.clear()
+    folder = tmp_path_factory.mktemp("groups")
+    (folder / "prompt.txt").write_text("{question}\nAnswer:")
+    with (folder / "data.csv").open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, list(ROWS[0]))
+        writer.writeheader()
+        writer.writerows(ROWS)
+    config = {
+        "name": "Letters",
+        "description": "Made for a test.",
+        "prompt_file": "prompt.txt",
+        "dataset_file": "data.csv",
+        "metrics": [{"name": "exact_match"}],
+        "groups": ["sex", "site"],
+    }
+    (folder / "benchmark.yaml").write_text(yaml.safe_dump(config))
+    models = [model("yes"), model("no")]
+    made = Evaluation(folder / "lake", site=None, tracking=False, deployments=models)
+    entry = f"medhelm_configurable_benchmark:config_path={folder / 'benchmark.yaml'}"
+    made.run([f"{entry},model=team/{text}" for text in ("yes", "no")], suite=SUITE)
+    return made
+
+
+def words(test) -> str:
+    return " ".join(page_text(test).split())
+
+
+def test_the_page_names_the_worst_group_and_who_falls_behind(monkeypatch, here) -> None:
+    lake, address = Path(here.location), {"view": "Subgroups", "by": "sex", "first": "team/yes"}
+    test = opened(monkeypatch, lake, suite=SUITE, **address)
+    text = words(test)
+    assert "team/yes is worst for m: gap 0.600" in text
+    assert "team/no is worst for f: gap 0.600" in text
+    assert "Against team/no, team/yes falls behind for m." in text
+    assert len(test.get("vega_lite_chart") or test.get("arrow_vega_lite_chart")) == 1
+    assert [button.proto.label for button in test.get("download_button")] == ["Download as CSV"]
+    test.selectbox(key="second").select("none").run()
+    alone = words(test)
+    assert "falls behind for" not in alone
+    assert "team/no is worst" not in alone
+
+
+def test_hidden_groups_have_no_number_on_the_page_in_files_and_in_the_report(
+    monkeypatch, here
+) -> None:
+    test = opened(monkeypatch, Path(here.location), suite=SUITE, view="Subgroups", by="site")
+    rows = [body for body in markup(test) if "tiny" in body]
+    assert rows
+    assert "tiny</td><td>hidden</td><td>hidden</td><td></td><td></td><td></td>" in rows[0]
+    assert "fewer than 11 patients" in words(test)
+    for line in csv.DictReader(io.StringIO(here.groups(SUITE).render("csv"))):
+        if line["group_value"] == "tiny":
+            assert line["mean"] == line["count"] == line["num_patients"] == ""
+    report = here.report(SUITE).html
+    assert "<h2>Groups of patients</h2>" in report
+    assert "<h3>Letters by sex</h3>" in report
+    assert "<td>tiny</td><td>hidden</td><td>hidden</td>" in report
+    assert report.count('aria-label="Letters by sex: scores with 95 % intervals"') == 1
+
+
+def test_a_lake_without_groups_says_how_to_have_some(monkeypatch, tmp_path) -> None:
+    """The planted lake has no such tables, as one that is older than groups."""
+    from tests.unit.board.planted import plant
+
+    streamlit.cache_resource.clear()
+    lake = plant(tmp_path / "lake")
+    test = opened(monkeypatch, lake, view="Subgroups")
+    assert "run --by COLUMN" in test.info[0].value
+    older = Evaluation(lake, site=None, tracking=False)
+    assert list(older.groups("s1").rows()) == []
+    assert list(older.compare_groups(suite="s1").rows()) == []
+    assert "Groups of patients" not in older.report("s1").html

@@ -1,0 +1,196 @@
+"""Rows of `stats_by_group` from counted values, worked out by hand."""
+
+import pytest
+
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.run import MetricSpec
+from medhelm_spark.domain.stats import IntervalMethod, Stat
+from medhelm_spark.statistics.intervals import wilson
+from medhelm_spark.subgroups.group_stats import (
+    GroupedScores,
+    GroupedValue,
+    RunGroups,
+    group_stats,
+)
+from medhelm_spark.subgroups.of_whole_runs import MARK, CountedStat, rows_of_run
+from medhelm_spark.subgroups.tables import GroupStat
+
+EXACT = (MetricSpec(name="exact_match"),)
+DIAGNOSTIC = (MetricSpec(name="diagnostic_accuracy", args={"labels": "yes|no", "positive": "yes"}),)
+
+
+def run(minimum: int = 11, metrics: tuple[MetricSpec, ...] = EXACT) -> RunGroups:
+    level = AccessLevel.PUBLIC if minimum == 1 else AccessLevel.PRIVATE
+    return RunGroups(metrics=metrics, split="test", access_level=level, minimum=minimum)
+
+
+def values(column: str, group: str, right: int, wrong: int, **more: int) -> list[GroupedValue]:
+    named = {"group_column": column, "group_value": group, "units": ()}
+    counts = {1.0: right, 0.0: wrong, None: more.get("missing", 0)}
+    return [
+        GroupedValue(
+            **named,
+            value=value,
+            rows=rows,
+            failures=rows if value is None else 0,
+            unread=more.get("unread", 0) if value == 0.0 else 0,
+        )
+        for value, rows in counts.items()
+        if rows
+    ]
+
+
+def made(*held: list[GroupedValue], minimum: int = 11) -> dict[tuple[str, str], GroupStat]:
+    scores = GroupedScores(
+        run_spec_id="r",
+        name="exact_match",
+        is_clustered=False,
+        values=tuple(value for each in held for value in each),
+    )
+    return {(row.group_column, row.group_value): row for row in group_stats(scores, run(minimum))}
+
+
+def test_a_group_has_its_mean_its_counts_and_its_difference_to_the_rest():
+    rows = made(
+        values("sex", "f", 36, 4, missing=3, unread=2),
+        values("sex", "m", 20, 20),
+        values("sex", "", 15, 5),
+    )
+    row = rows["sex", "f"]
+    assert (row.count, row.num_unscored, row.num_failures, row.num_unread) == (40, 3, 3, 2)
+    assert (row.num_patients, row.num_clusters) == (43, None)
+    assert row.mean == 0.9
+    held = wilson(36, 40)
+    assert (row.ci_low, row.ci_high, row.ci_method) == (held.low, held.high, IntervalMethod.WILSON)
+    assert row.rest_mean == pytest.approx(35 / 60)
+    assert row.difference == pytest.approx(0.9 - 35 / 60)
+    assert row.difference_low > 0
+    assert row.p_value < row.adjusted_p < 0.05
+
+
+def test_the_answers_of_one_patient_count_as_one_try():
+    once = [
+        GroupedValue(
+            group_column="sex",
+            group_value=group,
+            value=value,
+            rows=20,
+            failures=0,
+            unread=0,
+            units=tuple(patient for patient in patients for _ in range(2)),
+        )
+        for group, value, patients in (
+            ("f", 1.0, range(10)),
+            ("f", 0.0, range(10, 20)),
+            ("m", 1.0, range(20, 30)),
+            ("m", 0.0, range(30, 40)),
+        )
+    ]
+    scores = GroupedScores(
+        run_spec_id="r", name="exact_match", is_clustered=True, values=tuple(once)
+    )
+    first, second = group_stats(scores, run())
+    assert (first.count, first.num_patients, first.num_clusters) == (40, 20, 20)
+    assert first.ci_method is IntervalMethod.CLUSTERED
+    plain = wilson(20, 40)
+    assert first.ci_high - first.ci_low > 1.3 * (plain.high - plain.low)
+    assert second.difference == 0
+
+
+def test_patients_are_counted_not_answers():
+    """Twenty answers of five patients are too few."""
+    few = GroupedValue(
+        group_column="site",
+        group_value="ward",
+        value=1.0,
+        rows=20,
+        failures=0,
+        unread=0,
+        units=tuple(i % 5 for i in range(20)),
+    )
+    others = [
+        GroupedValue(
+            group_column="site",
+            group_value=name,
+            value=1.0,
+            rows=50,
+            failures=0,
+            unread=0,
+            units=tuple(range(start, start + 50)),
+        )
+        for name, start in (("north", 100), ("south", 200))
+    ]
+    scores = GroupedScores(
+        run_spec_id="r", name="exact_match", is_clustered=True, values=(few, *others)
+    )
+    shown = {row.group_value: row.is_hidden for row in group_stats(scores, run())}
+    assert shown == {"north": True, "south": False, "ward": True}
+
+
+def test_of_a_hidden_group_names_alone_are_stored():
+    rows = made(values("sex", "f", 30, 10), values("sex", "m", 3, 1))
+    for row in rows.values():
+        assert row.is_hidden
+        shown = {name: getattr(row, name) for name in GroupStat.__dataclass_fields__}
+        numbers = list(shown)[list(shown).index("count") :]
+        assert all(shown[name] is None for name in numbers)
+
+
+def test_public_rows_are_never_hidden():
+    rows = made(values("sex", "f", 30, 10), values("sex", "m", 3, 1), minimum=1)
+    assert not any(row.is_hidden for row in rows.values())
+
+
+def stat(
+    name: str, group: str, mean: float, denominator: int | None, count: int = 40
+) -> CountedStat:
+    return CountedStat(
+        run_spec_id="r",
+        name=name,
+        split=f"sex{MARK}{group}",
+        perturbation="",
+        count=count,
+        num_unscored=0,
+        mean=mean,
+        stddev=None,
+        minimum=None,
+        maximum=None,
+        ci_low=mean - 0.05,
+        ci_high=mean + 0.05,
+        ci_method=IntervalMethod.WILSON,
+        denominator=denominator,
+        patients=count,
+    )
+
+
+def test_a_sensitivity_over_few_positives_hides_what_it_could_be_computed_from():
+    stats = [
+        stat("sensitivity", "f", 0.8, 20),
+        stat("specificity", "f", 0.8, 20),
+        stat("sensitivity", "m", 0.8, 5),
+        stat("specificity", "m", 0.8, 35),
+    ]
+    rows = list(rows_of_run(stats, run(metrics=DIAGNOSTIC)))
+    assert {(row.name, row.group_value): row.mean for row in rows} == {
+        ("sensitivity", "f"): None,
+        ("specificity", "f"): None,
+        ("sensitivity", "m"): None,
+        ("specificity", "m"): None,
+    }
+
+
+def test_a_predictive_value_over_no_answers_hides_nothing():
+    """Whom a model calls positive is no fact of the data."""
+    stats = [
+        stat(name, group, 0.8, denominator)
+        for group in "fm"
+        for name, denominator in (("sensitivity", 20), ("specificity", 20), ("npv", 0))
+    ]
+    assert not any(row.is_hidden for row in rows_of_run(stats, run(metrics=DIAGNOSTIC)))
+
+
+def test_a_two_by_two_table_is_not_told_by_group():
+    """Its cells are of few patients, and it has no better end."""
+    counts = stat("confusion[yes>no]", "f", 3.0, None)
+    assert isinstance(counts, Stat)
+    assert not list(rows_of_run([counts], run(metrics=DIAGNOSTIC)))
