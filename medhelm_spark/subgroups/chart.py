@@ -17,12 +17,11 @@ Row = dict[str, Any]
 def group_plot(groups: Sequence[ModelGroups], palette: Palette = LIGHT) -> Spec | None:
     """Of one benchmark and column each group with every model; None where no group is shown.
 
-    A dashed line is each model's score over all instances.
+    A tick is each model's score over all instances.
     """
     rows = [row for of in groups for row in _rows(of)]
     if not rows:
         return None
-    names = [of.model_deployment for of in groups]
     order = list(dict.fromkeys(row["group"] for row in rows))
     overall: list[Row] = [
         {"model": of.model_deployment, "overall": of.overall, "group": group}
@@ -30,61 +29,50 @@ def group_plot(groups: Sequence[ModelGroups], palette: Palette = LIGHT) -> Spec 
         if of.overall is not None
         for group in order
     ]
-    step = {"step": MODEL_HEIGHT * len(names)}
-    y: Row = {"field": "group", "type": "nominal", "sort": order, "title": None}
-    offset: Row = {"field": "model", "type": "nominal", "sort": names}
-    scale: Row = {
-        "domain": names,
-        "range": [palette.mark, palette.line, *[palette.ink] * len(names)],
-    }
-    colour: Row = {"field": "model", "type": "nominal", "scale": scale, "title": None}
-    shape = {
-        "field": "model",
-        "type": "nominal",
-        "scale": {"domain": names, "range": [SHAPES[i % len(SHAPES)] for i in range(len(names))]},
-        "title": None,
-    }
+    names = [of.model_deployment for of in groups]
     x: Row = {"type": "quantitative", "title": groups[0].metric, "scale": {"zero": False}}
-    placed: Row = {"y": y, "yOffset": offset, "color": colour}
-    has_score, has_overall = {"filter": "isValid(datum.mean)"}, {"filter": "isValid(datum.overall)"}
+    placed: Row = {
+        "y": {"field": "group", "type": "nominal", "sort": order, "title": None},
+        "yOffset": {"field": "model", "type": "nominal", "sort": names},
+        "color": _by_model(names, [palette.mark, palette.line, *[palette.ink] * len(names)]),
+    }
+    ends: Row = {**placed, "x": {**x, "field": "low"}, "x2": {"field": "high"}}
+    scores: Row = {
+        **placed,
+        "x": {**x, "field": "mean"},
+        "shape": _by_model(names, [SHAPES[place % len(SHAPES)] for place in range(len(names))]),
+        "tooltip": _TOOLTIP,
+    }
     return chart_of(
         [*rows, *overall],
         palette,
         width=WIDTH,
-        height=step,
+        height={"step": MODEL_HEIGHT * len(names)},
         layer=[
-            {
-                "transform": [has_overall],
-                "mark": {"type": "tick", "thickness": 1, "size": MODEL_HEIGHT, "opacity": 0.7},
-                "encoding": {**placed, "x": {**x, "field": "overall"}},
-            },
-            {
-                "transform": [has_score],
-                "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.7},
-                "encoding": {**placed, "x": {**x, "field": "low"}, "x2": {"field": "high"}},
-            },
-            {
-                "transform": [has_score],
-                "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
-                "encoding": {
-                    **placed,
-                    "x": {**x, "field": "mean"},
-                    "shape": shape,
-                    "tooltip": [
-                        {"field": name, "type": kind}
-                        for name, kind in (
-                            ("model", "nominal"),
-                            ("group", "nominal"),
-                            ("mean", "quantitative"),
-                            ("low", "quantitative"),
-                            ("high", "quantitative"),
-                            ("n", "quantitative"),
-                        )
-                    ],
-                },
-            },
+            _layer("overall", _TICK, {**placed, "x": {**x, "field": "overall"}}),
+            _layer("mean", {"type": "rule", "strokeWidth": 2, "opacity": 0.7}, ends),
+            _layer("mean", {"type": "point", "filled": True, "size": 70, "opacity": 1}, scores),
         ],
     )
+
+
+_TICK: Row = {"type": "tick", "thickness": 1, "size": MODEL_HEIGHT, "opacity": 0.7}
+_TOOLTIP = [
+    *({"field": name, "type": "nominal"} for name in ("model", "group")),
+    *({"field": name, "type": "quantitative"} for name in ("mean", "low", "high", "n")),
+]
+
+
+def _by_model(names: Sequence[str], marks: Sequence[str]) -> Row:
+    """A colour or a shape for each model."""
+    scale = {"domain": list(names), "range": list(marks)}
+    return {"field": "model", "type": "nominal", "scale": scale, "title": None}
+
+
+def _layer(field: str, mark: Row, encoding: Row) -> Row:
+    """The marks of the rows that have a field."""
+    shown = [{"filter": f"isValid(datum.{field})"}]
+    return {"transform": shown, "mark": mark, "encoding": encoding}
 
 
 def _rows(of: ModelGroups) -> Iterator[Row]:

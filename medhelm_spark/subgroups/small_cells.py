@@ -24,6 +24,11 @@ class Total(Generic[Cell]):
     parts: Sequence[Cell]
     of: Cell | None = None
 
+    @property
+    def cells(self) -> list[Cell]:
+        """The parts, and the cell that they add up to."""
+        return [*self.parts, *([] if self.of is None else [self.of])]
+
 
 def hidden(
     patients: Mapping[Cell, int],
@@ -50,9 +55,9 @@ def hidden(
     while exposed := _exposed(gone, patients, known, minimum):
         visible = [
             cell
-            for cells in map(_cells, known)
-            if not exposed.isdisjoint(cells)
-            for cell in cells
+            for total in known
+            if not exposed.isdisjoint(total.cells)
+            for cell in total.cells
             if cell not in gone
         ]
         if not visible:
@@ -82,15 +87,11 @@ def hidden_groups(
     )
 
 
-def _cells(total: Total[Cell]) -> list[Cell]:
-    return [*total.parts, *([] if total.of is None else [total.of])]
-
-
 def _exposed(
     gone: set[Cell], patients: Mapping[Cell, int], totals: Sequence[Total[Cell]], minimum: int
 ) -> set[Cell]:
     """The hidden cells of which something can be computed that still can be hidden better."""
-    touched = [total for total in totals if any(cell in gone for cell in _cells(total))]
+    touched = [total for total in totals if not gone.isdisjoint(total.cells)]
     few = {
         cell
         for total in touched
@@ -108,7 +109,7 @@ def _computed(gone: set[Cell], totals: Sequence[Total[Cell]]) -> set[Cell]:
 
     One is given exactly where no solution of the homogeneous equations changes it.
     """
-    unknown = [cell for cell in dict.fromkeys(c for t in totals for c in _cells(t)) if cell in gone]
+    unknown = [cell for cell in dict.fromkeys(c for t in totals for c in t.cells) if cell in gone]
     if not unknown:
         return set()
     place = {cell: number for number, cell in enumerate(unknown)}

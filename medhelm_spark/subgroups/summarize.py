@@ -152,12 +152,16 @@ def _size(spec: RunSpec, columns: Mapping[str, Sequence[AssignedColumn]]) -> int
 
 
 def _names(spec: RunSpec) -> list[str]:
-    """The stats of instances by which a model is better or worse: those of its own metrics."""
+    """The stats of instances by which a model is better or worse, of those that are asked for.
+
+    A metric gives others beside the one of its name, as `exact_match` does; they are not.
+    """
+    asked = {spec.main_metric, *(metric.name for metric in spec.metrics)} - {UNREADABLE_STAT}
     return [
         stat.name
         for metric, params in metrics_for(spec.metrics)
         for stat in metric.emitted(params)
-        if stat.has_mean and stat.lower_is_better is not None
+        if stat.name in asked and stat.has_mean and stat.lower_is_better is not None
     ]
 
 
@@ -205,7 +209,9 @@ def _of_instances(
     frame = ctx.lake.frame(wanted, WantedStat)
     grouped = ctx.lake.query(GROUPED, scored=scored, wanted=frame, groups=groups)
     rows = ctx.lake.query(COLLECTED, grouped=grouped)
-    return map_rows(rows, GroupSummarizer(runs), GroupedScores, GroupStat)
+    # Exchanged once more, so that the writer's single task does not compute all of it.
+    stats = map_rows(rows, GroupSummarizer(runs), GroupedScores, GroupStat)
+    return in_one_partition(stats, is_exchanged=True)
 
 
 def _of_runs(
