@@ -108,6 +108,9 @@ if TYPE_CHECKING:
         ReleaseRecord as ReleaseRecord,
         Releases as Releases,
     )
+    from medhelm_spark.sharing.methods import Shares as Shares, SharingMethods as SharingMethods
+    from medhelm_spark.sharing.share import SharedFolder as SharedFolder
+    from medhelm_spark.sharing.tables import ReleaseShare as ReleaseShare
     from medhelm_spark.stages.ingest.ingested import Ingested as Ingested
     from medhelm_spark.subgroups.results import (
         GroupComparison as GroupComparison,

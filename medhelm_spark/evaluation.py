@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from medhelm_spark.medhelm_results.methods import MedhelmMethods
     from medhelm_spark.ratings.methods import RatingMethods
     from medhelm_spark.releases.methods import ReleaseMethods
+    from medhelm_spark.sharing.methods import SharingMethods
     from medhelm_spark.subgroups.results import GroupComparison, Groups
     from medhelm_spark.tracking.methods import TrackingMethods
 
@@ -755,6 +756,11 @@ class Evaluation:
     def ratings(self) -> "RatingMethods":
         """What people said of answers, and how judges agree with them."""
         return cast("RatingMethods", self._feature("ratings").RatingMethods(self._host))
+
+    @property
+    def sharing(self) -> "SharingMethods":
+        """Releases that are handed on."""
+        return cast("SharingMethods", self._feature("sharing").SharingMethods(self._host))
 
     @property
     def governance(self) -> GovernanceMethods:

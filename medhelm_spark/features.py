@@ -14,7 +14,7 @@ from types import ModuleType
 ROOMS = ("stages", "medhelm")
 """The rooms of every installation that have modules of these names."""
 
-FEATURES = ("releases", "medhelm_results", "tracking", "subgroups", "ratings")
+FEATURES = ("releases", "medhelm_results", "tracking", "subgroups", "ratings", "sharing")
 
 
 @cache

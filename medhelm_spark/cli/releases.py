@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from medhelm_spark.cli import options
@@ -97,6 +98,26 @@ def _told(record: "ReleaseRecord") -> int:
     return 0
 
 
+def _share(args: Namespace) -> int:
+    if not args.audience or not args.out:
+        raise ConfigError("release share: name --audience NAME and --out FOLDER.")
+    done = evaluation(args).sharing.share(
+        args.release, args.audience, args.out, waivers=args.waivers
+    )
+    write_out(str(done))
+    return 0
+
+
+def _shares(args: Namespace) -> int:
+    here = evaluation(args).sharing
+    if args.out:
+        held = here.verify(args.out)
+        write_out(f"{args.out}: {held.share} of release {held.release}, as it was made")
+    else:
+        write_out(here.list().render(args.format), args.output_file, command=args.name)
+    return 0
+
+
 def _verify(args: Namespace) -> int:
     manifest = evaluation(args).releases.verify(args.release)
     write_out(f"release {args.release}: as published, manifest {manifest}")
@@ -114,6 +135,15 @@ ACTIONS: Mapping[str, ReleaseStep] = {
         about="publish what is approved; with --suites pin a draft", function=publish
     ),
     "withdraw": ReleaseStep(about="withdraw, with a --reason", function=_withdraw),
+    "share": ReleaseStep(
+        about="make a scanned folder that may leave, for an --audience of the policy",
+        function=_share,
+    ),
+    "shares": ReleaseStep(
+        about="what was shared; with --out FOLDER whether a share is as it was made",
+        function=_shares,
+        takes=0,
+    ),
     "verify": ReleaseStep(about="hash every row behind it again, and compare", function=_verify),
 }
 
@@ -136,6 +166,14 @@ def stepping(parser: ArgumentParser) -> None:
         help="the release; two for compare",
     )
     add("--reason", metavar="TEXT", help="withdraw: why, in a sentence without patient data")
+    add("--audience", metavar="NAME", help="share: to whom, by a name of the policy's audiences")
+    add("--out", type=Path, metavar="FOLDER", help="share: the folder to make; shares: to verify")
+    add(
+        "--waivers",
+        type=Path,
+        metavar="FILE",
+        help="share: matches of patterns that somebody answers for, as YAML",
+    )
 
 
 def noting(parser: ArgumentParser) -> None:

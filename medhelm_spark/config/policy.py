@@ -20,6 +20,7 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.level_change import Approval
 from medhelm_spark.domain.network import LOOPBACK, Network, narrowed
 from medhelm_spark.domain.policy import (
+    Audience,
     ComparisonRules,
     ListedPlugin,
     Policy,
@@ -48,6 +49,7 @@ class _PolicyFile:
     release: _Release | None = None
     retention: Retention | None = None
     small_cells: SmallCells | None = None
+    audiences: tuple[Audience, ...] = ()
 
 
 Commands = tuple[tuple[str, ...], ...]
@@ -88,6 +90,7 @@ def load_policy(place: Path | PolicyTable, above: Policy | None = None) -> Polic
         release=required,
         retention=_retention(file, origin),
         small_cells=_small_cells(file, origin),
+        audiences=_audiences(file, origin),
     )
 
 
@@ -163,6 +166,7 @@ def _restricted(policy: Policy, advisory: Policy) -> Policy:
             commands=advisory.commands,
             release=advisory.release,
             retention=advisory.retention,
+            audiences=advisory.audiences,
         )
     else:
         required = policy.release if policy.release.required else advisory.release
@@ -259,6 +263,25 @@ def _small_cells(file: _PolicyFile, origin: str) -> SmallCells:
             f"{origin}: small_cells.minimum is {rules.minimum}; allowed: a whole number from 1 on."
         )
     return rules
+
+
+def _audiences(file: _PolicyFile, origin: str) -> tuple[Audience, ...]:
+    """It is not in the policy's version: a share's manifest names its audience's rules itself."""
+    for audience in file.audiences:
+        where = f"{origin}: audiences: {audience.name!r}"
+        if not 0 <= audience.decimals <= 6:
+            raise ConfigError(f"{where}: decimals is {audience.decimals}; allowed: 0 to 6.")
+        for pattern in audience.record_numbers:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ConfigError(
+                    f"{where}: record_numbers: {pattern!r} is no regular expression ({error})."
+                ) from None
+    names = [audience.name for audience in file.audiences]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise ConfigError(f"{origin}: audiences: {min(twice)!r} stands twice.")
+    return file.audiences
 
 
 def _plugins(file: _PolicyFile, origin: str) -> tuple[ListedPlugin, ...]:

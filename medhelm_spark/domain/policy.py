@@ -44,6 +44,28 @@ class SmallCells:
     minimum: int = 11
 
 
+class ShareContent(StrEnum):
+    """What an audience may be given, each with what is above it."""
+
+    AGGREGATES = "aggregates"
+    SCORES = "scores"
+    TEXTS = "texts"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audience:
+    """Somebody to whom results may be handed on, and what of them."""
+
+    name: str
+    content: ShareContent
+    """AGGREGATES: numbers of whole benchmarks. SCORES: rounded scores by instance too. TEXTS: texts
+    of public rows too; text of gated and private rows is in no share."""
+    decimals: int = 1
+    """To how many decimals scores by instance are rounded."""
+    record_numbers: tuple[str, ...] = ()
+    """Regular expressions of the site's own record numbers, which a share may not hold."""
+
+
 class PolicyTrust(StrEnum):
     """How much a policy's file can be relied on.
 
@@ -97,6 +119,8 @@ class Policy:
     release: ReleaseRequirements = field(default_factory=ReleaseRequirements)
     retention: Retention = field(default_factory=Retention)
     small_cells: SmallCells = field(default_factory=SmallCells)
+    audiences: tuple[Audience, ...] = ()
+    """To whom shares of releases may be made; without one nothing is shared."""
 
     @property
     def is_binding(self) -> bool:

@@ -6,6 +6,7 @@ A check yields what is wrong, or what the lake does not say; one that yields not
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from medhelm_spark import features
 from medhelm_spark.board.boards import board_of
 from medhelm_spark.board.cells import has_jury
 from medhelm_spark.board.runs import BoardRun, load_runs
@@ -47,13 +48,17 @@ class Gated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What the checks look at; `unreviewed` are data versions lowered without a second person."""
+    """What the checks look at; `unreviewed` are data versions lowered without a second person.
+
+    `is_scanned`: a share of the release passed its scan; None where this cannot be asked.
+    """
 
     held: StoredRelease
     runs: tuple[Gated, ...]
     left_out: tuple[LeftOut, ...]
     unreviewed: frozenset[str]
     policy: Policy
+    is_scanned: bool | None
 
 
 def gate_of(reader: Reader, held: StoredRelease, policy: Policy) -> tuple[Finding, ...]:
@@ -75,6 +80,7 @@ def _checked(name: str, subject: Subject) -> Sequence[Finding]:
 
 
 def _subject(reader: Reader, held: StoredRelease, policy: Policy) -> Subject:
+    sharing = features.part("sharing", "scanned")
     source = BoardSource(kind=Kind.RELEASE, name=held.name)
     runs = load_runs(reader, source)
     rows = read_release(reader, held.members)
@@ -115,6 +121,7 @@ def _subject(reader: Reader, held: StoredRelease, policy: Policy) -> Subject:
         left_out=skipped_in(reader, source),
         unreviewed=frozenset(unreviewed),
         policy=policy,
+        is_scanned=sharing.is_scanned(reader, held.manifest_hash) if sharing else None,
     )
 
 
@@ -228,7 +235,11 @@ def _reviewed_levels(subject: Subject, name: str) -> Findings:
 
 
 def _redaction_scan(subject: Subject, name: str) -> Findings:
-    yield _unchecked(name, "", "this version makes no scan of a release")
+    if subject.is_scanned is None:
+        yield _unchecked(name, "", "this installation is without the feature 'sharing'")
+    elif not subject.is_scanned:
+        reason = "no share of it was scanned; `medhelm-spark release share` makes and scans one"
+        yield _failed(name, "", reason)
 
 
 CHECKS: Mapping[str, Callable[[Subject, str], Findings]] = {

@@ -28,7 +28,7 @@ from medhelm_spark.scenarios.histories import (
 )
 from medhelm_spark.scenarios.hub import Hub, HubCopy, as_files, at_commit, check_package
 from medhelm_spark.scenarios.json_files import loads
-from medhelm_spark.scenarios.levels import LAKE_COLUMN, LEVEL_COLUMN, table_level
+from medhelm_spark.scenarios.levels import LAKE_COLUMN, LEVEL_COLUMN, normal_form, table_level
 from medhelm_spark.scenarios.own_files import with_known_hashes, with_source
 from medhelm_spark.scenarios.parse import (
     LEFT_OUT,
@@ -119,6 +119,7 @@ __all__ = [
     "most_records",
     "needed_history",
     "no_progress",
+    "normal_form",
     "open_data",
     "open_source",
     "own_columns",

@@ -18,6 +18,7 @@ COMMANDS = {
     "tracking": set(),
     "subgroups": set(),
     "ratings": {"ratings"},
+    "sharing": set(),
 }
 """The commands of each feature."""
 
@@ -76,4 +77,5 @@ OWN_TABLES = {
     "tracking": ("mlflow_runs",),
     "subgroups": ("group_columns", "instance_groups", "stats_by_group"),
     "ratings": ("ratings",),
+    "sharing": ("shares",),
 }

@@ -1,0 +1,75 @@
+"""`evaluation.sharing`: releases that are handed on."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from medhelm_spark.board.host import Methods, at_work
+from medhelm_spark.errors import IntegrityError
+from medhelm_spark.render.result import Result
+from medhelm_spark.sharing.share import MANIFEST, SharedFolder, changed_files, share
+from medhelm_spark.sharing.tables import ReleaseShare
+from medhelm_spark.sharing.waivers import load_waivers
+
+
+@dataclass(frozen=True, slots=True)
+class Shares(Result):
+    """What was shared, the newest first."""
+
+    shares: tuple[ReleaseShare, ...]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One per share."""
+        yield from map(asdict, self.shares)
+
+
+class SharingMethods(Methods):
+    """Shares of releases."""
+
+    @at_work
+    def share(
+        self,
+        release: str,
+        audience: str,
+        out: str | Path,
+        *,
+        waivers: str | Path | None = None,
+    ) -> SharedFolder:
+        """Make a folder that may leave: new files of named columns, scanned before they are there.
+
+        Args:
+            release: its name.
+            audience: to whom, by a name of the policy's `audiences`.
+            out: the folder to make.
+            waivers: a YAML file of matches of patterns that somebody answers for.
+
+        Raises:
+            PolicyError: the policy names no such audience, or the scan found what may not leave.
+            ConfigError: the file of waivers is wrong.
+        """
+        held = load_waivers(Path(waivers)) if waivers else ()
+        return share(self._workspace, release, audience, Path(out), held)
+
+    @at_work
+    def list(self) -> Shares:
+        """What was shared of this lake, the newest first."""
+        rows = self._workspace.reader.rows("SELECT * FROM {shares}", ReleaseShare)
+        return Shares(tuple(sorted(rows, key=lambda row: row.made_at, reverse=True)))
+
+    @at_work
+    def verify(self, folder: str | Path) -> ReleaseShare:
+        """The record of a share whose files are as they were made.
+
+        Raises:
+            IntegrityError: a file was changed, or this lake has no record of the share.
+        """
+        place = Path(folder)
+        if wrong := changed_files(place):
+            raise IntegrityError(f"{place}: not as it was made: {', '.join(wrong)}.")
+        digest = sha256((place / MANIFEST).read_bytes()).hexdigest()
+        for record in self.list().shares:
+            if record.manifest_sha256 == digest:
+                return record
+        raise IntegrityError(f"{place}: this lake has no record of a share with its manifest.")

@@ -1,0 +1,225 @@
+"""The scan of a share: a tripwire that compares what leaves with all that may not.
+
+Every string of every file, and every file name, is compared with the texts of gated and private
+rows: 8 words in a row in common, in normal form, or 40 characters where words are not divided. A
+text of fewer words is compared as a whole with strings that are no text of public rows. Then
+patterns of identifiers are looked for. What it finds it names by file, column and row, never by the
+text. A share that passes is not shown to be free of patient data: a paraphrase passes.
+"""
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.lake.tables import TABLES
+from medhelm_spark.scenarios import normal_form
+from medhelm_spark.sharing.projection import TEXTS
+
+WORDS, CHARACTERS, WHOLE = 8, 40, 12
+"""The length of a shingle in words and in characters, and of a short text that is compared."""
+
+TEXT_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "instances": ("input", "references", "extra_data", "source_id"),
+    "prompts": ("messages", "text"),
+    "request_results": ("completions", "reason"),
+    "annotations": ("scores",),
+    "quarantine": ("reason",),
+    "ratings": ("comment",),
+    "instance_groups": (),
+    "run_specs": (),
+    "imported_scenarios": (),
+}
+"""The columns of every table with text whose strings are compared; a test keeps it complete.
+
+Left out: groups and RunSpecs, whose words stand in numbers that are shared, and imported cards.
+"""
+
+PATTERNS: Mapping[str, re.Pattern[str]] = {
+    "email address": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
+    "social security number": re.compile(r"\b\d{3}-\d{2}-\d{4}\b"),
+    "telephone number": re.compile(r"(?<![\w.-])(?:\+?1[ .-]?)?\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}\b"),
+    "date": re.compile(
+        r"\b(?:\d{1,2}[/.]\d{1,2}[/.]\d{2,4}|(?:19|20)\d\d-\d\d-\d\d"
+        r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{1,2},? (?:19|20)\d\d)\b",
+        re.IGNORECASE,
+    ),
+    "IP address": re.compile(r"\b(?:\d{1,3}\.){3}\d{1,3}\b"),
+    "web address": re.compile(r"https?://\S+", re.IGNORECASE),
+    "ZIP code": re.compile(r"\b[A-Z]{2} \d{5}(?:-\d{4})?\b"),
+    "record number": re.compile(r"\b(?:MRN|medical record)[ #:.no-]*\d{4,}", re.IGNORECASE),
+    "age above 89": re.compile(r"\b(?:9\d|1[01]\d)[ -]?(?:years?|yrs?|y/?o)\b", re.IGNORECASE),
+}
+"""Identifiers of HIPAA's Safe Harbor (45 CFR 164.514(b)(2)) that have a form."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leak:
+    """Where something stands that may not leave; the text itself is not told."""
+
+    file: str
+    column: str
+    row: int
+    """From 1 on; 0 for the file's name."""
+    kind: str
+    """`text of TABLE`, or the name of a pattern."""
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is text of gated or private rows, which nobody can waive."""
+        return self.kind.startswith("text of ")
+
+    def __str__(self) -> str:
+        where = f", column {self.column}, row {self.row}" if self.row else ""
+        return f"{self.file}{where}: {self.kind}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scanned:
+    """What a scan found, and how much it compared."""
+
+    leaks: tuple[Leak, ...]
+    num_strings: int
+    num_texts: int
+
+
+def scan(folder: Path, reader: Reader, record_numbers: Sequence[str] = ()) -> Scanned:
+    """Scan every file of a folder.
+
+    Args:
+        folder: a share before it is handed on.
+        reader: the lake that it was made of.
+        record_numbers: regular expressions of the site.
+    """
+    own = [(f"record number {n}", re.compile(p)) for n, p in enumerate(record_numbers, 1)]
+    windows: dict[str, list[Leak]] = {}
+    wholes: dict[str, list[Leak]] = {}
+    leaks: list[Leak] = []
+    count = 0
+    for file, column, row, text in _strings(folder):
+        count += 1
+        place = Leak(file=file, column=column, row=row, kind="")
+        for window in shingles(text):
+            windows.setdefault(window, []).append(place)
+        if column not in TEXTS:
+            wholes.setdefault(normal_form(text), []).append(place)
+        leaks += [_as(place, name) for name, p in _patterns(column, own) if p.search(text)]
+    compared = _Compared(windows, wholes)
+    for table, columns in TEXT_COLUMNS.items():
+        if columns and table in TABLES:
+            compared.with_table(reader, table, columns)
+    leaks += compared.leaks
+    return Scanned(
+        leaks=tuple(dict.fromkeys(leaks)), num_strings=count, num_texts=compared.num_texts
+    )
+
+
+class _Compared:
+    """The texts of gated and private rows, compared part by part as they are read."""
+
+    def __init__(
+        self, windows: Mapping[str, Sequence[Leak]], wholes: Mapping[str, Sequence[Leak]]
+    ) -> None:
+        self._windows, self._wholes = windows, wholes
+        self.leaks: list[Leak] = []
+        self.num_texts = 0
+
+    def with_table(self, reader: Reader, table: str, columns: Sequence[str]) -> None:
+        """Compare the texts of these columns."""
+        level = TABLES[table].level
+        names = ", ".join(columns)
+        sql = f"SELECT {names} FROM {{{table}}} WHERE {level} <> 'public'"
+
+        def compare(part: pa.Table) -> pa.Table:
+            for record in part.to_pylist():
+                for text in _leaves(record):
+                    self._compare(table, text)
+            return part.slice(0, 0)  # nothing is kept of it
+
+        reader.query(sql, each=compare)
+
+    def _compare(self, table: str, text: str) -> None:
+        self.num_texts += 1
+        words = shingles(text)
+        found = [self._windows[window] for window in words if window in self._windows]
+        if not words and len(plain := normal_form(text)) >= WHOLE and plain in self._wholes:
+            found.append(self._wholes[plain])
+        self.leaks += [_as(place, f"text of {table}") for places in found for place in places]
+
+
+def _as(place: Leak, kind: str) -> Leak:
+    return Leak(file=place.file, column=place.column, row=place.row, kind=kind)
+
+
+def _patterns(
+    column: str, own: Sequence[tuple[str, re.Pattern[str]]]
+) -> Iterator[tuple[str, re.Pattern[str]]]:
+    """The site's record numbers everywhere; others where text is, for models are named by dates."""
+    yield from own
+    if column in TEXTS:
+        yield from PATTERNS.items()
+
+
+def shingles(text: str) -> frozenset[str]:
+    """The runs of 8 words of a text in normal form, or of 40 characters of an undivided word.
+
+    >>> sorted(shingles("One two three four five six seven EIGHT, nine"))
+    ['one two three four five six seven eight', 'two three four five six seven eight nine']
+    """
+    words = [plain for word in text.split() if (plain := normal_form(word))]
+    found = {" ".join(words[at : at + WORDS]) for at in range(len(words) - WORDS + 1)}
+    for word in words:
+        found.update(word[at : at + CHARACTERS] for at in range(len(word) - CHARACTERS + 1))
+    return frozenset(found)
+
+
+def _strings(folder: Path) -> Iterator[tuple[str, str, int, str]]:
+    """File, column, row and text of every string that leaves."""
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file():
+            continue
+        name = str(path.relative_to(folder))
+        yield name, "", 0, name
+        if path.suffix == ".parquet":
+            yield from _of_parquet(name, path)
+        elif path.suffix == ".csv":
+            with path.open(encoding="utf-8", newline="") as file:
+                for row, record in enumerate(csv.DictReader(file), 1):
+                    yield from ((name, column, row, text) for column, text in record.items())
+        elif path.suffix == ".json":
+            held = json.loads(path.read_text(encoding="utf-8"))
+            yield from ((name, "", 1, text) for text in _leaves(held))
+        else:
+            lines = path.read_text(encoding="utf-8").splitlines()
+            yield from ((name, "", row, line) for row, line in enumerate(lines, 1))
+
+
+def _of_parquet(name: str, path: Path) -> Iterator[tuple[str, str, int, str]]:
+    rows = 0
+    for batch in pq.ParquetFile(path).iter_batches():
+        for column in batch.schema.names:
+            if pa.types.is_string(batch.schema.field(column).type):
+                values = enumerate(batch.column(column).to_pylist(), rows + 1)
+                yield from ((name, column, row, text) for row, text in values if text)
+        rows += len(batch)
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    """Every string in a value, and in a text that is JSON; keys too."""
+    waiting: list[Any] = [value]
+    while waiting:
+        held = waiting.pop()
+        if isinstance(held, str):
+            yield held
+        elif isinstance(held, Mapping):
+            waiting.extend(held.values())
+            waiting.extend(key for key in held if isinstance(key, str) and len(key) >= WHOLE)
+        elif isinstance(held, Iterable) and not isinstance(held, bytes):
+            waiting.extend(held)

@@ -1,0 +1,208 @@
+"""A release is shared: what leaves, what stops it, and what two shares have in common."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from medhelm_spark import Evaluation
+from medhelm_spark.errors import IntegrityError, PolicyError, UnknownNameError
+from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.sharing.scan import scan
+from medhelm_spark.sharing.scanned import is_scanned
+from tests.spark.conftest import Site
+
+CANARY = "zebra canary stands in the ward and nobody may ever carry it outside again"
+AUDIENCES = {
+    "board": {"content": "aggregates"},
+    "research": {"content": "scores", "decimals": 1, "record_numbers": [r"\bQX-\d{4}\b"]},
+    "public": {"content": "texts"},
+}
+
+
+@pytest.fixture(scope="module")
+def shared_site(tmp_path_factory: pytest.TempPathFactory, spark) -> Iterator[Site]:
+    site = Site(tmp_path_factory.mktemp("sharing"), spark)
+    for text in ("yes", "no"):
+        site.deploy(f"acme/{text}", text=text)
+    private = [
+        {
+            "id": f"w{place}",
+            "question": f"{CANARY} {place}?",
+            "correct_answer": "yes" if place % 3 else "no",
+        }
+        for place in range(40)
+    ]
+    public = [
+        {
+            "id": f"o{place}",
+            "question": f"Is {place} an even number, written to ann@example.org?",
+            "correct_answer": "yes",
+        }
+        for place in range(12)
+    ]
+    runs = [
+        f"{entry},model=acme/{text}"
+        for entry in (
+            site.benchmark("ward", private, access_level="private"),
+            site.benchmark("open", public),
+        )
+        for text in ("yes", "no")
+    ]
+    assert site.run("-r", *runs, "-m", "40") == 0
+    policy = {"audiences": [{"name": name, **rules} for name, rules in AUDIENCES.items()]}
+    (site.folder / "prod_env" / "policy.yaml").write_text(yaml.safe_dump(policy))
+    here(site).releases.publish("r1", "s")
+    yield site
+
+
+def here(site: Site) -> Evaluation:
+    return Evaluation(
+        site.lake_path, site=site.folder / "prod_env", tracking=False, say=lambda line: None
+    )
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def table_of(folder: Path, name: str) -> list[dict[str, object]]:
+    (path,) = folder.glob(f"*-{name}.*")
+    read = pa_csv.read_csv if path.suffix == ".csv" else pq.read_table
+    return read(path).to_pylist()
+
+
+def test_aggregates_are_the_releases_numbers_and_no_text_leaves(
+    shared_site: Site, tmp_path: Path
+) -> None:
+    done = here(shared_site).sharing.share("r1", "board", tmp_path / "out")
+    assert done.share.num_texts > 80
+    board = json.loads(here(shared_site).board(release="r1").render("json"))
+    means = {(c["model_deployment"], c["scenario_name"]): c["mean"] for c in board["cells"]}
+    rows = [row for row in table_of(tmp_path / "out", "results") if row["is_main"]]
+    assert {(row["model"], row["scenario"]): row["mean"] for row in rows} == means
+    held = files_of(tmp_path / "out")
+    assert len(held) == 2
+    assert not any(b"zebra" in data or b"example.org" in data for data in held.values())
+    manifest = json.loads(held["manifest.json"])
+    assert manifest["scan"]["matches_of_texts"] == 0
+    assert "no certificate" in manifest["scan"]["what_it_is"]
+
+
+def test_scores_are_rounded_and_nobody_is_alone_with_theirs(
+    shared_site: Site, tmp_path: Path
+) -> None:
+    done = here(shared_site).sharing.share("r1", "research", tmp_path / "out")
+    rows = table_of(tmp_path / "out", "scores")
+    by_item: dict[object, list[tuple[object, ...]]] = {}
+    for row in rows:
+        if row["scenario"] == "ward":
+            by_item.setdefault(row["item"], []).append((row["model"], row["metric"], row["value"]))
+    kinds = [tuple(sorted(values)) for values in by_item.values()]
+    assert kinds
+    assert all(kinds.count(kind) > 1 for kind in kinds)
+    assert [row["item"] for row in rows] == sorted(row["item"] for row in rows)
+    lake = open_reader(str(shared_site.lake_path))
+    ids = {
+        row["instance_id"] for row in lake.query("SELECT instance_id FROM {instances}").to_pylist()
+    }
+    assert not ids & {row["item"] for row in rows}
+    assert done.share.content == "scores"
+
+
+def test_two_shares_have_no_id_hash_order_or_file_name_in_common(
+    shared_site: Site, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):
+        here(shared_site).sharing.share("r1", "research", tmp_path / name)
+    held = [json.loads((tmp_path / name / "manifest.json").read_text()) for name in ("one", "two")]
+    names, hashes = (
+        [{file[key] for file in manifest["files"]} for manifest in held]
+        for key in ("name", "sha256")
+    )
+    assert not names[0] & names[1]
+    assert not hashes[0] & hashes[1]
+    rows = [table_of(tmp_path / name, "scores") for name in ("one", "two")]
+    assert not {row["item"] for row in rows[0]} & {row["item"] for row in rows[1]}
+    orders = [[(row["model"], row["metric"], row["value"]) for row in each] for each in rows]
+    assert sorted(orders[0]) == sorted(orders[1])
+    assert orders[0] != orders[1]
+
+
+def test_a_pattern_blocks_until_somebody_answers_for_it(shared_site: Site, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(PolicyError) as raised:
+        here(shared_site).sharing.share("r1", "public", out)
+    assert "column input, row 1: email address" in str(raised.value)
+    assert "example" not in str(raised.value)
+    assert not out.exists()
+    assert not list(tmp_path.glob(".out*"))
+    waiver = {"table": "texts", "column": "input", "pattern": "email address"}
+    path = tmp_path / "waivers.yaml"
+    path.write_text(
+        yaml.safe_dump({"waivers": [{**waiver, "approver": "ann", "reason": "made up"}]})
+    )
+    here(shared_site).sharing.share("r1", "public", out, waivers=path)
+    rows = table_of(out, "texts")
+    assert {row["scenario"] for row in rows} == {"open"}
+    assert {row["answer"] for row in rows} == {"yes", "no"}
+    assert json.loads((out / "manifest.json").read_text())["scan"]["waived"][0]["approver"] == "ann"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("planted.csv", f"column\n{CANARY} 7?\n"),
+        ("planted.json", json.dumps({"deep": [{"text": f"x {CANARY.upper()} 7?"}]})),
+        ("planted.html", f"<p>{CANARY.replace(' ', '  ')}</p>"),
+        (f"{CANARY}.csv", "column\n1\n"),
+    ],
+)
+def test_text_of_private_rows_is_found_wherever_it_stands(
+    shared_site: Site, tmp_path: Path, name: str, text: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    found = scan(tmp_path, open_reader(str(shared_site.lake_path)))
+    assert {leak.kind for leak in found.leaks if leak.is_text} >= {"text of instances"}
+    assert {leak.file for leak in found.leaks if leak.is_text} == {name}
+    assert "zebra" not in " ".join(leak.kind + leak.column for leak in found.leaks)
+
+
+def test_a_record_number_of_the_site_is_found_in_any_column(
+    shared_site: Site, tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_text("name\nmodel QX-0042\n")
+    found = scan(tmp_path, open_reader(str(shared_site.lake_path)), [r"\bQX-\d{4}\b"])
+    assert [str(leak) for leak in found.leaks] == ["a.csv, column name, row 1: record number 1"]
+
+
+def test_a_share_is_on_record_and_a_changed_file_is_named(
+    shared_site: Site, tmp_path: Path
+) -> None:
+    sharing = here(shared_site).sharing
+    done = sharing.share("r1", "board", tmp_path / "out")
+    shown = here(shared_site).releases.show("r1")
+    assert done.share.release_manifest == shown.manifest_hash
+    assert is_scanned(open_reader(str(shared_site.lake_path)), shown.manifest_hash)
+    assert sharing.verify(tmp_path / "out").share == done.share.share
+    assert done.share.share in {row.share for row in sharing.list().shares}
+    (path,) = (tmp_path / "out").glob("*.csv")
+    path.write_text(path.read_text().replace("0.", "1."))
+    with pytest.raises(IntegrityError, match=path.name):
+        sharing.verify(tmp_path / "out")
+
+
+def test_what_the_policy_does_not_name_is_refused(shared_site: Site, tmp_path: Path) -> None:
+    sharing = here(shared_site).sharing
+    with pytest.raises(UnknownNameError, match="Did you mean 'board'"):
+        sharing.share("r1", "bord", tmp_path / "out")
+    (tmp_path / "there").mkdir()
+    with pytest.raises(PolicyError, match="is there already"):
+        sharing.share("r1", "board", tmp_path / "there")
+    alone = Evaluation(shared_site.lake_path, site=None, tracking=False, say=lambda line: None)
+    with pytest.raises(PolicyError, match="audiences names nobody"):
+        alone.sharing.share("r1", "board", tmp_path / "out")
