@@ -1,4 +1,4 @@
-"""From the scores of one stat of one RunSpec, by group, to the rows of `stats_by_group`."""
+"""From the scores of a RunSpec's stats, by group, to the rows of `stats_by_group`."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.run import MetricSpec
-from medhelm_spark.domain.stats import MetricInfo
+from medhelm_spark.domain.stats import UNREADABLE_STAT, MetricInfo
 from medhelm_spark.metrics import info
 from medhelm_spark.statistics.clusters import ClusterTotals
 from medhelm_spark.statistics.multiple import benjamini_hochberg
@@ -24,11 +24,13 @@ Group = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupedValue:
-    """How many answers of a group have a value, or none; `units` are their patients' hashes.
+    """How many answers of a group have a value of a stat, or none.
 
-    `units` is empty where every answer is an instance of its own that no cluster names.
+    `units` are their patients' hashes, empty where every answer is an instance of its own that no
+    cluster names.
     """
 
+    name: str
     group_column: str
     group_value: str
     value: float | None
@@ -40,10 +42,9 @@ class GroupedValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupedScores:
-    """All values of one stat of one RunSpec, once for each group of each column."""
+    """All values of one RunSpec's stats, once for each group of each column."""
 
     run_spec_id: str
-    name: str
     is_clustered: bool
     values: tuple[GroupedValue, ...]
 
@@ -67,7 +68,7 @@ class GroupSummarizer:
 
     def __call__(self, rows: Iterable[GroupedScores]) -> Iterator[GroupStat]:
         for row in rows:
-            yield from group_stats(row, self.runs[row.run_spec_id])
+            yield from rows_of_scores(row, self.runs[row.run_spec_id])
 
 
 @dataclass(slots=True)
@@ -104,14 +105,40 @@ class _Cell:
         return len(self.scored_patients) or self.counts.total()
 
 
-def group_stats(row: GroupedScores, run: RunGroups) -> list[GroupStat]:
+def rows_of_scores(row: GroupedScores, run: RunGroups) -> Iterator[GroupStat]:
+    """The rows of one RunSpec; how many answers could not be read stands beside each of its stats.
+
+    Whether they could is no row of its own, unless a benchmark's main metric is that.
+    """
+    by_name: dict[str, list[GroupedValue]] = {}
+    for held in sorted(row.values, key=_order):
+        by_name.setdefault(held.name, []).append(held)
+    unread: Counter[Group] = Counter()
+    for held in by_name.get(UNREADABLE_STAT, ()):
+        if held.value == 1:
+            unread[held.group_column, held.group_value] += held.rows
+    for name, values in by_name.items():
+        if name != UNREADABLE_STAT or len(by_name) == 1:
+            named = replace(row, values=tuple(values))
+            yield from group_stats(named, name, run, unread)
+
+
+def group_stats(
+    row: GroupedScores, name: str, run: RunGroups, unread: Mapping[Group, int]
+) -> list[GroupStat]:
     """The rows of one stat: a mean for each group, with its difference to the rest of its column.
 
     A group is hidden where its patients, or those with a value, are fewer than the minimum.
+
+    Args:
+        row: the values of the stat, in order.
+        name: its name.
+        run: what is known of the RunSpec.
+        unread: by group, the answers in which the extraction found nothing.
     """
-    scale = info(row.name, run.metrics)
+    scale = info(name, run.metrics)
     columns: dict[str, dict[str, _Cell]] = {}
-    for held in sorted(row.values, key=_order):
+    for held in row.values:
         cells = columns.setdefault(held.group_column, {})
         cells.setdefault(held.group_value, _Cell()).add(held)
     made: list[GroupStat] = []
@@ -125,7 +152,7 @@ def group_stats(row: GroupedScores, run: RunGroups) -> list[GroupStat]:
         for value, cell in cells.items():
             named = GroupStat(
                 run_spec_id=row.run_spec_id,
-                name=row.name,
+                name=name,
                 split=run.split,
                 group_column=column,
                 group_value=value,
@@ -136,6 +163,7 @@ def group_stats(row: GroupedScores, run: RunGroups) -> list[GroupStat]:
             others = [other for other in cells if other != value]
             rest = _merged([cells[other] for other in others])
             rest_totals = _joined([totals[other] for other in others])
+            cell.unread += unread.get((column, value), 0)
             full = _filled(named, cell, totals[value], scale, is_clustered=row.is_clustered)
             full = _beside(full, rest, rest_totals, scale)
             made.append(named if named.is_hidden else full)

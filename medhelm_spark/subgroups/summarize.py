@@ -11,7 +11,7 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.policy import SmallCells
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stages import ASSIGN_GROUPS, SCORE, SUMMARIZE_GROUPS
-from medhelm_spark.domain.stats import UNREADABLE_STAT, ScoreStatus
+from medhelm_spark.domain.stats import ScoreStatus
 from medhelm_spark.lake.rows import Frame, in_one_partition, map_rows, sorted_rows, united
 from medhelm_spark.metrics import metrics_for, run_metrics_for
 from medhelm_spark.stages.comparability import is_outdated
@@ -25,36 +25,40 @@ from medhelm_spark.subgroups.tables import AssignedColumn, GroupStat
 
 FAILED = (ScoreStatus.NO_ANSWER, ScoreStatus.TOO_LONG)
 
-# Names and values apart: the positions of the few that are wanted are found without an explode.
+WANTED = """
+SELECT s.run_spec_id, w.data_version, w.name, w.is_repeated, s.cluster_id, s.instance_id,
+       s.stat.status AS status, s.stat.value AS value
+FROM (SELECT run_spec_id, split, cluster_id, instance_id, explode(stats) AS stat
+      FROM {scored} WHERE perturbation = '') s
+JOIN {wanted} w
+  ON w.run_spec_id = s.run_spec_id AND w.split = s.split AND w.name = s.stat.name
+"""
+
+# All groups of an instance in one row: what is joined does not grow with the columns.
 GROUPED = f"""
-SELECT run_spec_id, name, group_column, group_value, value, count(*) AS rows,
+SELECT run_spec_id, name, at.group_column, at.group_value, value, count(*) AS rows,
        count_if(status IN ('{FAILED[0]}', '{FAILED[1]}')) AS failures,
-       count_if(unread > 0 OR status = '{ScoreStatus.UNREADABLE}') AS unread,
+       count_if(status = '{ScoreStatus.UNREADABLE}') AS unread,
        max(cluster_id) IS NOT NULL AS is_clustered,
        collect_list(CASE WHEN cluster_id IS NOT NULL OR is_repeated
                          THEN xxhash64(coalesce(cluster_id, instance_id)) END) AS units
-FROM (SELECT s.run_spec_id, w.name, w.is_repeated, g.group_column, g.group_value,
-             s.cluster_id, s.instance_id,
-             get(s.statuses, CAST(array_position(s.names, w.name) AS INT) - 1) AS status,
-             get(s.numbers, CAST(array_position(s.names, w.name) AS INT) - 1) AS value,
-             coalesce(get(s.numbers,
-               CAST(array_position(s.names, '{UNREADABLE_STAT}') AS INT) - 1), 0) AS unread
-      FROM (SELECT run_spec_id, split, cluster_id, instance_id,
-                   transform(stats, s -> s.name) AS names,
-                   transform(stats, s -> s.value) AS numbers,
-                   transform(stats, s -> s.status) AS statuses
-            FROM {{scored}} WHERE perturbation = '') s
-      JOIN {{wanted}} w ON w.run_spec_id = s.run_spec_id AND w.split = s.split
-      JOIN {{groups}} g ON g.data_version = w.data_version AND g.instance_id = s.instance_id)
-GROUP BY run_spec_id, name, group_column, group_value, value
+FROM (SELECT v.*, g.held
+      FROM {{values}} v
+      JOIN (SELECT data_version, instance_id,
+                   collect_list(named_struct(
+                     'group_column', group_column, 'group_value', group_value)) AS held
+            FROM {{groups}} GROUP BY data_version, instance_id) g
+        ON g.data_version = v.data_version AND g.instance_id = v.instance_id)
+LATERAL VIEW explode(held) at AS at
+GROUP BY run_spec_id, name, at.group_column, at.group_value, value
 """
 
 COLLECTED = """
-SELECT run_spec_id, name, bool_or(is_clustered) AS is_clustered,
+SELECT run_spec_id, bool_or(is_clustered) AS is_clustered,
        collect_list(named_struct(
-         'group_column', group_column, 'group_value', group_value, 'value', value, 'rows', rows,
-         'failures', failures, 'unread', unread, 'units', units)) AS `values`
-FROM {grouped} GROUP BY run_spec_id, name
+         'name', name, 'group_column', group_column, 'group_value', group_value, 'value', value,
+         'rows', rows, 'failures', failures, 'unread', unread, 'units', units)) AS `values`
+FROM {grouped} GROUP BY run_spec_id
 """
 
 AS_SPLITS = f"""
@@ -154,9 +158,10 @@ def _size(spec: RunSpec, columns: Mapping[str, Sequence[AssignedColumn]]) -> int
 def _names(spec: RunSpec) -> list[str]:
     """The stats of instances by which a model is better or worse, of those that are asked for.
 
-    A metric gives others beside the one of its name, as `exact_match` does; they are not.
+    A metric gives others beside the one of its name, as `exact_match` does; they are not. Whether
+    an answer could be read is among them: the others are told beside it.
     """
-    asked = {spec.main_metric, *(metric.name for metric in spec.metrics)} - {UNREADABLE_STAT}
+    asked = {spec.main_metric, *(metric.name for metric in spec.metrics)}
     return [
         stat.name
         for metric, params in metrics_for(spec.metrics)
@@ -207,7 +212,8 @@ def _of_instances(
         for name in _names(spec)
     ]
     frame = ctx.lake.frame(wanted, WantedStat)
-    grouped = ctx.lake.query(GROUPED, scored=scored, wanted=frame, groups=groups)
+    values = ctx.lake.query(WANTED, scored=scored, wanted=frame)
+    grouped = ctx.lake.query(GROUPED, values=values, groups=groups)
     rows = ctx.lake.query(COLLECTED, grouped=grouped)
     # Exchanged once more, so that the writer's single task does not compute all of it.
     stats = map_rows(rows, GroupSummarizer(runs), GroupedScores, GroupStat)

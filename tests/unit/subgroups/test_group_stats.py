@@ -10,7 +10,7 @@ from medhelm_spark.subgroups.group_stats import (
     GroupedScores,
     GroupedValue,
     RunGroups,
-    group_stats,
+    rows_of_scores as grouped_rows,
 )
 from medhelm_spark.subgroups.of_whole_runs import MARK, CountedStat, rows_of_run
 from medhelm_spark.subgroups.tables import GroupStat
@@ -25,17 +25,24 @@ def run(minimum: int = 11, metrics: tuple[MetricSpec, ...] = EXACT) -> RunGroups
 
 
 def values(column: str, group: str, right: int, wrong: int, **more: int) -> list[GroupedValue]:
-    named = {"group_column": column, "group_value": group, "units": ()}
+    named = {"group_column": column, "group_value": group, "units": (), "failures": 0}
     counts = {1.0: right, 0.0: wrong, None: more.get("missing", 0)}
-    return [
+    scored = [
         GroupedValue(
-            **named,
+            **{**named, "failures": rows if value is None else 0},
+            name="exact_match",
             value=value,
             rows=rows,
-            failures=rows if value is None else 0,
-            unread=more.get("unread", 0) if value == 0.0 else 0,
+            unread=0,
         )
         for value, rows in counts.items()
+        if rows
+    ]
+    unread = more.get("unread", 0)
+    read = {1.0: unread, 0.0: right + wrong - unread}
+    return scored + [
+        GroupedValue(**named, name="answer_unreadable", value=value, rows=rows, unread=0)
+        for value, rows in read.items()
         if rows
     ]
 
@@ -43,11 +50,10 @@ def values(column: str, group: str, right: int, wrong: int, **more: int) -> list
 def made(*held: list[GroupedValue], minimum: int = 11) -> dict[tuple[str, str], GroupStat]:
     scores = GroupedScores(
         run_spec_id="r",
-        name="exact_match",
         is_clustered=False,
         values=tuple(value for each in held for value in each),
     )
-    return {(row.group_column, row.group_value): row for row in group_stats(scores, run(minimum))}
+    return {(row.group_column, row.group_value): row for row in grouped_rows(scores, run(minimum))}
 
 
 def test_a_group_has_its_mean_its_counts_and_its_difference_to_the_rest():
@@ -71,6 +77,7 @@ def test_a_group_has_its_mean_its_counts_and_its_difference_to_the_rest():
 def test_the_answers_of_one_patient_count_as_one_try():
     once = [
         GroupedValue(
+            name="exact_match",
             group_column="sex",
             group_value=group,
             value=value,
@@ -86,10 +93,8 @@ def test_the_answers_of_one_patient_count_as_one_try():
             ("m", 0.0, range(30, 40)),
         )
     ]
-    scores = GroupedScores(
-        run_spec_id="r", name="exact_match", is_clustered=True, values=tuple(once)
-    )
-    first, second = group_stats(scores, run())
+    scores = GroupedScores(run_spec_id="r", is_clustered=True, values=tuple(once))
+    first, second = grouped_rows(scores, run())
     assert (first.count, first.num_patients, first.num_clusters) == (40, 20, 20)
     assert first.ci_method is IntervalMethod.CLUSTERED
     plain = wilson(20, 40)
@@ -100,6 +105,7 @@ def test_the_answers_of_one_patient_count_as_one_try():
 def test_patients_are_counted_not_answers():
     """Twenty answers of five patients are too few."""
     few = GroupedValue(
+        name="exact_match",
         group_column="site",
         group_value="ward",
         value=1.0,
@@ -110,6 +116,7 @@ def test_patients_are_counted_not_answers():
     )
     others = [
         GroupedValue(
+            name="exact_match",
             group_column="site",
             group_value=name,
             value=1.0,
@@ -120,10 +127,8 @@ def test_patients_are_counted_not_answers():
         )
         for name, start in (("north", 100), ("south", 200))
     ]
-    scores = GroupedScores(
-        run_spec_id="r", name="exact_match", is_clustered=True, values=(few, *others)
-    )
-    shown = {row.group_value: row.is_hidden for row in group_stats(scores, run())}
+    scores = GroupedScores(run_spec_id="r", is_clustered=True, values=(few, *others))
+    shown = {row.group_value: row.is_hidden for row in grouped_rows(scores, run())}
     assert shown == {"north": True, "south": False, "ward": True}
 
 
