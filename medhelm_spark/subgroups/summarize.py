@@ -43,7 +43,7 @@ SELECT run_spec_id, name, at.group_column, at.group_value, value, count(*) AS ro
        collect_list(CASE WHEN cluster_id IS NOT NULL OR is_repeated
                          THEN xxhash64(coalesce(cluster_id, instance_id)) END) AS units
 FROM (SELECT v.*, g.held
-      FROM {{values}} v
+      FROM {{scores}} v
       JOIN (SELECT data_version, instance_id,
                    collect_list(named_struct(
                      'group_column', group_column, 'group_value', group_value)) AS held
@@ -213,7 +213,7 @@ def _of_instances(
     ]
     frame = ctx.lake.frame(wanted, WantedStat)
     values = ctx.lake.query(WANTED, scored=scored, wanted=frame)
-    grouped = ctx.lake.query(GROUPED, values=values, groups=groups)
+    grouped = ctx.lake.query(GROUPED, scores=values, groups=groups)
     rows = ctx.lake.query(COLLECTED, grouped=grouped)
     # Exchanged once more, so that the writer's single task does not compute all of it.
     stats = map_rows(rows, GroupSummarizer(runs), GroupedScores, GroupStat)

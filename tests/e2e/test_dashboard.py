@@ -291,7 +291,7 @@ class TestPage:
         assert "The filters let no result pass: scored answers at least 1000." in test.info[0].value
 
     @pytest.mark.parametrize(
-        "view", ["Leaderboard", "Metrics", "Compare", "Instances", "Robustness"]
+        "view", ["Leaderboard", "Metrics", "Compare", "Instances", "Robustness", "Subgroups"]
     )
     def test_every_page_says_what_it_is_and_which_filters_are_in_use(
         self, monkeypatch, lake, view
@@ -775,7 +775,7 @@ class TestBrowser:
             color_scheme=scheme,  # type: ignore[arg-type]
         )
         page = window.new_page()
-        for view in ("Leaderboard", "Metrics", "Compare", "Instances", "Robustness"):
+        for view in ("Leaderboard", "Metrics", "Compare", "Instances", "Robustness", "Subgroups"):
             page.goto(f"{address}?view={view}&run=alpha-discharge_note")
             expect(page.locator(".ms-about")).to_be_visible(timeout=WAIT_MS)
             page.wait_for_timeout(1500)  # what a page shows last
