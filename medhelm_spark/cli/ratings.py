@@ -123,7 +123,7 @@ def rating(parser: ArgumentParser) -> None:
         type=Path,
         metavar="FILE",
         help="import: the key of the raters' pseudonyms, made where there is none (default: "
-        "raters.key in the site's folder, else in the user's configuration)",
+        "~/.config/medhelm_spark/raters.key)",
     )
     add("--sheet", metavar="NAME", help="import: the sheet of a workbook")
     add("--sep", dest="separator", metavar="SIGN", help="import: what parts columns")

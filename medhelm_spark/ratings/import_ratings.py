@@ -82,7 +82,7 @@ def import_ratings(
         raise DataError(f"{file.path}: has no value.")
     placed = [answers.of(file, value) for value in values]
     _check(file, values, placed, scales)
-    secret = pseudonym_key(workspace.site, key_file, workspace.location)
+    secret = pseudonym_key(key_file, workspace.location)
     held = {_key(row): row for row in stored_ratings(workspace.reader, _units(specs))}
     at = now(row.rated_at for row in held.values())
     source = file.sha256

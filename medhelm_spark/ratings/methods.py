@@ -44,8 +44,7 @@ class RatingMethods(Methods):
                 `value`, `trial` and `comment`.
             criteria: columns that are criteria, where a record has the values of several.
             scale: the lowest and the highest value (None: those of the benchmark's rubric).
-            key_file: the key of the raters' pseudonyms (None: in the site's folder, else in the
-                user's configuration).
+            key_file: the key of the raters' pseudonyms (None: in the user's configuration).
             sheet: of a workbook.
             separator: between columns.
             encoding: of the text.

@@ -12,21 +12,20 @@ FILE = "raters.key"
 _BYTES = 32
 
 
-def pseudonym_key(site: Path | None, given: Path | None, lake: str) -> bytes:
+def pseudonym_key(given: Path | None, lake: str) -> bytes:
     """The key of the pseudonyms; the file is made, readable by its owner alone, where none is.
 
     Who has the file can find out who is behind a pseudonym; without it the same rater gets another
-    pseudonym. It lies in the site's folder, else in the user's configuration.
+    pseudonym. It lies in the user's configuration: a site's folder is often under version control.
 
     Args:
-        site: the site's folder.
         given: another place of the file.
         lake: the lake, in which the file may not lie.
 
     Raises:
         ConfigError: the file lies in the lake, or is too short to be a key.
     """
-    place = given or (site / FILE if site else _of_user() / FILE)
+    place = given or _of_user() / FILE
     if Path(lake).resolve() in place.resolve().parents:
         raise ConfigError(
             f"{place}: the key of raters' pseudonyms may not lie in the lake, whose readers could "
