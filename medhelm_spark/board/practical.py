@@ -8,14 +8,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from medhelm_spark.board.class_answers import answers_of, in_common, needed_stats_of
+from medhelm_spark.board.class_answers import (
+    answers_of,
+    has_positive,
+    in_common,
+    needed_stats_of,
+)
 from medhelm_spark.board.runs import BoardRun
-from medhelm_spark.board.scores import scores_of, side_by_side
+from medhelm_spark.board.scores import scores_of
+from medhelm_spark.board.took import each_took
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.stats import UNBOUNDED
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.statistics.class_differences import difference_at
-from medhelm_spark.statistics.paired import Labels, Values, paired_difference
+from medhelm_spark.statistics.paired import Values, paired_difference
 from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.statistics.two_by_two import CASES, AtPrevalence, Estimated, at_prevalence
 
@@ -41,11 +47,12 @@ OF_CLASSES = {
     ComparedQuantity.COST: "cost",
 }
 """The quantities that need a positive class, with the field of `AtPrevalence` that has them."""
-_STATS = {
-    ComparedQuantity.PROMPT_TOKENS: "num_prompt_tokens",
-    ComparedQuantity.OUTPUT_TOKENS: "num_completion_tokens",
-    ComparedQuantity.SECONDS: "inference_runtime",
+_TOOK = {
+    ComparedQuantity.PROMPT_TOKENS: "prompt_tokens",
+    ComparedQuantity.OUTPUT_TOKENS: "completion_tokens",
+    ComparedQuantity.SECONDS: "request_time",
 }
+"""The quantities of answers as they were given, with their columns in `each_took`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,14 +94,19 @@ def practical_differences(
         prices: of deployments by name.
     """
     by_id = {run.run_spec.run_spec_id: run for run in runs}
-    for pair in pairs:
+    held = list(pairs)
+    units = sorted({unit for pair in held for unit in pair.run_spec_ids})
+    took = each_took(reader, units) if units else None
+    for pair in held:
         both = (by_id[pair.run_spec_ids[0]], by_id[pair.run_spec_ids[1]])
-        split = both[0].cell.split if both[0].cell else both[0].run_spec.main_split
-        needed = {name for run in both for name in needed_stats_of(run.run_spec)}
-        scores = scores_of(reader, pair.run_spec_ids, needed.union(_STATS.values()), split)
-        share = stated.get(pair.scenario_name) if isinstance(stated, Mapping) else stated
-        yield from _of_classes(pair, both, scores, share)
-        yield from _of_answers(pair, both, scores, prices)
+        if all(has_positive(run.run_spec) for run in both):
+            split = both[0].cell.split if both[0].cell else both[0].run_spec.main_split
+            needed = {name for run in both for name in needed_stats_of(run.run_spec)}
+            scores = scores_of(reader, pair.run_spec_ids, needed, split)
+            share = stated.get(pair.scenario_name) if isinstance(stated, Mapping) else stated
+            yield from _of_classes(pair, both, scores, share)
+        if took is not None:
+            yield from _of_answers(pair, both, took, prices)
 
 
 def _of_classes(
@@ -145,13 +157,16 @@ def _value(at: AtPrevalence, name: str) -> float:
 def _of_answers(
     pair: BoardPair,
     runs: tuple[BoardRun, BoardRun],
-    scores: pa.Table,
+    took: pa.Table,
     prices: Mapping[str, Prices],
 ) -> Iterator[PracticalDifference]:
-    held = side_by_side(scores, pair.run_spec_ids, list(_STATS.values()))
+    """Tokens, seconds and money by instance, of several trials their mean."""
+    tables = [took.filter(pc.equal(took["run_spec_id"], unit)) for unit in pair.run_spec_ids]
+    ids = pa.concat_arrays([table["instance_id"].combine_chunks() for table in tables])
+    names = pc.unique(ids)
     values = {
-        quantity: held.values[:, :, place].astype(np.float64)
-        for place, quantity in enumerate(_STATS)
+        quantity: np.stack([_by_instance(table, column, names) for table in tables])
+        for quantity, column in _TOOK.items()
     }
     priced = [prices.get(run.run_spec.model_deployment) for run in runs]
     if priced[0] and priced[1]:
@@ -167,18 +182,29 @@ def _of_answers(
             ]
         )
     for quantity, both in values.items():
-        if made := _paired(pair, quantity, both[0], both[1], held.clusters):
+        if made := _paired(pair, quantity, both[0], both[1]):
             yield made
 
 
+def _by_instance(table: pa.Table, column: str, names: pa.Array) -> Values:
+    """The mean of a column by instance, NaN without a value; shape (names,)."""
+    place = pc.index_in(table["instance_id"].combine_chunks(), names).to_numpy()
+    values = table[column].cast(pa.float64()).to_numpy(zero_copy_only=False)
+    is_known = ~np.isnan(values)
+    counts = np.bincount(place[is_known], minlength=len(names))
+    order = np.lexsort((values[is_known], place[is_known]))  # sums depend on the order of floats
+    sums = np.bincount(
+        place[is_known][order], weights=values[is_known][order], minlength=len(names)
+    ).astype(np.float64)
+    sums[counts == 0] = np.nan
+    means: Values = sums / np.maximum(counts, 1)
+    return means
+
+
 def _paired(
-    pair: BoardPair,
-    quantity: ComparedQuantity,
-    ours: Values,
-    theirs: Values,
-    clusters: Labels | None,
+    pair: BoardPair, quantity: ComparedQuantity, ours: Values, theirs: Values
 ) -> PracticalDifference | None:
-    held = paired_difference(ours, theirs, UNBOUNDED, clusters)
+    held = paired_difference(ours, theirs, UNBOUNDED)
     if held.mean_difference is None:
         return None
     both = ~(np.isnan(ours) | np.isnan(theirs))

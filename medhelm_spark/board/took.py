@@ -6,13 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pyarrow as pa
+
 from medhelm_spark.domain.stages import PLAN
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
 
 _ASKED = """
-SELECT run_spec_id, request_id FROM ({requests}) q
+SELECT run_spec_id, instance_id, train_trial_index, trial_index, request_id FROM ({requests}) q
 WHERE perturbation = '' AND run_spec_id IN ({units})
 """
 
@@ -104,6 +106,21 @@ def _of_run(rows: Sequence[Mapping[str, Any]]) -> Took:
         seconds=seconds / num_timed / 1e6 if num_timed else None,
         milliseconds={row["milliseconds"]: row["answers"] for row in timed},
     )
+
+
+_EACH = """
+SELECT q.run_spec_id, q.instance_id, q.train_trial_index, q.trial_index,
+       r.prompt_tokens, r.completion_tokens, r.request_time
+FROM ({asked}) q JOIN ({results}) r ON r.request_id = q.request_id
+WHERE r.failure IS NULL
+"""
+
+
+def each_took(reader: Reader, run_spec_ids: Iterable[str]) -> pa.Table:
+    """Tokens and seconds of every answer of some runs, with the keys of the answer."""
+    asked = _ASKED.format(requests=output_of("requests", PLAN), units=literals(run_spec_ids))
+    results = CURRENT_RESULTS.replace("{request_results}", _OWN.format(asked=asked))
+    return reader.query(_EACH.format(asked=asked, results=results))
 
 
 def together(parts: Iterable[Took]) -> Took:

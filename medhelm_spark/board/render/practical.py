@@ -64,7 +64,7 @@ def _notes(held: Sequence[PracticalDifference], prices: Mapping[str, Prices]) ->
     yield (
         "First less second on the answers that both have; [low, high]: 95 % intervals of paired "
         "differences, each row by itself, not adjusted for the others. An interval without 0: the "
-        "two are shown to differ."
+        "two are shown to differ. Tokens, seconds and money: instances are taken as independent."
     )
     at = {
         f"{each.display_name} at a prevalence of {100 * each.prevalence:.3g} % "

@@ -202,10 +202,20 @@ def test_prices_name_their_currency_and_day() -> None:
 
 def test_two_models_are_compared_beside_the_main_metric(lake: Path) -> None:
     shown = site(lake).compare(CAREFUL, QUIET, suite=SUITE, prevalence={"referral": 0.02})
-    found = {each.quantity.value: each for each in shown.practical}
+    found = {
+        each.quantity.value: each for each in shown.practical if each.scenario_name == "referral"
+    }
+    assert {each.quantity.value for each in shown.practical if each.scenario_name == "notes"} == {
+        "prompt tokens",
+        "output tokens",
+        "seconds",
+    }
     missed = found["missed"]
     assert (missed.first, missed.second) == (pytest.approx(3.0), pytest.approx(15.0))
     assert missed.difference.value == pytest.approx(-12.0)
+    tokens = found["prompt tokens"]
+    assert (tokens.first, tokens.second, tokens.difference.value, tokens.n) == (40, 40, 0, 200)
+    assert found["seconds"].first == pytest.approx(0.25)
     assert (missed.n, found["false alarms"].n, found["declared cost"].n) == (40, 160, 200)
     assert "Referral at a prevalence of 2 % (as stated)" in shown.render()
     content = json.loads(shown.render("json"))
