@@ -117,9 +117,11 @@ def results_of(runs: Sequence[BoardRun], keys: ShareKeys, minimum: int) -> tuple
 
 
 def scores_of_instances(
-    reader: Reader, runs: Sequence[BoardRun], keys: ShareKeys, decimals: int
+    reader: Reader, runs: Sequence[BoardRun], keys: ShareKeys, decimals: int, minimum: int
 ) -> tuple[pa.Table, dict[str, int], int]:
     """Rounded scores of the main split, without instances that their scores single out.
+
+    Gated and private data of which fewer than `minimum` instances would be left has none.
 
     Returns:
         The rows in the order of their keyed ids, the left-out instances of gated and private data
@@ -137,6 +139,8 @@ def scores_of_instances(
         counts = Counter(tuple(sorted(values)) for values in by_item.values())
         alone = {item for item, values in by_item.items() if counts[tuple(sorted(values))] == 1}
         is_public = all(run.run_spec.access_level is AccessLevel.PUBLIC for run in own)
+        if not is_public and len(by_item) - len(alone) < minimum:
+            alone = set(by_item)
         if is_public:
             alone_public += len(alone)
         elif alone:

@@ -42,6 +42,9 @@ TEXT_COLUMNS: Mapping[str, tuple[str, ...]] = {
 Left out: groups and RunSpecs, whose words stand in numbers that are shared, and imported cards.
 """
 
+_NAMES = frozenset({"criterion", "finish_reason", "role", "tags", "tokens"})
+"""Fields of structs that are no text: names that stand beside numbers, and single tokens."""
+
 PATTERNS: Mapping[str, re.Pattern[str]] = {
     "email address": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
     "social security number": re.compile(r"\b\d{3}-\d{2}-\d{4}\b"),
@@ -219,7 +222,7 @@ def _leaves(value: Any) -> Iterator[str]:
         if isinstance(held, str):
             yield held
         elif isinstance(held, Mapping):
-            waiting.extend(held.values())
+            waiting.extend(item for key, item in held.items() if key not in _NAMES)
             waiting.extend(key for key in held if isinstance(key, str) and len(key) >= WHOLE)
         elif isinstance(held, Iterable) and not isinstance(held, bytes):
             waiting.extend(held)

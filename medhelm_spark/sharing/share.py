@@ -55,7 +55,7 @@ class SharedFolder:
         rows = ", ".join(f"{name} {count:,}" for name, count in self.num_rows.items())
         hidden = f"; {self.num_hidden:,} small cells hidden" if self.num_hidden else ""
         alone = sum(self.left_out.values())
-        out = f"; {alone:,} instances left out, alone with their scores" if alone else ""
+        out = f"; {alone:,} instances left out, alone with their scores or too few" if alone else ""
         return (
             f"{self.folder}: {self.share.share} of release {self.share.release} for "
             f"{self.share.audience}: {rows}{hidden}{out}; compared with "
@@ -145,7 +145,9 @@ def _projected(
     left_out: dict[str, int] = {}
     alone = 0
     if rules.content is not ShareContent.AGGREGATES:
-        tables["scores"], left_out, alone = scores_of_instances(reader, runs, keys, rules.decimals)
+        tables["scores"], left_out, alone = scores_of_instances(
+            reader, runs, keys, rules.decimals, minimum
+        )
     if rules.content is ShareContent.TEXTS:
         tables["texts"] = public_texts(reader, runs, keys)
     return Projection(

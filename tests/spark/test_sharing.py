@@ -114,6 +114,21 @@ def test_scores_are_rounded_and_nobody_is_alone_with_theirs(
     assert done.share.content == "scores"
 
 
+def test_data_of_few_instances_has_no_scores(shared_site: Site, tmp_path: Path) -> None:
+    policy = shared_site.folder / "prod_env" / "policy.yaml"
+    before = policy.read_text()
+    policy.write_text(yaml.safe_dump({**yaml.safe_load(before), "small_cells": {"minimum": 41}}))
+    try:
+        done = here(shared_site).sharing.share("r1", "research", tmp_path / "out")
+    finally:
+        policy.write_text(before)
+    assert {row["scenario"] for row in table_of(tmp_path / "out", "scores")} == {"open"}
+    assert dict(done.left_out) == {"ward": 40}
+    hidden = [row for row in table_of(tmp_path / "out", "results") if row["is_hidden"]]
+    assert {row["scenario"] for row in hidden} == {"ward"}
+    assert all(row["mean"] is None for row in hidden)
+
+
 def test_two_shares_have_no_id_hash_order_or_file_name_in_common(
     shared_site: Site, tmp_path: Path
 ) -> None:
