@@ -96,23 +96,26 @@ class Scanned:
 def scan(folder: Path, reader: Reader, record_numbers: Sequence[str] = ()) -> Scanned:
     """Scan every file of a folder.
 
+    Of text that stands in several places the first is named. Memory grows with the strings of the
+    folder, time with the texts of the lake too, which are read part by part.
+
     Args:
         folder: a share before it is handed on.
         reader: the lake that it was made of.
         record_numbers: regular expressions of the site.
     """
     own = [(f"record number {n}", re.compile(p)) for n, p in enumerate(record_numbers, 1)]
-    windows: dict[str, list[Leak]] = {}
-    wholes: dict[str, list[Leak]] = {}
+    windows: dict[str, Leak] = {}
+    wholes: dict[str, Leak] = {}
     leaks: list[Leak] = []
     count = 0
     for file, column, row, text in _strings(folder):
         count += 1
         place = Leak(file=file, column=column, row=row, kind="")
         for window in shingles(text):
-            windows.setdefault(window, []).append(place)
+            windows.setdefault(window, place)
         if column not in TEXTS:
-            wholes.setdefault(normal_form(text), []).append(place)
+            wholes.setdefault(normal_form(text), place)
         leaks += [_as(place, name) for name, p in _patterns(column, own) if p.search(text)]
     compared = _Compared(windows, wholes)
     for table, columns in TEXT_COLUMNS.items():
@@ -127,9 +130,7 @@ def scan(folder: Path, reader: Reader, record_numbers: Sequence[str] = ()) -> Sc
 class _Compared:
     """The texts of gated and private rows, compared part by part as they are read."""
 
-    def __init__(
-        self, windows: Mapping[str, Sequence[Leak]], wholes: Mapping[str, Sequence[Leak]]
-    ) -> None:
+    def __init__(self, windows: Mapping[str, Leak], wholes: Mapping[str, Leak]) -> None:
         self._windows, self._wholes = windows, wholes
         self.leaks: list[Leak] = []
         self.num_texts = 0
@@ -150,11 +151,13 @@ class _Compared:
 
     def _compare(self, table: str, text: str) -> None:
         self.num_texts += 1
-        words = shingles(text)
-        found = [self._windows[window] for window in words if window in self._windows]
-        if not words and len(plain := normal_form(text)) >= WHOLE and plain in self._wholes:
-            found.append(self._wholes[plain])
-        self.leaks += [_as(place, f"text of {table}") for places in found for place in places]
+        kind = f"text of {table}"
+        if self._windows:
+            shared = shingles(text) & self._windows.keys()
+            self.leaks += [_as(self._windows[window], kind) for window in sorted(shared)]
+        is_short = len(text.split(maxsplit=WORDS)) < WORDS
+        if is_short and len(plain := normal_form(text)) >= WHOLE and plain in self._wholes:
+            self.leaks.append(_as(self._wholes[plain], kind))
 
 
 def _as(place: Leak, kind: str) -> Leak:
