@@ -32,6 +32,7 @@ _SETS: Mapping[str, Iterable[Written]] = {
     "eighth": from_file("eighth"),
     "ninth": from_file("ninth"),
     "tenth": from_file("tenth"),
+    "eleventh": from_file("eleventh"),
     "unseen": from_file("unseen"),
 }
 
@@ -200,7 +201,11 @@ def report(parts: list[Measured]) -> str:
         "27 unread; then 15 of these were mended, still in version 11. The\n"
         "tenth set: its author had seen neither the reader nor the other sets; version 11 read 168 "
         "of 222 right, 5 as another option,\nnone where none is, and left 49 unread; then its "
-        "kinds were mended in version 12, by principles. So "
+        "kinds were mended in version 12, by principles. The\n"
+        "eleventh set: its author had seen neither the reader nor the other sets, and worded "
+        "replies so that they mislead; version 12 read\n150 of 222 right, 18 as another option, 1 "
+        "where none is, and left 53 unread. Nothing is mended by it yet, but its failures were "
+        "looked at. So "
         "none\nof these rows measures the reader. A set that does is called `unseen`: its author "
         "has seen neither the reader nor the other\nsets, and nobody mends by it. Where there is "
         "no such row, there is "
