@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medhelm_spark.domain.request import Annotation, VerdictStatus
-from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.run import MEDHELM_08, RunSpec
 from medhelm_spark.domain.stages import ANNOTATE, SCORE
 from medhelm_spark.domain.stats import PerInstanceStats
 from medhelm_spark.errors import ConfigError
@@ -207,7 +207,12 @@ def _of_metrics(reader: Reader, specs: Sequence[RunSpec]) -> Iterator[_Other]:
 
 
 def _is_of_quality(spec: RunSpec, name: str) -> bool:
-    """Whether a higher or lower value of a stat is better; tokens and seconds are neither."""
+    """Whether a higher or lower value of a stat is better; tokens and seconds are neither.
+
+    MedHELM's own value of a metric that stands beside ours is left out.
+    """
+    if name.endswith(f"@{MEDHELM_08}"):
+        return False
     try:
         return info(name, spec.metrics).lower_is_better is not None
     except ConfigError:
