@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from medhelm_spark.config.registry import Registry
+from medhelm_spark.domain.ids import identity_of
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.medhelm.expand import Selection, expand
@@ -131,9 +132,11 @@ def same_text(ours: str, theirs: str) -> bool:
 
 
 def adapters(run: ResolvedRun, spec: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    """The fields of both AdapterSpecs that differ."""
-    theirs = spec["adapter_spec"]
+    """The fields of both AdapterSpecs that differ; a field of ours alone counts where it is set."""
+    theirs, counted = spec["adapter_spec"], identity_of(run.adapter_spec)
     for name, value in asdict(run.adapter_spec).items():
+        if name not in counted:
+            continue
         other = tuple(theirs[name] or ()) if isinstance(value, tuple) else theirs[name]
         is_text = name.endswith(("prefix", "suffix"))
         if name != "instructions" and not (same_text(value, other) if is_text else value == other):
