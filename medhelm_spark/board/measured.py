@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from medhelm_spark.board.runs import BoardRun
 from medhelm_spark.board.scores import side_by_side
 from medhelm_spark.domain.stats import UNBOUNDED, MetricInfo
-from medhelm_spark.metrics import Params, RunMetric, run_metrics_for
+from medhelm_spark.metrics import Params, RunMetric, run_metric_behind
 from medhelm_spark.statistics.common import OnCommon
 from medhelm_spark.statistics.jackknife import pseudo_values
 from medhelm_spark.statistics.paired import Labels, PairedDifference, Values, paired_difference
@@ -46,10 +46,8 @@ class Measured(Protocol):
 
 def needed_stats(run: BoardRun, main_metric: str) -> tuple[str, ...]:
     """The stats of instances that a main metric is measured by."""
-    for metric, params in run_metrics_for(run.run_spec.metrics):
-        if main_metric in [stat.name for stat in metric.emitted(params)]:
-            return tuple(metric.reads(params))
-    return (main_metric,)
+    of_run = run_metric_behind(main_metric, run.run_spec.metrics)
+    return tuple(of_run[0].reads(of_run[1])) if of_run else (main_metric,)
 
 
 def measured(
@@ -64,18 +62,17 @@ def measured(
         run_spec_ids: the runs, in the order of their places.
     """
     scale = run.info or UNBOUNDED
-    for metric, params in run_metrics_for(run.run_spec.metrics):
-        names = [stat.name for stat in metric.emitted(params)]
-        if main_metric in names:
-            held = side_by_side(scores, run_spec_ids, metric.reads(params), by_trial=True)
-            labels = held.clusters
-            if labels is None and run.run_spec.adapter_spec.requests_per_instance > 1:
-                labels = held.labels
-            place = names.index(main_metric)
-            instances = held.plain_ids
-            return RunStat(metric, params, place, held.values, labels, scale, held.drawn, instances)
-    held = side_by_side(scores, run_spec_ids, [main_metric])
-    return InstanceStat(held.values[:, :, 0], held.clusters, scale, held.drawn, held.plain_ids)
+    of_run = run_metric_behind(main_metric, run.run_spec.metrics)
+    if of_run is None:
+        held = side_by_side(scores, run_spec_ids, [main_metric])
+        return InstanceStat(held.values[:, :, 0], held.clusters, scale, held.drawn, held.plain_ids)
+    metric, params = of_run
+    held = side_by_side(scores, run_spec_ids, metric.reads(params), by_trial=True)
+    labels = held.clusters
+    if labels is None and run.run_spec.adapter_spec.requests_per_instance > 1:
+        labels = held.labels
+    place = [stat.name for stat in metric.emitted(params)].index(main_metric)
+    return RunStat(metric, params, place, held.values, labels, scale, held.drawn, held.plain_ids)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ def _row(run: BoardRun, stat: Stat) -> StatRow:
         display_name=cell.display_name if cell else spec.scenario_name,
         part=cell.part if cell else "",
         metric=stat.name,
-        lower_is_better=_direction(spec, stat.name),
+        lower_is_better=direction_of(spec, stat.name),
         is_main=(stat.name, stat.split) == (spec.main_metric, spec.main_split)
         and not stat.perturbation,
         split=stat.split,
@@ -93,7 +93,7 @@ def _row(run: BoardRun, stat: Stat) -> StatRow:
     )
 
 
-def _direction(spec: RunSpec, name: str) -> bool | None:
+def direction_of(spec: RunSpec, name: str) -> bool | None:
     """Whether lower is better; None too for a stat that is not known here."""
     try:
         return info(name, spec.metrics).lower_is_better

@@ -140,7 +140,15 @@ def _parsed(place: Path | PolicyTable) -> _PolicyFile:
 def _refuse_decided(site: Path, binding: Policy) -> None:
     """Refuse what an advisory file states in vain, beside a binding one."""
     file = load_yaml(site, _PolicyFile, _spelled_out)
-    for key in ("comparison", "plugins", "commands", "approvals", "release", "retention"):
+    for key in (
+        "comparison",
+        "plugins",
+        "commands",
+        "approvals",
+        "release",
+        "retention",
+        "audiences",
+    ):
         if getattr(file, key):
             raise ConfigError(f"{site}: {key} is decided by {binding.label}; leave it out here.")
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from medhelm_spark.board.stat_rows import direction_of
 from medhelm_spark.domain.request import Annotation, VerdictStatus
 from medhelm_spark.domain.run import MEDHELM_08, RunSpec
 from medhelm_spark.domain.stages import ANNOTATE, SCORE
@@ -14,7 +15,6 @@ from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
-from medhelm_spark.metrics import info
 from medhelm_spark.ratings.tables import Rating
 from medhelm_spark.statistics.agreement import (
     Bias,
@@ -211,12 +211,7 @@ def _is_of_quality(spec: RunSpec, name: str) -> bool:
 
     MedHELM's own value of a metric that stands beside ours is left out.
     """
-    if name.endswith(f"@{MEDHELM_08}"):
-        return False
-    try:
-        return info(name, spec.metrics).lower_is_better is not None
-    except ConfigError:
-        return False
+    return not name.endswith(f"@{MEDHELM_08}") and direction_of(spec, name) is not None
 
 
 def _table(raters: Mapping[str, Values], items: Sequence[Item]) -> NDArray[np.float64]:

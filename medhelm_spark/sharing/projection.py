@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from medhelm_spark.board import BoardRun, stat_rows
 from medhelm_spark.board.scores import scores_of, value_of
+from medhelm_spark.board.stat_rows import direction_of
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import Completion, FinishReason
 from medhelm_spark.domain.run import RunSpec
@@ -23,7 +24,7 @@ from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
-from medhelm_spark.metrics import info
+from medhelm_spark.metrics import stats_of
 from medhelm_spark.sharing.keys import ShareKeys
 
 RESULTS = {
@@ -159,7 +160,7 @@ def _values(
     reader: Reader, spec: RunSpec, keys: ShareKeys, decimals: int
 ) -> Iterable[tuple[str, str, float]]:
     """Item, metric and rounded value of each score that says how good an answer is."""
-    names = sorted({name for name in _stats(spec) if _is_of_quality(spec, name)})
+    names = sorted({name for name in _stats(spec) if direction_of(spec, name) is not None})
     scores = scores_of(reader, [spec.run_spec_id], names, spec.main_split)
     instances = scores["instance_id"].to_pylist()
     for name in names:
@@ -170,19 +171,10 @@ def _values(
 
 
 def _stats(spec: RunSpec) -> Iterable[str]:
-    from medhelm_spark.metrics import stats_of
-
     try:
         return [stat.name for stat in stats_of(spec.metrics)]
     except ConfigError:  # a metric that is not installed here
         return [spec.main_metric]
-
-
-def _is_of_quality(spec: RunSpec, name: str) -> bool:
-    try:
-        return info(name, spec.metrics).lower_is_better is not None
-    except ConfigError:
-        return name == spec.main_metric
 
 
 _INSTANCES = """

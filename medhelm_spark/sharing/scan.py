@@ -65,7 +65,7 @@ PATTERNS: Mapping[str, re.Pattern[str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leak:
-    """Where something stands that may not leave; the text itself is not told."""
+    """Where something stands that may not leave; it holds no text."""
 
     file: str
     column: str

@@ -51,7 +51,7 @@ class GroupedScores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunGroups:
-    """What the function of this stage knows of a RunSpec."""
+    """The part of a RunSpec that the function of this stage reads."""
 
     metrics: tuple[MetricSpec, ...]
     split: str
