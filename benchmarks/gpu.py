@@ -48,15 +48,16 @@ class Machine:
         self.env = {**os.environ, **plan.env}
 
     def environment(self, way: str) -> dict[str, str]:
-        """The variables of ours, but for the process of vLLM's own that it has by default."""
+        """The variables of ours; vLLM's own ways start their process as it does by default."""
         own = dict(self.env)
         if way == "ours":
             return own
         # What the engine sets by a call of glibc, for processes that it does not live in.
         largest = str(1 << 30)
         own |= {"MALLOC_MMAP_THRESHOLD_": largest, "MALLOC_TRIM_THRESHOLD_": largest}
-        del own["VLLM_ENABLE_V1_MULTIPROCESSING"]
-        return own
+        for name in vllm_args.OWN_PROCESS:
+            own.pop(name, None)
+        return own | {"VLLM_PLUGINS": ""}
 
     def run(self, way: str, rounds: int, watch: Watch) -> Way:
         """One way from its start to ten seconds after its kill."""

@@ -113,11 +113,15 @@ def made_model(setup: Setup, tokenizer: Path, folder: Path) -> Path:
         if path.suffix in (".json", ".jinja") and path.name not in ("config.json",):
             shutil.copy(path, folder)
     held = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
-    free = 1 + max(*held["model"]["vocab"].values(), *(one["id"] for one in held["added_tokens"]))
+    vocabulary = held["model"]["vocab"]
+    free = 1 + max(*vocabulary.values(), *(one["id"] for one in held["added_tokens"]))
     plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
     held["added_tokens"] += [
         {"id": free + n, "content": text, "special": False, **plain}
         for n, text in enumerate(("<think>", "</think>"))
     ]
+    # A word for every number that the model may answer: after one without a text, a tokenizer
+    # decodes the prompt again for each token.
+    vocabulary |= {f"\u0120word{n}": n for n in range(free + 2, setup.shape["vocab_size"])}
     (folder / "tokenizer.json").write_text(json.dumps(held), encoding="utf-8")
     return folder

@@ -23,6 +23,7 @@ felt well at home so we will see her again in one month for a blood test and a s
 WORDS = TEXT.split()
 BATCH = 64
 SECONDS_BEFORE_THE_KILL = 3.0
+SECONDS_AFTER_CLOSING = 2.0
 SCHEMA = json.dumps(
     {
         "type": "object",
@@ -184,6 +185,7 @@ def measure(plan: Mapping[str, Any], events: Events) -> None:
                 )
         if engine is not engines[-1]:
             asked.close()
+            time.sleep(SECONDS_AFTER_CLOSING)
             events.add("closed", engine=engine["name"])
     timer = threading.Timer(SECONDS_BEFORE_THE_KILL, events.add, ["answering"])
     timer.start()

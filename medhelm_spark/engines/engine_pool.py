@@ -21,6 +21,7 @@ class _Resident:
 
     def __init__(self, engine: Engine, held: Claim, start: float) -> None:
         self.fingerprint = engine.fingerprint
+        self.own_process = getattr(engine, "own_process", False)
         self._engine, self._held, self._start = engine, held, start
 
     def answer(self, requests: Iterable[Request], gate: Gate) -> Iterator[RequestResult]:
@@ -64,16 +65,18 @@ class _Host:
         if self.resident and self.resident[0] == key:
             self.task = task
             return self.resident[1]
-        if self.resident and task is not None and task != self.task:
-            # A process may not give back all that its first engine took, memory of a GPU above all.
+        # A process may not give back all that its first engine took, memory of a GPU above all; an
+        # engine in a process of its own gives it back by ending.
+        leaves_something = self.resident is not None and not self.resident[1].own_process
+        if leaves_something and task is not None and task != self.task:
             end_process("its engine is of another model. A fresh process takes the task over.")
-        replaced = self._end_resident()
+        self._end_resident()
         with held.at_work():
             started = time.perf_counter()
             try:
                 built = factory.build(deployment, limit)
             except Exception as error:  # a plug-in's engine has kinds of its own
-                if replaced:
+                if leaves_something:
                     _leave_to_another(error)  # what the first engine left may be in the way
                 raise
         engine = _Resident(built, held, time.perf_counter() - started)
@@ -103,12 +106,10 @@ class _Host:
             self.held.close()
             self.held = None
 
-    def _end_resident(self) -> bool:
-        if self.resident is None:
-            return False
-        self.resident[1].close()
-        self.resident = None
-        return True
+    def _end_resident(self) -> None:
+        if self.resident:
+            self.resident[1].close()
+            self.resident = None
 
     def close(self) -> None:
         with self.lock:

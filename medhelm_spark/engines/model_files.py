@@ -10,11 +10,11 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import lru_cache
 from pathlib import Path
 
-from medhelm_spark.cache import cache_folder
+from medhelm_spark.cache import cache_folder, locked
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.errors import SetupError
 from medhelm_spark.subprocess_env import FETCHING, child_environment
@@ -137,10 +137,16 @@ def _cached_sha256(path: Path) -> str:
     note = cache_folder() / "hashes" / content_id(str(real), status.st_size, status.st_mtime_ns)
     if note.is_file():
         return note.read_text(encoding="ascii")
-    sha256 = file_sha256(real)
-    with suppress(OSError):  # an executor that cannot write to its cache hashes again
-        note.parent.mkdir(parents=True, exist_ok=True)
-        half = note.with_suffix(".part")
-        half.write_text(sha256, encoding="ascii")
-        half.replace(note)
+    with ExitStack() as stack:
+        with suppress(OSError):  # an executor that cannot write to its cache hashes again
+            # The slots of a machine start together: the first one hashes, the others wait for it.
+            stack.enter_context(locked(f"hash-{note.name}"))
+            if note.is_file():
+                return note.read_text(encoding="ascii")
+        sha256 = file_sha256(real)
+        with suppress(OSError):
+            note.parent.mkdir(parents=True, exist_ok=True)
+            half = note.with_suffix(".part")
+            half.write_text(sha256, encoding="ascii")
+            half.replace(note)
     return sha256

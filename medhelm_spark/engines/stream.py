@@ -7,6 +7,7 @@ compute only while their caller steps them.
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
+from itertools import islice
 from queue import SimpleQueue
 from typing import Any, Protocol
 
@@ -17,6 +18,8 @@ from medhelm_spark.engines.outcome import denied, failed
 # A little more than runs at once, so that a finished sequence's place never waits for us; much more
 # only fills the memory.
 QUEUED = 1.1
+ADDED_AT_ONCE = 64
+"""So many requests are added between two steps: an idle engine begins before all are rendered."""
 
 
 def stream(
@@ -101,7 +104,9 @@ def feed(
     waiting: dict[str, tuple[Request, float]] = {}
     try:
         while True:
-            while len(waiting) < limit and (request := next(source, None)) is not None:
+            taken = 0
+            for request in islice(source, min(ADDED_AT_ONCE, limit - len(waiting))):
+                taken += 1
                 if not gate(request).allowed:
                     yield denied(request, fingerprint)
                     continue
@@ -110,7 +115,9 @@ def feed(
                 except RefusedError as error:
                     yield failed(request, error.kind, fingerprint)
             if not waiting:
-                return
+                if not taken:
+                    return
+                continue
             for key, output in engine.step():
                 request, started = waiting.pop(key)
                 yield engine.result(request, output, time.perf_counter() - started)

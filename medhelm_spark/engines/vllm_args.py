@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from medhelm_spark.domain.deployment import Deployment
-from medhelm_spark.engines import vllm_lora, wire
+from medhelm_spark.engines import vllm_child, vllm_lora, wire
 from medhelm_spark.engines.vllm_names import (
     EARLIER,
     NO_LONGER,
@@ -39,7 +39,7 @@ from medhelm_spark.errors import ConfigError, UnknownNameError
 OWN = frozenset(
     {
         *("api", "chat_template", "chat_template_kwargs", "env"),
-        *("lora", "lora_sha256", "weights_sha256"),
+        *("lora", "lora_sha256", "own_process", "weights_sha256"),
     }
 )
 # What a template is given in any case: the conversation, and how it is rendered.
@@ -59,9 +59,8 @@ DEFAULTS: Mapping[str, Any] = {"enable_prefix_caching": True, "disable_log_stats
 # Compiling a graph takes a minute at every start and gains nothing on CPUs (docs/decisions/0007).
 DEFAULTS_ON_CPU: Mapping[str, Any] = {"enforce_eager": True}
 
-# In this process, so that a killed task frees the GPU; silent, because a warning may quote a prompt
-# (errors too, of the modules in `SILENT`); without the plug-ins, statistics and redirections that
-# the machine's own environment may ask for.
+# Silent, because a warning may quote a prompt (errors too: `vllm_child.silence`); without the
+# plug-ins, statistics and redirections that the machine's own environment may ask for.
 ENVIRONMENT: Mapping[str, str] = {
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
     "VLLM_NO_USAGE_STATS": "1",
@@ -76,11 +75,13 @@ ENVIRONMENT: Mapping[str, str] = {
     "VLLM_TRACE_FUNCTION": "0",
     "VLLM_USE_MODELSCOPE": "False",
 }
-# Loggers of what renders prompts and reads answers: a template's own error quotes what it refuses.
-SILENT = tuple(
-    f"vllm.{name}"
-    for name in ("entrypoints", "inputs", "parser", "reasoning", "renderers", "tokenizers")
-)
+# In a process of its own, which ends with this one; spawned, because a fork would copy the locks of
+# threads that it does not copy (docs/decisions/0035).
+OWN_PROCESS: Mapping[str, str] = {
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "1",
+    "VLLM_PLUGINS": vllm_child.NAME,
+    "VLLM_WORKER_MULTIPROC_METHOD": "spawn",
+}
 # Threads of a CPU that spin long while they wait make a token many times as slow where others work
 # beside them; those that sleep at once, 4 % slower where nothing does (docs/decisions/0007).
 TUNING: Mapping[str, str] = {"GOMP_SPINCOUNT": "30000"}
@@ -100,6 +101,7 @@ class VllmPlan:
     `api` says whether a plain text is a turn of a conversation or continued as it is; None leaves
     it to the model: a turn where it has a chat template, as in HELM. `template_kwargs` is what the
     chat template is given beside the conversation, `lora` the folder of an adapter, if any.
+    `own_process` says whether vLLM computes in a process of its own or in this one.
     """
 
     model: str
@@ -110,6 +112,7 @@ class VllmPlan:
     template_kwargs: Mapping[str, Any] = field(default_factory=dict)
     lora: str = ""
     lora_sha256: str = ""
+    own_process: bool = False
 
     @property
     def folder(self) -> Path | None:
@@ -157,6 +160,7 @@ def plan(
     # Spark tells its Python workers to compute in one thread: half the speed on two.
     threads = {THREADS: str(cpus)} if gpus == 0 else {}
     offline = OFFLINE if is_path(model) else {}
+    own_process = own.get("own_process", gpus > 0) and vllm_child.is_available()
     env = _variables(own.get("env"), where)
     for name in env:
         if variables and name.startswith("VLLM_") and name not in variables:
@@ -164,12 +168,20 @@ def plan(
     return VllmPlan(
         model=model,
         engine={**defaults, **sizes, **adapter, **args},
-        env={**ENVIRONMENT, **TUNING, **threads, **offline, **env},
+        env={
+            **ENVIRONMENT,
+            **(OWN_PROCESS if own_process else {}),
+            **TUNING,
+            **threads,
+            **offline,
+            **env,
+        },
         weights_sha256=own.get("weights_sha256", ""),
         api=own.get("api"),
         template_kwargs=own.get("chat_template_kwargs") or {},
         lora=own.get("lora") or "",
         lora_sha256=own.get("lora_sha256", ""),
+        own_process=own_process,
     )
 
 
@@ -195,6 +207,8 @@ def check_arguments(deployment: Deployment, known: Collection[str] = ()) -> None
         raise ConfigError(f"{where}: args.model is missing; give a folder or a name of the hub.")
     if args.get("api") not in (None, *wire.APIS):
         raise ConfigError(f"{where}: args.api is {args['api']!r}; allowed: {', '.join(wire.APIS)}.")
+    if not isinstance(args.get("own_process", False), bool):
+        raise ConfigError(f"{where}: args.own_process is no boolean; allowed: true, false.")
     _variables(args.get("env"), where)
     _check_speculation(args.get("speculative_config"), where)
     _check_template_kwargs(args.get("chat_template_kwargs"), where)

@@ -1,7 +1,9 @@
-"""vLLM inside this process: the engine for GPUs, one per slot (see `slots` and `holder`).
+"""vLLM, the engine for GPUs, one per slot (see `slots` and `engine_lock`).
 
-In process, so that a killed task frees its GPU with it: vLLM's own engine process would survive
-its parent. Nothing of a prompt is logged; an error is passed on as its kind.
+On a GPU vLLM computes in a process of its own, which ends with this one (`vllm_child`): requests
+are rendered and answers read while the GPU works, and a closed engine leaves no memory behind. On
+a CPU, where both would share the cores, it computes in this process. Nothing of a prompt is
+logged; an error is passed on as its kind.
 """
 
 import contextlib
@@ -9,10 +11,13 @@ import gc
 import json
 import logging
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
 from typing import Any
 
 from medhelm_spark.domain.answer_form import choices_of
@@ -26,7 +31,7 @@ from medhelm_spark.domain.request import (
     RequestResult,
     TokenLogprob,
 )
-from medhelm_spark.engines import slots, vllm_args, vllm_lora, wire
+from medhelm_spark.engines import slots, vllm_args, vllm_child, vllm_lora, wire
 from medhelm_spark.engines.apart import holds_marker, markers_of, tokens_apart
 from medhelm_spark.engines.chat_template import told
 from medhelm_spark.engines.engine import Destinations, EngineFactory, Gate, any_form, in_this_job
@@ -46,6 +51,7 @@ logger = logging.getLogger(__name__)
 TOO_LONG_PARAMETERS = ("input_text", "input_tokens")
 TOO_LONG_WORDS = "longer than the maximum model length"
 NO_ANSWER = ("abort", "error")
+SOCKETS = "/tmp"
 
 
 class VllmEngine:
@@ -53,6 +59,7 @@ class VllmEngine:
 
     def __init__(self, deployment: Deployment, plan: VllmPlan) -> None:
         hashes = _checked_files(deployment, plan)
+        self.own_process = plan.own_process
         self._llm: Any
         self._llm, self._undo_env = _loaded(deployment, plan)
         self._lora = vllm_lora.request(plan.lora) if plan.lora else None
@@ -76,15 +83,17 @@ class VllmEngine:
         return feed(requests, gate, self, limit=self._limit, fingerprint=self.fingerprint)
 
     def close(self) -> None:
-        """Ends vLLM's own workers, frees the memory as far as one process can, undoes `env`."""
+        """Ends vLLM's own processes, frees the memory as far as one process can, undoes `env`."""
         if self._llm is None:
             return
         from vllm.distributed.parallel_state import cleanup_dist_env_and_memory
 
+        # It returns when the processes have ended; those that do not end by themselves are killed.
         self._llm.llm_engine.engine_core.shutdown()
         self._llm = None
         gc.collect()
-        cleanup_dist_env_and_memory()
+        if not self.own_process:
+            cleanup_dist_env_and_memory()
         self._undo_env()
 
     def add(self, request: Request) -> str:
@@ -273,31 +282,50 @@ def _set_env(values: Mapping[str, str]) -> Callable[[], None]:
 
 def _loaded(deployment: Deployment, plan: VllmPlan) -> tuple[Any, Callable[[], None]]:
     """The engine, under the plan's variables, and what undoes these."""
-    undo = _set_env(plan.env)
+    with contextlib.ExitStack() as stack:
+        env = dict(plan.env)
+        reasons = None
+        if plan.own_process:
+            # Only this user may connect to the sockets between an engine's processes.
+            folder = stack.enter_context(TemporaryDirectory(prefix="vllm-", dir=SOCKETS))
+            env[vllm_child.FOLDER] = folder
+            reasons = Path(folder) / vllm_child.REASONS
+            reasons.touch()
+        stack.callback(_set_env(env))
+        with bare_main() if plan.own_process else contextlib.nullcontext():
+            llm = _load(deployment, plan, reasons)
+        if reasons:
+            reasons.unlink()
+        return llm, stack.pop_all().close
+
+
+@contextlib.contextmanager
+def bare_main() -> Iterator[None]:
+    """Hides the program of this process, which a process that is spawned would run again."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
     try:
-        return _load(deployment, plan), undo
-    except BaseException:
-        undo()
-        raise
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
-def _load(deployment: Deployment, plan: VllmPlan) -> Any:
+def _load(deployment: Deployment, plan: VllmPlan, reasons: Path | None) -> Any:
     try:
         if threads := plan.env.get(vllm_args.THREADS):
             vllm_args.use_threads(int(threads))
         if vllm_args.is_cpu_build():
             vllm_args.keep_memory()
-        for name in vllm_args.SILENT:
-            logging.getLogger(name).setLevel(logging.CRITICAL)
+        vllm_child.silence()
         from vllm import LLM
 
         return LLM(**plan.engine)
     except Exception as error:
-        # No data has been seen yet: the text is about configuration and machine.
-        reason = (str(error).strip() or "no reason given").splitlines()[0][:300]
-        raise EngineError(
-            f"deployment {deployment.name!r}: vLLM did not start ({type(error).__name__}): {reason}"
-        ) from None
+        # No data has been seen yet: the text is about configuration and machine. The first process
+        # that failed wrote its reason first.
+        written = reasons.read_text(encoding="utf-8").splitlines() if reasons else []
+        reason = next(iter(written), vllm_child.reason_of(error))
+        raise EngineError(f"deployment {deployment.name!r}: vLLM did not start: {reason}") from None
 
 
 def _template(llm: Any) -> str | None:

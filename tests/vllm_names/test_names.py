@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from medhelm_spark.domain.request import FailureKind
-from medhelm_spark.engines import vllm_args, vllm_engine, vllm_lora, vllm_names
+from medhelm_spark.engines import vllm_args, vllm_child, vllm_engine, vllm_lora, vllm_names
 from tests.meta.tree import ROOT
 
 USERS = (
@@ -24,6 +24,7 @@ MEMBERS = {
         *("abort_request", "engine_core", "has_unfinished_requests", "step", "vllm_config"),
     },
     ("v1/engine/core_client.py", "InprocClient"): {"shutdown"},
+    ("v1/engine/core_client.py", "MPClient"): {"shutdown"},
     ("config/vllm.py", "VllmConfig"): {
         *("cache_config", "model_config", "parallel_config", "scheduler_config"),
     },
@@ -148,7 +149,7 @@ def test_everything_that_is_built_has_the_fields_that_it_is_given(source):
 
 
 def test_the_loggers_that_are_silent_are_those_of_vllms_modules(source):
-    assert not [name for name in vllm_args.SILENT if source.module(name) is None]
+    assert not [name for name in vllm_child.SILENT if source.module(name) is None]
 
 
 def test_what_quotes_a_refused_message_comes_from_silent_modules(source):
@@ -157,7 +158,7 @@ def test_what_quotes_a_refused_message_comes_from_silent_modules(source):
         for path in source.package.rglob("*.py")
         if re.search("while applying chat template|Chat template rejected", path.read_text("utf-8"))
     ]
-    silent = [source.package.joinpath(*name.split(".")[1:]) for name in vllm_args.SILENT]
+    silent = [source.package.joinpath(*name.split(".")[1:]) for name in vllm_child.SILENT]
     assert quoting
     assert not [path for path in quoting if not any(map(path.is_relative_to, silent))]
 

@@ -3,6 +3,8 @@
 import hashlib
 import os
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -112,3 +114,17 @@ def test_large_files_are_read_once(folder, monkeypatch):
     first = model_files.folder_sha256(folder)
     monkeypatch.setattr(model_files, "file_sha256", lambda path: pytest.fail("read again"))
     assert model_files.folder_sha256(folder) == first
+
+
+def test_slots_that_start_together_read_large_files_once(folder, monkeypatch):
+    read, sha256_of = [], model_files.file_sha256
+
+    def slowly(path):
+        read.append(path.name)
+        time.sleep(0.2)
+        return sha256_of(path)
+
+    monkeypatch.setattr(model_files, "file_sha256", slowly)
+    with ThreadPoolExecutor(4) as slots:
+        assert len(set(slots.map(model_files.folder_sha256, [folder] * 4))) == 1
+    assert len(read) == len(set(read))

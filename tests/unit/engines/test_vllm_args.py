@@ -70,9 +70,35 @@ def test_the_gpus_of_the_slot_are_used_in_parallel(gpus, args, tensor):
     assert plan(gpus, **args).engine["tensor_parallel_size"] == tensor
 
 
-def test_vllm_runs_in_this_process_silent_and_without_telemetry():
+@pytest.mark.parametrize(
+    ("gpus", "args", "own"),
+    [
+        (1, {}, True),
+        (0, {}, False),
+        (0, {"own_process": True}, True),
+        (1, {"own_process": False}, False),
+    ],
+)
+def test_vllm_has_a_process_of_its_own_on_a_gpu(gpus, args, own):
+    found = plan(gpus, **args)
+    assert found.own_process is own
+    assert found.env["VLLM_ENABLE_V1_MULTIPROCESSING"] == str(int(own))
+    assert found.env["VLLM_PLUGINS"] == ("medhelm_spark" if own else "")
+    assert "own_process" not in found.engine
+
+
+def test_without_the_package_s_metadata_vllm_runs_in_this_process(monkeypatch):
+    monkeypatch.setattr("medhelm_spark.engines.vllm_child.entry_points", lambda **_: ())
+    assert plan(1, own_process=True).env["VLLM_ENABLE_V1_MULTIPROCESSING"] == "0"
+
+
+def test_own_process_is_a_boolean():
+    with pytest.raises(ConfigError, match=r"args\.own_process is no boolean; allowed: true, false"):
+        plan(own_process="yes")
+
+
+def test_vllm_is_silent_and_without_telemetry():
     env = plan().env
-    assert env["VLLM_ENABLE_V1_MULTIPROCESSING"] == "0"
     assert env["VLLM_NO_USAGE_STATS"] == env["DO_NOT_TRACK"] == "1"
     assert env["VLLM_LOGGING_LEVEL"] == "ERROR"
     assert "HF_HUB_OFFLINE" not in env
@@ -145,7 +171,7 @@ def test_what_leads_out_of_vllm_is_refused(args, words):
 
 @pytest.mark.attack("network", "vLLM's plug-ins, statistics and logging by the machine's variables")
 def test_the_environment_of_the_machine_is_overruled():
-    env = plan().env
+    env = plan(0).env
     assert env["VLLM_PLUGINS"] == ""
     assert env["VLLM_LOGGING_CONFIG_PATH"] == env["VLLM_MODEL_REDIRECT_PATH"] == ""
     assert env["VLLM_USE_MODELSCOPE"] == "False"
@@ -380,7 +406,8 @@ def test_vllm_and_its_workers_see_the_environment_that_the_engine_sets(tmp_path)
     seen = json.loads(done.stdout)
     assert len(seen) == 2
     for environ in seen:
-        for name, value in {**vllm_args.ENVIRONMENT, **vllm_args.OFFLINE}.items():
+        given = {**vllm_args.ENVIRONMENT, **vllm_args.OWN_PROCESS, **vllm_args.OFFLINE}
+        for name, value in given.items():
             assert environ[name] == value, name
     assert asked.keys() <= vllm_args.ENVIRONMENT.keys() | vllm_args.OFFLINE.keys()
 

@@ -61,8 +61,8 @@ def engine(monkeypatch, installed):
     monkeypatch.setattr(vllm_engine, "_sampling", lambda decoding, keeps: None)
 
     def make(loaded, env=()):
-        monkeypatch.setattr(vllm_engine, "_load", lambda deployment, plan: loaded)
-        given = deployment("vllm", model="org/model", env=dict(env))
+        monkeypatch.setattr(vllm_engine, "_load", lambda deployment, plan, reasons: loaded)
+        given = deployment("vllm", model="org/model", own_process=False, env=dict(env))
         plan = vllm_args.plan(given, frozenset({"model"}))
         return VllmEngine(given, plan)
 

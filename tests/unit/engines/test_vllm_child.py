@@ -1,0 +1,109 @@
+"""What runs in vLLM's own processes, in processes of these tests."""
+
+import logging
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from medhelm_spark.engines import vllm_child
+
+PARENT = """
+import multiprocessing, sys, time
+from medhelm_spark.engines import vllm_child
+
+def work():
+    vllm_child.attach()
+    print(multiprocessing.current_process().pid, flush=True)
+    time.sleep(600)
+
+if __name__ == "__main__":
+    child = multiprocessing.get_context("spawn").Process(target=work)
+    child.start()
+    child.join()
+"""
+CHILD = """
+import logging, multiprocessing, sys
+from medhelm_spark.engines import vllm_child
+
+def work():
+    logger = logging.getLogger("vllm.v1.engine.core")
+    logging.getLogger("vllm").addHandler(logging.StreamHandler(sys.stderr))
+    vllm_child.attach()
+    logging.getLogger("vllm.logging_utils.dump_input").error("options: SECRET")
+    try:
+        raise ValueError("a reason with SECRET\\nand more")
+    except ValueError:
+        logger.exception("EngineCore failed.")
+        raise
+
+if __name__ == "__main__":
+    child = multiprocessing.get_context("spawn").Process(target=work)
+    child.start()
+    child.join()
+"""
+
+
+def program(folder, text):
+    path = folder / "program.py"
+    path.write_text(text)
+    return [sys.executable, str(path)]
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes of Unix")
+def test_a_process_ends_with_a_parent_that_is_killed(tmp_path):
+    with subprocess.Popen(program(tmp_path, PARENT), stdout=subprocess.PIPE, text=True) as parent:
+        child = int(parent.stdout.readline())
+        assert is_alive(child)
+        parent.kill()
+    deadline = time.monotonic() + 20
+    while is_alive(child) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not is_alive(child)
+
+
+def logged_by_a_child(folder):
+    env = {**os.environ, vllm_child.FOLDER: str(folder)}
+    done = subprocess.run(
+        program(folder, CHILD), capture_output=True, text=True, check=True, env=env
+    )
+    return done.stderr
+
+
+def test_an_error_of_a_running_engine_is_logged_without_its_text(tmp_path):
+    assert logged_by_a_child(tmp_path) == "EngineCore failed.\n"
+
+
+def test_an_engine_that_does_not_start_writes_why(tmp_path):
+    reasons = tmp_path / vllm_child.REASONS
+    reasons.touch()
+    assert "ValueError: a reason" in logged_by_a_child(tmp_path)
+    assert reasons.read_text() == "ValueError: a reason with SECRET\n"
+
+
+def test_the_first_process_is_left_alone(monkeypatch):
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: None)
+    before = list(logging.getLogger("vllm").filters)
+    vllm_child.attach()
+    assert logging.getLogger("vllm").filters == before
+
+
+def test_a_reason_is_one_line_of_a_bounded_length():
+    assert vllm_child.reason_of(RuntimeError()) == "RuntimeError: no reason given"
+    assert vllm_child.reason_of(OSError("x" * 999)) == f"OSError: {'x' * 300}"
+
+
+def test_vllm_finds_the_plug_in_that_the_package_declares():
+    assert vllm_child.is_available()
