@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import os
 import secrets
+import tempfile
 from pathlib import Path
 
 from medhelm_spark.errors import ConfigError
@@ -48,9 +49,16 @@ def _of_user() -> Path:
 def _made(place: Path) -> bytes:
     place.parent.mkdir(parents=True, exist_ok=True)
     key = secrets.token_bytes(_BYTES)
-    descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    # A process that is killed here leaves no file that is half a key.
+    descriptor, part = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}-")
     with os.fdopen(descriptor, "wb") as file:
         file.write(key)
+    try:
+        os.link(part, place)
+    except FileExistsError:  # another command made it meanwhile
+        return place.read_bytes()
+    finally:
+        Path(part).unlink()
     return key
 
 

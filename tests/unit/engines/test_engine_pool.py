@@ -110,6 +110,24 @@ def test_another_configuration_closes_the_first_engine(built):
     assert len(made) == 3
 
 
+@pytest.mark.parametrize("own_process", [False, True])
+def test_a_later_task_with_another_model_needs_a_fresh_worker_unless_the_engine_is_a_process(
+    built, monkeypatch, own_process
+):
+    made, _ = built
+    ended = []
+    monkeypatch.setattr(Big, "own_process", own_process, raising=False)
+    monkeypatch.setattr(engine_pool, "end_process", ended.append)
+    monkeypatch.setattr(engine_pool, "_task", lambda: 1)
+    engine_for(deployment("canned", text="A"))
+    engine_for(deployment("canned", text="B"))
+    assert not ended, "one task may change its model"
+    monkeypatch.setattr(engine_pool, "_task", lambda: 2)
+    assert text(engine_for(deployment("canned", text="C"))) == "C"
+    assert len(ended) == (not own_process)
+    assert [one.closed for one in made] == [True, True, False]
+
+
 def test_what_does_not_change_the_engine_does_not_load_it_again(built):
     made, _ = built
     given = deployment("canned", text="A")
