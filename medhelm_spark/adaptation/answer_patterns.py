@@ -147,7 +147,9 @@ LINE_START = re.compile(
     re.MULTILINE,
 )
 MARKED = re.compile(
-    r"[✓✔✅☑←⬅⇐]|<--?|(?<!in)(?<!not )(?<!partially )\bcorrect\b|\A[\"')\]]{0,4}\s?[:–—-]\s?(?:true"
+    r"[✓✔✅☑←⬅⇐]|<--?|(?<!in)(?<!not )(?<!partially )\bcorrect\b|[.:;–—-] ?(?:the )?(?:best"
+    r"|right) (?:choice|answer|option)\W{0,3}\Z"
+    r"|\A[\"')\]]{0,4}\s?[:–—-]\s?(?:true"
     r"|right"
     r"|yes)\b"
 )
@@ -245,15 +247,22 @@ REASON_NEXT = re.compile(
 TABLE_ROW = re.compile(r"^\|?[^|\n]{1,400}\|[^\n]{1,2000}$", re.MULTILINE)
 _REMARK = r"(?:[:;,(–—-] ?(?![^|]*\b(?:but|only|if|unless)\b)[^|]{0,60})?"
 CELL_RIGHT = re.compile(
-    r"\W*[✓✔✅☑]\W*(?:\w+\W*)?|\W*(?:correct|right|true|yes|best|selected|chosen|(?:most |very "
+    r"\W*[✓✔✅☑](?:\W*(?:\w+\W*)?| ?\([^()|]{0,60}\)\W*)|\W*(?:correct|right|true|yes|best|selected"
+    r"|chosen|(?:most |very "
     r"|highly"
-    r" )?(?:likely|probable|plausible)|fits|matches)(?: (?:answer|choice|option|match|fit"
+    r" )?(?:likely|probable|plausible)|fits|matches|accepted|kept|keep|passe?[sd]?|richtig"
+    r"|correct[aeo]"
+    r"|corrett[ao]|corret[ao]|juist|rätt|poprawn[aye]|oui|ja|s[íì]|sim|tak|सही)(?: (?:answer"
+    r"|choice|option|match|fit"
     r"|diagnosis))?"
     rf"(?:\W*|{_REMARK})"
 )
 CELL_WRONG = re.compile(
-    r"\W*[✗✘❌✖×]\W*(?:\w+\W*)?|\W*(?:incorrect|not correct|wrong|false|no|not|rejected|excluded"
-    r"|ruled out|eliminated|(?:very |highly )?unlikely|(?:less|least|not) likely|improbable"
+    r"\W*[✗✘❌✖×](?:\W*(?:\w+\W*)?| ?\([^()|]{0,60}\)\W*)|\W*(?:incorrect|not correct|wrong|false"
+    r"|no|not|rejected|excluded"
+    r"|ruled out|eliminated|discarded|dropped|out|fails?|failed|falsch|faux|fausse|incorrect[ao]"
+    r"|errat[ao]|errad[ao]|onjuist|fout|fel|błędn[aye]|non|nein|nee|nej|nie|n[aã]o|गलत"
+    r"|(?:very |highly )?unlikely|(?:less|least|not) likely|improbable"
     rf"|implausible|does(?: not|n't) fit|poor fit|no match|inconsistent)(?: (?:answer|choice"
     rf"|option))?(?:\W*|{_REMARK})"
 )
@@ -263,10 +272,29 @@ EXPLAINED = re.compile(
     rf"[\"')\].]{{0,4}}(?:\Z|\n|,? {_BECAUSE}| \(|[.,:]? (?:this is|explanation|rationale|reason))"
 )
 SENTENCE_ENDED = re.compile(rf"[\"')\]]{{0,4}}(?:\Z|[\n.,;!(]|,? {_BECAUSE})")
+_DISCARD = (
+    r"(?:scratch|scrap|strike|forget|ignore|disregard|cancel|delete) (?:that|this|it)"
+    r"(?! (?:the|if|it|in|there|she|he)\b)"
+)
+_SORRY = (
+    r"(?:f[oö]rl[aå]t"
+    r"|urs[aä]kta|entschuldig\w*|verzeihung|pardon|d[eé]sol[eé]e?|perd[oó]n|disculp\w*|lo siento"
+    r"|scusa\w*|przepraszam|desculp\w*|sorry|r[aä]ttelse|korrektur|korrigiere|correcci[oó]n"
+    r"|correzione|corre[cç][aã]o|correctie|korekta|besser gesagt|vielmehr|plut[oô]t|mejor dicho"
+    r"|anzi|of liever|r[aä]ttare sagt|a raczej|ou melhor|माफ़? ?करें|क्षमा करें)"
+)
+_TAKE_BACK_ELSEWHERE = (
+    r"ich (?:korrigiere|nehme das zur[uü]ck|habe mich geirrt)|das war falsch"
+    r"|je (?:corrige|me corrige|retire|me suis tromp[eé]e?)|me equivoqu[eé]|me corrijo|rectifico"
+    r"|mi (?:sono sbagliat[oa]|correggo)|rettifico|ik (?:vergiste me|neem dat terug"
+    r"|corrigeer)|pomyli[lł][ae]m|poprawiam|jag (?:hade fel|r[aä]ttar|tar tillbaka)"
+    r"|enganei-me|me enganei|errei|corrijo"
+)
 AFTER_ALL = re.compile(
-    r"\b(?:on (?:(?:second|another) (?:thoughts?|look|reading)|reflection|further thought"
+    rf"\b(?:{_DISCARD}|{_SORRY}|replac(?:e|ing) (?:it|that|this|my \w+(?: \w+)?) (?:with|by)"
+    r"|on (?:(?:second|another) (?:thoughts?|look|reading)|reflection|further thought"
     r"|review|(?:a )?closer (?:look|inspection|reading))|oops|or rather|correction|actually|wait"
-    r"|edit|revised|scratch that|(?:i )?meant?(?: to (?:say|write|type|put|answer))?|"
+    r"|edit|revised|(?:i )?meant?(?: to (?:say|write|type|put|answer))?|"
     r"(?<!n't )(?<!not )(?<!never )(?:chang(?:e|ed|ing)|revis\w+|correct\w*) (?:it |that |this "
     r"|my (?:\w+ )?\w+ )?(?:from \S{1,20} )?to"
     r"|switch to(?:(?<=\bme switch to)|(?<=\bi switch to)|(?<=\bi'll switch to))"
@@ -278,18 +306,22 @@ AFTER_ALL = re.compile(
     r"|(?:i'm |so )?sorry|apologies|pardon(?: me)?|my (?:mistake|bad|error)"
     r"|(?:hmm+|well)(?=,)(?:(?<=\.\. well)|(?<=… well)|(?<= [–—-] well)|(?<=\.\. hmm)|(?<=… hmm)"
     r"|(?<= [–—-] hmm))"
-    r"|(?:(?<=[.!?,;–—-] )|(?<=\()|(?<=\boh )|(?<=[–—]))no(?=,)),?:? (?:(?:sorry"
-    r"|no|rather|wait|on balance|overall|more likely|probably),? )?(?:it(?:'s| is) )?"
+    r"|(?:(?<=[.!?,;–—-] )|(?<=\()|(?<=\boh )|(?<=[–—]))(?:no|nej|nein|nee|nie|non|n[aã]o|नहीं)"
+    rf"(?=,)),?:? (?:(?:{_SORRY}|sorry|no|rather|wait|on balance|overall|more likely"
+    rf"|probably),? )?(?:it(?:'s| is) )?"
     r"|(?<=\w )(?:->|→|⇒) ?"
 )
 RETRACTED = re.compile(
-    r"\b(?:re-?(?:consider|evaluat|think)ing|(?:let me|i (?:need to|must|should|have to|will))"
+    rf"\b(?:{_TAKE_BACK_ELSEWHERE}|{_DISCARD}(?=[.,:;!])|re-?(?:consider|evaluat|think)ing"
+    rf"|(?:let me|i (?:need to|must|should|have to|will))"
     r" re-?(?:consider|think|check|evaluate|examine|read|assess)\w*|(?:hmm+|wait|actually|oh|no),? "
-    r"(?:no|wait)(?=[.,!])|correction(?= ?[:–—-])|let me think (?:again|(?:about )?(?:this|it|that)"
+    r"(?:no|wait)(?=[.,!])|correction(?= ?[:–—-]|,? (?:it|that|this|the answer) )"
+    r"|let me think (?:again|(?:about )?(?:this|it|that)"
     r" (?:again|over|through again))"
     r"|that was (?:wrong|incorrect|an? \w+)|i (?:was|am) (?:wrong|mistaken)"
-    r"|i made an? (?:mistake|error)|(?:check|think|look|read)ing (?:it )?again|scratch that"
-    r"|i take back \S{1,20}|i mis(?:read|understood|interpreted)(?: (?:the|your) \w+)?)"
+    r"|i made an? (?:mistake|error)|(?:check|think|look|read)ing (?:it )?again"
+    r"|i take (?:back \S{1,20}|(?:that|it|this|my (?:\w+ )?\w+) back)|i mis(?:read|understood"
+    r"|interpreted)(?: (?:the|your) \w+)?)"
 )
 CORRECTED = re.compile(
     rf"{AFTER_ALL.pattern}|{RETRACTED.pattern}"

@@ -35,7 +35,6 @@ from medhelm_spark.adaptation.lines import (
     first_line,
     last_line,
     only_line,
-    only_row,
     only_yes,
     ticked_line,
 )
@@ -55,6 +54,7 @@ from medhelm_spark.adaptation.statements import (
     last_statement,
     statements,
 )
+from medhelm_spark.adaptation.tables import only_row
 from medhelm_spark.adaptation.weakest_evidence import weakest_evidence
 from medhelm_spark.adaptation.wider_option import widest
 

@@ -15,15 +15,11 @@ from medhelm_spark.adaptation.options import Options
 from medhelm_spark.adaptation.reply import Reply
 from medhelm_spark.adaptation.statements import agreed
 
-_LONGEST_VERDICT = 60
-"""Characters of a table's cell that is a verdict."""
 _BULLETS = " -+•"
 _LONGEST_LINES = 600
 """Characters in which two lines that are an option each are looked for."""
 _FEWEST_MARKS, _MOST_MARKS = 2, 20
 """Marks of a single line that is a list, and those that are looked at."""
-_FEWEST_OTHERS = 2
-"""Of two rows nobody can tell which is the exception."""
 
 
 def bare_label(reply: Reply) -> NamedOption | None:
@@ -111,7 +107,7 @@ def _with_text(line: str, options: Options) -> str | None:
         (line[:1].upper() in options.labels and not line[1:2].isalnum())
         or line.endswith((")", ")."))
     )
-    return _of_cell(line, options) if is_both and options.shown else None
+    return of_cell(line, options) if is_both and options.shown else None
 
 
 def _is_list(reply: Reply) -> bool:
@@ -171,6 +167,7 @@ def _is_no_answer(reply: Reply, named: NamedOption) -> bool:
         or patterns.ARROW_NEXT.match(reply.low, named.end)
         or patterns.DOUBT_NEXT.match(reply.low, named.end)
         or _is_list(reply)
+        or reply.low[named.end : named.end + 2].lstrip().startswith("|")  # a row of a table
         or _begins_list(reply, named)
         or _goes_through(reply, named)
         or (reply.is_cut and patterns.TURN_NEXT.match(reply.low, named.end))
@@ -283,48 +280,6 @@ def only_line(reply: Reply) -> NamedOption | None:
     return agreed([lines[at] for at in starts if _is_marked(reply, lines[at], ends[at])])
 
 
-def only_row(reply: Reply) -> NamedOption | None:
-    """The only option that a table calls right, where it calls all others wrong.
-
-    Where the question asks for the exception, also the only one that it calls wrong.
-    """
-    if "|" not in reply.low:
-        return None
-    if column := _only_column(reply):
-        return column
-    right: list[NamedOption] = []
-    wrong: list[NamedOption] = []
-    for row in patterns.TABLE_ROW.finditer(reply.low):
-        verdict = _verdict(reply, row.start(), row[0].strip("|").split("|"), row[0])
-        if verdict is None:
-            continue
-        named, is_right = verdict
-        (right if is_right else wrong).append(named)
-    if reply.asks.for_worst:
-        return _only(right, wrong, _FEWEST_OTHERS) or _only(wrong, right, _FEWEST_OTHERS)
-    return _only(right, wrong, 1)
-
-
-def _only_column(reply: Reply) -> NamedOption | None:
-    """The only option of a table's head whose column all rows call right."""
-    rows = [*patterns.TABLE_ROW.finditer(reply.low)]
-    cells = [row[0].strip(" |").split("|") for row in rows]
-    head = [_of_cell(cell.strip(), reply.options) for cell in cells[0]] if rows else []
-    if len({result for result in head if result}) < _FEWEST_MARKS:
-        return None
-    verdicts = [
-        row for row in cells[1:] if any(sign not in " -:|" for cell in row for sign in cell)
-    ]
-    right = [
-        result
-        for at, result in enumerate(head, start=-len(head))
-        if result
-        and verdicts
-        and all(len(row) >= -at and patterns.CELL_RIGHT.fullmatch(row[at]) for row in verdicts)
-    ]
-    return NamedOption(right[0], *rows[0].span()) if len(right) == 1 else None
-
-
 def only_yes(reply: Reply) -> NamedOption | None:
     """The option of the only line that ends in yes, where all others end in no: "Heparin: yes"."""
     lines = [line for line in reply.low.splitlines() if line and line[-1] != ":"]
@@ -351,7 +306,7 @@ def ticked_line(reply: Reply) -> NamedOption | None:
     crossed: list[NamedOption] = []
     for line in patterns.LINE_OF_OPTION.finditer(reply.low):
         if "|" in line[0]:
-            continue  # `only_row` reads tables
+            continue  # `tables` reads them
         mark = patterns.MARK.search(line[0])
         is_pointed = mark is None and patterns.POINTED_AT.search(line[0])
         result = _of_line(reply, line) or (_above(reply, line) if is_pointed else None)
@@ -378,7 +333,7 @@ def _above(reply: Reply, line: re.Match[str]) -> str | None:
 
 def _of_line(reply: Reply, line: re.Match[str]) -> str | None:
     """The option that a line begins with, or is: "Heparin: it acts at once ✅", "B → fast ✓"."""
-    if result := _of_cell(line["said"], reply.options):
+    if result := of_cell(line["said"], reply.options):
         return result
     if named := reply.named_at(line.start("said")):
         return named.result
@@ -409,35 +364,7 @@ def _marked_at(reply: Reply, start: int, end: int) -> NamedOption | None:
     return NamedOption(result, start, end) if result else reply.named_at(start)
 
 
-def _only(some: list[NamedOption], others: list[NamedOption], fewest: int) -> NamedOption | None:
-    """The single option of some, where there are so many others and it is none of them."""
-    if len(some) != 1 or len(others) < fewest:
-        return None
-    return None if some[0].result in {other.result for other in others} else some[0]
-
-
-def _verdict(reply: Reply, at: int, cells: list[str], row: str) -> tuple[NamedOption, bool] | None:
-    """The option of a table's row, and whether the row calls it right; None without a verdict."""
-    options = reply.options
-    for number, cell in enumerate(cells):
-        result = _of_cell(cell, options)
-        if result is None:
-            continue
-        rest = [other for other in cells[number + 1 :] if len(other) < _LONGEST_VERDICT]
-        if rest and _of_cell(rest[0], options) == result:
-            rest = rest[1:]  # its text, in a column of its own
-        is_right = any(patterns.CELL_RIGHT.fullmatch(other) for other in rest)
-        is_wrong = any(patterns.CELL_WRONG.fullmatch(other) for other in rest)
-        if is_right and is_wrong:  # several columns: the last one is the verdict
-            is_right = patterns.CELL_RIGHT.fullmatch(rest[-1]) is not None
-            is_wrong = patterns.CELL_WRONG.fullmatch(rest[-1]) is not None
-        if is_right == is_wrong:
-            return None
-        return NamedOption(result, at, at + len(row)), is_right
-    return None
-
-
-def _of_cell(cell: str, options: Options) -> str | None:
+def of_cell(cell: str, options: Options) -> str | None:
     """The option that a cell of a table, or a line, names: by label, text or both."""
     if result := options.whole(cell):
         return result
