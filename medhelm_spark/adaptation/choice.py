@@ -42,6 +42,7 @@ from medhelm_spark.adaptation.mentions import is_discussed, is_inside, mentions,
 from medhelm_spark.adaptation.naming import NamedOption, named_at
 from medhelm_spark.adaptation.options import Options
 from medhelm_spark.adaptation.plain_text import plain
+from medhelm_spark.adaptation.referring import referred
 from medhelm_spark.adaptation.reply import Reply, asked_in, asks_of
 from medhelm_spark.adaptation.settled import settled
 from medhelm_spark.adaptation.stance_words import TOPIC
@@ -108,9 +109,10 @@ def read_choice(
 
 def _normal(text: str, options: Options, *, is_cut: bool) -> str:
     """The plain text with the options' own words where it writes them in another way."""
-    reply = own.OFFER.sub("", own.SPEAKER.sub("", plain(text)), count=1).strip()
+    reply = own.OFFER.sub("", own.SPEAKER.sub("", plain(text)), count=1)
+    reply = own.CLOSING_OFFER.sub("", own.OFFER_ELSEWHERE.sub("", reply)).strip()
     reply = options.with_lists(options.with_numbers(options.with_spelling(reply)))
-    if not options.labels and {"yes", "no"} <= options.texts.keys():
+    if {"yes", "no"} <= options.texts.keys():
         reply = _with_english_words(reply, options)
     if options.are_numbers:
         reply = _without_numbering(own.GRADE.sub("", reply))
@@ -220,7 +222,7 @@ def _read(reply: Reply) -> str | None:
     """What the strongest evidence names; what follows after the text takes itself back is first."""
     if _is_undecided(reply):
         return None
-    if closing := final_line(reply):
+    if closing := final_line(reply) or referred(reply):
         return closing.result
     retracted = [match.end() for match in patterns.RETRACTED.finditer(reply.low)]
     if any(word in reply.low for word in own.RESTARTING):

@@ -27,6 +27,47 @@ OFFER = re.compile(
     r"[^.!?:\n]{0,120}(?:[.!?]|(?=[:\n])|\Z)",
     re.IGNORECASE,
 )
+_SEND = (
+    r"(?:transmet\w*|envo\w+|fourni\w*|partage\w*|coll\w+|communiqu\w+|send\w+|schick\w*|teil\w*"
+    r"|geben|gib|f[uü]g\w+|env[ií]\w*|compart\w+|proporcion\w+|pega\w*|invi\w+|condivid\w+"
+    r"|fornir\w*"
+    r"|incoll\w+|stu(?:ur|ren)|del\w+|plak\w*|geef|prze[sś]\w+|poda\w*|wkle\w+|udost\w+|skicka\w*"
+    r"|klistra\w*|ge|compartilh\w+|forne\w+|col[ae]\w*|भेज\S*|साझा)"
+)
+_HELP = (
+    r"(?:aide\w*|assister|helfen|behilflich|weiterhelfen|unterst[uü]tzen|ayud\w+|ajud\w+|aiut\w+"
+    r"|helpen|pom[oó]\w+|hj[aä]lpa|r[eé]pondre|beantworten|responder\w*|rispondere|beantwoorden"
+    r"|odpowiedzie[cć]|svara|मदद|सहायता)"
+)
+_I_CAN = (
+    r"(?:je (?:peux|pourrais|serai\w*|suis|vais)|ich (?:kann|helfe|bin|werde)|kann ich|puedo"
+    r"|podr[eé]"
+    r"|posso|ik (?:kan|help)|kan ik|mog[eę]|jag (?:kan|ska)|kan jag|मैं|avec plaisir|gerne?"
+    r"|con gusto"
+    r"|encantad[oa]|volentieri|graag|ch[eę]tnie|g[aä]rna|com (?:prazer|gosto))"
+)
+_PLEASE = (
+    r"(?:veuillez|pourriez|pouvez|merci de|bitte|k[oö]nnten? sie|kannst du|por favor|podr[ií]a\w*"
+    r"|puede\w*|per favore|pu[oò]i?|potrebbe|alstublieft|kunt u|kun je|prosz[eę]|czy mo[zż]e\w*"
+    r"|v[aä]nligen|kan du|poderia|pode|कृपया)"
+)
+OFFER_ELSEWHERE = re.compile(
+    r"\A\W{0,4}(?:oui|ja|s[ií]|sim|tak|jasne|claro|certo|bien s[uû]r|nat[uü]rlich|हाँ|हां|जी)(?!\w)"
+    rf"(?:[^\n]{{0,80}}?(?<!\w){_I_CAN}[^.!?\n]{{0,40}}?(?<!\w){_HELP}(?!\w)"
+    rf"|[^\n]{{0,80}}?(?<!\w){_PLEASE}[^.!?\n]{{0,40}}?(?<!\w){_SEND}(?!\w))[^.!?\n]{{0,120}}[.!?]?",
+    re.IGNORECASE,
+)
+CLOSING_OFFER = re.compile(
+    r"(?:(?<=[.!?)] )|(?<=\n))(?:i hope (?:this|that|it) helps|hope (?:this|that|it) helps"
+    r"|let me know"
+    r" (?:if|whether|should)|(?:please )?feel free to|would you like me to|do you want me to"
+    r"|shall i"
+    r"|should you (?:want|have|need)|if you(?:'d| would)? (?:want|like|have|need)[^.!?\n]{0,60}?,"
+    r" (?:let me|i can|i could|just ask|feel free)|(?:please )?don't hesitate|happy to (?:explain"
+    r"|go"
+    r"|help|discuss))\b[^\n]{0,240}\Z",
+    re.IGNORECASE,
+)
 OBJECT_BEGUN = re.compile(r"[{\[]\s{0,80}[{\"'][^}]{0,4000}\Z")
 LONGEST_BEGUN = 1 + 80 + 1 + 4000
 MEMBER = re.compile(r"[{\"'][^\"'\n{}]{1,60}[\"']\s{0,20}:|\{\s{0,80}\"")
@@ -69,7 +110,10 @@ FUNCTION_WORD = re.compile(
     r"|os)|[,(\[:–—-])\Z"
 )
 ENDED_BY_IT = re.compile(
-    r"\A\W{0,3}(?:\w+ ){0,3}[\w)]+ it is\Z|\b(?:confirms?|explains?|supports?|suggests?|fits?|does"
+    r"\b(?:probably|certainly|definitely|absolutely|likely|perhaps|maybe|apparently|surely|clearly"
+    r"|sure|course|it does|it is|they do|if|or|why|hope|guess|think|afraid) not\Z"
+    r"|\bif (?:ever|any|anything|at all|not|so|possible|needed|necessary)\Z"
+    r"|\A\W{0,3}(?:\w+ ){0,3}[\w)]+ it is\Z|\b(?:confirms?|explains?|supports?|suggests?|fits?|does"
     r"|treats?"
     r"|causes?|prevents?|excludes?|proves?|indicates?|ha(?:s|ve)|of|for|with|about|against|do) it\Z"
 )

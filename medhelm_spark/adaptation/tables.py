@@ -1,4 +1,4 @@
-"""The answer that a table gives: in a column for it, by the only mark, or by verdicts on options."""
+"""The answer that a table gives: in a column for it, by its only mark, by verdicts on options."""
 
 import re
 

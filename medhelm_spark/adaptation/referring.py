@@ -1,0 +1,161 @@
+"""An answer that points to what the text named before: "back to my first idea", "the latter".
+
+Only the last sentences are looked at. Where it is open what is pointed to, nothing is read.
+"""
+
+import re
+from collections.abc import Sequence
+
+from medhelm_spark.adaptation.conclusion_patterns import LABEL
+from medhelm_spark.adaptation.named_groups import Sentence, groups, sentences
+from medhelm_spark.adaptation.naming import NamedOption
+from medhelm_spark.adaptation.reply import Reply
+from medhelm_spark.adaptation.stance_words import PLACES
+
+_LONGEST, _CLOSING = 4_000, 240
+"""Characters of a text that is looked at, and of its end that may point back."""
+_NEAR = 2
+"""The sentence that points back, and the one before it."""
+_THOUGHT = (
+    r"(?:idea|thought|guess|answer|choice|instinct|impression|hunch|pick|option|response|idee"
+    r"|antwort|eingebung|vermutung|id[eé]e|r[eé]ponse|intuition|idea|respuesta|opci[oó]n"
+    r"|risposta|impressione|antwoord|gedachte|my[sś]li|odpowiedzi|pomys[lł]u|tanke|svar|ideia"
+    r"|resposta)"
+)
+_FIRST_THOUGHT = re.compile(
+    rf"\b(?:(?:return(?:ing)?|(?:go|going|come|coming|am|i'm) back|revert(?:ing)?) to"
+    rf"|(?:stick|stay|sticking|staying) with) (?:my|the) (?:very )?(?:first|initial|original) "
+    rf"{_THOUGHT}\b|\bmy (?:very )?(?:first|initial|original) {_THOUGHT} (?:was|is) (?:right"
+    r"|correct)(?: after all)?(?=[.!])"
+    rf"|\b(?:zur[uü]ck zu|bleibe? bei) meine[rmn] ersten {_THOUGHT}"
+    rf"|\b(?:reviens|retour) [aà] ma premi[eè]re {_THOUGHT}|\bvuelvo a mi primera {_THOUGHT}"
+    rf"|\b(?:torno|ritorno) alla mia prima {_THOUGHT}|\bterug (?:naar|bij) mijn eerste {_THOUGHT}"
+    rf"|\bwracam do (?:mojej |swojej |mojego )?pierwsz(?:ej|ego) {_THOUGHT}"
+    rf"|\btillbaka till (?:min|mitt) f[oö]rsta {_THOUGHT}|\bvolto [aà] minha primeira {_THOUGHT}"
+)
+_CHOICE = (
+    r"\b(?:(?:answer|solution|choice|it|one|option)(?: [\w']+){0,4}? (?:is|'s|be|was)(?: [\w']+)?"
+    r"|(?:i|i'd|i'll)(?: would| will)? (?:pick|choose|select|take|go (?:with|for)|opt for|say)"
+    r"|so,?|therefore,?|hence,?)(?: clearly| therefore| thus)? "
+)
+_PAIR = re.compile(rf"{_CHOICE}the (?P<which>latter|former)(?=[.,;!]|\Z| (?:one|option|two)\b)")
+_NUMBERED = re.compile(rf"{_CHOICE}the (?P<place>first|second|third|fourth|last)(?: one)?[.!]?\Z")
+_RANKED = re.compile(
+    r"\bthe (?P<place>first|top|highest|last|lowest)(?: one| item| option)? (?:in|of|on)"
+    r" (?:that|this|the|my) (?:ranking|order|list|ranked list|sequence)\b"
+)
+_RANKING = re.compile(r"[A-J](?: ?(?:>|≫|≻) ?[A-J]){1,9}")
+_OPPOSITE = re.compile(
+    r"\b(?:answer|it|response|truth|verdict)(?: [\w']+){0,3}? (?:is|must be|has to be)(?: now"
+    r"| exactly| just| precisely| rather)? the (?:opposite|reverse|contrary|other(?: one| option"
+    r"| answer)?)[.!]?\Z|\b(?:antwort|gegenteil) [^.!?]{0,30}(?:gegenteil|trifft zu|richtig)[.!]?\Z"
+    r"|\b(?:c'est|est) (?:donc )?(?:le contraire|l'inverse)[.!]?\Z"
+    r"|\b(?:es|é|è) (?:justo |exatamente |esattamente )?(?:lo contrario|o contr[aá]rio"
+    r"|il contrario)[.!]?\Z"
+)
+_ITEM = re.compile(r"^ ?(?P<number>\d{1,2})[.)] ?[^\n]{1,200}$", re.MULTILINE)
+_MATCHING = re.compile(
+    r"\b(?:matching|correct|right|best|chosen|answer|final) ?(?:number|no\.?|item|line|point"
+    r"|entry)\W{1,4}(?P<number>\d{1,2})\W{0,3}\Z"
+)
+
+
+def referred(reply: Reply) -> NamedOption | None:
+    """The option that the last sentences point back to; a result of None where that is open."""
+    options = reply.options
+    if reply.is_cut or not options.labels or options.are_numbers or len(reply.low) > _LONGEST:
+        return None
+    begin = max(0, len(reply.low) - _CLOSING)
+    for pattern, resolve in _WAYS:
+        match = pattern.search(reply.low, begin)
+        if match and not _names_option(reply, match.end()):
+            return NamedOption(resolve(reply, match), match.start(), match.end())
+    return None
+
+
+def _names_option(reply: Reply, at: int) -> bool:
+    rest = Sentence(at, len(reply.low), is_asked=False)
+    return bool(reply.low[at:].strip(" .!")) and bool(groups(reply, rest))
+
+
+def _named_before(reply: Reply, end: int) -> list[str]:
+    """The options that the text names before a place, each once, in the order of their naming."""
+    found: dict[str, None] = {}
+    for sentence in sentences(reply):
+        if sentence.start >= end:
+            break
+        part = Sentence(sentence.start, min(sentence.end, end), sentence.is_asked)
+        for group in groups(reply, part):
+            found.update(dict.fromkeys(named.result for named in group if named.result))
+    return [*found]
+
+
+def _first_thought(reply: Reply, match: re.Match[str]) -> str | None:
+    named = _named_before(reply, match.start())
+    return named[0] if named else None
+
+
+def _of_pair(reply: Reply, match: re.Match[str]) -> str | None:
+    """The last one of those named, where the sentence before names it; the first one of two."""
+    named = _named_before(reply, match.start())
+    before = [it for it in sentences(reply) if it.start < match.start()][-_NEAR:]
+    near = [one.result for it in before for group in groups(reply, it) for one in group]
+    is_pair = len(named) == len(("former", "latter"))
+    if match["which"] == "former":
+        return named[0] if is_pair else None
+    is_near = bool(before) and bool(groups(reply, before[0])) and near[-1:] == named[-1:]
+    return named[-1] if is_near and len(named) > 1 else None
+
+
+def _numbered(reply: Reply, match: re.Match[str]) -> str | None:
+    """The option in that place, where the text does not name others in another order."""
+    at = PLACES[match["place"]]
+    results = [*reply.options.labels.values()]
+    named = _named_before(reply, match.start())
+    if not -len(results) <= at < len(results):
+        return None
+    is_in_order = len(named) < 2 or (at < len(named) and named[at] == results[at])
+    return results[at] if is_in_order else None
+
+
+def _of_ranking(reply: Reply, match: re.Match[str]) -> str | None:
+    rankings = [*_RANKING.finditer(reply.text, 0, match.start())]
+    if len(rankings) != 1:
+        return None
+    labels = LABEL.findall(rankings[0][0])
+    label = labels[-1 if match["place"] in ("last", "lowest") else 0]
+    return reply.options.labels.get(label)
+
+
+def _other_of_two(reply: Reply, match: re.Match[str]) -> str | None:
+    """The other one of two options, where the text names one alone."""
+    results = {*reply.options.labels.values()}
+    named = _named_before(reply, match.start())
+    left = results - {*named[-1:]}
+    return left.pop() if len(left) == len(named) == 1 else None
+
+
+def _of_item(reply: Reply, match: re.Match[str]) -> str | None:
+    """The option that the item of that number names."""
+    items = [item for item in _ITEM.finditer(reply.low) if item["number"] == match["number"]]
+    found = [
+        named.result
+        for item in items
+        for group in groups(reply, Sentence(*item.span(), is_asked=False))
+        for named in group
+    ]
+    return _only(found)
+
+
+def _only(found: Sequence[str | None]) -> str | None:
+    return found[0] if len(set(found)) == 1 else None
+
+
+_WAYS = (
+    (_FIRST_THOUGHT, _first_thought),
+    (_PAIR, _of_pair),
+    (_RANKED, _of_ranking),
+    (_OPPOSITE, _other_of_two),
+    (_MATCHING, _of_item),
+    (_NUMBERED, _numbered),
+)
