@@ -266,6 +266,13 @@ CELL_WRONG = re.compile(
     rf"|implausible|does(?: not|n't) fit|poor fit|no match|inconsistent)(?: (?:answer|choice"
     rf"|option))?(?:\W*|{_REMARK})"
 )
+FINAL_HEADING = re.compile(
+    r"[^\w\n]{0,6}(?:\d{1,2}[.)] )?(?:(?:my|the|final|correct|best|overall|finale?"
+    r"|endg[uü]ltige?) )"
+    rf"{{0,2}}(?:{_NOUN}|final|conclusion|decision|choice|result|diagnosis|fazit|ergebnis"
+    rf"|conclusi[oó]n"
+    r"|conclus[aã]o|conclusione|conclusie|wniosek|slutsats|निष्कर्ष|उत्तर)(?: finale?)?[^\w\n]{0,4}"
+)
 RIGHT_NEXT = re.compile(rf" (?:(?:{_BE}) )?(?:{any_of('right')}|{_FOLLOW})")
 ENDED = re.compile(r"[\"')\]]{0,4}(?:\Z|[\n.!])")
 EXPLAINED = re.compile(

@@ -65,7 +65,24 @@ def final_line(reply: Reply) -> NamedOption | None:
     begin = reply.low.rfind("\n") + 1
     lead = patterns.CLOSING_LINE.match(reply.low, begin) if begin and not reply.is_cut else None
     result = reply.options.whole(reply.text[lead.end() :]) if lead else None
+    result = result or _last_paragraph(reply, begin)
     return NamedOption(result, begin, len(reply.low)) if result else None
+
+
+def _last_paragraph(reply: Reply, begin: int) -> str | None:
+    """The label that a text ends in after prose, or the option below the heading of the answer."""
+    above = reply.low[:begin].rstrip("\n")
+    is_paragraph = reply.low[len(above) : begin] == "\n\n" and not reply.is_cut
+    heading = above.rpartition("\n")[2] if above else ""
+    is_headed = patterns.FINAL_HEADING.fullmatch(heading) is not None
+    if reply.is_cut or not above or not (is_paragraph or is_headed):
+        return None
+    line = reply.text[begin:]
+    is_prose = heading.endswith((".", "!", ")")) and len(heading.split()) > _FEWEST_MARKS
+    is_label = line.strip(" .()*[]\"'").upper() in reply.options.labels
+    if not is_headed and not (is_prose and is_label):
+        return None
+    return reply.options.whole(line) or (_with_text(line, reply.options) if is_headed else None)
 
 
 def last_line(reply: Reply) -> NamedOption | None:

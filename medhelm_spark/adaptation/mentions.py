@@ -22,7 +22,8 @@ _PREFERRED = re.compile(
 )
 _OWN_LABEL = re.compile(r" \((\w)\)")
 _LIKEWISE = re.compile(
-    r"\b(?:so|nor|neither) (?:is|was|are|were|do|does|did|has|have|can|would|should) \Z"
+    r"\b(?:before|prior to|ahead of) \Z"
+    r"|\b(?:so|nor|neither) (?:is|was|are|were|do|does|did|has|have|can|would|should) \Z"
 )
 _LIST_JOINT = re.compile(r"[\"')]{0,3}(?:,? (?P<and>and|or|nor) |, )(?:(?:the|an?) )?[\"'(]{0,3}")
 _DISCUSSED = re.compile(

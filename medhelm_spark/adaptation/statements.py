@@ -65,10 +65,14 @@ _SOMEBODY = re.compile(
     r"|you(?!(?<=exam, you) would (?:pick|choose|select)\b)|one) (?!should |must )"
     r"(?:[\w-]+ ){0,3}?(?:prefer|favou?r|recommend|might|may|could|would"
     r"|often|tend|commonly|sometimes|mistakenly|say|think|believe|argue|choose|chose|pick|answer)\b"
+    r"|\b(?:students?|candidates?|colleagues?|readers?|anyone|someone|somebody|whoever|those"
+    r"|people)"
+    r" (?:who|that)?\b[^.;!?\n]{0,80}\bwould\b"
     r"|\b(?:commonly|often|frequently|usually|mistakenly) (?:chosen|picked|selected|given|answered)"
     r"|\b(?:wrong|incorrect|false|unsafe|dangerous|inappropriate|mistake|error|unwise"
     r"|harmful) (?:to|that)\b|\b(?:error|equivocado|erro|errado|faux de|erreur de|errore)\b"
-    r"|\b(?:initially|at first|first (?:thought|impression|guess)|was going to|tempt\w+|mistake\w*"
+    r"|\b(?:initially|at first|superficially|hastily|in (?:a hurry|haste)|first (?:thought"
+    r"|impression|guess)|was going to|tempt\w+|mistake\w*"
     r"|(?:for|in|of) (?:which|whom)(?= (?:the|my|one|you)\b)"
     r"|traps?|pitfalls?|(?:earlier|older|previous|former|prior|other) (?:stud\w+|trials?"
     r"|guidelines?|editions?|authors)|misconception|distractors?|for example|e\.g\.|format)\b"
@@ -117,6 +121,7 @@ _BETTER_NEXT = re.compile(
 )
 _APOLOGY = re.compile(r"\b(?:sorry|apologies|pardon|mistake|meant?|correction|scratch)\b")
 _LABEL_ENDED = re.compile(r"[\"'(\[]{0,3}\w[\"')\]]{0,3}[.!] ")
+_ARROW = re.compile(r"\w[)\"']? ?(?:->|→|⇒)")
 _ARROW_LAST = re.compile(r"(?:<-{1,2}|[←⬅⇐👈])[^\w\n]{0,6}(?:the |my )?(?:\w{1,12} )?\Z")
 
 
@@ -283,6 +288,8 @@ def _corrections(reply: Reply) -> Iterator[Statement]:
             if named is None:
                 continue
             is_arrow = match[0].rstrip().endswith(("->", "→", "⇒"))
+            if is_arrow and _is_mapping(reply, match.start()):
+                continue
             is_answer = (
                 patterns.SENTENCE_ENDED.match(reply.low, named.end)
                 or (not reply.options.labels and patterns.HEADING.match(reply.low, named.end))
@@ -299,6 +306,14 @@ def _corrections(reply: Reply) -> Iterator[Statement]:
             is_out = is_word or reply.is_left_out(named.start)  # "yes, no, maybe", "all but B"
             if is_answer and not (is_out or is_open or reply.is_refuted(named)):
                 yield Statement(named, Certainty.FIRM)
+
+
+def _is_mapping(reply: Reply, at: int) -> bool:
+    """Whether an arrow is one of a list of them, or maps a condition: "croup → B", "if not → C"."""
+    line = reply.low[: at + 1].rpartition("\n")[2]
+    lines = reply.low.splitlines()
+    is_listed = sum(_ARROW.search(other) is not None for other in lines) > 1
+    return is_listed or patterns.CONDITION.search(line) is not None
 
 
 def _called_right(reply: Reply) -> Iterator[Statement]:
