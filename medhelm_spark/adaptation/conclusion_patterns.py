@@ -221,7 +221,9 @@ UNUSUAL = re.compile(
     rf"{_MORE}(?: ?[:–—-])? (?:(?:is|are|would be|was) )?(?:\w+ly )?(?:atypical|absent|unusual"
     rf"|uncommon"
     r"|rare|unexpected|unrelated|untrue|normal|the exception)\b"
-    r"|[^.;!?\n]{0,120}? (?:so|and) (?:that|this|it)(?:'s| is) (?:the|our|my) exception\b(?! to)"
+    r"|[^.;!?\n]{0,120}? (?:(?:so|and|therefore|thus|hence),? (?:that|this|it)(?:'s| is)"
+    r"|which (?:is|makes it)|making it|and is(?: therefore| thus)?) (?:the|our"
+    r"|my) exception\b(?! to)"
 )
 AVOID = re.compile(
     r"\b(?:avoid(?:ing)?|(?:do not|don't|never|must not|should not|shouldn't|cannot|can't|would not"

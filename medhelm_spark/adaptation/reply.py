@@ -27,7 +27,11 @@ _ABSENT = re.compile(
     rf"|but)\b)[\w'-]+){{0,2}}?[ \"'(]{{1,4}}\Z"
 )
 _ASKS_FOR_EXCEPTION = re.compile(
-    r"\bexcept\b|(?<!at )\bleast\b|\bbut (?:one|which)\b|\b(?:which|what)(?: one)?"
+    r"\bexcept(?:ion)?\b|\bodd one\b|\b(?:not|n't) belong\b|\b(?:sauf|excepto|exceto|tranne|eccetto"
+    r"|behalve|opr[oó]cz|utom|au[sß]er)\b|\b(?:welche\w*|quel\w*|cu[aá]l\w*|qual\w*|welke"
+    r"|kt[oó]r\w*"
+    r"|vilke\w*)\b[^?]{0,80}?\b(?:nicht|kein\w*|pas|no|non|n[aã]o|niet|geen|nie|inte|icke)\b"
+    r"|(?<!at )\bleast\b|\bbut (?:one|which)\b|\b(?:which|what)(?: one)?"
     r"(?: (?:of|among) [^,;?]{1,60}?)?"
     r"(?: \w+){0,3}? (?:is|are|was|were|does|do|would|should|can|could|has|have)(?: not|n't)\b"
     r"|\b(?:statements?|options?|answers?|one|which|following|claims?)\b[^.?]{0,80}? (?:is|are)"

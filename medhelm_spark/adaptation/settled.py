@@ -115,7 +115,19 @@ def _left(reply: Reply, found: list[TakenOptions]) -> str | None:
         return None
     stated = {one for it in found if it.stance >= Stance.DISCUSSED for one in it.results}
     is_said = left <= stated or words.LEFT.search(reply.low, found[-1].start)
+    is_said = is_said or _are_denied_at_once(reply, found, denied)
     return left.pop() if is_said else None
+
+
+def _are_denied_at_once(reply: Reply, found: list[TakenOptions], denied: set[str]) -> bool:
+    """Whether a sentence says of the answer that it is none of these: "it is not A, nor B"."""
+    for sentence in {it.sentence for it in found}:
+        own = [it for it in found if it.sentence == sentence]
+        results = {one for it in own if it.stance is Stance.DENIED for one in it.results}
+        begin = reply.sentence_start(own[0].start)
+        if results == denied and words.ANSWER_NOT.search(reply.low, begin, own[0].start):
+            return True
+    return False
 
 
 def _only(reply: Reply, found: list[TakenOptions]) -> str | None:

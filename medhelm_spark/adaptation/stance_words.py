@@ -39,7 +39,9 @@ NEGATES = re.compile(
     r"\b(?:not|never|neither|nor|no|none|nothing|nobody|without|cannot|avoid\w*|against|except\w*"
     r"|exclud\w*|rul(?:e|es|ed|ing) out|eliminat\w*|reject\w*|discard\w*|dismiss\w*|unlike|than"
     r"|instead of|rather than|beyond|wrong|incorrect|false|disregard|ignor\w+|forget|withh[eo]ld\w*"
-    r"|stop\w*|lacks?|absent"
+    r"|stop\w*|lacks?|absent|remov(?:es?|ed|ing)|(?:leav|tak|knock|cross|cancel|throw)\w* (?:out"
+    r"|off)"
+    r"|get\w* rid of|disqualif\w+"
     r"|unlikely|doubt\w*|fails?|barely|hardly|ain't|aint)\b|n't\b|\b(?:rather|instead|short|free"
     r"|absence|lack) (?:than|of)\b"
 )
@@ -49,8 +51,10 @@ ALL_BUT = re.compile(
 )
 NEGATED = re.compile(
     r"[^.;:]{0,60}?(?:\b(?:not|never|no|cannot|nothing|neither|none|wrong|incorrect|false|unlikely"
-    r"|less|lacks?|fails?|excluded|ruled|eliminated|rejected|out|contraindicated|unsafe|harmful"
-    r"|insufficient|inadequate|inappropriate|implausible|improbable|distant|worse|weaker|too|rarer"
+    r"|less|lacks?|fails?|excluded|ruled|eliminated|rejected|out|removed|contraindicated|unsafe"
+    r"|harmful"
+    r"|insufficient|inadequate|inappropriate|implausible|improbable|distant|worse|weaker"
+    r"|too(?= \w)|rarer"
     r"|only (?:if|when|in|for|after))\b|n't\b|[✗✘❌✖])"
 )
 KEPT = re.compile(
@@ -86,7 +90,7 @@ PASSES_AFTER = re.compile(
     r"|have|causes?|gives?|shows?|presents?|occurs?|acts?|means|tends)\b"
 )
 COMPARED = re.compile(
-    r"\b(?:than|like|unlike|versus|vs\.?|as opposed to|compared (?:with"
+    r"\b(?:than|like|unlike|versus|vs\.?|before|prior to|as opposed to|compared (?:with"
     r"|to)) (?:\w+ ){0,2}\W{0,2}\Z|\bas \w+ as (?:\w+ ){0,2}\W{0,2}\Z"
 )
 CONDITION = re.compile(
@@ -125,6 +129,7 @@ APPROVES = re.compile(
     r"(?:(?:the|my|our) (?:one|answer|best|right|correct|choice|only|option|winner|pick|most|way)"
     r"|best|right|correct"
     r"|enough|sufficient|adequate|preferred|preferable|indicated|recommended|what|left|mine)\b"
+    r"(?! (?:with|in|for|if|when|only|after|during) (?!(?:this|our|her|his|these|such|all|the)\b))"
     r"|should be (?:\w+ )?(?:given|done|used|started|performed|ordered|chosen|added|prescribed"
     r"|preferred|selected)\b"
     r"|(?:wins|fits|survives|stands|it is|it must be|does|remains|is)\b(?=[.,!]|\Z))"
@@ -181,6 +186,12 @@ OPEN_AFTER = re.compile(
     r"|before (?:making|choosing|deciding|committing)|neither (?:\w+ ){0,2}(?:can|could)"
     r"|leave (?:it|this|the)|more information|consult|please|paste|share|upload|send|need to know"
     r"|would need)\b"
+)
+ANSWER_NOT = re.compile(
+    r"\b(?:answer|solution|antwort|r[eé]ponse|respuesta|risposta|resposta|antwoord|svaret"
+    r"|odpowied[zź])"
+    r" [^.;:!?]{0,12}?\b(?:not|neither|nicht|weder|pas|ni|no|n[aã]o|non|n[eé]|niet|noch|inte|varken"
+    r"|nie|ani)\b|n't\b"
 )
 LEFT = re.compile(
     r"\b(?:only (?:the )?(?:\w+ )?(?:one|option|choice|remaining|of|diagnosis)|remaining|leaves?"

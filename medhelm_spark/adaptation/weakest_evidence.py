@@ -83,8 +83,10 @@ _GIVE = re.compile(
 _SHOULD = re.compile(
     r"\b(?:should|must|needs? to|has to|is to)(?: \w{2,12}ly| now| first){0,2} be (?:\w{2,12}ly )?"
     r"(?:given|done|performed|started|used|administered|ordered|prescribed|tried|initiated"
-    r"|obtained|chosen)\b|\bis (?:clearly )?(?:indicated|required|needed|warranted|recommended"
+    r"|obtained|chosen)\b|\bis (?:clearly )?(?:(?:indicated|required|needed|warranted|recommended)"
+    r"(?! (?:with|in|for|if|when|only|after|during) (?!(?:this|our|her|his|these|such|all|the)\b))"
     r"|the (?:\w+ )?(?:drug|treatment|therapy|test|agent|step) of choice"
+    r"(?! (?:with|in|for|if|when|only|after|during) (?!(?:this|our|her|his|these|such|all|the)\b))"
     r"|what (?:this|the|our) patient needs)\b"
 )
 _NEED = r"(?:ask|want|need|insist|requir|request|press|forc|push|must|have|had)"
