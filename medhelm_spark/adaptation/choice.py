@@ -25,6 +25,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from medhelm_spark.adaptation import answer_patterns as patterns, choice_patterns as own
+from medhelm_spark.adaptation.abbreviations import spelled_out
 from medhelm_spark.adaptation.conclusion_patterns import SO
 from medhelm_spark.adaptation.conclusions import conclusion, dropped, exception, names_another
 from medhelm_spark.adaptation.json_choice import choice_in, read_json
@@ -41,6 +42,8 @@ from medhelm_spark.adaptation.lines import (
 from medhelm_spark.adaptation.mentions import is_discussed, is_inside, mentions, texts_in
 from medhelm_spark.adaptation.naming import NamedOption, named_at
 from medhelm_spark.adaptation.options import Options
+from medhelm_spark.adaptation.own_words import in_own_words
+from medhelm_spark.adaptation.parts import of_parts
 from medhelm_spark.adaptation.plain_text import plain
 from medhelm_spark.adaptation.referring import referred
 from medhelm_spark.adaptation.reply import Reply, asked_in, asks_of
@@ -102,15 +105,20 @@ def read_choice(
     is_cut = is_cut or _is_unfinished(reply, options)
     prose = Reply(reply, options, is_cut=is_cut, asks=asks)
     is_open = is_cut or _is_undecided(prose)
-    if (result := _read(prose)) or is_open or _after_taken_back(prose) is not None:
+    if (
+        (result := of_parts(prose) or _read(prose))
+        or is_open
+        or _after_taken_back(prose) is not None
+    ):
         return result
-    return weakest_evidence(prose, text, _strongest) or settled(prose)
+    return weakest_evidence(prose, text, _strongest) or settled(prose) or in_own_words(prose)
 
 
 def _normal(text: str, options: Options, *, is_cut: bool) -> str:
     """The plain text with the options' own words where it writes them in another way."""
     reply = own.OFFER.sub("", own.SPEAKER.sub("", plain(text)), count=1)
     reply = own.CLOSING_OFFER.sub("", own.OFFER_ELSEWHERE.sub("", reply)).strip()
+    reply = spelled_out(reply, tuple(options.texts))
     reply = options.with_lists(options.with_numbers(options.with_spelling(reply)))
     if {"yes", "no"} <= options.texts.keys():
         reply = _with_english_words(reply, options)

@@ -10,7 +10,24 @@ from medhelm_spark.adaptation.naming import NamedOption
 from medhelm_spark.adaptation.reply import Reply
 
 _WORD = re.compile(r"[^\W_]+")
-_SMALL = frozenset({"and", "or", "the", "an", "of", "in", "with", "plus", "both", "then"})
+_SMALL = frozenset(
+    {
+        "and",
+        "or",
+        "the",
+        "an",
+        "of",
+        "in",
+        "with",
+        "plus",
+        "both",
+        "then",
+        "due",
+        "to",
+        "caused",
+        "by",
+    }
+)
 _NARROW = re.compile(
     r"\b(?:not?|never|without|none|neither|nor|only|alone|just|rather|than|but|except|or|if|false|wrong|incorrect|untrue)\b|n't\b"
 )

@@ -1,0 +1,127 @@
+"""An option in a reply's own words: "lower UTI" for "urinary infection of the lower tract".
+
+A sentence or its conclusion names the only option all of whose words it has, in whatever form and
+order, or the longest of those. Nothing is read where it denies something.
+"""
+
+import re
+from collections.abc import Iterator
+
+from medhelm_spark.adaptation.conclusion_patterns import LABEL, NO_LABEL_BEFORE, WORD_NEXT
+from medhelm_spark.adaptation.reply import Reply
+
+_LONGEST, _MOST_WORDS, _FEW = 400, 26, 7
+"""Characters of a text, words of a clause, and words of a clause that may state one word."""
+_ENOUGH = 3
+"""Words of an option after which words of other options beside them do not matter."""
+_WORD = re.compile(r"[^\W_]+(?:'s)?")
+_DRAWN = re.compile(r"(?:→|->|=>|⇒|∴|\b(?:so|therefore|thus|hence|i\.e\.),?)\s*")
+_SENTENCE = re.compile(r"(?:(?<=\w\w)|(?<= \d))[.!?](?:\s|\Z)|\n|, (?=which|because|since|as )")
+_DENIES = re.compile(
+    r"\b(?:not?|never|neither|nor|none|cannot|rather|instead|than|except|or|versus|vs|if|unless"
+    r"|might|could|may|un(?:likely|clear|sure)|what|whether|option|excluded?|kein\w*|nicht"
+    r"|pas|sin|non|niet|geen|inte|nie|n[aã]o)\b|n't\b|\?"
+)
+_SMALL = frozenset(
+    {
+        "a", "an", "the", "of", "in", "on", "at", "to", "for", "with", "by", "and", "is", "are",
+        "be", "as", "its", "it", "this", "that", "due", "caused", "from", "into", "they", "her",
+        "his", "their", "will", "was", "were", "has", "have", "der", "die", "das", "la", "le", "el",
+        "de", "du", "des", "del", "di", "il", "en", "het", "een", "ett",
+    }
+)  # fmt: skip
+_ENDING = re.compile(
+    r"|e|es|s|ed|d|ing|ion|ions|ation|ations|ic|ics|al|ial|ar|y|ies|ous|a|um|us|is|or|ly|ment|ative"
+    r"|ive|ory|ia|e's|'s|n|en|er|t"
+)
+_ARROWS = {"↑": " increased ", "↓": " decreased ", "⬆": " increased ", "⬇": " decreased "}
+_SHORTEST = 4
+"""Letters that two forms of a word share at least."""
+
+
+def in_own_words(reply: Reply) -> str | None:
+    """The option that a clause says in its own words; None where several or none are said."""
+    drawn = _DRAWN.search(reply.low)
+    if len(reply.low) > _LONGEST and not drawn:
+        return None
+    if reply.asks.for_worst or reply.options.are_labels or not reply.options.shown:
+        return None
+    for clause in _clauses(reply.low):
+        words = _words(clause)
+        if words and len(words) <= _MOST_WORDS and not _DENIES.search(clause):
+            result = _said(words, reply, is_drawn=drawn is not None)
+            if result and not _is_named(reply):
+                return result
+    return None
+
+
+def _is_named(reply: Reply) -> bool:
+    """Whether the text names an option as it is written, or by its label."""
+    if any(text in reply.low for text, _ in reply.options.longest_first):
+        return True
+    return any(
+        label["label"] in reply.options.labels
+        and not (label["label"] == "A" and WORD_NEXT.match(reply.text, label.end()))
+        and not NO_LABEL_BEFORE.search(reply.low, max(0, label.start() - 20), label.start("label"))
+        for label in LABEL.finditer(reply.text)
+    )
+
+
+def _clauses(low: str) -> Iterator[str]:
+    """What the last sentence draws, and the first sentence of a short text."""
+    sentences = [part for part in _SENTENCE.split(low) if part.strip()]
+    if not sentences:
+        return
+    drawn = [*_DRAWN.finditer(sentences[-1])]
+    if drawn:
+        yield sentences[-1][drawn[-1].end() :]
+    elif len(low) <= _LONGEST:
+        yield sentences[0]
+
+
+def _words(text: str) -> list[str]:
+    for arrow, word in _ARROWS.items():
+        text = text.replace(arrow, word)
+    return [word for word in _WORD.findall(text) if word not in _SMALL]
+
+
+def _said(words: list[str], reply: Reply, *, is_drawn: bool) -> str | None:
+    """The only option all of whose words are there, or the longest one of those."""
+    held: dict[str, frozenset[int]] = {}
+    others: list[list[str]] = []
+    for text, result in reply.options.longest_first:
+        own = _words(text)
+        places = [_place(word, words) for word in own]
+        if own and None not in places:
+            held[result] = frozenset(place for place in places if place is not None)
+        else:
+            others.append(own)
+    if not held:
+        return None
+    result, places = max(held.items(), key=lambda item: len(item[1]))
+    if any(not other <= places or other == places for of, other in held.items() if of != result):
+        return None
+    if len(places) >= _ENOUGH:
+        return result
+    taken = {words[place] for place in places}
+    rest = [word for word in words if word not in taken]
+    is_other = any(_place(word, rest) is not None for own in others for word in own)
+    is_short = len(words) <= _FEW and (len(places) > 1 or is_drawn)
+    return result if is_short and not is_other else None
+
+
+def _place(word: str, words: list[str]) -> int | None:
+    """Where words have a word, or a form of it."""
+    return next((at for at, other in enumerate(words) if _are_forms(word, other)), None)
+
+
+def _are_forms(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    if min(len(one), len(other)) < _SHORTEST or one[:_SHORTEST] != other[:_SHORTEST]:
+        return False
+    at = next(
+        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+        min(len(one), len(other)),
+    )
+    return bool(_ENDING.fullmatch(one[at:]) and _ENDING.fullmatch(other[at:]))
