@@ -115,6 +115,7 @@ IS_RIGHT = re.compile(
     r"|describes|accounts)|would be appropriate(?=[.!])"
     r"|(?:is the only|only) \w+ (?:that|which) (?:fits|works|applies|explains)"
     rf"|(?<!\n)it is(?=[.!]|\Z)|(?:is|does|fits)(?=[.!])|makes (?:the )?most sense"
+    r"|is the (?:\w+ ){1,2}with the (?:best|strongest|most|highest|greatest) [^.;,!?]{1,40}(?=[.!])"
     r"|stands out as the|is the one(?=[.!]))|(?:是|为)?最?(?:正确|佳选|合适|恰当)"
     r"|सही (?:उत्तर |विकल्प |जवाब )?है"
 )
@@ -238,7 +239,11 @@ _BECAUSE = rf"(?:{any_of('because')}|as)\b"
 VERDICT_NEXT = re.compile(
     r"[\"')]{0,3} (?:is|would be|seems|appears|remains|fits|must be|should be|es|est|è|é|är|jest)\b"
 )
-BELOW = re.compile(r"[\"')\].]{0,4}\n\n? ?(?![\"'(\[]{0,3}\w[.):\]]{1,2} )")
+BELOW = re.compile(
+    r"[\"')\].]{0,4}\n\n? ?(?![\"'(\[]{0,3}\w[.):\]]{1,2} (?!(?:is|are|was|would|could|can|may"
+    r"|might"
+    r"|has|does|suggests?|causes?|describes?|refers|means|points)\b))"
+)
 REASON_NEXT = re.compile(
     rf"[\W_]{{0,12}}(?:explanations?|rationale|reason(?:s|ing)?|justification|why|{_BECAUSE}"
     r"|this is because|(?:this|it) is (?:the (?:\w+ )?(?:best|correct|right|answer|only|preferred"

@@ -27,7 +27,14 @@ from dataclasses import replace
 from medhelm_spark.adaptation import answer_patterns as patterns, choice_patterns as own
 from medhelm_spark.adaptation.abbreviations import spelled_out
 from medhelm_spark.adaptation.conclusion_patterns import SO
-from medhelm_spark.adaptation.conclusions import conclusion, dropped, exception, names_another
+from medhelm_spark.adaptation.conclusions import (
+    conclusion,
+    dropped,
+    exception,
+    names_another,
+    naming,
+    told_first,
+)
 from medhelm_spark.adaptation.json_choice import choice_in, read_json
 from medhelm_spark.adaptation.json_fields import parsed_value
 from medhelm_spark.adaptation.lines import (
@@ -343,6 +350,22 @@ def _concluded_where_cut(reply: Reply) -> NamedOption | None:
     return named if is_beside and is_drawn and reply.holds_where_cut(mentioned) else None
 
 
+def _drawn_where_cut(reply: Reply) -> NamedOption | None:
+    """What finished sentences draw, in a text that turns to nothing else after: "so this is B"."""
+    if not reply.options.labels:
+        return None
+    drawn = [
+        named
+        for named in naming(reply)
+        if own.DRAWN_WHERE_CUT.search(reply.low, reply.sentence_start(named.start), named.start)
+        and reply.holds_where_cut(named)
+        and reply.sentence_end(named.end) < len(reply.low) - 1
+        and not reply.is_refuted(named)
+        and certainty_of(reply, named.start, named.start, named) >= Certainty.SUPPOSED
+    ]
+    return agreed(drawn)
+
+
 def _in_one_sentence(reply: Reply) -> NamedOption | None:
     begun = reply.named_at(0)
     if patterns.SENTENCE.search(reply.text):
@@ -396,4 +419,6 @@ _READERS_OF_CUT: tuple[Reader, ...] = (
     ticked_line,
     only_row,
     _concluded_where_cut,
+    _drawn_where_cut,
+    told_first,
 )

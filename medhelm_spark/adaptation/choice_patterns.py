@@ -97,6 +97,12 @@ TOLD = re.compile(
 OTHERS = re.compile(
     r"[.!] (?:all )?the (?:other (?:\w+ )?(?:options|choices|answers)|others|rest)\b"
 )
+DRAWN_WHERE_CUT = re.compile(
+    r"(?:\b(?:so|thus|hence|therefore|consequently),? (?:this|it|that|she|he|the [\w ]{3,20}?)"
+    r" (?:is|must be|has to be|has)|\b(?:this|that|which)(?: only)? leaves(?: us with)?"
+    r"|\bleaving|\bwe are left with|\b(?:this|it|that) (?:can only|must) be|→|⇒|∴)"
+    r" ?(?:only |with )?(?:(?:the|an?) )?[\"'(]{0,2}\Z"
+)
 ARROW_TO_LABEL = re.compile(r"(?:->|=>|→|⇒) ?\(?([A-J])\)?\Z")
 BEGUN_LINE = re.compile(r"[a-zß-ÿ]{2}")
 FUNCTION_WORD = re.compile(

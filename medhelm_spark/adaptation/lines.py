@@ -147,17 +147,19 @@ def _is_in_list(reply: Reply, begin: int) -> bool:
 def first_line(reply: Reply) -> NamedOption | None:
     """The option that the text begins with, unless a discussion of the options begins there."""
     named = reply.named_at(0)
-    if named is None and not reply.options.labels:
+    is_led = not reply.options.labels or patterns.CLOSING_LINE.match(reply.low)
+    if named is None and is_led:
         return _after_lead(reply)
     if named is None or _is_no_answer(reply, named):
         return None
-    if _is_explained(reply, named) or (reply.is_cut and _is_out_of_order(reply, named)):
+    if _is_explained(reply, named) or (reply.is_cut and _is_compared(reply, named)):
         return named
     is_word = is_text(reply, named) and reply.low[named.end : named.end + 2] == ", "
     if is_word and not reply.options.labels and reply.holds_where_cut(named):
         return agreed([named, *texts_in(reply, len(reply.text))])  # "No, the trial was small"
     is_sentence = reply.low[named.end : named.end + 2] in (". ", "! ", ".\n", "\n\n")
-    if reply.is_cut and is_sentence and not reply.options.labels:
+    is_yes_no = {"yes", "no"} <= reply.options.texts.keys() and is_text(reply, named)
+    if reply.is_cut and is_sentence and (is_yes_no or not reply.options.labels):
         return named if reply.holds_where_cut(named) else None  # "Yes. The trial"
     if reply.is_cut or is_discussed(reply, named):
         return None
@@ -244,6 +246,37 @@ def _is_explained(reply: Reply, named: NamedOption) -> bool:
     named = with_own_label(reply, named)
     pattern = patterns.REASON_NEXT if reply.is_cut and reply.options.labels else patterns.EXPLAINED
     return pattern.match(reply.low, named.end) is not None
+
+
+def _is_compared(reply: Reply, named: NamedOption) -> bool:
+    """Whether what follows the option at the beginning of a text compares others with it."""
+    if not named.is_text or not patterns.ENDED.match(reply.low, named.end):
+        return False
+    if _is_out_of_order(reply, named):
+        return True
+    rest = reply.low[named.end :]
+    return not _is_subject_of_lines(reply) and any(
+        len(_others_in(reply, sentence, named)) > 1 for sentence in patterns.SENTENCE.split(rest)
+    )
+
+
+def _is_subject_of_lines(reply: Reply) -> bool:
+    """Whether lines or sentences begin with options as headings do: "B. Heparin", "Heparin: "."""
+    starts = (stop.end() for stop in patterns.SENTENCE.finditer(reply.low))
+    begun = (reply.named_at(at) for at in starts)
+    return any(
+        other
+        and other.is_text
+        and (patterns.HEADING.match(reply.low, other.end) or not is_text(reply, other))
+        for other in begun
+    )
+
+
+def _others_in(reply: Reply, sentence: str, named: NamedOption) -> set[str]:
+    """The other options that a sentence names, by their texts or their labels in brackets."""
+    by_text = {of for text, of in reply.options.longest_first if text in sentence}
+    by_label = {of for label, of in reply.options.labels.items() if f"({label.lower()}" in sentence}
+    return (by_text | by_label) - {named.result}
 
 
 def _is_out_of_order(reply: Reply, named: NamedOption) -> bool:

@@ -19,7 +19,8 @@ _DRAWN = re.compile(r"(?:→|->|=>|⇒|∴|\b(?:so|therefore|thus|hence|i\.e\.),
 _SENTENCE = re.compile(r"(?:(?<=\w\w)|(?<= \d))[.!?](?:\s|\Z)|\n|, (?=which|because|since|as )")
 _DENIES = re.compile(
     r"\b(?:not?|never|neither|nor|none|cannot|rather|instead|than|except|or|versus|vs|if|unless"
-    r"|might|could|may|un(?:likely|clear|sure)|what|whether|option|excluded?|kein\w*|nicht"
+    r"|but|any\w*|every\w*|avoid\w*|against|doubt\w*|stop\w*|might|could|may|un(?:likely|clear"
+    r"|sure)|what|whether|option|excluded?|kein\w*|nicht"
     r"|pas|sin|non|niet|geen|inte|nie|n[aã]o)\b|n't\b|\?"
 )
 _SMALL = frozenset(

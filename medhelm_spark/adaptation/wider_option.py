@@ -10,6 +10,7 @@ from medhelm_spark.adaptation.naming import NamedOption
 from medhelm_spark.adaptation.reply import Reply
 
 _WORD = re.compile(r"[^\W_]+")
+_GENUS = re.compile(r"\b[a-z]\.")
 _SMALL = frozenset(
     {
         "and",
@@ -50,6 +51,8 @@ def widest(reply: Reply, named: NamedOption) -> str | None:
     if not wider:
         return result
     start, end = reply.sentence_start(named.start), reply.sentence_end(named.end)
+    if _GENUS.search(reply.low, max(0, end - 2), end + 1):
+        end = reply.sentence_end(end + 1)  # "due to E. coli"
     sentence = reply.low[start:end]
     held = [item for item in wider if _words(item[1]) <= _words(sentence)]
     if held and not _NARROW.search(sentence):
