@@ -26,15 +26,8 @@ from dataclasses import replace
 
 from medhelm_spark.adaptation import answer_patterns as patterns, choice_patterns as own
 from medhelm_spark.adaptation.abbreviations import spelled_out
-from medhelm_spark.adaptation.conclusion_patterns import SO
-from medhelm_spark.adaptation.conclusions import (
-    conclusion,
-    dropped,
-    exception,
-    names_another,
-    naming,
-    told_first,
-)
+from medhelm_spark.adaptation.conclusion_patterns import CLAUSE_ENDS, SO
+from medhelm_spark.adaptation.conclusions import conclusion, dropped, exception, names_another
 from medhelm_spark.adaptation.json_choice import choice_in, read_json
 from medhelm_spark.adaptation.json_fields import parsed_value
 from medhelm_spark.adaptation.lines import (
@@ -354,16 +347,19 @@ def _drawn_where_cut(reply: Reply) -> NamedOption | None:
     """What finished sentences draw, in a text that turns to nothing else after: "so this is B"."""
     if not reply.options.labels:
         return None
-    drawn = [
-        named
-        for named in naming(reply)
-        if own.DRAWN_WHERE_CUT.search(reply.low, reply.sentence_start(named.start), named.start)
-        and reply.holds_where_cut(named)
-        and reply.sentence_end(named.end) < len(reply.low) - 1
-        and not reply.is_refuted(named)
-        and certainty_of(reply, named.start, named.start, named) >= Certainty.SUPPOSED
-    ]
-    return agreed(drawn)
+    found = (reply.named_at(match.end()) for match in own.DRAWN_WHERE_CUT.finditer(reply.low))
+    return agreed(
+        [
+            named
+            for named in found
+            if named
+            and reply.holds_where_cut(named)
+            and CLAUSE_ENDS.match(reply.low, named.end)
+            and reply.sentence_end(named.end) < len(reply.low) - 1
+            and not (reply.is_refuted(named) or reply.is_denied(named.start))
+            and certainty_of(reply, named.start, named.start, named) >= Certainty.SUPPOSED
+        ]
+    )
 
 
 def _in_one_sentence(reply: Reply) -> NamedOption | None:
@@ -420,5 +416,4 @@ _READERS_OF_CUT: tuple[Reader, ...] = (
     only_row,
     _concluded_where_cut,
     _drawn_where_cut,
-    told_first,
 )

@@ -100,8 +100,8 @@ OTHERS = re.compile(
 DRAWN_WHERE_CUT = re.compile(
     r"(?:\b(?:so|thus|hence|therefore|consequently),? (?:this|it|that|she|he|the [\w ]{3,20}?)"
     r" (?:is|must be|has to be|has)|\b(?:this|that|which)(?: only)? leaves(?: us with)?"
-    r"|\bleaving|\bwe are left with|\b(?:this|it|that) (?:can only|must) be|→|⇒|∴)"
-    r" ?(?:only |with )?(?:(?:the|an?) )?[\"'(]{0,2}\Z"
+    r"|\bleaving|\bwe are left with|\b(?:this|it|that) (?:can only|must) be|⇒|∴)"
+    r"(?: only| with)? (?=[\w\"'(])"
 )
 ARROW_TO_LABEL = re.compile(r"(?:->|=>|→|⇒) ?\(?([A-J])\)?\Z")
 BEGUN_LINE = re.compile(r"[a-zß-ÿ]{2}")

@@ -24,8 +24,6 @@ _LONGEST_OF_EXCEPTION = 1_500
 _MOST_AFTER = 2
 """Sentences without an option behind the one that concludes."""
 _BEFORE, _AFTER = 120, 160
-_FEW = 2
-"""Words before an option that is the subject of its sentence."""
 _BESIDE = 3
 """Characters between an option's text and its label."""
 
@@ -86,35 +84,6 @@ def names_another(reply: Reply, named: NamedOption, after: int = 0) -> bool:
         if end > after and not _is_asked(reply, end)
         for group in _groups(reply, start, end)
     )
-
-
-def naming(reply: Reply) -> Iterator[NamedOption]:
-    """The options that sentences name for themselves, each alone."""
-    if not reply.options.labels or reply.options.are_numbers or len(reply.low) > _LONGEST:
-        return
-    for start, end in _sentences(reply):
-        for group in _groups(reply, start, end):
-            if group.stand is _Stand.NAMED and len(group.results) == 1:
-                yield group.options[0]
-
-
-def told_first(reply: Reply) -> NamedOption | None:
-    """The option that the first sentence tells, where the text denies others after and no more.
-
-    Of a text that was cut: "It is seen in B. It is never seen in A, wh".
-    """
-    if not reply.options.labels or reply.options.are_numbers or len(reply.low) > _LONGEST:
-        return None
-    (start, end), *others = [*_sentences(reply), (0, 0)]
-    first = _groups(reply, start, end)
-    named = first[0].options[0] if first else None
-    if named is None or len(first) != 1 or len(first[0].results) != 1 or _is_asked(reply, end):
-        return None
-    is_told = first[0].stand is _Stand.NAMED and reply.low[start : named.start].count(" ") > _FEW
-    rest = [group for begin, stop in others[:-1] for group in _groups(reply, begin, stop)]
-    rest = [group for group in rest if group.results != first[0].results]
-    is_denied = bool(rest) and all(group.stand is _Stand.DENIED for group in rest)
-    return named if is_told and is_denied and reply.holds_where_cut(named) else None
 
 
 def dropped(reply: Reply) -> set[str | None]:

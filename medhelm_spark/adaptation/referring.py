@@ -53,6 +53,11 @@ _OPPOSITE = re.compile(
     r"|\b(?:es|é|è) (?:justo |exatamente |esattamente )?(?:lo contrario|o contr[aá]rio"
     r"|il contrario)[.!]?\Z"
 )
+_HINT = re.compile(
+    r"first|latter|former|second|third|fourth|last|initial|origin|top|highest|lowest|oppos|revers"
+    r"|contra|other|gegenteil|invers|number|no\.|item|line|point|entry|erst|premi|prim|eerst|pierw"
+    r"|först"
+)
 _ITEM = re.compile(r"^ ?(?P<number>\d{1,2})[.)] ?[^\n]{1,200}$", re.MULTILINE)
 _MATCHING = re.compile(
     r"\b(?:matching|correct|right|best|chosen|answer|final) ?(?:number|no\.?|item|line|point"
@@ -66,6 +71,8 @@ def referred(reply: Reply) -> NamedOption | None:
     if reply.is_cut or not options.labels or options.are_numbers or len(reply.low) > _LONGEST:
         return None
     begin = max(0, len(reply.low) - _CLOSING)
+    if not _HINT.search(reply.low, begin):
+        return None
     for pattern, resolve in _WAYS:
         match = pattern.search(reply.low, begin)
         if match and not _names_option(reply, match.end()):

@@ -5,7 +5,7 @@ All searches around a position are bounded, so that the time is linear in the le
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from medhelm_spark.adaptation import answer_patterns as patterns
 from medhelm_spark.adaptation.naming import NamedOption, named_at
@@ -201,6 +201,7 @@ def asked_in(question: str) -> str:
     return next(asking, sentences[-1])
 
 
+@lru_cache(maxsize=1024)
 def asks_of(asked: str) -> Asks:
     """What the sentence that asks wants: "EXCEPT", "least likely"."""
     return Asks(
