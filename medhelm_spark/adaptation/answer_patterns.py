@@ -240,7 +240,8 @@ VERDICT_NEXT = re.compile(
     r"[\"')]{0,3} (?:is|would be|seems|appears|remains|fits|must be|should be|es|est|è|é|är|jest)\b"
 )
 BELOW = re.compile(
-    r"[\"')\].]{0,4}\n\n? ?(?![\"'(\[]{0,3}\w[.):\]]{1,2} (?!(?:is|are|was|would|could|can|may"
+    r"[\"')\].]{0,4}\n\n? ?(?![\"'(\[]{0,3}\w[.):\]]{1,2} (?!(?:and|or|both|is|are|was|would|could"
+    r"|can|may"
     r"|might"
     r"|has|does|suggests?|causes?|describes?|refers|means|points)\b))"
 )
@@ -252,7 +253,7 @@ REASON_NEXT = re.compile(
 TABLE_ROW = re.compile(r"^\|?[^|\n]{1,400}\|[^\n]{1,2000}$", re.MULTILINE)
 _REMARK = r"(?:[:;,(–—-] ?(?![^|]*\b(?:but|only|if|unless)\b)[^|]{0,60})?"
 CELL_RIGHT = re.compile(
-    r"\W*[✓✔✅☑](?:\W*(?:\w+\W*)?| ?\([^()|]{0,60}\)\W*)|\W*(?:correct|right|true|yes|best|selected"
+    r"\W*[✓✔✅☑][^|✗✘❌✖×]{0,60}|\W*(?:correct|right|true|yes|best|selected"
     r"|chosen|(?:most |very "
     r"|highly"
     r" )?(?:likely|probable|plausible)|fits|matches|accepted|kept|keep|passe?[sd]?|richtig"
@@ -263,9 +264,10 @@ CELL_RIGHT = re.compile(
     rf"(?:\W*|{_REMARK})"
 )
 CELL_WRONG = re.compile(
-    r"\W*[✗✘❌✖×](?:\W*(?:\w+\W*)?| ?\([^()|]{0,60}\)\W*)|\W*(?:incorrect|not correct|wrong|false"
+    r"\W*[✗✘❌✖×][^|✓✔✅☑]{0,60}|\W*(?:incorrect|not correct|wrong|false"
     r"|no|not|rejected|excluded"
-    r"|ruled out|eliminated|discarded|dropped|out|fails?|failed|falsch|faux|fausse|incorrect[ao]"
+    r"|ruled out|eliminated|(?:exclude|reject|discard|drop|eliminate)d?|avoid|out|fails?|failed"
+    r"|falsch|faux|fausse|incorrect[ao]"
     r"|errat[ao]|errad[ao]|onjuist|fout|fel|błędn[aye]|non|nein|nee|nej|nie|n[aã]o|गलत"
     r"|(?:very |highly )?unlikely|(?:less|least|not) likely|improbable"
     rf"|implausible|does(?: not|n't) fit|poor fit|no match|inconsistent)(?: (?:answer|choice"

@@ -106,6 +106,11 @@ _SO = (
     r"|par [eé]limination|per esclusione|som slutsats|综上|所以|因此|故)"
 )
 SO = re.compile(rf"(?:\A|[^\w]){_SO}(?![a-zà-ÿ])[^.;!?]{{0,80}}?[ ,:\"'(]{{0,3}}\Z")
+ARROW_LAST = re.compile(r"(?:->|→|⇒) ?[\"'(]{0,2}\Z")
+OF_CASE = re.compile(
+    r"\b(?:(?:this|our|the|her|his) (?:patient|case|child|man|woman|girl|boy|picture|question|one)"
+    r"|here|answer|therefore|thus|hence|so|conclusion|final|dieser fall|ce cas|este caso)\b"
+)
 CLAUSE_ENDS = re.compile(
     rf"{_MORE}(?:\Z|[.,;:!)。，]|\s?[—–]|\s-\s|\n| ?\("
     r"| (?:from the list|rather than|because|since|as"
@@ -124,7 +129,8 @@ FITS = re.compile(
     r"|additionally|instead|also|best|is what|it is|it must be|it has to be)\b[ ,]{0,2}){0,2}"
     r"(?:best )?(?:fits?|explains?|accounts? for|matches|applies\b(?! to| in| when| only)"
     r"|corresponds|wins|stands out|clinches"
-    r"|covers|is (?:thus |therefore |then |clearly |the |what |typical|classic|left|responsible"
+    r"|covers (?:all|both|every\w*|each|the (?:whole|entire))|is (?:thus |therefore |then "
+    r"|clearly |the |what |typical|classic|left|responsible"
     r"|by far|most |more )(?!(?:common|frequent|second|next|least|rare|usual|same|other|drug of"
     r"|often)"
     r"\w*\b)|should be (?:\w+ )?(?:added|given|started|chosen|done|performed|used|preferred"
@@ -196,6 +202,7 @@ DENIED_AFTER = re.compile(
     rf"(?! and\b){_MORE}(?:,| \([^)]{{1,60}}\)| ?[:–—-](?= ))? ?(?:(?:the one (?:that|which)|\w+ly"
     rf"|also|both|all|each|too|then|therefore|thus|each|itself"
     r"|alone|likewise|can|could|may|should|must|is|are|be|was|were|seems?|looks?|falls?|drops?"
+    r"|trifft|treffen|gilt|gelten|passt|passen|stimmt|stimmen"
     r"|being|remains?|would|has|have|to|by|on|as|too|far|quite|very|much|rather|and|thus|so|already"
     r"|hence|kan|kann|k[oö]nnen|peut|peuvent|puede[n]?|podem?|possono|kunnen|mo[zż]na|wird|werden"
     r"|sont|est|son|sind"

@@ -190,6 +190,8 @@ def _is_concluded(reply: Reply, start: int, end: int, named: NamedOption) -> boo
     begin = max(start, named.start - _BEFORE)
     before = reply.low[begin : named.start]
     after = reply.low[named.end : min(end, named.end + _AFTER)]
+    if reply.has_mapping and own.ARROW_LAST.search(before) and not own.OF_CASE.search(before):
+        return False
     if reply.asks.for_worst:
         is_so = own.SO.search(before) is not None
         return is_so and own.CLAUSE_ENDS.match(after) is not None

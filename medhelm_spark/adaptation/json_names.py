@@ -15,7 +15,7 @@ _NEUTRAL = frozenset(
     {
         "option", "letter", "label", "result", "output", "response", "decision", "verdict",
         "selection", "classification", "conclusion", "judgement", "judgment", "pick", "ans",
-        "solution",
+        "solution", "remaining", "left",
     }
 )  # fmt: skip
 _AFFIRMATIVE = frozenset(

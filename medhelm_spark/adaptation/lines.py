@@ -155,11 +155,11 @@ def first_line(reply: Reply) -> NamedOption | None:
     if _is_explained(reply, named) or (reply.is_cut and _is_compared(reply, named)):
         return named
     is_word = is_text(reply, named) and reply.low[named.end : named.end + 2] == ", "
-    if is_word and not reply.options.labels and reply.holds_where_cut(named):
+    is_loose = not reply.options.labels or ({"yes", "no"} <= reply.options.texts.keys())
+    if is_word and is_loose and reply.holds_where_cut(named):
         return agreed([named, *texts_in(reply, len(reply.text))])  # "No, the trial was small"
     is_sentence = reply.low[named.end : named.end + 2] in (". ", "! ", ".\n", "\n\n")
-    is_yes_no = {"yes", "no"} <= reply.options.texts.keys() and is_text(reply, named)
-    if reply.is_cut and is_sentence and (is_yes_no or not reply.options.labels):
+    if reply.is_cut and is_sentence and is_loose and is_text(reply, named):
         return named if reply.holds_where_cut(named) else None  # "Yes. The trial"
     if reply.is_cut or is_discussed(reply, named):
         return None

@@ -27,7 +27,8 @@ _GAP = re.compile(
     r"[\s,+&/()\"'-]*(?:(?:and|plus|with|as well as|also|additionally|together|on top of|combined"
     r"|along|added to|followed by|then|via|an?|the|component|of|in|relay|at|both|by|due to|caused"
     r"|complicated|concomitant|concurrent|superimposed|associated|given|und|sowie|mit|et|avec|y|con"
-    r"|e|met|en|i|oraz|z|och|med|com|its|their)[\s,+&/()\"'-]*){0,6}"
+    r"|e|met|en|i|oraz|z|och|med|com|its|their"
+    r"|das|der|die|den|dem|la|le|les|el|los|las|il|lo|het|de|os|ett|det)[\s,+&/()\"'-]*){0,6}"
 )
 _DENIED_BEFORE = re.compile(
     r"\b(?:not?(?! only| just)|without|never|neither|nor|none|(?:free|absence|lack|instead) of"

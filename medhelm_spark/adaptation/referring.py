@@ -36,7 +36,7 @@ _FIRST_THOUGHT = re.compile(
 _CHOICE = (
     r"\b(?:(?:answer|solution|choice|it|one|option)(?: [\w']+){0,4}? (?:is|'s|be|was)(?: [\w']+)?"
     r"|(?:i|i'd|i'll)(?: would| will)? (?:pick|choose|select|take|go (?:with|for)|opt for|say)"
-    r"|so,?|therefore,?|hence,?)(?: clearly| therefore| thus)? "
+    r"|so,?|therefore,?|hence,?|leaves|given [^.,;]{1,60},)(?: clearly| therefore| thus)? "
 )
 _PAIR = re.compile(rf"{_CHOICE}the (?P<which>latter|former)(?=[.,;!]|\Z| (?:one|option|two)\b)")
 _NUMBERED = re.compile(rf"{_CHOICE}the (?P<place>first|second|third|fourth|last)(?: one)?[.!]?\Z")
@@ -121,8 +121,9 @@ def _numbered(reply: Reply, match: re.Match[str]) -> str | None:
     named = _named_before(reply, match.start())
     if not -len(results) <= at < len(results):
         return None
-    is_in_order = len(named) < 2 or (at < len(named) and named[at] == results[at])
-    return results[at] if is_in_order else None
+    is_in_order = len(named) < 2 or named[at : at + 1 or None] == [results[at]]
+    is_left = {*named} == {*results} - {results[at]}
+    return results[at] if is_in_order or is_left else None
 
 
 def _of_ranking(reply: Reply, match: re.Match[str]) -> str | None:

@@ -49,6 +49,7 @@ _EXPLANATION = re.compile(r"(?: \(\w\))?[\"')\]]{0,3}(?:(?::| [–—-])|,? whic
 _IS = re.compile(
     rf"\b(?:{any_of('be')}|{any_of('choose')})(?:[ \"'(]|(?:{patterns.FILLER})(?!\w)){{1,9}}\Z"
 )
+_ARROW = re.compile(r"[\w)\"'] ?(?:->|→|⇒)")
 _OPTION_LINE = re.compile(r"[ \t]*\(?\w[.):]\)? ")
 _LINE_START = re.compile(r"^(?:[^\w\n(\[\"']|\d{1,2}[.)] |[(\[] ?[x ]?[)\]]){0,8}", re.MULTILINE)
 _AFTER_SENTENCE = re.compile(r"(?<=[.?!])\s+")
@@ -137,6 +138,13 @@ class Reply:
     def is_absent(self, at: int) -> bool:
         """Whether the words before a place say that it is not there, or not chosen."""
         return _ABSENT.search(self._without_negated_texts, max(0, at - _BEFORE), at) is not None
+
+    @cached_property
+    def has_mapping(self) -> bool:
+        """Whether several lines map something by an arrow: "croup → B"."""
+        if not _ARROW.search(self.low):
+            return False
+        return sum(_ARROW.search(line) is not None for line in self.low.splitlines()) > 1
 
     @cached_property
     def _last_turn(self) -> int:

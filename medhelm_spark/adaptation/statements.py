@@ -119,9 +119,12 @@ _BETTER_NEXT = re.compile(
     r"[\"')\]]{0,3} (?:is|would be|seems|fits) (?:the |an? )?(?:better|best|correct|right|more"
     r"|preferable|preferred|safer)\b"
 )
+_OF_COURSE = re.compile(
+    r"[\"')\]]{0,3},? (?:of course|obviously|naturally|nat[uü]rlich|natuurlijk|bien s[uû]r"
+    r"|por supuesto|claro|ovviamente|certo|oczywi[sś]cie|s[aå]klart|f[oö]rst[aå]s|é claro)[.!]"
+)
 _APOLOGY = re.compile(r"\b(?:sorry|apologies|pardon|mistake|meant?|correction|scratch)\b")
 _LABEL_ENDED = re.compile(r"[\"'(\[]{0,3}\w[\"')\]]{0,3}[.!] ")
-_ARROW = re.compile(r"\w[)\"']? ?(?:->|→|⇒)")
 _ARROW_LAST = re.compile(r"(?:<-{1,2}|[←⬅⇐👈])[^\w\n]{0,6}(?:the |my )?(?:\w{1,12} )?\Z")
 
 
@@ -299,6 +302,7 @@ def _corrections(reply: Reply) -> Iterator[Statement]:
                     and _LABEL_ENDED.match(reply.low, named.start)
                 )
                 or _BETTER_NEXT.match(reply.low, named.end)
+                or _OF_COURSE.match(reply.low, named.end)
                 or (is_arrow and reply.options.whole(reply.text[: match.start()]))
             )  # "A -> B, which is safer", where the reply begins with A
             is_open = reply.is_question(named) or not reply.holds_where_cut(named)
@@ -311,9 +315,7 @@ def _corrections(reply: Reply) -> Iterator[Statement]:
 def _is_mapping(reply: Reply, at: int) -> bool:
     """Whether an arrow is one of a list of them, or maps a condition: "croup → B", "if not → C"."""
     line = reply.low[: at + 1].rpartition("\n")[2]
-    lines = reply.low.splitlines()
-    is_listed = sum(_ARROW.search(other) is not None for other in lines) > 1
-    return is_listed or patterns.CONDITION.search(line) is not None
+    return reply.has_mapping or patterns.CONDITION.search(line) is not None
 
 
 def _called_right(reply: Reply) -> Iterator[Statement]:

@@ -23,6 +23,10 @@ _OF_WEIGHT = re.compile(
     r"|plausibility|wahrscheinlichkeit|probabilit[eéà]|probabilidade?|kans|sannolikhet"
     r"|prawdopodobie[nń]stwo)\b[^|]{0,20}"
 )
+_OF_VERDICT = re.compile(
+    r"\W*(?:verdict|decision|status|assessment|evaluation|judge?ment|correct\?|bewertung|urteil"
+    r"|verdicto|veredicto|valutazione|oordeel|ocena|bed[oö]mning|avalia[cç][aã]o|निर्णय)\W*"
+)
 _NUMBER = re.compile(r"\W*(?:about |approx\.? )?(\d{1,3}(?:\.\d{1,3})?) ?(?:%|/ ?\d{1,3})?\W*")
 _BLANK = re.compile(r"[\s–—-]*")
 _POINTER = re.compile(r"\W*(?:[✓✔✅☑←⬅⇐👈⭐★●•]|<-{1,2}|yes\b)[^|]{0,30}")
@@ -129,6 +133,9 @@ def _stated_in(reply: Reply, at: int, title: str, rows: list[list[str]]) -> str 
     results = [_of_row(reply, row) for row in rows]
     if None in results or len(set(results)) < len(rows) or len(rows) < _FEWEST_MARKS:
         return None
+    if _OF_VERDICT.fullmatch(title) and not reply.asks.for_worst:
+        right = [bool(patterns.CELL_RIGHT.fullmatch(cell)) for cell in cells]
+        return results[right.index(True)] if right.count(True) == 1 else None
     filled = [number for number, cell in enumerate(cells) if not _BLANK.fullmatch(cell)]
     if len(filled) == 1:
         cell = cells[filled[0]]
