@@ -25,7 +25,9 @@ SURE_CONNECTIVE = re.compile(
     r"|accounts)|and|is|are|as|es|est|ist|è|é|seems|appears|remains|fits|it is)\b"
 )
 CONNECTIVE = re.compile(
-    rf"{_SURE}| (?:{_FOLLOW}|as|which|due|given|for|based|and|but|is|was|are|were|would|with|not"
+    rf"{_SURE}| (?:nat[uü]rlich|natuurlijk|naturally|of course|obviously|bien s[uû]r|por supuesto"
+    r"|claro|ovviamente|oczywi[sś]cie|s[aå]klart|f[oö]rst[aå]s)(?=[.!]|\Z)"
+    rf"| (?:{_FOLLOW}|as|which|due|given|for|based|and|but|is|was|are|were|would|with|not"
     r"|over|only|here|so|then|if|when|where|according|in|on|by|from|among|out|seems|appears|remains"
     r"|fits|does|makes|stands|the (?:answer|best|correct|right|most)|best|must|should|it is|es"
     r"|est|ist|è|é|y|et|und|sino|mais|(?:en|och|i|e|o|u|oder|ou|of|eller|lub|oraz|samt)"

@@ -44,6 +44,7 @@ from medhelm_spark.adaptation.naming import NamedOption, named_at
 from medhelm_spark.adaptation.options import Options
 from medhelm_spark.adaptation.own_words import in_own_words
 from medhelm_spark.adaptation.parts import of_parts
+from medhelm_spark.adaptation.places import with_english_places
 from medhelm_spark.adaptation.plain_text import plain
 from medhelm_spark.adaptation.referring import referred
 from medhelm_spark.adaptation.reply import Reply, asked_in, asks_of
@@ -118,7 +119,7 @@ def _normal(text: str, options: Options, *, is_cut: bool) -> str:
     """The plain text with the options' own words where it writes them in another way."""
     reply = own.OFFER.sub("", own.SPEAKER.sub("", plain(text)), count=1)
     reply = own.CLOSING_OFFER.sub("", own.OFFER_ELSEWHERE.sub("", reply)).strip()
-    reply = spelled_out(reply, tuple(options.texts))
+    reply = spelled_out(with_english_places(reply), tuple(options.texts))
     reply = options.with_lists(options.with_numbers(options.with_spelling(reply)))
     if {"yes", "no"} <= options.texts.keys():
         reply = _with_english_words(reply, options)

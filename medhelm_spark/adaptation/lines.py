@@ -211,7 +211,7 @@ def _begins_list(reply: Reply, named: NamedOption) -> bool:
 
     "C. Warfarin", and below it a list that begins with A, is an answer and a list.
     """
-    listed = [option.result for _, option in sorted(_listed(reply).items())]
+    listed = [option.result for _, option in sorted(_listed(reply).items()) if option.result]
     if len(set(listed)) < _FEWEST_MARKS:
         return False
     order = [*reply.options.labels.values()]

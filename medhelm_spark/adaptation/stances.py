@@ -169,6 +169,9 @@ def _is_topic(reply: Reply, clause: _Clause) -> bool:
     first, last = clause.first, clause.last
     whole = reply.low[clause.sentence.start : first.start]
     is_open = reply.low[-1:].isalnum() and last.end == len(reply.low)
+    is_mapped = reply.has_mapping and own.ARROW_LAST.search(reply.low, 0, first.start)
+    if is_mapped and not own.OF_CASE.search(whole):
+        return True
     if not whole.strip() and clause.sentence.start and is_open:
         return True  # the last sentence, which nothing ends
     is_heading = words.HEADING.match(reply.low, last.end) and not _is_drawn(clause)

@@ -19,6 +19,7 @@ from medhelm_spark.adaptation.plain_text import plain
 from medhelm_spark.adaptation.reply import Reply
 from medhelm_spark.adaptation.stance_words import PLACES
 from medhelm_spark.adaptation.statements import Certainty, certainty_of, subjects
+from medhelm_spark.adaptation.telling import asked_stems, stem
 from medhelm_spark.adaptation.words import any_of
 
 _DRAWN = re.compile(rf"\b(?:{any_of('so')})\b,? (?!far\b|that\b)(?=[^.!?\n]{{2,120}}[.!]?\Z)")
@@ -43,13 +44,22 @@ _LOOSE_LABEL_NEXT = re.compile(
     r"|aka|ie|=)"
     r" (?:option |answer |letter )?\(?(?P<last>[a-z])\)?[.!]?\Z"
 )
+_THERE_IS = re.compile(
+    r"\W{0,4}there (?:is|are|was|were) (?:(?:currently|clearly|really|still|indeed) )?"
+    r"(?:(?P<no>no|not an?y?)|an?|some|clear|good|strong) (?:[\w-]+ ){0,2}?"
+    r"(?P<noun>need|role|place|reason|evidence|difference|association|benefit|link|relation\w*"
+    r"|effect"
+    r"|correlation|advantage|indication|risk|impact|influence|increase|decrease|connection)\b"
+)
 _NUMBER = "first|second|third|fourth|fifth|last|1st|2nd|3rd|4th|5th"
 _ORDINAL = re.compile(
     rf"(?:\b(?P<before>{_NUMBER}) (?:option|answer|alternative|one|(?<!first )choice"
     r"|of the (?:list|options|choices|answers|(?P<all>three|four|five))(?=[.!]?\Z))"
     r"|\b(?:option|answer|choice|number) (?:number )?(?P<after>one|two|three|four|five|[1-5])"
     rf"|\A\W{{0,4}}(?:(?:the|no\.?|number) ?)?(?P<alone>{_NUMBER}|[1-5])(?=\W{{0,4}}\Z))"
-    r"(?=[.,;!)\n]|\Z| (?:is (?:the )?(?:correct|right|best|answer)|because|since|as|given)\b)"
+    r"(?=[.,;!)\n]|\Z| [–—-]| (?:ist|est|es|é|è|is|är|jest|है|सही) (?:richtig|korrekt|correct\w"
+    r"|exacte|juste|corret\w|corrett\w|giust\w|juist|r[aä]tt|prawid[lł]ow\w|poprawn\w|है)"
+    r"| सही है| (?:is (?:the )?(?:correct|right|best|answer)|because|since|as|given)\b)"
 )
 _CONCLUSION_HEADING = re.compile(
     r"^[^\w\n]{0,4}(?:(?:the|my|final|overall|clinical|brief|in|step \d:?) ){0,2}(?:conclusions?"
@@ -222,12 +232,20 @@ def _loose_label(reply: Reply) -> str | None:
 
 def _in_words(reply: Reply) -> str | None:
     words = _WORDS & reply.options.texts.keys()
-    word = said(reply.low, words) if len(words) > 1 else None
+    word = said(reply.low, words) or _echoed(reply) if len(words) > 1 else None
     bracketed = _BRACKETED_WORD.search(reply.low)
     if word is None and bracketed and bracketed[1] in words:
         word = bracketed[1]
     is_listed = word and not (word == "maybe" and word in reply.options.added)
     return reply.options.texts[word] if word and is_listed else None
+
+
+def _echoed(reply: Reply) -> str | None:
+    """Yes or no to "Is there a role?" by "There is no role", with the question's own noun."""
+    echo = _THERE_IS.match(reply.low)
+    if echo is None or stem(echo["noun"]) not in asked_stems(reply.asks.question):
+        return None
+    return "no" if echo["no"] else "yes"
 
 
 def _by_number(reply: Reply) -> str | None:

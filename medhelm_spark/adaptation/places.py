@@ -1,0 +1,42 @@
+"""Places of options in other languages in English: "the second option" for "die zweite Antwort"."""
+
+import re
+
+_NOUN = (
+    r"(?:antwort(?:m[oö]glichkeit)?|option|aussage|m[oö]glichkeit|proposition|r[eé]ponse|opci[oó]n"
+    r"|respuesta|alternativa|opzione|risposta|optie|antwoord|odpowied[zź]|opcj[aęi]"
+    r"|alternativet?|svaret?|op[cç][aã]o|resposta|विकल्प|उत्तर)"
+)
+_PLACES = {
+    "first": r"erste[nrs]?|premi[eè]re?|primer[ao]?|prim[ao]|primeir[ao]|eerste|pierwsz\w{1,2}"
+    r"|f[oö]rsta|पहल[ाेी]",
+    "second": r"zweite[nrs]?|deuxi[eè]me|seconde|segund[ao]|second[ao]|tweede|drug[aąi]\w?|andra"
+    r"|दूसर[ाेी]",
+    "third": r"dritte[nrs]?|troisi[eè]me|tercer[ao]?|terz[ao]|terceir[ao]|derde|trzeci[aąe]?\w?"
+    r"|tredje|तीसर[ाेी]",
+    "fourth": r"vierte[nrs]?|quatri[eè]me|cuart[ao]|quart[ao]|vierde|czwart\w{1,2}|fj[aä]rde"
+    r"|चौथ[ाेी]",
+}
+_WHERE = tuple(
+    (
+        place,
+        re.compile(
+            rf"(?<!\w)(?:(?:die|der|das|den|la|le|el|il|de|het|den|det|a|o) )?"
+            rf"(?:(?:{words}) {_NOUN}|{_NOUN} (?:{words}))(?!\w)",
+            re.IGNORECASE,
+        ),
+    )
+    for place, words in _PLACES.items()
+)
+_HINT = re.compile(_NOUN, re.IGNORECASE)
+_LONGEST = 2_000
+"""Characters of a text that is looked at."""
+
+
+def with_english_places(text: str) -> str:
+    """The text with "the second option" for the same in another language."""
+    if len(text) > _LONGEST or not _HINT.search(text):
+        return text
+    for place, pattern in _WHERE:
+        text = pattern.sub(f"the {place} option", text)
+    return text
