@@ -102,7 +102,9 @@ WORST_ANSWER = re.compile(
     rf"{_TO_LINK}"
 )
 IS_WORST = re.compile(
-    rf"\b(?:{_BE}) (?:(?:the|la|le|el|il|die|der|das|a|o) (?:{_WORST}|exception)"
+    rf"\b(?:{_BE}) (?:(?:the|la|le|el|il|die|der|das|a|o) (?:{_WORST}|exception|odd (?:one"
+    rf"|man)(?: out)?"
+    r"|outlier|intruder)"
     rf"|{any_of('harmful')})\b"
 )
 CALLED_WORST = re.compile(
@@ -117,6 +119,9 @@ IS_RIGHT = re.compile(
     r"|describes|accounts)|would be appropriate(?=[.!])"
     r"|(?:is the only|only) \w+ (?:that|which) (?:fits|works|applies|explains)"
     rf"|(?<!\n)it is(?=[.!]|\Z)|(?:is|does|fits)(?=[.!])|makes (?:the )?most sense"
+    r"|is the (?:drug|treatment|therapy|agent|test|investigation|procedure|method|step"
+    r"|antibiotic) of"
+    r" choice(?= (?:here|in this)\b)"
     r"|is the (?:\w+ ){1,2}with the (?:best|strongest|most|highest|greatest) [^.;,!?]{1,40}(?=[.!])"
     r"|stands out as the|is the one(?=[.!]))|(?:是|为)?最?(?:正确|佳选|合适|恰当)"
     r"|सही (?:उत्तर |विकल्प |जवाब )?है"
@@ -297,6 +302,8 @@ _SORRY = (
     r"|urs[aä]kta|entschuldig\w*|verzeihung|pardon|d[eé]sol[eé]e?|perd[oó]n|disculp\w*|lo siento"
     r"|scusa\w*|przepraszam|desculp\w*|sorry|r[aä]ttelse|korrektur|korrigiere|correcci[oó]n"
     r"|correzione|corre[cç][aã]o|correctie|korekta|besser gesagt|vielmehr|plut[oô]t|mejor dicho"
+    r"|oder (?:nein|doch|vielmehr)|o meglio|eller (?:snarare|nej)|ou plut[oô]t|o m[aá]s bien"
+    r"|of (?:beter|nee)|albo nie|lub raczej"
     r"|anzi|of liever|r[aä]ttare sagt|a raczej|ou melhor|माफ़? ?करें|क्षमा करें)"
 )
 _TAKE_BACK_ELSEWHERE = (
@@ -310,8 +317,10 @@ AFTER_ALL = re.compile(
     rf"\b(?:{_DISCARD}|{_SORRY}|replac(?:e|ing) (?:it|that|this|my \w+(?: \w+)?) (?:with|by)"
     r"|on (?:(?:second|another) (?:thoughts?|look|reading)|reflection|further thought"
     r"|review|(?:a )?closer (?:look|inspection|reading))|oops|or rather|correction|actually|wait"
-    r"|edit|revised|(?:i )?meant?(?: to (?:say|write|type|put|answer))?|"
-    r"(?<!n't )(?<!not )(?<!never )(?:chang(?:e|ed|ing)|revis\w+|correct\w*) (?:it |that |this "
+    r"|edit|revised|(?:i )?meant?(?: to (?:say|write|type|put|answer))?"
+    r"|(?<!n't )(?<!not )(?<!never )(?<!considered )(?<!tempted to )(?<!thought of )"
+    r"(?<!thought about )"
+    r"(?:chang(?:e|ed|ing)|revis\w+|correct\w*) (?:it |that |this "
     r"|my (?:\w+ )?\w+ )?(?:from \S{1,20} )?to"
     r"|switch to(?:(?<=\bme switch to)|(?<=\bi switch to)|(?<=\bi'll switch to))"
     r"|(?:correct|revise) (?:that|this|it|myself)(?=[:,])|let me (?:correct|revise)(?=:)"
@@ -324,7 +333,7 @@ AFTER_ALL = re.compile(
     r"|(?<= [–—-] hmm))"
     r"|(?:(?<=[.!?,;–—-] )|(?<=\()|(?<=\boh )|(?<=[–—]))(?:no|nej|nein|nee|nie|non|n[aã]o|नहीं)"
     rf"(?=,)),?:? (?:(?:{_SORRY}|sorry|no|rather|wait|on balance|overall|more likely"
-    rf"|probably),? )?(?:it(?:'s| is) )?"
+    rf"|probably|doch|lieber|je voulais dire|quiero decir|voglio dire),? )?(?:it(?:'s| is) )?"
     r"|(?<=\w )(?:->|→|⇒) ?"
 )
 RETRACTED = re.compile(
@@ -354,8 +363,8 @@ HEADING = re.compile(r"[\"')\]]{0,4}\s?[:–—-]\s")
 DOUBT_NEXT = re.compile(
     r"[\"')\]]{0,3}(?:\.\.\.?|…|\s?[–—]|\s-)\s?(?:hmm+|wait|no|well|actually|or|let me)\b"
 )
-MARK = re.compile(r"(?P<tick>[✓✔✅☑]|\[x\])|[✗✘❌✖]|\[ \]")
-TICK = re.compile(r"[✓✔✅☑]|\[x\]")
+MARK = re.compile(r"(?P<tick>[✓✔✅☑🟢]|\[x\])|[✗✘❌✖🔴]|\[ \]")
+TICK = re.compile(r"[✓✔✅☑🟢]|\[x\]")
 POINTED_AT = re.compile(
     r"(?:[←⬅⇐👈]|(?<!-)<-{1,2})[^\w\n]{0,6}(?:(?:this(?: one)?|here|correct|right|best"
     r"|(?:the |my )?(?:\w+ )?(?:answer|choice|pick))\b)?[^\w\n]{0,6}$"

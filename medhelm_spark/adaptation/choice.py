@@ -49,7 +49,7 @@ from medhelm_spark.adaptation.plain_text import plain
 from medhelm_spark.adaptation.referring import referred
 from medhelm_spark.adaptation.reply import Reply, asked_in, asks_of
 from medhelm_spark.adaptation.settled import settled
-from medhelm_spark.adaptation.stance_words import TOPIC
+from medhelm_spark.adaptation.stance_words import OPEN_AFTER, TOPIC
 from medhelm_spark.adaptation.statements import (
     Certainty,
     agreed,
@@ -119,6 +119,7 @@ def _normal(text: str, options: Options, *, is_cut: bool) -> str:
     """The plain text with the options' own words where it writes them in another way."""
     reply = own.OFFER.sub("", own.SPEAKER.sub("", plain(text)), count=1)
     reply = own.CLOSING_OFFER.sub("", own.OFFER_ELSEWHERE.sub("", reply)).strip()
+    reply = own.RANGE.sub(_all_of, reply)
     reply = spelled_out(with_english_places(reply), tuple(options.texts))
     reply = options.with_lists(options.with_numbers(options.with_spelling(reply)))
     if {"yes", "no"} <= options.texts.keys():
@@ -126,6 +127,12 @@ def _normal(text: str, options: Options, *, is_cut: bool) -> str:
     if options.are_numbers:
         reply = _without_numbering(own.GRADE.sub("", reply))
     return options.completed(reply) if is_cut else reply
+
+
+def _all_of(match: re.Match[str]) -> str:
+    """The labels of a range: "A, B, C" for "A–C"."""
+    labels = [chr(sign) for sign in range(ord(match[1]), ord(match[2]) + 1)]
+    return ", ".join(labels) if len(labels) > len("AB") else match[0]
 
 
 def _begun_object(text: str) -> re.Match[str] | None:
@@ -242,7 +249,7 @@ def _read(reply: Reply) -> str | None:
         rest = Reply(after, reply.options, is_cut=reply.is_cut, asks=reply.asks)
         if result := _strongest(rest) or settled(rest):
             return result
-        if reply.is_cut:
+        if reply.is_cut or OPEN_AFTER.search(rest.low):
             return None
     return _strongest(_after_taken_back(reply) or reply)
 

@@ -68,6 +68,11 @@ CLOSING_OFFER = re.compile(
     r"|help|discuss))\b[^\n]{0,240}\Z",
     re.IGNORECASE,
 )
+RANGE = re.compile(
+    r"(?<![\w'-])\(?([A-E])\)? ?(?:[–-]|to|through|bis) ?\(?([A-E])\)?(?= (?:are|were|all|can|do"
+    r"|have"
+    r"|cause|belong|is|sind|sont|son|zijn|s[aą]|är|alle|gehören)\b)"
+)
 OBJECT_BEGUN = re.compile(r"[{\[]\s{0,80}[{\"'][^}]{0,4000}\Z")
 LONGEST_BEGUN = 1 + 80 + 1 + 4000
 MEMBER = re.compile(r"[{\"'][^\"'\n{}]{1,60}[\"']\s{0,20}:|\{\s{0,80}\"")
@@ -101,7 +106,7 @@ DRAWN_WHERE_CUT = re.compile(
     r"(?:\b(?:so|thus|hence|therefore|consequently),? (?:this|it|that|she|he|the [\w ]{3,20}?)"
     r" (?:is|must be|has to be|has)|\b(?:this|that|which)(?: only)? leaves(?: us with)?"
     r"|\bleaving|\bwe are left with|\b(?:this|it|that) (?:can only|must) be|⇒|∴)"
-    r"(?: only| with)? (?=[\w\"'(])"
+    r"(?: only)?(?: treated| managed| given| started)?(?: with| on)? (?=[\w\"'(])"
 )
 ARROW_TO_LABEL = re.compile(r"(?:->|=>|→|⇒) ?\(?([A-J])\)?\Z")
 BEGUN_LINE = re.compile(r"[a-zß-ÿ]{2}")

@@ -254,7 +254,7 @@ def _is_compared(reply: Reply, named: NamedOption) -> bool:
         return False
     if _is_out_of_order(reply, named):
         return True
-    rest = reply.low[named.end :]
+    rest = reply.text[named.end :]
     return not _is_subject_of_lines(reply) and any(
         len(_others_in(reply, sentence, named)) > 1 for sentence in patterns.SENTENCE.split(rest)
     )
@@ -274,8 +274,13 @@ def _is_subject_of_lines(reply: Reply) -> bool:
 
 def _others_in(reply: Reply, sentence: str, named: NamedOption) -> set[str]:
     """The other options that a sentence names, by their texts or their labels in brackets."""
-    by_text = {of for text, of in reply.options.longest_first if text in sentence}
-    by_label = {of for label, of in reply.options.labels.items() if f"({label.lower()}" in sentence}
+    low = sentence.lower()
+    by_text = {of for text, of in reply.options.longest_first if text in low}
+    by_label = {
+        of
+        for label, of in reply.options.labels.items()
+        if f"({label.lower()})" in low or (label != "A" and f" {label} " in f" {sentence} ")
+    }
     return (by_text | by_label) - {named.result}
 
 

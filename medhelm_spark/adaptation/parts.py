@@ -36,9 +36,11 @@ _DENIED_BEFORE = re.compile(
     r"|inte|bez|nie|sem|n[aã]o)\b[^.;:!?]{0,40}\Z|n't\b[^.;:!?]{0,40}\Z"
 )
 _DENIED_AFTER = re.compile(
-    r"[^.;:!?]{0,60}?(?:\b(?:not|never|absent|excluded|spared|normal|unaffected|negative"
+    r"[^.;:!?]{0,60}?(?:\b(?:not|never|absent|excluded|spared|normal|unaffected|negative|patent"
+    r"|intact|clear|free|uninvolved|unremarkable"
     r"|unnecessary|contraindicated|wrong)\b|n't\b)"
 )
+_VERB = re.compile(r" (?:is|are|was|were|has|have|can|does|[a-z]{3,}s)\b")
 _ASIDE = re.compile(r"\b(?:would|could|might|may|if|unless|later|reserve|only when)\b")
 _OPEN = re.compile(r"\?|\b(?:or|versus|vs|but|than|while|whereas|option|choice)\b")
 _STOP = re.compile(r"[.;:!?\n–—](?=\s|\Z)|\s[–—-]\s")
@@ -145,7 +147,9 @@ def _are_joined(low: str, affirmed: list[_Mention]) -> bool:
     """Whether the affirmed parts stand together in one clause that leaves nothing open."""
     pairs = pairwise(affirmed)
     are_beside = all(
-        it.sentence == other.sentence and _GAP.fullmatch(low, it.end, other.start)
+        it.sentence == other.sentence
+        and _GAP.fullmatch(low, it.end, other.start)
+        and not ("(" in low[it.end : other.start] and _VERB.match(low, other.end))
         for it, other in pairs
     )
     return are_beside and not _OPEN.search(low)

@@ -22,6 +22,8 @@ _SUBJECT = (
 _STOP = r"[\"')\]]{0,3}(?:\Z|\s?[.,;:!\n。]|\s[–—-]|\s(?:because|since)\b)"
 _NO = (
     rf"(?:(?:{_HEDGE}|of course|perhaps|sadly|unfortunately),? )?not(?: really| at all)?"
+    r"|(?:i'm|i am) afraid not|(?:quite|on|just) the (?:contrary|opposite|reverse)|far from it"
+    r"|no chance"
     rf"|{_HEDGE} no|not (?:very |so |at all )?likely"
     rf"|{_SUBJECT}?not (?:indicated|needed|required|necessary|warranted)(?: here)?"
     rf"|(?:very |highly |quite |rather |most |{_SUBJECT}){{0,2}}unlikely"

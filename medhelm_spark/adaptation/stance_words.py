@@ -27,7 +27,10 @@ SHARED = re.compile(
     r"|i|that|this|so|thus)\b)[\w'-]+ ){0,4}"
 )
 AFFIRMED = re.compile(
-    r"\b(?:no|without|little) (?:\w+ )?(?:doubt|question)\b|\bnot (?:only|just|merely"
+    r"\b(?:no|without|little) (?:\w+ )?(?:doubt|question)\b|(?:n't|\bnot|\bnever) hesitate to\b"
+    r"|\bno (?:better|safer|other) (?:choice|option|answer|drug|test|candidate) (?:here )?than\b"
+    r"|\b(?:nobody|no one|none) (?:would|could|can) (?:argue|object|decide) against\b"
+    r"|\bnot (?:only|just|merely"
     r"|(?:[\w%]+ )?(?:sure|certain))\b"
     r"|(?:n't|\b(?:cannot|not|no))\b[^.;]{0,24}\b(?:reason|way|doubt) (?:not|but|except)\b"
     r"|\b(?:no|any) reason not\b"

@@ -52,7 +52,7 @@ _ENGLISH = _Words(
     r"|(?:stay|stick)(?:ing)? with|(?:i'd|i'll|i would|i will|i|\A) (?:mark"
     r"|vote(?: for)?|take)(?= \W?\w\b)|\Amark|(?:put|bet|place) (?:my|the|good) (?:money|bets?"
     r"|vote) on"
-    r"|if (?:i|we) (?:must|had to|have to|were to|need to|really had to) (?:choose|pick|guess"
+    r"|if (?:i|we) (?:must|had to|have to|were to|need to|really had to) (?:choose|pick|guess|bet"
     r"|decide"
     r"|commit)(?: one)?,?|(?:switched|switching|changed|changing) to"
     r"|this falls (?:under|into)(?! (?:the )?[\w-]+ (?:to|in)\b)"
