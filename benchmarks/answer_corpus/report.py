@@ -33,6 +33,7 @@ _SETS: Mapping[str, Iterable[Written]] = {
     "ninth": from_file("ninth"),
     "tenth": from_file("tenth"),
     "eleventh": from_file("eleventh"),
+    "reworded": from_file("reworded"),
     "unseen": from_file("unseen"),
 }
 
@@ -204,9 +205,11 @@ def report(parts: list[Measured]) -> str:
         "kinds were mended in version 12, by principles. The\n"
         "eleventh set: its author had seen neither the reader nor the other sets, and worded "
         "replies so that they mislead; version 12 read\n150 of 222 right, 18 as another option, 1 "
-        "where none is, and left 53 unread. Nothing is mended by it yet, but its failures were "
-        "looked at. So "
-        "none\nof these rows measures the reader. A set that does is called `unseen`: its author "
+        "where none is, and left 53 unread; then its kinds were mended in version 13. The\n"
+        "set `reworded` is of the author of version 13: replies of the same kinds, in two parts. "
+        "Before they were mended, the reader of\nthat moment read 116 of 147 and 106 of 138 right, "
+        "3 and 7 as another option, 1 and 1 where none is, and left 27 and 24 unread.\nSo none "
+        "of these rows measures the reader. A set that does is called `unseen`: its author "
         "has seen neither the reader nor the other\nsets, and nobody mends by it. Where there is "
         "no such row, there is "
         "no such set at present.\n\n"

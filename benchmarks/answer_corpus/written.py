@@ -12,7 +12,8 @@ version 8, and was then mended by in version 9; `seventh` measured version 9 in 
 was then mended by in version 10, and `eighth` version 10, mended by in version 11. `ninth` measured
 version 11 before its release, and was then mended by too; `tenth` measured version 11, and its
 kinds were mended in version 12. `eleventh` measured version 12 too, with replies that are worded to
-mislead; nothing is mended by it yet, but its failures were looked at. `unseen`, which measures version 12, is a set by which nobody mends:
+mislead, and its kinds were mended in version 13; `reworded` is of the author of version 13: replies
+of the same kinds, each part measured before it was mended. `unseen` is a set by which nobody mends:
 where `unseen.jsonl` is there, its author has seen neither the reader nor the other sets. Whoever
 has read it writes another set first.
 """

@@ -222,7 +222,8 @@ SENTENCE = re.compile(r"[.!?](?<!\b\w\.)(?=\s+\S)|\n")
 CONDITION = re.compile(rf"\b(?:{any_of('condition')})\b")
 TURN = re.compile(r"\b(?:wait|actually|however|but|instead|on reflection|hmm|no,|correction)\b")
 ASKS_FOR_WORST = re.compile(
-    rf"\b(?:except|excepto|exceto|sauf|au[sß]er|tranne|not|n't|least|nicht|kein\w*|no (?:es|est|se"
+    rf"\b(?:except(?:ion)?|odd one|excepto|exceto|sauf|au[sß]er|tranne|not|n't|least|nicht|kein\w*"
+    rf"|no (?:es|est|se"
     rf"|deb)|n[aã]o|pas|non(?!-)|{_WORST}|{any_of('harmful')})\b|n't\b"
 )
 CLOSING_LINE = re.compile(
@@ -279,6 +280,13 @@ CELL_WRONG = re.compile(
     r"|(?:very |highly )?unlikely|(?:less|least|not) likely|improbable"
     rf"|implausible|does(?: not|n't) fit|poor fit|no match|inconsistent)(?: (?:answer|choice"
     rf"|option))?(?:\W*|{_REMARK})"
+)
+NO_DOUBT = re.compile(
+    r",? (?:no (?:doubt|question)|without (?:a |any )?(?:doubt|question)|for sure|hands down"
+    r"|of course"
+    r"|definitely|ohne (?:jeden )?zweifel|sans (?:aucun )?doute|sin (?:ninguna )?duda|senza dubbio"
+    r"|zonder (?:enige )?twijfel|bez w[aą]tpienia|utan tvekan|sem d[uú]vida)[.!]{0,3}\Z",
+    re.IGNORECASE,
 )
 FINAL_HEADING = re.compile(
     r"[^\w\n]{0,6}(?:\d{1,2}[.)] )?(?:(?:my|the|final|correct|best|overall|finale?"

@@ -93,7 +93,7 @@ def last_line(reply: Reply) -> NamedOption | None:
         start = begin  # the full stop of a label ends no sentence
     if reply.text.endswith("?") or len(_listed(reply)) > 1 or _is_in_list(reply, begin):
         return None
-    last = reply.text[start:]
+    last = patterns.NO_DOUBT.sub("", reply.text[start:])
     is_ended = (
         start <= begin
         or reply.text[:start].endswith("?")

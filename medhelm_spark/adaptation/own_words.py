@@ -92,9 +92,9 @@ def _said(words: list[str], reply: Reply, *, is_drawn: bool) -> str | None:
     others: list[list[str]] = []
     for text, result in reply.options.longest_first:
         own = _words(text)
-        places = [_place(word, words) for word in own]
-        if own and None not in places:
-            held[result] = frozenset(place for place in places if place is not None)
+        found = [place for word in own if (place := _place(word, words)) is not None]
+        if own and len(found) == len(own):
+            held[result] = frozenset(found)
         else:
             others.append(own)
     if not held:

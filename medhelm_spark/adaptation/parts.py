@@ -26,7 +26,8 @@ _JOINS = re.compile(
 _GAP = re.compile(
     r"[\s,+&/()\"'-]*(?:(?:and|plus|with|as well as|also|additionally|together|on top of|combined"
     r"|along|added to|followed by|then|via|an?|the|component|of|in|relay|at|both|by|due to|caused"
-    r"|complicated|concomitant|concurrent|superimposed|associated|given|und|sowie|mit|et|avec|y|con"
+    r"|complicated|concomitant|concurrent|superimposed|that|this|in addition|besides|furthermore"
+    r"|moreover|even|finally|associated|given|und|sowie|mit|et|avec|y|con"
     r"|e|met|en|i|oraz|z|och|med|com|its|their"
     r"|das|der|die|den|dem|la|le|les|el|los|las|il|lo|het|de|os|ett|det)[\s,+&/()\"'-]*){0,6}"
 )

@@ -21,7 +21,9 @@ _WHERE = tuple(
     (
         place,
         re.compile(
-            rf"(?<!\w)(?:(?:die|der|das|den|la|le|el|il|de|het|den|det|a|o) )?"
+            rf"(?<!\w)(?<!\bmeine )(?<!\bmeiner )(?<!\bma )(?<!\bmi )(?<!\bmia )(?<!\bmijn )"
+            rf"(?<!\bmin )(?<!\bminha )(?<!\bmojej )"
+            rf"(?:(?:die|der|das|den|la|le|el|il|de|het|den|det|a|o) )?"
             rf"(?:(?:{words}) {_NOUN}|{_NOUN} (?:{words}))(?!\w)",
             re.IGNORECASE,
         ),

@@ -114,7 +114,7 @@ def _left(reply: Reply, found: list[TakenOptions]) -> str | None:
     if len(everything) < _FEWEST or len(left) != 1 or _are_words(reply):
         return None
     stated = {one for it in found if it.stance >= Stance.DISCUSSED for one in it.results}
-    is_said = left <= stated or words.LEFT.search(reply.low, found[-1].start)
+    is_said = left <= stated or words.LEFT.search(reply.low, found[-1].start) is not None
     is_said = is_said or _are_denied_at_once(reply, found, denied)
     return left.pop() if is_said else None
 

@@ -40,6 +40,8 @@ _LOOSE_LABEL_NEXT = re.compile(
     r"|all the way"
     r"|seems (?:right|best|correct|most likely))\W{0,4}\Z"
     r"|\A\W{0,4}(?:def|gotta be|must be|opt)\.? \(?(?P<short>[a-z])\)?(?: then)?\W{0,4}\Z"
+    r"|\A\W{0,4}[a-j]\W{1,5}(?:no|nope|wrong|nein|non|nej|nee"
+    r"|nie)\W{1,3}\(?(?P<other>[a-j])\)?\W{0,3}\Z"
     r"|[\w)](?:,|;|:| [–—-]| →| ->) ?(?:so|i\.e\.,?|thus|hence|therefore|that's|meaning|which is"
     r"|aka|ie|=)"
     r" (?:option |answer |letter )?\(?(?P<last>[a-z])\)?[.!]?\Z"
