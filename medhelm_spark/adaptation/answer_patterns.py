@@ -176,7 +176,8 @@ DENIED_BEFORE = re.compile(
     r"|n't\b"
 )
 LEAD = re.compile(
-    r"\A(?!in?correct|wrong|not|neither|less|least|second|alternative|other|worst)"
+    r"\A(?!in?correct|wrong|not|neither|less|least|second|third|2nd|3rd|next|runner|initial"
+    r"|previous|reject|exclud|against|alternative|other|worst)"
     r"[^\W\d_]{2,30}(?: [^\W\d_]{2,30}){0,2} ?: ?"
     r"|\Aanswer (?=\W{0,2}\w\W{0,3}\Z)"
     r"|\A(?=[^\W\d_]{1,30}(?: [^\W\d_]{2,30}){3,9} ?:)(?=[^:\n]{0,120}\b(?:overall|final"
@@ -220,7 +221,7 @@ SENTENCE_TURN = re.compile(rf"(?:[.!?…][\"')\]]{{0,2}}\s|\n){_TURNING}")
 UNREAL = re.compile(r"\b(?:if|unless|or|" + any_of("condition") + r")\b")
 SENTENCE = re.compile(r"[.!?](?<!\b\w\.)(?=\s+\S)|\n")
 CONDITION = re.compile(rf"\b(?:{any_of('condition')})\b")
-TURN = re.compile(r"\b(?:wait|actually|however|but|instead|on reflection|hmm|no,|correction)\b")
+TURN = re.compile(r"\b(?:wait|actually|however|but|instead|on re-?\w+|hmm|no,|correction)\b")
 ASKS_FOR_WORST = re.compile(
     rf"\b(?:except(?:ion)?|odd one|excepto|exceto|sauf|au[sß]er|tranne|not|n't|least|nicht|kein\w*"
     rf"|no (?:es|est|se"
@@ -322,7 +323,8 @@ _TAKE_BACK_ELSEWHERE = (
     r"|enganei-me|me enganei|errei|corrijo"
 )
 AFTER_ALL = re.compile(
-    rf"\b(?:{_DISCARD}|{_SORRY}|replac(?:e|ing) (?:it|that|this|my \w+(?: \w+)?) (?:with|by)"
+    rf"\b(?:on re-?(?:reading|checking|thinking|viewing|examination|consideration)|{_DISCARD}"
+    rf"|{_SORRY}|replac(?:e|ing) (?:it|that|this|my \w+(?: \w+)?) (?:with|by)"
     r"|on (?:(?:second|another) (?:thoughts?|look|reading)|reflection|further thought"
     r"|review|(?:a )?closer (?:look|inspection|reading))|oops|or rather|correction|actually|wait"
     r"|edit|revised|(?:i )?meant?(?: to (?:say|write|type|put|answer))?"

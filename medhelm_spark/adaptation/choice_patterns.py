@@ -65,7 +65,7 @@ CLOSING_OFFER = re.compile(
     r"|should you (?:want|have|need)|if you(?:'d| would)? (?:want|like|have|need)[^.!?\n]{0,60}?,"
     r" (?:let me|i can|i could|just ask|feel free)|(?:please )?don't hesitate|happy to (?:explain"
     r"|go"
-    r"|help|discuss))\b[^\n]{0,240}\Z",
+    r"|help|discuss))\b(?![^\n]{0,240}\b(?:answer (?:is|would)|(?:is|:) \W?[A-J]\b))[^\n]{0,240}\Z",
     re.IGNORECASE,
 )
 RANGE = re.compile(

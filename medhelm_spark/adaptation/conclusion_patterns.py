@@ -106,6 +106,10 @@ _SO = (
     r"|par [eé]limination|per esclusione|som slutsats|综上|所以|因此|故)"
 )
 SO = re.compile(rf"(?:\A|[^\w]){_SO}(?![a-zà-ÿ])[^.;!?]{{0,80}}?[ ,:\"'(]{{0,3}}\Z")
+LOWER = re.compile(
+    r"\b(?:runner-?up|second|third|fourth|2nd|3rd|4th|next|alternativ\w+|differentials?|others?"
+    r"|less likely|against|plan b)[\w' -]{0,24}: ?[\"'(]{0,2}\Z(?<!top differential: )"
+)
 ARROW_LAST = re.compile(r"(?:->|→|⇒) ?[\"'(]{0,2}\Z")
 OF_CASE = re.compile(
     r"\b(?:(?:this|our|the|her|his) (?:patient|case|child|man|woman|girl|boy|picture|question|one)"

@@ -291,7 +291,7 @@ def _stand(reply: Reply, start: int, stop: int, options: list[NamedOption]) -> _
     is_other = own.OTHER.search(reply.low, start, first.start)
     if is_other or own.ASIDE_CLAUSE.match(clause) or own.ASIDE_BEFORE.search(before):
         return _Stand.ASIDE
-    if own.ASIDE_AFTER.match(after):
+    if own.ASIDE_AFTER.match(after) or own.LOWER.search(before):
         return _Stand.ASIDE
     is_subject = own.FITS.match(after) or (own.SO.search(before) and own.PREDICATE.match(after))
     return _Stand.NAMED if own.CLAUSE_ENDS.match(after) or is_subject else _Stand.ASIDE

@@ -406,6 +406,9 @@ def _ticked_inline(reply: Reply) -> NamedOption | None:
     ]
     if None in named or len({option.result for option in named if option}) == 1:
         return None
+    crossed = [option for option, mark in zip(named, marks, strict=True) if not mark["tick"]]
+    if reply.asks.for_exception and len(crossed) == 1 and len(marks) > _FEWEST_MARKS:
+        return crossed[0]
     return agreed(
         [option for option, mark in zip(named, marks, strict=True) if option and mark["tick"]]
     )

@@ -33,6 +33,12 @@ _BETWEEN_ITEMS = re.compile(r",(?: and\b)?|;|&|\+|\band\b|\bplus\b")
 _NUMBER = re.compile(r"(?<![\w.,/-])(?:\d{1,9}\.\d{1,9}|\.?\d{1,9})(?![\w/]|[.,]\d|-\d)")
 _DIGIT = re.compile(r"\d")
 _SHARE = re.compile(r"(?:about |roughly |approximately |~ ?)?(\d{0,9}\.?\d{1,9}) ?(%)?")
+_LAST_DENIED = re.compile(
+    r"[- ]?(?: ?(?:is|are|was|were|being))?(?: ?\w+)? ?(?:\bnot\b|n't\b|\bno longer\b|negative\b"
+    r"|absent\b|spared\b|normal\b|excluded\b|patent\b)",
+    re.IGNORECASE,
+)
+"""After a list: what denies its last item, "aspirin and heparin, warfarin is not needed"."""
 _BOTH = re.compile(r"both (?=\S.{0,200} and )")
 _NEGATION = re.compile(
     r"\b(?:not?|never|neither|nor|none|cannot|except|avoid|against|unlike|exclude\w*|eliminat\w+"
@@ -132,6 +138,8 @@ class Options:
         written = {_items(option): option for option in self.texts}
 
         def canonical(match: re.Match[str]) -> str:
+            if _LAST_DENIED.match(text, match.end()):
+                return match[0]
             items = _items(match[0].lower())
             return written[items] if items in self.lists else match[0]
 

@@ -15,7 +15,7 @@ _LONGEST, _MOST_WORDS, _FEW = 400, 26, 7
 _ENOUGH = 3
 """Words of an option after which words of other options beside them do not matter."""
 _WORD = re.compile(r"[^\W_]+(?:'s)?")
-_DRAWN = re.compile(r"(?:→|->|=>|⇒|∴|\b(?:so|therefore|thus|hence|i\.e\.),?)\s*")
+_DRAWN = re.compile(r"(?:→|->|=>|⇒|∴|\b(?:so|therefore|thus|hence)\b,?|\bi\.e\.,?)\s*")
 _SENTENCE = re.compile(r"(?:(?<=\w\w)|(?<= \d))[.!?](?:\s|\Z)|\n|, (?=which|because|since|as )")
 _DENIES = re.compile(
     r"\b(?:not?|never|neither|nor|none|cannot|rather|instead|than|except|or|versus|vs|if|unless"
@@ -88,10 +88,12 @@ def _words(text: str) -> list[str]:
 
 def _said(words: list[str], reply: Reply, *, is_drawn: bool) -> str | None:
     """The only option all of whose words are there, or the longest one of those."""
+    texts = [(_words(text), result) for text, result in reply.options.longest_first]
+    common = set.intersection(*(set(own) for own, _ in texts)) if texts else set()
     held: dict[str, frozenset[int]] = {}
     others: list[list[str]] = []
-    for text, result in reply.options.longest_first:
-        own = _words(text)
+    for whole, result in texts:
+        own = [word for word in whole if word not in common]
         found = [place for word in own if (place := _place(word, words)) is not None]
         if own and len(found) == len(own):
             held[result] = frozenset(found)

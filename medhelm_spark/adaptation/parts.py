@@ -18,7 +18,7 @@ from medhelm_spark.adaptation.reply import Reply
 
 _LONGEST = 300
 """Characters of a reply that is looked at."""
-_SHORTEST = 3
+_SIGN = re.compile(r"\w|[ivx\d]+")
 _JOINS = re.compile(
     r"\s*(?:[,;+&/]|\b(?:and|plus|with|via|followed by|then|due to|caused by|as well as|und|mit|et"
     r"|avec|y|con|e|met|en|i|oraz|och|med|com|और)\b)\s*"
@@ -39,7 +39,7 @@ _DENIED_BEFORE = re.compile(
 _DENIED_AFTER = re.compile(
     r"[^.;:!?]{0,60}?(?:\b(?:not|never|absent|excluded|spared|normal|unaffected|negative|patent"
     r"|intact|clear|free|uninvolved|unremarkable"
-    r"|unnecessary|contraindicated|wrong)\b|n't\b)"
+    r"|unnecessary|no longer|contraindicated|wrong)\b|n't\b)"
 )
 _VERB = re.compile(r" (?:is|are|was|were|has|have|can|does|[a-z]{3,}s)\b")
 _ASIDE = re.compile(r"\b(?:would|could|might|may|if|unless|later|reserve|only when)\b")
@@ -82,7 +82,7 @@ def _made_of(texts: tuple[tuple[str, str], ...]) -> Mapping[str, frozenset[str]]
     made = {result: frozenset(_parts(text)) for text, result in texts}
     sets = [*made.values()]
     is_nested = any(one < other for one in sets for other in sets)
-    is_nested = is_nested and all(len(part) >= _SHORTEST for parts in sets for part in parts)
+    is_nested = is_nested and not any(_SIGN.fullmatch(part) for parts in sets for part in parts)
     return made if is_nested and len({*sets}) == len(sets) else {}
 
 

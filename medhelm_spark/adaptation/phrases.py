@@ -67,9 +67,23 @@ _PROBABLY = (
     r"|troligtvis"
     r"|sannolikt|antagligen|संभवतः|शायद)"
 )
-_YES_ELSEWHERE = rf"{_PROBABLY} (?:ja|schon|oui|s[iíì]|sim|wel|tak|हाँ|हां)|很可能(?:是|会)?"
+_YES_ELSEWHERE = (
+    r"jawohl|nat[uü]rlich|selbstverst[aä]ndlich|auf jeden fall|absolument|certainement|bien s[uû]r"
+    r"|tout à fait|por supuesto|claro(?: que s[ií])?|desde luego|assolutamente(?: s[iì])?"
+    r"|certo(?: che s[iì])?|certamente|zeker(?: wel)?|absoluut|oczywi[sś]cie(?: [zż]e tak)?"
+    r"|jak najbardziej|absolut|sj[aä]lvklart|com certeza|claro que sim|sem d[uú]vida|बिल्कुल|जी हाँ"
+    r"|"
+) + rf"{_PROBABLY} (?:ja|schon|oui|s[iíì]|sim|wel|tak|हाँ|हां)|很可能(?:是|会)?"
 _NO_ELSEWHERE = (
-    rf"{_PROBABLY} (?:nein|nicht|non|pas|no|n[aã]o|nee|niet|nie|nej|inte|नहीं)|可能不(?:是|会)?"
+    r"(?:absolut|sicher|sicherlich|nat[uü]rlich|[uü]berhaupt|gar) nicht|keineswegs|auf keinen fall"
+    r"|keinesfalls|nein, (?:gar|[uü]berhaupt) nicht|(?:absolument|certainement|s[uû]rement) pas"
+    r"|pas du tout|en aucun cas|de ninguna manera|en absoluto|claro que no|por supuesto que no"
+    r"|assolutamente no|per niente|certo che no|affatto|(?:zeker|beslist|absoluut|helemaal) niet"
+    r"|geenszins|bynajmniej(?: nie)?|w [zż]adnym (?:razie|wypadku)|oczywi[sś]cie [zż]e nie"
+    r"|absolut inte|inte alls|sj[aä]lvklart inte|de (?:modo|jeito) (?:algum|nenhum)"
+    r"|claro que n[aã]o"
+    r"|(?:बिल्कुल|हरगिज़) नहीं"
+    rf"|{_PROBABLY} (?:nein|nicht|non|pas|no|n[aã]o|nee|niet|nie|nej|inte|नहीं)|可能不(?:是|会)?"
 )
 _MAYBE_ELSEWHERE = (
     r"eventuell|(?:(?:das|es|dies) ist )?(?:unklar|ungewiss|unsicher|umstritten|nicht eindeutig"

@@ -82,6 +82,7 @@ _OTHER_ANSWER = re.compile(
     r"(?:\b(?:cada|toda|chaque|jede[nrs]?|ogni|elke|ka[zż]d\w{1,2}|varje|wrong|incorrect"
     r"|false|first|initial|original|earlier|old|draft|preliminary|(?:second|next)(?:[- ]best"
     r"| most \w+)?|another|other"
+    r"|2nd|3rd|4th|third|fourth|runner-up|zweite|deuxi[eè]me|segunda|seconda"
     r"|alternative|tempting|(?!model|question|today)\w{2,20}'s|previous|common|plausible"
     r"|next most \w+) |in)\Z"
 )
@@ -124,6 +125,7 @@ _OF_COURSE = re.compile(
     r"[\"')\]]{0,3},? (?:of course|obviously|naturally|nat[uü]rlich|natuurlijk|bien s[uû]r"
     r"|por supuesto|claro|ovviamente|certo|oczywi[sś]cie|s[aå]klart|f[oö]rst[aå]s|é claro)[.!]"
 )
+_OTHERS_SAY = re.compile(r"\b(?:some|many|others?|most|people|students?) [^.;:!?\n]{0,30}\Z")
 _APOLOGY = re.compile(r"\b(?:sorry|apologies|pardon|mistake|meant?|correction|scratch)\b")
 _LABEL_ENDED = re.compile(r"[\"'(\[]{0,3}\w[\"')\]]{0,3}[.!] ")
 _ARROW_LAST = re.compile(r"(?:<-{1,2}|[←⬅⇐👈])[^\w\n]{0,6}(?:the |my )?(?:\w{1,12} )?\Z")
@@ -308,7 +310,10 @@ def _corrections(reply: Reply) -> Iterator[Statement]:
             )  # "A -> B, which is safer", where the reply begins with A
             is_open = reply.is_question(named) or not reply.holds_where_cut(named)
             is_word = named.is_text and match[0].partition(",")[0] in reply.options.texts
-            is_out = is_word or reply.is_left_out(named.start)  # "yes, no, maybe", "all but B"
+            is_out = _OTHERS_SAY.search(reply.low, max(0, match.start() - 40), match.start())
+            is_out = (
+                is_out or is_word or reply.is_left_out(named.start)
+            )  # "yes, no, maybe", "all but B"
             if is_answer and not (is_out or is_open or reply.is_refuted(named)):
                 yield Statement(named, Certainty.FIRM)
 

@@ -115,6 +115,10 @@ def _rows(reply: Reply) -> list[list[str]]:
 def _stated(reply: Reply) -> NamedOption | None:
     """The option in the only row below "Answer", the only one marked, or the most likely one."""
     head, *rows = _rows(reply) or [[]]
+    for row in (head, *rows):
+        is_pair = len(row) == len(("name", "value")) and _OF_ANSWER.fullmatch(row[0])
+        if is_pair and (result := of_cell(row[1], reply.options)):
+            return NamedOption(result, 0, len(reply.low))
     rows = [row for row in rows if len(row) == len(head)]
     if not rows or not reply.options.texts or _is_option(reply, head):
         return None

@@ -53,6 +53,11 @@ _THERE_IS = re.compile(
     r"|effect"
     r"|correlation|advantage|indication|risk|impact|influence|increase|decrease|connection)\b"
 )
+_WEIGHT = re.compile(
+    r"(?<![\w'-])\(?(?P<label>[A-J])\)?[ :=(–-]{1,4}(?:about "
+    r"|~ ?)?(?P<weight>\d{1,3}(?:\.\d{1,3})?) ?%"
+)
+_FEWEST_WEIGHTS = 3
 _NUMBER = "first|second|third|fourth|fifth|last|1st|2nd|3rd|4th|5th"
 _ORDINAL = re.compile(
     rf"(?:\b(?P<before>{_NUMBER}) (?:option|answer|alternative|one|(?<!first )choice"
@@ -73,7 +78,7 @@ _CONCLUSION_HEADING = re.compile(
 _BOLD = re.compile(r"\*\*([^*\n]{1,200})\*\*|__([^_\n]{1,200})__")
 _DENIES = re.compile(
     r"(?:\b(?:none of|neither|nor|not|cannot)|n't)(?! (?:only|just|necessarily|always|because)\b)"
-    r"(?: (?:be|give|use|choose|pick|start))?(?=[ \"'(:])"
+    r"(?: (?:be|give|use|choose|pick|start|say|answer))?(?=[ \"'(:])"
 )
 _BETWEEN_DENIAL = re.compile(
     r"[ \"'(:]{0,4}(?:(?:the|an?|either|options?|choices?|answers?)[ \"'(:]{1,4}){0,2}"
@@ -157,7 +162,9 @@ def weakest_evidence(
         return result
     if ("**" in marked or "__" in marked) and (result := _in_bold(reply, marked)):
         return result
-    for reader in () if is_long else (_only_left, _only_such, _to_be_given, _closing, _drawn):
+    for reader in (
+        () if is_long else (_weighed, _only_left, _only_such, _to_be_given, _closing, _drawn)
+    ):
         if result := reader(reply):
             return result
     return None
@@ -310,6 +317,21 @@ def _in_bold(reply: Reply, marked: str) -> str | None:
 
 def _says_more(rest: str) -> bool:
     return ":" in rest or len(rest.split()) > _MOST_ADDED
+
+
+def _weighed(reply: Reply) -> str | None:
+    """The option with the highest of the percentages that stand beside three labels or more."""
+    found = {match["label"]: float(match["weight"]) for match in _WEIGHT.finditer(reply.text)}
+    are_shares = any("%" in text for text in reply.options.shown.values())
+    if (
+        are_shares
+        or len(found) < _FEWEST_WEIGHTS
+        or not found.keys() <= reply.options.labels.keys()
+    ):
+        return None
+    highest = max(found.values())
+    best = [label for label, weight in found.items() if weight == highest]
+    return reply.options.labels[best[0]] if len(best) == 1 and not reply.asks.for_worst else None
 
 
 def _only_left(reply: Reply) -> str | None:

@@ -60,7 +60,8 @@ _ENGLISH = _Words(
     r"|(?:classif(?:y|ied)|categori[sz]ed?|label(?:l?ed)?|rated?) (?:(?:this|it|the \w+) )?as",
     so=r"therefore|thus|hence|so|consequently|conclusion|overall|in (?:short|summary)",
     because=r"because|since|or|rather|instead",
-    deny=r"not|never|neither|nor|cannot|except|avoid|against|unlike|excludes?|(?<!by )eliminat\w+"
+    deny=r"not|never|(?:no|any) (?:reason|grounds|need|cause) to"
+    r"|neither|nor|cannot|except|avoid|against|unlike|excludes?|(?<!by )eliminat\w+"
     r"|rather than|instead of|rul(?:e|es|ed|ing) out|than|anything|everything(?! (?!is\b|was\b"
     r"|has\b)\w+s\b)",
     wrong=r"not|incorrect|wrong|false|unlikely|less|ruled out|excluded|eliminated|absent",
