@@ -310,11 +310,11 @@ def _corrections(reply: Reply) -> Iterator[Statement]:
             )  # "A -> B, which is safer", where the reply begins with A
             is_open = reply.is_question(named) or not reply.holds_where_cut(named)
             is_word = named.is_text and match[0].partition(",")[0] in reply.options.texts
-            is_out = _OTHERS_SAY.search(reply.low, max(0, match.start() - 40), match.start())
-            is_out = (
-                is_out or is_word or reply.is_left_out(named.start)
-            )  # "yes, no, maybe", "all but B"
-            if is_answer and not (is_out or is_open or reply.is_refuted(named)):
+            others = _OTHERS_SAY.search(reply.low, max(0, match.start() - 40), match.start())
+            is_out = is_word or reply.is_left_out(named.start)  # "yes, no, maybe", "all but B"
+            if others or is_out:
+                continue
+            if is_answer and not (is_open or reply.is_refuted(named)):
                 yield Statement(named, Certainty.FIRM)
 
 
