@@ -69,7 +69,7 @@ CLOSING_OFFER = re.compile(
     re.IGNORECASE,
 )
 RANGE = re.compile(
-    r"(?<![\w'-])\(?([A-E])\)? ?(?:[–-]|to|through|bis) ?\(?([A-E])\)?(?= (?:are|were|all|can|do"
+    r"([A-E])(?<![\w'-][A-E])\)? ?(?:[–-]|to|through|bis) ?\(?([A-E])\)?(?= (?:are|were|all|can|do"
     r"|have"
     r"|cause|belong|is|sind|sont|son|zijn|s[aą]|är|alle|gehören)\b)"
 )

@@ -30,14 +30,22 @@ _WHERE = tuple(
     )
     for place, words in _PLACES.items()
 )
-_HINT = re.compile(_NOUN, re.IGNORECASE)
+_HINTS = (
+    "erste", "premi", "prime", "prima ", "primo ", "eerste", "pierwsz", "första", "forsta",
+    "zweite", "deuxi", "seconde", "seconda", "secondo", "segund", "tweede", "druga", "drugą",
+    "drugi", "andra", "dritte", "troisi", "tercer", "terza", "terzo", "terceir", "derde", "trzeci",
+    "tredje", "vierte", "quatri", "cuart", "quart", "vierde", "czwart", "fjärde", "fjarde", "पहल",
+    "दूसर", "तीसर", "चौथ",
+)  # fmt: skip
+"""What such a place begins with, which is looked for first: most texts name none."""
 _LONGEST = 2_000
 """Characters of a text that is looked at."""
 
 
 def with_english_places(text: str) -> str:
     """The text with "the second option" for the same in another language."""
-    if len(text) > _LONGEST or not _HINT.search(text):
+    low = text.lower()
+    if len(text) > _LONGEST or not any(hint in low for hint in _HINTS):
         return text
     for place, pattern in _WHERE:
         text = pattern.sub(f"the {place} option", text)
