@@ -2,8 +2,8 @@
 
 vLLM's own processes outlive a parent that is killed, and keep the memory of its GPU. `attach` ends
 them with their parent. It also keeps data out of their logs, and writes why one of them did not
-start where the engine reads the reason. vLLM calls the plug-in (entry point
-`vllm.general_plugins`) only where `VLLM_PLUGINS` names it.
+start where the engine reads the reason. Whoever uses vLLM otherwise may load the plug-in too
+(entry point `vllm.general_plugins`): without the variable of an engine of ours it does nothing.
 """
 
 import io
@@ -21,6 +21,8 @@ GROUP = "vllm.general_plugins"
 NAME = "medhelm_spark"
 FOLDER = "VLLM_RPC_BASE_PATH"
 """The variable with the private folder of the sockets between an engine's processes."""
+OWNER = "MEDHELM_SPARK_VLLM_OWNER"
+"""The variable with the number of the process whose engine it is."""
 REASONS = "reasons"
 """The file in that folder that takes reasons; it exists only while the engine starts."""
 LONGEST = 300
@@ -48,9 +50,9 @@ def silence() -> None:
 
 
 def attach() -> None:
-    """Ends this process with the one that started it; the first process of all is left alone."""
-    parent = multiprocessing.parent_process()
-    if parent is None:
+    """Ends this process with the one that started it, unless the engine itself is in this one."""
+    parent, owner = multiprocessing.parent_process(), os.environ.get(OWNER)
+    if parent is None or owner in (None, str(os.getpid())):
         return
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     silence()

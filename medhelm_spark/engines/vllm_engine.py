@@ -11,13 +11,10 @@ import gc
 import json
 import logging
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from types import ModuleType
 from typing import Any
 
 from medhelm_spark.domain.answer_form import choices_of
@@ -41,6 +38,7 @@ from medhelm_spark.engines.outcome import answered, completion, failed
 from medhelm_spark.engines.stream import RefusedError, feed, in_flight
 from medhelm_spark.engines.vllm_args import VllmPlan
 from medhelm_spark.engines.vllm_names import OLDEST, SERVING
+from medhelm_spark.engines.vllm_process import OwnProcess
 from medhelm_spark.engines.vllm_reasoning import Reasoning, Said
 from medhelm_spark.engines.worker import end_process, task_context
 from medhelm_spark.errors import EngineError, SetupError
@@ -51,7 +49,6 @@ logger = logging.getLogger(__name__)
 TOO_LONG_PARAMETERS = ("input_text", "input_tokens")
 TOO_LONG_WORDS = "longer than the maximum model length"
 NO_ANSWER = ("abort", "error")
-SOCKETS = "/tmp"
 
 
 class VllmEngine:
@@ -283,34 +280,16 @@ def _set_env(values: Mapping[str, str]) -> Callable[[], None]:
 def _loaded(deployment: Deployment, plan: VllmPlan) -> tuple[Any, Callable[[], None]]:
     """The engine, under the plan's variables, and what undoes these."""
     with contextlib.ExitStack() as stack:
-        env = dict(plan.env)
-        reasons = None
-        if plan.own_process:
-            # Only this user may connect to the sockets between an engine's processes.
-            folder = stack.enter_context(TemporaryDirectory(prefix="vllm-", dir=SOCKETS))
-            env[vllm_child.FOLDER] = folder
-            reasons = Path(folder) / vllm_child.REASONS
-            reasons.touch()
-        stack.callback(_set_env(env))
-        with bare_main() if plan.own_process else contextlib.nullcontext():
-            llm = _load(deployment, plan, reasons)
-        if reasons:
-            reasons.unlink()
+        process = OwnProcess() if plan.own_process else None
+        if process:
+            stack.callback(process.close)
+        stack.callback(_set_env({**plan.env, **(process.env if process else {})}))
+        with process.starting() if process else contextlib.nullcontext():
+            llm = _load(deployment, plan, process)
         return llm, stack.pop_all().close
 
 
-@contextlib.contextmanager
-def bare_main() -> Iterator[None]:
-    """Hides the program of this process, which a process that is spawned would run again."""
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
-
-
-def _load(deployment: Deployment, plan: VllmPlan, reasons: Path | None) -> Any:
+def _load(deployment: Deployment, plan: VllmPlan, process: OwnProcess | None) -> Any:
     try:
         if threads := plan.env.get(vllm_args.THREADS):
             vllm_args.use_threads(int(threads))
@@ -321,10 +300,8 @@ def _load(deployment: Deployment, plan: VllmPlan, reasons: Path | None) -> Any:
 
         return LLM(**plan.engine)
     except Exception as error:
-        # No data has been seen yet: the text is about configuration and machine. The first process
-        # that failed wrote its reason first.
-        written = reasons.read_text(encoding="utf-8").splitlines() if reasons else []
-        reason = next(iter(written), vllm_child.reason_of(error))
+        # No data has been seen yet: the text is about configuration and machine.
+        reason = process.reason(error) if process else vllm_child.reason_of(error)
         raise EngineError(f"deployment {deployment.name!r}: vLLM did not start: {reason}") from None
 
 

@@ -208,6 +208,21 @@ def test_no_more_is_pulled_to_feed_than_there_is_room_for():
     assert yielded == 500
 
 
+def test_an_idle_engine_begins_before_all_are_added():
+    engine = Steps(places=200)
+    list(fed(of(*[3] * 150), engine, limit=150))
+    assert engine.busy[:3] == [64, 128, 150]
+
+
+def test_more_denied_requests_than_are_added_at_once_end_nothing():
+    def only_the_last(asked):
+        return ALLOWED if asked.request_id == "r199" else REFUSED
+
+    found = list(fed(of(*[1] * 200), Steps(), gate=only_the_last))
+    assert len(found) == 200
+    assert [one.request_id for one in found if one.is_answer] == ["r199"]
+
+
 def test_the_gate_is_asked_just_before_a_request_goes_in():
     engine, asked = Steps(), []
 

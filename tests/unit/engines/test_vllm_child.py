@@ -1,9 +1,7 @@
 """What runs in vLLM's own processes, in processes of these tests."""
 
-import logging
 import multiprocessing
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -62,9 +60,10 @@ def is_alive(pid):
     return True
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes of Unix")
 def test_a_process_ends_with_a_parent_that_is_killed(tmp_path):
-    with subprocess.Popen(program(tmp_path, PARENT), stdout=subprocess.PIPE, text=True) as parent:
+    command = program(tmp_path, PARENT)
+    env = {**os.environ, vllm_child.OWNER: "0"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as parent:
         child = int(parent.stdout.readline())
         assert is_alive(child)
         parent.kill()
@@ -75,7 +74,7 @@ def test_a_process_ends_with_a_parent_that_is_killed(tmp_path):
 
 
 def logged_by_a_child(folder):
-    env = {**os.environ, vllm_child.FOLDER: str(folder)}
+    env = {**os.environ, vllm_child.FOLDER: str(folder), vllm_child.OWNER: "0"}
     done = subprocess.run(
         program(folder, CHILD), capture_output=True, text=True, check=True, env=env
     )
@@ -93,11 +92,17 @@ def test_an_engine_that_does_not_start_writes_why(tmp_path):
     assert reasons.read_text() == "ValueError: a reason with SECRET\n"
 
 
-def test_the_first_process_is_left_alone(monkeypatch):
-    monkeypatch.setattr(multiprocessing, "parent_process", lambda: None)
-    before = list(logging.getLogger("vllm").filters)
+@pytest.mark.parametrize(
+    ("parent", "owner"), [(None, "0"), (object(), None), (object(), str(os.getpid()))]
+)
+def test_only_processes_that_an_engine_of_ours_started_are_attached(monkeypatch, parent, owner):
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: parent)
+    monkeypatch.setattr(vllm_child, "silence", lambda: pytest.fail("attached"))
+    monkeypatch.setattr(vllm_child.threading, "Thread", lambda **_: pytest.fail("attached"))
+    monkeypatch.delenv(vllm_child.OWNER, raising=False)
+    if owner:
+        monkeypatch.setenv(vllm_child.OWNER, owner)
     vllm_child.attach()
-    assert logging.getLogger("vllm").filters == before
 
 
 def test_a_reason_is_one_line_of_a_bounded_length():
