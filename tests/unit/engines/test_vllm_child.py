@@ -92,16 +92,15 @@ def test_an_engine_that_does_not_start_writes_why(tmp_path):
     assert reasons.read_text() == "ValueError: a reason with SECRET\n"
 
 
-@pytest.mark.parametrize(
-    ("parent", "owner"), [(None, "0"), (object(), None), (object(), str(os.getpid()))]
-)
-def test_only_processes_that_an_engine_of_ours_started_are_attached(monkeypatch, parent, owner):
+@pytest.mark.parametrize("who", ["the first process", "the engine's own", "one of another's"])
+def test_only_processes_that_an_engine_of_ours_started_are_attached(monkeypatch, who):
+    parent = None if who == "the first process" else object()
     monkeypatch.setattr(multiprocessing, "parent_process", lambda: parent)
     monkeypatch.setattr(vllm_child, "silence", lambda: pytest.fail("attached"))
     monkeypatch.setattr(vllm_child.threading, "Thread", lambda **_: pytest.fail("attached"))
-    monkeypatch.delenv(vllm_child.OWNER, raising=False)
-    if owner:
-        monkeypatch.setenv(vllm_child.OWNER, owner)
+    monkeypatch.setenv(vllm_child.OWNER, str(os.getpid()) if who == "the engine's own" else "0")
+    if who == "one of another's":
+        monkeypatch.delenv(vllm_child.OWNER)
     vllm_child.attach()
 
 
