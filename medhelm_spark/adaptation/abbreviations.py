@@ -25,6 +25,13 @@ _KNOWN = {
 _SHORT = re.compile(
     r"(?<![\w-])(?:CN [IVX]{1,4}|[A-Z][A-Za-z0-9]{1,6}(?<=[A-Z0-9x])|[αβγ])(?![^\W\d_])"
 )
+_TWICE = re.compile(r"\b([^\W_][^()\n]{2,60}?) \(\1\)", re.IGNORECASE)
+"""A phrase and its abbreviation in brackets, spelled out."""
+_ARROWED = re.compile(r"[↑↓] ?[\w-]+(?:(?:,? (?:and|with|but)|[,;/])? ?[↑↓] ?[\w-]+){0,5}")
+_CHANGE = {
+    "↑": ("increased", "increases", "elevated", "raised", "high", "rises", "up"),
+    "↓": ("decreased", "decreases", "reduced", "low", "lowered", "falls", "down"),
+}
 _WORD = re.compile(r"[^\W_]+")
 _CHUNK = re.compile(r"[^,;()+/:.]+")
 _SMALL = frozenset({"of", "the", "and", "in", "with", "by", "to", "due", "for", "on", "at", "a"})
@@ -48,17 +55,6 @@ def spelled_out(text: str, texts: tuple[str, ...]) -> str:
     if changed == text:
         return text
     return _TWICE.sub(r"\1", changed)
-
-
-_TWICE = re.compile(r"\b([^\W_][^()\n]{2,60}?) \(\1\)", re.IGNORECASE)
-"""A phrase and its abbreviation in brackets, spelled out."""
-
-
-_ARROWED = re.compile(r"[↑↓] ?[\w-]+(?:(?:,? (?:and|with|but)|[,;/])? ?[↑↓] ?[\w-]+){0,5}")
-_CHANGE = {
-    "↑": ("increased", "increases", "elevated", "raised", "high", "rises", "up"),
-    "↓": ("decreased", "decreases", "reduced", "low", "lowered", "falls", "down"),
-}
 
 
 def _without_arrows(changes: str, texts: tuple[str, ...]) -> str:

@@ -23,7 +23,8 @@ WORD_NEXT = re.compile(
     r"|best|clearly|therefore|thus|to|[a-z]{3,}(?<![sui])s)\b)[a-zA-Z]"
 )
 """After the article "A" and the pronoun "I"; a verb makes them labels."""
-NO_LABEL_BEFORE = re.compile(
+_LONGEST_NAME = 20
+_NAME_BEFORE = re.compile(
     r"\b(?:vitamin[aes]{0,2}|hepatitis|types?|groups?|class|grade|stage|factor|complement|proteins?"
     r"|influenza|category|pugh|immunoglobulin|ig|apo\w*|cytochrome|troponin|phase|segment|zone"
     r"|interferon|lipid|toxin|coenzyme|cyclosporine?|amphotericin|penicillin|ha?emophilia)"
@@ -273,3 +274,8 @@ ASIDE_AFTER = re.compile(
     r"|was|were|tends?|usually|often|typically|generally|sometimes|shows|presents|causes|begins"
     r"|affects|occurs|takes)\b|\?"
 )
+
+
+def is_part_of_name(low: str, at: int) -> bool:
+    """Whether the letter at a place of a lower-case text ends a name: "vitamin A"."""
+    return _NAME_BEFORE.search(low, max(0, at - _LONGEST_NAME), at) is not None

@@ -261,7 +261,7 @@ def _named(reply: Reply, start: int, end: int) -> list[NamedOption]:
         is_open = match[0].endswith(match["label"])
         if match["label"] in "AI" and is_open and own.WORD_NEXT.match(reply.text, match.end()):
             continue
-        if not own.NO_LABEL_BEFORE.search(reply.low, max(0, at - 20), at):
+        if not own.is_part_of_name(reply.low, at):
             found.append(NamedOption(result, *match.span()))
     found.sort(key=lambda named: named.start)
     merged: list[NamedOption] = []

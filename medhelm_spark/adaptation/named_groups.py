@@ -110,7 +110,7 @@ def _labels(reply: Reply, sentence: Sentence) -> Iterator[NamedOption]:
         is_open = match["label"] in "AI" and match[0].endswith(match["label"])
         if is_open and _is_word(reply, at, match.end()):
             continue
-        if not own.NO_LABEL_BEFORE.search(reply.low, max(0, at - _BEFORE), at):
+        if not own.is_part_of_name(reply.low, at):
             yield NamedOption(result, *match.span())
     for match in words.SMALL_LABEL.finditer(reply.low, sentence.start, sentence.end):
         if result := reply.options.labels.get(match[1].upper()):

@@ -7,7 +7,7 @@ order, or the longest of those. Nothing is read where it denies something.
 import re
 from collections.abc import Iterator
 
-from medhelm_spark.adaptation.conclusion_patterns import LABEL, NO_LABEL_BEFORE, WORD_NEXT
+from medhelm_spark.adaptation.conclusion_patterns import LABEL, WORD_NEXT, is_part_of_name
 from medhelm_spark.adaptation.reply import Reply
 
 _LONGEST, _MOST_WORDS, _FEW = 400, 26, 7
@@ -63,7 +63,7 @@ def _is_named(reply: Reply) -> bool:
     return any(
         label["label"] in reply.options.labels
         and not (label["label"] == "A" and WORD_NEXT.match(reply.text, label.end()))
-        and not NO_LABEL_BEFORE.search(reply.low, max(0, label.start() - 20), label.start("label"))
+        and not is_part_of_name(reply.low, label.start("label"))
         for label in LABEL.finditer(reply.text)
     )
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from medhelm_spark.adaptation import answer_patterns as patterns
-from medhelm_spark.adaptation.conclusion_patterns import LABEL, NO_LABEL_BEFORE
+from medhelm_spark.adaptation.conclusion_patterns import LABEL, is_part_of_name
 from medhelm_spark.adaptation.mentions import is_alone
 from medhelm_spark.adaptation.options import option_text
 from medhelm_spark.adaptation.reply import Reply
@@ -163,6 +163,6 @@ def _has_label(reply: Reply, low: str, found: list[_Mention]) -> bool:
     return any(
         label["label"] in reply.options.labels
         and not any(it.start <= label.start("label") < it.end for it in found)
-        and not NO_LABEL_BEFORE.search(low, max(0, label.start("label") - 20), label.start("label"))
+        and not is_part_of_name(low, label.start("label"))
         for label in LABEL.finditer(reply.text)
     )

@@ -57,14 +57,10 @@ def only_row(reply: Reply) -> NamedOption | None:
 
 def _only_column(reply: Reply) -> NamedOption | None:
     """The only option of a table's head whose column all rows call right."""
-    rows = [*patterns.TABLE_ROW.finditer(reply.low)]
-    cells = [row[0].strip(" |").split("|") for row in rows]
-    head = [of_cell(cell.strip(), reply.options) for cell in cells[0]] if rows else []
+    names, *verdicts = _rows(reply) or [[]]
+    head = [of_cell(cell, reply.options) for cell in names]
     if len({result for result in head if result}) < _FEWEST_MARKS:
         return None
-    verdicts = [
-        row for row in cells[1:] if any(sign not in " -:|" for cell in row for sign in cell)
-    ]
     right = [
         result
         for at, result in enumerate(head, start=-len(head))
@@ -72,7 +68,7 @@ def _only_column(reply: Reply) -> NamedOption | None:
         and verdicts
         and all(len(row) >= -at and patterns.CELL_RIGHT.fullmatch(row[at]) for row in verdicts)
     ]
-    return NamedOption(right[0], *rows[0].span()) if len(right) == 1 else None
+    return NamedOption(right[0], 0, len(reply.low)) if len(right) == 1 else None
 
 
 def _only(some: list[NamedOption], others: list[NamedOption], fewest: int) -> NamedOption | None:
