@@ -38,8 +38,8 @@ from medhelm_spark.engines.outcome import answered, completion, failed
 from medhelm_spark.engines.stream import RefusedError, feed, in_flight
 from medhelm_spark.engines.vllm_args import VllmPlan
 from medhelm_spark.engines.vllm_names import OLDEST, SERVING
-from medhelm_spark.engines.vllm_process import OwnProcess
 from medhelm_spark.engines.vllm_reasoning import Reasoning, Said
+from medhelm_spark.engines.vllm_start import VllmStart
 from medhelm_spark.engines.worker import end_process, task_context
 from medhelm_spark.errors import EngineError, SetupError
 from medhelm_spark.operating_system import usable_cpus
@@ -280,16 +280,15 @@ def _set_env(values: Mapping[str, str]) -> Callable[[], None]:
 def _loaded(deployment: Deployment, plan: VllmPlan) -> tuple[Any, Callable[[], None]]:
     """The engine, under the plan's variables, and what undoes these."""
     with contextlib.ExitStack() as stack:
-        process = OwnProcess() if plan.own_process else None
-        if process:
-            stack.callback(process.close)
-        stack.callback(_set_env({**plan.env, **(process.env if process else {})}))
-        with process.starting() if process else contextlib.nullcontext():
-            llm = _load(deployment, plan, process)
+        start = VllmStart()
+        stack.callback(start.close)
+        stack.callback(_set_env({**plan.env, **start.env}))
+        with start.takes_reasons():
+            llm = _load(deployment, plan, start)
         return llm, stack.pop_all().close
 
 
-def _load(deployment: Deployment, plan: VllmPlan, process: OwnProcess | None) -> Any:
+def _load(deployment: Deployment, plan: VllmPlan, start: VllmStart) -> Any:
     try:
         if threads := plan.env.get(vllm_args.THREADS):
             vllm_args.use_threads(int(threads))
@@ -301,7 +300,7 @@ def _load(deployment: Deployment, plan: VllmPlan, process: OwnProcess | None) ->
         return LLM(**plan.engine)
     except Exception as error:
         # No data has been seen yet: the text is about configuration and machine.
-        reason = process.reason(error) if process else vllm_child.reason_of(error)
+        reason = start.reason(error)
         raise EngineError(f"deployment {deployment.name!r}: vLLM did not start: {reason}") from None
 
 

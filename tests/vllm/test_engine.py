@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -244,8 +245,10 @@ sys.stdin.read()
 def test_three_tensor_parallel_workers_die_with_a_killed_process(model):
     before = engine_pids()
     command = [sys.executable, "-c", THREE, model]
+    # Where the machine would have the sockets between the processes is not where they are.
+    env = {**os.environ, "VLLM_RPC_BASE_PATH": "/nowhere"}
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env
     ) as process:
         assert process.stdout.readline() == "4\n"
         ours = engine_pids() - before

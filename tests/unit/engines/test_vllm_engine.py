@@ -61,7 +61,7 @@ def engine(monkeypatch, installed):
     monkeypatch.setattr(vllm_engine, "_sampling", lambda decoding, keeps: None)
 
     def make(loaded, env=()):
-        monkeypatch.setattr(vllm_engine, "_load", lambda deployment, plan, process: loaded)
+        monkeypatch.setattr(vllm_engine, "_load", lambda deployment, plan, start: loaded)
         given = deployment("vllm", model="org/model", own_process=False, env=dict(env))
         plan = vllm_args.plan(given, frozenset({"model"}))
         return VllmEngine(given, plan)

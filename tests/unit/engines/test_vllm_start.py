@@ -1,30 +1,30 @@
-"""What surrounds the start of vLLM in a process of its own."""
+"""What surrounds a start of vLLM."""
 
 import stat
 import sys
 from pathlib import Path
 
 from medhelm_spark.engines import vllm_child
-from medhelm_spark.engines.vllm_process import OwnProcess
+from medhelm_spark.engines.vllm_start import VllmStart
 
 
 def test_only_this_user_can_enter_the_folder_of_the_sockets_which_goes_with_the_engine():
-    process = OwnProcess()
-    folder = Path(process.env[vllm_child.FOLDER])
+    start = VllmStart()
+    folder = Path(start.env[vllm_child.FOLDER])
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert len(f"{folder}/{'x' * 36}") < 107, "a socket's path has a limit"
-    process.close()
+    start.close()
     assert not folder.exists()
 
 
 def test_our_program_is_hidden_while_vllm_starts_and_reasons_are_taken():
-    process, main = OwnProcess(), sys.modules["__main__"]
-    reasons = Path(process.env[vllm_child.FOLDER]) / vllm_child.REASONS
-    with process.starting():
+    start, main = VllmStart(), sys.modules["__main__"]
+    reasons = Path(start.env[vllm_child.FOLDER]) / vllm_child.REASONS
+    with start.takes_reasons():
         assert not hasattr(sys.modules["__main__"], "__file__")
-        assert process.reason(OSError("a port")) == "OSError: a port"
+        assert start.reason(OSError("a port")) == "OSError: a port"
         reasons.write_text("ValueError: first\nRuntimeError: second\n")
-        assert process.reason(OSError("a port")) == "ValueError: first"
+        assert start.reason(OSError("a port")) == "ValueError: first"
     assert sys.modules["__main__"] is main
     assert not reasons.exists()
-    process.close()
+    start.close()

@@ -1,4 +1,4 @@
-"""Starts vLLM in a process of its own: its private folder, its variables, why it did not start."""
+"""What surrounds a start of vLLM: a folder for its sockets, and why one of its processes failed."""
 
 import os
 import sys
@@ -14,8 +14,11 @@ SOCKETS = "/tmp"
 """A private folder is made in it: the path of a socket has at most 107 characters."""
 
 
-class OwnProcess:
-    """The folder of the sockets between this process and vLLM's, which only this user can enter."""
+class VllmStart:
+    """The folder of the sockets between this process and vLLM's, which only this user can enter.
+
+    Without it vLLM would lay them where the machine's own environment says.
+    """
 
     def __init__(self) -> None:
         self._folder = TemporaryDirectory(prefix="vllm-", dir=SOCKETS)
@@ -23,7 +26,7 @@ class OwnProcess:
         self.env = {FOLDER: self._folder.name, OWNER: str(os.getpid())}
 
     @contextmanager
-    def starting(self) -> Iterator[None]:
+    def takes_reasons(self) -> Iterator[None]:
         """Takes reasons, and hides our program, which a process that is spawned would run again."""
         main = sys.modules["__main__"]
         sys.modules["__main__"] = ModuleType("__main__")
