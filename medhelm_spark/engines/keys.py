@@ -54,7 +54,7 @@ class Keys:
             SetupError, NoKeyError: it has, and there is no new one.
         """
         if time.monotonic() >= self._held.ends:
-            self._held = await self._renew()
+            await self._renew()
         return self._held.number
 
     def accept(self, number: int) -> None:
@@ -74,18 +74,28 @@ class Keys:
         if held.is_retried and not held.is_accepted:
             return False
         new = await self._renew()
-        new.is_retried = True
         if new.headers != held.headers:
-            self._held = new
+            new.is_retried = True
             return True
-        held.is_retried, held.is_accepted = True, False
+        self._held.is_retried, self._held.is_accepted = True, False
         return False
 
     async def _renew(self) -> _Current:
         """The next key; those who ask while one is looked up get that one, or its failure."""
-        if self._renewal is None or self._renewal.done():
-            self._renewal = asyncio.create_task(asyncio.to_thread(self._new, self._held.number))
+        if self._renewal is None:
+            self._renewal = asyncio.create_task(self._replace())
         return await asyncio.shield(self._renewal)
+
+    async def _replace(self) -> _Current:
+        """Looks the next key up and puts it in place before anybody else can ask for another."""
+        held = self._held
+        try:
+            new = await asyncio.to_thread(self._new, held.number)
+        finally:
+            self._renewal = None
+        if new.headers != held.headers or time.monotonic() >= held.ends:
+            self._held = new
+        return new
 
     def _new(self, number: int) -> _Current:
         key, headers = self._look_up()

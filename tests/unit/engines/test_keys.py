@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import sys
+import time
 
 import pytest
 
@@ -11,6 +12,7 @@ from medhelm_spark.domain.key_source import key_source
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.engines import build_engine, key_fetch
+from medhelm_spark.engines.keys import Keys
 from medhelm_spark.engines.secrets import references_in
 from medhelm_spark.errors import ConfigError, PolicyError, SetupError
 from medhelm_spark.policy.commands import check_command
@@ -65,6 +67,27 @@ def test_a_key_that_ends_is_renewed_once_for_all_that_wait(server, ask_by, tmp_p
     assert set(server.answered.values()) == {1}, "nothing is asked twice"
     assert server.issued == 5, "120 answers at 25 a key"
     assert sum(each.tries for each in results) == 120 + server.refused
+
+
+def test_a_refusal_that_arrives_as_a_new_key_does_looks_no_other_one_up():
+    looked_up = []
+
+    def look_up():
+        looked_up.append(time.sleep(0.002))
+        return key_fetch.Key(text=""), {"authorization": f"key {len(looked_up)}"}
+
+    async def refused_at_every_moment():
+        keys = Keys(look_up)
+
+        async def refused(moment):
+            for _ in range(moment):
+                await asyncio.sleep(0)
+            return await keys.renewed(1)
+
+        return await asyncio.gather(*map(refused, range(2000)))
+
+    assert all(asyncio.run(refused_at_every_moment()))
+    assert len(looked_up) == 2
 
 
 def test_a_key_is_renewed_before_it_ends(server, ask_by, tmp_path, monkeypatch):
