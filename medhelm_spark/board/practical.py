@@ -1,6 +1,6 @@
 """What two models differ by beside the main metric: missed cases, alarms, cost, tokens, seconds."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -96,7 +96,7 @@ def practical_differences(
     by_id = {run.run_spec.run_spec_id: run for run in runs}
     held = list(pairs)
     units = sorted({unit for pair in held for unit in pair.run_spec_ids})
-    took = each_took(reader, units) if units else None
+    took = each_took(reader, units) if units else {}
     for pair in held:
         both = (by_id[pair.run_spec_ids[0]], by_id[pair.run_spec_ids[1]])
         if all(has_positive(run.run_spec) for run in both):
@@ -105,8 +105,9 @@ def practical_differences(
             scores = scores_of(reader, pair.run_spec_ids, needed, split)
             share = stated.get(pair.scenario_name) if isinstance(stated, Mapping) else stated
             yield from _of_classes(pair, both, scores, share)
-        if took is not None:
-            yield from _of_answers(pair, both, took, prices)
+        if all(unit in took for unit in pair.run_spec_ids):
+            answers = [took[unit] for unit in pair.run_spec_ids]
+            yield from _of_answers(pair, both, answers, prices)
 
 
 def _of_classes(
@@ -157,11 +158,10 @@ def _value(at: AtPrevalence, name: str) -> float:
 def _of_answers(
     pair: BoardPair,
     runs: tuple[BoardRun, BoardRun],
-    took: pa.Table,
+    tables: Sequence[pa.Table],
     prices: Mapping[str, Prices],
 ) -> Iterator[PracticalDifference]:
     """Tokens, seconds and money by instance, of several trials their mean."""
-    tables = [took.filter(pc.equal(took["run_spec_id"], unit)) for unit in pair.run_spec_ids]
     ids = pa.concat_arrays([table["instance_id"].combine_chunks() for table in tables])
     names = pc.unique(ids)
     values = {

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from medhelm_spark.domain.stages import PLAN
 from medhelm_spark.lake.literals import literals
@@ -116,11 +118,20 @@ WHERE r.failure IS NULL
 """
 
 
-def each_took(reader: Reader, run_spec_ids: Iterable[str]) -> pa.Table:
-    """Tokens and seconds of every answer of some runs, with the keys of the answer."""
+def each_took(reader: Reader, run_spec_ids: Iterable[str]) -> dict[str, pa.Table]:
+    """Tokens and seconds of every answer, with the keys of the answer, by run_spec_id."""
     asked = _ASKED.format(requests=output_of("requests", PLAN), units=literals(run_spec_ids))
     results = CURRENT_RESULTS.replace("{request_results}", _OWN.format(asked=asked))
-    return reader.query(_EACH.format(asked=asked, results=results))
+    answers = reader.query(_EACH.format(asked=asked, results=results))
+    runs = pc.dictionary_encode(answers["run_spec_id"].combine_chunks())
+    codes = runs.indices.to_numpy()
+    answers = answers.take(pa.array(np.argsort(codes, kind="stable")))
+    counts = np.bincount(codes, minlength=len(runs.dictionary))
+    firsts = np.cumsum(counts) - counts
+    return {
+        unit: answers.slice(first, count)
+        for unit, first, count in zip(runs.dictionary.to_pylist(), firsts, counts, strict=True)
+    }
 
 
 def together(parts: Iterable[Took]) -> Took:

@@ -67,15 +67,22 @@ def mover(means: Sequence[float], intervals: Sequence[Interval]) -> Interval:
     )
 
 
-def bounded_score(mean: float, variance: float, n: float, low: float, high: float) -> Interval:
+def bounded_score(
+    mean: float,
+    variance: float,
+    n: float,
+    low: float,
+    high: float,
+    *,
+    degrees_of_freedom: float | None = None,
+) -> Interval:
     """The score interval of a mean of n values between `low` and `high`, on their scale.
 
     Wilson's interval assumes the largest variance that a mean allows, (high - mean) (mean - low)
     (Bhatia and Davis 2000). Here n is divided by the share of this variance that the values have.
     The share is estimated with PSEUDO_ANSWERS at each end of the scale, so that equal values do not
-    give an interval without width. Instead of z it uses t with n - 1 degrees of freedom, at least
-    1. Pseudo-values of a stat that rests on a part of the answers vary more than values on the
-    scale can, and the share is above 1.
+    give an interval without width. Instead of z it uses t. Pseudo-values of a stat that rests on a
+    part of the answers vary more than values on the scale can, and the share is above 1.
 
     Args:
         mean: of the values, on the scale.
@@ -83,12 +90,14 @@ def bounded_score(mean: float, variance: float, n: float, low: float, high: floa
         n: how many values, 1 or more; may be effective.
         low: the least possible value.
         high: the greatest, above `low`.
+        degrees_of_freedom: of t, 1 or more; None: n - 1, at least 1.
     """
     if not (low <= mean <= high and low < high and n >= 1 and variance >= 0):
         raise ValueError(f"bounded_score: {n} values on the scale {low} to {high}; n >= 1")
     width = high - low
     answers = effective_answers(mean, variance, n, low, high)
-    below, above = _score((mean - low) / width, answers, quantile(max(1.0, n - 1)))
+    t = quantile(degrees_of_freedom or max(1.0, n - 1))
+    below, above = _score((mean - low) / width, answers, t)
     return Interval(
         low=low + width * below, high=low + width * above, method=IntervalMethod.BOUNDED_SCORE
     )

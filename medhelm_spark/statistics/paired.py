@@ -24,7 +24,13 @@ from medhelm_spark.statistics.mcnemar import (
     mcnemar_mid_p,
     mid_p_detectable,
 )
-from medhelm_spark.statistics.student import LEVEL, detectable_errors, quantile, two_sided
+from medhelm_spark.statistics.student import (
+    LEVEL,
+    detectable_errors,
+    quantile,
+    spread_degrees_of_freedom,
+    two_sided,
+)
 
 Values = NDArray[np.float64]
 """A value per instance, NaN where it has none; shape (instances,)."""
@@ -135,7 +141,8 @@ def paired_difference(
             units, mean, spread, width, is_bounded=is_bounded, is_joint=joint is not None
         )
         error = units.standard_error()
-        detected = error * detectable_errors(units.degrees_of_freedom) if error else None
+        df = _degrees_of_freedom(units, is_bounded) if error and spread else 0.0
+        detected = error * detectable_errors(df) if error and df else None
     p_value, interval, test = found
     interval = interval and _cut(interval, width)
     return PairedDifference(
@@ -205,18 +212,23 @@ def _tested(
         if not np.any(units.totals):
             return 1.0, at_mean, PairedTest.SCORE if is_bounded else by_t
         return _by_sign(n, mean, at_mean)
-    df = units.degrees_of_freedom
+    df = _degrees_of_freedom(units, is_bounded)
     if is_bounded and width is not None:
         variance = spread**2 * (n - 1) / n
         answers = effective_answers(mean, variance, n, -width, width)
         # The score statistic of the middle of the scale of differences, whose variance is 1/4.
         t = mean / width * math.sqrt(answers)
-        interval = bounded_score(mean, variance, n, -width, width)
+        interval = bounded_score(mean, variance, n, -width, width, degrees_of_freedom=df)
         return two_sided(t, df), interval, PairedTest.SCORE
     half = quantile(df) * error
     method = IntervalMethod.CLUSTERED_T if is_joint else IntervalMethod.T
     interval = Interval(low=mean - half, high=mean + half, method=method)
     return two_sided(mean / error, df), interval, by_t
+
+
+def _degrees_of_freedom(units: ClusterTotals, is_bounded: bool) -> float:
+    """Those of the standard error; `units` are single differences where `is_bounded`."""
+    return spread_degrees_of_freedom(units.totals) if is_bounded else units.degrees_of_freedom
 
 
 def _by_sign(n: int, mean: float, at_mean: Interval | None) -> _Found:

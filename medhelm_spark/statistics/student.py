@@ -5,6 +5,9 @@ scipy is imported when a function is called: its import takes as long as a small
 
 from functools import lru_cache
 
+import numpy as np
+from numpy.typing import NDArray
+
 LEVEL = 0.05
 POWER = 0.8
 
@@ -40,3 +43,20 @@ def detectable_errors(df: float) -> float:
     from scipy import special
 
     return float(special.nctdtrinc(df, 1 - POWER, quantile(df)))
+
+
+def spread_degrees_of_freedom(values: NDArray[np.float64]) -> float:
+    """The degrees of freedom of the sample variance of values that need not be normal.
+
+    A variance with d degrees of freedom has a variance of 2 s^4 / d (Satterthwaite 1946); that of n
+    values with kurtosis k has about (k - 1) s^4 / n. So d = 2 n / (k - 1), here n - 1 at most and 1
+    at least: values of which few are far off estimate their variance badly, and t with n - 1
+    degrees would call the rest of them a difference. `values` are not all equal; shape (n,).
+
+    >>> spread_degrees_of_freedom(np.array([0.0] * 99 + [1.0])).__round__(2)
+    2.06
+    """
+    n = len(values)
+    squares = (values - values.mean()) ** 2
+    excess = float((squares**2).mean() / squares.mean() ** 2) - 1.0
+    return float(n - 1) if excess <= 0 else min(n - 1.0, max(1.0, 2.0 * n / excess))

@@ -127,6 +127,16 @@ def test_differences_that_are_all_equal_are_tested_by_their_sign():
     assert (joint.p_value, joint.test) == (0.125, PairedTest.SIGN)
 
 
+def test_few_of_the_rare_losses_make_no_better_model():
+    """A mean of 0 loses 0.9 in 4 of 200 answers; a sample with one of these is no better model."""
+    first = np.array([0.9] * 163 + [1.0] * 36 + [0.0])
+    held = paired_difference(first, np.full(200, 0.9))
+    assert held.test is PairedTest.SCORE
+    assert held.mean_difference == pytest.approx(0.0135)
+    assert 0.05 < held.p_value < 0.2  # 0.012 by t with 199 degrees of freedom
+    assert held.ci_low < 0 < held.ci_high
+
+
 def test_rare_disasters_make_no_better_model():
     """Equal means: one in fifty answers is a disaster, and all others a little better."""
     generator, found = np.random.default_rng(6), []
