@@ -112,6 +112,7 @@ if TYPE_CHECKING:
     from medhelm_spark.sharing.share import SharedFolder as SharedFolder
     from medhelm_spark.sharing.tables import ReleaseShare as ReleaseShare
     from medhelm_spark.stages.ingest.ingested import Ingested as Ingested
+    from medhelm_spark.subgroups.methods import SubgroupMethods as SubgroupMethods
     from medhelm_spark.subgroups.results import (
         GroupComparison as GroupComparison,
         Groups as Groups,

@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from medhelm_spark.ratings.methods import RatingMethods
     from medhelm_spark.releases.methods import ReleaseMethods
     from medhelm_spark.sharing.methods import SharingMethods
-    from medhelm_spark.subgroups.results import GroupComparison, Groups
+    from medhelm_spark.subgroups.methods import SubgroupMethods
     from medhelm_spark.tracking.methods import TrackingMethods
 
 DEFAULT_LAKE = "benchmark_output"
@@ -563,77 +563,6 @@ class Evaluation:
         )
 
     @at_work
-    def groups(
-        self,
-        suite: str | None = None,
-        *,
-        release: str | None = None,
-        schema: Schema | str | Path | None = None,
-        by: str | Sequence[str] = (),
-        metric: str | None = None,
-    ) -> "Groups":
-        """What models score by groups of patients: worst group, gap, difference to the rest.
-
-        Args:
-            suite: the suite to read (None: that planned last).
-            release: a release to read instead.
-            schema: as in `board`.
-            by: the columns, as `sex,age_band` (none: all that the data is grouped by).
-            metric: a stat to show in place of each benchmark's main metric.
-
-        Raises:
-            UnknownNameError: no run has the column or the metric.
-            SetupError: this installation is without the feature.
-        """
-        methods = self._feature("subgroups")
-        held = methods.groups_of(
-            self._workspace,
-            self._runs(suite, release, schema),
-            release=release,
-            by=by,
-            metric=metric,
-            banner=self._banner(release),
-        )
-        return cast("Groups", held)
-
-    @at_work
-    def compare_groups(
-        self,
-        *models: str,
-        suite: str | None = None,
-        release: str | None = None,
-        scenario: str | Sequence[str] | None = None,
-        by: str | Sequence[str] = (),
-    ) -> "GroupComparison":
-        """Whether a model widens a gap: in each group beside all others, against another model.
-
-        The paired difference in a group less that in the rest, with interval and p-value, adjusted
-        by Benjamini and Hochberg for all that is asked at once; groups that fall behind first.
-
-        Args:
-            models: as in `compare`.
-            suite: the suite to read (None: that planned last).
-            release: a release to read instead.
-            scenario: the scenarios to compare on (None: all).
-            by: the columns (none: all that the data is grouped by).
-
-        Raises:
-            UnknownNameError: a model, scenario or column is not on the board.
-            ConfigError: the same model twice, or a single one.
-            SetupError: this installation is without the feature.
-        """
-        methods = self._feature("subgroups")
-        held = methods.compared_by_group(
-            self._workspace,
-            self._runs(suite, release),
-            models,
-            release=release,
-            scenarios=[scenario] if isinstance(scenario, str) else list(scenario or ()),
-            by=by,
-        )
-        return cast("GroupComparison", held)
-
-    @at_work
     def report(
         self,
         suite: str | None = None,
@@ -756,6 +685,11 @@ class Evaluation:
     def ratings(self) -> "RatingMethods":
         """What people said of answers, and how judges agree with them."""
         return cast("RatingMethods", self._feature("ratings").RatingMethods(self._host))
+
+    @property
+    def subgroups(self) -> "SubgroupMethods":
+        """What models score by groups of patients, and how they compare there."""
+        return cast("SubgroupMethods", self._feature("subgroups").SubgroupMethods(self._host))
 
     @property
     def sharing(self) -> "SharingMethods":

@@ -266,7 +266,7 @@ def _shown(args: Namespace) -> Result:
     if args.by and args.show != "groups":
         raise ConfigError(f"--by is for --show groups; received --show {args.show}.")
     if args.show == "groups":
-        return site.groups(args.suite, by=args.by, metric=args.metric, **source)
+        return site.subgroups.scores(args.suite, by=args.by, metric=args.metric, **source)
     if args.show == "metrics":
         if args.metric:
             raise ConfigError("--show metrics shows all; give it without --metric.")
@@ -302,7 +302,7 @@ def _by_group(args: Namespace) -> Result:
     """What `compare --by` was asked to show."""
     if args.margin is not None:
         raise ConfigError("--margin is for whole benchmarks; give it without --by.")
-    return evaluation(args).compare_groups(
+    return evaluation(args).subgroups.compare(
         *args.models,
         suite=args.suite,
         release=args.release,

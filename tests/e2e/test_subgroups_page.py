@@ -84,7 +84,7 @@ def test_hidden_groups_have_no_number_on_the_page_in_files_and_in_the_report(
     assert rows
     assert "tiny</td><td>hidden</td><td>hidden</td><td></td><td></td><td></td>" in rows[0]
     assert "fewer than 11 patients" in words(test)
-    for line in csv.DictReader(io.StringIO(here.groups(SUITE).render("csv"))):
+    for line in csv.DictReader(io.StringIO(here.subgroups.scores(SUITE).render("csv"))):
         if line["group_value"] == "tiny":
             assert line["mean"] == line["count"] == line["num_patients"] == ""
     report = here.report(SUITE).html
@@ -103,6 +103,6 @@ def test_a_lake_without_groups_says_how_to_have_some(monkeypatch, tmp_path) -> N
     test = opened(monkeypatch, lake, view="Subgroups")
     assert "run --by COLUMN" in test.info[0].value
     older = Evaluation(lake, site=None, tracking=False)
-    assert list(older.groups("s1").rows()) == []
-    assert list(older.compare_groups(suite="s1").rows()) == []
+    assert list(older.subgroups.scores("s1").rows()) == []
+    assert list(older.subgroups.compare(suite="s1").rows()) == []
     assert "Groups of patients" not in older.report("s1").html

@@ -80,11 +80,11 @@ def test_a_group_that_is_worse_is_named_and_equal_ones_have_no_gap(site: Site) -
     assert (row["count"], row["mean"], row["rest_mean"]) == (40, 0.5, 0.8)
     assert row["difference"] == pytest.approx(-0.3)
     assert row["adjusted_p"] < 0.01
-    gaps = {gap["group_column"]: gap for gap in here.groups("s").gaps()}
+    gaps = {gap["group_column"]: gap for gap in here.subgroups.scores("s").gaps()}
     assert gaps["site"]["worst"] == "south"
     assert 0 < gaps["site"]["low"] < 0.3 < gaps["site"]["high"]
     assert gaps["sex"]["low"] == 0
-    text = str(here.groups("s", by="site"))
+    text = str(here.subgroups.scores("s", by="site"))
     assert "By site" in text
     assert "By sex" not in text
 
@@ -102,21 +102,21 @@ def test_a_model_that_is_worse_in_one_group_alone_falls_behind_there(site: Site)
                 right = row["correct_answer"] if i % 5 else "-"
                 writer.writerow([row["id"], "-" if i in wrong else right])
         here.import_responses(f"{entry},model={model}", answers, suite="s")
-    compared = here.compare_groups("new/model", "old/model", suite="s", by="site")
+    compared = here.subgroups.compare("new/model", "old/model", suite="s", by="site")
     south, north = compared.pairs
     assert (south.group_value, south.decision) == ("south", GroupDecision.FALLS_BEHIND)
     assert south.in_group == pytest.approx(-0.4)
     assert (south.in_rest, south.difference) == (0.0, pytest.approx(-0.4))
     assert south.difference_high < 0
     assert north.decision is GroupDecision.CATCHES_UP
-    by_sex = here.compare_groups("new/model", "old/model", suite="s", by="sex").pairs
+    by_sex = here.subgroups.compare("new/model", "old/model", suite="s", by="sex").pairs
     # Every second letter of the south is wrong, which are all of one sex.
     assert {pair.decision for pair in by_sex} == {
         GroupDecision.FALLS_BEHIND,
         GroupDecision.CATCHES_UP,
     }
     with pytest.raises(UnknownNameError, match="ward"):
-        here.compare_groups(suite="s", by="ward")
+        here.subgroups.compare(suite="s", by="ward")
 
 
 def test_small_groups_of_private_rows_are_hidden_everywhere(site: Site) -> None:
@@ -189,7 +189,7 @@ def test_a_column_of_too_many_values_is_refused_and_nothing_of_it_counts(site: S
     with pytest.raises(DataError, match=r"'age' has 90 values; allowed: 50 at most"):
         here.run(f"{entry},model=team/yes", suite="s", by="age")
     here.run(f"{entry},model=team/yes", suite="s")
-    assert {row["group_column"] for row in here.groups("s").rows()} == {"sex"}
+    assert {row["group_column"] for row in here.subgroups.scores("s").rows()} == {"sex"}
 
 
 def test_bands_of_a_number_that_some_rows_lack_leave_these_without_a_group(site: Site) -> None:
@@ -198,8 +198,8 @@ def test_bands_of_a_number_that_some_rows_lack_leave_these_without_a_group(site:
     here = evaluation(site)
     here.run(f"{entry},model=team/yes", suite="s")
     assert by_group(site)["age_band", ""]["count"] == 30
-    assert "(not stated)" in str(here.groups("s"))
-    (gap,) = here.groups("s").gaps()
+    assert "(not stated)" in str(here.subgroups.scores("s"))
+    (gap,) = here.subgroups.scores("s").gaps()
     assert "" not in (gap["best"], gap["worst"])
 
 
@@ -253,10 +253,10 @@ def test_a_suite_without_groups_says_how_to_have_some(site: Site) -> None:
     entry = site.benchmark("letters", patients(20))
     here = evaluation(site)
     here.run(f"{entry},model=team/yes", suite="s")
-    assert "run --by COLUMN" in str(here.groups("s"))
+    assert "run --by COLUMN" in str(here.subgroups.scores("s"))
     assert not (site.lake_path / "stats_by_group").exists()
     with pytest.raises(ConfigError):
-        here.groups("s", by="sex")
+        here.subgroups.scores("s", by="sex")
 
 
 def test_a_release_keeps_the_groups_that_it_was_made_of(site: Site) -> None:
@@ -265,15 +265,16 @@ def test_a_release_keeps_the_groups_that_it_was_made_of(site: Site) -> None:
     entries = [f"{entry},model=team/{text}" for text in ("yes", "no")]
     here.run(entries, suite="s")
     here.releases.publish("r", ["s"])
-    before = here.groups(release="r").render("csv")
-    assert before == here.groups("s").render("csv")
-    assert here.compare_groups(release="r").render() == here.compare_groups(suite="s").render()
+    before = here.subgroups.scores(release="r").render("csv")
+    assert before == here.subgroups.scores("s").render("csv")
+    of_release = here.subgroups.compare(release="r").render()
+    assert of_release == here.subgroups.compare(suite="s").render()
     policy = site.folder / "prod_env" / "policy.yaml"
     policy.write_text(yaml.safe_dump({"small_cells": {"minimum": 50}}))
     later = evaluation(site)
     later.run(entries, suite="s")
-    assert {row["is_hidden"] for row in later.groups("s").rows()} == {True}
-    assert later.groups(release="r").render("csv") == before
+    assert {row["is_hidden"] for row in later.subgroups.scores("s").rows()} == {True}
+    assert later.subgroups.scores(release="r").render("csv") == before
     assert later.releases.verify("r")
 
 
@@ -282,8 +283,8 @@ def test_a_lake_that_is_older_than_groups_opens_and_gets_some(site: Site) -> Non
     entry = site.benchmark("letters", patients())
     here = evaluation(site)
     here.run(f"{entry},model=team/yes", suite="s")
-    assert list(here.groups("s").rows()) == []
-    assert list(here.compare_groups(suite="s").rows()) == []
+    assert list(here.subgroups.scores("s").rows()) == []
+    assert list(here.subgroups.compare(suite="s").rows()) == []
     calls = here.run(f"{entry},model=team/yes", suite="s", by="sex").model_calls
     assert calls == 0
-    assert {row["group_value"] for row in here.groups("s").rows()} == {"f", "m"}
+    assert {row["group_value"] for row in here.subgroups.scores("s").rows()} == {"f", "m"}
