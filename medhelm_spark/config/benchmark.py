@@ -44,7 +44,7 @@ from medhelm_spark.domain.data_uri import (
     table_of,
 )
 from medhelm_spark.domain.deployment import Judge, Jury
-from medhelm_spark.domain.groups import Band, group_column
+from medhelm_spark.domain.groups import Band, group_columns
 from medhelm_spark.domain.run import (
     STRICT,
     AdapterSpec,
@@ -346,7 +346,8 @@ def _named_columns(file: _BenchmarkFile) -> tuple[str | None, ...]:
 
 
 def _group_columns(file: _BenchmarkFile) -> tuple[str, ...]:
-    return tuple(group_column(name, file.bands).column for name in file.groups)
+    groups = group_columns(file.groups, file.bands)
+    return tuple(dict.fromkeys(column for group in groups for column in group.columns))
 
 
 def _source(

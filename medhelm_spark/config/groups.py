@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from medhelm_spark.domain.groups import MAX_GROUPS, Band
+from medhelm_spark.domain.groups import CROSSING, MAX_GROUPS, Band
 from medhelm_spark.errors import ConfigError
 
 
 def check_groups(
     groups: Sequence[str], bands: Mapping[str, Band], where: str, *, key: str = "groups"
 ) -> None:
-    """Refuse groups without a name or named twice, and bands whose edges do not ascend.
+    """Refuse names that are empty, named twice or no crossing of two, and edges that do not ascend.
 
     Args:
         groups: the names of columns or bands.
@@ -24,6 +24,12 @@ def check_groups(
     for name in groups:
         if not name.strip():
             raise ConfigError(f"{where}: {key} has an empty name; allowed: columns or bands.")
+        crossed = [each.strip() for each in name.split(CROSSING)]
+        if len(crossed) > 1 and (len(set(crossed)) != 2 or len(crossed) != 2 or "" in crossed):
+            raise ConfigError(
+                f"{where}: {key} has {name!r}; allowed: two columns or bands with one "
+                f"{CROSSING!r} between them."
+            )
         if groups.count(name) > 1:
             raise ConfigError(f"{where}: {key} has {name!r} twice.")
     for name, band in bands.items():

@@ -1,17 +1,24 @@
 """Groups of patients: columns of the data that no prompt shows and that results are told apart by.
 
-A column's values are groups as they stand; of a number its bands are. What a row does not say is
-the group NOT_STATED.
+A column's values are groups as they stand; of a number its bands are. Two columns crossed, as
+`sex*age_band`, have a group for each pair of their groups. What a row does not say is the group
+NOT_STATED.
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 NOT_STATED = ""
 """The group of the rows that have no value, or in a band no number."""
 
 NOT_STATED_LABEL = "(not stated)"
+
+CROSSING = "*"
+"""Between the names of two columns that are crossed."""
+
+CROSSED = " × "
+"""Between the groups of a row in two columns that are crossed."""
 
 MAX_GROUPS = 50
 """The most values of a column: beyond it the column is an id or a number without bands."""
@@ -50,31 +57,65 @@ class Band:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupColumn:
-    """What results are told apart by: a column, or the bands of one."""
+    """What results are told apart by: a column, the bands of one, or two of these crossed."""
 
     name: str
     """Its name in results: that of the column or of the bands."""
 
     column: str
-    """The column of the data."""
+    """The column of the data; of two that are crossed their names as they stand in results."""
 
     edges: tuple[float, ...] = ()
     """The edges of its bands; none where the values are the groups."""
 
-    def group_of(self, text: str | None) -> str:
-        """The group of a cell of the data.
+    crosses: tuple["GroupColumn", ...] = field(default=(), repr=False)
+    """The two that are crossed; none of a column by itself."""
 
-        >>> GroupColumn(name="sex", column="sex").group_of(" f ")
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the data that it is read from."""
+        return tuple(each.column for each in self.crosses) or (self.column,)
+
+    def group_of(self, cell: Callable[[str], str | None]) -> str:
+        """The group of a row of the data.
+
+        >>> row = {"sex": " f ", "age": "70"}
+        >>> bands = {"age_band": Band(column="age", edges=(18, 65))}
+        >>> group_column("sex*age_band", bands).group_of(row.get)
+        'f × 65 and over'
+        >>> group_column("sex", bands).group_of(row.get)
         'f'
+
+        Args:
+            cell: the text of a column of the row, None where there is none.
         """
-        held = (text or "").strip()
+        if self.crosses:
+            groups = [each.group_of(cell) for each in self.crosses]
+            return NOT_STATED if NOT_STATED in groups else CROSSED.join(groups)
+        held = (cell(self.column) or "").strip()
         if not held or not self.edges:
             return held
         return Band(column=self.column, edges=self.edges).group_of(held)
 
 
 def group_column(name: str, bands: Mapping[str, Band]) -> GroupColumn:
-    """What a name stands for: the bands of that name, else the column."""
+    """What a name stands for: the bands of that name, two names crossed, else the column."""
+    if CROSSING in name and name not in bands:
+        crosses = tuple(group_column(each, bands) for each in name.split(CROSSING))
+        return GroupColumn(name=name, column=name, crosses=crosses)
     if name not in bands:
         return GroupColumn(name=name, column=name)
     return GroupColumn(name=name, column=bands[name].column, edges=bands[name].edges)
+
+
+def group_columns(names: Iterable[str], bands: Mapping[str, Band]) -> tuple[GroupColumn, ...]:
+    """What names stand for, each once; of two that are crossed each by itself too.
+
+    >>> [each.name for each in group_columns(["sex*site", "sex"], {})]
+    ['sex', 'site', 'sex*site']
+    """
+    made: dict[str, GroupColumn] = {}
+    for name in names:
+        column = group_column(name, bands)
+        made |= {each.name: each for each in (*column.crosses, column) if each.name not in made}
+    return tuple(made.values())

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.groups import Band, GroupColumn, group_column
+from medhelm_spark.domain.groups import Band, GroupColumn, group_columns
 from medhelm_spark.domain.history import History
 from medhelm_spark.domain.run import (
     STRICT,
@@ -457,4 +457,4 @@ class ScenarioCard:
     @property
     def group_columns(self) -> tuple[GroupColumn, ...]:
         """What `subgroups` stand for."""
-        return tuple(group_column(name, self.bands) for name in self.subgroups)
+        return group_columns(self.subgroups, self.bands)

@@ -150,7 +150,7 @@ ASSIGN_GROUPS = Stage(
 )
 SUMMARIZE_GROUPS = Stage(
     name="summarize-groups",
-    version="1",
+    version="2",
     about="Means, counts and intervals of a RunSpec's scores by group, small cells hidden.",
     reads=("group_columns", "instance_groups", "per_instance_stats", "runs"),
     writes=("stats_by_group", "runs"),
@@ -176,6 +176,8 @@ PUBLISH = Stage(
         "annotations",
         "per_instance_stats",
         "stats",
+        "stats_by_group",
+        "instance_groups",
     ),
     writes=("releases", "release_manifests", "release_changes", "release_stats", "release_scores"),
 )

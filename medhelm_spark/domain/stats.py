@@ -11,6 +11,10 @@ from medhelm_spark.domain.request import EvaluationKey
 UNREADABLE_STAT = "answer_unreadable"
 """The stat that is 1 for an answer that could not be read: a metric of this name gives it."""
 
+REFUSAL_STAT = "finish_reason_refusal"
+"""The stat that is 1 for an answer that the engine reports as a refusal: `general_information`
+gives it."""
+
 LARGEST = sys.float_info.max
 ROUNDING = 1e-9
 """How far off its end, in widths of a scale, a value may be put by the rounding of floats."""

@@ -15,6 +15,7 @@ from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.progress import Watch
 from medhelm_spark.lake.rows import Frame, map_rows, rows_of
+from medhelm_spark.lake.tables import TABLES, WRITE_ID
 from medhelm_spark.releases.pinned import COPIES, Change, ReleaseRows, copy_of
 from medhelm_spark.releases.value_hash import COMBINED, row_digest
 
@@ -62,25 +63,39 @@ class _Place:
     """How the rows of a table belong to a run or to its data."""
 
     row: type
-    """The type of the rows, with their `write_id`."""
+    """The type of the rows, with their `write_id` where a unit's rows are told apart by it."""
 
     key: str
     """The column that names the run, the prompt, the request or the data version of a row."""
+
+
+def _places(**keys: str) -> dict[str, _Place]:
+    """The tables of groups of patients by their key column, where the feature is there."""
+    return {
+        name: _Place(row=TABLES[name].row, key=key) for name, key in keys.items() if name in TABLES
+    }
 
 
 OF_RUNS: Mapping[str, _Place] = {
     "requests": _Place(row=_Request, key="run_spec_id"),
     "annotations": _Place(row=_Annotation, key="run_spec_id"),
     "per_instance_stats": _Place(row=_PerInstanceStats, key="run_spec_id"),
+    **_places(stats_by_group="run_spec_id"),
 }
 OF_REQUESTS: Mapping[str, _Place] = {
     "prompts": _Place(row=_Prompt, key="prompt_id"),
     "request_results": _Place(row=_Result, key="request_id"),
 }
-OF_DATA: Mapping[str, _Place] = {"instances": _Place(row=_Instance, key="data_version")}
+OF_DATA: Mapping[str, _Place] = {
+    "instances": _Place(row=_Instance, key="data_version"),
+    **_places(instance_groups="data_version"),
+}
+
+LATER = ("stats_by_group", "instance_groups")
+"""The tables whose rows releases of earlier versions did not hash."""
 
 ROW_TABLES = (*OF_RUNS, *OF_REQUESTS, *OF_DATA)
-"""The tables with rows for every answer, from which the numbers of a board come."""
+"""The tables from whose rows the numbers of a board and of its groups of patients come."""
 
 ORIGINAL, COPIED = "per_instance_stats", COPIES[1]
 """The lake's table of scores, and the table with a release's own copy of them."""
@@ -109,7 +124,10 @@ JOIN {{pins}} p ON p.unit = q.run_spec_id AND p.write_id = d.write_id
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Digest:
-    """The digest of one row, with the value of its key column (`unit`) and its write."""
+    """The digest of one row, with the value of its key column (`unit`).
+
+    `write_id` is empty of tables whose rows are hashed by unit alone.
+    """
 
     unit: str
     write_id: str
@@ -132,9 +150,8 @@ class _Digests:
 
     def __call__(self, rows: Iterable[Any]) -> Iterator[_Digest]:
         for row in rows:
-            yield _Digest(
-                unit=getattr(row, self.key), write_id=row.write_id, digest=row_digest(row)
-            )
+            write_id = getattr(row, WRITE_ID, "")
+            yield _Digest(unit=getattr(row, self.key), write_id=write_id, digest=row_digest(row))
 
 
 def data_versions(rows: ReleaseRows) -> dict[str, str]:
@@ -171,6 +188,7 @@ def row_changes(lake: Lake, rows: ReleaseRows, watch: Watch) -> list[Change]:
         Change(table=table, name=member.name, is_gone=table not in current[member.run_spec_id])
         for member in rows.members
         for table in ROW_TABLES
+        if table not in LATER or table in held[member.run_spec_id]
         if held[member.run_spec_id].get(table, "") != current[member.run_spec_id].get(table, "")
     ]
 

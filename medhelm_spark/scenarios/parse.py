@@ -146,7 +146,7 @@ def groups_of(
 def _group(fields: Mapping[str, Any], column: GroupColumn) -> str:
     """The group of a record; a cell that is no text belongs to none."""
     try:
-        return column.group_of(as_text(value_of(fields, column.column)))
+        return column.group_of(lambda name: as_text(value_of(fields, name)))
     except BadRecord:
         return NOT_STATED
 

@@ -59,7 +59,7 @@ def required_columns(
     for variant in [varied(card, variant) for variant in card.variants] or [card]:
         columns = [column for column in parser.columns(variant) if column not in parser.made]
         named = [*variant.fields.values(), *columns, *named]
-    named += [group.column for group in card.group_columns]
+    named += [column for group in card.group_columns for column in group.columns]
     source_names = card.source.columns
     return tuple(dict.fromkeys(source_names.get(name, name) for name in named))
 

@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.run import MetricSpec
-from medhelm_spark.domain.stats import UNREADABLE_STAT, MetricInfo
+from medhelm_spark.domain.stats import REFUSAL_STAT, UNREADABLE_STAT, MetricInfo
 from medhelm_spark.metrics import info
 from medhelm_spark.statistics.clusters import ClusterTotals
 from medhelm_spark.statistics.multiple import benjamini_hochberg
 from medhelm_spark.statistics.summary import Summary, summarize
 from medhelm_spark.subgroups.estimates import IntervalEstimate, difference, estimate
-from medhelm_spark.subgroups.small_cells import hidden_groups
+from medhelm_spark.subgroups.small_cells import Group, hidden_groups
 from medhelm_spark.subgroups.tables import GroupStat
 
-Group = tuple[str, str]
-"""The names of a column and of one of its groups."""
+COUNTED = (UNREADABLE_STAT, REFUSAL_STAT)
+"""Stats of 0 and 1 that are counted beside the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +79,7 @@ class _Cell:
     unscored: int = 0
     failures: int = 0
     unread: int = 0
+    refused: int | None = None
     units: list[tuple[float, tuple[int, ...]]] = field(default_factory=list)
     patients: set[int] = field(default_factory=set)
     scored_patients: set[int] = field(default_factory=set)
@@ -106,25 +107,30 @@ class _Cell:
 
 
 def rows_of_scores(row: GroupedScores, run: RunGroups) -> Iterator[GroupStat]:
-    """The rows of one RunSpec; how many answers could not be read stands beside each of its stats.
+    """The rows of one RunSpec; unread answers and refusals are counted beside each of its stats.
 
-    Whether they could is no row of its own, unless a benchmark's main metric is that.
+    They are no rows of their own, unless a benchmark's main metric is one of them.
     """
     by_name: dict[str, list[GroupedValue]] = {}
     for held in sorted(row.values, key=_order):
         by_name.setdefault(held.name, []).append(held)
-    unread: Counter[Group] = Counter()
-    for held in by_name.get(UNREADABLE_STAT, ()):
+    counts = {name: _count(by_name[name]) for name in COUNTED if name in by_name}
+    named = [name for name in by_name if name not in COUNTED] or list(by_name)
+    for name in named:
+        yield from group_stats(replace(row, values=tuple(by_name[name])), name, run, counts)
+
+
+def _count(values: Iterable[GroupedValue]) -> Counter[Group]:
+    """By group, how often a stat is 1."""
+    count: Counter[Group] = Counter()
+    for held in values:
         if held.value == 1:
-            unread[held.group_column, held.group_value] += held.rows
-    for name, values in by_name.items():
-        if name != UNREADABLE_STAT or len(by_name) == 1:
-            named = replace(row, values=tuple(values))
-            yield from group_stats(named, name, run, unread)
+            count[held.group_column, held.group_value] += held.rows
+    return count
 
 
 def group_stats(
-    row: GroupedScores, name: str, run: RunGroups, unread: Mapping[Group, int]
+    row: GroupedScores, name: str, run: RunGroups, counts: Mapping[str, Mapping[Group, int]]
 ) -> list[GroupStat]:
     """The rows of one stat: a mean for each group, with its difference to the rest of its column.
 
@@ -134,20 +140,21 @@ def group_stats(
         row: the values of the stat, in order.
         name: its name.
         run: what is known of the RunSpec.
-        unread: by group, the answers in which the extraction found nothing.
+        counts: by each stat of COUNTED and by group, how often the stat is 1.
     """
     scale = info(name, run.metrics)
     columns: dict[str, dict[str, _Cell]] = {}
     for held in row.values:
         cells = columns.setdefault(held.group_column, {})
         cells.setdefault(held.group_value, _Cell()).add(held)
+    groups = {(column, value): cell for column, of in columns.items() for value, cell in of.items()}
+    gone = hidden_groups(
+        {group: cell.num_patients for group, cell in groups.items()},
+        {group: cell.num_seen for group, cell in groups.items()},
+        run.minimum,
+    )
     made: list[GroupStat] = []
     for column, cells in columns.items():
-        gone = hidden_groups(
-            {value: cell.num_patients for value, cell in cells.items()},
-            {value: cell.num_seen for value, cell in cells.items()},
-            run.minimum,
-        )
         totals = {value: _totals(cell) for value, cell in cells.items()}
         for value, cell in cells.items():
             named = GroupStat(
@@ -158,12 +165,15 @@ def group_stats(
                 group_value=value,
                 access_level=run.access_level,
                 minimum=run.minimum,
-                is_hidden=value in gone,
+                is_hidden=(column, value) in gone,
             )
             others = [other for other in cells if other != value]
             rest = _merged([cells[other] for other in others])
             rest_totals = _joined([totals[other] for other in others])
-            cell.unread += unread.get((column, value), 0)
+            if UNREADABLE_STAT in counts:  # else the answers without a value for this reason
+                cell.unread = counts[UNREADABLE_STAT].get((column, value), 0)
+            if REFUSAL_STAT in counts:
+                cell.refused = counts[REFUSAL_STAT].get((column, value), 0)
             full = _filled(named, cell, totals[value], scale, is_clustered=row.is_clustered)
             full = _beside(full, rest, rest_totals, scale)
             made.append(named if named.is_hidden else full)
@@ -244,6 +254,7 @@ def _filled(
         num_unscored=summary.num_unscored,
         num_failures=cell.failures,
         num_unread=cell.unread,
+        num_refused=cell.refused,
         num_patients=cell.num_patients,
         num_clusters=summary.num_clusters if is_clustered else None,
         num_effective_clusters=summary.num_effective_clusters,

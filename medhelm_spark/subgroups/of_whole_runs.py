@@ -7,7 +7,7 @@ from itertools import groupby
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.metrics import info
 from medhelm_spark.subgroups.group_stats import RunGroups
-from medhelm_spark.subgroups.small_cells import hidden_groups
+from medhelm_spark.subgroups.small_cells import Group, hidden_groups
 from medhelm_spark.subgroups.tables import GroupStat
 
 MARK = chr(31)
@@ -45,21 +45,20 @@ def rows_of_run(stats: Sequence[CountedStat], run: RunGroups) -> Iterator[GroupS
     a specificity. So a group is hidden where one of them rests on too few patients, as where too
     few have the condition.
     """
-    by_column: dict[str, dict[str, list[CountedStat]]] = {}
+    groups: dict[Group, list[CountedStat]] = {}
     for stat in stats:
         if info(stat.name, run.metrics).lower_is_better is None:
             continue  # the counts of a two-by-two table are cells of few patients
         column, _, value = stat.split.partition(MARK)
-        by_column.setdefault(column, {}).setdefault(value, []).append(stat)
-    for column, groups in by_column.items():
-        gone = hidden_groups(
-            {value: held[0].patients for value, held in groups.items()},
-            {value: min(map(_num_seen, held)) for value, held in groups.items()},
-            run.minimum,
-        )
-        for value, held in groups.items():
-            for stat in held:
-                yield _row(stat, run, column, value, is_hidden=value in gone)
+        groups.setdefault((column, value), []).append(stat)
+    gone = hidden_groups(
+        {group: stats[0].patients for group, stats in groups.items()},
+        {group: min(map(_num_seen, stats)) for group, stats in groups.items()},
+        run.minimum,
+    )
+    for group, of_group in groups.items():
+        for stat in of_group:
+            yield _row(stat, run, group, is_hidden=group in gone)
 
 
 def _num_seen(stat: CountedStat) -> int:
@@ -69,15 +68,13 @@ def _num_seen(stat: CountedStat) -> int:
     return min([*parts, stat.denominator or 0] if is_of_data else parts)
 
 
-def _row(
-    stat: CountedStat, run: RunGroups, column: str, value: str, *, is_hidden: bool
-) -> GroupStat:
+def _row(stat: CountedStat, run: RunGroups, group: Group, *, is_hidden: bool) -> GroupStat:
     named = GroupStat(
         run_spec_id=stat.run_spec_id,
         name=stat.name,
         split=run.split,
-        group_column=column,
-        group_value=value,
+        group_column=group[0],
+        group_value=group[1],
         access_level=run.access_level,
         minimum=run.minimum,
         is_hidden=is_hidden,

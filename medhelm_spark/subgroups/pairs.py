@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from medhelm_spark.board import BoardRun
 from medhelm_spark.board.measured import Measured, measured, needed_stats
 from medhelm_spark.board.scores import own_scores, scores_of
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.groups import NOT_STATED
 from medhelm_spark.domain.stages import ASSIGN_GROUPS
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
@@ -25,7 +27,7 @@ from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.statistics.student import LEVEL
 from medhelm_spark.subgroups.estimates import IntervalEstimate, difference, estimate
 from medhelm_spark.subgroups.model_groups import group_order
-from medhelm_spark.subgroups.small_cells import hidden_groups
+from medhelm_spark.subgroups.small_cells import Group, hidden_groups
 
 _GROUPS = """
 SELECT instance_id, group_column, group_value FROM ({assigned}) g
@@ -140,8 +142,9 @@ def group_pairs(
     made: list[GroupPair] = []
     for (version, metric, split), alike in columns.items():
         run = by_id[alike[0].run_spec_ids[0]]
-        groups = _groups(reader, version, by)
-        if not groups:
+        groups = _groups(reader, version)
+        shown = [name for name in (by or sorted(groups)) if name in groups]
+        if not shown:
             continue
         units = list(dict.fromkeys(unit for pair in alike for unit in pair.run_spec_ids))
         scores = own_scores(
@@ -149,7 +152,11 @@ def group_pairs(
         )
         held = measured(run, metric, scores, units)
         is_public = run.run_spec.access_level is AccessLevel.PUBLIC
-        made += pairs_of(held, alike, units, groups, 1 if is_public else minimum)
+        of_all = pairs_of(held, alike, units, groups, 1 if is_public else minimum)
+        made += sorted(
+            (pair for pair in of_all if pair.group_column in shown),
+            key=lambda pair: shown.index(pair.group_column),
+        )
     return sorted(adjusted(made), key=lambda pair: list(GroupDecision).index(pair.decision))
 
 
@@ -163,7 +170,7 @@ def adjusted(pairs: Sequence[GroupPair]) -> list[GroupPair]:
     return made
 
 
-def _groups(reader: Reader, data_version: str, by: Sequence[str]) -> dict[str, dict[str, str]]:
+def _groups(reader: Reader, data_version: str) -> dict[str, dict[str, str]]:
     """The groups of a data version's instances, by column and instance."""
     assigned = output_of("instance_groups", ASSIGN_GROUPS, "data_version", [data_version])
     sql = _GROUPS.format(assigned=assigned, versions=literals([data_version]))
@@ -171,9 +178,8 @@ def _groups(reader: Reader, data_version: str, by: Sequence[str]) -> dict[str, d
     held: dict[str, dict[str, str]] = {}
     columns = (rows["instance_id"], rows["group_column"], rows["group_value"])
     for instance, column, value in zip(*columns, strict=True):
-        if not by or column in by:
-            held.setdefault(column, {})[instance] = value
-    return {name: held[name] for name in (by or sorted(held)) if name in held}
+        held.setdefault(column, {})[instance] = value
+    return held
 
 
 def pairs_of(
@@ -193,28 +199,34 @@ def pairs_of(
         minimum: the patients that a group needs to be shown.
     """
     patients = np.unique(held.units.indices.to_numpy(), return_inverse=True)[1]
+    masks = dict(_masks(held.instances.to_pylist(), groups))
+    sides = {group: (held.among(mask), held.among(~mask)) for group, mask in masks.items()}
+    in_data = {group: len(np.unique(patients[mask])) for group, mask in masks.items()}
+    for pair in pairs:
+        first, second = (units.index(unit) for unit in pair.run_spec_ids)
+        inside = {group: among.difference(first, second) for group, (among, _) in sides.items()}
+        seen = {group: each.num_clusters or each.n for group, each in inside.items()}
+        gone = hidden_groups(in_data, seen, minimum)
+        for group, (_, rest) in sides.items():
+            named = _named(pair, group, is_hidden=group in gone)
+            yield (
+                named
+                if group in gone
+                else _told(named, inside[group], rest.difference(first, second))
+            )
+
+
+def _masks(
+    instances: Sequence[str], groups: GroupsByInstance
+) -> Iterator[tuple[Group, NDArray[np.bool_]]]:
+    """Which instances are in each group, by column in the order of a table."""
     for column, of in groups.items():
-        values = np.array([of.get(instance, "") for instance in held.instances.to_pylist()])
-        names = sorted(set(values.tolist()), key=group_order)
-        masks = {name: values == name for name in names}
-        sides = {name: (held.among(mask), held.among(~mask)) for name, mask in masks.items()}
-        in_data = {name: len(np.unique(patients[mask])) for name, mask in masks.items()}
-        for pair in pairs:
-            first, second = (units.index(unit) for unit in pair.run_spec_ids)
-            inside = {name: sides[name][0].difference(first, second) for name in names}
-            seen = {name: each.num_clusters or each.n for name, each in inside.items()}
-            gone = hidden_groups(in_data, seen, minimum)
-            for name in names:
-                named = _named(pair, column, name, is_hidden=name in gone)
-                rest = sides[name][1]
-                yield (
-                    named
-                    if name in gone
-                    else _told(named, inside[name], rest.difference(first, second))
-                )
+        values = np.array([of.get(instance, NOT_STATED) for instance in instances])
+        for name in sorted(set(values.tolist()), key=group_order):
+            yield (column, name), values == name
 
 
-def _named(pair: BoardPair, column: str, value: str, *, is_hidden: bool) -> GroupPair:
+def _named(pair: BoardPair, group: Group, *, is_hidden: bool) -> GroupPair:
     return GroupPair(
         scenario_name=pair.scenario_name,
         display_name=pair.display_name,
@@ -222,8 +234,8 @@ def _named(pair: BoardPair, column: str, value: str, *, is_hidden: bool) -> Grou
         lower_is_better=pair.lower_is_better,
         first=pair.first,
         second=pair.second,
-        group_column=column,
-        group_value=value,
+        group_column=group[0],
+        group_value=group[1],
         is_hidden=is_hidden,
     )
 

@@ -125,7 +125,8 @@ def size_text(stat: GroupStat) -> str:
     patients = f" ({counted(stat.num_patients or 0, 'patient')})" if stat.num_clusters else ""
     failed = f", {stat.num_failures} failed" if stat.num_failures else ""
     unread = f", {stat.num_unread} unread" if stat.num_unread else ""
-    return f"{stat.count}{patients}{failed}{unread}"
+    refused = f", {stat.num_refused} refused" if stat.num_refused else ""
+    return f"{stat.count}{patients}{failed}{unread}{refused}"
 
 
 def difference_text(value: float | None, low: float | None, high: float | None) -> str:

@@ -12,7 +12,12 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from medhelm_spark.domain.groups import CROSSED, CROSSING
+
 Cell = TypeVar("Cell", bound=Hashable)
+
+Group = tuple[str, str]
+"""The names of a column and of one of its groups."""
 
 _EXACT = 1e-9
 
@@ -67,9 +72,9 @@ def hidden(
 
 
 def hidden_groups(
-    patients: Mapping[str, int], seen: Mapping[str, int], minimum: int
-) -> frozenset[str]:
-    """The groups of one column to hide.
+    patients: Mapping[Group, int], seen: Mapping[Group, int], minimum: int
+) -> frozenset[Group]:
+    """The groups of all columns of a data version to hide.
 
     First by the patients that the data has, which are the same for all models: were other groups
     hidden beside one model than beside another, both tables together would tell the hidden one.
@@ -80,11 +85,35 @@ def hidden_groups(
         seen: by group, those behind the number.
         minimum: as in `hidden`.
     """
-    total = [Total(list(patients))]
-    by_data = hidden(patients, total, minimum)
-    return hidden(
-        {group: min(seen[group], n) for group, n in patients.items()}, total, minimum, by_data
-    )
+    totals = _totals(patients)
+    by_data = hidden(patients, totals, minimum)
+    counted = {group: min(seen[group], n) for group, n in patients.items()}
+    return hidden(counted, totals, minimum, by_data)
+
+
+def _totals(groups: Iterable[Group]) -> list[Total[Group]]:
+    """The groups of a column add up to all; those of two columns crossed to the groups of both.
+
+    Rows whose other column states nothing are in no crossed group: a group of one column is then
+    more than its crossed groups, and taking it for as many hides rather more.
+    """
+    columns: dict[str, list[str]] = {}
+    for column, value in groups:
+        columns.setdefault(column, []).append(value)
+    totals = [Total([(column, value) for value in values]) for column, values in columns.items()]
+    for column, values in columns.items():
+        first, _, second = column.partition(CROSSING)
+        for value in columns.get(first, ()) if second in columns else ():
+            crossed = [CROSSED.join((value, other)) for other in columns[second]]
+            totals.append(_total(column, crossed, values, (first, value)))
+        for value in columns.get(second, ()) if first in columns else ():
+            crossed = [CROSSED.join((other, value)) for other in columns[first]]
+            totals.append(_total(column, crossed, values, (second, value)))
+    return [total for total in totals if total.parts]
+
+
+def _total(column: str, crossed: Iterable[str], values: Collection[str], of: Group) -> Total[Group]:
+    return Total([(column, value) for value in crossed if value in values], of)
 
 
 def _exposed(

@@ -19,7 +19,7 @@ from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.run_stage import run_stage
 from medhelm_spark.stages.summarize.run_level import run_stats, versions
 from medhelm_spark.subgroups.assign import assigned_columns
-from medhelm_spark.subgroups.group_stats import GroupedScores, GroupSummarizer, RunGroups
+from medhelm_spark.subgroups.group_stats import COUNTED, GroupedScores, GroupSummarizer, RunGroups
 from medhelm_spark.subgroups.of_whole_runs import MARK, CountedStat, RunLevelGroups
 from medhelm_spark.subgroups.tables import AssignedColumn, GroupStat
 
@@ -158,15 +158,16 @@ def _size(spec: RunSpec, columns: Mapping[str, Sequence[AssignedColumn]]) -> int
 def _names(spec: RunSpec) -> list[str]:
     """The stats of instances by which a model is better or worse, of those that are asked for.
 
-    A metric gives others beside the one of its name, as `exact_match` does; they are not. Whether
-    an answer could be read is among them: the others are told beside it.
+    A metric gives others beside the one of its name, as `exact_match` does; they are not. Those of
+    COUNTED are among them.
     """
     asked = {spec.main_metric, *(metric.name for metric in spec.metrics)}
     return [
         stat.name
         for metric, params in metrics_for(spec.metrics)
         for stat in metric.emitted(params)
-        if stat.name in asked and stat.has_mean and stat.lower_is_better is not None
+        if stat.name in COUNTED
+        or (stat.name in asked and stat.has_mean and stat.lower_is_better is not None)
     ]
 
 

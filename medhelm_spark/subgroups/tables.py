@@ -84,6 +84,10 @@ class GroupStat:
     num_unread: int | None = None
     """The answers in which the extraction found nothing."""
 
+    num_refused: int | None = None
+    """The answers that the engine reports as refusals; None where the run does not score
+    `general_information`."""
+
     num_patients: int | None = None
     """The distinct patients by the card's cluster column; instances where it names none."""
 

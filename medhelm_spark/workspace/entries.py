@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from medhelm_spark.config.groups import check_groups
 from medhelm_spark.config.juries import load_jury
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.sampling import load_sampling
@@ -229,6 +230,7 @@ def _grouped(run: ResolvedRun, by: Sequence[str]) -> ResolvedRun:
     Raises:
         ConfigError: the prompt shows one of them.
     """
+    check_groups(by, {}, "by", key="--by")
     names = tuple(dict.fromkeys((*run.card.subgroups, *by)))
     card = replace(run.card, subgroups=names)
     check_card(card)

@@ -8,8 +8,15 @@ from typing import Any
 import pytest
 import yaml
 
-from medhelm_spark.errors import ConfigError, DataError, MedhelmSparkError, UnknownNameError
+from medhelm_spark.errors import (
+    ConfigError,
+    DataError,
+    IntegrityError,
+    MedhelmSparkError,
+    UnknownNameError,
+)
 from medhelm_spark.subgroups.pairs import GroupDecision
+from tests.rewriting import rewritable
 from tests.spark.conftest import Site, calls, questions
 from tests.spark.test_evaluation import evaluation
 
@@ -249,6 +256,26 @@ def test_repeated_answers_of_an_instance_are_one_patient(site: Site) -> None:
     assert row["ci_low"] < 0.36
 
 
+def test_two_columns_that_are_crossed(site: Site) -> None:
+    """Crossed groups are columns of their own; small ones are computed from neither column."""
+    entry = site.benchmark("letters", patients(), access_level="private", bands=BANDS)
+    here = evaluation(site)
+    here.run(f"{entry},model=team/yes", suite="s", by="sex*age_band")
+    rows = by_group(site)
+    assert {column for column, _ in rows} == {"sex", "age_band", "sex*age_band"}
+    crossed = rows["sex*age_band", "f × 18 to under 65"]
+    assert (crossed["count"], crossed["is_hidden"]) == (69, False)
+    here.run(f"{entry},model=team/yes", suite="s", by="sex*site")
+    rows = by_group(site)
+    south = [rows["sex*site", f"{sex} × south"] for sex in "fm"]
+    assert [row["count"] for row in south] == [20, 20]
+    (shown,) = {row["group_column"] for row in here.subgroups.scores("s", by="sex*site").rows()}
+    assert shown == "sex*site"
+    for wrong in ("sex*", "sex*sex", "sex*site*age_band"):
+        with pytest.raises(ConfigError, match="two columns or bands"):
+            here.run(f"{entry},model=team/yes", suite="s", by=wrong)
+
+
 def test_a_suite_without_groups_says_how_to_have_some(site: Site) -> None:
     entry = site.benchmark("letters", patients(20))
     here = evaluation(site)
@@ -276,6 +303,10 @@ def test_a_release_keeps_the_groups_that_it_was_made_of(site: Site) -> None:
     assert {row["is_hidden"] for row in later.subgroups.scores("s").rows()} == {True}
     assert later.subgroups.scores(release="r").render("csv") == before
     assert later.releases.verify("r")
+    stats = rewritable(site.lake_path / "stats_by_group")
+    stats.update(updates={"mean": "0.9"}, predicate="group_value = 'south'")
+    with pytest.raises(IntegrityError, match="stats_by_group of letters"):
+        later.releases.verify("r")
 
 
 def test_a_lake_that_is_older_than_groups_opens_and_gets_some(site: Site) -> None:

@@ -38,11 +38,13 @@ def values(column: str, group: str, right: int, wrong: int, **more: int) -> list
         for value, rows in counts.items()
         if rows
     ]
-    unread = more.get("unread", 0)
-    read = {1.0: unread, 0.0: right + wrong - unread}
     return scored + [
-        GroupedValue(**named, name="answer_unreadable", value=value, rows=rows, unread=0)
-        for value, rows in read.items()
+        GroupedValue(**named, name=name, value=value, rows=rows, unread=0)
+        for name, count in (
+            ("answer_unreadable", more.get("unread", 0)),
+            ("finish_reason_refusal", more.get("refused", 0)),
+        )
+        for value, rows in ((1.0, count), (0.0, right + wrong - count))
         if rows
     ]
 
@@ -58,12 +60,13 @@ def made(*held: list[GroupedValue], minimum: int = 11) -> dict[tuple[str, str], 
 
 def test_a_group_has_its_mean_its_counts_and_its_difference_to_the_rest():
     rows = made(
-        values("sex", "f", 36, 4, missing=3, unread=2),
+        values("sex", "f", 36, 4, missing=3, unread=2, refused=1),
         values("sex", "m", 20, 20),
         values("sex", "", 15, 5),
     )
     row = rows["sex", "f"]
     assert (row.count, row.num_unscored, row.num_failures, row.num_unread) == (40, 3, 3, 2)
+    assert (row.num_refused, rows["sex", "m"].num_refused) == (1, 0)
     assert (row.num_patients, row.num_clusters) == (43, None)
     assert row.mean == 0.9
     held = wilson(36, 40)
@@ -72,6 +75,25 @@ def test_a_group_has_its_mean_its_counts_and_its_difference_to_the_rest():
     assert row.difference == pytest.approx(0.9 - 35 / 60)
     assert row.difference_low > 0
     assert row.p_value < row.adjusted_p < 0.05
+
+
+def test_an_answer_that_could_not_be_read_counts_once():
+    """It has no value for this reason, and the stat of unread answers is 1."""
+    unscored = GroupedValue(
+        name="exact_match",
+        group_column="sex",
+        group_value="f",
+        value=None,
+        rows=2,
+        failures=0,
+        unread=2,
+        units=(),
+    )
+    rows = made([*values("sex", "f", 36, 4, unread=2), unscored], values("sex", "m", 20, 20))
+    assert rows["sex", "f"].num_unread == 2
+    scored = [held for held in values("sex", "f", 36, 4) if held.name == "exact_match"]
+    alone = made([*scored, unscored])["sex", "f"]
+    assert (alone.num_unread, alone.num_refused) == (2, None)
 
 
 def test_the_answers_of_one_patient_count_as_one_try():

@@ -91,7 +91,7 @@ def test_two_models_hide_the_same_groups_where_the_data_makes_them_small(
     sizes: list[int], data: st.DataObject
 ):
     """Else one table would show what the other one hides, and both the rest of the total."""
-    cells = {str(place): size for place, size in enumerate(sizes)}
+    cells = {("site", str(place)): size for place, size in enumerate(sizes)}
     by_data = hidden(cells, [Total(list(cells))], MINIMUM)
     for _ in range(2):
         seen = {cell: data.draw(st.integers(0, size)) for cell, size in cells.items()}
@@ -99,7 +99,17 @@ def test_two_models_hide_the_same_groups_where_the_data_makes_them_small(
 
 
 def test_a_group_is_hidden_where_few_of_its_answers_have_a_value():
-    assert hidden_groups({"f": 40, "m": 40}, {"f": 3, "m": 40}, MINIMUM) == {"f", "m"}
+    women, men = ("sex", "f"), ("sex", "m")
+    assert hidden_groups({women: 40, men: 40}, {women: 3, men: 40}, MINIMUM) == {women, men}
+
+
+def test_a_small_crossed_group_is_computed_from_neither_column():
+    crossed = {"f × old": 40, "f × young": 30, "m × old": 20, "m × young": 4}
+    groups = {("sex*age", name): count for name, count in crossed.items()}
+    margins = {("sex", "f"): 70, ("sex", "m"): 24, ("age", "old"): 60, ("age", "young"): 34}
+    gone = hidden_groups(groups | margins, groups | margins, MINIMUM)
+    assert {("sex*age", "m × young"), ("sex*age", "m × old"), ("sex*age", "f × young")} <= gone
+    assert hidden_groups(margins, margins, MINIMUM) == set()
 
 
 @pytest.mark.parametrize("minimum", [5, 11, 20])
