@@ -2,8 +2,8 @@
 
 Other code reaches a feature only through its modules of a known name: `tables` declares what it
 stores, `kept` which writes gc keeps, `source` what boards can be read from, `methods` what an
-`Evaluation` can do, `runs` what it does in the course of an evaluation, `report` what it
-adds to a board's report.
+`Evaluation` can do, `runs` what it does in the course of an evaluation, `cells` and
+`report` what it adds to a board's cells and to its report.
 """
 
 from functools import cache

@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import cached_property
 from itertools import chain
 
+from medhelm_spark import features
 from medhelm_spark.board.cells import StatsWrite, cell_of, originals_of, scale_of
 from medhelm_spark.board.sources import BoardSource, Kind, PinnedRuns, reader_of, releases
 from medhelm_spark.board.view import ViewOf, as_declared
@@ -163,6 +164,8 @@ def load_runs(
                 release_status=source.release_status,
             )
         )
+    for feature in features.parts("cells"):
+        runs = feature.with_cells(frozen, runs)
     return tuple(runs)
 
 

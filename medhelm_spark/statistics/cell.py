@@ -40,6 +40,9 @@ class BoardCell:
     `imported`: what is known of how answers made elsewhere were asked for; empty for answers that
     were asked for here, and where MedHELM's own values are taken over with them.
 
+    `worst_group` is the group of patients with the worst mean, as `site: south`, where chance is an
+    unlikely reason for its gap; empty where there is none. `worst_group_mean` is its mean.
+
     `part` names the part of the scenario, empty for the whole; `is_disjoint`: no case is in two
     parts. Two means are compared only where `comparability` is equal (see `Stat.comparability`).
     `configuration` has the run's settings by name, `made_at` is when the mean was computed, and
@@ -96,6 +99,8 @@ class BoardCell:
     differs: str = ""
     is_asked_otherwise: bool = False
     is_below_floor: bool = False
+    worst_group: str = ""
+    worst_group_mean: float | None = None
     parts: tuple["BoardCell", ...] = ()
 
     @property
@@ -217,6 +222,8 @@ def merged(cells: Sequence[BoardCell]) -> BoardCell:
         margin=strictest_margin(cells),
         imported=all_known(cell.imported for cell in cells),
         part="",
+        worst_group="",
+        worst_group_mean=None,
         comparability=_joined_comparability(cells),
         configuration=_shared(cells),
         made_at=max((cell.made_at for cell in cells if cell.made_at), default=None),

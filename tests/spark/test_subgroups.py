@@ -91,6 +91,9 @@ def test_a_group_that_is_worse_is_named_and_equal_ones_have_no_gap(site: Site) -
     assert gaps["site"]["worst"] == "south"
     assert 0 < gaps["site"]["low"] < 0.3 < gaps["site"]["high"]
     assert gaps["sex"]["low"] == 0
+    assert "worst site: south 0.500" in str(here.board("s"))
+    (cell,) = here.board("s").rows()
+    assert (cell["worst_group"], cell["worst_group_mean"]) == ("site: south", 0.5)
     text = str(here.subgroups.scores("s", by="site"))
     assert "By site" in text
     assert "By sex" not in text

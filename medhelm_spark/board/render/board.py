@@ -176,7 +176,9 @@ def _effective_text(cell: BoardCell) -> str:
 
 
 def remarks(cell: BoardCell) -> Iterator[str]:
-    """That answers are imported, bounds where too few are scored, and why it is not compared."""
+    """The worst group, imported answers, bounds where few are scored, why it is not compared."""
+    if cell.worst_group:
+        yield f"worst {cell.worst_group} {number_text(cell.worst_group_mean)}"
     if cell.imported:
         yield "imported"
     if cell.is_below_floor:

@@ -76,6 +76,8 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "test": f"the test behind `p_value`: {_one_of(PairedTest)}",
         "adjustment": f"how `adjusted_p` was adjusted: {_one_of(Adjustment)}",
         "decision": f"what the first model is: {_one_of(PairDecision)}",
+        "worst_group": "the group of patients with the worst mean, where chance is an unlikely "
+        "reason for its gap; empty where there is none",
         "run_name": "the run's name",
         "run_spec_id": "the run's id",
         "part": "the part of the benchmark; empty for the whole",
@@ -128,6 +130,7 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "mean_win_rate@medhelm-0.8": "share from 0 to 1: MedHELM's own number, over all "
         "benchmarks and models",
         "mean": "the mean, in the metric's unit; none where no answer has a score",
+        "worst_group_mean": "the mean over that group",
         "num_effective_clusters": "clusters of equal size that would tell as much as these",
         "ci_low": "lower end of the 95 % interval of the mean, of a pair of the mean difference; "
         "in the metric's unit",
