@@ -43,6 +43,9 @@ class BoardCell:
     `worst_group` is the group of patients with the worst mean, as `site: south`, where chance is an
     unlikely reason for its gap; empty where there is none. `worst_group_mean` is its mean.
 
+    `corrected_mean` is a jury's mean corrected by the ratings that people gave to `num_rated`
+    answers, with its interval (`statistics.prediction_powered`); None without enough ratings.
+
     `part` names the part of the scenario, empty for the whole; `is_disjoint`: no case is in two
     parts. Two means are compared only where `comparability` is equal (see `Stat.comparability`).
     `configuration` has the run's settings by name, `made_at` is when the mean was computed, and
@@ -101,6 +104,10 @@ class BoardCell:
     is_below_floor: bool = False
     worst_group: str = ""
     worst_group_mean: float | None = None
+    corrected_mean: float | None = None
+    corrected_low: float | None = None
+    corrected_high: float | None = None
+    num_rated: int = 0
     parts: tuple["BoardCell", ...] = ()
 
     @property
@@ -224,6 +231,10 @@ def merged(cells: Sequence[BoardCell]) -> BoardCell:
         part="",
         worst_group="",
         worst_group_mean=None,
+        corrected_mean=None,
+        corrected_low=None,
+        corrected_high=None,
+        num_rated=0,
         comparability=_joined_comparability(cells),
         configuration=_shared(cells),
         made_at=max((cell.made_at for cell in cells if cell.made_at), default=None),

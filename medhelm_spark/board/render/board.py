@@ -176,7 +176,11 @@ def _effective_text(cell: BoardCell) -> str:
 
 
 def remarks(cell: BoardCell) -> Iterator[str]:
-    """The worst group, imported answers, bounds where few are scored, why it is not compared."""
+    """The mean by ratings, the worst group, imported answers, bounds, why it is not compared."""
+    if cell.corrected_mean is not None:
+        corrected = number_text(cell.corrected_mean)
+        interval = interval_text(cell.corrected_low, cell.corrected_high)
+        yield f"people rated {cell.num_rated}: {corrected}{interval}"
     if cell.worst_group:
         yield f"worst {cell.worst_group} {number_text(cell.worst_group_mean)}"
     if cell.imported:

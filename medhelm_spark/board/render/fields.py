@@ -108,6 +108,7 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "denominator": "of the answers with a score, those that a share of a part of them rests "
         "on, such as the positives of a sensitivity; none where the mean rests on all",
         "num_runs": "runs behind the mean",
+        "num_rated": "answers that people rated, behind the corrected mean",
         "n": "instances on which both models have a value",
         "num_dropped": "instances that lack one of the two values",
         "num_adjusted": "how many pairs `adjusted_p` was adjusted for, this one included",
@@ -131,6 +132,9 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "benchmarks and models",
         "mean": "the mean, in the metric's unit; none where no answer has a score",
         "worst_group_mean": "the mean over that group",
+        "corrected_mean": "a jury's mean corrected by the ratings of people; none without enough",
+        "corrected_low": "lower end of the 95 % interval of the corrected mean",
+        "corrected_high": "upper end of that interval",
         "num_effective_clusters": "clusters of equal size that would tell as much as these",
         "ci_low": "lower end of the 95 % interval of the mean, of a pair of the mean difference; "
         "in the metric's unit",

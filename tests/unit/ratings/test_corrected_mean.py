@@ -1,0 +1,105 @@
+"""A jury's mean beside the mean that people's ratings make of it, on the board and in its files."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from medhelm_spark import Evaluation
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.stats import PerInstanceStats, Score
+from medhelm_spark.ratings.cells import mean_ratings
+from medhelm_spark.ratings.tables import Rating
+from tests.unit.board.planted import ALPHA, append, finish, plant, unit, write_stats
+
+JUDGED = unit(ALPHA, "discharge_note")
+CRITERIA = ("accuracy", "clarity")
+
+
+def rating(place: int, value: float, rater: str = "rater-1", criterion: str = "accuracy") -> Rating:
+    return Rating(
+        run_spec_id=JUDGED,
+        instance_id=f"discharge_note-j{place}",
+        trial_index=0,
+        rater=rater,
+        criterion=criterion,
+        value=value,
+        comment="",
+        access_level=AccessLevel.PRIVATE,
+        rated_at=datetime(2026, 4, 1, tzinfo=UTC),
+        source="file",
+    )
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    """A jury that is too kind by 1 to 200 answers, whose true mean is 2.5."""
+    folder = tmp_path / "lake"
+    folder.mkdir()
+    plant(folder)
+    values = [3.0 + place % 2 for place in range(200)]
+    scores = [
+        PerInstanceStats(
+            run_spec_id=JUDGED,
+            instance_id=f"discharge_note-j{place}",
+            train_trial_index=0,
+            trial_index=0,
+            perturbation="",
+            split="test",
+            stats=(Score(name="jury_score", value=value),),
+        )
+        for place, value in enumerate(values)
+    ]
+    append(folder, "per_instance_stats", scores, "judged-anew")
+    finish(folder, "score", JUDGED, "judged-anew", 10)
+    write_stats(folder, JUDGED, "discharge_note", values, "judged-anew")
+    finish(folder, "summarize", JUDGED, "judged-anew", 11)
+    return folder
+
+
+def cell_of(lake: Path) -> dict[str, object]:
+    board = Evaluation(str(lake), site=None, tracking=False).board("s1")
+    (cell,) = (row for row in board.rows() if row["main_metric"] == "jury_score")
+    return cell
+
+
+def test_a_jury_that_is_too_kind_stands_beside_the_mean_that_ratings_make_of_it(lake: Path):
+    rng = np.random.default_rng(0)
+    ratings = [
+        rating(place, 2.0 + place % 2 + rng.choice([-0.5, 0.0, 0.5]), criterion=criterion)
+        for place in range(60)
+        for criterion in CRITERIA
+    ]
+    append(lake, "ratings", ratings, "w")
+    cell = cell_of(lake)
+    assert (cell["mean"], cell["num_rated"]) == (3.5, 60)
+    assert cell["corrected_low"] < 2.5 < cell["corrected_high"]
+    assert cell["corrected_mean"] == pytest.approx(2.5, abs=0.1)
+    assert cell["corrected_high"] - cell["corrected_low"] < 0.4
+    text = str(Evaluation(str(lake), site=None, tracking=False).board("s1"))
+    assert f"people rated 60: {cell['corrected_mean']:.3f} [" in text
+
+
+@pytest.mark.parametrize("number", [0, 29], ids=["no rating", "too few"])
+def test_too_few_ratings_correct_nothing(lake: Path, number: int):
+    if number:
+        append(lake, "ratings", [rating(place, 2.0 + place % 2) for place in range(number)], "w")
+    cell = cell_of(lake)
+    assert (cell["mean"], cell["corrected_mean"], cell["num_rated"]) == (3.5, None, 0)
+
+
+def test_ratings_of_another_scale_correct_nothing(lake: Path):
+    append(lake, "ratings", [rating(place, 40.0 + place % 2) for place in range(60)], "w")
+    assert cell_of(lake)["corrected_mean"] is None
+
+
+def test_an_answer_has_the_mean_of_the_raters_who_rated_all_criteria():
+    rows = [
+        rating(0, 2.0),
+        rating(0, 4.0, criterion="clarity"),
+        rating(0, 5.0, rater="rater-2"),
+        rating(1, 1.0, rater="rater-2"),
+        rating(1, 2.0, rater="rater-2", criterion="clarity"),
+    ]
+    assert mean_ratings(rows) == {("discharge_note-j0", 0): 3.0, ("discharge_note-j1", 0): 1.5}
