@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -202,9 +203,33 @@ def _strings(folder: Path) -> Iterator[tuple[str, str, int, str]]:
         elif path.suffix == ".json":
             held = json.loads(path.read_text(encoding="utf-8"))
             yield from ((name, "", 1, text) for text in _leaves(held))
+        elif path.suffix == ".html":
+            page = _Page()
+            page.feed(path.read_text(encoding="utf-8"))
+            yield from ((name, "", row, text) for row, text in page.texts)
+            # Tags may stand between the words of one text.
+            yield name, "", 1, " ".join(text for _, text in page.texts)
         else:
             lines = path.read_text(encoding="utf-8").splitlines()
             yield from ((name, "", row, line) for row, line in enumerate(lines, 1))
+
+
+class _Page(HTMLParser):
+    """The texts and attributes of a page, each with its line; entities are the signs they mean."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[tuple[int, str]] = []
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append((self.getpos()[0], data))
+
+    def handle_comment(self, data: str) -> None:
+        self.handle_data(data)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for _, value in attrs:
+            self.handle_data(value or "")
 
 
 def _of_parquet(name: str, path: Path) -> Iterator[tuple[str, str, int, str]]:

@@ -25,6 +25,7 @@ from medhelm_spark.sharing.projection import (
     results_of,
     scores_of_instances,
 )
+from medhelm_spark.sharing.report import report_of
 from medhelm_spark.sharing.scan import Leak, Scanned, scan
 from medhelm_spark.sharing.tables import ReleaseShare
 from medhelm_spark.sharing.waivers import Waiver, as_data, blocking
@@ -92,6 +93,8 @@ def share(
     half.mkdir(parents=True)
     try:
         _write_tables(half, made.tables, keys)
+        report = half / f"{keys.share}-report.html"
+        report.write_text(report_of(made.tables["results"], release), encoding="utf-8")
         scanned = scan(half, workspace.reader, rules.record_numbers)
         _refuse(release, blocking(scanned.leaks, waivers))
         manifest = _manifest(half, held, rules, made, scanned, waivers, keys)
@@ -195,14 +198,8 @@ def _manifest(
         "content": rules.content.value,
         "made_by": f"medhelm-spark {VERSION}",
         "files": [
-            {
-                "name": path.name,
-                "sha256": _sha256(path),
-                "rows": table.num_rows,
-                "columns": table.column_names,
-            }
-            for name, table in made.tables.items()
-            for path in sorted(folder.glob(f"*-{name}.*"))
+            {"name": path.name, "sha256": _sha256(path), **_content(path, made)}
+            for path in sorted(folder.iterdir())
         ],
         "scores_rounded_to_decimals": rules.decimals,
         "hidden_small_cells": made.num_hidden,
@@ -217,6 +214,12 @@ def _manifest(
             "waived": as_data(waivers),
         },
     }
+
+
+def _content(path: Path, made: Projection) -> dict[str, object]:
+    """Rows and columns of the table in a file; nothing of a page."""
+    table = made.tables.get(path.stem.rpartition("-")[2])
+    return {"rows": table.num_rows, "columns": table.column_names} if table else {}
 
 
 def _sha256(path: Path) -> str:

@@ -86,7 +86,12 @@ def test_aggregates_are_the_releases_numbers_and_no_text_leaves(
     rows = [row for row in table_of(tmp_path / "out", "results") if row["is_main"]]
     assert {(row["model"], row["scenario"]): row["mean"] for row in rows} == means
     held = files_of(tmp_path / "out")
-    assert len(held) == 2
+    assert len(held) == 3
+    (report,) = (data.decode() for name, data in held.items() if name.endswith("-report.html"))
+    assert "Results of release r1" in report
+    shown = [f"{row['mean']:.3f}" for row in rows if row["mean"] is not None]
+    assert shown
+    assert all(f"<td>{mean} [" in report for mean in shown)
     assert not any(b"zebra" in data or b"example.org" in data for data in held.values())
     manifest = json.loads(held["manifest.json"])
     assert manifest["scan"]["matches_of_texts"] == 0
@@ -174,6 +179,8 @@ def test_a_pattern_blocks_until_somebody_answers_for_it(shared_site: Site, tmp_p
         ("planted.csv", f"column\n{CANARY} 7?\n"),
         ("planted.json", json.dumps({"deep": [{"text": f"x {CANARY.upper()} 7?"}]})),
         ("planted.html", f"<p>{CANARY.replace(' ', '  ')}</p>"),
+        ("tags.html", f"<p>{CANARY.replace(' ', '</b> <b>')}</p>"),
+        ("attribute.html", f'<img alt="{CANARY.replace("ward", "&#119;ard")}">'),
         (f"{CANARY}.csv", "column\n1\n"),
     ],
 )

@@ -1,0 +1,92 @@
+"""The results of a share as one page that a person reads, made of the shared numbers alone."""
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from medhelm_spark.render.report import ROUNDED
+from medhelm_spark.render.table import TextTable, html_table, interval_text, mean_text
+
+HIDDEN = "hidden"
+"""In place of a number that rests on too few cases."""
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{title}</title>
+<style>
+body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem; color: #222; background: #fff; }}
+table {{ border-collapse: collapse; margin: 1.5rem 0; }}
+caption {{ font-weight: 600; text-align: left; padding-bottom: .4rem; }}
+th, td {{ border-bottom: 1px solid #ddd; padding: .3rem .8rem; text-align: left; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+{body}
+</body>
+</html>
+"""
+
+
+def report_of(results: pa.Table, release: str) -> str:
+    """The page: the main metric of every model and benchmark, then all metrics.
+
+    Args:
+        results: the table `results` of the share.
+        release: its name.
+    """
+    rows = results.to_pylist()
+    tables = [_board([row for row in rows if row["is_main"]]), _metrics(rows)]
+    body = "\n".join(
+        html_table(table.labels, table.rows, table.notes, title=table.title) for table in tables
+    )
+    return _PAGE.format(title=html.escape(f"Results of release {release}"), body=body)
+
+
+def _board(rows: Sequence[Mapping[str, Any]]) -> TextTable:
+    """A row for each model, a column for each benchmark, and each part of one."""
+    columns = list(dict.fromkeys(map(_column, rows)))
+    cells = {(row["model"], _column(row)): _cell(row) for row in rows}
+    models = sorted({row["model"] for row in rows})
+    return TextTable(
+        header=["Model", *(" ".join(filter(None, column[:2])) for column in columns)],
+        subheader=["", *(column[2] for column in columns)],
+        rows=[
+            [model, *(cells.get((model, column), "-") for column in columns)] for model in models
+        ],
+        title="Main metrics",
+        notes=[f"[low, high]: 95 % intervals; n: answers with a score. {ROUNDED}"],
+    )
+
+
+def _column(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    return row["benchmark"], row["part"], row["metric"]
+
+
+def _metrics(rows: Sequence[Mapping[str, Any]]) -> TextTable:
+    return TextTable(
+        header=["Benchmark", "Part", "Metric", "Better", "Model", "Mean"],
+        rows=[
+            [
+                row["benchmark"],
+                row["part"],
+                row["metric"],
+                "lower" if row["lower_is_better"] else "higher",
+                row["model"],
+                _cell(row),
+            ]
+            for row in rows
+        ],
+        title="All metrics",
+    )
+
+
+def _cell(row: Mapping[str, Any]) -> str:
+    if row["is_hidden"]:
+        return HIDDEN
+    interval = interval_text(row["ci_low"], row["ci_high"])
+    return f"{mean_text(row['mean'])}{interval} n={row['count']}"
