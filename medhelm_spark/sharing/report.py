@@ -26,25 +26,28 @@ th, td {{ border-bottom: 1px solid #ddd; padding: .3rem .8rem; text-align: left;
 </head>
 <body>
 <h1>{title}</h1>
+<p>{share}</p>
 {body}
 </body>
 </html>
 """
 
 
-def report_of(results: pa.Table, release: str) -> str:
+def report_of(results: pa.Table, release: str, share: str) -> str:
     """The page: the main metric of every model and benchmark, then all metrics.
 
     Args:
         results: the table `results` of the share.
         release: its name.
+        share: the id of the share, which no other share's page has.
     """
     rows = results.to_pylist()
     tables = [_board([row for row in rows if row["is_main"]]), _metrics(rows)]
     body = "\n".join(
         html_table(table.labels, table.rows, table.notes, title=table.title) for table in tables
     )
-    return _PAGE.format(title=html.escape(f"Results of release {release}"), body=body)
+    title = html.escape(f"Results of release {release}")
+    return _PAGE.format(title=title, share=html.escape(share), body=body)
 
 
 def _board(rows: Sequence[Mapping[str, Any]]) -> TextTable:

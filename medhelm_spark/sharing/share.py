@@ -94,7 +94,7 @@ def share(
     try:
         _write_tables(half, made.tables, keys)
         report = half / f"{keys.share}-report.html"
-        report.write_text(report_of(made.tables["results"], release), encoding="utf-8")
+        report.write_text(report_of(made.tables["results"], release, keys.share), encoding="utf-8")
         scanned = scan(half, workspace.reader, rules.record_numbers)
         _refuse(release, blocking(scanned.leaks, waivers))
         manifest = _manifest(half, held, rules, made, scanned, waivers, keys)
