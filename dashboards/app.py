@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlencode
 
+import rate_page
 import streamlit as st
 from filter_panel import panel
 from given import arguments
@@ -160,7 +161,10 @@ st.set_page_config(
     page_title="Medical leaderboard", page_icon=str(HERE / "favicon.svg"), layout="wide"
 )
 st.html(styles(HERE))
-try:
-    main()
-except MedhelmSparkError as error:
-    show_error(error)
+if rate_page.PARAMETER in st.query_params:
+    rate_page.show(arguments())  # and nothing else: whoever has a link is no other visitor
+else:
+    try:
+        main()
+    except MedhelmSparkError as error:
+        show_error(error)
