@@ -6,8 +6,14 @@ reads key presses, presses the button of a scale and moves the focus, and sends 
 
 import streamlit as st
 
-_SCRIPT = """
-const SCALES = '[class*="st-key-ms-scale-"]';
+SCALE = "ms-scale"
+"""How the key of a scale begins, by which the script finds it."""
+
+_SCRIPT = (
+    f"""
+const SCALES = '[class*="st-key-{SCALE}-"]';
+"""
+    + """\
 const FIELDS = SCALES + ', .stTextArea textarea:not([disabled]), .stNumberInput input';
 const buttons = (scale) => [...scale.querySelectorAll('button')];
 const isChosen = (button) => button.getAttribute('aria-checked') === 'true';
@@ -40,13 +46,22 @@ function pressed(event) {
   }
 }
 
-export default function () {
+let shown;
+
+export default function (component) {
+  if (shown !== component.data.item) document.querySelector('.stMain')?.scrollTo(0, 0);
+  shown = component.data.item;
   document.addEventListener('keydown', pressed, true);
   return () => document.removeEventListener('keydown', pressed, true);
 }
 """
+)
 
 
-def listen_for_digits() -> None:
-    """Have key presses on this page reach the scales; called once in each run of the page."""
-    st.components.v2.component("rate_keys", html="<span></span>", js=_SCRIPT)(key="rate-keys")
+def listen_for_digits(item: int) -> None:
+    """Have key presses reach the scales, and another item begin at its top.
+
+    Called once in each run of the page.
+    """
+    mount = st.components.v2.component("rate_keys", html="<span></span>", js=_SCRIPT)
+    mount(key="rate-keys", data={"item": item})

@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 from loaded import REFRESH_SECONDS, reader_of
 from page_markup import note, passage, section, table, text
-from rate_keys import listen_for_digits
+from rate_keys import SCALE, listen_for_digits
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.errors import LakeError, MedhelmSparkError
@@ -25,6 +25,8 @@ UNSAVED = "Your last entry was not saved: enter it again. What was saved before 
 MOST_VALUES = 11
 """A scale of so many whole numbers is shown as buttons, a longer one as a field."""
 MAX_COMMENT = 2000
+MAX_COLUMNS = 3
+"""So many criteria of an answer stand side by side; on a telephone they stand below each other."""
 QUEUE, ITEM, FAILED = "rate-queue", "rate-item", "rate-failed"
 """What the session keeps on the server: the queue, the place in it, that saving failed."""
 
@@ -47,7 +49,7 @@ def show(args: argparse.Namespace) -> None:
     if queue is None or shown is None:
         st.html(note(REFUSED, "error"))
         return
-    listen_for_digits()
+    listen_for_digits(item)
     _head(queue, item)
     left, right = st.columns([1, 1.15], gap="large")
     with left, st.container(key="ms-rate-question"):
@@ -90,9 +92,9 @@ def _head(queue: Any, item: int) -> None:
     """Progress, and how to move."""
     done, size = queue.num_rated, queue.size
     left, right = st.columns([2.2, 1], vertical_alignment="bottom")
+    where = f"{text(queue.scenario)}: item {item + 1} of {size}, <b>{done} of {size} rated</b>"
     left.html(
-        f'<header class="ms-head"><h1>Rate answers</h1><p class="ms-source">{text(queue.scenario)}: '
-        f"item {item + 1} of {size}, <b>{done} of {size} rated</b></p></header>"
+        f'<header class="ms-head"><h1>Rate answers</h1><p class="ms-source">{where}</p></header>'
     )
     with right, st.container(horizontal=True, horizontal_alignment="right"):
         _button("Previous", "top-previous", item - 1, size, shortcut="p")
@@ -135,32 +137,35 @@ def _rate(queue: Any, item: int, answer: int, said: str) -> None:
     letter = ascii_uppercase[answer] if answer < len(ascii_uppercase) else str(answer + 1)
     values = queue.values(item, answer)
     st.html(section(f"Answer {letter}", passage(said, "answer")))
-    with st.container(key=f"ms-rate-{answer}", gap="small"):
-        for place, criterion in enumerate(queue.criteria):
-            key = f"rate-{item}-{answer}-{place}"
-            st.session_state.setdefault(key, _as_shown(criterion, values.get(criterion.name)))
-            save = partial(_save, queue, item, answer, criterion.name, key)
-            _input(criterion, key, save)
-        key = f"rate-{item}-{answer}-comment"
-        st.session_state.setdefault(key, queue.comment(item, answer))
-        st.text_area(
-            f"Comment on answer {letter}",
-            key=key,
-            max_chars=MAX_COMMENT,
-            height=68,
-            disabled=not values,
-            placeholder="Optional" if values else "Optional, once the answer has a rating",
-            on_change=partial(_save_comment, queue, item, answer, key),
-        )
+    per_row = min(len(queue.criteria), MAX_COLUMNS)
+    columns = [column for _ in queue.criteria[::per_row] for column in st.columns(per_row)]
+    for place, (criterion, column) in enumerate(zip(queue.criteria, columns, strict=False)):
+        with column:
+            _input(queue, item, answer, place, values.get(criterion.name))
+    key = f"comment-{item}-{answer}"
+    st.session_state.setdefault(key, queue.comment(item, answer))
+    st.text_area(
+        f"Comment on answer {letter}",
+        key=key,
+        max_chars=MAX_COMMENT,
+        height=68,
+        disabled=not values,
+        placeholder="Optional" if values else "Optional, once the answer has a rating",
+        on_change=partial(_save_comment, queue, item, answer, key),
+    )
 
 
-def _input(criterion: Any, key: str, save: Any) -> None:
+def _input(queue: Any, item: int, answer: int, place: int, value: float | None) -> None:
+    """Buttons for a short scale, else a field; what is stored of it is chosen."""
+    criterion = queue.criteria[place]
     values = _values(criterion)
+    key = f"{SCALE if values else 'field'}-{item}-{answer}-{place}"
+    st.session_state.setdefault(key, _as_shown(criterion, value))
+    save = partial(_save, queue, item, answer, criterion.name, key)
     if values:
-        with st.container(key=f"ms-scale-{key}"):
-            st.segmented_control(
-                criterion.name, values, key=key, required=True, on_change=save, width="stretch"
-            )
+        st.segmented_control(
+            criterion.name, values, key=key, required=True, on_change=save, width="stretch"
+        )
         return
     low, high, step = (
         (int(criterion.minimum), int(criterion.maximum), 1)
