@@ -157,11 +157,11 @@ def show_error(error: MedhelmSparkError) -> None:
 
 
 HERE = Path(__file__).parent
-st.set_page_config(
-    page_title="Medical leaderboard", page_icon=str(HERE / "favicon.svg"), layout="wide"
-)
+IS_RATER = rate_page.PARAMETER in st.query_params
+TITLE = "Rate answers" if IS_RATER else "Medical leaderboard"
+st.set_page_config(page_title=TITLE, page_icon=str(HERE / "favicon.svg"), layout="wide")
 st.html(styles(HERE))
-if rate_page.PARAMETER in st.query_params:
+if IS_RATER:
     rate_page.show(arguments())  # and nothing else: whoever has a link is no other visitor
 else:
     try:

@@ -84,6 +84,7 @@ class RaterQueue:
         units = [spec.run_spec_id for spec in specs]
         own = [row for row in stored_ratings(reader, units) if row.rater == invitation.rater]
         self._held: dict[Key, Rating] = {_key(row): row for row in own}
+        self._read: tuple[int, BlindedItem] | None = None
 
     def _shuffled(self, answers: tuple[RatedAnswer, ...]) -> tuple[RatedAnswer, ...]:
         """The answers to one instance, in the order of a hash of rater, instance and answer."""
@@ -133,13 +134,15 @@ class RaterQueue:
         )
 
     def shown(self, item: int) -> BlindedItem:
-        """The texts of an instance.
+        """The texts of an instance, read once while the rater stays with it.
 
         Raises:
             PolicyError: a row has a stricter level by now than the link opens.
         """
-        texts = texts_of(self._reader, self._items[item], self._level)
-        return BlindedItem(question=texts.question, answers=texts.answers)
+        if self._read is None or self._read[0] != item:
+            texts = texts_of(self._reader, self._items[item], self._level)
+            self._read = (item, BlindedItem(question=texts.question, answers=texts.answers))
+        return self._read[1]
 
     def values(self, item: int, answer: int) -> Mapping[str, float]:
         """The rater's values of an answer, by criterion."""
