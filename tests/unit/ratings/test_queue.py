@@ -322,9 +322,9 @@ def test_two_raters_at_once_lose_no_rating(lake: Path) -> None:
 
 
 def test_links_open_public_text_unless_a_policy_says_more(lake: Path, tmp_path: Path) -> None:
-    with pytest.raises(PolicyError, match="level public at most .*; received gated"):
+    with pytest.raises(PolicyError, match=r"level public at most .*; received gated"):
         invited(lake, scenario="medcalc_bench", level="gated")
-    with pytest.raises(PolicyError, match=r"every instance of medcalc_bench has a stricter level"):
+    with pytest.raises(PolicyError, match="every instance of medcalc_bench has a stricter level"):
         invited(lake, scenario="medcalc_bench")
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "policy.yaml").write_text("rating_links: {highest_level: private}")
