@@ -157,7 +157,7 @@ def show_error(error: MedhelmSparkError) -> None:
 
 
 HERE = Path(__file__).parent
-IS_RATER = rate_page.PARAMETER in st.query_params
+IS_RATER = rate_page.PARAMETER in st.query_params or arguments().raters_only
 TITLE = "Rate answers" if IS_RATER else "Medical leaderboard"
 st.set_page_config(page_title=TITLE, page_icon=str(HERE / "favicon.svg"), layout="wide")
 st.html(styles(HERE))

@@ -71,7 +71,7 @@ def _queue(args: argparse.Namespace) -> Any:
     module = part("ratings", "queue")
     if module is None:
         return None
-    token, reader = st.query_params[PARAMETER], reader_of(args.output_path)
+    token, reader = st.query_params.get(PARAMETER, ""), reader_of(args.output_path)
     level = level_now(args.local_path)
     known = st.session_state.get(QUEUE)
     if known and known[:2] == (token, level):
@@ -104,7 +104,7 @@ def _head(queue: Any, item: int) -> None:
         st.html(note(UNSAVED, "error"))
     if done == size:
         until = f"{queue.ends_at:%d %B %Y, %H:%M} UTC"
-        st.html(note(f"All {size} items are rated. You can change ratings until {until}."))
+        st.html(note(f"All items are rated. You can change ratings until {until}."))
 
 
 def _button(label: str, key: str, place: int, size: int, shortcut: str | None = None) -> None:

@@ -350,6 +350,7 @@ def serve(args: Namespace) -> int:
         site=args.local_path,
         plugins=args.plugins,
         allowed=args.allowed_hosts or (),
+        raters_only=args.raters_only,
         warehouse=warehouse,
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from medhelm_spark.cli.commands import evaluation
-from medhelm_spark.cli.options import suite_name
+from medhelm_spark.cli.options import DEFAULT_HOST, DEFAULT_PORT, suite_name
 from medhelm_spark.cli.printing import write_out
 from medhelm_spark.errors import ConfigError
 
@@ -228,7 +228,7 @@ def rating(parser: ArgumentParser) -> None:
     )
     add(
         "--address",
-        default="http://127.0.0.1:8501",
+        default=f"http://{DEFAULT_HOST}:{DEFAULT_PORT}",
         metavar="URL",
         help="invite: where raters reach the dashboard (default: %(default)s)",
     )

@@ -46,7 +46,7 @@ class RatedAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Texts:
+class InstanceTexts:
     """What a person reads of one instance: the question's turns, and the answers in order."""
 
     question: tuple[Message, ...]
@@ -102,7 +102,7 @@ def within(
     }
 
 
-def texts_of(reader: Reader, answers: Sequence[RatedAnswer], level: AccessLevel) -> Texts:
+def texts_of(reader: Reader, answers: Sequence[RatedAnswer], level: AccessLevel) -> InstanceTexts:
     """The texts of one instance, and of these answers to it, in their order.
 
     Raises:
@@ -121,7 +121,7 @@ def texts_of(reader: Reader, answers: Sequence[RatedAnswer], level: AccessLevel)
     if strictest(levels).strictness > level.strictness:
         raise PolicyError(f"{strictest(levels)} text is not opened by a link of level {level}.")
     said = {row.request_id: row.completions for row in results}
-    return Texts(
+    return InstanceTexts(
         question=instance.messages or (Message(role="", content=instance.input),),
         answers=tuple(without_thinking(said[each.request_id][0]).text for each in answers),
     )

@@ -49,7 +49,7 @@ class PersonalLink:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Links:
+class PersonalLinks:
     """The links of all who were invited together: printed once, and stored nowhere."""
 
     links: tuple[PersonalLink, ...]
@@ -68,7 +68,7 @@ class Links:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class InvitationRequest:
     """Who is asked to rate what."""
 
     raters: Sequence[str]
@@ -87,11 +87,11 @@ class Asked:
 def invite(
     workspace: Workspace,
     specs: Sequence[RunSpec],
-    asked: Asked,
+    asked: InvitationRequest,
     *,
     key_file: Path | None,
     address: str,
-) -> Links:
+) -> PersonalLinks:
     """Store an invitation for each rater, and return the links.
 
     Args:
@@ -139,7 +139,9 @@ def invite(
             )
         )
     workspace.context("").lake.append_rows("rating_invitations", rows, secrets.token_hex(16))
-    return Links(links=tuple(links), num_items=len(drawn), num_too_strict=len(answers) - len(held))
+    return PersonalLinks(
+        links=tuple(links), num_items=len(drawn), num_too_strict=len(answers) - len(held)
+    )
 
 
 def revoke(workspace: Workspace, invitation_id: str) -> Invitation:
@@ -160,7 +162,7 @@ def revoke(workspace: Workspace, invitation_id: str) -> Invitation:
 
 
 def _row(
-    asked: Asked,
+    asked: InvitationRequest,
     rater: str,
     token: str,
     criteria: tuple[RatedCriterion, ...],
@@ -183,7 +185,7 @@ def _row(
     )
 
 
-def _check(workspace: Workspace, asked: Asked) -> None:
+def _check(workspace: Workspace, asked: InvitationRequest) -> None:
     """Refuse what is not allowed before anything is read."""
     numbers = {
         "items": (asked.items, None),
@@ -214,7 +216,7 @@ def _refuse_level(policy: Policy, level: AccessLevel) -> None:
 
 
 def _criteria(
-    workspace: Workspace, specs: Sequence[RunSpec], asked: Asked
+    workspace: Workspace, specs: Sequence[RunSpec], asked: InvitationRequest
 ) -> tuple[RatedCriterion, ...]:
     """The criteria that were named on one scale, else those of the judges' rubrics."""
     if asked.criteria or asked.scale:

@@ -10,7 +10,7 @@ from medhelm_spark.errors import ConfigError
 from medhelm_spark.ratings.agreement import agreement_of
 from medhelm_spark.ratings.import_ratings import ImportedRatings, import_ratings
 from medhelm_spark.ratings.invitations import all_invitations
-from medhelm_spark.ratings.invite import ADDRESS, Asked, Links, invite, revoke
+from medhelm_spark.ratings.invite import ADDRESS, InvitationRequest, PersonalLinks, invite, revoke
 from medhelm_spark.ratings.progress import Invitations, progress_of
 from medhelm_spark.ratings.pseudonyms import pseudonym, pseudonym_key
 from medhelm_spark.ratings.read_ratings import RatingFile
@@ -124,7 +124,7 @@ class RatingMethods(Methods):
         scale: tuple[float, float] | None = None,
         key_file: str | Path | None = None,
         address: str = ADDRESS,
-    ) -> Links:
+    ) -> PersonalLinks:
         """Make a personal link to the dashboard for each rater, and share the instances out.
 
         The lake stores a hash of each link's token. The links are in what this returns and nowhere
@@ -152,7 +152,7 @@ class RatingMethods(Methods):
         check_known("level", level, AccessLevel)
         _check_scale(scale)
         runs = self._rated(suite, scenario)
-        asked = Asked(
+        asked = InvitationRequest(
             raters=tuple(raters),
             suite=runs[0].planned.suite,
             scenario=scenario,

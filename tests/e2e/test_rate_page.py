@@ -103,7 +103,10 @@ def test_a_rater_rates_and_each_choice_is_saved_at_once(monkeypatch, here) -> No
     (row,) = stored(here)
     assert (row.value, row.criterion, row.comment) == (4, "accuracy", "")
     test.text_area[0].set_value("too short").run()
-    assert [row.comment for row in stored(here)][-1] == "too short" or len(stored(here)) == 2
+    assert [row.comment for row in sorted(stored(here), key=lambda row: row.rated_at)] == [
+        "",
+        "too short",
+    ]
     for place in range(1, 6):
         test.button_group[place].set_value(1 + place % 5).run()
     assert progress(test) == "item 1 of 3, 1 of 3 rated"
@@ -184,6 +187,16 @@ def test_text_above_the_level_of_the_link_is_not_shown(monkeypatch, here) -> Non
     here.run([f"{entry},model={name}" for name in SAID], suite=SUITE)
     test = visit(monkeypatch, here, token)
     assert page_text(test).split() == REFUSED.split()
+    (row,) = here.ratings.invitations().rows()
+    assert (row["status"], row["items"]) == ("open", 0)
+
+
+def test_a_server_for_raters_alone_shows_nothing_else(monkeypatch, here) -> None:
+    lake, token = Path(here.location), token_of(here)
+    test = opened(monkeypatch, lake, suite=SUITE, more=("--raters-only",))
+    assert page_text(test).split() == REFUSED.split()
+    test = opened(monkeypatch, lake, suite=SUITE, more=("--raters-only",), rate=token)
+    assert progress(test) == "item 1 of 5, 0 of 5 rated"
 
 
 def test_what_could_not_be_saved_is_told_and_the_rest_stays(monkeypatch, here) -> None:
@@ -211,7 +224,7 @@ def test_all_rated_says_until_when_ratings_can_be_changed(monkeypatch, here) -> 
             held.rate(0, answer, criterion, 3)
     text = page_text(visit(monkeypatch, here, token))
     assert "1 of 1 rated" in " ".join(text.split())
-    assert "All 1 items are rated. You can change ratings until" in text
+    assert "All items are rated. You can change ratings until" in text
 
 
 def _queue(here: Evaluation, token: str) -> RaterQueue:

@@ -22,7 +22,7 @@ from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.ratings.answers import answers_of, specs_of, texts_of
 from medhelm_spark.ratings.assignment import assigned, in_drawn_order
 from medhelm_spark.ratings.invitations import all_invitations, hash_of, opened_by
-from medhelm_spark.ratings.invite import Links
+from medhelm_spark.ratings.invite import PersonalLinks
 from medhelm_spark.ratings.queue import RaterQueue, level_of_links, queue_of
 from medhelm_spark.ratings.rated_criteria import of_rubrics
 from medhelm_spark.ratings.tables import Rating
@@ -53,12 +53,14 @@ def site(lake: Path, highest: AccessLevel | None = None) -> Evaluation:
     return made
 
 
-def invited(lake: Path, raters=NAMES[:1], *, highest: AccessLevel | None = None, **more) -> Links:
+def invited(
+    lake: Path, raters=NAMES[:1], *, highest: AccessLevel | None = None, **more
+) -> PersonalLinks:
     asked = {"suite": "s1", "scenario": TRIAGE, "criteria": CRITERIA, "scale": (1, 5), **more}
     return site(lake, highest).ratings.invite(raters, **asked)
 
 
-def token_of(links: Links, place: int = 0) -> str:
+def token_of(links: PersonalLinks, place: int = 0) -> str:
     return links.links[place].link.partition("?rate=")[2]
 
 
