@@ -1,7 +1,8 @@
 """Invitations to rate, who rates what, and the queue behind the dashboard's page of raters."""
 
-import multiprocessing
 import re
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -295,26 +296,38 @@ def test_agreement_reads_the_ratings_of_the_queue(lake: Path) -> None:
     assert raters.alpha.value == pytest.approx(1)
 
 
-def _rate_fifty(lake: str, token: str, barrier) -> None:
-    held = queue(Path(lake), token)
-    barrier.wait()
-    for number in range(50):
-        held.rate(number % 4, number % 3, CRITERIA[number % 2], 1 + number % 5)
+RATE_FIFTY = """
+import sys
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.ratings.queue import queue_of
+
+held = queue_of(open_reader(sys.argv[1]), sys.argv[2], AccessLevel.PUBLIC)
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(50):
+    held.rate(number % 4, number % 3, ("accuracy", "clarity")[number % 2], 1 + number % 5)
+"""
 
 
 def test_two_raters_at_once_lose_no_rating(lake: Path) -> None:
     links = invited(lake, NAMES[:2])
-    context = multiprocessing.get_context("spawn")
-    barrier = context.Barrier(2)
     raters = [
-        context.Process(target=_rate_fifty, args=(str(lake), token_of(links, place), barrier))
+        subprocess.Popen(
+            [sys.executable, "-c", RATE_FIFTY, str(lake), token_of(links, place)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         for place in range(2)
     ]
+    assert [rater.stdout.readline() for rater in raters] == ["ready\n"] * 2
+    for rater in raters:  # both begin together, with a table that neither has made
+        rater.stdin.write("go\n")
+        rater.stdin.flush()
     for rater in raters:
-        rater.start()
-    for rater in raters:
-        rater.join()
-    assert [rater.exitcode for rater in raters] == [0, 0]
+        rater.communicate()
+    assert [rater.returncode for rater in raters] == [0, 0]
     rows = stored(lake)
     assert len(rows) == 100
     assert sorted(Counter(row.rater for row in rows).values()) == [50, 50]
