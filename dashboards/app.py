@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlencode
 
+import rate_page
 import streamlit as st
 from filter_panel import panel
 from given import arguments
@@ -156,11 +157,14 @@ def show_error(error: MedhelmSparkError) -> None:
 
 
 HERE = Path(__file__).parent
-st.set_page_config(
-    page_title="Medical leaderboard", page_icon=str(HERE / "favicon.svg"), layout="wide"
-)
+IS_RATER = rate_page.PARAMETER in st.query_params or arguments().raters_only
+TITLE = "Rate answers" if IS_RATER else "Medical leaderboard"
+st.set_page_config(page_title=TITLE, page_icon=str(HERE / "favicon.svg"), layout="wide")
 st.html(styles(HERE))
-try:
-    main()
-except MedhelmSparkError as error:
-    show_error(error)
+if IS_RATER:
+    rate_page.show(arguments())  # and nothing else: whoever has a link is no other visitor
+else:
+    try:
+        main()
+    except MedhelmSparkError as error:
+        show_error(error)

@@ -93,7 +93,15 @@ if TYPE_CHECKING:
     )
     from medhelm_spark.ratings.agreement import Agreement as Agreement
     from medhelm_spark.ratings.import_ratings import ImportedRatings as ImportedRatings
+    from medhelm_spark.ratings.invite import (
+        PersonalLink as PersonalLink,
+        PersonalLinks as PersonalLinks,
+    )
     from medhelm_spark.ratings.methods import RatingMethods as RatingMethods
+    from medhelm_spark.ratings.progress import (
+        InvitationProgress as InvitationProgress,
+        Invitations as Invitations,
+    )
     from medhelm_spark.ratings.results import Agreements as Agreements
     from medhelm_spark.releases.differences import (
         InReleases as InReleases,

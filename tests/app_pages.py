@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
@@ -18,10 +18,15 @@ APP = Path(__file__).resolve().parents[1] / "dashboards" / "app.py"
 
 
 def opened(
-    monkeypatch: pytest.MonkeyPatch, lake: Path, suite: str = "s1", **address: str | list[str]
+    monkeypatch: pytest.MonkeyPatch,
+    lake: Path,
+    suite: str = "s1",
+    more: Sequence[str] = (),
+    **address: str | list[str],
 ) -> AppTest:
-    """The page at an address, as somebody at this machine sees it."""
-    monkeypatch.setattr(sys, "argv", ["app.py", "--output-path", str(lake), "--suite", suite])
+    """The page at an address, as somebody at this machine sees it; `more` are flags of the page."""
+    words = ["app.py", "--output-path", str(lake), "--suite", suite, *more]
+    monkeypatch.setattr(sys, "argv", words)
     monkeypatch.setattr(ContextProxy, "headers", StreamlitHeaders([("Host", HOST)]))
     monkeypatch.setattr(streamlit, "get_option", {"server.address": HOST}.__getitem__)
     test = AppTest.from_file(str(APP), default_timeout=START_SECONDS)

@@ -211,3 +211,8 @@ def serving(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="names that browsers call the server by beside its own, such as a proxy's",
     )
+    add(
+        "--raters-only",
+        action="store_true",
+        help="show nothing but the page of raters, to whoever has a link of `ratings invite`",
+    )

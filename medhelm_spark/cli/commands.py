@@ -24,6 +24,7 @@ from medhelm_spark.domain.names import printable, without_login
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.stages import SUMMARIZE
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.lake.file_permissions import Permissions, restrict
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.medhelm.schema_file import Schema, load_schema
 from medhelm_spark.medhelm.site import load_site
@@ -341,12 +342,15 @@ def serve(args: Namespace) -> int:
     reader = open_reader(args.output_path, warehouse)
     check_plugins(policy, text_levels(reader) if args.plugins else ())
     floor = policy.comparison.coverage_floor
+    if settings.platform is Platform.LOCAL:
+        restrict(Permissions(settings.lake_permissions))  # the server stores what raters enter
     return open_dashboard(
         *place,
         coverage_floor=floor,
         site=args.local_path,
         plugins=args.plugins,
         allowed=args.allowed_hosts or (),
+        raters_only=args.raters_only,
         warehouse=warehouse,
     )
 

@@ -260,14 +260,16 @@ _COMMANDS: Mapping[str, Command] = {
     "ratings": Command(
         feature="ratings",
         group=Group.DECIDE,
-        line="import clinicians' ratings; how judges agree with them",
+        line="clinicians' ratings: invite, import; how judges agree with them",
         function=ratings.ratings,
-        about="Store what people said of answers, and show how raters agree among themselves and "
-        "judges, juries and metrics with them.",
+        about="Store what people said of answers, invite raters to the dashboard, and show how "
+        "raters agree among themselves and judges, juries and metrics with them.",
         options=(*_PLACES, ratings.rating, board_options.form),
         examples=(
             "ratings import --suite first --scenario aci_bench --file ratings.xlsx "
             "--criteria accuracy completeness",
+            "ratings invite --rater Byron --rater Sims --scenario aci_bench --items 30",
+            "ratings invitations",
             "ratings agreement --suite first --scenario aci_bench",
         ),
     ),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from medhelm_spark.cli.commands import evaluation
-from medhelm_spark.cli.options import suite_name
+from medhelm_spark.cli.options import DEFAULT_HOST, DEFAULT_PORT, suite_name
 from medhelm_spark.cli.printing import write_out
 from medhelm_spark.errors import ConfigError
 
@@ -20,8 +20,7 @@ def ratings(args: Namespace) -> int:
 def _import(args: Namespace) -> int:
     from medhelm_spark.ratings.read_ratings import parse_names
 
-    if not args.file:
-        raise ConfigError("ratings import: --file missing.")
+    _need(args, "file", "scenario")
     done = evaluation(args).ratings.import_file(
         args.file,
         scenario=args.scenario,
@@ -39,6 +38,7 @@ def _import(args: Namespace) -> int:
 
 
 def _agreement(args: Namespace) -> int:
+    _need(args, "scenario")
     shown = evaluation(args).ratings.agreement(
         scenario=args.scenario,
         suite=args.suite,
@@ -50,7 +50,54 @@ def _agreement(args: Namespace) -> int:
     return 0
 
 
-ACTIONS: Mapping[str, Callable[[Namespace], int]] = {"import": _import, "agreement": _agreement}
+def _invite(args: Namespace) -> int:
+    _need(args, "rater", "scenario")
+    links = evaluation(args).ratings.invite(
+        args.rater,
+        scenario=args.scenario,
+        suite=args.suite,
+        items=args.items,
+        raters_per_item=args.raters_per_item,
+        level=args.levels,
+        days=args.days,
+        criteria=args.criteria,
+        scale=scale_of(args.scale),
+        key_file=args.key_file,
+        address=args.address,
+    )
+    write_out(str(links))
+    return 0
+
+
+def _invitations(args: Namespace) -> int:
+    if len(args.rater) > 1:
+        raise ConfigError(f"ratings invitations: {len(args.rater)} raters; allowed: one.")
+    rater = args.rater[0] if args.rater else None
+    shown = evaluation(args).ratings.invitations(rater=rater, key_file=args.key_file)
+    write_out(shown.render(args.format), args.output_file, command=args.name)
+    return 0
+
+
+def _revoke(args: Namespace) -> int:
+    _need(args, "invitation")
+    write_out(evaluation(args).ratings.revoke(args.invitation).render(args.format))
+    return 0
+
+
+def _need(args: Namespace, *names: str) -> None:
+    """Refuse an action without the flags that it needs."""
+    for name in names:
+        if not getattr(args, name):
+            raise ConfigError(f"ratings {args.action}: --{name} missing.")
+
+
+ACTIONS: Mapping[str, Callable[[Namespace], int]] = {
+    "import": _import,
+    "agreement": _agreement,
+    "invite": _invite,
+    "invitations": _invitations,
+    "revoke": _revoke,
+}
 
 
 def scale_of(text: str | None) -> tuple[float, float] | None:
@@ -84,9 +131,14 @@ def rating(parser: ArgumentParser) -> None:
         choices=tuple(ACTIONS),
         metavar="ACTION",
         help="import: store ratings from a file; agreement: of raters among themselves, and of "
-        "judges, juries and metrics with them",
+        "judges, juries and metrics with them; invite: make a personal link to the dashboard for "
+        "each rater; invitations: list them with progress; revoke: end one",
     )
-    add("--scenario", required=True, metavar="NAME", help="the benchmark whose answers were rated")
+    add(
+        "--scenario",
+        metavar="NAME",
+        help="import, agreement, invite: the benchmark whose answers are rated",
+    )
     add(
         "--suite",
         type=suite_name,
@@ -111,18 +163,20 @@ def rating(parser: ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="COLUMN",
-        help="import: columns that are criteria, where a row has the values of several",
+        help="import: columns that are criteria, where a row has the values of several; invite: "
+        "criteria in place of the rubric's, with --scale",
     )
     add(
         "--scale",
         metavar="LOW-HIGH",
-        help="import: the lowest and the highest value, as 1-5 (default: the rubric's)",
+        help="import, invite: the lowest and the highest value, as 1-5 (default: the rubric's)",
     )
     add(
         "--key-file",
         type=Path,
         metavar="FILE",
-        help="import: the key of the raters' pseudonyms, made where there is none (default: "
+        help="import, invite: the key of the raters' pseudonyms, made where there is "
+        "none (default: "
         "~/.config/medhelm_spark/raters.key)",
     )
     add("--sheet", metavar="NAME", help="import: the sheet of a workbook")
@@ -144,3 +198,38 @@ def rating(parser: ArgumentParser) -> None:
         "(default: %(default)s, its authors' for experts)",
     )
     add("--by-model", action="store_true", help="agreement: each model's answers by themselves too")
+    add(
+        "--rater",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="invite: who is invited, once for each; invitations: those of one alone",
+    )
+    add("--items", type=int, metavar="N", help="invite: how many instances (default: all)")
+    add(
+        "--raters-per-item",
+        type=int,
+        metavar="K",
+        help="invite: how many raters each instance gets (default: all)",
+    )
+    add(
+        "--levels",
+        choices=("public", "gated", "private"),
+        default="public",
+        help="invite: the strictest text that the links open; the policy's "
+        "rating_links.highest_level is the limit (default: %(default)s)",
+    )
+    add(
+        "--days",
+        type=int,
+        default=14,
+        metavar="D",
+        help="invite: how many days after today the links still open (default: %(default)s)",
+    )
+    add(
+        "--address",
+        default=f"http://{DEFAULT_HOST}:{DEFAULT_PORT}",
+        metavar="URL",
+        help="invite: where raters reach the dashboard (default: %(default)s)",
+    )
+    add("--invitation", metavar="ID", help="revoke: the invitation, as `invitations` lists it")

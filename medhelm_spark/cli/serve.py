@@ -27,13 +27,15 @@ def serve(
     plugins: Sequence[str] = (),
     allowed: Sequence[str] = (),
     warehouse: Warehouse | None = None,
+    raters_only: bool = False,
 ) -> int:
     """Become the dashboard's server; what is wrong with the lake or the names is said before.
 
     The page ranks by the policy's `coverage_floor`. It loads `plugins` to know the directions of
     their metrics; tables do not hold them: those that the policy of `site` lists, where there is
     gated or private text. `allowed` are names of the server beside its own. A lake in a catalog is
-    read through `warehouse`; of its token the page is told the variable's name.
+    read through `warehouse`; of its token the page is told the variable's name. With `raters_only`
+    it shows the page of raters alone.
 
     Raises:
         SetupError: Streamlit is missing, or the lake cannot be read from here.
@@ -49,6 +51,7 @@ def serve(
     words += ["--local-path", str(site)] if site else []
     if warehouse:
         words += ["--sql-warehouse", warehouse.address, "--sql-warehouse-token", warehouse.token]
+    words += ["--raters-only"] if raters_only else []
     words += ["--plugins", *plugins] if plugins else []
     words += [f"--{source.kind.value}", source.name] if suite or release else []
     sys.stderr.write(f"dashboard of {output_path}: http://{host}:{port}\n")

@@ -25,6 +25,7 @@ from medhelm_spark.domain.policy import (
     ListedPlugin,
     Policy,
     PolicyTrust,
+    RatingLinks,
     SmallCells,
 )
 from medhelm_spark.domain.policy_table import PolicyTable
@@ -49,6 +50,7 @@ class _PolicyFile:
     release: _Release | None = None
     retention: Retention | None = None
     small_cells: SmallCells | None = None
+    rating_links: RatingLinks | None = None
     audiences: tuple[Audience, ...] = ()
 
 
@@ -78,6 +80,7 @@ def load_policy(place: Path | PolicyTable, above: Policy | None = None) -> Polic
     allowed = tuple((level, _ordered(given[level])) for level in AccessLevel if level in given)
     networks = _networks(file.networks, origin)
     required = _required(file, origin)
+    links = file.rating_links or (above.rating_links if above else RatingLinks())
     return Policy(
         allowed=allowed,
         version=content_id(allowed, comparison, networks, *_stated(required, file.commands)),
@@ -90,6 +93,7 @@ def load_policy(place: Path | PolicyTable, above: Policy | None = None) -> Polic
         release=required,
         retention=_retention(file, origin),
         small_cells=_small_cells(file, origin),
+        rating_links=links,
         audiences=_audiences(file, origin),
     )
 
@@ -181,6 +185,7 @@ def _restricted(policy: Policy, advisory: Policy) -> Policy:
         changed = replace(policy, restricted_by=advisory.origin, release=required)
     networks = _narrowed(policy, advisory)
     least = max(policy.small_cells.minimum, advisory.small_cells.minimum)
+    links = (policy.rating_links, advisory.rating_links)
     return _stamped(
         replace(
             changed,
@@ -188,6 +193,7 @@ def _restricted(policy: Policy, advisory: Policy) -> Policy:
             withheld=tuple(withheld),
             networks=networks,
             small_cells=SmallCells(minimum=least),
+            rating_links=min(links, key=lambda each: each.highest_level.strictness),
         )
     )
 

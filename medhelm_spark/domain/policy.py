@@ -44,6 +44,13 @@ class SmallCells:
     minimum: int = 11
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingLinks:
+    """What a rater's personal link may open at most; whoever has the link needs no login."""
+
+    highest_level: AccessLevel = AccessLevel.PUBLIC
+
+
 class ShareContent(StrEnum):
     """What an audience may be given, each with what is above it."""
 
@@ -97,8 +104,9 @@ class Policy:
     locality are: gated and private text goes to no other (`policy.allowlist`). `withheld` are
     levels and localities that an advisory file lists and the policy above it does not: they are not
     `allowed`. `release` is what a release needs before it is approved, `retention` how long `gc`
-    keeps what is out of use, `small_cells` what a group needs to be shown. `standing` is that of
-    the file `origin`; `restricted_by` is an advisory file that allows less, where there are both.
+    keeps what is out of use, `small_cells` what a group needs to be shown, `rating_links` what
+    raters' links may open. `standing` is that of the file `origin`; `restricted_by` is an advisory
+    file that allows less, where there are both.
     `reason` says why a file that the platform names is not binding. `approvals` are a second
     person's, of levels that somebody lowered. `commands` are those that may print a deployment's
     key, word by word.
@@ -119,6 +127,7 @@ class Policy:
     release: ReleaseRequirements = field(default_factory=ReleaseRequirements)
     retention: Retention = field(default_factory=Retention)
     small_cells: SmallCells = field(default_factory=SmallCells)
+    rating_links: RatingLinks = field(default_factory=RatingLinks)
     audiences: tuple[Audience, ...] = ()
     """To whom shares of releases may be made; without one nothing is shared."""
 

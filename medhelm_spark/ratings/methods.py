@@ -5,9 +5,14 @@ from pathlib import Path
 
 from medhelm_spark.board import BoardRun, choose, load_runs
 from medhelm_spark.board.host import Methods, at_work
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.ratings.agreement import agreement_of
 from medhelm_spark.ratings.import_ratings import ImportedRatings, import_ratings
+from medhelm_spark.ratings.invitations import all_invitations
+from medhelm_spark.ratings.invite import ADDRESS, InvitationRequest, PersonalLinks, invite, revoke
+from medhelm_spark.ratings.progress import Invitations, progress_of
+from medhelm_spark.ratings.pseudonyms import pseudonym, pseudonym_key
 from medhelm_spark.ratings.read_ratings import RatingFile
 from medhelm_spark.ratings.results import Agreements
 from medhelm_spark.ratings.stored import stored_ratings
@@ -53,8 +58,7 @@ class RatingMethods(Methods):
             ConfigError: no scale is known, or the key may not lie where it is named.
             DataError: a row is unusable; nothing was stored.
         """
-        if scale is not None and not scale[0] < scale[1]:
-            raise ConfigError(f"scale is {scale}; allowed: two numbers, the lower one first.")
+        _check_scale(scale)
         runs = self._rated(suite, scenario)
         named = RatingFile(
             path=str(file),
@@ -105,8 +109,99 @@ class RatingMethods(Methods):
         )
         return Agreements(held=tuple(held), scale=MeasurementLevel(scale))
 
+    @at_work
+    def invite(
+        self,
+        raters: Sequence[str],
+        *,
+        scenario: str,
+        suite: str | None = None,
+        items: int | None = None,
+        raters_per_item: int | None = None,
+        level: AccessLevel | str = AccessLevel.PUBLIC,
+        days: int = 14,
+        criteria: Sequence[str] = (),
+        scale: tuple[float, float] | None = None,
+        key_file: str | Path | None = None,
+        address: str = ADDRESS,
+    ) -> PersonalLinks:
+        """Make a personal link to the dashboard for each rater, and share the instances out.
+
+        The lake stores a hash of each link's token. The links are in what this returns and nowhere
+        else. The same raters invited again get the same instances, and ratings that they gave
+        stay theirs.
+
+        Args:
+            raters: their names; the lake stores pseudonyms.
+            scenario: the benchmark whose answers are rated.
+            suite: the suite (None: that planned last).
+            items: how many instances are rated (None: all).
+            raters_per_item: how many raters each instance gets (None: all).
+            level: the strictest text that the links open; the policy says what is allowed.
+            days: how many days after today the links still open.
+            criteria: what answers are rated by, with `scale` (none: the criteria of the rubric).
+            scale: the lowest and the highest value of `criteria`.
+            key_file: the key of the raters' pseudonyms (None: in the user's configuration).
+            address: where the raters reach the dashboard.
+
+        Raises:
+            ConfigError: something is not allowed, or no scale is known.
+            PolicyError: the policy lets no link open this level.
+            DataError: the suite has no answers of the scenario.
+        """
+        check_known("level", level, AccessLevel)
+        _check_scale(scale)
+        runs = self._rated(suite, scenario)
+        asked = InvitationRequest(
+            raters=tuple(raters),
+            suite=runs[0].planned.suite,
+            scenario=scenario,
+            items=items,
+            raters_per_item=raters_per_item,
+            level=AccessLevel(level),
+            days=days,
+            criteria=tuple(criteria),
+            scale=scale,
+        )
+        place = Path(key_file) if key_file else None
+        specs = [run.run_spec for run in runs]
+        return invite(self._workspace, specs, asked, key_file=place, address=address)
+
+    @at_work
+    def invitations(
+        self, *, rater: str | None = None, key_file: str | Path | None = None
+    ) -> Invitations:
+        """The invitations of the lake with what was rated, oldest first.
+
+        Args:
+            rater: a name: those of this rater alone.
+            key_file: the key of the raters' pseudonyms (None: in the user's configuration).
+        """
+        reader = self._workspace.reader
+        held = all_invitations(reader)
+        if rater is not None:
+            place = Path(key_file) if key_file else None
+            own = pseudonym(rater, pseudonym_key(place, self._workspace.location))
+            held = [row for row in held if row.rater == own]
+        return Invitations(held=tuple(progress_of(reader, held)))
+
+    @at_work
+    def revoke(self, invitation_id: str) -> Invitations:
+        """End an invitation at once; what was rated stays.
+
+        Raises:
+            UnknownNameError: the lake has no such invitation.
+        """
+        revoked = revoke(self._workspace, invitation_id)
+        return Invitations(held=tuple(progress_of(self._workspace.reader, [revoked])))
+
     def _rated(self, suite: str | None, scenario: str) -> list[BoardRun]:
         reader = self._workspace.reader
         runs = load_runs(reader, choose(reader, suite))
         check_known("scenario", scenario, {run.run_spec.scenario_name for run in runs})
         return [run for run in runs if run.run_spec.scenario_name == scenario]
+
+
+def _check_scale(scale: tuple[float, float] | None) -> None:
+    if scale is not None and not scale[0] < scale[1]:
+        raise ConfigError(f"scale is {scale}; allowed: two numbers, the lower one first.")

@@ -1,4 +1,4 @@
-"""The table of ratings."""
+"""The tables of ratings and of the invitations to rate."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,9 +25,53 @@ class Rating:
     """What the rater wrote, empty for nothing; it has the level of the instance."""
     access_level: AccessLevel
     rated_at: datetime
-    """When the value was imported."""
+    """When the value was imported, or given in the dashboard."""
     source: str
-    """The SHA-256 of the file that it came from."""
+    """The SHA-256 of the file that it came from, or `queue` and the invitation_id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatedCriterion:
+    """A criterion as a rater reads it; `question` and `anchors` are empty where a rubric has none.
+
+    An anchor is a value with its meaning: `5: brief and plain`.
+    """
+
+    name: str
+    minimum: float
+    maximum: float
+    whole: bool
+    question: str = ""
+    anchors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invitation:
+    """Row of `rating_invitations`: one rater's link to the answers of some instances.
+
+    An invitation that was revoked has a second row, which says who revoked it and when.
+    """
+
+    invitation_id: str
+    token_hash: str
+    """The SHA-256 of the link's token; the token itself is stored nowhere."""
+    rater: str
+    """A pseudonym, as in `ratings`."""
+    suite: str
+    scenario_name: str
+    criteria: tuple[RatedCriterion, ...]
+    instance_ids: tuple[str, ...]
+    """What the rater is given to rate, in this order."""
+    highest_level: AccessLevel
+    """The strictest level of the text that the link opens."""
+    ends_at: datetime
+    """From this moment on the link opens nothing."""
+    invited_by: str
+    """The operating system's user."""
+    invited_at: datetime
+    revoked_by: str | None = None
+    """The operating system's user."""
+    revoked_at: datetime | None = None
 
 
 KEY = ("run_spec_id", "instance_id", "trial_index", "rater", "criterion")
@@ -40,5 +84,12 @@ TABLES = (
         indexed=("run_spec_id",),
         has_text=True,
         description="What people said of answers, by criterion; the newest row of a key counts.",
+    ),
+    Table(
+        name="rating_invitations",
+        row=Invitation,
+        key=("invitation_id", "revoked_at"),
+        indexed=("token_hash",),
+        description="Who was invited to rate which answers by a personal link, until when.",
     ),
 )

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any, TextIO
 
 from medhelm_spark.domain.cluster import Cluster
+from medhelm_spark.domain.moments import now as now  # stages have it from here
 from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.stages import Stage
 from medhelm_spark.lake.condition import RowCondition, one_of
@@ -25,7 +26,6 @@ ASKED = """
 SELECT r.* FROM {results} r LEFT SEMI JOIN {asked} a ON a.request_id = r.request_id
 """
 
-TICK = timedelta(microseconds=1)
 Say = Callable[[str], None]
 
 
@@ -192,12 +192,3 @@ def results_where(deployments: Iterable[str], ids: Collection[str] | None = None
     return RowCondition(
         sql=f"{sql} AND {few.sql}", values={**values, **few.values}, at_most=len(ids)
     )
-
-
-def now(after: Iterable[datetime] = ()) -> datetime:
-    """The present moment, in UTC; later than all of `after`, whatever this machine's clock says.
-
-    What is recorded last is current. A record of a machine whose clock is behind would else count
-    as older than what it follows.
-    """
-    return max([datetime.now(UTC), *(each + TICK for each in after)])

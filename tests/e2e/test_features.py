@@ -76,6 +76,6 @@ OWN_TABLES = {
     "medhelm_results": (),
     "tracking": ("mlflow_runs",),
     "subgroups": ("group_columns", "instance_groups", "stats_by_group"),
-    "ratings": ("ratings",),
+    "ratings": ("ratings", "rating_invitations"),
     "sharing": ("shares",),
 }

@@ -242,6 +242,28 @@ def test_beside_a_binding_policy_a_site_only_restricts(write) -> None:
 
 
 @pytest.mark.usefixtures("binding")
+@pytest.mark.parametrize(
+    ("named", "site", "highest"),
+    [
+        ("", "", AccessLevel.PUBLIC),
+        ("", "private", AccessLevel.PUBLIC),
+        ("private", "", AccessLevel.PRIVATE),
+        ("private", "gated", AccessLevel.GATED),
+        ("gated", "private", AccessLevel.GATED),
+    ],
+)
+def test_only_a_binding_policy_lets_raters_links_open_more(
+    write, named: str, site: str, highest: AccessLevel
+) -> None:
+    def rules(level: str) -> str:
+        return f"rating_links: {{highest_level: {level}}}\n" if level else ""
+
+    binding = write("platform/policy.yaml", WIDE + "\n" + rules(named)) if named else None
+    own = write("site/policy.yaml", WIDE + "\n" + rules(site))
+    assert policy_in_force(SHIPPED, binding, own).rating_links.highest_level is highest
+
+
+@pytest.mark.usefixtures("binding")
 def test_the_binding_file_is_named_as_the_one_in_force_beside_a_sites_own(write, platform) -> None:
     named = write("etc/policy.yaml", WIDE)
     platform(f"policy: {named}")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
+from medhelm_spark.domain import moments
 from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.domain.stages import SCORE
 from medhelm_spark.errors import IntegrityError, ReleaseError
@@ -18,7 +19,6 @@ from medhelm_spark.lake.user import this_user
 from medhelm_spark.releases.pinned import stored_releases
 from medhelm_spark.releases.status import change_status
 from medhelm_spark.releases.verify import verify
-from medhelm_spark.stages import context
 from medhelm_spark.stages.context import Context, now
 from tests.unit.board.planted import plant
 from tests.unit.board.planted_releases import plant_release
@@ -77,7 +77,7 @@ def test_the_order_of_records_is_the_order_of_commits(
         def now(cls, tz: Any = None) -> datetime:
             return behind
 
-    monkeypatch.setattr(context, "datetime", Behind)
+    monkeypatch.setattr(moments, "datetime", Behind)
     change_status(as_user(lake, "bob"), "R2", APPROVED)
     change_status(as_user(lake, "cyd"), "R2", WITHDRAWN, "wrong data")
     assert status(lake) is WITHDRAWN

@@ -1,0 +1,224 @@
+"""The page of a rater's personal link: one instance, its answers without names, and their ratings.
+
+It is no page of the picker: a valid token in the address shows this page alone. What reaches the
+browser calls an answer by its letter; the key of a widget holds places and nothing else.
+"""
+
+import argparse
+from functools import partial
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any
+
+import streamlit as st
+from loaded import REFRESH_SECONDS, reader_of
+from page_markup import note, passage, section, table, text
+from rate_keys import SCALE, listen_for_digits
+
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.errors import LakeError, MedhelmSparkError
+from medhelm_spark.features import part
+
+PARAMETER = "rate"
+REFUSED = "This link opens nothing: ask whoever sent it for a new one."
+UNSAVED = "Your last entry was not saved: enter it again. What was saved before is safe."
+MOST_VALUES = 11
+"""A scale of so many whole numbers is shown as buttons, a longer one as a field."""
+MAX_COMMENT = 2000
+MAX_COLUMNS = 3
+"""So many criteria of an answer stand side by side; on a telephone they stand below each other."""
+QUEUE, ITEM, FAILED = "rate-queue", "rate-item", "rate-failed"
+"""What the session keeps on the server: the queue, the place in it, that saving failed."""
+
+
+@st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)
+def level_now(site: Path) -> AccessLevel:
+    """The strictest level that the policy lets a link open."""
+    level: AccessLevel = part("ratings", "queue").level_of_links(site)  # type: ignore[union-attr]
+    return level
+
+
+def show(args: argparse.Namespace) -> None:
+    """The page, or one sentence where the token opens nothing."""
+    try:
+        queue = _queue(args)
+        item = _place(queue) if queue else 0
+        shown = queue.shown(item) if queue else None
+    except (MedhelmSparkError, ValueError):  # whatever it is, a rater is told no more
+        queue = shown = None
+    if queue is None or shown is None:
+        st.html(note(REFUSED, "error"))
+        return
+    listen_for_digits(item)
+    _head(queue, item)
+    left, right = st.columns([1, 1.15], gap="large")
+    with left, st.container(key="ms-rate-question"):
+        turns = (
+            (f'<p class="ms-role">{text(turn.role)}</p>' if turn.role else "")
+            + passage(turn.content)
+            for turn in shown.question
+        )
+        st.html(section("Question", *turns))
+        st.html(_scales(queue))
+    with right:
+        for answer, said in enumerate(shown.answers):
+            _rate(queue, item, answer, said)
+        _turn(queue, item)
+
+
+def _queue(args: argparse.Namespace) -> Any:
+    """The queue that the token opens; the session keeps it, and the token is checked each time."""
+    module = part("ratings", "queue")
+    if module is None:
+        return None
+    token, reader = st.query_params.get(PARAMETER, ""), reader_of(args.output_path)
+    level = level_now(args.local_path)
+    known = st.session_state.get(QUEUE)
+    if known and known[:2] == (token, level):
+        return known[2] if module.is_open(reader, token) else None
+    queue = module.queue_of(reader, token, level)
+    st.session_state[QUEUE] = (token, level, queue)
+    st.session_state.pop(ITEM, None)
+    return queue
+
+
+def _place(queue: Any) -> int:
+    """The instance that is shown: on a visit the first that is not rated."""
+    place: int = st.session_state.setdefault(ITEM, queue.first_unrated or 0)
+    return place
+
+
+def _head(queue: Any, item: int) -> None:
+    """Progress, and how to move."""
+    done, size = queue.num_rated, queue.size
+    left, right = st.columns([2.2, 1], vertical_alignment="bottom")
+    where = f"{text(queue.scenario)}: item {item + 1} of {size}, <b>{done} of {size} rated</b>"
+    left.html(
+        f'<header class="ms-head"><h1>Rate answers</h1><p class="ms-source">{where}</p></header>'
+    )
+    with right, st.container(horizontal=True, horizontal_alignment="right"):
+        _button("Previous", "top-previous", item - 1, size, shortcut="p")
+        _button("Next", "top-next", item + 1, size, shortcut="n")
+    st.progress(done / size)
+    if st.session_state.pop(FAILED, False):
+        st.html(note(UNSAVED, "error"))
+    if done == size:
+        until = f"{queue.ends_at:%d %B %Y, %H:%M} UTC"
+        st.html(note(f"All items are rated. You can change ratings until {until}."))
+
+
+def _button(label: str, key: str, place: int, size: int, shortcut: str | None = None) -> None:
+    is_there = 0 <= place < size
+    st.button(label, key=key, disabled=not is_there, shortcut=shortcut, on_click=_go, args=(place,))
+
+
+def _go(place: int) -> None:
+    st.session_state[ITEM] = place
+
+
+def _scales(queue: Any) -> str:
+    """What each criterion asks, and what its values mean."""
+    rows = []
+    for each in queue.criteria:
+        anchors = "".join(f"<li>{text(line)}</li>" for line in each.anchors)
+        ends = f"{each.minimum:g} to {each.maximum:g}"
+        asks = f"<p>{text(each.question)}</p>" if each.question else ""
+        rows.append((f"<b>{text(each.name)}</b>", f"{asks}<ul>{anchors}</ul>" if anchors else ends))
+    how = (
+        "Digits choose, Tab or Enter moves on, n and p turn to the next and the previous item. "
+        "Each choice is saved at once."
+    )
+    body = f'<p class="ms-role">{how}</p>{table(("Criterion", "Scale"), rows, "ms-scales")}'
+    return f'<details class="ms-block" open><summary>How to rate</summary>{body}</details>'
+
+
+def _rate(queue: Any, item: int, answer: int, said: str) -> None:
+    """One answer, an input for each criterion, and the comment."""
+    letter = ascii_uppercase[answer] if answer < len(ascii_uppercase) else str(answer + 1)
+    values = queue.values(item, answer)
+    st.html(section(f"Answer {letter}", passage(said, "answer")))
+    per_row = min(len(queue.criteria), MAX_COLUMNS)
+    columns = [column for _ in queue.criteria[::per_row] for column in st.columns(per_row)]
+    for place, (criterion, column) in enumerate(zip(queue.criteria, columns, strict=False)):
+        with column:
+            _input(queue, item, answer, place, values.get(criterion.name))
+    key = f"comment-{item}-{answer}"
+    st.session_state.setdefault(key, queue.comment(item, answer))
+    st.text_area(
+        f"Comment on answer {letter}",
+        key=key,
+        max_chars=MAX_COMMENT,
+        height=68,
+        disabled=not values,
+        placeholder="Optional" if values else "Optional, once the answer has a rating",
+        on_change=partial(_save_comment, queue, item, answer, key),
+    )
+
+
+def _input(queue: Any, item: int, answer: int, place: int, value: float | None) -> None:
+    """Buttons for a short scale, else a field; what is stored of it is chosen."""
+    criterion = queue.criteria[place]
+    values = _values(criterion)
+    key = f"{SCALE if values else 'field'}-{item}-{answer}-{place}"
+    st.session_state.setdefault(key, _as_shown(criterion, value))
+    save = partial(_save, queue, item, answer, criterion.name, key)
+    if values:
+        st.segmented_control(
+            criterion.name, values, key=key, required=True, on_change=save, width="stretch"
+        )
+        return
+    low, high, step = (
+        (int(criterion.minimum), int(criterion.maximum), 1)
+        if criterion.whole
+        else (criterion.minimum, criterion.maximum, None)
+    )
+    st.number_input(
+        criterion.name,
+        low,
+        high,
+        step=step,
+        key=key,
+        on_change=save,
+        placeholder=f"{low} to {high}",
+    )
+
+
+def _values(criterion: Any) -> list[int]:
+    """The values of a short scale between whole numbers; none of another scale."""
+    low, high = criterion.minimum, criterion.maximum
+    is_short = low == int(low) and high == int(high) and high - low < MOST_VALUES
+    return list(range(int(low), int(high) + 1)) if is_short else []
+
+
+def _as_shown(criterion: Any, value: float | None) -> float | int | None:
+    """A stored value as the input has it; None of one between the buttons."""
+    if value is None:
+        return None
+    if not _values(criterion) and not criterion.whole:
+        return value
+    return int(value) if value == int(value) else None
+
+
+def _save(queue: Any, item: int, answer: int, criterion: str, key: str) -> None:
+    value = st.session_state[key]
+    if value is None:
+        return
+    try:
+        queue.rate(item, answer, criterion, float(value))
+    except LakeError:
+        st.session_state[FAILED] = True
+        st.session_state.pop(key)
+
+
+def _save_comment(queue: Any, item: int, answer: int, key: str) -> None:
+    try:
+        queue.write_comment(item, answer, st.session_state[key].strip())
+    except LakeError:
+        st.session_state[FAILED] = True
+
+
+def _turn(queue: Any, item: int) -> None:
+    """The way on below the answers."""
+    with st.container(horizontal=True):
+        _button("Previous item", "previous", item - 1, queue.size)
+        _button("Next item", "next", item + 1, queue.size)

@@ -1,0 +1,53 @@
+"""The criteria that raters are shown: those of a rubric, with the anchors that its text gives."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from medhelm_spark.domain.annotation import Criterion, Rubric
+from medhelm_spark.ratings.tables import RatedCriterion
+
+_ANCHOR = re.compile(r"-?\d+(?:\.\d+)?: \S.*")
+
+
+def of_rubrics(rubrics: Iterable[Rubric]) -> tuple[RatedCriterion, ...]:
+    """The criteria of rubrics, each name once."""
+    held = {
+        criterion.name: _rated(criterion, rubric.template)
+        for rubric in rubrics
+        for criterion in rubric.criteria
+    }
+    return tuple(held.values())
+
+
+def of_scale(names: Iterable[str], scale: tuple[float, float]) -> tuple[RatedCriterion, ...]:
+    """Criteria of these names on one scale."""
+    low, high = scale
+    return tuple(
+        RatedCriterion(name=name, minimum=low, maximum=high, whole=False)
+        for name in dict.fromkeys(names)
+    )
+
+
+def _rated(criterion: Criterion, template: str) -> RatedCriterion:
+    """The criterion with what a paragraph of the template that begins with its name says of it.
+
+    Such a paragraph is `NAME: QUESTION` and then a line `VALUE: MEANING` for each anchor.
+    """
+    lines = iter(template.splitlines())
+    head = f"{criterion.name}: "
+    question = next((line.removeprefix(head) for line in lines if line.startswith(head)), "")
+    return RatedCriterion(
+        name=criterion.name,
+        minimum=criterion.minimum,
+        maximum=criterion.maximum,
+        whole=criterion.whole,
+        question=question.strip(),
+        anchors=tuple(_anchors(lines)) if question else (),
+    )
+
+
+def _anchors(lines: Iterator[str]) -> Iterator[str]:
+    for line in lines:
+        if not _ANCHOR.fullmatch(line.strip()):
+            return
+        yield line.strip()

@@ -1,0 +1,249 @@
+"""The page of a rater's personal link: one rater's answers without names, and nothing else."""
+
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit
+import yaml
+from streamlit.testing.v1 import AppTest
+
+from medhelm_spark import Deployment, Evaluation, Locality
+from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.ratings.queue import RaterQueue
+from medhelm_spark.ratings.tables import Rating
+from tests.app_pages import markup, opened, page_text
+
+SUITE = "s"
+REFUSED = "This link opens nothing: ask whoever sent it for a new one."
+SAID = {"secret-large": "Rest and fluids.", "hidden-small": "Antibiotics.", "quiet": "Wait. <b>"}
+CRITERIA = ("accuracy", "clarity")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluation:
+    """A small run of three models on public questions: this process computes it, without Java."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    streamlit.cache_resource.clear()
+    streamlit.cache_data.clear()
+    (tmp_path / "prompt.txt").write_text("{question}")
+    with (tmp_path / "data.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerows([["id", "question", "correct_answer"]])
+        writer.writerows([[f"q{i}", f"Question {i} <i>?", "gold answer"] for i in range(5)])
+    config = {
+        "name": "Colds",
+        "description": "Made for a test.",
+        "prompt_file": "prompt.txt",
+        "dataset_file": "data.csv",
+        "access_level": "public",
+        "metrics": [{"name": "exact_match"}],
+    }
+    (tmp_path / "benchmark.yaml").write_text(yaml.safe_dump(config))
+    models = [
+        Deployment(
+            name=f"acme/{name}",
+            model=name,
+            engine="canned",
+            locality=Locality.LOCAL,
+            args={"mode": "script", "text": text},
+        )
+        for name, text in SAID.items()
+    ]
+    made = Evaluation(tmp_path / "lake", site=None, tracking=False, deployments=models)
+    entry = f"medhelm_configurable_benchmark:config_path={tmp_path / 'benchmark.yaml'}"
+    made.run([f"{entry},model={name}" for name in SAID], suite=SUITE)
+    return made
+
+
+def token_of(here: Evaluation, rater: str = "A", **more) -> str:
+    asked = {"scenario": "Colds", "suite": SUITE, "criteria": CRITERIA, "scale": (1, 5), **more}
+    (link,) = here.ratings.invite([rater], **asked).links
+    return link.link.partition("?rate=")[2]
+
+
+def visit(monkeypatch, here: Evaluation, token: str) -> AppTest:
+    return opened(monkeypatch, Path(here.location), suite=SUITE, rate=token)
+
+
+def stored(here: Evaluation) -> list[Rating]:
+    return open_reader(here.location).rows("SELECT * FROM {ratings}", Rating)
+
+
+def progress(test: AppTest) -> str:
+    (head,) = (body for body in markup(test) if "Rate answers" in body)
+    return re.search(r"item \d+ of \d+, <b>\d+ of \d+ rated", head)[0].replace("<b>", "")
+
+
+def everything(test: AppTest) -> Iterator[str]:
+    """All that the page sends to the browser."""
+    yield from (str(node.proto) for node in test.main)
+    yield from (
+        str(node.proto)
+        for kind in ("button", "button_group", "text_area")
+        for node in test.get(kind)
+    )
+    yield from markup(test)
+
+
+def test_a_rater_rates_and_each_choice_is_saved_at_once(monkeypatch, here) -> None:
+    token = token_of(here, items=3)
+    test = visit(monkeypatch, here, token)
+    assert progress(test) == "item 1 of 3, 0 of 3 rated"
+    text = page_text(test)
+    assert text.count("Question") == 2  # its title and its words
+    assert [f"Answer {letter}" in text for letter in "ABCD"] == [True, True, True, False]
+    assert all(said in text for said in SAID.values())
+    scales = test.button_group
+    assert [scale.proto.label for scale in scales] == [*CRITERIA] * 3
+    assert all(area.disabled for area in test.text_area)  # a comment stands with a rating
+    scales[0].set_value(4).run()
+    (row,) = stored(here)
+    assert (row.value, row.criterion, row.comment) == (4, "accuracy", "")
+    test.text_area[0].set_value("too short").run()
+    assert [row.comment for row in sorted(stored(here), key=lambda row: row.rated_at)] == [
+        "",
+        "too short",
+    ]
+    for place in range(1, 6):
+        test.button_group[place].set_value(1 + place % 5).run()
+    assert progress(test) == "item 1 of 3, 1 of 3 rated"
+    test.button_group[0].set_value(2).run()  # changed: a new row, and the latest counts
+    assert len(stored(here)) == 8
+    again = visit(monkeypatch, here, token)
+    assert progress(again) == "item 2 of 3, 1 of 3 rated"  # the first that is not rated
+    again.button(key="top-previous").click().run()
+    assert progress(again) == "item 1 of 3, 1 of 3 rated"
+    assert again.button_group[0].value == 2
+    assert again.text_area[0].value == "too short"
+    for button in ("next", "next"):
+        again.button(key=button).click().run()
+    assert progress(again) == "item 3 of 3, 1 of 3 rated"
+    assert again.button(key="next").disabled
+
+
+def test_no_name_of_a_model_reaches_the_browser_and_nothing_of_the_board_does(
+    monkeypatch, here
+) -> None:
+    test = visit(monkeypatch, here, token_of(here))
+    sent = "\n".join(everything(test))
+    assert "Rest and fluids." in sent
+    units = {
+        row["run_spec_id"]
+        for row in open_reader(here.location)
+        .query("SELECT run_spec_id FROM {run_specs}")
+        .to_pylist()
+    }
+    for word in (*SAID, "acme", "gold answer", "exact_match", *units, SUITE + " (", "leaderboard"):
+        assert word not in sent
+    assert not test.selectbox
+    assert not [each for each in test.button_group if each.proto.label == "View"]
+    assert "<i>?" not in sent.replace("&lt;i&gt;?", "")
+
+
+@pytest.mark.parametrize("why", ["wrong", "ended", "revoked"])
+def test_a_link_that_opens_nothing_shows_one_sentence(
+    monkeypatch, here, caplog, capsys, why: str
+) -> None:
+    caplog.set_level(0)
+    token = token_of(here)
+    test = visit(monkeypatch, here, token)
+    if why == "wrong":
+        token += "x"
+        test = visit(monkeypatch, here, token)
+    elif why == "revoked":
+        (row,) = here.ratings.invitations().rows()
+        here.ratings.revoke(row["invitation"])
+        test.run()  # of a page that is open too
+    else:
+        monkeypatch.setattr("medhelm_spark.ratings.queue.datetime", _NextYear)
+        test.run()
+    assert page_text(test).split() == REFUSED.split()
+    assert not (test.button_group or test.selectbox or test.button or test.text_area)
+    printed = capsys.readouterr()
+    assert token not in caplog.text + printed.out + printed.err
+
+
+class _NextYear:
+    """A clock that is a year ahead."""
+
+    @staticmethod
+    def now(zone):
+        from datetime import datetime, timedelta
+
+        return datetime.now(zone) + timedelta(days=366)
+
+
+def test_text_above_the_level_of_the_link_is_not_shown(monkeypatch, here) -> None:
+    """The run is planned anew with private data, as where a level was corrected."""
+    token = token_of(here)
+    streamlit.cache_data.clear()
+    benchmark = Path(here.location).parent / "benchmark.yaml"
+    config = yaml.safe_load(benchmark.read_text())
+    benchmark.write_text(yaml.safe_dump({**config, "access_level": "private"}))
+    entry = f"medhelm_configurable_benchmark:config_path={benchmark}"
+    here.run([f"{entry},model={name}" for name in SAID], suite=SUITE)
+    test = visit(monkeypatch, here, token)
+    assert page_text(test).split() == REFUSED.split()
+    (row,) = here.ratings.invitations().rows()
+    assert (row["status"], row["items"]) == ("open", 0)
+
+
+def test_a_server_for_raters_alone_shows_nothing_else(monkeypatch, here) -> None:
+    lake, token = Path(here.location), token_of(here)
+    test = opened(monkeypatch, lake, suite=SUITE, more=("--raters-only",))
+    assert page_text(test).split() == REFUSED.split()
+    test = opened(monkeypatch, lake, suite=SUITE, more=("--raters-only",), rate=token)
+    assert progress(test) == "item 1 of 5, 0 of 5 rated"
+
+
+def test_what_could_not_be_saved_is_told_and_the_rest_stays(monkeypatch, here) -> None:
+    token = token_of(here)
+    test = visit(monkeypatch, here, token)
+    test.button_group[0].set_value(4).run()
+    lake = Path(here.location)
+    (lake / "ratings").rename(lake / "elsewhere")
+    (lake / "ratings").write_text("in the way")
+    test.button_group[1].set_value(5).run()
+    assert "Your last entry was not saved" in page_text(test)
+    assert test.button_group[1].value is None
+    (lake / "ratings").unlink()
+    (lake / "elsewhere").rename(lake / "ratings")
+    test.button_group[1].set_value(5).run()
+    assert "not saved" not in page_text(test)
+    assert sorted(row.value for row in stored(here)) == [4, 5]
+
+
+def test_all_rated_says_until_when_ratings_can_be_changed(monkeypatch, here) -> None:
+    token = token_of(here, items=1)
+    held: RaterQueue = _queue(here, token)
+    for answer in range(3):
+        for criterion in CRITERIA:
+            held.rate(0, answer, criterion, 3)
+    text = page_text(visit(monkeypatch, here, token))
+    assert "1 of 1 rated" in " ".join(text.split())
+    assert "All items are rated. You can change ratings until" in text
+
+
+def _queue(here: Evaluation, token: str) -> RaterQueue:
+    from medhelm_spark.domain.access import AccessLevel
+    from medhelm_spark.ratings.queue import queue_of
+
+    return queue_of(open_reader(here.location), token, AccessLevel.PUBLIC)
+
+
+def test_long_and_broken_scales_are_fields(monkeypatch, here) -> None:
+    token = token_of(here, criteria=("share",), scale=(0, 0.5), items=1)
+    test = visit(monkeypatch, here, token)
+    assert not test.button_group
+    test.number_input[0].set_value(0.25).run()
+    assert [row.value for row in stored(here)] == [0.25]
+
+
+def test_without_a_token_the_dashboard_is_as_before(monkeypatch, here) -> None:
+    test = opened(monkeypatch, Path(here.location), suite=SUITE)
+    assert "acme/quiet" in page_text(test)
+    assert "Rate answers" not in page_text(test)
+    assert "Rate" not in test.button_group[0].options
