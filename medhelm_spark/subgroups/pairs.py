@@ -140,7 +140,7 @@ def group_pairs(
     made: list[GroupPair] = []
     for (version, metric, split), alike in columns.items():
         run = by_id[alike[0].run_spec_ids[0]]
-        groups = _groups(reader, version, by)
+        groups = groups_by_instance(reader, version, by)
         if not groups:
             continue
         units = list(dict.fromkeys(unit for pair in alike for unit in pair.run_spec_ids))
@@ -163,7 +163,9 @@ def adjusted(pairs: Sequence[GroupPair]) -> list[GroupPair]:
     return made
 
 
-def _groups(reader: Reader, data_version: str, by: Sequence[str]) -> dict[str, dict[str, str]]:
+def groups_by_instance(
+    reader: Reader, data_version: str, by: Sequence[str] = ()
+) -> dict[str, dict[str, str]]:
     """The groups of a data version's instances, by column and instance."""
     assigned = output_of("instance_groups", ASSIGN_GROUPS, "data_version", [data_version])
     sql = _GROUPS.format(assigned=assigned, versions=literals([data_version]))

@@ -19,6 +19,7 @@ COMMANDS = {
     "subgroups": set(),
     "ratings": {"ratings"},
     "sharing": set(),
+    "candidate_gate": set(),
 }
 """The commands of each feature."""
 
@@ -78,4 +79,5 @@ OWN_TABLES = {
     "subgroups": ("group_columns", "instance_groups", "stats_by_group"),
     "ratings": ("ratings",),
     "sharing": ("shares",),
+    "candidate_gate": (),
 }
