@@ -139,8 +139,8 @@ def load_gate(path: Path) -> GateFile:
         for tier in GateTier
         for place, entry in enumerate(getattr(gate, tier.value))
     ]
-    if not entries:
-        raise ConfigError(f"{path}: no line; allowed: lines in {', '.join(GateTier)}.")
+    if not gate.critical and not gate.supporting:
+        raise ConfigError(f"{path}: no line decides; allowed: one or more critical or supporting.")
     kinds = ", ".join(field.name for field in fields(GateEntry))
     for place, entry in entries:
         if len(entry.stated) != 1:

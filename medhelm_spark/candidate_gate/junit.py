@@ -34,7 +34,8 @@ def junit_text(
         root, "testsuite", {"name": name, **{key: str(value) for key, value in counts.items()}}
     )
     for line, tag, text in zip(lines, tags, texts, strict=True):
-        place = {"classname": f"candidate_gate.{line.tier}", "name": line.label}
+        name = f"{line.label}, limit {line.limit:g}"
+        place = {"classname": f"candidate_gate.{line.tier}", "name": name}
         case = xml.SubElement(suite, "testcase", place)
         if tag:
             xml.SubElement(case, tag, {"message": text})

@@ -23,13 +23,24 @@ NO_FLIPS = "No instance on which one of the two is better."
 
 
 def gate_report(
-    banner: str, said: dict[str, object], lines: Sequence[GateLine], flips: FlipSet
+    banner: str,
+    said: dict[str, object],
+    lines: Sequence[GateLine],
+    flips: FlipSet,
+    *,
+    is_summary: bool,
 ) -> Report:
-    """The verdict, a table of the lines and what flipped; CSV has the lines alone."""
+    """The verdict, a table of the lines and what flipped; CSV has the lines alone.
+
+    A summary has the counts of flips without the instances.
+    """
+    lost = [each for each in flips.instances if each.change == WORSE]
     records = [asdict(line) for line in lines]
     tables = [
         TextTable(header=HEADER, rows=[_line(each) for each in lines], notes=[*_notes(lines)]),
-        *flip_tables(flips, are_listed=False),
+        *_flip_tables(
+            flips, [] if is_summary else lost, "Instances on which the candidate is worse"
+        ),
     ]
     return Report(
         tables=tables,
@@ -44,7 +55,7 @@ def gate_report(
 def flips_report(flips: FlipSet) -> Report:
     """Counts and instances; CSV has the instances alone."""
     return Report(
-        tables=flip_tables(flips, are_listed=True),
+        tables=_flip_tables(flips, flips.instances, "Instances"),
         content=flips_content(flips),
         fields=INSTANCE_FIELDS,
         records=[asdict(each) for each in flips.instances],
@@ -60,8 +71,10 @@ def flips_content(flips: FlipSet) -> dict[str, object]:
     }
 
 
-def flip_tables(flips: FlipSet, *, are_listed: bool) -> list[TextTable]:
-    """The counts, and the first of the instances."""
+def _flip_tables(
+    flips: FlipSet, instances: Sequence[FlippedInstance], title: str
+) -> list[TextTable]:
+    """The counts, and the first of these instances."""
     if not flips.counts:
         return []
     tables = [
@@ -72,16 +85,13 @@ def flip_tables(flips: FlipSet, *, are_listed: bool) -> list[TextTable]:
             notes=[_HIDDEN] if any(each.is_hidden for each in flips.counts) else [],
         )
     ]
-    shown = flips.instances
-    if not are_listed:
-        shown = tuple(each for each in shown if each.change == WORSE)
-    more = len(shown) - MOST_SHOWN
-    if shown:
+    more = len(instances) - MOST_SHOWN
+    if instances:
         tables.append(
             TextTable(
-                title="Instances" if are_listed else "Instances on which the candidate is worse",
+                title=title,
                 header=FLIP_HEADER,
-                rows=[_flip(each) for each in shown[:MOST_SHOWN]],
+                rows=[_flip(each) for each in instances[:MOST_SHOWN]],
                 notes=[f"{counted(more, 'more instance')}: JSON has all."] if more > 0 else [],
             )
         )

@@ -56,7 +56,10 @@ class CandidateGate(Result):
         yield from map(asdict, self.lines)
 
     def render(self, form: str = "table") -> str:
-        """The gate as text: `table`, `md`, `csv`, `json` or `html`."""
+        """The gate as text: `table`, `md`, `csv`, `json` or `html`.
+
+        Markdown is a summary, for a pull request: it has no single instance.
+        """
         said: dict[str, object] = {
             "verdict": self.verdict.value,
             "candidate": self.of.candidate,
@@ -66,7 +69,8 @@ class CandidateGate(Result):
             "against_kind": self.of.against.kind.value,
             "supporting_failures_allowed": self.supporting_failures_allowed,
         }
-        return formatted(gate_report(self.banner, said, self.lines, self.flips), form)
+        report = gate_report(self.banner, said, self.lines, self.flips, is_summary=form == "md")
+        return formatted(report, form)
 
     def junit(self) -> str:
         """The lines as JUnit XML; it fails exactly where the verdict is not GO."""

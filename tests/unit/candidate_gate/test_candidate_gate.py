@@ -261,10 +261,10 @@ def test_flips_are_the_planted_instances_the_losses_first(
         ({"criticle": []}, "unknown key criticle; did you mean 'critical'?"),
         ({"critical": [{"no_worse": {}}]}, "critical[0].no_worse.margin is missing"),
         ({"critical": [{"no_worse": {"margin": 0}}]}, "critical[0].no_worse.margin is 0"),
-        ({"advisory": [{"coverage": {"floor": 2}}]}, "advisory[0].coverage.floor is 2"),
+        ({"supporting": [{"coverage": {"floor": 2}}]}, "supporting[0].coverage.floor is 2"),
         ({"critical": [{}]}, "critical[0] has none; allowed: exactly one of no_worse"),
         ({"critical": [{**NO_WORSE, **COVERED}]}, "critical[0] has no_worse, coverage"),
-        ({"critical": []}, "no line; allowed: lines in critical, supporting, advisory"),
+        ({"advisory": [NO_WORSE]}, "no line decides; allowed: one or more critical or supporting"),
         ({**{"critical": [NO_WORSE]}, "supporting_failures_allowed": -1}, "allowed is -1"),
         ({"critical": [{"no_wider_gap": {"by": [], "margin": 1}}]}, "no_wider_gap.by is empty"),
         (
@@ -408,6 +408,8 @@ def test_every_form_has_the_verdict_and_every_line(tmp_path: Path) -> None:
         assert "NO-GO" in text
         assert "coverage" in text
     assert made.render("md").startswith("NO-GO: ")
+    assert made.flips.instances[0].instance_id in made.render("html")
+    assert made.flips.instances[0].instance_id not in made.render("md"), "a summary"
     assert "80 more instances" in made.render()
     assert len(list(made.rows())) == 2
     assert replace(made, supporting_failures_allowed=9).verdict is NO_GO
