@@ -1,6 +1,7 @@
 """What each line of a gate comes to on each benchmark that it is about.
 
-`about` refuses names that are not there before a score is read; `lines_of` reads the scores.
+`check_metrics` and `about` refuse names that are not there before a score is read; `lines_of` reads
+the scores.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,6 +39,21 @@ class LineSubject:
     scenarios: tuple[str, ...]
     critical: Mapping[str, CriticalFailure]
     """What counts as a critical failure, by scenario name; empty of other lines."""
+
+
+def check_metrics(lines: Sequence[StatedLine], sides: Sides, file: str) -> None:
+    """Refuse a metric that candidate or baseline has nowhere.
+
+    Raises:
+        UnknownNameError: there is one.
+    """
+    known = set[str].intersection(
+        *({name for run in runs for name in run.originals} for runs in sides.both)
+    )
+    for line in lines:
+        metric = line.condition.metric
+        if metric is not None and metric not in known:
+            raise UnknownNameError("metric", metric, known, where=f"{file}: {line.place}.metric")
 
 
 def about(line: StatedLine, sides: Sides, file: str) -> LineSubject:
@@ -164,7 +180,7 @@ def _no_worse(
         yield _with_needed(
             replace(
                 template,
-                display_name=pair.display_name,
+                display_name=_shown_name(pair, sides),
                 verdict=decided(pair.gain, margin),
                 value=held.mean_difference,
                 low=held.ci_low,
@@ -174,6 +190,13 @@ def _no_worse(
             ),
             needed_instances(held, limit) if pair.gain else None,
         )
+
+
+def _shown_name(pair: Any, sides: Sides) -> str:
+    """The benchmark; of a further run of one of the two also which runs they are."""
+    if (pair.first, pair.second) == (sides.of.candidate, sides.of.baseline):
+        return str(pair.display_name)
+    return f"{pair.display_name} ({pair.first} against {pair.second})"
 
 
 def _untested(pair: BoardPair) -> str:
@@ -201,7 +224,7 @@ def _critical_failures(
         yield _with_needed(
             replace(
                 template,
-                display_name=pair.display_name,
+                display_name=_shown_name(pair, sides),
                 verdict=decided(gain, template.limit),
                 value=held.mean_difference,
                 low=low,
@@ -240,11 +263,11 @@ def _wider_gaps(
     if not isinstance(held, NoWiderGap) or groups is None:
         return
     made = groups.group_pairs(sides.reader, sides.runs, pairs, minimum=sides.minimum, by=held.by)
-    sizes = {pair.display_name: pair.difference.n for pair in pairs}
+    sizes = {_shown_name(pair, sides): pair.difference.n for pair in pairs}
     template = _template(subject, sides, scenario)
     places: dict[tuple[str, str], list[Any]] = {}
     for pair in made:
-        places.setdefault((pair.display_name, pair.group_column), []).append(pair)
+        places.setdefault((_shown_name(pair, sides), pair.group_column), []).append(pair)
     for (name, column), of_column in sorted(places.items()):
         line = replace(template, display_name=name, group_column=column)
         shown = [pair for pair in of_column if pair.group_value != NOT_STATED]

@@ -7,11 +7,12 @@ from medhelm_spark.board import as_of
 from medhelm_spark.board.host import Methods, at_work
 from medhelm_spark.board.reading import compared
 from medhelm_spark.board.schema import shown_runs
-from medhelm_spark.candidate_gate.checks import about, lines_of
+from medhelm_spark.candidate_gate.checks import about, check_metrics, lines_of
 from medhelm_spark.candidate_gate.flips import flips_of
 from medhelm_spark.candidate_gate.gate_file import load_gate
 from medhelm_spark.candidate_gate.results import CandidateGate, Flips
-from medhelm_spark.candidate_gate.sides import sides_of
+from medhelm_spark.candidate_gate.sides import Sides, sides_of
+from medhelm_spark.candidate_gate.verdict import GateLine
 
 
 class CandidateGateMethods(Methods):
@@ -40,32 +41,37 @@ class CandidateGateMethods(Methods):
             suite: the suite that has the candidate's runs (None: that planned last).
 
         Raises:
-            ConfigError: the gate file is wrong, or several models may be the baseline.
+            ConfigError: the gate file is wrong, a line fits no benchmark, or several models may be
+                the baseline.
             UnknownNameError: a model, benchmark, metric or group column is not there.
             LakeError: there is no such suite or release.
         """
         file = load_gate(Path(gate))
         stated = list(file.lines())
-        sides = {
-            metric: sides_of(
+        main = sides_of(
+            self._workspace,
+            against=against,
+            candidate=candidate,
+            baseline=baseline,
+            suite=suite,
+        )
+        check_metrics(stated, main, str(gate))
+        sides: dict[str | None, Sides] = {None: main}
+        for metric in {line.condition.metric for line in stated} - {None}:
+            sides[metric] = sides_of(
                 self._workspace,
                 against=against,
-                candidate=candidate,
-                baseline=baseline,
+                candidate=main.of.candidate,
+                baseline=main.of.baseline,
                 suite=suite,
                 metric=metric,
             )
-            for metric in dict.fromkeys([None, *(line.condition.metric for line in stated)])
-        }
         subjects = [about(line, sides[line.condition.metric], str(gate)) for line in stated]
         pairs = {metric: each.pairs() for metric, each in sides.items()}
-        lines = [
-            line
-            for subject in subjects
-            for metric in [subject.line.condition.metric]
-            for line in lines_of(subject, sides[metric], pairs[metric])
-        ]
-        main = sides[None]
+        lines: list[GateLine] = []
+        for subject in subjects:
+            metric = subject.line.condition.metric
+            lines += lines_of(subject, sides[metric], pairs[metric])
         return CandidateGate(
             of=main.of,
             lines=tuple(lines),

@@ -52,6 +52,11 @@ class Sides:
         """Those of both."""
         return (*self.candidate_runs, *self.baseline_runs)
 
+    @property
+    def both(self) -> tuple[tuple[BoardRun, ...], tuple[BoardRun, ...]]:
+        """The candidate's, then the baseline's."""
+        return self.candidate_runs, self.baseline_runs
+
     def pairs(self) -> list[BoardPair]:
         """The candidate less the baseline, by benchmark, as `compare` pairs them."""
         shown = compared(

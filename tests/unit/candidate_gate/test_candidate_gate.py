@@ -291,7 +291,10 @@ def test_a_wrong_file_is_refused_before_the_lake_is_opened(
             {"no_worse": {"margin": 0.1, "benchmark": "referal"}},
             "critical[0].no_worse.benchmark: unknown benchmark 'referal'. Did you mean 'referral'?",
         ),
-        ({"no_worse": {"margin": 0.1, "metric": "exact"}}, "unknown metric 'exact'"),
+        (
+            {"no_worse": {"margin": 0.1, "metric": "exact"}},
+            "[0].no_worse.metric: unknown metric 'exact'",
+        ),
         (
             {"no_wider_gap": {"margin": 0.1, "by": ["ward"]}},
             "critical[0].no_wider_gap.by: unknown group column 'ward'. Known: site.",
