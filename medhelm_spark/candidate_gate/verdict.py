@@ -62,9 +62,10 @@ class GateLine:
 
     @property
     def label(self) -> str:
-        """`no_worse referral: exact_match`."""
+        """`no_worse Referral: exact_match`, `coverage Referral`."""
         by = f" by {self.group_column}" if self.group_column else ""
-        return f"{self.kind} {self.display_name}: {self.measure}{by}"
+        of = "" if self.measure == self.kind else f": {self.measure}"
+        return f"{self.kind} {self.display_name}{of}{by}"
 
 
 def decided(gain: tuple[float, float] | None, margin: float) -> GateVerdict:

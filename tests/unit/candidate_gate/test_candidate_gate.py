@@ -14,6 +14,7 @@ from medhelm_spark import Evaluation
 from medhelm_spark.candidate_gate.results import CandidateGate
 from medhelm_spark.candidate_gate.verdict import GateVerdict
 from medhelm_spark.cli import main
+from medhelm_spark.config.resources import conf_path
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.critical import CriticalFailure
 from medhelm_spark.errors import ConfigError, LakeError, UnknownNameError
@@ -416,3 +417,12 @@ def test_every_form_has_the_verdict_and_every_line(tmp_path: Path) -> None:
     assert "80 more instances" in made.render()
     assert len(list(made.rows())) == 2
     assert replace(made, supporting_failures_allowed=9).verdict is NO_GO
+
+
+def test_the_file_that_ships_is_a_gate(tmp_path: Path) -> None:
+    plant(tmp_path / "lake", of_1000(200))
+    made = site(tmp_path / "lake").candidate_gate.check(
+        conf_path("gates/candidate.yaml"), against="today", candidate=NEW, suite="new"
+    )
+    assert made.verdict is GO
+    assert len(made.lines) == 4
