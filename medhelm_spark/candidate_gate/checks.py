@@ -108,8 +108,9 @@ def _critical(
     found: dict[str, CriticalFailure] = {}
     reasons = []
     for scenario in scenarios:
-        run = next(iter(_of(scenario, sides.baseline_runs)))
-        stated = held.critical or run.planned.critical
+        runs = _of(scenario, sides.runs)  # the candidate's first: its file is the newer one
+        run = runs[0]
+        stated = held.critical or next(filter(None, (each.planned.critical for each in runs)), None)
         why = "its file has no key critical" if stated is None else why_not(stated, run)
         if stated is None or why:
             reasons.append(f"{scenario} ({why})")

@@ -82,7 +82,8 @@ class CandidateGate(Result):
 def _message(line: GateLine) -> str:
     """`NO-GO: -0.100 [-0.120, -0.080], limit 0.05`."""
     ends = "" if line.low is None or line.high is None else f" [{line.low:z.3f}, {line.high:z.3f}]"
-    value = "no value" if line.value is None else f"{line.value:z.3f}{ends}"
+    group = f"{line.group_value}: " if line.group_value else ""
+    value = "no value" if line.value is None else f"{group}{line.value:z.3f}{ends}"
     parts = [f"{line.verdict}: {value}", f"limit {line.limit:g}", f"n {line.n or 0}"]
     if line.needed is not None:
         parts.append(f"{line.needed} instances would decide it")

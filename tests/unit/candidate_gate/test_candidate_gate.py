@@ -117,6 +117,7 @@ def test_a_gap_that_widens_is_no_go_by_its_line_alone(tmp_path: Path) -> None:
     assert gap.value == pytest.approx(-80 / 300 - 80 / 700)
     assert "no_wider_gap Referral: exact_match by site" in made.banner
     assert "no_worse" not in made.banner
+    assert "NO-GO: south: -0.381 [" in made.junit()
     groups = {count.group_value: (count.worse, count.better) for count in made.flips.counts}
     assert groups == {None: (80, 80), "south": (80, 0), "north": (0, 80)}
     assert [count.group_value for count in made.flips.counts] == [None, "south", "north"]
