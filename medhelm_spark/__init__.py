@@ -32,6 +32,17 @@ if TYPE_CHECKING:
         Robustness as Robustness,
         Stats as Stats,
     )
+    from medhelm_spark.candidate_gate.flips import (
+        FlipCount as FlipCount,
+        FlippedInstance as FlippedInstance,
+        FlipSet as FlipSet,
+    )
+    from medhelm_spark.candidate_gate.methods import CandidateGateMethods as CandidateGateMethods
+    from medhelm_spark.candidate_gate.results import CandidateGate as CandidateGate, Flips as Flips
+    from medhelm_spark.candidate_gate.verdict import (
+        GateLine as GateLine,
+        GateVerdict as GateVerdict,
+    )
     from medhelm_spark.domain.access import AccessLevel as AccessLevel
     from medhelm_spark.domain.deployment import Deployment as Deployment, Locality as Locality
     from medhelm_spark.domain.listed_model import ListedModel as ListedModel

@@ -70,6 +70,7 @@ from medhelm_spark.workspace.names import check_known, check_name
 from medhelm_spark.workspace.workspace import Workspace, say
 
 if TYPE_CHECKING:
+    from medhelm_spark.candidate_gate.methods import CandidateGateMethods
     from medhelm_spark.medhelm_results.methods import MedhelmMethods
     from medhelm_spark.ratings.methods import RatingMethods
     from medhelm_spark.releases.methods import ReleaseMethods
@@ -690,6 +691,12 @@ class Evaluation:
     def subgroups(self) -> "SubgroupMethods":
         """What models score by groups of patients, and how they compare there."""
         return cast("SubgroupMethods", self._feature("subgroups").SubgroupMethods(self._host))
+
+    @property
+    def candidate_gate(self) -> "CandidateGateMethods":
+        """Whether a candidate may replace the model that runs today."""
+        methods = self._feature("candidate_gate").CandidateGateMethods(self._host)
+        return cast("CandidateGateMethods", methods)
 
     @property
     def sharing(self) -> "SharingMethods":

@@ -13,6 +13,7 @@ from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.metrics import Params, run_metrics_for, stats_of
 from medhelm_spark.metrics.calibration import CALIBRATION, confidence_edges
+from medhelm_spark.metrics.classification import labels_of
 from medhelm_spark.metrics.diagnostic import DIAGNOSTIC_ACCURACY, costs_of, positive_of
 from medhelm_spark.statistics.reliability import Bin, curve
 from medhelm_spark.statistics.two_by_two import (
@@ -39,10 +40,21 @@ def has_positive(spec: RunSpec) -> bool:
     return "positive" in class_params(spec)
 
 
+def classes_of(spec: RunSpec) -> tuple[str, ...]:
+    """The names of the classes, as the run's metric declares them; empty where it has none."""
+    params = class_params(spec)
+    return tuple(labels_of(params)) if params else ()
+
+
+def class_stats_of(spec: RunSpec) -> tuple[str, ...]:
+    """The stats of instances that right and given class are read from; empty without classes."""
+    params = class_params(spec)
+    return tuple(DIAGNOSTIC_ACCURACY.reads(params)) if params else ()
+
+
 def needed_stats_of(spec: RunSpec) -> tuple[str, ...]:
     """The stats of instances that say something beside the run's stats; empty where none do."""
-    params = class_params(spec)
-    classes = tuple(DIAGNOSTIC_ACCURACY.reads(params)) if has_positive(spec) else ()
+    classes = class_stats_of(spec) if has_positive(spec) else ()
     return (*classes, *_confidence(spec))
 
 
@@ -71,14 +83,15 @@ def in_common(first: CaseAnswers, second: CaseAnswers) -> tuple[ClassAnswers, Cl
     return first.answers.only(ours[is_same]), second.answers.only(theirs[is_same])
 
 
-def answers_of(spec: RunSpec, scores: pa.Table) -> CaseAnswers | None:
+def answers_of(spec: RunSpec, scores: pa.Table, positive: str | None = None) -> CaseAnswers | None:
     """The answers by class; None where no positive class is declared or no answer has a class.
 
     Args:
         spec: the run.
         scores: its rows of `per_instance_stats` on one split, without perturbed copies.
+        positive: the class that counts as the positive one (None: those that the run declares).
     """
-    held = _by_class(spec, in_order(scores))
+    held = _by_class(spec, in_order(scores), positive)
     if held is None:
         return None
     params, right, given, classes, rows = held
@@ -108,13 +121,15 @@ def errors_of(spec: RunSpec, scores: pa.Table) -> tuple[pa.Table, pa.Table] | No
 
 
 def _by_class(
-    spec: RunSpec, scores: pa.Table
+    spec: RunSpec, scores: pa.Table, positive: str | None = None
 ) -> tuple[Params, NDArray[np.int64], NDArray[np.int64], list[int], pa.Table] | None:
     """The metric's arguments, right and given class of each answer, the positive classes, rows.
 
     None where no positive class is declared or no answer has a class.
     """
     params = class_params(spec)
+    if params and positive is not None:
+        params = {**params, "positive": positive}
     if "positive" not in params:
         return None
     codes, rows = _columns(scores, DIAGNOSTIC_ACCURACY.reads(params))

@@ -49,7 +49,7 @@ def compared(
     """
     if margin is not None and not (isinstance(margin, int | float) and 0 < margin < math.inf):
         raise ConfigError(f"margin is {margin!r}; allowed: a number above 0.")
-    names = [_deployment_named(name, runs) for name in models] or [
+    names = [deployment_named(name, runs) for name in models] or [
         *dict.fromkeys(run.run_spec.model_deployment for run in runs)
     ]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
@@ -94,7 +94,7 @@ def runs_named(
         UnknownNameError: the scenario or the model is not on the board.
     """
     shown = _of_scenario(scenario, runs) if scenario else list(runs)
-    name = _deployment_named(model, shown) if model else None
+    name = deployment_named(model, shown) if model else None
     return [
         run for run in shown if run.is_summarized and name in (None, run.run_spec.model_deployment)
     ]
@@ -131,7 +131,7 @@ def instances_behind(
 ) -> Instances:
     """A page of the answers behind a model's number on a scenario; see `Evaluation.instances`."""
     own = _of_scenario(scenario, runs)
-    name = _deployment_named(model, own)
+    name = deployment_named(model, own)
     spec = next(run.run_spec for run in own if run.run_spec.model_deployment == name)
     page = instances_of(
         reader,
@@ -145,13 +145,12 @@ def instances_behind(
     return Instances(run_spec=spec, page=page, reader=reader)
 
 
-def _of_scenario(scenario: str, runs: Sequence[BoardRun]) -> list[BoardRun]:
-    check_known("scenario", scenario, {run.run_spec.scenario_name for run in runs})
-    return [run for run in runs if run.run_spec.scenario_name == scenario]
+def deployment_named(name: str, runs: Sequence[BoardRun]) -> str:
+    """The deployment of that name, or the one that serves the model of that name.
 
-
-def _deployment_named(name: str, runs: Sequence[BoardRun]) -> str:
-    """The deployment of that name, or the one that serves the model of that name."""
+    Raises:
+        UnknownNameError: no run is of it.
+    """
     by_name = {run.run_spec.model_deployment: run.run_spec.model for run in runs}
     if name in by_name:
         return name
@@ -159,3 +158,8 @@ def _deployment_named(name: str, runs: Sequence[BoardRun]) -> str:
     if len(serving) != 1:
         raise UnknownNameError("model", name, by_name, where="the board")
     return serving[0]
+
+
+def _of_scenario(scenario: str, runs: Sequence[BoardRun]) -> list[BoardRun]:
+    check_known("scenario", scenario, {run.run_spec.scenario_name for run in runs})
+    return [run for run in runs if run.run_spec.scenario_name == scenario]

@@ -88,8 +88,11 @@ class ReleaseSource(Protocol):
     def sources(self, reader: Reader) -> Sequence[BoardSource]:
         """The releases of the lake, the newest first."""
 
-    def frozen(self, reader: Reader, name: str) -> Reader:
-        """A reader of the rows that a release froze."""
+    def frozen(self, reader: Reader, name: str, beside: Sequence[str]) -> Reader:
+        """A reader of the rows that a release froze; of the units `beside`, of the current ones.
+
+        The units are RunSpecs that the release does not have, and data versions.
+        """
 
     def runs(self, reader: Reader, name: str) -> PinnedRuns:
         """The runs of a release.
@@ -133,10 +136,17 @@ def reader_of(reader: Reader, source: BoardSource) -> Reader:
     return as_of(reader, source.name if source.kind is Kind.RELEASE else None)
 
 
-def as_of(reader: Reader, release: str | None) -> Reader:
-    """The lake's reader; with a release, one of the rows that it froze."""
+def as_of(reader: Reader, release: str | None, beside: Sequence[str] = ()) -> Reader:
+    """The lake's reader; with a release, one of the rows that it froze.
+
+    Args:
+        reader: the lake's.
+        release: the release.
+        beside: RunSpecs that the release does not have, and data versions: of these the reader has
+            what is current in the lake, so that their scores stand beside the release's.
+    """
     source = releases() if release else None
-    return source.frozen(reader, release) if source and release else reader
+    return source.frozen(reader, release, beside) if source and release else reader
 
 
 def manifest_of(reader: Reader, source: BoardSource) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from medhelm_spark import features
 from medhelm_spark.cli import (
     board_options,
+    candidate_gate,
     commands,
     import_options,
     maintenance,
@@ -291,14 +292,21 @@ _COMMANDS: Mapping[str, Command] = {
     "compare": Command(
         group=Group.DECIDE,
         line="compare models on the same instances, benchmark by benchmark",
-        function=commands.compare,
+        function=candidate_gate.compare,
         about="Compare models on the same instances: a decision per scenario, with intervals, "
         "adjusted p-values, wins and losses, and what could be detected; regressions first.",
-        options=(*_PLACES, board_options.which, board_options.comparing),
+        options=(
+            *_PLACES,
+            board_options.which,
+            board_options.comparing,
+            candidate_gate.gating,
+        ),
         examples=(
             "compare --suite first",
             "compare --models vllm/new vllm/old --margin 0.02 --suite first",
             "compare --release 2026-q1 --format csv --output-file pairs.csv",
+            "compare --against 2026-q1 --candidate vllm/new --suite first --gate gate.yaml",
+            "compare --models vllm/new vllm/old --suite first --flips",
         ),
     ),
     "report": Command(

@@ -2,7 +2,8 @@
 
 Keys are MedHELM's (facts section 13), with `access_level` (private unless stated: a file of a
 user's own may hold patients), `columns`, `id_column`, `cluster_column`, `answer_extraction`,
-`sampling`, `groups`, `bands`, `prompt_variants`, `perturbations`, `category` and `subcategory`.
+`sampling`, `groups`, `bands`, `critical`, `prompt_variants`, `perturbations`, `category` and
+`subcategory`.
 Paths are looked for beside the YAML, then in the working directory. Mistakes that these files and
 the header of a csv show are refused here, before a model is loaded; the columns of tables and of
 other files where they are read (`user_data.own_columns`).
@@ -16,6 +17,7 @@ from itertools import chain
 from pathlib import Path
 
 from medhelm_spark.config.cards import check_category, expand_short_forms, load_taxonomy
+from medhelm_spark.config.critical import check_critical
 from medhelm_spark.config.dataset import (
     ANSWER_COLUMN,
     KNOWN_COLUMNS,
@@ -34,6 +36,7 @@ from medhelm_spark.config.sampling import check_sampling
 from medhelm_spark.config.yaml_text import read_text
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.critical import CriticalFailure
 from medhelm_spark.domain.data_uri import (
     FORMATS,
     TABLE,
@@ -129,6 +132,7 @@ class _BenchmarkFile:
     sampling: Sampling = EVERY_INSTANCE
     groups: tuple[str, ...] = ()
     bands: Mapping[str, Band] = field(default_factory=dict)
+    critical: CriticalFailure | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,6 +265,7 @@ def _check(file: _BenchmarkFile, path: Path) -> None:
         raise ConfigError(f"{path}: prompt_variants has {twice[0]!r} twice; give each its name.")
     check_sampling(file.sampling, str(path))
     check_groups(file.groups, file.bands, str(path))
+    check_critical(file.critical, str(path))
     if file.category or file.subcategory:
         taxonomy = load_taxonomy(conf_path("taxonomy.yaml"))
         check_category(file.category, file.subcategory, taxonomy, str(path))
@@ -494,6 +499,7 @@ def _card(
         sampling=file.sampling,
         subgroups=file.groups,
         bands=file.bands,
+        critical=file.critical,
         perturbations=file.perturbations,
         category=file.category,
         subcategory=file.subcategory,

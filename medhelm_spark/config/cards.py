@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from medhelm_spark.config import extraction, sampling
+from medhelm_spark.config.critical import check_critical
 from medhelm_spark.config.extraction import check_extraction
 from medhelm_spark.config.groups import check_groups
 from medhelm_spark.config.layers import Load
@@ -52,6 +53,7 @@ def card_reader(taxonomy: Taxonomy) -> Load[ScenarioCard]:
         check_extraction(card.answer_extraction, card.metrics, str(path))
         check_sampling(card.sampling, str(path))
         check_groups(card.subgroups, card.bands, str(path), key="subgroups")
+        check_critical(card.critical, str(path))
         _check_parts(card, path)
         first = seen.setdefault((path.parent, card.name), path)
         if first != path:

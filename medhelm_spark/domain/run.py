@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.critical import CriticalFailure
 from medhelm_spark.domain.ids import LATER
 from medhelm_spark.domain.sampling import Sampling
 
@@ -305,6 +306,9 @@ class RunFacts:
 
     is_disjoint: bool | None = None
     """Whether no case is in two of the parts."""
+
+    critical: CriticalFailure | None = None
+    """Which answers are critical failures, as the benchmark's file says."""
 
     is_reading_default: bool | None = None
     """True: nobody stated how answers are read, so that it followed from the references."""

@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.critical import CriticalFailure
 from medhelm_spark.domain.groups import Band, GroupColumn, group_columns
 from medhelm_spark.domain.history import History
 from medhelm_spark.domain.run import (
@@ -453,6 +454,9 @@ class ScenarioCard:
 
     bands: Mapping[str, Band] = field(default_factory=dict)
     """The groups of columns that hold numbers, by the name that `subgroups` has."""
+
+    critical: CriticalFailure | None = None
+    """Which answers are critical failures."""
 
     @property
     def group_columns(self) -> tuple[GroupColumn, ...]:

@@ -199,6 +199,7 @@ def _expand_entry(
             margin=primary.margin if primary else None,
             is_listed=selection.is_listed(entry.where),
             part_of=(whole := whole_of(scenario.card, entry)),
+            critical=card.critical,
             is_disjoint=card.parts.disjoint if whole else None,
             is_reading_default=scenario.is_reading_default
             and how.answer_extraction.method is scenario.card.answer_extraction.method

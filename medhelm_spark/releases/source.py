@@ -50,8 +50,8 @@ class _Releases:
             for held in stored_releases(reader)
         ]
 
-    def frozen(self, reader: Reader, name: str) -> Reader:
-        return release_reader(reader, members_of(reader, name))
+    def frozen(self, reader: Reader, name: str, beside: Sequence[str]) -> Reader:
+        return release_reader(reader, members_of(reader, name), beside)
 
     def runs(self, reader: Reader, name: str) -> PinnedRuns:
         rows = read_release(reader, members_of(reader, name))

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medhelm_spark.domain.stats import SHARE, MetricInfo
-from medhelm_spark.statistics.paired import paired_difference
+from medhelm_spark.statistics.paired import PairedDifference, paired_difference
 from medhelm_spark.statistics.two_by_two import CASES, POSITIVE, ClassAnswers, Estimated, summed
 
 
@@ -60,6 +60,15 @@ def difference_at(
     )
 
 
+def missed_difference(first: ClassAnswers, second: ClassAnswers) -> PairedDifference:
+    """The share of the positive cases that the first model missed, less that of the second.
+
+    Arguments as in `difference_at`.
+    """
+    missed = [(each.given != POSITIVE).astype(np.float64) for each in (first, second)]
+    return _paired(first, first.is_positive, missed, SHARE)
+
+
 def _cost(
     first: ClassAnswers, second: ClassAnswers, found: float, missing: float
 ) -> Estimated | None:
@@ -81,12 +90,22 @@ def _within(
     factor: float,
 ) -> Estimated | None:
     """The mean difference over the counted cases, times a factor; None without one."""
-    ours, theirs = (each[is_counted] for each in values)
-    labels = None if answers.clusters is None else answers.clusters[is_counted]
-    held = paired_difference(ours, theirs, scale, labels)
+    held = _paired(answers, is_counted, values, scale)
     if held.mean_difference is None:
         return None
     return Estimated(held.mean_difference, held.ci_low, held.ci_high).times(factor)
+
+
+def _paired(
+    answers: ClassAnswers,
+    is_counted: NDArray[np.bool_],
+    values: Iterable[NDArray[np.float64]],
+    scale: MetricInfo,
+) -> PairedDifference:
+    """The paired difference over the counted cases."""
+    ours, theirs = (each[is_counted] for each in values)
+    labels = None if answers.clusters is None else answers.clusters[is_counted]
+    return paired_difference(ours, theirs, scale, labels)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -127,8 +127,13 @@ def check_columns(reader: Reader, runs: Iterable[BoardRun], by: Sequence[str]) -
     Raises:
         UnknownNameError: there is one.
     """
-    rows = _rows(reader, {run.run_spec.run_spec_id: run for run in runs}) if by else []
-    _refuse_unknown(by, sorted({row.group_column for row in rows}))
+    _refuse_unknown(by, columns_of(reader, runs) if by else [])
+
+
+def columns_of(reader: Reader, runs: Iterable[BoardRun]) -> list[str]:
+    """The columns by which these runs are told apart."""
+    rows = _rows(reader, {run.run_spec.run_spec_id: run for run in runs})
+    return sorted({row.group_column for row in rows})
 
 
 def _refuse_unknown(by: Sequence[str], columns: Sequence[str]) -> None:

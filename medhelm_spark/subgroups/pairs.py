@@ -142,7 +142,7 @@ def group_pairs(
     made: list[GroupPair] = []
     for (version, metric, split), alike in columns.items():
         run = by_id[alike[0].run_spec_ids[0]]
-        groups = _groups(reader, version)
+        groups = groups_by_instance(reader, version)
         shown = [name for name in (by or sorted(groups)) if name in groups]
         if not shown:
             continue
@@ -170,7 +170,7 @@ def adjusted(pairs: Sequence[GroupPair]) -> list[GroupPair]:
     return made
 
 
-def _groups(reader: Reader, data_version: str) -> dict[str, dict[str, str]]:
+def groups_by_instance(reader: Reader, data_version: str) -> dict[str, dict[str, str]]:
     """The groups of a data version's instances, by column and instance."""
     assigned = output_of("instance_groups", ASSIGN_GROUPS, "data_version", [data_version])
     sql = _GROUPS.format(assigned=assigned, versions=literals([data_version]))
@@ -199,7 +199,7 @@ def pairs_of(
         minimum: the patients that a group needs to be shown.
     """
     patients = np.unique(held.units.indices.to_numpy(), return_inverse=True)[1]
-    masks = dict(_masks(held.instances.to_pylist(), groups))
+    masks = dict(group_masks(held.instances.to_pylist(), groups))
     sides = {group: (held.among(mask), held.among(~mask)) for group, mask in masks.items()}
     in_data = {group: len(np.unique(patients[mask])) for group, mask in masks.items()}
     for pair in pairs:
@@ -216,7 +216,7 @@ def pairs_of(
             )
 
 
-def _masks(
+def group_masks(
     instances: Sequence[str], groups: GroupsByInstance
 ) -> Iterator[tuple[Group, NDArray[np.bool_]]]:
     """Which instances are in each group, by column in the order of a table."""

@@ -11,6 +11,7 @@ import pytest
 
 from medhelm_spark.features import FEATURES
 from tests.meta.tree import PACKAGE, ROOT
+from tests.unit.candidate_gate.planted import Answered, alternating, plant
 
 COMMANDS = {
     "releases": {"publish", "release"},
@@ -19,6 +20,7 @@ COMMANDS = {
     "subgroups": set(),
     "ratings": {"ratings"},
     "sharing": set(),
+    "candidate_gate": set(),
 }
 """The commands of each feature."""
 
@@ -78,4 +80,42 @@ OWN_TABLES = {
     "subgroups": ("group_columns", "instance_groups", "stats_by_group"),
     "ratings": ("ratings", "rating_invitations"),
     "sharing": ("shares",),
+    "candidate_gate": (),
 }
+
+GATE = """
+import sys
+from medhelm_spark import Evaluation
+from medhelm_spark.errors import SetupError
+
+here = Evaluation(sys.argv[1], site=None, tracking=False)
+for gate in sys.argv[2:]:
+    try:
+        made = here.candidate_gate.check(gate, against="today", candidate="ward/new", suite="new")
+        print(made.verdict, len(made.flips.counts))
+    except SetupError as error:
+        print(error)
+"""
+
+
+def test_without_groups_a_gate_has_its_other_lines(tmp_path: Path) -> None:
+    right = alternating(200)
+    sites = {"site": ["south", "north"] * 100}
+    lake = plant(tmp_path / "lake", Answered(right=right, old=right, new=right, groups=sites))
+    (tmp_path / "worse.yaml").write_text("critical: [{no_worse: {margin: 0.1}}]")
+    (tmp_path / "gap.yaml").write_text("critical: [{no_wider_gap: {by: [site], margin: 0.1}}]")
+    shutil.copytree(PACKAGE, tmp_path / "medhelm_spark", ignore=shutil.ignore_patterns("*.pyc"))
+    shutil.rmtree(tmp_path / "medhelm_spark" / "subgroups")
+    (tmp_path / "conf").symlink_to(ROOT / "conf")
+    done = subprocess.run(
+        [sys.executable, "-c", GATE, str(lake), "worse.yaml", "gap.yaml"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONSAFEPATH": "1"},
+        cwd=tmp_path,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.splitlines() == [
+        "GO 1",
+        "gap.yaml: critical[0].no_wider_gap: this installation is without the feature 'subgroups'.",
+    ], done.stderr

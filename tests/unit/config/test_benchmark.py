@@ -243,6 +243,24 @@ def test_columns_say_what_the_data_calls_ours(benchmark: Path, write) -> None:
 
 
 @pytest.mark.parametrize(
+    ("critical", "message"),
+    [
+        ("{}", "critical is wrong; allowed: one of missed_positives: true, missed_class: NAME"),
+        ("{missed_positives: true, score_at_most: 1}", "critical is wrong; allowed: one of"),
+        ("{missed_clas: urgent}", "unknown key critical.missed_clas; did you mean 'missed_class'"),
+    ],
+)
+def test_one_kind_of_critical_failure_is_stated(
+    benchmark: Path, critical: str, message: str
+) -> None:
+    stated = with_keys(benchmark, "data.csv", "critical: {missed_class: urgent}\n")
+    assert str(load_benchmark(stated).card.critical) == "missed urgent"
+    stated.write_text(stated.read_text().replace("{missed_class: urgent}", critical))
+    with pytest.raises(ConfigError, match=message):
+        load_benchmark(stated)
+
+
+@pytest.mark.parametrize(
     ("names", "message"),
     [
         ("{letter_id: id}", "columns: unknown column 'letter_id'"),

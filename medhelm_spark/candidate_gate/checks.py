@@ -1,0 +1,314 @@
+"""What each line of a gate comes to on each benchmark that it is about.
+
+`check_metrics` and `about` refuse names that are not there before a score is read; `lines_of` reads
+the scores.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from medhelm_spark import features
+from medhelm_spark.board import BoardRun
+from medhelm_spark.candidate_gate.critical import critical_difference, why_not
+from medhelm_spark.candidate_gate.gate_file import (
+    ALL,
+    CoverageFloor,
+    NoMoreCriticalFailures,
+    NoWiderGap,
+    StatedLine,
+)
+from medhelm_spark.candidate_gate.sides import Sides
+from medhelm_spark.candidate_gate.verdict import GateLine, GateVerdict, decided
+from medhelm_spark.domain.critical import CriticalFailure
+from medhelm_spark.domain.groups import NOT_STATED
+from medhelm_spark.domain.pluralize import counted
+from medhelm_spark.errors import ConfigError, SetupError, UnknownNameError
+from medhelm_spark.statistics.needed import needed_for, needed_instances
+from medhelm_spark.statistics.pairs import BoardPair
+from medhelm_spark.statistics.student import LEVEL
+
+SUBGROUPS = "subgroups"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineSubject:
+    """A line of the gate file with the benchmarks that it is about."""
+
+    line: StatedLine
+    scenarios: tuple[str, ...]
+    critical: Mapping[str, CriticalFailure]
+    """What counts as a critical failure, by scenario name; empty of other lines."""
+
+
+def check_metrics(lines: Sequence[StatedLine], sides: Sides, file: str) -> None:
+    """Refuse a metric that candidate or baseline has nowhere.
+
+    Raises:
+        UnknownNameError: there is one.
+    """
+    known = set[str].intersection(
+        *({name for run in runs for name in run.originals} for runs in sides.both)
+    )
+    for line in lines:
+        metric = line.condition.metric
+        if metric is not None and metric not in known:
+            raise UnknownNameError("metric", metric, known, where=f"{file}: {line.place}.metric")
+
+
+def about(line: StatedLine, sides: Sides, file: str) -> LineSubject:
+    """The benchmarks that a line is about; reads no score.
+
+    Args:
+        line: the line.
+        sides: the runs, read by the line's metric.
+        file: the gate file, for errors.
+
+    Raises:
+        UnknownNameError: a benchmark or column is not there.
+        ConfigError: the line fits no benchmark.
+        SetupError: a gap is asked for, and the feature that has groups is not there.
+    """
+    where, held = f"{file}: {line.place}", line.condition
+    known = list(dict.fromkeys(run.run_spec.scenario_name for run in sides.baseline_runs))
+    if held.benchmark not in (ALL, *known):
+        raise UnknownNameError("benchmark", held.benchmark, known, where=f"{where}.benchmark")
+    scenarios = known if held.benchmark == ALL else [held.benchmark]
+    critical: dict[str, CriticalFailure] = {}
+    if isinstance(held, NoWiderGap):
+        scenarios = _with_columns(held, scenarios, sides, where)
+    elif isinstance(held, NoMoreCriticalFailures):
+        critical = _critical(held, scenarios, sides, where)
+        scenarios = list(critical)
+    return LineSubject(line=line, scenarios=tuple(scenarios), critical=critical)
+
+
+def _with_columns(
+    held: NoWiderGap, scenarios: Sequence[str], sides: Sides, where: str
+) -> list[str]:
+    """The benchmarks that have one of the columns; refuses a column that none of them has."""
+    groups = features.part(SUBGROUPS, "model_groups")
+    if groups is None:
+        raise SetupError(f"{where}: this installation is without the feature {SUBGROUPS!r}.")
+    columns: dict[str, list[str]] = {
+        scenario: groups.columns_of(sides.reader, _of(scenario, sides.candidate_runs))
+        for scenario in scenarios
+    }
+    known = dict.fromkeys(name for names in columns.values() for name in names)
+    for name in held.by:
+        if name not in known:
+            raise UnknownNameError("group column", name, known, where=f"{where}.by")
+    return [scenario for scenario, names in columns.items() if not set(names).isdisjoint(held.by)]
+
+
+def _critical(
+    held: NoMoreCriticalFailures, scenarios: Sequence[str], sides: Sides, where: str
+) -> dict[str, CriticalFailure]:
+    """What counts on each benchmark that the line fits; refuses a line that fits none."""
+    found: dict[str, CriticalFailure] = {}
+    reasons = []
+    for scenario in scenarios:
+        runs = _of(scenario, sides.runs)  # the candidate's first: its file is the newer one
+        run = runs[0]
+        stated = held.critical or next(filter(None, (each.planned.critical for each in runs)), None)
+        why = "its file has no key critical" if stated is None else why_not(stated, run)
+        if stated is None or why:
+            reasons.append(f"{scenario} ({why})")
+        else:
+            found[scenario] = stated
+    if not found:
+        raise ConfigError(
+            f"{where}.critical: no benchmark has such failures: {', '.join(reasons)}."
+        )
+    return found
+
+
+def _of(scenario: str, runs: Sequence[BoardRun]) -> list[BoardRun]:
+    return [run for run in runs if run.run_spec.scenario_name == scenario]
+
+
+def lines_of(subject: LineSubject, sides: Sides, pairs: Sequence[BoardPair]) -> Iterator[GateLine]:
+    """What a line comes to: one for each benchmark, of a gap one for each column of it too.
+
+    Args:
+        subject: the line.
+        sides: the runs, read by the line's metric.
+        pairs: the candidate less the baseline, of these runs.
+    """
+    check = _CHECKS[subject.line.kind]
+    for scenario in subject.scenarios:
+        own = [pair for pair in pairs if pair.scenario_name == scenario]
+        made = list(check(subject, sides, scenario, own))
+        yield from made or [_unpaired(subject, sides, scenario)]
+
+
+def _template(subject: LineSubject, sides: Sides, scenario: str) -> GateLine:
+    run = next(iter(_of(scenario, sides.baseline_runs)))
+    held = subject.line.condition
+    return GateLine(
+        tier=subject.line.tier,
+        kind=subject.line.kind,
+        scenario_name=scenario,
+        display_name=run.cell.display_name if run.cell else scenario,
+        measure=_measure(subject, scenario) or run.run_spec.main_metric,
+        verdict=GateVerdict.INCONCLUSIVE,
+        limit=held.floor if isinstance(held, CoverageFloor) else held.margin,
+    )
+
+
+def _measure(subject: LineSubject, scenario: str) -> str:
+    if isinstance(subject.line.condition, CoverageFloor):
+        return "coverage"
+    return str(subject.critical[scenario]) if scenario in subject.critical else ""
+
+
+def _unpaired(subject: LineSubject, sides: Sides, scenario: str) -> GateLine:
+    """Nothing is known of the two on a benchmark."""
+    template = _template(subject, sides, scenario)
+    return replace(template, reason=sides.why_without_pair(scenario))
+
+
+_Check = Callable[[LineSubject, Sides, str, Sequence[BoardPair]], Iterator[GateLine]]
+
+
+def _no_worse(
+    subject: LineSubject, sides: Sides, scenario: str, pairs: Sequence[BoardPair]
+) -> Iterator[GateLine]:
+    template = _template(subject, sides, scenario)
+    for pair in pairs:
+        held, margin = pair.difference, template.limit
+        limit = margin if pair.lower_is_better else -margin
+        yield _with_needed(
+            replace(
+                template,
+                display_name=_shown_name(pair, sides),
+                verdict=decided(pair.gain, margin),
+                value=held.mean_difference,
+                low=held.ci_low,
+                high=held.ci_high,
+                n=held.n,
+                reason=_untested(pair),
+            ),
+            needed_instances(held, limit) if pair.gain else None,
+        )
+
+
+def _shown_name(pair: Any, sides: Sides) -> str:
+    """The benchmark; of a further run of one of the two also which runs they are."""
+    if (pair.first, pair.second) == (sides.of.candidate, sides.of.baseline):
+        return str(pair.display_name)
+    return f"{pair.display_name} ({pair.first} against {pair.second})"
+
+
+def _untested(pair: BoardPair) -> str:
+    if pair.lower_is_better is None:
+        return f"nobody says which end of {pair.main_metric} is the better one"
+    return "" if pair.gain else "too few instances for an interval"
+
+
+def _with_needed(line: GateLine, needed: int | None) -> GateLine:
+    """The line with the number of instances, where it is INCONCLUSIVE."""
+    return replace(line, needed=needed) if line.verdict is GateVerdict.INCONCLUSIVE else line
+
+
+def _critical_failures(
+    subject: LineSubject, sides: Sides, scenario: str, pairs: Sequence[BoardPair]
+) -> Iterator[GateLine]:
+    template = _template(subject, sides, scenario)
+    by_id = {run.run_spec.run_spec_id: run for run in sides.runs}
+    for pair in pairs:
+        first, second = (by_id[unit] for unit in pair.run_spec_ids)
+        critical = subject.critical[scenario]
+        held = critical_difference(sides.reader, critical, pair, first, second)
+        low, high = held.ci_low, held.ci_high
+        gain = None if low is None or high is None else (-high, -low)
+        yield _with_needed(
+            replace(
+                template,
+                display_name=_shown_name(pair, sides),
+                verdict=decided(gain, template.limit),
+                value=held.mean_difference,
+                low=low,
+                high=high,
+                n=held.n,
+                reason="" if low is not None else "too few instances for an interval",
+            ),
+            needed_instances(held, template.limit),
+        )
+
+
+def _coverage(
+    subject: LineSubject, sides: Sides, scenario: str, _: Sequence[BoardPair]
+) -> Iterator[GateLine]:
+    template = _template(subject, sides, scenario)
+    for run in _of(scenario, sides.candidate_runs):
+        if cell := run.cell:
+            reached = cell.coverage >= template.limit
+            yield replace(
+                template,
+                display_name=f"{cell.display_name}: {cell.part}"
+                if cell.part
+                else cell.display_name,
+                verdict=GateVerdict.GO if reached else GateVerdict.NO_GO,
+                value=cell.coverage,
+                n=cell.count + cell.num_failed,
+            )
+
+
+def _wider_gaps(
+    subject: LineSubject, sides: Sides, scenario: str, pairs: Sequence[BoardPair]
+) -> Iterator[GateLine]:
+    """The worst group of each column. p-values are adjusted for all groups of the benchmark."""
+    held = subject.line.condition
+    groups = features.part(SUBGROUPS, "pairs")
+    if not isinstance(held, NoWiderGap) or groups is None:
+        return
+    made = groups.group_pairs(sides.reader, sides.runs, pairs, minimum=sides.minimum, by=held.by)
+    sizes = {_shown_name(pair, sides): pair.difference.n for pair in pairs}
+    template = _template(subject, sides, scenario)
+    places: dict[tuple[str, str], list[Any]] = {}
+    for pair in made:
+        places.setdefault((_shown_name(pair, sides), pair.group_column), []).append(pair)
+    for (name, column), of_column in sorted(places.items()):
+        line = replace(template, display_name=name, group_column=column)
+        shown = [pair for pair in of_column if pair.group_value != NOT_STATED]
+        told = [_of_group(line, pair, sizes[name]) for pair in shown if not pair.is_hidden]
+        hidden = sum(pair.is_hidden for pair in shown)
+        if not told:
+            yield replace(line, reason="every group is hidden" if hidden else "no group is stated")
+            continue
+        worst = min(told, key=lambda line: _loss_order(line, shown[0].lower_is_better))
+        why = f"{counted(hidden, 'group')} hidden and not judged" if hidden else ""
+        yield replace(worst, reason="; ".join(filter(None, (worst.reason, why))))
+
+
+def _loss_order(line: GateLine, lower_is_better: bool | None) -> tuple[int, float]:
+    """Sort key: NO-GO, INCONCLUSIVE, GO; within each the largest loss first."""
+    order = (GateVerdict.NO_GO, GateVerdict.INCONCLUSIVE, GateVerdict.GO)
+    value = line.value or 0.0
+    return order.index(line.verdict), -value if lower_is_better else value
+
+
+def _of_group(line: GateLine, pair: Any, n: int) -> GateLine:
+    """One group of a column; `pair` is a GroupPair, `n` the instances of the benchmark."""
+    low, high, margin = pair.difference_low, pair.difference_high, line.limit
+    line = replace(line, group_value=pair.group_value, n=pair.n)
+    if pair.difference is None or pair.lower_is_better is None:
+        return replace(line, reason=f"{pair.group_value}: not tested")
+    gain = (-high, -low) if pair.lower_is_better else (low, high)
+    verdict = decided(gain, margin)
+    if verdict is GateVerdict.NO_GO and (pair.adjusted_p is None or pair.adjusted_p >= LEVEL):
+        verdict = GateVerdict.INCONCLUSIVE
+    limit = margin if pair.lower_is_better else -margin
+    return _with_needed(
+        replace(line, verdict=verdict, value=pair.difference, low=low, high=high),
+        needed_for(pair.difference, low, high, limit, n),
+    )
+
+
+_CHECKS: Mapping[str, _Check] = {
+    "no_worse": _no_worse,
+    "no_wider_gap": _wider_gaps,
+    "no_more_critical_failures": _critical_failures,
+    "coverage": _coverage,
+}

@@ -1,0 +1,1 @@
+"""The candidate gate on lakes that were written without a JVM."""

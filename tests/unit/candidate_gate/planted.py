@@ -1,0 +1,188 @@
+"""A lake with one benchmark, answered by a baseline in suite `today` and a candidate in `new`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.critical import CriticalFailure
+from medhelm_spark.domain.run import AdapterSpec, MetricSpec, RunSpec, SuiteRun
+from medhelm_spark.domain.scenario import ScenarioVersion, Verified
+from medhelm_spark.domain.stats import PerInstanceStats, Score, ScoreStatus
+from medhelm_spark.subgroups.tables import GroupStat, InstanceGroup
+from tests.unit.board.planted import START, append, finish, stat
+
+OLD, NEW = "ward/old", "ward/new"
+SUITES = {OLD: "today", NEW: "new"}
+NAME = "referral"
+VERSION = f"{NAME}-v1"
+LABELS = {"labels": "urgent|routine", "positive": "urgent"}
+URGENT, ROUTINE = 1, 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """The class of each case and what both models gave; 0: unreadable, None: no answer."""
+
+    right: Sequence[int]
+    old: Sequence[int | None]
+    new: Sequence[int | None]
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    level: AccessLevel = AccessLevel.PUBLIC
+    critical: CriticalFailure | None = None
+
+
+def alternating(count: int) -> list[int]:
+    """Every second case is urgent."""
+    return [URGENT if place % 2 == 0 else ROUTINE for place in range(count)]
+
+
+def other(label: int) -> int:
+    """The wrong class."""
+    return ROUTINE if label == URGENT else URGENT
+
+
+def wrong_at(right: Sequence[int], places: Sequence[int]) -> list[int]:
+    """Right answers but for these places."""
+    chosen = set(places)
+    return [other(label) if place in chosen else label for place, label in enumerate(right)]
+
+
+def plant(lake: Path, answered: Answered) -> Path:
+    """Write the lake into a new folder."""
+    lake.mkdir()
+    _plant_data(lake, answered)
+    for model, given in ((OLD, answered.old), (NEW, answered.new)):
+        plant_run(lake, model, SUITES[model], answered, given)
+    return lake
+
+
+def unit(model: str) -> str:
+    """The run_spec_id of a model's run."""
+    return f"{model.replace('/', '-')}-{NAME}"
+
+
+def plant_run(
+    lake: Path, model: str, suite: str, answered: Answered, given: Sequence[int | None]
+) -> None:
+    """One model's answers with scores and stats."""
+    spec = RunSpec(
+        run_spec_id=unit(model),
+        name=f"{NAME}:model={model}",
+        scenario_name=NAME,
+        data_version=VERSION,
+        model=model,
+        model_deployment=model,
+        deployment_fingerprint="f",
+        adapter_spec=AdapterSpec(max_tokens=16),
+        metrics=(
+            MetricSpec(name="exact_match"),
+            MetricSpec(name="diagnostic_accuracy", args=LABELS),
+        ),
+        annotators=(),
+        groups=(),
+        access_level=answered.level,
+        main_metric="exact_match",
+        main_split="test",
+    )
+    planned = SuiteRun(
+        suite=suite,
+        name=spec.name,
+        run_spec_id=spec.run_spec_id,
+        planned_at=START,
+        locality="local",
+        engine="canned",
+        is_jury_validated=None,
+        run_spec=spec,
+        critical=answered.critical,
+    )
+    write = f"w-{spec.run_spec_id}"
+    values = [
+        None if each is None else float(each == label)
+        for label, each in zip(answered.right, given, strict=True)
+    ]
+    append(lake, "run_specs", [planned], write)
+    scores = [
+        _scores(spec, place, answered.right[place], given[place]) for place in range(len(values))
+    ]
+    append(lake, "per_instance_stats", scores, write)
+    append(lake, "stats", [stat(spec.run_spec_id, "exact_match", values)], write)
+    for stage in ("plan", "annotate", "score", "summarize", "summarize-groups"):
+        finish(lake, stage, spec.run_spec_id, write)
+    by_group = [
+        GroupStat(
+            run_spec_id=spec.run_spec_id,
+            name="exact_match",
+            split="test",
+            group_column=column,
+            group_value=value,
+            access_level=answered.level,
+            minimum=1,
+            is_hidden=True,
+        )
+        for column, of in answered.groups.items()
+        for value in sorted(set(of))
+    ]
+    if by_group:
+        append(lake, "stats_by_group", by_group, write)
+
+
+def _scores(spec: RunSpec, place: int, right: int, given: int | None) -> PerInstanceStats:
+    values = {
+        "exact_match": None if given is None else float(given == right),
+        "right_class": None if given is None else float(right),
+        "given_class": None if given is None else float(given),
+    }
+    missing = ScoreStatus.NO_ANSWER
+    return PerInstanceStats(
+        run_spec_id=spec.run_spec_id,
+        instance_id=instance(place),
+        perturbation="",
+        train_trial_index=0,
+        trial_index=0,
+        split="test",
+        stats=tuple(
+            Score(name=name, value=value, status=ScoreStatus.OK if value is not None else missing)
+            for name, value in values.items()
+        ),
+    )
+
+
+def instance(place: int) -> str:
+    """The id of a case."""
+    return f"{NAME}-i{place:04}"
+
+
+def _plant_data(lake: Path, answered: Answered) -> None:
+    version = ScenarioVersion(
+        scenario_name=NAME,
+        data_version=VERSION,
+        card_hash="c",
+        access_level=answered.level,
+        display_name="Referral",
+        category="",
+        subcategory="",
+        main_metric="exact_match",
+        main_split="test",
+        verified=Verified.SAME_FORM,
+        num_instances=len(answered.right),
+        num_quarantined=0,
+        source="planted",
+    )
+    append(lake, "scenarios", [version], "data")
+    groups = [
+        InstanceGroup(
+            scenario_name=NAME,
+            data_version=VERSION,
+            instance_id=instance(place),
+            group_column=column,
+            group_value=value,
+            access_level=answered.level,
+        )
+        for column, of in answered.groups.items()
+        for place, value in enumerate(of)
+    ]
+    if groups:
+        append(lake, "instance_groups", groups, "data")
+    for stage in ("ingest", "assign-groups"):
+        finish(lake, stage, VERSION, "data", -30)
