@@ -35,6 +35,8 @@ from medhelm_spark.board.render.risk import (
     risk_table,
 )
 from medhelm_spark.board.render.stats import size_text
+from medhelm_spark.board.render.trade_off import TRADE_OFF_NOTE, trade_off_plot
+from medhelm_spark.board.trade_off import trade_offs
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.render.table import TextTable, interval_text, number_text
 
@@ -61,6 +63,7 @@ def show(shown: Shown) -> None:
     _evidence(held)
     _curves(held)
     _table(took_table(held, prices or {}))
+    _trade_offs(held, prices or {})
     _download(shown, held, stated, prices or {})
     _every_stat(benchmark)
 
@@ -174,6 +177,18 @@ def _curves(held: BenchmarkMetrics) -> None:
             f'<div class="ms-notes"><p>{text(CURVE_NOTE)}</p></div>'
         )
         st.vega_lite_chart(spec=calibration_plots(curves, palette), theme=None, width="content")
+
+
+def _trade_offs(held: BenchmarkMetrics, prices: Mapping[str, Prices]) -> None:
+    """Quality against money, tokens and seconds."""
+    if found := trade_offs(held, prices):
+        palette = DARK if st.context.theme.type == "dark" else LIGHT
+        metric = next(run.run.cell.main_metric for run in held.runs if run.run.cell)
+        st.html(
+            '<h3 class="ms-lead">Quality against cost</h3>'
+            f'<div class="ms-notes"><p>{text(TRADE_OFF_NOTE)}</p></div>'
+        )
+        st.vega_lite_chart(spec=trade_off_plot(found, metric, palette), theme=None, width="content")
 
 
 def _download(

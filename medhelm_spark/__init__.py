@@ -32,6 +32,10 @@ if TYPE_CHECKING:
         Robustness as Robustness,
         Stats as Stats,
     )
+    from medhelm_spark.board.taxonomy import (
+        CoveredSubcategory as CoveredSubcategory,
+        TaxonomyCoverage as TaxonomyCoverage,
+    )
     from medhelm_spark.candidate_gate.flips import (
         FlipCount as FlipCount,
         FlippedInstance as FlippedInstance,

@@ -27,6 +27,7 @@ from medhelm_spark.board.reading import check_page, compared, instances_behind, 
 from medhelm_spark.board.reports import ReportFile, report_of
 from medhelm_spark.board.results import Answers, Board, Comparison, Instances, Robustness, Stats
 from medhelm_spark.board.schema import BoardView, load_board, schema_of, shown_runs
+from medhelm_spark.board.taxonomy import TaxonomyCoverage, taxonomy_coverage
 from medhelm_spark.config.benchmark import check_reading
 from medhelm_spark.config.settings import Platform, load_settings
 from medhelm_spark.config.site_folder import DEFAULT_SITE, site_folder
@@ -494,6 +495,20 @@ class Evaluation:
         return metrics_of(
             self._workspace, runs, release=release, prevalence=prevalence, banner=banner
         )
+
+    @at_work
+    def taxonomy(
+        self,
+        suite: str | None = None,
+        *,
+        release: str | None = None,
+        schema: Schema | str | Path | None = None,
+    ) -> TaxonomyCoverage:
+        """Which subcategories of the taxonomy the benchmarks cover, and which they do not."""
+        categories = self._workspace.registry.taxonomy.categories
+        names = {each.display_name: each.subcategories for each in categories}
+        runs = self._runs(suite, release, schema)
+        return TaxonomyCoverage(taxonomy_coverage(runs, names), self._banner(release))
 
     def _banner(self, release: str | None) -> str:
         """What stands above the numbers of a release; empty for a suite's."""

@@ -10,10 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.stages import PLAN
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
+from medhelm_spark.statistics.two_by_two import CASES
 
 _ASKED = """
 SELECT run_spec_id, instance_id, train_trial_index, trial_index, request_id FROM ({requests}) q
@@ -156,3 +158,11 @@ def together(parts: Iterable[Took]) -> Took:
         seconds=seconds,
         milliseconds=times,
     )
+
+
+def money(took: Took, prices: Prices | None) -> float | None:
+    """What 1,000 such answers cost by prices of a million tokens; None where it is unknown."""
+    if prices is None or took.prompt_tokens is None or took.completion_tokens is None:
+        return None
+    each = took.prompt_tokens * prices.prompt + took.completion_tokens * prices.completion
+    return CASES * each / 1e6

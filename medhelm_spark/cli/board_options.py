@@ -117,11 +117,12 @@ def board(parser: ArgumentParser) -> None:
     schema(add)
     add(
         "--show",
-        choices=("board", "metrics", "robustness", "groups"),
+        choices=("board", "metrics", "robustness", "groups", "taxonomy"),
         default="board",
         help="the board; what its main metrics leave out: two-by-two tables, missed cases, "
         "predictive values, cost, tokens; what perturbed copies and other prompts do to its "
-        "numbers; or scores by groups of patients (default: %(default)s)",
+        "numbers; scores by groups of patients; or the taxonomy's subcategories with their "
+        "benchmarks (default: %(default)s)",
     )
     grouping(parser, "--show groups: only by these columns, as sex,age_band")
     prevalence(parser)

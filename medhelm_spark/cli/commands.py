@@ -272,6 +272,10 @@ def _shown(args: Namespace) -> Result:
         if args.metric:
             raise ConfigError("--show metrics shows all; give it without --metric.")
         return site.metrics(args.suite, prevalence=prevalence_of(args.prevalence), **source)
+    if args.show == "taxonomy":
+        if args.metric:
+            raise ConfigError("--show taxonomy has no metric; give it without --metric.")
+        return site.taxonomy(args.suite, **source)
     if args.metric == ALL:
         if args.show != "board":
             raise ConfigError(

@@ -25,7 +25,7 @@ from medhelm_spark.sharing.projection import (
     results_of,
     scores_of_instances,
 )
-from medhelm_spark.sharing.report import report_of
+from medhelm_spark.sharing.results_page import report_of
 from medhelm_spark.sharing.scan import Leak, Scanned, scan
 from medhelm_spark.sharing.tables import ReleaseShare
 from medhelm_spark.sharing.waivers import Waiver, as_data, blocking

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics, RunMetrics
 from medhelm_spark.board.practical import Stated
-from medhelm_spark.board.render.metrics import money, overall_table, tables_of
+from medhelm_spark.board.render.metrics import overall_table, tables_of
 from medhelm_spark.board.render.risk import Risk, counts_of, lead, prevalence_of, risks_of
+from medhelm_spark.board.took import money
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.render.report import ROUNDED, Report, formatted
 from medhelm_spark.render.table import TextTable

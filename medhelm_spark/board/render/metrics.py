@@ -1,6 +1,7 @@
 """The metrics of a benchmark side by side: risk, cost and evidence, as tables and as data."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics, RunMetrics
 from medhelm_spark.board.practical import Stated
@@ -11,11 +12,12 @@ from medhelm_spark.board.render.risk import (
     risk_table,
     two_by_two_table,
 )
-from medhelm_spark.board.took import Took, together
+from medhelm_spark.board.render.trade_off import trade_off_notes
+from medhelm_spark.board.took import Took, money, together
+from medhelm_spark.board.trade_off import trade_offs
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.render.table import TextTable, interval_text, number_text
-from medhelm_spark.statistics.two_by_two import CASES
 
 TOOK = (
     "Model",
@@ -176,7 +178,8 @@ def took_table(held: BenchmarkMetrics, prices: Mapping[str, Prices]) -> TextTabl
     rows = [
         (run.name, run.run.run_spec.model_deployment, run.took) for run in held.runs if run.took
     ]
-    return _took_table(f"{held.benchmark.title}: an answer", rows, prices)
+    table = _took_table(f"{held.benchmark.title}: an answer", rows, prices)
+    return replace(table, notes=[*table.notes, *trade_off_notes(trade_offs(held, prices))])
 
 
 def overall_table(
@@ -221,11 +224,3 @@ def _took_cells(took: Took, prices: Prices | None) -> tuple[str, ...]:
 
 def _mean_text(value: float | None, digits: int) -> str:
     return "-" if value is None else f"{value:,.{digits}f}"
-
-
-def money(took: Took, prices: Prices | None) -> float | None:
-    """What 1,000 such answers cost by prices of a million tokens; None where it is unknown."""
-    if prices is None or took.prompt_tokens is None or took.completion_tokens is None:
-        return None
-    each = took.prompt_tokens * prices.prompt + took.completion_tokens * prices.completion
-    return CASES * each / 1e6

@@ -28,6 +28,8 @@ from medhelm_spark.board.render.charts import (
 )
 from medhelm_spark.board.render.metrics import has_tables, overall_table, tables_of
 from medhelm_spark.board.render.risk import lead, prevalence_of
+from medhelm_spark.board.render.trade_off import TRADE_OFF_NOTE, trade_off_plot
+from medhelm_spark.board.trade_off import trade_offs
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.release import ReleaseStatus
@@ -266,10 +268,20 @@ def _metrics(
             label = f"{one.benchmark.title}: share of right answers by confidence"
             yield f'<div class="notes"><p>{_text(CURVE_NOTE)}</p></div>'
             yield _figure([svg(calibration_plots(curves, palette)) for palette in PALETTES], label)
+        yield from _quality_against_cost(one, prices)
     overall = overall_table(held, prices)
     if overall.rows:
         yield "<h2>Tokens, seconds and money</h2>"
         yield _titled(overall)
+
+
+def _quality_against_cost(held: BenchmarkMetrics, prices: Mapping[str, Prices]) -> Iterator[str]:
+    cells = [run.run.cell for run in held.runs if run.run.cell]
+    if cells and (found := trade_offs(held, prices)):
+        label = f"{held.benchmark.title}: quality against what an answer takes"
+        metric = cells[0].main_metric
+        yield f'<div class="notes"><p>{_text(TRADE_OFF_NOTE)}</p></div>'
+        yield _figure([svg(trade_off_plot(found, metric, palette)) for palette in PALETTES], label)
 
 
 def _titled(table: TextTable) -> str:

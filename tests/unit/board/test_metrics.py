@@ -23,9 +23,9 @@ from medhelm_spark.board.render.metrics import (
     classes_table,
     confusion_of,
     has_tables,
-    money,
     overall_table,
     tables_of,
+    took_table,
 )
 from medhelm_spark.board.render.practical import price_note
 from medhelm_spark.board.render.risk import (
@@ -36,7 +36,9 @@ from medhelm_spark.board.render.risk import (
     prevalence_of,
     risk_table,
 )
-from medhelm_spark.board.took import Took, together
+from medhelm_spark.board.render.trade_off import BEATEN, UNDOMINATED, trade_off_plot
+from medhelm_spark.board.took import Took, money, together
+from medhelm_spark.board.trade_off import MONEY, trade_offs
 from medhelm_spark.cli import main
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.errors import ConfigError, UnknownNameError
@@ -250,6 +252,29 @@ def test_tokens_seconds_and_money_of_an_answer(held) -> None:
     alone = overall_table([named(held, "Referral")], PRICES)
     assert not alone.rows  # the benchmark's own table has them
     assert overall[QUIET][-1] == "-"
+
+
+def test_models_that_no_other_beats_at_quality_and_money(held) -> None:
+    """Sensitivity: alarmist 1, careful .85, quiet .25; all took the same tokens and seconds."""
+    prices = {
+        ALARMIST: Prices(prompt=10.0, completion=10.0),
+        CAREFUL: Prices(prompt=2.0, completion=8.0),
+        QUIET: Prices(prompt=3.0, completion=8.0),
+    }
+    referral = named(held, "Referral")
+    found = trade_offs(referral, prices)
+    assert list(found) == [MONEY]
+    assert {point.name: point.is_undominated for point in found[MONEY]} == {
+        ALARMIST: True,
+        CAREFUL: True,
+        QUIET: False,
+    }
+    note = f"{MONEY}: no other model is at least as good and takes no more than careful, alarmist."
+    assert note in took_table(referral, prices).notes
+    plot = trade_off_plot(found, "sensitivity")
+    standing = {row["model"]: row["standing"] for row in plot["data"]["values"]}
+    assert standing == {ALARMIST: UNDOMINATED, CAREFUL: UNDOMINATED, QUIET: BEATEN}
+    assert not trade_offs(referral, PRICES)  # one model alone has a price
 
 
 def test_every_field_of_a_record_has_a_meaning_and_every_format_its_numbers(held) -> None:
