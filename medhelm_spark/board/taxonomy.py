@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from medhelm_spark.board.runs import BoardRun
-from medhelm_spark.domain.pluralize import counted
+from medhelm_spark.domain.pluralize import counted, first_of
 from medhelm_spark.render.report import Report, formatted
 from medhelm_spark.render.result import Result
 from medhelm_spark.render.table import TextTable
@@ -14,6 +14,9 @@ OTHER = "Other"
 """In place of a category: of benchmarks that name none, or one that is not in the taxonomy."""
 
 NOT_COVERED = "not covered"
+
+SHOWN = 4
+"""Benchmarks of a subcategory that a table names; data has all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +73,7 @@ class TaxonomyCoverage(Result):
 def _cells(held: CoveredSubcategory) -> tuple[str, ...]:
     if not held.benchmarks:
         return held.category, held.subcategory, NOT_COVERED, "", ""
-    names = ", ".join(held.benchmarks)
+    names = first_of(held.benchmarks, SHOWN)
     numbers = f"{held.num_models:,}", f"{held.num_instances:,}"
     return held.category, held.subcategory, names, *numbers
 
