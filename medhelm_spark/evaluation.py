@@ -304,6 +304,10 @@ class Evaluation:
         sheet: str | None = None,
         separator: str | None = None,
         encoding: str | None = None,
+        question: str | None = None,
+        positive: str | None = None,
+        cluster: str | None = None,
+        metric: str | None = None,
     ) -> InitializedBenchmark:
         """Write a benchmark of one's own table or file into a new folder, and check it.
 
@@ -319,10 +323,14 @@ class Evaluation:
             sheet: the sheet of a workbook (None: the first).
             separator: the sign between the columns of a csv (None: what the file shows).
             encoding: of a text (None: what the file shows).
+            question: what the prompt asks (None: a draft).
+            positive: the right answer that counts as positive (None: none does).
+            cluster: the column that says which rows belong together (None: none does).
+            metric: the main metric (None: by the right answers).
 
         Raises:
-            ConfigError: the folder is there already, or a column has a meaning that its name rules
-                out.
+            ConfigError: the folder is there already, a column has a meaning that its name rules
+                out, or `positive` is none of 2 to 20 right answers.
             DataError: the data cannot be read, lacks a column, or has no row that can be used.
         """
         return init_benchmark(
@@ -335,6 +343,10 @@ class Evaluation:
             sheet=sheet,
             separator=separator,
             encoding=encoding,
+            question=question,
+            positive=positive,
+            cluster=cluster,
+            metric=metric,
         )
 
     @at_work

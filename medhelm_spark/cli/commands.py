@@ -104,14 +104,24 @@ def init(args: Namespace) -> int:
     if args.table and not Path(args.table).is_file():  # a file's name is no table's
         place = TABLE + args.table.removeprefix(TABLE)
     made = evaluation(args).init_benchmark(
-        place, args.folder, text=args.text, label=args.label, id_column=args.id, **_said(args)
+        place,
+        args.folder,
+        text=args.text,
+        label=args.label,
+        id_column=args.id,
+        question=args.question,
+        positive=args.positive,
+        cluster=args.cluster,
+        metric=args.metric,
+        **_said(args),
     )
     is_seen = settings_of(args.local_path).platform is Platform.LOCAL and sys.stdout.isatty()
     labels = f"; right answers: {', '.join(made.labels)}" if made.labels and is_seen else ""
     say(f"init: wrote {made.folder}, on {counted(made.rows, 'row')}{labels}")
     for line in _alike(made, is_seen=is_seen):
         say(f"init: {line}")
-    say(f"init: the question is a draft, word it in {made.folder / 'prompt.txt'}")
+    if not args.question:
+        say(f"init: the question is a draft, word it in {made.folder / 'prompt.txt'}")
     if is_seen:
         say("init: the prompt, filled with one row:\n")
         write_out(printable(made.prompt))

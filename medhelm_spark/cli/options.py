@@ -235,6 +235,10 @@ def new_benchmark(parser: ArgumentParser) -> None:
         metavar="COLUMN",
         help="the rows' ids (default: id where there is one, else the row's number)",
     )
+    add("--question", metavar="TEXT", help="what the prompt asks (default: a draft)")
+    add("--positive", metavar="LABEL", help="the right answer that counts as positive")
+    add("--cluster", metavar="COLUMN", help="what rows belong together by, such as the patient")
+    add("--metric", metavar="NAME", help="the main metric (default: by the right answers)")
     _reading(add)
 
 

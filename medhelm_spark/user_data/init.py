@@ -89,6 +89,10 @@ def init_benchmark(
     sheet: str | None = None,
     separator: str | None = None,
     encoding: str | None = None,
+    question: str | None = None,
+    positive: str | None = None,
+    cluster: str | None = None,
+    metric: str | None = None,
 ) -> InitializedBenchmark:
     """Write `benchmark.yaml` and `prompt.txt` into a new folder: both, or there is no folder.
 
@@ -104,14 +108,18 @@ def init_benchmark(
         sheet: the sheet of a workbook (None: the first).
         separator: the sign between the columns of a csv (None: what the file shows).
         encoding: of a text (None: what the file shows).
+        question: what the prompt asks (None: a draft).
+        positive: the right answer that counts as positive (None: none does).
+        cluster: the column that says which rows belong together (None: none does).
+        metric: the main metric (None: by the right answers).
 
     Raises:
         ConfigError: the folder is there already, or its name has a comma; a column is empty, or
-            has a meaning that its name rules out.
+            has a meaning that its name rules out; `positive` is none of 2 to 20 right answers.
         DataError: the data cannot be read, lacks a column, repeats an id, or has no usable row.
     """
     folder = Path(folder) if folder else Path(_name_of(place))
-    given = {"text": text, "label": label, "id": id_column}
+    given = {"text": text, "label": label, "id": id_column, "cluster": cluster}
     place = _here(place)
     _check(folder, given)
     check_reading(separator, encoding, "init")
@@ -124,6 +132,10 @@ def init_benchmark(
         sheet=sheet,
         separator=separator,
         encoding=encoding,
+        question=question.strip() if question else None,
+        positive=positive,
+        cluster=cluster,
+        metric=metric,
     )
     source = _source(place, new)
     if source:
@@ -131,11 +143,13 @@ def init_benchmark(
     elif table_of(place) is None and not is_uri(place):
         raise ConfigError(f"file (--file) is {place!r}; there is no such file, or folder of files.")
     with whole_folder(folder) as half, _told_of(half, folder, given):
-        card = _written(half, new, workspace)
+        # A metric of classes needs the labels, which the data is read for.
+        card = _written(half, replace(new, metric=None), workspace)
         check_own_columns(card, workspace.say)
         check_own_rows(card, workspace.say)
         columns = _columns(workspace, card, label)
         new = replace(new, labels=_few(columns), words=_words(columns))
+        _check_positive(new)
         card = _written(half, new, workspace)
         prompt = _filled(card, columns.head)
     return InitializedBenchmark(
@@ -145,6 +159,21 @@ def init_benchmark(
         labels=new.labels,
         prompt=prompt,
         alike=_alike(columns.values),
+    )
+
+
+def _check_positive(new: NewBenchmark) -> None:
+    """Refuse a positive label that the data does not have; its own are not named."""
+    if new.positive is None or new.positive in new.labels:
+        return
+    if not new.labels:
+        raise ConfigError(
+            f"positive (--positive) is {new.positive!r}, and the right answers are no 2 to "
+            f"{MOST_LABELS} short ones that repeat; leave it out."
+        )
+    raise ConfigError(
+        f"positive (--positive) is {new.positive!r}, which is none of the data's "
+        f"{len(new.labels)} right answers; allowed: one of them, as it is written there."
     )
 
 

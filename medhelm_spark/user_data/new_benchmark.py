@@ -1,6 +1,7 @@
 """The two files of a new benchmark on one's own table or file, which they refer to by name."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -17,6 +18,19 @@ READING = ("sheet", "separator", "encoding")
 TEXT_FIELD = "text"
 NOT_IN_A_FIELD = re.compile(r"[{}!:]")
 """What a template cannot name a column by."""
+
+OF_CLASSES = frozenset(
+    {
+        "diagnostic_accuracy",
+        "accuracy",
+        "balanced_accuracy",
+        "sensitivity",
+        "specificity",
+        "ppv",
+        "npv",
+    }
+)
+"""The metrics that take the positive label as an argument."""
 
 FEW_TOKENS, SPARE_TOKENS, MANY_TOKENS = 16, 8, 256
 
@@ -35,6 +49,8 @@ class NewBenchmark:
 
     `labels` are the right answers that there are, where they are few and each a word or two.
     `words` says whether the other answers are single words or numbers.
+    `question` is what a prompt asks (None: a draft), `positive` the label that counts as positive,
+    `cluster` the column that says which rows belong together, `metric` the main metric.
     """
 
     name: str
@@ -47,14 +63,18 @@ class NewBenchmark:
     sheet: str | None = None
     separator: str | None = None
     encoding: str | None = None
+    question: str | None = None
+    positive: str | None = None
+    cluster: str | None = None
+    metric: str | None = None
 
     @property
     def prompt(self) -> str:
-        """The prompt's template, which asks for the label; a person words the question."""
-        label = self.label.replace("{", "{{").replace("}", "}}")
-        answers = ", ".join(self.labels).replace("{", "{{").replace("}", "}}")
+        """The prompt's template, which asks the question, or for the label."""
+        question = self.question or f'Read the text. What is the right "{self.label}" for it?'
+        answers = _plain(", ".join(self.labels))
         ask = f"Reply with one of these alone: {answers}." if answers else "Reply with it alone."
-        return f'Read the text. What is the right "{label}" for it?\n\n{{{self._field}}}\n\n{ask}\n'
+        return f"{_plain(question)}\n\n{{{self._field}}}\n\n{ask}\n"
 
     @property
     def configuration(self) -> str:
@@ -69,9 +89,10 @@ class NewBenchmark:
             "dataset_file": self.place,
             **{key: value for key in READING if (value := getattr(self, key))},
             **({"columns": columns} if columns else {}),
+            **({"cluster_column": self.cluster} if self.cluster else {}),
             **self._reading,
             "max_tokens": self._max_tokens,
-            "metrics": [{"name": name} for name in self._metrics],
+            "metrics": list(self._metrics),
         }
         text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
         return str(text)
@@ -98,8 +119,24 @@ class NewBenchmark:
         return max(FEW_TOKENS, longest + SPARE_TOKENS) if self.labels else MANY_TOKENS
 
     @property
-    def _metrics(self) -> tuple[str, ...]:
+    def _metrics(self) -> Iterator[dict[str, Any]]:
+        """The main metric first; what a positive label adds, last."""
+        names = dict.fromkeys([*([self.metric] if self.metric else []), *self._names])
+        classes = {"labels": "|".join(self.labels), "positive": self.positive}
+        for name in names:
+            of_classes = bool(self.positive and self.labels) and name in OF_CLASSES
+            yield {"name": name, "args": classes} if of_classes else {"name": name}
+        if self.positive and self.labels and OF_CLASSES.isdisjoint(names):
+            yield {"name": "diagnostic_accuracy", "args": classes}
+
+    @property
+    def _names(self) -> tuple[str, ...]:
         if self.labels or self.words is BenchmarkWords.ALL:
             return ("exact_match",)
         is_text = self.words is BenchmarkWords.FEW
         return ("rouge_l", "exact_match") if is_text else ("exact_match", "rouge_l")
+
+
+def _plain(text: str) -> str:
+    """The text as a template writes it: braces are no fields."""
+    return text.replace("{", "{{").replace("}", "}}")

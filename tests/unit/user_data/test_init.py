@@ -401,3 +401,49 @@ def test_the_filled_prompt_goes_to_a_terminal_alone(
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     assert main(["init", "typed", *flags, *places]) == 0
     assert MARK in capsys.readouterr().out
+
+
+def test_question_positive_label_cluster_and_metric_are_written(here: Path) -> None:
+    columns = ("letter_id", "note", "urgent")
+    place = letters(["yes", "no", "no", "yes"], header=columns)
+    made = init(
+        place,
+        question="Is {this} letter urgent?",
+        positive="yes",
+        cluster="letter_id",
+        metric="sensitivity",
+    )
+    assert made.prompt.startswith("Is {this} letter urgent?\n")
+    held = configuration()
+    assert held["cluster_column"] == "letter_id"
+    classes = {"labels": "no|yes", "positive": "yes"}
+    assert held["metrics"] == [{"name": "sensitivity", "args": classes}, {"name": "exact_match"}]
+    card = load_benchmark(Path("letters/benchmark.yaml")).card
+    assert card.main_metric == "sensitivity"
+
+
+def test_a_positive_label_alone_adds_the_two_by_two_table(here: Path) -> None:
+    init(letters(["yes", "no", "no", "yes"]), positive="yes")
+    classes = {"labels": "no|yes", "positive": "yes"}
+    assert configuration()["metrics"] == [
+        {"name": "exact_match"},
+        {"name": "diagnostic_accuracy", "args": classes},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("labels", "more", "why"),
+    [
+        (["yes", "no", "no", "yes"], {"positive": "Yes"}, "none of the data's 2 right answers"),
+        (WORDS, {"positive": "word1"}, "no 2 to 20 short ones"),
+        (["yes", "no", "no", "yes"], {"cluster": "patient"}, "patient"),
+        (["yes", "no", "no", "yes"], {"metric": "exactmatch"}, "exactmatch"),
+    ],
+    ids=["another spelling", "many answers", "no such column", "no such metric"],
+)
+def test_what_the_data_or_the_package_does_not_have_is_refused_and_nothing_is_written(
+    here: Path, labels: list[str], more: dict[str, str], why: str
+) -> None:
+    with pytest.raises((ConfigError, DataError), match=why):
+        init(letters(labels), **more)
+    assert not Path("letters").exists()
