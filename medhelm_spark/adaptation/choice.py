@@ -28,6 +28,7 @@ from medhelm_spark.adaptation import answer_patterns as patterns, choice_pattern
 from medhelm_spark.adaptation.abbreviations import spelled_out
 from medhelm_spark.adaptation.conclusion_patterns import CLAUSE_ENDS, SO
 from medhelm_spark.adaptation.conclusions import conclusion, dropped, exception, names_another
+from medhelm_spark.adaptation.echoes import in_words_asked, restated
 from medhelm_spark.adaptation.json_choice import choice_in, read_json
 from medhelm_spark.adaptation.json_fields import parsed_value
 from medhelm_spark.adaptation.lines import (
@@ -60,6 +61,7 @@ from medhelm_spark.adaptation.statements import (
     statements,
 )
 from medhelm_spark.adaptation.tables import only_row
+from medhelm_spark.adaptation.turns import first_turn, until_like_question, until_mark
 from medhelm_spark.adaptation.weakest_evidence import weakest_evidence
 from medhelm_spark.adaptation.wider_option import widest
 
@@ -75,8 +77,12 @@ def read_choice(
     have followed is unknown. Where the question asks for the least or the wrong option, that one is
     the answer.
     """
-    text = text.rpartition("assistantfinal")[2]  # gpt-oss's channels, without their marks
-    reply = _normal(text, options, is_cut=is_cut)
+    whole = text.rpartition("assistantfinal")[2]  # gpt-oss's channels, without their marks
+    text = until_mark(whole)
+    is_cut = is_cut and text == whole
+    normal = _normal(text, options, is_cut=is_cut)
+    reply = until_like_question(normal, question)
+    is_cut = is_cut and reply == normal
     asked = asked_in(question)
     asks = replace(asks_of(asked), question=question)
     begun = _begun_object(text)
@@ -98,9 +104,8 @@ def read_choice(
         is_cut = is_cut or is_begun  # what the object would have said is unknown
         if left or in_json.prose != text:
             reply = plain(in_json.prose[: left.start()] if left else in_json.prose)
-    turn = own.NEXT_TURN.search(reply)
-    first_turn = reply[: turn.start()] if turn else ""
-    if first_turn and (result := _read(Reply(first_turn, options, is_cut=False, asks=asks))):
+    turn = first_turn(reply)
+    if turn and (result := _read(Reply(turn, options, is_cut=False, asks=asks))):
         return result
     is_cut = is_cut and not own.CLOSED.search(text[-200:])
     is_cut = is_cut or _is_unfinished(reply, options)
@@ -112,7 +117,9 @@ def read_choice(
         or _after_taken_back(prose) is not None
     ):
         return result
-    return weakest_evidence(prose, text, _strongest) or settled(prose) or in_own_words(prose)
+    if result := weakest_evidence(prose, text, _strongest) or in_words_asked(prose):
+        return result
+    return settled(prose) or in_own_words(prose)
 
 
 def _normal(text: str, options: Options, *, is_cut: bool) -> str:
@@ -408,6 +415,7 @@ _READERS: tuple[Reader, ...] = (
     only_line,
     only_row,
     only_yes,
+    restated,
     conclusion,
     conditional_statement,
     _weak,
@@ -422,6 +430,7 @@ _READERS_OF_CUT: tuple[Reader, ...] = (
     first_line,
     ticked_line,
     only_row,
+    restated,
     _concluded_where_cut,
     _drawn_where_cut,
 )

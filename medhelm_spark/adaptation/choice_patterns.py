@@ -77,11 +77,6 @@ OBJECT_BEGUN = re.compile(r"[{\[]\s{0,80}[{\"'][^}]{0,4000}\Z")
 LONGEST_BEGUN = 1 + 80 + 1 + 4000
 MEMBER = re.compile(r"[{\"'][^\"'\n{}]{1,60}[\"']\s{0,20}:|\{\s{0,80}\"")
 SPEAKER = re.compile(r"\A(?:assistant|response|output|model|ai)\s{0,3}(?::|\n)\s*", re.IGNORECASE)
-NEXT_TURN = re.compile(
-    r"\n\n?(?:#{1,6} ?)?(?:(?:next |new |another )?question|q|input|human|user|passage|context"
-    r"|patient note|instruction)s?(?: ?\d{1,4})? ?:",
-    re.IGNORECASE,
-)
 CLOSED = re.compile(r"(?:\\(?:boxed|fbox)\s?\{[^{}]*\}+|<[/\\](?:final_?)?answer>)\W*\Z", re.I)
 GRADE = re.compile(
     r"\b(?:the )?(?:(?:esi|triage|severity|risk|acuity) ){0,2}"

@@ -65,6 +65,7 @@ _SOMEBODY = re.compile(
     r"|you(?!(?<=exam, you) would (?:pick|choose|select)\b)|one) (?!should |must )"
     r"(?:[\w-]+ ){0,3}?(?:prefer|favou?r|recommend|might|may|could|would"
     r"|often|tend|commonly|sometimes|mistakenly|say|think|believe|argue|choose|chose|pick|answer)\b"
+    r"|\b(?:almost|nearly) (?:cho\w+|pick\w+|select\w+|went|said|answered|took|opted|marked)\b"
     r"|\b(?:students?|candidates?|colleagues?|readers?|anyone|someone|somebody|whoever|those"
     r"|people)"
     r" (?:who|that)?\b[^.;!?\n]{0,80}\bwould\b"
@@ -128,6 +129,7 @@ _OF_COURSE = re.compile(
 _OTHERS_SAY = re.compile(r"\b(?:some|many|others?|most|people|students?) [^.;:!?\n]{0,30}\Z")
 _APOLOGY = re.compile(r"\b(?:sorry|apologies|pardon|mistake|meant?|correction|scratch)\b")
 _LABEL_ENDED = re.compile(r"[\"'(\[]{0,3}\w[\"')\]]{0,3}[.!] ")
+_DASH_NEXT = re.compile(r"[\"')\]]{0,3} [–—-] \w")
 _ARROW_LAST = re.compile(r"(?:<-{1,2}|[←⬅⇐👈])[^\w\n]{0,6}(?:the |my )?(?:\w{1,12} )?\Z")
 
 
@@ -301,8 +303,11 @@ def _corrections(reply: Reply) -> Iterator[Statement]:
                 or (not reply.options.labels and patterns.HEADING.match(reply.low, named.end))
                 or pattern is _CONTRAST
                 or (
-                    _APOLOGY.search(match[0])  # "sorry, B. Heparin acts at once"
-                    and _LABEL_ENDED.match(reply.low, named.start)
+                    _APOLOGY.search(match[0])  # "sorry, B. Heparin acts at once", "I meant B – it"
+                    and (
+                        _LABEL_ENDED.match(reply.low, named.start)
+                        or _DASH_NEXT.match(reply.low, named.end)
+                    )
                 )
                 or _BETTER_NEXT.match(reply.low, named.end)
                 or _OF_COURSE.match(reply.low, named.end)

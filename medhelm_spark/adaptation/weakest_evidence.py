@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from medhelm_spark.adaptation import answer_patterns as patterns
+from medhelm_spark.adaptation.echoes import yes_or_no
 from medhelm_spark.adaptation.mentions import is_alone, texts_in
 from medhelm_spark.adaptation.naming import NamedOption, listed_at
 from medhelm_spark.adaptation.other_words import in_other_words
@@ -19,7 +20,6 @@ from medhelm_spark.adaptation.plain_text import plain
 from medhelm_spark.adaptation.reply import Reply
 from medhelm_spark.adaptation.stance_words import PLACES
 from medhelm_spark.adaptation.statements import Certainty, certainty_of, subjects
-from medhelm_spark.adaptation.telling import asked_stems, stem
 from medhelm_spark.adaptation.words import any_of
 
 _DRAWN = re.compile(rf"\b(?:{any_of('so')})\b,? (?!far\b|that\b)(?=[^.!?\n]{{2,120}}[.!]?\Z)")
@@ -45,13 +45,6 @@ _LOOSE_LABEL_NEXT = re.compile(
     r"|[\w)](?:,|;|:| [–—-]| →| ->) ?(?:so|i\.e\.,?|thus|hence|therefore|that's|meaning|which is"
     r"|aka|ie|=)"
     r" (?:option |answer |letter )?\(?(?P<last>[a-z])\)?[.!]?\Z"
-)
-_THERE_IS = re.compile(
-    r"\W{0,4}there (?:is|are|was|were) (?:(?:currently|clearly|really|still|indeed) )?"
-    r"(?:(?P<no>no|not an?y?)|an?|some|clear|good|strong) (?:[\w-]+ ){0,2}?"
-    r"(?P<noun>need|role|place|reason|evidence|difference|association|benefit|link|relation\w*"
-    r"|effect"
-    r"|correlation|advantage|indication|risk|impact|influence|increase|decrease|connection)\b"
 )
 _WEIGHT = re.compile(
     r"(?<![\w'-])\(?(?P<label>[A-J])\)?[ :=(–-]{1,4}(?:about "
@@ -241,20 +234,12 @@ def _loose_label(reply: Reply) -> str | None:
 
 def _in_words(reply: Reply) -> str | None:
     words = _WORDS & reply.options.texts.keys()
-    word = said(reply.low, words) or _echoed(reply) if len(words) > 1 else None
+    word = said(reply.low, words) or yes_or_no(reply) if len(words) > 1 else None
     bracketed = _BRACKETED_WORD.search(reply.low)
     if word is None and bracketed and bracketed[1] in words:
         word = bracketed[1]
     is_listed = word and not (word == "maybe" and word in reply.options.added)
     return reply.options.texts[word] if word and is_listed else None
-
-
-def _echoed(reply: Reply) -> str | None:
-    """Yes or no to "Is there a role?" by "There is no role", with the question's own noun."""
-    echo = _THERE_IS.match(reply.low)
-    if echo is None or stem(echo["noun"]) not in asked_stems(reply.asks.question):
-        return None
-    return "no" if echo["no"] else "yes"
 
 
 def _by_number(reply: Reply) -> str | None:
@@ -433,4 +418,4 @@ def _closing(reply: Reply) -> str | None:
     named = texts_in(reply, len(reply.low))
     if len(named) != 1 or not _LINKED.search(reply.low, start, named[0].start):
         return None
-    return named[0].result if _is_firm(reply, start, named[0]) else None
+    return named[0].result if _is_firm(reply, named[0].start, named[0]) else None
