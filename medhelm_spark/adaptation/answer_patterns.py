@@ -138,10 +138,10 @@ WEAK = re.compile(
     r"|(?:which |that )?makes? it|means(?= \W?\w\W?(?:[.,;!]|\Z))|(?:que|dass) (?:es|é|c'est)"
     r"|leaning towards?|lean towards?|leav(?:es|ing)(?: us| me)?(?: with)?"
     rf"|points? to|indicat(?:es?|ing)|suggests?|conclude|{RIGHT}(?: [\w'-]+){{0,6}}? (?:is|would be"
-    rf"|should be)|(?:{_NOUN})[^.:;!?\n]{{0,40}}?\s(?:might|could|may|can|is likely to) be"
-    r"|(?:based on|according to|given|considering|from|in) [^.:;!?\n]{2,120}?(?=,))"
+    rf"|should be)|(?:{_NOUN})[^.:;!?\n]{{0,40}}?\s(?:might|could|may|can|is likely to) be)"
     r"(?![a-zà-ÿ'])[,:]?"
 )
+WEAK_LEAD = re.compile(r"\b(?:based on|according to|given|considering|from|in) [^.:;!?\n]{2,120}?,")
 LABEL_IS_RIGHT = re.compile(rf" (?:{_BE}) (?:{any_of('right')})")
 BARE_LINE = re.compile(
     r"^[^\w\n]{0,4}(?:(?:option|answer|choice)[ :]{1,2})?[\"'(\[]{0,4}(\w)(?!\w)[^\w\n✗✘❌]{0,12}$",

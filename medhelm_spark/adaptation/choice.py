@@ -41,7 +41,8 @@ from medhelm_spark.adaptation.lines import (
     ticked_line,
 )
 from medhelm_spark.adaptation.mentions import is_discussed, is_inside, mentions, texts_in
-from medhelm_spark.adaptation.naming import NamedOption, named_at
+from medhelm_spark.adaptation.naming import NamedOption
+from medhelm_spark.adaptation.odd_one import odd_one
 from medhelm_spark.adaptation.options import Options
 from medhelm_spark.adaptation.own_words import in_own_words
 from medhelm_spark.adaptation.parts import of_parts
@@ -62,6 +63,7 @@ from medhelm_spark.adaptation.statements import (
 )
 from medhelm_spark.adaptation.tables import only_row
 from medhelm_spark.adaptation.turns import first_turn, until_like_question, until_mark
+from medhelm_spark.adaptation.unfinished import is_unfinished
 from medhelm_spark.adaptation.weakest_evidence import weakest_evidence
 from medhelm_spark.adaptation.wider_option import widest
 
@@ -77,9 +79,9 @@ def read_choice(
     have followed is unknown. Where the question asks for the least or the wrong option, that one is
     the answer.
     """
-    whole = text.rpartition("assistantfinal")[2]  # gpt-oss's channels, without their marks
-    text = until_mark(whole)
-    is_cut = is_cut and text == whole
+    written = text.rpartition("assistantfinal")[2]  # gpt-oss's channels, without their marks
+    text = until_mark(written)
+    is_cut = is_cut and text == written
     normal = _normal(text, options, is_cut=is_cut)
     reply = until_like_question(normal, question)
     is_cut = is_cut and reply == normal
@@ -108,7 +110,7 @@ def read_choice(
     if turn and (result := _read(Reply(turn, options, is_cut=False, asks=asks))):
         return result
     is_cut = is_cut and not own.CLOSED.search(text[-200:])
-    is_cut = is_cut or _is_unfinished(reply, options)
+    is_cut = is_cut or is_unfinished(reply, options)
     prose = Reply(reply, options, is_cut=is_cut, asks=asks)
     is_open = is_cut or _is_undecided(prose)
     if (
@@ -176,56 +178,6 @@ def _whole(text: str, options: Options) -> str | None:
     named = reply.named_at(0)
     is_all = named and named.is_text and not text[named.end :].strip(" \n.,;:!\"'()[]{}<>")
     return named.result if named and is_all else None
-
-
-def _is_unfinished(text: str, options: Options) -> bool:
-    """Whether a text ends in mid-sentence: at a function word, or in a begun or long clause."""
-    low = text.lower()
-    if any(low.endswith(option) for option in options.texts if len(option) > 1):
-        return False
-    tail = low[-200:]
-    arrow = own.ARROW_TO_LABEL.search(text[-_LONGEST_WORD:])
-    if arrow and arrow[1] in options.labels:
-        return False
-    if (
-        own.ARTICLE_LAST.search(text[-20:])
-        or own.FUNCTION_WORD.search(tail[-_LONGEST_WORD:])
-        or own.BEGUN_CLAUSE.search(tail)
-    ):
-        return own.ENDED_BY_IT.search(tail) is None
-    if _is_begun_discussion(text, low, options) or _is_begun_list(low, options):
-        return True
-    if text[:1].islower():
-        return False  # a loose reply, which needs no full stop
-    return tail[-1:].isalnum() and len(own.CLAUSE_END.split(tail)[-1].split()) > _LONG_CLAUSE
-
-
-def _is_begun_list(low: str, options: Options) -> bool:
-    """Whether a text says that it goes through the options, and ends before the last of them."""
-    head = low[:_LONGEST_LINE]
-    announced = own.ANNOUNCED.search(head) if options.labels and "\n" in head else None
-    if announced is None:
-        return False
-    labels = {match[1].upper() for match in own.LISTED_LABEL.finditer(low, announced.end() - 1)}
-    listed = [label for label in options.labels if label in labels]
-    return bool(listed) and listed == [*options.labels][: len(listed)] != [*options.labels]
-
-
-def _is_begun_discussion(text: str, low: str, options: Options) -> bool:
-    """Whether a text that begins with an option ends in a line without a full stop."""
-    named = named_at(text, low, 0, options) if options.labels else None
-    line = text.rpartition("\n")[2] if "\n" in text else ""
-    is_list = len(patterns.LINE_START.findall(low)) > 1
-    if not named or not named.is_text or is_list or not own.BEGUN_LINE.search(line[-2:]):
-        return False
-    line = line.lower()
-    if len(line) > _LONGEST_LINE or len(line.split()) < _SHORTEST_LINE:
-        return False
-    return not (
-        patterns.REASON_NEXT.match(line)
-        or patterns.ANSWER.search(line)
-        or patterns.FINAL.search(line)
-    )
 
 
 def _is_undecided(reply: Reply) -> bool:
@@ -296,8 +248,10 @@ def read_value(value: str, options: Options, question: str = "") -> str | None:
 def _weak(reply: Reply) -> NamedOption | None:
     named = [
         statement.named
-        for statement in statements(reply, (patterns.WEAK,))
+        for pattern in (patterns.WEAK, patterns.WEAK_LEAD)
+        for statement in statements(reply, (pattern,))
         if statement.certainty >= Certainty.SUPPOSED
+        and not (pattern is patterns.WEAK_LEAD and _is_topic(reply, statement.named))
     ]
     found = agreed(
         [
@@ -319,6 +273,13 @@ def _is_passed_by(reply: Reply, named: NamedOption) -> bool:
     is_left = patterns.DOUBT_NEXT.match(reply.low, named.end) is not None
     is_said = patterns.RIGHT_NEXT.match(reply.low, named.end) is not None
     return is_left or (not named.is_text and not is_said and is_discussed(reply, named))
+
+
+def _is_topic(reply: Reply, named: NamedOption) -> bool:
+    """Whether words go on about an option after a lead: "in adults, aspirin thins the blood"."""
+    is_word = reply.low[named.start : named.end] in ("yes", "no", "maybe")
+    is_ended = patterns.SENTENCE_ENDED.match(reply.low, named.end) is not None
+    return not is_ended if is_word else is_discussed(reply, named)
 
 
 def _concluding(reply: Reply) -> NamedOption | None:
@@ -400,8 +361,6 @@ def _in_one_sentence(reply: Reply) -> NamedOption | None:
 
 _ANSWER_FIRST = 20
 """Characters before the sentence of the statement, in a reply that begins with its answer."""
-_LONG_CLAUSE, _LONGEST_WORD = 12, 24
-_SHORTEST_LINE, _LONGEST_LINE = 3, 400
 _BESIDE = 12
 """Characters between an option's text and its label in brackets."""
 _READERS: tuple[Reader, ...] = (
@@ -411,6 +370,7 @@ _READERS: tuple[Reader, ...] = (
     bare_label,
     last_line,
     exception,
+    odd_one,
     first_line,
     only_line,
     only_row,

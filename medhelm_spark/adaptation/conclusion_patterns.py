@@ -4,6 +4,7 @@ import re
 
 from medhelm_spark.adaptation.words import RIGHT, any_of
 
+_BEATS = r"edges out|beats|trumps|outranks|outperforms"
 _MORE = r"(?:[)\]\"'*]{0,4})"
 SENTENCE_END = re.compile(
     r"[.!?。！？](?=[\s\"')\]]"
@@ -132,7 +133,8 @@ PREDICATE = re.compile(
 FITS = re.compile(
     rf"{_MORE}(?:,| \([^)]{{1,40}}\))? ?(?:(?:then|which|here|alone|clearly|therefore|thus|however"
     r"|additionally|instead|also|best|is what|it is|it must be|it has to be)\b[ ,]{0,2}){0,2}"
-    r"(?:best )?(?:fits?|explains?|accounts? for|matches|edges out|beats|trumps|outranks|outperforms|applies\b(?! to| in| when| only)"
+    rf"(?:best )?(?:fits?|explains?|accounts? for|matches|{_BEATS}"
+    r"|applies\b(?! to| in| when| only)"
     r"|corresponds|wins|stands out|clinches"
     r"|covers (?:all|both|every\w*|each|the (?:whole|entire))|is (?:thus |therefore |then "
     r"|clearly |the |what |typical|classic|left|responsible"
@@ -188,7 +190,7 @@ _BARE = (
 DENIED_BEFORE = re.compile(
     r"(?:\b(?:not|never|neither|nor|no|than|over|ahead of|before|unlike|against|without|except"
     r"|instead of"
-    r"|rather than|edges out|beats|trumps|outranks|outperforms"
+    rf"|rather than|{_BEATS}"
     r"|opposed to|compared (?:with|to)|exclud(?:es?|ed|ing)|rul(?:es?|ed|ing) out|eliminat(?:es?"
     r"|ed|ing)|cross(?:es|ed|ing)? out|discard\w*|dismiss\w*|reject\w*|strik(?:e|es|ing)(?: out)?"
     r"|away from|(?:distinguish|differ|separat|tell|sets?|switch)\w*[^.]{0,30} from|confused with"

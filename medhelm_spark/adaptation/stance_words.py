@@ -39,7 +39,8 @@ AFFIRMED = re.compile(
     r"|\bcan(?:no|')t be (?:anything|any) (?:but|other than)\b"
 )
 NEGATES = re.compile(
-    r"\b(?:not|never|neither|nor|no|none|nothing|nobody|without|cannot|avoid\w*|against|except\w*"
+    r"\b(?:not|never|neither|nor|no|none|nothing|nobody"
+    r"|without(?! [\w -]{2,30}? (?:is|are|was|were|means|suggests) )|cannot|avoid\w*|against|except\w*"
     r"|exclud\w*|rul(?:e|es|ed|ing) out|eliminat\w*|reject\w*|discard\w*|dismiss\w*|unlike|than"
     r"|instead of|rather than|beyond|wrong|incorrect|false|disregard|ignor\w+|forget|withh[eo]ld\w*"
     r"|stop\w*|lacks?|absent|remov(?:es?|ed|ing)|(?:leav|tak|knock|cross|cancel|throw)\w* (?:out"
@@ -67,6 +68,11 @@ KEPT = re.compile(
 KEPT_AFTER = re.compile(
     r"[^.;:]{0,24}(?:n't|\b(?:cannot|can not|not)) (?:\w+ ){0,2}?(?:ruled out|excluded|dismissed"
     r"|eliminated|rejected|discarded)\b"
+)
+IS_NOT = re.compile(r"(?: [\w-]+){0,3}? (?:is|are|was|would be)(?: not\b|n't\b)")
+UNKNOWN = re.compile(
+    r"\b(?:missing|insufficient|information|pending|unclear|uncertain|unknown|not (?:enough|sure"
+    r"|known)|can(?:not|'t| not) be (?:classified|labell?ed) as (?:either|any))\b|\?"
 )
 CROSSED = re.compile(r"[^\n✓✔✅☑]{0,200}[✗✘❌✖]")
 PASSES = re.compile(

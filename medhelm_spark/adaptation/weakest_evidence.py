@@ -333,7 +333,7 @@ def _only_left(reply: Reply) -> str | None:
     results = set(options.labels.values()) or set(options.texts.values())
     others = len(results) - 1
     denied: set[str | None] = set()
-    for match in _DENIES.finditer(reply.low):
+    for match in _DENIES.finditer(reply.without_negated_texts):
         listed = listed_at(reply.text, reply.low, match.end(), options)
         if listed and not _BETWEEN_DENIAL.fullmatch(reply.low, match.end(), listed[0].start):
             continue
