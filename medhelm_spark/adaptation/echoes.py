@@ -46,7 +46,7 @@ _ASKED = re.compile(
     r"(?:\A|[:.] )(?:is|are|was|were|do|does|did|can|could|should|must|will|has|have) (?!not\b)"
 )
 _CLAUSE = re.compile(
-    r"[.!?;:\n](?:\s|\Z)|,? \b(?:but|so|because|since|as|although|though|while|whereas|which)\b"
+    r"[.!?;:\n](?:\s|\Z)|,? \b(?:but|so|because|since|(?<!such )as|although|though|while|whereas|which)\b"
 )
 _PRONOUN = re.compile(r"\b(?:it|they|this|that|these)\W*\Z")
 _THERE_IS = re.compile(
@@ -87,7 +87,7 @@ def _can_echo(reply: Reply) -> bool:
 
 
 def _stems(text: str) -> list[str]:
-    return [stem(word) for word in parts(text) if word not in _SMALL]
+    return [stem(stem(word)) for word in parts(text) if word not in _SMALL]  # "antibiotics"
 
 
 @lru_cache(maxsize=1024)
@@ -172,7 +172,7 @@ def _polarity(clause: str, reply: Reply) -> str | None:
     """What a clause says to a question whose predicate it repeats; None if it does not."""
     asked = {*_asked(reply.asks.question)}
     match = _PREDICATE.search(clause)
-    if match is None or stem(match["word"]) not in asked or _LIMITS.search(clause):
+    if match is None or not {*_stems(match["word"])} & asked or _LIMITS.search(clause):
         return None
     subject = clause[: match.start()]
     is_own = _PRONOUN.search(subject) or asked & {*_stems(subject)}

@@ -142,14 +142,17 @@ def _is_denied_outright(reply: Reply, it: TakenOptions) -> bool:
 
 
 def _are_denied_at_once(reply: Reply, found: list[TakenOptions], denied: set[str]) -> bool:
-    """Whether a sentence says of the answer that it is none of these: "it is not A, nor B"."""
+    """Whether the answer is said to be none of these: "it is not A, nor B", "It's not A. It's"."""
+    outright: set[str] = set()
     for sentence in {it.sentence for it in found}:
         own = [it for it in found if it.sentence == sentence]
         results = {one for it in own if it.stance is Stance.DENIED for one in it.results}
         begin = reply.sentence_start(own[0].start)
         if results == denied and words.ANSWER_NOT.search(reply.low, begin, own[0].start):
             return True
-    return False
+        if words.IT_IS_NOT.search(reply.low[begin : own[0].start]):
+            outright |= results
+    return outright == denied
 
 
 def _only(reply: Reply, found: list[TakenOptions]) -> str | None:

@@ -136,7 +136,7 @@ APPROVES = re.compile(
     r"[)\]\"'*]{0,4},?(?: (?:alone|here|on its own|by itself|then|thus|therefore))? (?:(?:is|are"
     r"|would be|should be|must be|seems|remains|stays) (?:\w+ly )?"
     r"(?:(?:the|my|our) (?:one|answer|best|right|correct|choice|only|option|winner|pick|most|way)"
-    r"|best|right|correct"
+    r"|best|right|correct|better (?:suited|choice|option|fit)|more (?:appropriate|suitable)"
     r"|enough|sufficient|adequate|preferred|preferable|indicated|recommended|what|left|mine)\b"
     r"(?! (?:with|in|for|if|when|only|after|during) (?!(?:this|our|her|his|these|such|all|the)\b))"
     r"|should be (?:\w+ )?(?:given|done|used|started|performed|ordered|chosen|added|prescribed"
@@ -201,6 +201,10 @@ ANSWER_NOT = re.compile(
     r"|odpowied[zź])"
     r" [^.;:!?]{0,12}?\b(?:not|neither|nicht|weder|pas|ni|no|n[aã]o|non|n[eé]|niet|noch|inte|varken"
     r"|nie|ani)\b|n't\b"
+)
+IT_IS_NOT = re.compile(
+    r"(?:\A\W*|[.;,\n] )(?:it|this|that|(?:the|my) (?:answer|diagnosis))"
+    r"(?:'s not|(?: is| can)(?: not|n't)| can't| cannot)(?: be)? [\"'(]{0,2}\Z"
 )
 LEFT = re.compile(
     r"\b(?:only (?:the )?(?:\w+ )?(?:one|option|choice|remaining|of|diagnosis)|remaining|leaves?"

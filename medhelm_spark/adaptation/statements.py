@@ -21,7 +21,7 @@ _CONTRAST = re.compile(
     rf"|[,;] (?:it is|it's|es|é|è|c'est|es ist))(?![a-zà-ÿ'])"
 )
 _SUBJECT = re.compile(
-    rf"(?:(?:\A|(?<=\n)|(?<=[.!?;,] )|(?<=[,。;])|\b(?:{patterns.OPTION}|that|but|believe|think"
+    rf"(?:(?:\A|(?<=\n)|(?<=[.!?;,→] )|(?<=[,。;])|\b(?:{patterns.OPTION}|that|but|believe|think"
     rf"|only|que|dass|{any_of('so')}),? )(?:(?:la|el|le|il|die|the|a|o) )?"
     rf"(?:(?:{patterns.OPTION}) )?"
     rf"|选项)(?=[\"'(\[]{{0,4}}[^\W_](?![a-zA-Z0-9_\u00c0-\u052f]))|(?=[(\[][^\W_][)\]])",
@@ -104,7 +104,7 @@ OTHER_CASE = re.compile(
     r"|fact|absence of|following)\w|(?:in|for) (?:the|an?) (?:second|third|next|other|different"
     r"|latter|alternative|hypothetical) \w+|another|(?:in|for|with|without|among|during|after"
     r"|before"
-    rf"|when|once|under) (?!{_THIS_CASE})|en |em |chez |bei |nei )"
+    rf"|when|once|under) (?!{_THIS_CASE})|step \d{{1,2}} is |en |em |chez |bei |nei )"
 )
 _SCOPED = re.compile(
     r"[^.;,]{0,40}? (?:only )?(?:(?:when|once|while) |(?:in|for|among|during|under|with) (?!(?:this"

@@ -37,7 +37,7 @@ _COMMON = frozenset(
     }
 )  # fmt: skip
 _JOINS = re.compile(
-    r"[,;+/&]|\b(?:and|or|with|plus|not?|non|never|without|except|either|both|followed|then)\b"
+    r"[,;+/&]|\b(?:and|with|plus|not?|non|never|without|except|either|both|followed|then)\b"
 )
 _OPTION_LINE = re.compile(r"[ \t]*\(?\w[.):]\)? ")
 _OF_A = re.compile(r" of an? ")
