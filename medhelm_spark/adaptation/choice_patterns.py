@@ -51,6 +51,15 @@ _PLEASE = (
     r"|puede\w*|per favore|pu[oò]i?|potrebbe|alstublieft|kunt u|kun je|prosz[eę]|czy mo[zż]e\w*"
     r"|v[aä]nligen|kan du|poderia|pode|कृपया)"
 )
+DISCLAIMED = re.compile(
+    r"\A(?=[^\n]{0,300}\b(?:not a (?:doctor|physician|clinician)|can(?:'t|not| not) (?:tell|advise"
+    r"|give|provide|recommend)|medical advice|emergency|(?:consult|ask|see|talk to"
+    r"|speak (?:to|with)|discuss\w* with) (?:your|an?|the) (?:\w+ )?(?:doctor|physician|pharmacist|provider|clinician"
+    r"|professional)))[^\n]{0,400}?[.!;] (?:(?:that|this|with that|having said that,? that) "
+    r"(?:being )?said|(?:as for|regarding|for(?: the purposes? of)?|in answer to|back to) (?:the"
+    r"|this|your) (?:[\w-]+ )?question)[,:] ",
+    re.IGNORECASE,
+)
 OFFER_ELSEWHERE = re.compile(
     r"\A\W{0,4}(?:oui|ja|s[ií]|sim|tak|jasne|claro|certo|bien s[uû]r|nat[uü]rlich|हाँ|हां|जी)(?!\w)"
     rf"(?:[^\n]{{0,80}}?(?<!\w){_I_CAN}[^.!?\n]{{0,40}}?(?<!\w){_HELP}(?!\w)"

@@ -35,8 +35,8 @@ JOINT = re.compile(
     r"[\"')\]]{0,2}(?:(?P<and>,? ?\b(?:and|or|nor|as well as|und|oder|noch|sowie|y|e|o|u|ni|et|ou"
     r"|né|nem"
     r"|en|of|i|ani|oraz|lub|och|eller|samt)\b|/|&|和|或)|,|、)"
-    r" ?(?:(?:both|the|an?|options?|choices?|answers?|el|la|los|las|le|les|der|die|das|den|il|lo|het)"
-    r" )?[\"'(\[]{0,2}"
+    r" ?(?:(?:both|the|an?|options?|choices?|answers?|el|la|los|las|le|les|der|die|das|den|il|lo"
+    r"|het) )?[\"'(\[]{0,2}"
 )
 OPEN = re.compile(
     r"\b(?:whether|(?:so|neither|nor) (?:is|are|was|were|does|do|can|could|might|may|would|has)"
@@ -119,7 +119,8 @@ OF_CASE = re.compile(
     r"|here|answer|therefore|thus|hence|so|conclusion|final|dieser fall|ce cas|este caso)\b"
 )
 CLAUSE_ENDS = re.compile(
-    rf"{_MORE}(?:\Z|[.,;:!)。，]| \d[\d.,]{{0,5}} ?(?:mg|g|mcg|μg|ml|iu|units)\b|\s?[—–]|\s-\s|\n| ?\("
+    rf"{_MORE}(?:\Z|[.,;:!)。，]|\s?[—–]|\s-\s|\n| ?\("
+    r"| \d[\d.,]{0,5} ?(?:mg|g|mcg|μg|ml|iu|units)\b"
     r"| (?:from the list|rather than|because|since|as"
     r"|and|but|which|who|where|over|than|instead|best|first|here|alone|most|more|very well"
     r"|perfectly"

@@ -46,7 +46,8 @@ _ASKED = re.compile(
     r"(?:\A|[:.] )(?:is|are|was|were|do|does|did|can|could|should|must|will|has|have) (?!not\b)"
 )
 _CLAUSE = re.compile(
-    r"[.!?;:\n](?:\s|\Z)|,? \b(?:but|so|because|since|(?<!such )as|although|though|while|whereas|which)\b"
+    r"[.!?;:\n](?:\s|\Z)|,? \b(?:but|so|because|since|(?<!such )as|although|though|while|whereas"
+    r"|which)\b"
 )
 _PRONOUN = re.compile(r"\b(?:it|they|this|that|these)\W*\Z")
 _THERE_IS = re.compile(

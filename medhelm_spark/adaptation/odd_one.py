@@ -46,6 +46,6 @@ def _said(reply: Reply) -> dict[NamedOption, tuple[str, ...]]:
             continue
         rest = _STOP.split(reply.low[first[-1].end : sentence.end].lstrip(" ,)"))[0]
         words = (word for word in _TOKEN.findall(rest) if word not in _SMALL)
-        named = NamedOption(first[0].result if len(first) == 1 else None, sentence.start, first[-1].end)
-        said[named] = tuple(words)
+        result = first[0].result if len(first) == 1 else None
+        said[NamedOption(result, sentence.start, first[-1].end)] = tuple(words)
     return said

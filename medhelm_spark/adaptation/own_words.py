@@ -13,8 +13,9 @@ from medhelm_spark.adaptation.conclusion_patterns import LABEL, WORD_NEXT, is_pa
 from medhelm_spark.adaptation.reply import Reply
 from medhelm_spark.adaptation.spelling import american
 
-_LONGEST, _MOST_WORDS, _FEW = 400, 26, 7
-"""Characters of a text, words of a clause, and words of a clause that may state one word."""
+_LONGEST, _SHORT, _MOST_WORDS, _FEW = 400, 160, 26, 7
+"""Characters of a text, and of one that may only have most words of an option; words of a clause,
+and words of a clause that may state one word."""
 _FEWEST = 2
 """Words of an option of which not all are there."""
 _ENOUGH = 3
@@ -107,30 +108,25 @@ def _said(words: list[str], denied: set[str], reply: Reply, *, is_drawn: bool) -
     """
     options = reply.options.longest_first
     result = _of_all_words(words, reply, is_drawn=is_drawn)
-    result = result or (None if is_drawn else _of_most_words(words, reply))
+    result = result or (_of_most_words(words, reply) if len(reply.low) <= _SHORT else None)
     own = next((text for text, of in options if of == result), "")
     return result if denied == {*_DENIES.findall(own)} else None
 
 
 def _of_most_words(words: list[str], reply: Reply) -> str | None:
-    """The option of which most words are there, where no other has one that it has not."""
-    matched: dict[str, frozenset[int]] = {}
-    best, most = "", frozenset[int]()
+    """The option of which most words are there, where of each other one fewer of these are."""
+    found = []
     for text, result in reply.options.longest_first:
-        found = (_place(word, words) for word in _words(text))
-        matched[result] = frozenset(place for place in found if place is not None)
-        if len(matched[result]) > len(most):
-            best, most = text, matched[result]
-    own = {*_words(best)}
+        places = (_place(word, words) for word in _words(text))
+        found.append((frozenset(at for at in places if at is not None), result, {*_words(text)}))
+    most, result, own = max(found, key=lambda option: len(option[0]))
     is_enough = len(most) >= _FEWEST and 2 * len(most) >= len(own)
-    if not is_enough or sum(places <= most for places in matched.values()) < len(matched):
+    if not is_enough or not all(places < most for places, of, _ in found if of != result):
         return None
     is_other = any(
-        number not in words for number in own if number.isdigit()
-    ) or any(_OPPOSITES.get(word) in words for word in own)
-    if is_other or any(places == most for of, places in matched.items() if of != reply.options.texts[best]):
-        return None
-    return reply.options.texts[best]
+        _OPPOSITES.get(word) in words or (word.isdigit() and word not in words) for word in own
+    )
+    return None if is_other else result
 
 
 def _of_all_words(words: list[str], reply: Reply, *, is_drawn: bool) -> str | None:

@@ -56,9 +56,10 @@ _OPPOSITE = re.compile(
     r"|il contrario)[.!]?\Z"
 )
 _VERDICT = re.compile(
-    r"(?:\b(?:making|(?:which|that|this|what) makes) it|\b(?:so|hence|thus|therefore|consequently),?"
-    r" (?:it|this|that)(?:'s| is)|\bwi[eę]c to jest|\b(?:also|daher|somit) ist (?:das|dies|es)"
-    r"|\b(?:donc )?c'est donc|\b(?:por lo tanto|portanto|quindi|por eso),? (?:es|é|è))"
+    r"(?:\b(?:making|(?:which|that|this|what) makes) it"
+    r"|\b(?:so|hence|thus|therefore|consequently),? (?:it|this|that)(?:'s| is)"
+    r"|\bwi[eę]c to jest|\b(?:also|daher|somit) ist (?:das|dies|es)|\bc'est donc"
+    r"|\b(?:por lo tanto|portanto|quindi|por eso),? (?:es|é|è))"
     rf" (?:the |our |my |die |la |a )?(?:{RIGHT} )?(?:answer|choice|option|exception|odpowied[zź]"
     r"|antwort|r[eé]ponse|respuesta|resposta|risposta|one (?:that|which) (?P<asked>[^.;!?]{3,60}))"
     r"[.!]?\Z"
@@ -183,7 +184,9 @@ def _judged(reply: Reply, match: re.Match[str]) -> str | None:
 def _remaining(reply: Reply, match: re.Match[str]) -> str | None:
     """The only option that the text does not name before."""
     left = {*_everything(reply)} - {*_named_before(reply, match.start())}
-    return left.pop() if len(left) == 1 and len(_everything(reply)) > len(("one", "other")) else None
+    return (
+        left.pop() if len(left) == 1 and len(_everything(reply)) > len(("one", "other")) else None
+    )
 
 
 def _middle(reply: Reply, match: re.Match[str]) -> str | None:

@@ -135,7 +135,7 @@ def _other_class(reply: Reply, found: list[TakenOptions]) -> str | None:
 def _is_denied_outright(reply: Reply, it: TakenOptions) -> bool:
     """Whether a class is denied by words before it, or by "is not" right behind it."""
     begin = reply.sentence_start(it.start)
-    is_denied = words.NEGATES.search(reply.low, begin, it.start) or words.IS_NOT.match(
+    is_denied = words.DENIES_CLASS.search(reply.low[begin : it.start]) or words.IS_NOT.match(
         reply.low, it.end
     )
     return bool(is_denied) and it.stance is Stance.DENIED and len(it.results) == 1

@@ -40,7 +40,8 @@ AFFIRMED = re.compile(
 )
 NEGATES = re.compile(
     r"\b(?:not|never|neither|nor|no|none|nothing|nobody"
-    r"|without(?! [\w -]{2,30}? (?:is|are|was|were|means|suggests) )|cannot|avoid\w*|against|except\w*"
+    r"|without(?! [\w -]{2,30}? (?:is|are|was|were|means|suggests) )"
+    r"|cannot|avoid\w*|against|except\w*"
     r"|exclud\w*|rul(?:e|es|ed|ing) out|eliminat\w*|reject\w*|discard\w*|dismiss\w*|unlike|than"
     r"|instead of|rather than|beyond|wrong|incorrect|false|disregard|ignor\w+|forget|withh[eo]ld\w*"
     r"|stop\w*|lacks?|absent|remov(?:es?|ed|ing)|(?:leav|tak|knock|cross|cancel|throw)\w* (?:out"
@@ -68,6 +69,12 @@ KEPT = re.compile(
 KEPT_AFTER = re.compile(
     r"[^.;:]{0,24}(?:n't|\b(?:cannot|can not|not)) (?:\w+ ){0,2}?(?:ruled out|excluded|dismissed"
     r"|eliminated|rejected|discarded)\b"
+)
+DENIES_CLASS = re.compile(
+    r"(?:n't|\b(?:not|never|cannot|wrong|incorrect|unsafe|mistake|nor)) "
+    r"(?!(?:clearly|certain\w*|necessarily|definite\w*|entirely|obvious\w*|always|sure|only|just)\b)"
+    r"(?:(?!(?:ha(?:s|ve)|show\w*|evidence|signs?|suggest\w*|indicat\w*|support\w*|meet|fulfil\w*"
+    r"|for certain)\b)[\w'-]+ ){0,8}[\"'(]{0,2}\Z"
 )
 IS_NOT = re.compile(r"(?: [\w-]+){0,3}? (?:is|are|was|would be)(?: not\b|n't\b)")
 UNKNOWN = re.compile(

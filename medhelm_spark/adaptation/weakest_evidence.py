@@ -17,6 +17,7 @@ from medhelm_spark.adaptation.naming import NamedOption, listed_at
 from medhelm_spark.adaptation.other_words import in_other_words
 from medhelm_spark.adaptation.phrases import said
 from medhelm_spark.adaptation.plain_text import plain
+from medhelm_spark.adaptation.ranked import ranked, weighed
 from medhelm_spark.adaptation.reply import Reply
 from medhelm_spark.adaptation.stance_words import PLACES
 from medhelm_spark.adaptation.statements import Certainty, certainty_of, subjects
@@ -46,11 +47,6 @@ _LOOSE_LABEL_NEXT = re.compile(
     r"|aka|ie|=)"
     r" (?:option |answer |letter )?\(?(?P<last>[a-z])\)?[.!]?\Z"
 )
-_WEIGHT = re.compile(
-    r"(?<![\w'-])\(?(?P<label>[A-J])\)?[ :=(–-]{1,4}(?:about "
-    r"|~ ?)?(?P<weight>\d{1,3}(?:\.\d{1,3})?) ?%"
-)
-_FEWEST_WEIGHTS = 3
 _NUMBER = "first|second|third|fourth|fifth|last|1st|2nd|3rd|4th|5th"
 _ORDINAL = re.compile(
     rf"(?:\b(?P<before>{_NUMBER}) (?:option|answer|alternative|one|(?<!first )choice"
@@ -156,7 +152,7 @@ def weakest_evidence(
     if ("**" in marked or "__" in marked) and (result := _in_bold(reply, marked)):
         return result
     for reader in (
-        () if is_long else (_weighed, _only_left, _only_such, _to_be_given, _closing, _drawn)
+        () if is_long else (weighed, ranked, _only_left, _only_such, _to_be_given, _closing, _drawn)
     ):
         if result := reader(reply):
             return result
@@ -302,21 +298,6 @@ def _in_bold(reply: Reply, marked: str) -> str | None:
 
 def _says_more(rest: str) -> bool:
     return ":" in rest or len(rest.split()) > _MOST_ADDED
-
-
-def _weighed(reply: Reply) -> str | None:
-    """The option with the highest of the percentages that stand beside three labels or more."""
-    found = {match["label"]: float(match["weight"]) for match in _WEIGHT.finditer(reply.text)}
-    are_shares = any("%" in text for text in reply.options.shown.values())
-    if (
-        are_shares
-        or len(found) < _FEWEST_WEIGHTS
-        or not found.keys() <= reply.options.labels.keys()
-    ):
-        return None
-    highest = max(found.values())
-    best = [label for label, weight in found.items() if weight == highest]
-    return reply.options.labels[best[0]] if len(best) == 1 and not reply.asks.for_worst else None
 
 
 def _only_left(reply: Reply) -> str | None:
