@@ -128,7 +128,7 @@ def _normal(text: str, options: Options, *, is_cut: bool) -> str:
     """The plain text with the options' own words where it writes them in another way."""
     reply = own.OFFER.sub("", own.SPEAKER.sub("", plain(text)), count=1)
     reply = own.CLOSING_OFFER.sub("", own.OFFER_ELSEWHERE.sub("", reply)).strip()
-    reply = own.DISCLAIMED.sub("", reply)
+    reply = _without_disclaimer(reply)
     reply = own.RANGE.sub(_all_of, reply)
     reply = spelled_out(with_english_places(reply), tuple(options.texts))
     reply = options.with_lists(options.with_numbers(options.with_spelling(reply)))
@@ -137,6 +137,13 @@ def _normal(text: str, options: Options, *, is_cut: bool) -> str:
     if options.are_numbers:
         reply = _without_numbering(own.GRADE.sub("", reply))
     return options.completed(reply) if is_cut else reply
+
+
+def _without_disclaimer(text: str) -> str:
+    """The text behind a disclaimer, where it turns to the question: "I'm no doctor. That said,"."""
+    turn = own.TO_QUESTION.search(text, 0, own.LONGEST_DISCLAIMER)
+    is_disclaimed = turn and own.DISCLAIMER.search(text, 0, turn.start())
+    return text[turn.end() :] if turn and is_disclaimed else text
 
 
 def _all_of(match: re.Match[str]) -> str:
@@ -352,7 +359,10 @@ def _in_one_sentence(reply: Reply) -> NamedOption | None:
         result = _strongest(main) or weakest_evidence(main, main.text, _strongest)
         return NamedOption(result, 0, concession.start())
     named = agreed(texts_in(reply, len(reply.text)))
-    if named and TOPIC.search(reply.low, 0, named.start):
+    is_out = named and (
+        TOPIC.search(reply.low, 0, named.start) or own.WRONG_TO.search(reply.low, 0, named.start)
+    )
+    if is_out:
         return None
     if named and named.result in dropped(reply):
         return None

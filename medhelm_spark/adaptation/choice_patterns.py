@@ -51,15 +51,20 @@ _PLEASE = (
     r"|puede\w*|per favore|pu[oò]i?|potrebbe|alstublieft|kunt u|kun je|prosz[eę]|czy mo[zż]e\w*"
     r"|v[aä]nligen|kan du|poderia|pode|कृपया)"
 )
-DISCLAIMED = re.compile(
-    r"\A(?=[^\n]{0,300}\b(?:not a (?:doctor|physician|clinician)|can(?:'t|not| not) (?:tell|advise"
-    r"|give|provide|recommend)|medical advice|emergency|(?:consult|ask|see|talk to"
-    r"|speak (?:to|with)|discuss\w* with) (?:your|an?|the) (?:\w+ )?(?:doctor|physician|pharmacist|provider|clinician"
-    r"|professional)))[^\n]{0,400}?[.!;] (?:(?:that|this|with that|having said that,? that) "
-    r"(?:being )?said|(?:as for|regarding|for(?: the purposes? of)?|in answer to|back to) (?:the"
-    r"|this|your) (?:[\w-]+ )?question)[,:] ",
+DISCLAIMER = re.compile(
+    r"\b(?:not a (?:doctor|physician|clinician)|can(?:'t|not| not) (?:tell|advise|give|provide"
+    r"|recommend)|medical advice|emergency|(?:consult|ask|see|talk to|speak (?:to|with)"
+    r"|discuss\w* with) (?:your|an?|the) (?:\w+ )?(?:doctor|physician|pharmacist|provider|clinician"
+    r"|professional))\b",
     re.IGNORECASE,
 )
+TO_QUESTION = re.compile(
+    r"[.!;] (?:(?:that|this|having said that,? that) (?:being )?said|(?:as for|regarding"
+    r"|for(?: the purposes? of)?|in answer to|back to) (?:the|this|your) (?:[\w-]+ )?question)"
+    r"[,:] ",
+    re.IGNORECASE,
+)
+LONGEST_DISCLAIMER = 400
 OFFER_ELSEWHERE = re.compile(
     r"\A\W{0,4}(?:oui|ja|s[ií]|sim|tak|jasne|claro|certo|bien s[uû]r|nat[uü]rlich|हाँ|हां|जी)(?!\w)"
     rf"(?:[^\n]{{0,80}}?(?<!\w){_I_CAN}[^.!?\n]{{0,40}}?(?<!\w){_HELP}(?!\w)"
@@ -202,6 +207,7 @@ NEGATIVE_RELATIVE = re.compile(
     r"\b(?:that|which|to) (?:\w+ ){0,3}?(?:not|never|avoid)\b[^.;,\n]{0,40}? (?:is|are) [\"'(]{0,3}"
     r"(?:(?:the|an?) )?\Z"
 )
+WRONG_TO = re.compile(r"\b(?:wrong|incorrect|unsafe|dangerous|mistake|error|unwise) to\b")
 ANNOUNCED = re.compile(
     r"\b(?:each|every|all|the|cada|todas|chaque|jede\w{0,2}|alle|ogni|elke|każd\w{1,3}|varje|las"
     r"|les"

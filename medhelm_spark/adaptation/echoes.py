@@ -31,6 +31,7 @@ _SUBJECT = re.compile(
     r"(?:\A|[.;:\n,] |\n|\b(?:so|but|and|thus|hence|while|whereas|therefore,?) )"
     r"the (?P<subject>[\w' -]{6,90}?) (?:is|are|was|remains|would be) (?:therefore |thus |then )?"
 )
+_HEADING = re.compile(r"\w[\"')\]]{0,3} ?[:–—-] ")
 _DENIES = re.compile(r"\b(?:not|no|never|neither|nor|none|cannot|without|less|than)\b|n't\b")
 _FEWEST_OF_SUBJECT, _FEWEST_OF_QUESTION, _FEWEST_LINES = 2, 3, 3
 _LIMITS = re.compile(
@@ -110,7 +111,7 @@ def _is_said(reply: Reply, start: int, named: NamedOption) -> bool:
 def _of_whole_question(reply: Reply) -> NamedOption | None:
     """The only option of the sentences that have all words of what is asked."""
     asked = {*_asked(reply.asks.question)}
-    if len(asked) < _FEWEST_OF_QUESTION:
+    if len(asked) < _FEWEST_OF_QUESTION or not asked <= {*_stems(reply.low)}:
         return None
     found = []
     for sentence in sentences(reply):
@@ -127,6 +128,8 @@ def _of_whole_question(reply: Reply) -> NamedOption | None:
 
 def _of_only_line(reply: Reply) -> NamedOption | None:
     """The only option of which its line says nothing but words of what is asked."""
+    if len(_HEADING.findall(reply.low)) < _FEWEST_LINES:
+        return None
     lines = {
         named.result: (named, said)
         for sentence in sentences(reply)

@@ -4,6 +4,7 @@ import re
 
 from medhelm_spark.adaptation import answer_patterns as patterns
 from medhelm_spark.adaptation.mentions import (
+    are_subjects,
     is_discussed,
     is_text,
     mentions,
@@ -189,6 +190,7 @@ def _is_no_answer(reply: Reply, named: NamedOption) -> bool:
         or reply.low[named.end : named.end + 2].lstrip().startswith("|")  # a row of a table
         or _begins_list(reply, named)
         or _goes_through(reply, named)
+        or are_subjects(reply, named)
         or (reply.is_cut and patterns.TURN_NEXT.match(reply.low, named.end))
     )
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from medhelm_spark.adaptation.conclusion_patterns import LABEL, WORD_NEXT, is_part_of_name
 from medhelm_spark.adaptation.reply import Reply
 from medhelm_spark.adaptation.spelling import american
+from medhelm_spark.adaptation.telling import OPPOSITES
 
 _LONGEST, _SHORT, _MOST_WORDS, _FEW = 400, 160, 26, 7
 """Characters of a text, and of one that may only have most words of an option; words of a clause,
@@ -42,14 +43,6 @@ _ENDING = re.compile(
     r"|ive|ory|ia|ary|ance|ence|e's|'s|n|en|er|t"
 )
 _ARROWS = {"↑": " increased ", "↓": " decreased ", "⬆": " increased ", "⬇": " decreased "}
-_PAIRS = (
-    ("left", "right"), ("increased", "decreased"), ("increase", "decrease"), ("high", "low"),
-    ("higher", "lower"), ("upper", "lower"), ("superior", "inferior"), ("anterior", "posterior"),
-    ("medial", "lateral"), ("proximal", "distal"), ("acute", "chronic"), ("oral", "intravenous"),
-    ("before", "after"), ("early", "late"), ("start", "stop"), ("elevated", "reduced"),
-    ("sensory", "motor"), ("primary", "secondary"), ("positive", "negative"),
-)  # fmt: skip
-_OPPOSITES = {**dict(_PAIRS), **{other: one for one, other in _PAIRS}}
 _SHORTEST = 4
 """Letters that two forms of a word share at least."""
 
@@ -61,12 +54,13 @@ def in_own_words(reply: Reply) -> str | None:
         return None
     if reply.asks.for_worst or reply.options.are_labels or not reply.options.shown:
         return None
+    if _is_named(reply):
+        return None
     for clause in _clauses(reply.low):
         words = _words(clause)
         if words and len(words) <= _MOST_WORDS:
             denied = {*_DENIES.findall(clause)}
-            result = _said(words, denied, reply, is_drawn=drawn is not None)
-            if result and not _is_named(reply):
+            if result := _said(words, denied, reply, is_drawn=drawn is not None):
                 return result
     return None
 
@@ -124,7 +118,7 @@ def _of_most_words(words: list[str], reply: Reply) -> str | None:
     if not is_enough or not all(places < most for places, of, _ in found if of != result):
         return None
     is_other = any(
-        _OPPOSITES.get(word) in words or (word.isdigit() and word not in words) for word in own
+        OPPOSITES.get(word) in words or (word.isdigit() and word not in words) for word in own
     )
     return None if is_other else result
 

@@ -30,7 +30,9 @@ def weighed(reply: Reply) -> str | None:
 
 def ranked(reply: Reply) -> str | None:
     """The first of three options or more that the last sentence puts in order: "A > B > C"."""
-    chain = None if reply.asks.for_worst else _CHAIN.search(reply.low)
+    if reply.asks.for_worst or not any(sign in reply.low for sign in (" > ", " ≫ ", " ≻ ")):
+        return None
+    chain = _CHAIN.search(reply.low)
     items = re.split("[>≫≻]", chain[0]) if chain else []
     results = [of_cell(item.strip(), reply.options) for item in items]
     is_order = None not in results and len({*results}) == len(results)

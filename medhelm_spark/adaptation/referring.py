@@ -77,10 +77,10 @@ _MIDDLE = re.compile(
     r"|grade)\b(?![^.;!?]*\b(?:not|or)\b)"
 )
 _HINT = re.compile(
-    r"answer|the one|exception|odpowied|remaining|middle|antwort|r[eé]ponse|respuesta|resposta"
-    r"|risposta|first|latter|former|second|third|fourth|last|initial|origin|top|highest|lowest|oppos|revers"
+    r"first|latter|former|second|third|fourth|last|initial|origin|top|highest|lowest|oppos|revers"
     r"|contra|other|gegenteil|invers|number|no\.|item|line|point|entry|erst|premi|prim|eerst|pierw"
-    r"|först"
+    r"|först|mak(?:es|ing) it|(?:it|this|that)(?:'s| is) the|remaining|the middle|to jest"
+    r"|ist (?:das|dies|es)|c'est donc|tanto,? [eéè]|quindi|por eso"
 )
 _ITEM = re.compile(r"^ ?(?P<number>\d{1,2})[.)] ?[^\n]{1,200}$", re.MULTILINE)
 _MATCHING = re.compile(

@@ -27,7 +27,8 @@ _NAMES = {
     "glibenclamide": "glyburide", "colecalciferol": "cholecalciferol",
 }  # fmt: skip
 """British and international names of drugs, and the American ones."""
-_HINT = re.compile(rf"[ao]e|our|is[eai]|yse|sulph|[tb]re|{'|'.join(_NAMES)}")
+_HINT = re.compile(r"[ao]e|our|is[eai]|yse|sulph|[tb]re")
+_HINT_OR_NAME = re.compile(rf"{_HINT.pattern}|\b(?:{'|'.join(_NAMES)})\b")
 _WORD = re.compile(r"[^\W\d_]{4,40}")
 _LONG_WORD = re.compile(r"(?<![\w'-])[^\W\d_]{6,40}(?![\w'-])")
 _OWNER = re.compile(r"(?<=\w)'s?(?!\w)|(?<=\w)'(?=\w)")
@@ -54,7 +55,7 @@ _LONGEST, _SHORTEST, _MOST_BLANKS = 120, 4, 5
 
 def american(text: str) -> str:
     """A lower-case text with British spellings as American ones ("anaemia" as "anemia")."""
-    if not _HINT.search(text):
+    if not _HINT_OR_NAME.search(text):
         return text
     return _WORD.sub(lambda match: _american_word(match[0]), text)
 
@@ -83,6 +84,11 @@ def american_where(text: str, low: str, words: frozenset[str]) -> str:
             parts += [text[kept:start], in_case_of(text[start:end], new)]
             kept = end
     return "".join([*parts, text[kept:]]) if parts else text
+
+
+def names_of(words: frozenset[str]) -> tuple[tuple[str, str], ...]:
+    """The names of drugs that have other, American ones among `words`, with these."""
+    return tuple((old, new) for old, new in _NAMES.items() if new in words)
 
 
 def _word_at(low: str, at: int) -> tuple[int, int]:

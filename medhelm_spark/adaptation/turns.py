@@ -26,7 +26,7 @@ _WORDS_ALIKE = 3
 
 def until_mark(text: str) -> str:
     """The text up to a mark of a chat template that begins the user's turn."""
-    mark = _MARK.search(text)
+    mark = _MARK.search(text) if "<" in text else None
     return text[: mark.start()] if mark and text[: mark.start()].strip() else text
 
 
