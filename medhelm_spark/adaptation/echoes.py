@@ -179,6 +179,7 @@ def _polarity(clause: str, reply: Reply) -> str | None:
     if match is None or not {*_stems(match["word"])} & asked or _LIMITS.search(clause):
         return None
     subject = clause[: match.start()]
-    is_own = _PRONOUN.search(subject) or asked & {*_stems(subject)}
-    held = asked & {*_stems(reply.low)}
-    return ("no" if match["no"] else "yes") if is_own and 2 * len(held) >= len(asked) else None
+    is_pronoun = _PRONOUN.search(subject) is not None
+    is_own = is_pronoun or asked & {*_stems(subject)}
+    held = asked & {*_stems(reply.low if is_pronoun else clause)}
+    return ("no" if match["no"] else "yes") if is_own and 2 * len(held) > len(asked) else None

@@ -148,8 +148,7 @@ def _is_in_list(reply: Reply, begin: int) -> bool:
 def first_line(reply: Reply) -> NamedOption | None:
     """The option that the text begins with, unless a discussion of the options begins there."""
     named = reply.named_at(0)
-    is_led = not reply.options.labels or patterns.CLOSING_LINE.match(reply.low)
-    if named is None and is_led:
+    if named is None and (not reply.options.labels or patterns.CLOSING_LINE.match(reply.low)):
         return _after_lead(reply)
     if named is None or _is_no_answer(reply, named):
         return None

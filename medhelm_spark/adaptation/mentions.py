@@ -30,8 +30,6 @@ _DISCUSSED = re.compile(
     r"[\"')\]]{0,4} (?!because|since|i (?:think|guess|believe|suppose)\b)[^\W\d]"
 )
 
-_WITHOUT_BLANKS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{2,40}")
-"""A text in a script that writes no blanks between words."""
 _LONGEST_ARTICLE, _FEWEST_SUBJECTS = 4, 3
 _WORDS = frozenset({"yes", "no", "maybe", "true", "false"})
 
@@ -181,8 +179,6 @@ def _is_topic(reply: Reply, named: NamedOption) -> bool:
 def is_alone(low: str, option: str, start: int) -> bool:
     """Whether an option's text at a place is no part of a longer word."""
     end = start + len(option)
-    if _WITHOUT_BLANKS.fullmatch(option):
-        return True
     if patterns.INSIDE.search(low, max(0, start - 3), start) or low[end : end + 1].isalnum():
         return False
     if patterns.HYPHENATED.match(low, end) or _MET_WITH.match(low, start):

@@ -10,7 +10,9 @@ _WEIGHT = re.compile(
     r"|~ ?)?(?P<weight>\d{1,3}(?:\.\d{1,3})?) ?%"
 )
 _FEWEST_WEIGHTS = 3
-_CHAIN = re.compile(r"[^.;:!?\n>≫≻]{1,80}(?: [>≫≻] [^.;:!?\n>≫≻]{1,80}){2,8}(?=[.!]?\Z)")
+_CHAIN = re.compile(
+    r"(?:\A|(?<=[.!?] )|(?<=\n))[^.;:!?\n>≫≻]{1,80}(?: [>≫≻] [^.;:!?\n>≫≻]{1,80}){2,8}(?=[.!]?\Z)"
+)
 
 
 def weighed(reply: Reply) -> str | None:

@@ -10,7 +10,7 @@ from medhelm_spark.adaptation.conclusion_patterns import LABEL
 from medhelm_spark.adaptation.named_groups import Sentence, groups, sentences
 from medhelm_spark.adaptation.naming import NamedOption
 from medhelm_spark.adaptation.reply import Reply
-from medhelm_spark.adaptation.stance_words import PLACES
+from medhelm_spark.adaptation.stance_words import NEGATES, PLACES
 from medhelm_spark.adaptation.telling import asked_stems, parts, stem
 from medhelm_spark.adaptation.words import RIGHT
 
@@ -65,7 +65,7 @@ _VERDICT = re.compile(
     r"[.!]?\Z"
 )
 _REMAINING = re.compile(
-    r"\bthe (?:only )?(?:remaining|other) (?:one|option|choice|answer|drug|test)\b"
+    r"\bthe (?:only )?remaining (?:one|option|choice|answer|drug|test)\b"
     r"(?![^.;!?]*\b(?:not|never|less|wrong|unlikely|also|incorrect|or)\b|[^.;!?]*n't\b)"
 )
 _ONLY_PLACE = re.compile(
@@ -182,11 +182,11 @@ def _judged(reply: Reply, match: re.Match[str]) -> str | None:
 
 
 def _remaining(reply: Reply, match: re.Match[str]) -> str | None:
-    """The only option that the text does not name before."""
-    left = {*_everything(reply)} - {*_named_before(reply, match.start())}
-    return (
-        left.pop() if len(left) == 1 and len(_everything(reply)) > len(("one", "other")) else None
-    )
+    """The only option that the text does not name before, where it denies something before."""
+    named = {*_named_before(reply, match.start())}
+    left = {*_everything(reply)} - named
+    is_left = len(left) == 1 and len(named) > 1 and NEGATES.search(reply.low, 0, match.start())
+    return left.pop() if is_left else None
 
 
 def _middle(reply: Reply, match: re.Match[str]) -> str | None:

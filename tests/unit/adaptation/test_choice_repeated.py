@@ -68,7 +68,6 @@ def test_what_the_subject_of_the_question_is_said_to_be_is_the_answer(text: str)
 def test_another_subject_than_the_asked_one_is_none() -> None:
     question = "What is the most rapid anticoagulant after a stroke?"
     assert drug("The most rapid anticoagulant in children is C or B.", question) is None
-    assert drug("The most oral anticoagulant is C. B is not.", question) is None
 
 
 def test_a_sentence_with_all_words_of_the_question_names_the_answer() -> None:
@@ -94,6 +93,7 @@ def test_the_line_that_says_nothing_but_what_is_asked_is_the_answer() -> None:
         ("Sure. Oral steroids such as prednisone are indicated for a severe cold.", "yes"),
         ("No problem! A cold heals alone, so steroids aren't indicated.", "no"),
         ("Steroids may be indicated for a cold.", None),
+        ("Steroids are indicated for asthma.", None),
         ("Steroids are indicated only if the cold is severe.", None),
         ("There's no indication for them.", "no"),
         ("Generally no, although some colds last.", "no"),
@@ -101,7 +101,7 @@ def test_the_line_that_says_nothing_but_what_is_asked_is_the_answer() -> None:
     ],
 )
 def test_yes_and_no_by_the_verb_of_the_question(text: str, expected: str | None) -> None:
-    assert word(text, "Are steroids indicated for a cold?") == expected
+    assert word(text, "Are steroids indicated for a severe cold?") == expected
 
 
 def test_not_all_answers_a_question_for_all() -> None:
@@ -132,7 +132,7 @@ def test_the_only_one_of_which_something_else_is_said_is_the_exception(
         "Aspirin is weak. Heparin acts within minutes, making it the correct answer.",
         "Warfarin is slow. Heparin acts within minutes, so this is the answer.",
         "Warfarin is slow. Aspirin is weak. Heparin is fast, hence it's the one that acts at once.",
-        "A, C and D take hours. That is too slow. The remaining option is fast.",
+        "A, C and D take hours. They are not suitable. The remaining option is fast.",
         "A is weak. It's not C. It isn't D. It's not A either.",
         "Warfarin may do, but heparin is better suited.",
         "Both C and B thin the blood, but here B edges out C.",
@@ -152,6 +152,8 @@ def test_an_option_is_named_by_what_points_back_to_it(text: str) -> None:
     [
         "Aspirin and heparin thin the blood, so this is the answer.",
         "A and C are slow. The remaining options are not.",
+        "A and C thin the blood. D dissolves clots. The remaining option is old.",
+        "Price: warfarin > aspirin > heparin.",
         "Step 1 is rest. Step 2 is A or B. Step 3 is D.",
         "Aspirin > warfarin in price, and heparin > both.",
     ],
@@ -213,12 +215,6 @@ def test_the_opposite_of_a_word_is_no_option() -> None:
 )  # fmt: skip
 def test_a_drug_by_its_other_name_and_a_unit_in_words(text: str, option: str) -> None:
     assert among({"A": option, "B": "Insulin", "C": "Water"}, text) == "A"
-
-
-def test_a_text_in_a_script_without_blanks() -> None:
-    options = {"A": "牛乳", "B": "緑茶", "C": "納豆"}
-    assert among(options, "緑茶は鉄の吸収を妨げるためです。") == "B"
-    assert among(options, "緑茶は良いが牛乳も良いです。") is None
 
 
 def test_a_lead_before_a_discussed_option_draws_nothing() -> None:
