@@ -91,7 +91,7 @@ def test_the_line_that_says_nothing_but_what_is_asked_is_the_answer() -> None:
         ("Of course, let me help. Steroids are not generally indicated for a cold.", "no"),
         ("I'm not a doctor, but steroids might be indicated.", None),
         ("Sure. Oral steroids such as prednisone are indicated for a severe cold.", "yes"),
-        ("No problem! A cold heals alone, so steroids aren't indicated.", "no"),
+        ("No problem! Steroids fail and a severe cold heals, so they aren't indicated.", "no"),
         ("Steroids may be indicated for a cold.", None),
         ("Steroids are indicated for asthma.", None),
         ("Steroids are indicated only if the cold is severe.", None),
