@@ -76,12 +76,15 @@ _MIDDLE = re.compile(
     r"\b(?:so|hence|thus|therefore|leaves),? the middle (?:category|class|option|one|label|level"
     r"|grade)\b(?![^.;!?]*\b(?:not|or)\b)"
 )
-_HINT = re.compile(
-    r"first|latter|former|second|third|fourth|last|initial|origin|top|highest|lowest|oppos|revers"
-    r"|contra|other|gegenteil|invers|number|no\.|item|line|point|entry|erst|premi|prim|eerst|pierw"
-    r"|först|mak(?:es|ing) it|(?:it|this|that)(?:'s| is) the|remaining|the middle|to jest"
-    r"|ist (?:das|dies|es)|c'est donc|tanto,? [eéè]|quindi|por eso"
-)
+_HINTS = (
+    "first", "latter", "former", "second", "third", "fourth", "last", "initial", "origin", "top",
+    "highest", "lowest", "oppos", "revers", "contra", "other", "gegenteil", "invers", "number",
+    "no.", "item", "line", "point", "entry", "erst", "premi", "prim", "eerst", "pierw", "först",
+    "makes it", "making it", "it is the", "it's the", "this is the", "that is the", "that's the",
+    "remaining", "the middle", "to jest", "ist das", "ist dies", "ist es", "c'est donc", "por lo",
+    "portanto", "quindi", "por eso",
+)  # fmt: skip
+"""What the end of a text that points back has, which is looked for first."""
 _ITEM = re.compile(r"^ ?(?P<number>\d{1,2})[.)] ?[^\n]{1,200}$", re.MULTILINE)
 _MATCHING = re.compile(
     r"\b(?:matching|correct|right|best|chosen|answer|final) ?(?:number|no\.?|item|line|point"
@@ -97,7 +100,8 @@ def referred(reply: Reply) -> NamedOption | None:
     if not options.labels and {"yes", "no"} & options.texts.keys():
         return None
     begin = max(0, len(reply.low) - _CLOSING)
-    if not _HINT.search(reply.low, begin):
+    end = reply.low[begin:]
+    if not any(hint in end for hint in _HINTS):
         return None
     for pattern, resolve in _WAYS:
         match = pattern.search(reply.low, begin)

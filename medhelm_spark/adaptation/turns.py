@@ -16,7 +16,7 @@ _NEXT = re.compile(
     r"\n\n?(?:#{1,6} ?)?(?:(?:next |new |another )?question|q|input|human|user|passage|context"
     r"|patient note|instruction)s?(?: ?\d{1,4})? ?:"
     r"|\n\n[^\n]{12,400}\?\n{1,2}\(?A[.):]\)? [^\n]{1,200}\n\(?B[.):]"
-    r"|(?<=\w)\n(?:user|human)\n",
+    r"|\n(?:user|human)\n",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(r"\n\n([^\n?]{12,400}\?)(?=\n+\S)")
@@ -42,5 +42,5 @@ def until_like_question(reply: str, question: str) -> str:
 
 def first_turn(reply: str) -> str:
     """The plain text before the next question or turn; empty where none follows."""
-    turn = _NEXT.search(reply)
+    turn = _NEXT.search(reply) if "\n" in reply else None
     return reply[: turn.start()] if turn else ""
