@@ -22,12 +22,13 @@ _FOLLOW = any_of("follow")
 SURE_CONNECTIVE = re.compile(
     rf"{_SURE}| (?:{_FOLLOW}|in|for|over|before|beats|does|makes|stands|the (?:answer|best|correct"
     rf"|right|most)|best (?:fits|explains|matches|describes"
-    r"|accounts)|and|is|are|as|es|est|ist|è|é|seems|appears|remains|fits|it is)\b"
+    r"|accounts)|and|is|are|(?:is|does)n(?=')|as|es|est|ist|è|é|seems|appears|remains|fits|it is)\b"
 )
 CONNECTIVE = re.compile(
     rf"{_SURE}| (?:nat[uü]rlich|natuurlijk|naturally|of course|obviously|bien s[uû]r|por supuesto"
     r"|claro|ovviamente|oczywi[sś]cie|s[aå]klart|f[oö]rst[aå]s)(?=[.!]|\Z)"
     rf"| (?:{_FOLLOW}|as|which|due|given|for|based|and|but|is|was|are|were|would|with|not"
+    r"|(?:is|are|was|does)n(?=')"
     r"|over|only|here|so|then|if|when|where|according|in|on|by|from|among|out|seems|appears|remains"
     r"|fits|does|makes|stands|the (?:answer|best|correct|right|most)|best|must|should|it is|es"
     r"|est|ist|è|é|y|et|und|sino|mais|(?:en|och|i|e|o|u|oder|ou|of|eller|lub|oraz|samt)"
@@ -90,7 +91,7 @@ ANSWER = re.compile(
     r"|(?:\w+ )?(?:guidance|advice|consensus)|overall (?:sentiment|tone|rating|severity)"
     r"|(?:drug|agent|test|treatment) of choice (?:here|in this case))"
     rf"|the (?:choice|option|solution|key|winner|letter)(?= is\b))(?![a-z]){_TO_LINK}"
-    rf"|ans\.? )|{_CJK}"
+    rf"|ans\.? |\Aletra (?=\W?[a-e]\W?\.))|{_CJK}"
 )
 WORST_ANSWER = re.compile(
     rf"\b(?:(?:{_WORST}) (?:{_NOUN}|{OPTION}|one|choice|diagnosis|drug|treatment)"
@@ -138,10 +139,10 @@ WEAK = re.compile(
     r"|(?:which |that )?makes? it|means(?= \W?\w\W?(?:[.,;!]|\Z))|(?:que|dass) (?:es|é|c'est)"
     r"|leaning towards?|lean towards?|leav(?:es|ing)(?: us| me)?(?: with)?"
     rf"|points? to|indicat(?:es?|ing)|suggests?|conclude|{RIGHT}(?: [\w'-]+){{0,6}}? (?:is|would be"
-    rf"|should be)|(?:{_NOUN})[^.:;!?\n]{{0,40}}?\s(?:might|could|may|can|is likely to) be"
-    r"|(?:based on|according to|given|considering|from|in) [^.:;!?\n]{2,120}?(?=,))"
+    rf"|should be)|(?:{_NOUN})[^.:;!?\n]{{0,40}}?\s(?:might|could|may|can|is likely to) be)"
     r"(?![a-zà-ÿ'])[,:]?"
 )
+WEAK_LEAD = re.compile(r"\b(?:based on|according to|given|considering|from|in) [^.:;!?\n]{2,120}?,")
 LABEL_IS_RIGHT = re.compile(rf" (?:{_BE}) (?:{any_of('right')})")
 BARE_LINE = re.compile(
     r"^[^\w\n]{0,4}(?:(?:option|answer|choice)[ :]{1,2})?[\"'(\[]{0,4}(\w)(?!\w)[^\w\n✗✘❌]{0,12}$",
@@ -260,7 +261,7 @@ REASON_NEXT = re.compile(
     r"|appropriate|likely)|correct|right)|the (?:\w+ )?answer is)\b"
 )
 TABLE_ROW = re.compile(r"^\|?[^|\n]{1,400}\|[^\n]{1,2000}$", re.MULTILINE)
-_REMARK = r"(?:[:;,(–—-] ?(?![^|]*\b(?:but|only|if|unless)\b)[^|]{0,60})?"
+_REMARK = r"(?: ?[:;,(–—-] ?(?![^|]*\b(?:but|only|if|unless)\b)[^|]{0,60})?"
 CELL_RIGHT = re.compile(
     r"\W*[✓✔✅☑][^|✗✘❌✖×]{0,60}|\W*(?:correct|right|true|yes|best|selected"
     r"|chosen|(?:most |very "

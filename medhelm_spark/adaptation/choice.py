@@ -28,6 +28,7 @@ from medhelm_spark.adaptation import answer_patterns as patterns, choice_pattern
 from medhelm_spark.adaptation.abbreviations import spelled_out
 from medhelm_spark.adaptation.conclusion_patterns import CLAUSE_ENDS, SO
 from medhelm_spark.adaptation.conclusions import conclusion, dropped, exception, names_another
+from medhelm_spark.adaptation.echoes import in_words_asked, restated
 from medhelm_spark.adaptation.json_choice import choice_in, read_json
 from medhelm_spark.adaptation.json_fields import parsed_value
 from medhelm_spark.adaptation.lines import (
@@ -40,7 +41,8 @@ from medhelm_spark.adaptation.lines import (
     ticked_line,
 )
 from medhelm_spark.adaptation.mentions import is_discussed, is_inside, mentions, texts_in
-from medhelm_spark.adaptation.naming import NamedOption, named_at
+from medhelm_spark.adaptation.naming import NamedOption
+from medhelm_spark.adaptation.odd_one import odd_one
 from medhelm_spark.adaptation.options import Options
 from medhelm_spark.adaptation.own_words import in_own_words
 from medhelm_spark.adaptation.parts import of_parts
@@ -60,6 +62,8 @@ from medhelm_spark.adaptation.statements import (
     statements,
 )
 from medhelm_spark.adaptation.tables import only_row
+from medhelm_spark.adaptation.turns import first_turn, until_like_question, until_mark
+from medhelm_spark.adaptation.unfinished import is_unfinished
 from medhelm_spark.adaptation.weakest_evidence import weakest_evidence
 from medhelm_spark.adaptation.wider_option import widest
 
@@ -75,8 +79,12 @@ def read_choice(
     have followed is unknown. Where the question asks for the least or the wrong option, that one is
     the answer.
     """
-    text = text.rpartition("assistantfinal")[2]  # gpt-oss's channels, without their marks
-    reply = _normal(text, options, is_cut=is_cut)
+    written = text.rpartition("assistantfinal")[2]  # gpt-oss's channels, without their marks
+    text = until_mark(written)
+    is_cut = is_cut and text == written
+    normal = _normal(text, options, is_cut=is_cut)
+    reply = until_like_question(normal, question)
+    is_cut = is_cut and reply == normal
     asked = asked_in(question)
     asks = replace(asks_of(asked), question=question)
     begun = _begun_object(text)
@@ -98,12 +106,11 @@ def read_choice(
         is_cut = is_cut or is_begun  # what the object would have said is unknown
         if left or in_json.prose != text:
             reply = plain(in_json.prose[: left.start()] if left else in_json.prose)
-    turn = own.NEXT_TURN.search(reply)
-    first_turn = reply[: turn.start()] if turn else ""
-    if first_turn and (result := _read(Reply(first_turn, options, is_cut=False, asks=asks))):
+    turn = first_turn(reply)
+    if turn and (result := _read(Reply(turn, options, is_cut=False, asks=asks))):
         return result
     is_cut = is_cut and not own.CLOSED.search(text[-200:])
-    is_cut = is_cut or _is_unfinished(reply, options)
+    is_cut = is_cut or is_unfinished(reply, options)
     prose = Reply(reply, options, is_cut=is_cut, asks=asks)
     is_open = is_cut or _is_undecided(prose)
     if (
@@ -112,13 +119,16 @@ def read_choice(
         or _after_taken_back(prose) is not None
     ):
         return result
-    return weakest_evidence(prose, text, _strongest) or settled(prose) or in_own_words(prose)
+    if result := weakest_evidence(prose, text, _strongest) or in_words_asked(prose):
+        return result
+    return settled(prose) or in_own_words(prose)
 
 
 def _normal(text: str, options: Options, *, is_cut: bool) -> str:
     """The plain text with the options' own words where it writes them in another way."""
     reply = own.OFFER.sub("", own.SPEAKER.sub("", plain(text)), count=1)
     reply = own.CLOSING_OFFER.sub("", own.OFFER_ELSEWHERE.sub("", reply)).strip()
+    reply = _without_disclaimer(reply)
     reply = own.RANGE.sub(_all_of, reply)
     reply = spelled_out(with_english_places(reply), tuple(options.texts))
     reply = options.with_lists(options.with_numbers(options.with_spelling(reply)))
@@ -127,6 +137,13 @@ def _normal(text: str, options: Options, *, is_cut: bool) -> str:
     if options.are_numbers:
         reply = _without_numbering(own.GRADE.sub("", reply))
     return options.completed(reply) if is_cut else reply
+
+
+def _without_disclaimer(text: str) -> str:
+    """The text behind a disclaimer, where it turns to the question: "I'm no doctor. That said,"."""
+    turn = own.TO_QUESTION.search(text, 0, own.LONGEST_DISCLAIMER)
+    is_disclaimed = turn and own.DISCLAIMER.search(text, 0, turn.start())
+    return text[turn.end() :] if turn and is_disclaimed else text
 
 
 def _all_of(match: re.Match[str]) -> str:
@@ -169,56 +186,6 @@ def _whole(text: str, options: Options) -> str | None:
     named = reply.named_at(0)
     is_all = named and named.is_text and not text[named.end :].strip(" \n.,;:!\"'()[]{}<>")
     return named.result if named and is_all else None
-
-
-def _is_unfinished(text: str, options: Options) -> bool:
-    """Whether a text ends in mid-sentence: at a function word, or in a begun or long clause."""
-    low = text.lower()
-    if any(low.endswith(option) for option in options.texts if len(option) > 1):
-        return False
-    tail = low[-200:]
-    arrow = own.ARROW_TO_LABEL.search(text[-_LONGEST_WORD:])
-    if arrow and arrow[1] in options.labels:
-        return False
-    if (
-        own.ARTICLE_LAST.search(text[-20:])
-        or own.FUNCTION_WORD.search(tail[-_LONGEST_WORD:])
-        or own.BEGUN_CLAUSE.search(tail)
-    ):
-        return own.ENDED_BY_IT.search(tail) is None
-    if _is_begun_discussion(text, low, options) or _is_begun_list(low, options):
-        return True
-    if text[:1].islower():
-        return False  # a loose reply, which needs no full stop
-    return tail[-1:].isalnum() and len(own.CLAUSE_END.split(tail)[-1].split()) > _LONG_CLAUSE
-
-
-def _is_begun_list(low: str, options: Options) -> bool:
-    """Whether a text says that it goes through the options, and ends before the last of them."""
-    head = low[:_LONGEST_LINE]
-    announced = own.ANNOUNCED.search(head) if options.labels and "\n" in head else None
-    if announced is None:
-        return False
-    labels = {match[1].upper() for match in own.LISTED_LABEL.finditer(low, announced.end() - 1)}
-    listed = [label for label in options.labels if label in labels]
-    return bool(listed) and listed == [*options.labels][: len(listed)] != [*options.labels]
-
-
-def _is_begun_discussion(text: str, low: str, options: Options) -> bool:
-    """Whether a text that begins with an option ends in a line without a full stop."""
-    named = named_at(text, low, 0, options) if options.labels else None
-    line = text.rpartition("\n")[2] if "\n" in text else ""
-    is_list = len(patterns.LINE_START.findall(low)) > 1
-    if not named or not named.is_text or is_list or not own.BEGUN_LINE.search(line[-2:]):
-        return False
-    line = line.lower()
-    if len(line) > _LONGEST_LINE or len(line.split()) < _SHORTEST_LINE:
-        return False
-    return not (
-        patterns.REASON_NEXT.match(line)
-        or patterns.ANSWER.search(line)
-        or patterns.FINAL.search(line)
-    )
 
 
 def _is_undecided(reply: Reply) -> bool:
@@ -289,8 +256,10 @@ def read_value(value: str, options: Options, question: str = "") -> str | None:
 def _weak(reply: Reply) -> NamedOption | None:
     named = [
         statement.named
-        for statement in statements(reply, (patterns.WEAK,))
+        for pattern in (patterns.WEAK, patterns.WEAK_LEAD)
+        for statement in statements(reply, (pattern,))
         if statement.certainty >= Certainty.SUPPOSED
+        and not (pattern is patterns.WEAK_LEAD and _is_topic(reply, statement.named))
     ]
     found = agreed(
         [
@@ -312,6 +281,13 @@ def _is_passed_by(reply: Reply, named: NamedOption) -> bool:
     is_left = patterns.DOUBT_NEXT.match(reply.low, named.end) is not None
     is_said = patterns.RIGHT_NEXT.match(reply.low, named.end) is not None
     return is_left or (not named.is_text and not is_said and is_discussed(reply, named))
+
+
+def _is_topic(reply: Reply, named: NamedOption) -> bool:
+    """Whether words go on about an option after a lead: "in adults, aspirin thins the blood"."""
+    is_word = reply.low[named.start : named.end] in ("yes", "no", "maybe")
+    is_ended = patterns.SENTENCE_ENDED.match(reply.low, named.end) is not None
+    return not is_ended if is_word else is_discussed(reply, named)
 
 
 def _concluding(reply: Reply) -> NamedOption | None:
@@ -383,7 +359,10 @@ def _in_one_sentence(reply: Reply) -> NamedOption | None:
         result = _strongest(main) or weakest_evidence(main, main.text, _strongest)
         return NamedOption(result, 0, concession.start())
     named = agreed(texts_in(reply, len(reply.text)))
-    if named and TOPIC.search(reply.low, 0, named.start):
+    is_out = named and (
+        TOPIC.search(reply.low, 0, named.start) or own.WRONG_TO.search(reply.low, 0, named.start)
+    )
+    if is_out:
         return None
     if named and named.result in dropped(reply):
         return None
@@ -393,8 +372,6 @@ def _in_one_sentence(reply: Reply) -> NamedOption | None:
 
 _ANSWER_FIRST = 20
 """Characters before the sentence of the statement, in a reply that begins with its answer."""
-_LONG_CLAUSE, _LONGEST_WORD = 12, 24
-_SHORTEST_LINE, _LONGEST_LINE = 3, 400
 _BESIDE = 12
 """Characters between an option's text and its label in brackets."""
 _READERS: tuple[Reader, ...] = (
@@ -404,10 +381,12 @@ _READERS: tuple[Reader, ...] = (
     bare_label,
     last_line,
     exception,
+    odd_one,
     first_line,
     only_line,
     only_row,
     only_yes,
+    restated,
     conclusion,
     conditional_statement,
     _weak,
@@ -422,6 +401,7 @@ _READERS_OF_CUT: tuple[Reader, ...] = (
     first_line,
     ticked_line,
     only_row,
+    restated,
     _concluded_where_cut,
     _drawn_where_cut,
 )

@@ -51,6 +51,20 @@ _PLEASE = (
     r"|puede\w*|per favore|pu[oò]i?|potrebbe|alstublieft|kunt u|kun je|prosz[eę]|czy mo[zż]e\w*"
     r"|v[aä]nligen|kan du|poderia|pode|कृपया)"
 )
+DISCLAIMER = re.compile(
+    r"\b(?:not a (?:doctor|physician|clinician)|can(?:'t|not| not) (?:tell|advise|give|provide"
+    r"|recommend)|medical advice|emergency|(?:consult|ask|see|talk to|speak (?:to|with)"
+    r"|discuss\w* with) (?:your|an?|the) (?:\w+ )?(?:doctor|physician|pharmacist|provider|clinician"
+    r"|professional))\b",
+    re.IGNORECASE,
+)
+TO_QUESTION = re.compile(
+    r"[.!;] (?:(?:that|this|having said that,? that) (?:being )?said|(?:as for|regarding"
+    r"|for(?: the purposes? of)?|in answer to|back to) (?:the|this|your) (?:[\w-]+ )?question)"
+    r"[,:] ",
+    re.IGNORECASE,
+)
+LONGEST_DISCLAIMER = 400
 OFFER_ELSEWHERE = re.compile(
     r"\A\W{0,4}(?:oui|ja|s[ií]|sim|tak|jasne|claro|certo|bien s[uû]r|nat[uü]rlich|हाँ|हां|जी)(?!\w)"
     rf"(?:[^\n]{{0,80}}?(?<!\w){_I_CAN}[^.!?\n]{{0,40}}?(?<!\w){_HELP}(?!\w)"
@@ -77,11 +91,6 @@ OBJECT_BEGUN = re.compile(r"[{\[]\s{0,80}[{\"'][^}]{0,4000}\Z")
 LONGEST_BEGUN = 1 + 80 + 1 + 4000
 MEMBER = re.compile(r"[{\"'][^\"'\n{}]{1,60}[\"']\s{0,20}:|\{\s{0,80}\"")
 SPEAKER = re.compile(r"\A(?:assistant|response|output|model|ai)\s{0,3}(?::|\n)\s*", re.IGNORECASE)
-NEXT_TURN = re.compile(
-    r"\n\n?(?:#{1,6} ?)?(?:(?:next |new |another )?question|q|input|human|user|passage|context"
-    r"|patient note|instruction)s?(?: ?\d{1,4})? ?:",
-    re.IGNORECASE,
-)
 CLOSED = re.compile(r"(?:\\(?:boxed|fbox)\s?\{[^{}]*\}+|<[/\\](?:final_?)?answer>)\W*\Z", re.I)
 GRADE = re.compile(
     r"\b(?:the )?(?:(?:esi|triage|severity|risk|acuity) ){0,2}"
@@ -198,6 +207,7 @@ NEGATIVE_RELATIVE = re.compile(
     r"\b(?:that|which|to) (?:\w+ ){0,3}?(?:not|never|avoid)\b[^.;,\n]{0,40}? (?:is|are) [\"'(]{0,3}"
     r"(?:(?:the|an?) )?\Z"
 )
+WRONG_TO = re.compile(r"\b(?:wrong|incorrect|unsafe|dangerous|mistake|error|unwise) to\b")
 ANNOUNCED = re.compile(
     r"\b(?:each|every|all|the|cada|todas|chaque|jede\w{0,2}|alle|ogni|elke|każd\w{1,3}|varje|las"
     r"|les"

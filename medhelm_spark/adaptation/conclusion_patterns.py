@@ -4,6 +4,7 @@ import re
 
 from medhelm_spark.adaptation.words import RIGHT, any_of
 
+_BEATS = r"edges out|beats|trumps|outranks|outperforms"
 _MORE = r"(?:[)\]\"'*]{0,4})"
 SENTENCE_END = re.compile(
     r"[.!?。！？](?=[\s\"')\]]"
@@ -34,7 +35,8 @@ JOINT = re.compile(
     r"[\"')\]]{0,2}(?:(?P<and>,? ?\b(?:and|or|nor|as well as|und|oder|noch|sowie|y|e|o|u|ni|et|ou"
     r"|né|nem"
     r"|en|of|i|ani|oraz|lub|och|eller|samt)\b|/|&|和|或)|,|、)"
-    r" ?(?:(?:both|the|an?|options?|choices?|answers?) )?[\"'(\[]{0,2}"
+    r" ?(?:(?:both|the|an?|options?|choices?|answers?|el|la|los|las|le|les|der|die|das|den|il|lo"
+    r"|het) )?[\"'(\[]{0,2}"
 )
 OPEN = re.compile(
     r"\b(?:whether|(?:so|neither|nor) (?:is|are|was|were|does|do|can|could|might|may|would|has)"
@@ -118,6 +120,7 @@ OF_CASE = re.compile(
 )
 CLAUSE_ENDS = re.compile(
     rf"{_MORE}(?:\Z|[.,;:!)。，]|\s?[—–]|\s-\s|\n| ?\("
+    r"| \d[\d.,]{0,5} ?(?:mg|g|mcg|μg|ml|iu|units)\b"
     r"| (?:from the list|rather than|because|since|as"
     r"|and|but|which|who|where|over|than|instead|best|first|here|alone|most|more|very well"
     r"|perfectly"
@@ -132,7 +135,8 @@ PREDICATE = re.compile(
 FITS = re.compile(
     rf"{_MORE}(?:,| \([^)]{{1,40}}\))? ?(?:(?:then|which|here|alone|clearly|therefore|thus|however"
     r"|additionally|instead|also|best|is what|it is|it must be|it has to be)\b[ ,]{0,2}){0,2}"
-    r"(?:best )?(?:fits?|explains?|accounts? for|matches|applies\b(?! to| in| when| only)"
+    rf"(?:best )?(?:fits?|explains?|accounts? for|matches|{_BEATS}"
+    r"|applies\b(?! to| in| when| only)"
     r"|corresponds|wins|stands out|clinches"
     r"|covers (?:all|both|every\w*|each|the (?:whole|entire))|is (?:thus |therefore |then "
     r"|clearly |the |what |typical|classic|left|responsible"
@@ -188,7 +192,7 @@ _BARE = (
 DENIED_BEFORE = re.compile(
     r"(?:\b(?:not|never|neither|nor|no|than|over|ahead of|before|unlike|against|without|except"
     r"|instead of"
-    r"|rather than"
+    rf"|rather than|{_BEATS}"
     r"|opposed to|compared (?:with|to)|exclud(?:es?|ed|ing)|rul(?:es?|ed|ing) out|eliminat(?:es?"
     r"|ed|ing)|cross(?:es|ed|ing)? out|discard\w*|dismiss\w*|reject\w*|strik(?:e|es|ing)(?: out)?"
     r"|away from|(?:distinguish|differ|separat|tell|sets?|switch)\w*[^.]{0,30} from|confused with"

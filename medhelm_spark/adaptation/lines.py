@@ -4,6 +4,7 @@ import re
 
 from medhelm_spark.adaptation import answer_patterns as patterns
 from medhelm_spark.adaptation.mentions import (
+    are_subjects,
     is_discussed,
     is_text,
     mentions,
@@ -147,8 +148,7 @@ def _is_in_list(reply: Reply, begin: int) -> bool:
 def first_line(reply: Reply) -> NamedOption | None:
     """The option that the text begins with, unless a discussion of the options begins there."""
     named = reply.named_at(0)
-    is_led = not reply.options.labels or patterns.CLOSING_LINE.match(reply.low)
-    if named is None and is_led:
+    if named is None and (not reply.options.labels or patterns.CLOSING_LINE.match(reply.low)):
         return _after_lead(reply)
     if named is None or _is_no_answer(reply, named):
         return None
@@ -189,6 +189,7 @@ def _is_no_answer(reply: Reply, named: NamedOption) -> bool:
         or reply.low[named.end : named.end + 2].lstrip().startswith("|")  # a row of a table
         or _begins_list(reply, named)
         or _goes_through(reply, named)
+        or are_subjects(reply, named)
         or (reply.is_cut and patterns.TURN_NEXT.match(reply.low, named.end))
     )
 

@@ -30,7 +30,7 @@ _DISCUSSED = re.compile(
     r"[\"')\]]{0,4} (?!because|since|i (?:think|guess|believe|suppose)\b)[^\W\d]"
 )
 
-_LONGEST_ARTICLE = 4
+_LONGEST_ARTICLE, _FEWEST_SUBJECTS = 4, 3
 _WORDS = frozenset({"yes", "no", "maybe", "true", "false"})
 
 
@@ -52,6 +52,13 @@ def is_discussed(reply: Reply, named: NamedOption) -> bool:
         return True
     is_heading = patterns.HEADING.match(reply.low, named.end) and not is_text_alone
     return bool(is_heading) and reply.text[-1:].isalnum()
+
+
+def are_subjects(reply: Reply, named: NamedOption) -> bool:
+    """Whether lines begin with the texts of three options or more, the first of them with this."""
+    if "\n" not in reply.low or not is_text(reply, named):
+        return False
+    return len({one.result for one in reply.line_starts if is_text(reply, one)}) >= _FEWEST_SUBJECTS
 
 
 def with_own_label(reply: Reply, named: NamedOption) -> NamedOption:
@@ -142,15 +149,18 @@ def texts_in(reply: Reply, end: int) -> list[NamedOption]:
 def _without_denied_lists(
     reply: Reply, found: list[tuple[NamedOption, bool, str | None]]
 ) -> Iterator[tuple[NamedOption, str | None]]:
-    """The mentions; without those that a denied one begins a list of ("avoid A, B and C")."""
+    """The mentions; without those of a list that begins with a denied or discussed one.
+
+    "Avoid A, B and C", "in adults, A and B thin the blood".
+    """
     at = 0
     while at < len(found):
         stop, is_joined = at + 1, False
         while stop < len(found) and (joint := _joint(reply, found[stop - 1][0], found[stop][0])):
             is_joined = is_joined or joint["and"] is not None
             stop += 1
-        is_denied = found[at][1] and is_joined
-        for mention, _, result in found[at : at + 1] if is_denied else found[at:stop]:
+        is_out = is_joined and (found[at][1] or found[at][2] is None)
+        for mention, _, result in found[at : at + 1] if is_out else found[at:stop]:
             yield mention, result
         at = stop
 

@@ -14,6 +14,7 @@ from medhelm_spark.adaptation.spelling import (
     key,
     marked,
     mended,
+    names_of,
     other_forms,
     plainer,
     words_of,
@@ -157,12 +158,13 @@ class Options:
 
     @cached_property
     def _other_forms(self) -> tuple[tuple[str, str], ...]:
-        """Shorter forms and other numerals; none that a label and another word may be."""
-        return tuple(
+        """Shorter forms, other numerals and names; none that a label and another word may be."""
+        forms = (
             (other, text)
             for other, text in self._spelled(other_forms)
             if other[1:2] != "." or other[:1].upper() not in self.labels
         )
+        return (*forms, *names_of(self._words))
 
     @cached_property
     def _marked(self) -> tuple[tuple[str, str], ...]:

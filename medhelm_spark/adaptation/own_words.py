@@ -1,7 +1,9 @@
 """An option in a reply's own words: "lower UTI" for "urinary infection of the lower tract".
 
 A sentence or its conclusion names the only option all of whose words it has, in whatever form and
-order, or the longest of those. Nothing is read where it denies something.
+order, or the longest of those; else the one of which it has two words and half of them at least,
+and of all others fewer of these and none else. Nothing is read where it denies something that the
+option does not deny.
 """
 
 import re
@@ -9,9 +11,14 @@ from collections.abc import Iterator
 
 from medhelm_spark.adaptation.conclusion_patterns import LABEL, WORD_NEXT, is_part_of_name
 from medhelm_spark.adaptation.reply import Reply
+from medhelm_spark.adaptation.spelling import american
+from medhelm_spark.adaptation.telling import OPPOSITES
 
-_LONGEST, _MOST_WORDS, _FEW = 400, 26, 7
-"""Characters of a text, words of a clause, and words of a clause that may state one word."""
+_LONGEST, _SHORT, _MOST_WORDS, _FEW = 400, 160, 26, 7
+"""Characters of a text, and of one that may only have most words of an option; words of a clause,
+and words of a clause that may state one word."""
+_FEWEST = 2
+"""Words of an option of which not all are there."""
 _ENOUGH = 3
 """Words of an option after which words of other options beside them do not matter."""
 _WORD = re.compile(r"[^\W_]+(?:'s)?")
@@ -33,7 +40,7 @@ _SMALL = frozenset(
 )  # fmt: skip
 _ENDING = re.compile(
     r"|e|es|s|ed|d|ing|ion|ions|ation|ations|ic|ics|al|ial|ar|y|ies|ous|a|um|us|is|or|ly|ment|ative"
-    r"|ive|ory|ia|e's|'s|n|en|er|t"
+    r"|ive|ory|ia|ary|ance|ence|e's|'s|n|en|er|t"
 )
 _ARROWS = {"↑": " increased ", "↓": " decreased ", "⬆": " increased ", "⬇": " decreased "}
 _SHORTEST = 4
@@ -47,11 +54,13 @@ def in_own_words(reply: Reply) -> str | None:
         return None
     if reply.asks.for_worst or reply.options.are_labels or not reply.options.shown:
         return None
+    if _is_named(reply):
+        return None
     for clause in _clauses(reply.low):
         words = _words(clause)
-        if words and len(words) <= _MOST_WORDS and not _DENIES.search(clause):
-            result = _said(words, reply, is_drawn=drawn is not None)
-            if result and not _is_named(reply):
+        if words and len(words) <= _MOST_WORDS:
+            denied = {*_DENIES.findall(clause)}
+            if result := _said(words, denied, reply, is_drawn=drawn is not None):
                 return result
     return None
 
@@ -83,11 +92,38 @@ def _clauses(low: str) -> Iterator[str]:
 def _words(text: str) -> list[str]:
     for arrow, word in _ARROWS.items():
         text = text.replace(arrow, word)
-    return [word for word in _WORD.findall(text) if word not in _SMALL]
+    return [word for word in _WORD.findall(american(text)) if word not in _SMALL]
 
 
-def _said(words: list[str], reply: Reply, *, is_drawn: bool) -> str | None:
-    """The only option all of whose words are there, or the longest one of those."""
+def _said(words: list[str], denied: set[str], reply: Reply, *, is_drawn: bool) -> str | None:
+    """The only option all of whose words are there, or the longest one, or the one of most words.
+
+    What the words deny, the option must deny too.
+    """
+    options = reply.options.longest_first
+    result = _of_all_words(words, reply, is_drawn=is_drawn)
+    result = result or (_of_most_words(words, reply) if len(reply.low) <= _SHORT else None)
+    own = next((text for text, of in options if of == result), "")
+    return result if denied == {*_DENIES.findall(own)} else None
+
+
+def _of_most_words(words: list[str], reply: Reply) -> str | None:
+    """The option of which most words are there, where of each other one fewer of these are."""
+    found = []
+    for text, result in reply.options.longest_first:
+        places = (_place(word, words) for word in _words(text))
+        found.append((frozenset(at for at in places if at is not None), result, {*_words(text)}))
+    most, result, own = max(found, key=lambda option: len(option[0]))
+    is_enough = len(most) >= _FEWEST and 2 * len(most) >= len(own)
+    if not is_enough or not all(places < most for places, of, _ in found if of != result):
+        return None
+    is_other = any(
+        OPPOSITES.get(word) in words or (word.isdigit() and word not in words) for word in own
+    )
+    return None if is_other else result
+
+
+def _of_all_words(words: list[str], reply: Reply, *, is_drawn: bool) -> str | None:
     texts = [(_words(text), result) for text, result in reply.options.longest_first]
     common = set.intersection(*(set(own) for own, _ in texts)) if texts else set()
     held: dict[str, frozenset[int]] = {}

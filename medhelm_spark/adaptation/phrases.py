@@ -19,12 +19,16 @@ _SUBJECT = (
     r"(?:'s| is| are| was| were| remains?| seems?| appears?| looks?)"
     r"(?: (?:to be|still|currently|largely|rather|somewhat|therefore|thus|as yet))? )"
 )
+_MOSTLY = (
+    r"(?:generally(?: speaking)?|usually|typically|mostly|broadly|normally|in (?:general|principle"
+    r"|most cases)|for the most part|as a rule),? "
+)
 _STOP = r"[\"')\]]{0,3}(?:\Z|\s?[.,;:!\n。]|\s[–—-]|\s(?:because|since)\b)"
 _NO = (
     rf"(?:(?:{_HEDGE}|of course|perhaps|sadly|unfortunately),? )?not(?: really| at all)?"
     r"|(?:i'm|i am) afraid not|(?:quite|on|just) the (?:contrary|opposite|reverse)|far from it"
     r"|no chance"
-    rf"|{_HEDGE} no|not (?:very |so |at all )?likely"
+    rf"|(?:{_HEDGE}|{_MOSTLY}) ?no|not (?:very |so |at all )?likely"
     rf"|{_SUBJECT}?not (?:indicated|needed|required|necessary|warranted)(?: here)?"
     rf"|(?:very |highly |quite |rather |most |{_SUBJECT}){{0,2}}unlikely"
     r"|(?:i|we) (?:do not|don't|would not|wouldn't) (?:think|believe|say) so|by no means"
@@ -39,7 +43,7 @@ _YES = (
     rf"(?:(?:i|we) (?:do )?(?:think|believe|would say)|{_WHO} (?:seems|appears|looks)"
     r"|apparently|seems|looks|appears) (?:so|like it|that way)"
     rf"|(?:very |highly |quite |most |{_SUBJECT}){{0,2}}likely|(?:yes,? )?indeed|yep|yeah|yup|yea"
-    rf"|affirmative|{_HEDGE}|of course|{_WHO} (?:{_HEDGE} )?{_DOES}(?: (?:indeed|so))?"
+    rf"|affirmative|{_MOSTLY}yes|{_HEDGE}|of course|{_WHO} (?:{_HEDGE} )?{_DOES}(?: (?:indeed|so))?"
     r"|y(?=\W{0,3}\Z)"
 )
 _UNSURE = (

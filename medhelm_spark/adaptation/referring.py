@@ -10,7 +10,9 @@ from medhelm_spark.adaptation.conclusion_patterns import LABEL
 from medhelm_spark.adaptation.named_groups import Sentence, groups, sentences
 from medhelm_spark.adaptation.naming import NamedOption
 from medhelm_spark.adaptation.reply import Reply
-from medhelm_spark.adaptation.stance_words import PLACES
+from medhelm_spark.adaptation.stance_words import NEGATES, PLACES
+from medhelm_spark.adaptation.telling import asked_stems, parts, stem
+from medhelm_spark.adaptation.words import RIGHT
 
 _LONGEST, _CLOSING = 4_000, 240
 """Characters of a text that is looked at, and of its end that may point back."""
@@ -53,11 +55,36 @@ _OPPOSITE = re.compile(
     r"|\b(?:es|é|è) (?:justo |exatamente |esattamente )?(?:lo contrario|o contr[aá]rio"
     r"|il contrario)[.!]?\Z"
 )
-_HINT = re.compile(
-    r"first|latter|former|second|third|fourth|last|initial|origin|top|highest|lowest|oppos|revers"
-    r"|contra|other|gegenteil|invers|number|no\.|item|line|point|entry|erst|premi|prim|eerst|pierw"
-    r"|först"
+_VERDICT = re.compile(
+    r"(?:\b(?:making|(?:which|that|this|what) makes) it"
+    r"|\b(?:so|hence|thus|therefore|consequently),? (?:it|this|that)(?:'s| is)"
+    r"|\bwi[eę]c to jest|\b(?:also|daher|somit) ist (?:das|dies|es)|\bc'est donc"
+    r"|\b(?:por lo tanto|portanto|quindi|por eso),? (?:es|é|è))"
+    rf" (?:the |our |my |die |la |a )?(?:{RIGHT} )?(?:answer|choice|option|exception|odpowied[zź]"
+    r"|antwort|r[eé]ponse|respuesta|resposta|risposta|one (?:that|which) (?P<asked>[^.;!?]{3,60}))"
+    r"[.!]?\Z"
 )
+_REMAINING = re.compile(
+    r"\bthe (?:only )?remaining (?:one|option|choice|answer|drug|test)\b"
+    r"(?![^.;!?]*\b(?:not|never|less|wrong|unlikely|also|incorrect|or)\b|[^.;!?]*n't\b)"
+)
+_ONLY_PLACE = re.compile(
+    r"\bonly the (?P<place>first|second|third|fourth|last)(?: one| option)?"
+    r" (?:remains|is left|fits|survives|is suitable|does|is)(?=[.!,])"
+)
+_MIDDLE = re.compile(
+    r"\b(?:so|hence|thus|therefore|leaves),? the middle (?:category|class|option|one|label|level"
+    r"|grade)\b(?![^.;!?]*\b(?:not|or)\b)"
+)
+_HINTS = (
+    "first", "latter", "former", "second", "third", "fourth", "last", "initial", "origin", "top",
+    "highest", "lowest", "oppos", "revers", "contra", "other", "gegenteil", "invers", "number",
+    "no.", "item", "line", "point", "entry", "erst", "premi", "prim", "eerst", "pierw", "först",
+    "makes it", "making it", "it is the", "it's the", "this is the", "that is the", "that's the",
+    "remaining", "the middle", "to jest", "ist das", "ist dies", "ist es", "c'est donc", "por lo",
+    "portanto", "quindi", "por eso",
+)  # fmt: skip
+"""What the end of a text that points back has, which is looked for first."""
 _ITEM = re.compile(r"^ ?(?P<number>\d{1,2})[.)] ?[^\n]{1,200}$", re.MULTILINE)
 _MATCHING = re.compile(
     r"\b(?:matching|correct|right|best|chosen|answer|final) ?(?:number|no\.?|item|line|point"
@@ -68,10 +95,13 @@ _MATCHING = re.compile(
 def referred(reply: Reply) -> NamedOption | None:
     """The option that the last sentences point back to; a result of None where that is open."""
     options = reply.options
-    if reply.is_cut or not options.labels or options.are_numbers or len(reply.low) > _LONGEST:
+    if reply.is_cut or options.are_numbers or len(reply.low) > _LONGEST:
+        return None
+    if not options.labels and {"yes", "no"} & options.texts.keys():
         return None
     begin = max(0, len(reply.low) - _CLOSING)
-    if not _HINT.search(reply.low, begin):
+    end = reply.low[begin:]
+    if not any(hint in end for hint in _HINTS):
         return None
     for pattern, resolve in _WAYS:
         match = pattern.search(reply.low, begin)
@@ -117,7 +147,7 @@ def _of_pair(reply: Reply, match: re.Match[str]) -> str | None:
 def _numbered(reply: Reply, match: re.Match[str]) -> str | None:
     """The option in that place, where the text does not name others in another order."""
     at = PLACES[match["place"]]
-    results = [*reply.options.labels.values()]
+    results = _everything(reply)
     named = _named_before(reply, match.start())
     if not -len(results) <= at < len(results):
         return None
@@ -137,10 +167,41 @@ def _of_ranking(reply: Reply, match: re.Match[str]) -> str | None:
 
 def _other_of_two(reply: Reply, match: re.Match[str]) -> str | None:
     """The other one of two options, where the text names one alone."""
-    results = {*reply.options.labels.values()}
+    results = {*_everything(reply)}
     named = _named_before(reply, match.start())
     left = results - {*named[-1:]}
     return left.pop() if len(left) == len(named) == 1 else None
+
+
+def _judged(reply: Reply, match: re.Match[str]) -> str | None:
+    """The only option that the sentence of the verdict names, or else the one before it."""
+    asked = asked_stems(reply.asks.question)
+    if match["asked"] and not {stem(word) for word in parts(match["asked"])} <= asked:
+        return None
+    for sentence in reversed([it for it in sentences(reply) if it.start < match.start()][-_NEAR:]):
+        part = Sentence(sentence.start, min(sentence.end, match.start()), is_asked=False)
+        if named := [one.result for group in groups(reply, part) for one in group]:
+            return _only(named)
+    return None
+
+
+def _remaining(reply: Reply, match: re.Match[str]) -> str | None:
+    """The only option that the text does not name before, where it denies something before."""
+    named = {*_named_before(reply, match.start())}
+    left = {*_everything(reply)} - named
+    is_left = len(left) == 1 and len(named) > 1 and NEGATES.search(reply.low, 0, match.start())
+    return left.pop() if is_left else None
+
+
+def _middle(reply: Reply, match: re.Match[str]) -> str | None:
+    results = _everything(reply)
+    is_odd = len(results) % 2 == 1
+    return results[len(results) // 2] if is_odd and match else None
+
+
+def _everything(reply: Reply) -> list[str]:
+    """The results of all options, in their order."""
+    return [*dict.fromkeys((reply.options.labels or reply.options.texts).values())]
 
 
 def _of_item(reply: Reply, match: re.Match[str]) -> str | None:
@@ -166,4 +227,8 @@ _WAYS = (
     (_OPPOSITE, _other_of_two),
     (_MATCHING, _of_item),
     (_NUMBERED, _numbered),
+    (_ONLY_PLACE, _numbered),
+    (_VERDICT, _judged),
+    (_REMAINING, _remaining),
+    (_MIDDLE, _middle),
 )

@@ -23,8 +23,8 @@ _REFUTED = re.compile(
     rf"|ser[ií]a|serait)\s?)?(?:(?:{any_of('wrong')})\b|n't|不正确|错误|(?:सही )?नहीं|गलत|ग़लत)",
 )
 _ABSENT = re.compile(
-    rf"\b(?:{any_of('absent')})(?:[ \"'(]{{1,4}}(?!(?:{patterns.AND}|to"
-    rf"|but)\b)[\w'-]+){{0,2}}?[ \"'(]{{1,4}}\Z"
+    rf"\b(?:{any_of('absent')})(?:[ \"'(]{{1,4}}(?!(?:{patterns.AND}|to|is|are|was"
+    rf"|were|means|but)\b)[\w'-]+){{0,2}}?[ \"'(]{{1,4}}\Z"
 )
 _ASKS_FOR_EXCEPTION = re.compile(
     r"\bexcept(?:ion)?\b|\bodd one\b|\b(?:not|n't) belong\b|\b(?:sauf|excepto|exceto|tranne|eccetto"
@@ -83,7 +83,7 @@ class Reply:
         self.asks = asks or Asks()
 
     @cached_property
-    def _without_negated_texts(self) -> str:
+    def without_negated_texts(self) -> str:
         """The lower-case text, with option texts that contain a negation blanked out."""
         low = self.low
         for text in self.options.negated_texts:
@@ -103,7 +103,7 @@ class Reply:
 
     def is_denied(self, at: int) -> bool:
         """Whether the words before a position deny what follows, option texts aside."""
-        is_denied = _DENIED.search(self._without_negated_texts, max(0, at - _DENIAL), at)
+        is_denied = _DENIED.search(self.without_negated_texts, max(0, at - _DENIAL), at)
         return is_denied is not None or self.is_left_out(at)
 
     def is_left_out(self, at: int) -> bool:
@@ -114,7 +114,7 @@ class Reply:
 
     def is_refuted(self, named: NamedOption) -> bool:
         """Whether the words after an option deny it, or warn of it where no one asks for that."""
-        if _REFUTED.match(self._without_negated_texts, named.end) or self.is_warned_of(named):
+        if _REFUTED.match(self.without_negated_texts, named.end) or self.is_warned_of(named):
             return True
         rest = self.low[named.end : self.sentence_end(named.end)]
         return patterns.NOT_HERE.search(rest) is not None
@@ -123,7 +123,7 @@ class Reply:
         """Whether the words after an option call it harmful, and the question does not ask so."""
         if self.asks.for_worst:
             return False
-        return patterns.HARMFUL.match(self._without_negated_texts, named.end) is not None
+        return patterns.HARMFUL.match(self.without_negated_texts, named.end) is not None
 
     def is_called_worst(self, begin: int, start: int) -> bool:
         """Whether what a statement names is called worst or wrong, and the question asks not so.
@@ -137,7 +137,7 @@ class Reply:
 
     def is_absent(self, at: int) -> bool:
         """Whether the words before a place say that it is not there, or not chosen."""
-        return _ABSENT.search(self._without_negated_texts, max(0, at - _BEFORE), at) is not None
+        return _ABSENT.search(self.without_negated_texts, max(0, at - _BEFORE), at) is not None
 
     @cached_property
     def has_mapping(self) -> bool:

@@ -45,7 +45,7 @@ def _may_go_on(reply: Reply, last: TakenOptions) -> bool:
 def _of(reply: Reply, found: list[TakenOptions]) -> str | None:
     if reply.asks.for_exception and (result := _exception(reply, found)):
         return result
-    if result := _last_choice(reply, found):
+    if result := _last_choice(reply, found) or _other_class(reply, found):
         return result
     return None if reply.asks.for_worst else _left(reply, found)
 
@@ -119,15 +119,40 @@ def _left(reply: Reply, found: list[TakenOptions]) -> str | None:
     return left.pop() if is_said else None
 
 
+def _other_class(reply: Reply, found: list[TakenOptions]) -> str | None:
+    """The class that is left where a text denies all others, and says nothing else of any.
+
+    Classes are shown without labels, and one of them holds; of options with labels none may.
+    """
+    if reply.options.labels or _are_words(reply):
+        return None
+    left = _everything(reply) - {one for it in found for one in it.results}
+    are_denied = all(_is_denied_outright(reply, it) for it in found)
+    is_open = words.UNKNOWN.search(reply.low) or words.OPEN_AFTER.search(reply.low, found[-1].end)
+    return left.pop() if len(left) == 1 and are_denied and not is_open else None
+
+
+def _is_denied_outright(reply: Reply, it: TakenOptions) -> bool:
+    """Whether a class is denied by words before it, or by "is not" right behind it."""
+    begin = reply.sentence_start(it.start)
+    is_denied = words.DENIES_CLASS.search(reply.low[begin : it.start]) or words.IS_NOT.match(
+        reply.low, it.end
+    )
+    return bool(is_denied) and it.stance is Stance.DENIED and len(it.results) == 1
+
+
 def _are_denied_at_once(reply: Reply, found: list[TakenOptions], denied: set[str]) -> bool:
-    """Whether a sentence says of the answer that it is none of these: "it is not A, nor B"."""
+    """Whether the answer is said to be none of these: "it is not A, nor B", "It's not A. It's"."""
+    outright: set[str] = set()
     for sentence in {it.sentence for it in found}:
         own = [it for it in found if it.sentence == sentence]
         results = {one for it in own if it.stance is Stance.DENIED for one in it.results}
         begin = reply.sentence_start(own[0].start)
         if results == denied and words.ANSWER_NOT.search(reply.low, begin, own[0].start):
             return True
-    return False
+        if words.IT_IS_NOT.search(reply.low[begin : own[0].start]):
+            outright |= results
+    return outright == denied
 
 
 def _only(reply: Reply, found: list[TakenOptions]) -> str | None:

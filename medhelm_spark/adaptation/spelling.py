@@ -17,11 +17,29 @@ _STEPS = tuple(
         (r"(?<=[a-z][tb])re(?=s?\b)", "er"),
     )
 )
+_NAMES = {
+    "adrenaline": "epinephrine", "noradrenaline": "norepinephrine", "paracetamol": "acetaminophen",
+    "salbutamol": "albuterol", "pethidine": "meperidine", "lignocaine": "lidocaine",
+    "frusemide": "furosemide", "rifampicin": "rifampin", "ciclosporin": "cyclosporine",
+    "cyclosporin": "cyclosporine", "aciclovir": "acyclovir", "cefalexin": "cephalexin",
+    "amoxycillin": "amoxicillin", "suxamethonium": "succinylcholine", "thiopentone": "thiopental",
+    "isoprenaline": "isoproterenol", "colestyramine": "cholestyramine",
+    "glibenclamide": "glyburide", "colecalciferol": "cholecalciferol",
+}  # fmt: skip
+"""British and international names of drugs, and the American ones."""
 _HINT = re.compile(r"[ao]e|our|is[eai]|yse|sulph|[tb]re")
+_HINT_OR_NAME = re.compile(rf"{_HINT.pattern}|\b(?:{'|'.join(_NAMES)})\b")
 _WORD = re.compile(r"[^\W\d_]{4,40}")
 _LONG_WORD = re.compile(r"(?<![\w'-])[^\W\d_]{6,40}(?![\w'-])")
 _OWNER = re.compile(r"(?<=\w)'s?(?!\w)|(?<=\w)'(?=\w)")
 _NUMERALS = (("1", "i", "one"), ("2", "ii", "two"), ("3", "iii", "three"), ("4", "iv", "four"))
+_NUMBER_WORDS = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve",
+)  # fmt: skip
+_NUMBER_FIRST = re.compile(r"[1-9]\d?(?= [a-z]{3})")
+_PER = re.compile(r"(?<=\w)/(min|h|hour|day|week|month|year)\b")
+_UNITS = {"min": "minute", "h": "hour"}
 _SPECIES = re.compile(r"([a-z])[a-z]{4,} ([a-z]{4,})")
 _COUNTED = re.compile(r"([^\W\d_]{3,} )(i{1,3}|iv|[1-4]|one|two|three|four)")
 _STATED = re.compile(
@@ -37,13 +55,15 @@ _LONGEST, _SHORTEST, _MOST_BLANKS = 120, 4, 5
 
 def american(text: str) -> str:
     """A lower-case text with British spellings as American ones ("anaemia" as "anemia")."""
-    if not _HINT.search(text):
+    if not _HINT_OR_NAME.search(text):
         return text
     return _WORD.sub(lambda match: _american_word(match[0]), text)
 
 
 @lru_cache(maxsize=8192)
 def _american_word(word: str) -> str:
+    if word in _NAMES:
+        return _NAMES[word]
     for pattern, new in _STEPS:
         word = pattern.sub(new, word)
     return word
@@ -64,6 +84,11 @@ def american_where(text: str, low: str, words: frozenset[str]) -> str:
             parts += [text[kept:start], in_case_of(text[start:end], new)]
             kept = end
     return "".join([*parts, text[kept:]]) if parts else text
+
+
+def names_of(words: frozenset[str]) -> tuple[tuple[str, str], ...]:
+    """The names of drugs that have other, American ones among `words`, with these."""
+    return tuple((old, new) for old, new in _NAMES.items() if new in words)
 
 
 def _word_at(low: str, at: int) -> tuple[int, int]:
@@ -157,6 +182,10 @@ def other_forms(text: str) -> Iterator[str]:
     if counted := _COUNTED.fullmatch(text):
         others = next(forms for forms in _NUMERALS if counted[2] in forms)
         yield from (f"{counted[1]}{other}" for other in others if other != counted[2])
+    if (number := _NUMBER_FIRST.match(text)) and int(number[0]) < len(_NUMBER_WORDS):
+        yield f"{_NUMBER_WORDS[int(number[0])]}{text[number.end() :]}"
+    if per := _PER.search(text):
+        yield f"{text[: per.start()]} per {_UNITS.get(per[1], per[1])}{text[per.end() :]}"
     if stated := _STATED.fullmatch(text):
         yield from (f"{stated[1]} {be} {stated[2]}" for be in ("is", "was", "are", "were"))
 

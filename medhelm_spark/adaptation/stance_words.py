@@ -39,9 +39,12 @@ AFFIRMED = re.compile(
     r"|\bcan(?:no|')t be (?:anything|any) (?:but|other than)\b"
 )
 NEGATES = re.compile(
-    r"\b(?:not|never|neither|nor|no|none|nothing|nobody|without|cannot|avoid\w*|against|except\w*"
+    r"\b(?:not|never|neither|nor|no|none|nothing|nobody"
+    r"|without(?! [\w -]{2,30}? (?:is|are|was|were|means|suggests) )"
+    r"|cannot|avoid\w*|against|except\w*"
     r"|exclud\w*|rul(?:e|es|ed|ing) out|eliminat\w*|reject\w*|discard\w*|dismiss\w*|unlike|than"
-    r"|instead of|rather than|beyond|wrong|incorrect|false|disregard|ignor\w+|forget|withh[eo]ld\w*"
+    r"|instead of|rather than|beyond|wrong|incorrect|false|(?:mistake|error) to|disregard"
+    r"|ignor\w+|forget|withh[eo]ld\w*"
     r"|stop\w*|lacks?|absent|remov(?:es?|ed|ing)|(?:leav|tak|knock|cross|cancel|throw)\w* (?:out"
     r"|off)"
     r"|get\w* rid of|disqualif\w+"
@@ -67,6 +70,17 @@ KEPT = re.compile(
 KEPT_AFTER = re.compile(
     r"[^.;:]{0,24}(?:n't|\b(?:cannot|can not|not)) (?:\w+ ){0,2}?(?:ruled out|excluded|dismissed"
     r"|eliminated|rejected|discarded)\b"
+)
+DENIES_CLASS = re.compile(
+    r"(?:n't|\b(?:not|never|cannot|wrong|incorrect|unsafe|mistake|nor)) "
+    r"(?!(?:clearly|certain\w*|necessarily|definite\w*|entirely|obvious\w*|always|sure|only|just)\b)"
+    r"(?:(?!(?:ha(?:s|ve)|show\w*|evidence|signs?|suggest\w*|indicat\w*|support\w*|meet|fulfil\w*"
+    r"|for certain)\b)[\w'-]+ ){0,8}[\"'(]{0,2}\Z"
+)
+IS_NOT = re.compile(r"(?: [\w-]+){0,3}? (?:is|are|was|would be)(?: not\b|n't\b)")
+UNKNOWN = re.compile(
+    r"\b(?:missing|insufficient|information|pending|unclear|uncertain|unknown|not (?:enough|sure"
+    r"|known)|can(?:not|'t| not) be (?:classified|labell?ed) as (?:either|any))\b|\?"
 )
 CROSSED = re.compile(r"[^\n✓✔✅☑]{0,200}[✗✘❌✖]")
 PASSES = re.compile(
@@ -130,7 +144,7 @@ APPROVES = re.compile(
     r"[)\]\"'*]{0,4},?(?: (?:alone|here|on its own|by itself|then|thus|therefore))? (?:(?:is|are"
     r"|would be|should be|must be|seems|remains|stays) (?:\w+ly )?"
     r"(?:(?:the|my|our) (?:one|answer|best|right|correct|choice|only|option|winner|pick|most|way)"
-    r"|best|right|correct"
+    r"|best|right|correct|better (?:suited|choice|option|fit)|more (?:appropriate|suitable)"
     r"|enough|sufficient|adequate|preferred|preferable|indicated|recommended|what|left|mine)\b"
     r"(?! (?:with|in|for|if|when|only|after|during) (?!(?:this|our|her|his|these|such|all|the)\b))"
     r"|should be (?:\w+ )?(?:given|done|used|started|performed|ordered|chosen|added|prescribed"
@@ -195,6 +209,10 @@ ANSWER_NOT = re.compile(
     r"|odpowied[zź])"
     r" [^.;:!?]{0,12}?\b(?:not|neither|nicht|weder|pas|ni|no|n[aã]o|non|n[eé]|niet|noch|inte|varken"
     r"|nie|ani)\b|n't\b"
+)
+IT_IS_NOT = re.compile(
+    r"(?:\A\W*|[.;,\n] )(?:it|this|that|(?:the|my) (?:answer|diagnosis))"
+    r"(?:'s not|(?: is| can)(?: not|n't)| can't| cannot)(?: be)? [\"'(]{0,2}\Z"
 )
 LEFT = re.compile(
     r"\b(?:only (?:the )?(?:\w+ )?(?:one|option|choice|remaining|of|diagnosis)|remaining|leaves?"

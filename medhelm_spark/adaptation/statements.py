@@ -21,7 +21,7 @@ _CONTRAST = re.compile(
     rf"|[,;] (?:it is|it's|es|é|è|c'est|es ist))(?![a-zà-ÿ'])"
 )
 _SUBJECT = re.compile(
-    rf"(?:(?:\A|(?<=\n)|(?<=[.!?;,] )|(?<=[,。;])|\b(?:{patterns.OPTION}|that|but|believe|think"
+    rf"(?:(?:\A|(?<=\n)|(?<=[.!?;,→] )|(?<=[,。;])|\b(?:{patterns.OPTION}|that|but|believe|think"
     rf"|only|que|dass|{any_of('so')}),? )(?:(?:la|el|le|il|die|the|a|o) )?"
     rf"(?:(?:{patterns.OPTION}) )?"
     rf"|选项)(?=[\"'(\[]{{0,4}}[^\W_](?![a-zA-Z0-9_\u00c0-\u052f]))|(?=[(\[][^\W_][)\]])",
@@ -65,6 +65,7 @@ _SOMEBODY = re.compile(
     r"|you(?!(?<=exam, you) would (?:pick|choose|select)\b)|one) (?!should |must )"
     r"(?:[\w-]+ ){0,3}?(?:prefer|favou?r|recommend|might|may|could|would"
     r"|often|tend|commonly|sometimes|mistakenly|say|think|believe|argue|choose|chose|pick|answer)\b"
+    r"|\b(?:almost|nearly) (?:cho\w+|pick\w+|select\w+|went|said|answered|took|opted|marked)\b"
     r"|\b(?:students?|candidates?|colleagues?|readers?|anyone|someone|somebody|whoever|those"
     r"|people)"
     r" (?:who|that)?\b[^.;!?\n]{0,80}\bwould\b"
@@ -103,7 +104,7 @@ OTHER_CASE = re.compile(
     r"|fact|absence of|following)\w|(?:in|for) (?:the|an?) (?:second|third|next|other|different"
     r"|latter|alternative|hypothetical) \w+|another|(?:in|for|with|without|among|during|after"
     r"|before"
-    rf"|when|once|under) (?!{_THIS_CASE})|en |em |chez |bei |nei )"
+    rf"|when|once|under) (?!{_THIS_CASE})|step \d{{1,2}} is |en |em |chez |bei |nei )"
 )
 _SCOPED = re.compile(
     r"[^.;,]{0,40}? (?:only )?(?:(?:when|once|while) |(?:in|for|among|during|under|with) (?!(?:this"
@@ -128,6 +129,7 @@ _OF_COURSE = re.compile(
 _OTHERS_SAY = re.compile(r"\b(?:some|many|others?|most|people|students?) [^.;:!?\n]{0,30}\Z")
 _APOLOGY = re.compile(r"\b(?:sorry|apologies|pardon|mistake|meant?|correction|scratch)\b")
 _LABEL_ENDED = re.compile(r"[\"'(\[]{0,3}\w[\"')\]]{0,3}[.!] ")
+_DASH_NEXT = re.compile(r"[\"')\]]{0,3} [–—-] \w")
 _ARROW_LAST = re.compile(r"(?:<-{1,2}|[←⬅⇐👈])[^\w\n]{0,6}(?:the |my )?(?:\w{1,12} )?\Z")
 
 
@@ -301,8 +303,11 @@ def _corrections(reply: Reply) -> Iterator[Statement]:
                 or (not reply.options.labels and patterns.HEADING.match(reply.low, named.end))
                 or pattern is _CONTRAST
                 or (
-                    _APOLOGY.search(match[0])  # "sorry, B. Heparin acts at once"
-                    and _LABEL_ENDED.match(reply.low, named.start)
+                    _APOLOGY.search(match[0])  # "sorry, B. Heparin acts at once", "I meant B – it"
+                    and (
+                        _LABEL_ENDED.match(reply.low, named.start)
+                        or _DASH_NEXT.match(reply.low, named.end)
+                    )
                 )
                 or _BETTER_NEXT.match(reply.low, named.end)
                 or _OF_COURSE.match(reply.low, named.end)

@@ -37,12 +37,21 @@ _COMMON = frozenset(
     }
 )  # fmt: skip
 _JOINS = re.compile(
-    r"[,;+/&]|\b(?:and|or|with|plus|not?|non|never|without|except|either|both|followed|then)\b"
+    r"[,;+/&]|\b(?:and|with|plus|not?|non|never|without|except|either|both|followed|then)\b"
 )
 _OPTION_LINE = re.compile(r"[ \t]*\(?\w[.):]\)? ")
 _OF_A = re.compile(r" of an? ")
 _SIGN_BEFORE = re.compile(r"(?<!\w)(\d{1,2}|[b-h]|i{1,3}|iv) \Z")
 _SIGN_AFTER = re.compile(r" (\d{1,2}|[a-h]|i{1,3}|iv)(?![\w.'-])")
+_PAIRS = (
+    ("left", "right"), ("increased", "decreased"), ("increase", "decrease"), ("high", "low"),
+    ("higher", "lower"), ("upper", "lower"), ("superior", "inferior"), ("anterior", "posterior"),
+    ("medial", "lateral"), ("proximal", "distal"), ("acute", "chronic"), ("oral", "intravenous"),
+    ("before", "after"), ("early", "late"), ("start", "stop"), ("elevated", "reduced"),
+    ("sensory", "motor"), ("primary", "secondary"), ("positive", "negative"),
+)  # fmt: skip
+OPPOSITES = {**dict(_PAIRS), **{other: one for one, other in _PAIRS}}
+"""Words by the word with which one thing becomes another: "left" and "right"."""
 _SHORTEST_STEM, _SHORTEST_SHORT, _LEAST_CUT = 4, 4, 3
 _MOST_WORDS = 8
 
@@ -135,6 +144,8 @@ def _is_own(low: str, start: int, end: int, option: str) -> bool:
         or _OF_A.match(low, end)
         or "non-" in low[max(0, start - 24) : start]
     ):
+        return False
+    if {*parts(low[max(0, start - 24) : start])} & {OPPOSITES.get(word) for word in parts(option)}:
         return False
     beside = (_SIGN_BEFORE.search(low, max(0, start - 8), start), _SIGN_AFTER.match(low, end))
     return all(match is None or match[1] in option.split() for match in beside)

@@ -11,15 +11,16 @@ import re
 from collections.abc import Callable, Iterator
 
 from medhelm_spark.adaptation import answer_patterns as patterns
+from medhelm_spark.adaptation.echoes import yes_or_no
 from medhelm_spark.adaptation.mentions import is_alone, texts_in
 from medhelm_spark.adaptation.naming import NamedOption, listed_at
 from medhelm_spark.adaptation.other_words import in_other_words
 from medhelm_spark.adaptation.phrases import said
 from medhelm_spark.adaptation.plain_text import plain
+from medhelm_spark.adaptation.ranked import ranked, weighed
 from medhelm_spark.adaptation.reply import Reply
 from medhelm_spark.adaptation.stance_words import PLACES
 from medhelm_spark.adaptation.statements import Certainty, certainty_of, subjects
-from medhelm_spark.adaptation.telling import asked_stems, stem
 from medhelm_spark.adaptation.words import any_of
 
 _DRAWN = re.compile(rf"\b(?:{any_of('so')})\b,? (?!far\b|that\b)(?=[^.!?\n]{{2,120}}[.!]?\Z)")
@@ -46,18 +47,6 @@ _LOOSE_LABEL_NEXT = re.compile(
     r"|aka|ie|=)"
     r" (?:option |answer |letter )?\(?(?P<last>[a-z])\)?[.!]?\Z"
 )
-_THERE_IS = re.compile(
-    r"\W{0,4}there (?:is|are|was|were) (?:(?:currently|clearly|really|still|indeed) )?"
-    r"(?:(?P<no>no|not an?y?)|an?|some|clear|good|strong) (?:[\w-]+ ){0,2}?"
-    r"(?P<noun>need|role|place|reason|evidence|difference|association|benefit|link|relation\w*"
-    r"|effect"
-    r"|correlation|advantage|indication|risk|impact|influence|increase|decrease|connection)\b"
-)
-_WEIGHT = re.compile(
-    r"(?<![\w'-])\(?(?P<label>[A-J])\)?[ :=(–-]{1,4}(?:about "
-    r"|~ ?)?(?P<weight>\d{1,3}(?:\.\d{1,3})?) ?%"
-)
-_FEWEST_WEIGHTS = 3
 _NUMBER = "first|second|third|fourth|fifth|last|1st|2nd|3rd|4th|5th"
 _ORDINAL = re.compile(
     rf"(?:\b(?P<before>{_NUMBER}) (?:option|answer|alternative|one|(?<!first )choice"
@@ -163,7 +152,7 @@ def weakest_evidence(
     if ("**" in marked or "__" in marked) and (result := _in_bold(reply, marked)):
         return result
     for reader in (
-        () if is_long else (_weighed, _only_left, _only_such, _to_be_given, _closing, _drawn)
+        () if is_long else (weighed, ranked, _only_left, _only_such, _to_be_given, _closing, _drawn)
     ):
         if result := reader(reply):
             return result
@@ -241,20 +230,12 @@ def _loose_label(reply: Reply) -> str | None:
 
 def _in_words(reply: Reply) -> str | None:
     words = _WORDS & reply.options.texts.keys()
-    word = said(reply.low, words) or _echoed(reply) if len(words) > 1 else None
+    word = said(reply.low, words) or yes_or_no(reply) if len(words) > 1 else None
     bracketed = _BRACKETED_WORD.search(reply.low)
     if word is None and bracketed and bracketed[1] in words:
         word = bracketed[1]
     is_listed = word and not (word == "maybe" and word in reply.options.added)
     return reply.options.texts[word] if word and is_listed else None
-
-
-def _echoed(reply: Reply) -> str | None:
-    """Yes or no to "Is there a role?" by "There is no role", with the question's own noun."""
-    echo = _THERE_IS.match(reply.low)
-    if echo is None or stem(echo["noun"]) not in asked_stems(reply.asks.question):
-        return None
-    return "no" if echo["no"] else "yes"
 
 
 def _by_number(reply: Reply) -> str | None:
@@ -319,21 +300,6 @@ def _says_more(rest: str) -> bool:
     return ":" in rest or len(rest.split()) > _MOST_ADDED
 
 
-def _weighed(reply: Reply) -> str | None:
-    """The option with the highest of the percentages that stand beside three labels or more."""
-    found = {match["label"]: float(match["weight"]) for match in _WEIGHT.finditer(reply.text)}
-    are_shares = any("%" in text for text in reply.options.shown.values())
-    if (
-        are_shares
-        or len(found) < _FEWEST_WEIGHTS
-        or not found.keys() <= reply.options.labels.keys()
-    ):
-        return None
-    highest = max(found.values())
-    best = [label for label, weight in found.items() if weight == highest]
-    return reply.options.labels[best[0]] if len(best) == 1 and not reply.asks.for_worst else None
-
-
 def _only_left(reply: Reply) -> str | None:
     """The option that is left where all others are denied at once ("none of A, B or D").
 
@@ -348,7 +314,7 @@ def _only_left(reply: Reply) -> str | None:
     results = set(options.labels.values()) or set(options.texts.values())
     others = len(results) - 1
     denied: set[str | None] = set()
-    for match in _DENIES.finditer(reply.low):
+    for match in _DENIES.finditer(reply.without_negated_texts):
         listed = listed_at(reply.text, reply.low, match.end(), options)
         if listed and not _BETWEEN_DENIAL.fullmatch(reply.low, match.end(), listed[0].start):
             continue
@@ -433,4 +399,4 @@ def _closing(reply: Reply) -> str | None:
     named = texts_in(reply, len(reply.low))
     if len(named) != 1 or not _LINKED.search(reply.low, start, named[0].start):
         return None
-    return named[0].result if _is_firm(reply, start, named[0]) else None
+    return named[0].result if _is_firm(reply, named[0].start, named[0]) else None

@@ -71,7 +71,7 @@ _ENGLISH = _Words(
     worst=r"wrong|incorrect|false|worst|poorest|inappropriate|contraindicated|(?:most|more) "
     r"(?:dangerous|harmful|inappropriate)|least(?: (?:appropriate|likely|suitable|probable"
     r"|plausible|accurate|indicated|effective|useful|preferred|safe|consistent|correct))?",
-    absent=r"no|no (?:[\w-]+ ){0,4}?(?:of|for|to suggest|suggesting|suggestive of)|without"
+    absent=r"no|nothing|no (?:[\w-]+ ){0,4}?(?:of|for|to suggest|suggesting|suggestive of)|without"
     r"|(?:negative|tested) for|(?:free|absence|lack) of|free from|lacks|stop|hold|withhold"
     r"|discontinu(?:e|ing)|cease|already (?:\w+ )?(?:takes|taking|on|receives|receiving|uses)|(?:he"
     r"|she|patient|they) (?:currently )?(?:is on|was on|takes|took|has taken)|(?:switch|chang"
