@@ -34,19 +34,20 @@ def open_file(path: Path) -> BinaryIO:
     return os.fdopen(descriptor, "rb")
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file as UTF-8: whole, or not at all and the file of before stays.
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file, text as UTF-8: whole, or not at all and the file of before stays.
 
     Raises:
         OSError: its folder is not there, cannot be written or is full.
     """
+    data = content.encode() if isinstance(content, str) else content
     path = path.resolve()  # what a link leads to is replaced, not the link
     if path.exists() and not path.is_file():  # a pipe or /dev/stdout gives nothing to replace
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(data)
         return
     beside = path.with_name(f".{path.name}-{os.getpid()}")
     try:
-        beside.write_text(text, encoding="utf-8")
+        beside.write_bytes(data)
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)

@@ -181,9 +181,10 @@ def form(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "--format",
-        choices=("table", "json", "csv", "md", "html"),
+        choices=("table", "json", "csv", "md", "html", "xlsx"),
         default="table",
-        help="the form of what is shown (default: %(default)s)",
+        help="the form of what is shown; xlsx, a sheet for each table, needs --output-file "
+        "(default: %(default)s)",
     )
     add("--output-file", type=Path, metavar="FILE", help="write it there instead of printing it")
 

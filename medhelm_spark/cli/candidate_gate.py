@@ -7,7 +7,7 @@ from pathlib import Path
 from medhelm_spark.cli.commands import compare as compare_models, evaluation
 from medhelm_spark.cli.exit_codes import INCONCLUSIVE, NO_GO
 from medhelm_spark.cli.options import suite_name
-from medhelm_spark.cli.printing import write_out
+from medhelm_spark.cli.printing import write_out, write_result
 from medhelm_spark.errors import ConfigError
 
 CODES: Mapping[str, int] = {"GO": 0, "NO-GO": NO_GO, "INCONCLUSIVE": INCONCLUSIVE}
@@ -40,7 +40,7 @@ def _gate(args: Namespace) -> int:
     )
     if args.junit:
         write_out(made.junit(), args.junit, command=args.name)
-    write_out(made.render(args.format), args.output_file, command=args.name)
+    write_result(made, args)
     return CODES[made.verdict]
 
 
@@ -51,7 +51,7 @@ def _flips(args: Namespace) -> int:
     shown = evaluation(args).candidate_gate.flips(
         *args.models, suite=args.suite, release=args.release, scenario=args.scenario
     )
-    write_out(shown.render(args.format), args.output_file, command=args.name)
+    write_result(shown, args)
     return 0
 
 

@@ -14,7 +14,7 @@ from medhelm_spark.cli.board_options import ALL, prevalence_of
 from medhelm_spark.cli.dry_run import print_dry_run
 from medhelm_spark.cli.exit_codes import FAILED
 from medhelm_spark.cli.incomplete import exit_code, skipped_code
-from medhelm_spark.cli.printing import write_out
+from medhelm_spark.cli.printing import write_out, write_result
 from medhelm_spark.config.registry import explain, policy_of
 from medhelm_spark.config.settings import Platform
 from medhelm_spark.domain.access import AccessLevel
@@ -174,8 +174,7 @@ def ingest(args: Namespace) -> int:
 def level(args: Namespace) -> int:
     """`level lower`: on record, a lower level of a scenario's newest data. `level list`: all."""
     if args.action == "list":
-        text = evaluation(args).governance.level_changes().render(args.format)
-        write_out(text, args.output_file, command=args.name)
+        write_result(evaluation(args).governance.level_changes(), args)
         return 0
     given = {"--scenario": args.scenario, "--to": args.to, "--reason": args.reason}
     if lacking := [flag for flag, value in given.items() if not (value or "").strip()]:
@@ -265,7 +264,7 @@ def summarize(args: Namespace) -> int:
 
 def leaderboard(args: Namespace) -> int:
     """`leaderboard`: the board of a suite or release, its robustness or all its stats."""
-    write_out(_shown(args).render(args.format), args.output_file, command=args.name)
+    write_result(_shown(args), args)
     return 0
 
 
@@ -299,7 +298,7 @@ def _shown(args: Namespace) -> Result:
 def compare(args: Namespace) -> int:
     """`compare`: models on the same instances, or in each group of patients, printed or written."""
     if args.by:
-        write_out(_by_group(args).render(args.format), args.output_file, command=args.name)
+        write_result(_by_group(args), args)
         return 0
     shown = evaluation(args).compare(
         *args.models,
@@ -309,7 +308,7 @@ def compare(args: Namespace) -> int:
         margin=args.margin,
         prevalence=prevalence_of(args.prevalence),
     )
-    write_out(shown.render(args.format), args.output_file, command=args.name)
+    write_result(shown, args)
     return 0
 
 
@@ -341,8 +340,7 @@ def report(args: Namespace) -> int:
 
 def disclosures(args: Namespace) -> int:
     """`disclosures`: what text was sent where, printed or written."""
-    text = evaluation(args).governance.disclosures().render(args.format)
-    write_out(text, args.output_file, command=args.name)
+    write_result(evaluation(args).governance.disclosures(), args)
     return 0
 
 
@@ -385,7 +383,7 @@ def explain_config(args: Namespace) -> int:
 def models(args: Namespace) -> int:
     """`models`: what is known, and with `--check` whether it answers; FAILED where one does not."""
     known = evaluation(args).models(args.check or (), check=args.check is not None)
-    write_out(known.render(args.format), args.output_file, command=args.name)
+    write_result(known, args)
     return FAILED if known.silent else 0
 
 

@@ -1,11 +1,33 @@
 """What commands print: boards on standard output or in a file, the rest on standard error."""
 
+import json
 import sys
+from argparse import Namespace
 from pathlib import Path
 
 from medhelm_spark.domain.names import printable
+from medhelm_spark.errors import ConfigError
 from medhelm_spark.local_files import write_whole
+from medhelm_spark.render.result import Result
+from medhelm_spark.render.workbook import workbook
 from medhelm_spark.workspace.workspace import say
+
+WORKBOOK = "xlsx"
+"""The form that is no text."""
+
+
+def write_result(result: Result, args: Namespace) -> None:
+    """Print a result in the form that was typed, or write it to the file that was named.
+
+    Raises:
+        ConfigError: a workbook has no file.
+    """
+    if args.format != WORKBOOK:
+        write_out(result.render(args.format), args.output_file, command=args.name)
+        return
+    if args.output_file is None:
+        raise ConfigError(f"--format {WORKBOOK} is a file; name it by --output-file.")
+    _write(args.output_file, workbook(json.loads(result.render("json"))), args.name)
 
 
 def write_out(text: str, path: Path | None = None, *, command: str = "leaderboard") -> None:
@@ -15,6 +37,10 @@ def write_out(text: str, path: Path | None = None, *, command: str = "leaderboar
         sys.stdout.write(shown if shown.endswith("\n") else shown + "\n")
         sys.stdout.flush()
         return
+    _write(path, text, command)
+
+
+def _write(path: Path, content: str | bytes, command: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, text)
+    write_whole(path, content)
     say(f"{command}: wrote {path}")

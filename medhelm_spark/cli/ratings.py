@@ -6,7 +6,7 @@ from pathlib import Path
 
 from medhelm_spark.cli.commands import evaluation
 from medhelm_spark.cli.options import DEFAULT_HOST, DEFAULT_PORT, suite_name
-from medhelm_spark.cli.printing import write_out
+from medhelm_spark.cli.printing import write_out, write_result
 from medhelm_spark.errors import ConfigError
 
 SCALES = ("nominal", "ordinal", "interval", "ratio")
@@ -46,7 +46,7 @@ def _agreement(args: Namespace) -> int:
         epsilon=args.epsilon,
         by_model=args.by_model,
     )
-    write_out(shown.render(args.format), args.output_file, command=args.name)
+    write_result(shown, args)
     return 0
 
 
@@ -74,13 +74,13 @@ def _invitations(args: Namespace) -> int:
         raise ConfigError(f"ratings invitations: {len(args.rater)} raters; allowed: one.")
     rater = args.rater[0] if args.rater else None
     shown = evaluation(args).ratings.invitations(rater=rater, key_file=args.key_file)
-    write_out(shown.render(args.format), args.output_file, command=args.name)
+    write_result(shown, args)
     return 0
 
 
 def _revoke(args: Namespace) -> int:
     _need(args, "invitation")
-    write_out(evaluation(args).ratings.revoke(args.invitation).render(args.format))
+    write_result(evaluation(args).ratings.revoke(args.invitation), args)
     return 0
 
 

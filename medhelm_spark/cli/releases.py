@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from medhelm_spark.cli import options
 from medhelm_spark.cli.commands import evaluation, schema_of, suites_of
 from medhelm_spark.cli.exit_codes import GATED
-from medhelm_spark.cli.printing import write_out
+from medhelm_spark.cli.printing import write_out, write_result
 from medhelm_spark.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -55,28 +55,26 @@ def publish(args: Namespace) -> int:
 
 
 def _list(args: Namespace) -> int:
-    write_out(
-        evaluation(args).releases.list().render(args.format), args.output_file, command=args.name
-    )
+    write_result(evaluation(args).releases.list(), args)
     return 0
 
 
 def _show(args: Namespace) -> int:
     shown = evaluation(args).releases.show(args.release)
-    write_out(shown.render(args.format), args.output_file, command=args.name)
+    write_result(shown, args)
     return 0
 
 
 def _compare(args: Namespace) -> int:
     first, second = args.names
     compared = evaluation(args).releases.compare(first, second)
-    write_out(compared.render(args.format), args.output_file, command=args.name)
+    write_result(compared, args)
     return 0
 
 
 def _gate(args: Namespace) -> int:
     gate = evaluation(args).releases.gate(args.release)
-    write_out(gate.render(args.format), args.output_file, command=args.name)
+    write_result(gate, args)
     return 0 if gate.is_passed else GATED
 
 
@@ -114,7 +112,7 @@ def _shares(args: Namespace) -> int:
         held = here.verify(args.out)
         write_out(f"{args.out}: {held.share} of release {held.release}, as it was made")
     else:
-        write_out(here.list().render(args.format), args.output_file, command=args.name)
+        write_result(here.list(), args)
     return 0
 
 

@@ -14,13 +14,13 @@ def test_a_file_is_whole_or_the_one_of_before(
     path = tmp_path / "board.csv"
     write_whole(path, "first")
 
-    def full(self: Path, text: str, **_: str) -> int:
-        with self.open("w") as stream:
-            stream.write(text[:1])
+    def full(self: Path, data: bytes) -> int:
+        with self.open("wb") as stream:
+            stream.write(data[:1])
         raise OSError(28, "No space left on device", str(self))
 
     with monkeypatch.context() as patched, pytest.raises(OSError, match="No space"):
-        patched.setattr(Path, "write_text", full)
+        patched.setattr(Path, "write_bytes", full)
         write_whole(path, "second")
     assert path.read_text() == "first"
     write_whole(path, "third")
