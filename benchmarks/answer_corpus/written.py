@@ -14,7 +14,9 @@ version 11 before its release, and was then mended by too; `tenth` measured vers
 kinds were mended in version 12. `eleventh` measured version 12 too, with replies that are worded to
 mislead, and its kinds were mended in version 13; `reworded` is of the author of version 13: replies
 of the same kinds, each part measured before it was mended. `twelfth` measured version 13, and its
-kinds were mended in version 14; in one line of it labels and answer were corrected. `unseen` is a set by which nobody mends:
+kinds were mended in version 14; in one line of it labels and answer were corrected. Nobody has
+mended by the texts of `thirteenth`; it was `unseen` until one change in version 14 had been weighed
+by its count. `unseen` is a set by which nobody mends:
 where `unseen.jsonl` is there, its author has seen neither the reader nor the other sets. Whoever
 has read it writes another set first.
 """
