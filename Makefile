@@ -141,6 +141,9 @@ bench-intervals: setup ## Coverage of the intervals and false wins of incomplete
 	$(BIN)/python -m benchmarks.rank_claims > benchmarks/results/rank_claims.md
 	$(BIN)/python -m benchmarks.missing_answers > benchmarks/results/missing_answers.md
 	$(BIN)/python -m benchmarks.corrected_means > benchmarks/results/corrected_means.md
+RATED ?= ../shared/data/human_rated
+meta-evaluation: setup ## How automatic metrics agree with clinicians, from public ratings in the folder RATED (seconds)
+	$(BIN)/python -m benchmarks.meta_evaluation $(RATED) > benchmarks/results/meta_evaluation.md
 bench-slots: setup ## How busy simulated GPUs are, by waves and by slots that pull (minutes)
 	$(BIN)/python -m benchmarks.slot_simulation > benchmarks/results/slot_simulation.md
 bench-boards: setup ## 414,000 results: made, summarised, read as a board, all pairs of models compared (minutes)
