@@ -9,6 +9,7 @@ from medhelm_spark.cli.options import (
     DEFAULT_HOST,
     DEFAULT_PORT,
     at_least_one_or_all,
+    day,
     release_name,
     schema,
     suite_name,
@@ -30,6 +31,21 @@ def which(parser: ArgumentParser) -> None:
         help="a suite (default: the one planned last)",
     )
     source.add_argument("--release", type=release_name, metavar="NAME", help="a release")
+
+
+def disclosures(parser: ArgumentParser) -> None:
+    """Which of the texts that were sent."""
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument(
+        "--suite", type=suite_name, metavar="NAME", help="only of this suite's runs"
+    )
+    source.add_argument(
+        "--release", type=release_name, metavar="NAME", help="only of this release's runs"
+    )
+    add = parser.add_argument
+    add("--benchmark", metavar="NAME", help="only about this scenario")
+    add("--since", type=day, metavar="DAY", help="the first day, as 2026-01-31")
+    add("--until", type=day, metavar="DAY", help="the last day")
 
 
 def answers(parser: ArgumentParser) -> None:

@@ -340,7 +340,14 @@ def report(args: Namespace) -> int:
 
 def disclosures(args: Namespace) -> int:
     """`disclosures`: what text was sent where, printed or written."""
-    write_result(evaluation(args).governance.disclosures(), args)
+    found = evaluation(args).governance.disclosures(
+        suite=args.suite,
+        release=args.release,
+        benchmark=args.benchmark,
+        since=args.since,
+        until=args.until,
+    )
+    write_result(found, args)
     return 0
 
 

@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from medhelm_spark.config.site_folder import DEFAULT_SITE, site_folder
@@ -55,6 +55,14 @@ def _name(kind: str, text: str) -> str:
         return check_name(kind, text)
     except ConfigError as error:
         raise ArgumentTypeError(str(error)) from None
+
+
+def day(text: str) -> date:
+    """A day as it was typed."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no day; allowed: a day as 2026-01-31") from None
 
 
 def lake(parser: ArgumentParser) -> None:

@@ -338,9 +338,13 @@ _COMMANDS: Mapping[str, Command] = {
         group=Group.HAND_ON,
         line="print what text was sent where",
         function=commands.disclosures,
-        about="Say what text was sent where, by level, destination, locality and day.",
-        options=(*_PLACES, board_options.form),
-        examples=("disclosures -o lake", "disclosures --format csv --output-file sent.csv"),
+        about="Print what text was sent where, and about how many patients, by level, destination, "
+        "locality and day.",
+        options=(*_PLACES, board_options.disclosures, board_options.form),
+        examples=(
+            "disclosures -o lake",
+            "disclosures --release 2026-q1 --since 2026-01-01 --format csv --output-file sent.csv",
+        ),
     ),
     "gc": Command(
         group=Group.LAKE,

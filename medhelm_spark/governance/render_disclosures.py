@@ -16,12 +16,17 @@ HEADER = (
     "Run by",
     "Day",
     "Texts",
+    "Patients",
     "Times",
     "Answered",
 )
 COUNTED = (
     "Counted from the results of requests, written by who asked; Times counts each try. A text "
     "that a server did not answer counts: part of it may have arrived."
+)
+PATIENTS = (
+    "Patients: distinct patients that the texts are about, by the card's cluster column, else "
+    "instances; - where that is not known."
 )
 AT_MOST = (
     "A cell that says at most: requests to a server were begun and their results are not in the "
@@ -54,6 +59,7 @@ def render_disclosures(rows: Sequence[Disclosure], output_format: str) -> str:
 def _notes(rows: Sequence[Disclosure]) -> Iterator[str]:
     """What the cells mean, each sentence only where a cell needs it."""
     yield COUNTED
+    yield PATIENTS
     if any(row.is_bound for row in rows):
         yield AT_MOST
     if any(row.lowered_from for row in rows):
@@ -71,6 +77,7 @@ def _cells(row: Disclosure) -> tuple[str, ...]:
         row.run_by,
         row.sent_on,
         _bounded(row.texts, row),
+        f"{row.patients:,}" if row.patients else "-",
         _bounded(row.times, row),
         f"{row.answered:,}",
     )

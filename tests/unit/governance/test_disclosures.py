@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,13 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import FailureKind, RequestResult
 from medhelm_spark.domain.scenario import ScenarioVersion, Verified
 from medhelm_spark.domain.sending import BegunWave
+from medhelm_spark.errors import ConfigError
 from medhelm_spark.governance.disclosures import Disclosure, disclosures_of, lowered_levels
 from medhelm_spark.governance.render_disclosures import AT_MOST, LOWERED
 from medhelm_spark.lake.columnar import encode_batch
 from medhelm_spark.lake.reader import open_reader
+from tests.rewriting import rewritable
+from tests.unit.board.planted import plant
 
 
 def result(request_id: str, day: int = 1, **fields: Any) -> RequestResult:
@@ -96,7 +99,7 @@ def test_what_was_sent_is_counted_by_place_and_day(lake: str) -> None:
 def test_the_command_prints_a_table_and_json(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["disclosures", "-o", lake]) == 0
     shown = capsys.readouterr().out
-    assert "private local this job ward/model 2026-03-01 1 1 1" in " ".join(shown.split())
+    assert "private local this job ward/model 2026-03-01 1 - 1 1" in " ".join(shown.split())
     assert "were not sent and are not here" in shown
     assert AT_MOST not in shown
     assert LOWERED not in shown
@@ -128,7 +131,7 @@ def test_a_wave_that_was_never_committed_is_shown_as_a_bound(
     assert main(["disclosures", "-o", lake]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     place = "gated baa models.example.org:443 vendor/model 2026-03-03"
-    assert f"{place} at most 1,203 at most 1,203 0" in shown
+    assert f"{place} at most 1,203 - at most 1,203 0" in shown
     assert AT_MOST in shown
 
 
@@ -203,3 +206,58 @@ def test_what_rests_on_data_that_was_lowered_on_record_is_known() -> None:
     ]
     levels = dict.fromkeys(("low", "copies"), AccessLevel.PRIVATE)
     assert lowered_levels(versions) == lowered_levels(reversed(versions)) == levels
+
+
+@pytest.fixture(scope="module")
+def clinic(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Requests of two models about three benchmarks, sent on one day."""
+    return planted(tmp_path_factory.mktemp("planted"))
+
+
+def planted(folder: Path) -> str:
+    lake = plant(folder)
+    place = {"destination": "'models.example.org:443'", "locality": "'external'", "attempts": "1"}
+    rewritable(lake / "request_results").update(updates=place)
+    return str(lake)
+
+
+def sent(lake: str, **scope: Any) -> list[dict[str, Any]]:
+    return list(Evaluation(lake, site=None).governance.disclosures(**scope).rows())
+
+
+def test_texts_are_told_apart_by_suite_benchmark_release_and_day(clinic: str) -> None:
+    whole = sent(clinic)
+    day = date.fromisoformat(whole[0]["sent_on"])
+    triage = sent(clinic, suite="s1", benchmark="triage_choice")
+    assert {row["access_level"] for row in triage} == {AccessLevel.PUBLIC}
+    assert 0 < sum(row["texts"] for row in triage) < sum(row["texts"] for row in whole)
+    assert all(0 < row["patients"] <= row["texts"] for row in triage)
+    released = sent(clinic, release="R1")
+    assert 0 < sum(row["texts"] for row in released) <= sum(row["texts"] for row in triage)
+    assert sent(clinic, since=day, until=day) == whole
+    assert sent(clinic, since=day + timedelta(days=1)) == []
+    for wrong in ({"suite": "s9"}, {"benchmark": "triage"}, {"suite": "s1", "release": "R1"}):
+        with pytest.raises(ConfigError):
+            sent(clinic, **wrong)
+    with pytest.raises(ConfigError, match="until is"):
+        sent(clinic, since=day, until=day - timedelta(days=1))
+
+
+def test_patients_are_counted_once(tmp_path: Path) -> None:
+    """Two texts about one patient, and the lake has no more than that."""
+    lake = planted(tmp_path)
+    table = rewritable(tmp_path / "instances")
+    table.update(
+        updates={"cluster_id": "'one patient'"}, predicate="data_version = 'triage_choice-v1'"
+    )
+    rows = sent(lake, benchmark="triage_choice")
+    assert {row["patients"] for row in rows} == {1}
+    assert any(row["texts"] > 1 for row in rows)
+
+
+def test_the_command_takes_days(clinic: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["disclosures", "-o", clinic, "--suite", "s1", "--since", "2020-01-01"]) == 0
+    assert "Patients: distinct patients" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["disclosures", "-o", clinic, "--since", "January"])
+    assert "allowed: a day as 2026-01-31" in capsys.readouterr().err
