@@ -21,6 +21,7 @@ COMMANDS = {
     "ratings": {"ratings"},
     "sharing": set(),
     "candidate_gate": set(),
+    "evidence": set(),
 }
 """The commands of each feature."""
 
@@ -81,6 +82,7 @@ OWN_TABLES = {
     "ratings": ("ratings", "rating_invitations"),
     "sharing": ("shares",),
     "candidate_gate": (),
+    "evidence": (),
 }
 
 GATE = """
