@@ -13,6 +13,10 @@ from medhelm_spark.render.table import TextTable, html_table
 from medhelm_spark.version import VERSION
 
 WHAT_IT_IS = "Filled from stored results; no claim of compliance, no endorsement."
+FOR_WHOM = (
+    "For the site's own committee: numbers of few cases are shown as its boards show them. "
+    "`medhelm-spark release share` makes what may leave the site."
+)
 BLANK = "To be written by the site"
 
 FILLED, NOT_AVAILABLE, TO_WRITE = "filled", "not available", "to be written by the site"
@@ -47,10 +51,10 @@ svg .head { fill: #51616f; font-weight: 600; } svg .count { font-weight: 600; }
 svg .lost { fill: #8a5200; font-size: 11px; } svg .name { fill: #16222e; font-size: 12px; }
 @page { size: A4 landscape; margin: 12mm; }
 @media print {
-  body { margin: 0; max-width: none; padding: 0; font-size: 10.5px; }
+  html { font-size: 11px; } body { margin: 0; max-width: none; padding: 0; font-size: 1rem; }
   h2 { break-after: avoid; } .source { break-after: avoid; }
   tr, .blank, svg { break-inside: avoid; } thead { display: table-header-group; }
-  .wide { overflow: visible; } table { font-size: 8.5px; }
+  .wide { overflow: visible; } table { font-size: .78rem; }
   th, td { padding: .15rem .5rem .15rem 0; overflow-wrap: anywhere; }
 }
 """
@@ -142,6 +146,7 @@ def page(filled: FilledScheme) -> str:
         f"<h1>{_text(filled.title)}</h1>",
         f'<p class="what">{_text(WHAT_IT_IS)}</p>',
         f'<p class="status">{_text(filled.standing)}</p>',
+        f"<p>{_text(FOR_WHOM)}</p>",
         _facts({**filled.release, "Scheme": _scheme_text(filled), "Made by": _MADE_BY}),
         *_links(filled.links),
         _overview(filled),

@@ -22,7 +22,9 @@ SMALL = "rare ward"
 def plant_suite_release(lake: Path, suite: str, name: str = "2026-q1") -> str:
     """A draft of all summarised runs of a suite, pinned as releases of earlier versions are."""
     reader = open_reader(str(lake))
-    runs = reader.rows("SELECT * FROM {runs}", RunRecord)
+    runs = sorted(
+        reader.rows("SELECT * FROM {runs}", RunRecord), key=lambda record: record.finished_at
+    )
     summarized = {row.unit_id: row.write_id for row in runs if row.stage == "summarize"}
     ingested = {row.unit_id: row.write_id for row in runs if row.stage == "ingest"}
     planned = reader.rows(current_run_specs([suite]), SuiteRun)
