@@ -11,7 +11,7 @@ from pathlib import Path
 from medhelm_spark.board.render.report_file import standing_of
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.evidence.fills import FILLS, FLOW, RESULTS, SUBGROUPS
+from medhelm_spark.evidence.fills import FILLS, FLOW, OF_RELEASE, RESULTS, SUBGROUPS
 from medhelm_spark.evidence.material import ReleaseMaterial, material_of
 from medhelm_spark.evidence.page import FILLED, WHAT_IT_IS, FilledScheme, page
 from medhelm_spark.evidence.scheme import StoredScheme, load_scheme
@@ -107,14 +107,19 @@ def _files(material: ReleaseMaterial, stored: StoredScheme) -> tuple[dict[str, s
         **{f"{name} as CSV": f"{name}.csv" for name in SHEETS},
         **{f"model card of {model}": f"{name}.html" for model, name in cards.items()},
     }
-    whole = _filled(material, stored, f"Evidence of release {material.held.name}", links)
+    whole = _filled(material, stored, f"Evidence of release {material.held.name}", links, {})
+    of_release = {name: held for name, held in whole.reports.items() if name in OF_RELEASE}
     files = {INDEX: page(whole), DATA: _json(whole.as_data)}
     for name in SHEETS:
         report = replace(whole.reports[name], banner=material.source.banner, if_empty="")
         files[f"{name}.csv"] = formatted(report, "csv")
     for model, name in cards.items():
         card = _filled(
-            material.of_model(model), stored, f"Model card: {model}", {"all models": INDEX}
+            material.of_model(model),
+            stored,
+            f"Model card: {model}",
+            {"all models": INDEX},
+            of_release,
         )
         files[f"{name}.html"] = page(card)
         files[f"{name}.json"] = _json(card.as_data)
@@ -122,12 +127,17 @@ def _files(material: ReleaseMaterial, stored: StoredScheme) -> tuple[dict[str, s
 
 
 def _filled(
-    material: ReleaseMaterial, stored: StoredScheme, title: str, links: Mapping[str, str]
+    material: ReleaseMaterial,
+    stored: StoredScheme,
+    title: str,
+    links: Mapping[str, str],
+    known: Mapping[str, Report],
 ) -> FilledScheme:
+    """The scheme filled from this material; `known` are Reports that are there already."""
     held = material.held
     named = [name for item in stored.scheme.items for name in item.fill]
     reports: dict[str, Report] = {
-        name: FILLS[name](material) for name in dict.fromkeys([*named, *SHEETS])
+        name: known.get(name) or FILLS[name](material) for name in dict.fromkeys([*named, *SHEETS])
     }
     return FilledScheme(
         title=title,

@@ -44,3 +44,6 @@ FILLS: Mapping[str, Fill] = {
     "levels": of_policy.levels,
 }
 """By the name that a scheme's `fill` has; the first line of each function says what it gives."""
+
+OF_RELEASE = frozenset({"release", "approvals", "requirements", "policy"})
+"""The fills that say the same of each model: a model's card takes them over."""

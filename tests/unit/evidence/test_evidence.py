@@ -24,6 +24,8 @@ from medhelm_spark.evidence.page import BLANK, WHAT_IT_IS
 from medhelm_spark.evidence.scheme import UNCHECKED, load_scheme, shipped_schemes
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.ratings.tables import Rating
+from medhelm_spark.releases.tables import ReleaseMember
+from medhelm_spark.releases.value_hash import manifest_hash
 from tests.rewriting import rewritable
 from tests.unit.board.clinic import CAREFUL, SUITE, plant_clinic, unit
 from tests.unit.board.planted import ALPHA, SOURCE_ID, START, append, plant, unit as unit_of
@@ -376,7 +378,22 @@ def test_what_is_withdrawn_says_so_in_every_file(lake: Path, tmp_path: Path) -> 
         assert said in path.read_text(encoding="utf-8"), path.name
 
 
-def test_an_approved_release_says_who_approved_it(lake: Path, tmp_path: Path) -> None:
+def test_releases_of_earlier_versions_and_made_elsewhere_are_shown(
+    lake: Path, tmp_path: Path
+) -> None:
+    """They have no manifest, and of what was made elsewhere no requirement can be checked."""
+    (member,) = open_reader(str(lake)).rows("SELECT * FROM {releases}", ReleaseMember)
+    member = replace(member, release="medhelm", status="external", manifest_hash="")
+    append(lake, "releases", [replace(member, manifest_hash=manifest_hash([member]))], "e")
+    for release, said in (("R1", "nothing"), ("medhelm", "not_available")):
+        done = here(lake).evidence.make(release, "chai", tmp_path / release)
+        fills = data_of(done.folder)["fills"]
+        assert fills["release"]["facts"]["Made by"] == "nobody on record"
+        assert [row["mean"] for row in fills["results"]["results"]] == [0.5]
+        assert said in fills["requirements"]
+
+
+def test_who_gave_which_status_is_on_record(lake: Path, tmp_path: Path) -> None:
     manifest = plant_suite_release(lake, "s1")
     plant_status(lake, RELEASE, manifest, ReleaseStatus.IN_REVIEW)
     folder = made(lake, tmp_path / "out")
