@@ -15,7 +15,7 @@ from medhelm_spark.version import VERSION
 WHAT_IT_IS = "Filled from stored results; no claim of compliance, no endorsement."
 FOR_WHOM = (
     "For the site's own committee: numbers of few cases are shown as its boards show them. "
-    "`medhelm-spark release share` makes what may leave the site."
+    "What may leave the site is made by: medhelm-spark release share."
 )
 BLANK = "To be written by the site"
 
@@ -186,13 +186,12 @@ def _overview(filled: FilledScheme) -> str:
     if missing := states.count(NOT_AVAILABLE):
         said.append(f"{missing} have nothing stored")
     rows = "".join(
-        f'<tr><td><a href="#{item.id}">{_text(item.title)}</a></td><td>{_text(state)}'
-        f"{_text(_also(item, state))}</td></tr>"
+        f'<tr><td><a href="#{item.id}">{_text(item.title)}</a></td>'
+        f"<td>{_text(item.source.item)}</td><td>{_text(state)}{_text(_also(item, state))}</td></tr>"
         for item, state in zip(items, states, strict=True)
     )
-    table = (
-        f"<table><thead><tr><th>Item</th><th>State</th></tr></thead><tbody>{rows}</tbody></table>"
-    )
+    head = "<tr><th>Item</th><th>Asked in</th><th>State</th></tr>"
+    table = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
     return f'<p>{_text("; ".join(said))}.</p><div class="wide">{table}</div>'
 
 

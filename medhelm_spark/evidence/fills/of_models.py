@@ -1,6 +1,7 @@
 """The models: deployments, where they run, and what is known of their weights."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Collection, Iterable
 
 from medhelm_spark.domain.stages import PLAN
 from medhelm_spark.evidence.fills.listed import listed
@@ -9,8 +10,12 @@ from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
 from medhelm_spark.render.report import Report
 
-STATED = ("revision", "weights_sha256", "lora_sha256", "quantization", "dtype")
-"""The arguments of a deployment that say which weights answered; no other argument is shown."""
+WEIGHTS = ("weights_sha256", "lora_sha256", "revision", "dtype", "quantization")
+"""What says which weights answered, in an engine's record and in a deployment's arguments; of the
+arguments no other one is shown."""
+_RECORDED = ("version", *WEIGHTS)
+ANSWERS, SITE = "answers", "site"
+"""Where the weights are known from."""
 _ENGINES = """
 SELECT DISTINCT q.run_spec_id, r.engine_fingerprint
 FROM ({requests}) q JOIN ({results}) r ON r.request_id = q.request_id
@@ -27,6 +32,9 @@ def models(material: ReleaseMaterial) -> Report:
         spec, planned = runs[0].run_spec, runs[0].planned
         known = material.models.get(spec.model)
         settings = sorted({run.run_spec.deployment_fingerprint for run in runs})
+        recorded = _recorded(
+            made for run in runs for made in engines.get(run.run_spec.run_spec_id, ())
+        )
         stated = _stated(material, name, settings)
         records.append(
             {
@@ -38,11 +46,9 @@ def models(material: ReleaseMaterial) -> Report:
                 "engine": planned.engine,
                 "locality": planned.locality,
                 "settings_hash": settings,
-                "engine_hash": sorted(
-                    {made for run in runs for made in engines.get(run.run_spec.run_spec_id, ())}
-                ),
-                "are_settings_known": stated is not None,
-                **{key: (stated or {}).get(key) for key in STATED},
+                "engine_version": recorded.get("version", []),
+                "weights_known_from": _known_from(recorded, stated),
+                **{key: recorded.get(key) or stated.get(key, []) for key in WEIGHTS},
             }
         )
     return listed(
@@ -54,25 +60,49 @@ def models(material: ReleaseMaterial) -> Report:
             "release_date": "Released",
             "engine": "Engine",
             "locality": "Runs",
+            "engine_version": "Version",
             "revision": "Revision",
             "weights_sha256": "SHA-256 of the weights",
+            "dtype": "Numbers",
             "quantization": "Quantization",
+            "weights_known_from": "Known from",
             "settings_hash": "Hash of settings",
         },
         notes=[
-            "Revision and weights are those of the site's files, where the settings still have the "
-            "hash that the runs have; - where nobody states them. Developer and date are those of "
-            "model_metadata.yaml."
+            f"Known from: {ANSWERS}, what the engine recorded with each answer; {SITE}, what its "
+            "files state, where the settings still have the hash that the runs have; - where "
+            "nobody states it. Developer and date are those of model_metadata.yaml."
         ],
     )
 
 
-def _stated(material: ReleaseMaterial, name: str, settings: list[str]) -> Mapping[str, str] | None:
-    """What the site's file states of the weights; None where it has other settings by now."""
+def _recorded(fingerprints: Iterable[str]) -> dict[str, list[str]]:
+    """What engines recorded with the answers, by name: several values where it changed."""
+    held: dict[str, set[str]] = {}
+    for text in fingerprints:
+        try:
+            made = json.loads(text)
+        except ValueError:
+            continue
+        for key in _RECORDED:
+            if isinstance(made, dict) and made.get(key):
+                held.setdefault(key, set()).add(str(made[key]))
+    return {key: sorted(values) for key, values in held.items()}
+
+
+def _stated(material: ReleaseMaterial, name: str, settings: list[str]) -> dict[str, list[str]]:
+    """What the site's file states of the weights; nothing where it has other settings by now."""
     deployment = material.deployments.get(name)
     if deployment is None or settings != [deployment.identity]:
-        return None
-    return {key: str(deployment.args[key]) for key in STATED if deployment.args.get(key)}
+        return {}
+    return {key: [str(deployment.args[key])] for key in WEIGHTS if deployment.args.get(key)}
+
+
+def _known_from(recorded: Collection[str], stated: Collection[str]) -> str:
+    """Where a model's weights are known from; empty where they are not known."""
+    if any(key in recorded for key in WEIGHTS):
+        return ANSWERS
+    return SITE if stated else ""
 
 
 def _engine_fingerprints(material: ReleaseMaterial) -> dict[str, set[str]]:

@@ -33,7 +33,7 @@ def policy(material: ReleaseMaterial) -> Report:
 
 
 def decisions(material: ReleaseMaterial) -> Report:
-    """How many decisions let whom see text of which level, by which rule."""
+    """How many decisions let whom see text of which level."""
     names = {run.run_spec.name for run in material.runs}
     sql = _DECISIONS.format(suites=among("suite", material.held.suites))
     rows = [
@@ -47,7 +47,6 @@ def decisions(material: ReleaseMaterial) -> Report:
         "locality": "Runs",
         "access_level": "Access level",
         "is_allowed": "Allowed",
-        "rule": "Rule",
         "policy_version": "Policy",
     }
     counted = Counter(
@@ -57,7 +56,6 @@ def decisions(material: ReleaseMaterial) -> Report:
             row.locality,
             row.access_level.value,
             row.allowed,
-            row.rule,
             row.policy_version,
         )
         for row in rows

@@ -195,6 +195,24 @@ def test_the_flow_counts_every_row_and_every_answer(lake: Path, tmp_path: Path) 
     assert "1 failed" in svg
 
 
+def test_weights_are_those_that_the_engine_recorded_with_the_answers(
+    lake: Path, tmp_path: Path
+) -> None:
+    plant_suite_release(lake, "s1")
+    shown = {"engine": "llama_cpp", "version": "0.3", "weights_sha256": "ab12", "key": "hidden-key"}
+    made_by = f"'{json.dumps(shown)}'"
+    rewritable(lake / "request_results").update(
+        predicate=f"model_deployment = '{ALPHA}'", updates={"engine_fingerprint": made_by}
+    )
+    folder = made(lake, tmp_path / "out")
+    models = {m["model_deployment"]: m for m in data_of(folder)["fills"]["models"]["records"]}
+    alpha = models.pop(ALPHA)
+    assert (alpha["engine_version"], alpha["weights_sha256"]) == (["0.3"], ["ab12"])
+    assert alpha["weights_known_from"] == "answers"
+    assert {(m["weights_known_from"], *m["weights_sha256"]) for m in models.values()} == {("",)}
+    assert not [path for path in folder.iterdir() if b"hidden-key" in path.read_bytes()]
+
+
 def test_hidden_groups_stay_hidden(clinic: Path, tmp_path: Path) -> None:
     folder = made(clinic, tmp_path / "out")
     rows = {row["group_value"]: row for row in sheet(folder, "subgroups.csv")}
