@@ -80,6 +80,8 @@ if TYPE_CHECKING:
         UnknownNameError as UnknownNameError,
     )
     from medhelm_spark.evaluation import Evaluation as Evaluation
+    from medhelm_spark.evidence.folder import EvidenceFolder as EvidenceFolder
+    from medhelm_spark.evidence.methods import EvidenceMethods as EvidenceMethods
     from medhelm_spark.governance.methods import GovernanceMethods as GovernanceMethods
     from medhelm_spark.governance.results import (
         Disclosures as Disclosures,

@@ -72,6 +72,7 @@ from medhelm_spark.workspace.workspace import Workspace, say
 
 if TYPE_CHECKING:
     from medhelm_spark.candidate_gate.methods import CandidateGateMethods
+    from medhelm_spark.evidence.methods import EvidenceMethods
     from medhelm_spark.medhelm_results.methods import MedhelmMethods
     from medhelm_spark.ratings.methods import RatingMethods
     from medhelm_spark.releases.methods import ReleaseMethods
@@ -729,6 +730,11 @@ class Evaluation:
     def sharing(self) -> "SharingMethods":
         """Releases that are handed on."""
         return cast("SharingMethods", self._feature("sharing").SharingMethods(self._host))
+
+    @property
+    def evidence(self) -> "EvidenceMethods":
+        """What a committee is handed of a release."""
+        return cast("EvidenceMethods", self._feature("evidence").EvidenceMethods(self._host))
 
     @property
     def governance(self) -> GovernanceMethods:

@@ -22,6 +22,7 @@ FEATURES = (
     "ratings",
     "sharing",
     "candidate_gate",
+    "evidence",
 )
 
 

@@ -116,6 +116,13 @@ def _shares(args: Namespace) -> int:
     return 0
 
 
+def _evidence(args: Namespace) -> int:
+    if not args.scheme or not args.out:
+        raise ConfigError("release evidence: name --for SCHEME and --out FOLDER.")
+    write_out(str(evaluation(args).evidence.make(args.release, args.scheme, args.out)))
+    return 0
+
+
 def _verify(args: Namespace) -> int:
     manifest = evaluation(args).releases.verify(args.release)
     write_out(f"release {args.release}: as published, manifest {manifest}")
@@ -142,6 +149,9 @@ ACTIONS: Mapping[str, ReleaseStep] = {
         function=_shares,
         takes=0,
     ),
+    "evidence": ReleaseStep(
+        about="make a folder for a committee, by the scheme that --for names", function=_evidence
+    ),
     "verify": ReleaseStep(about="hash every row behind it again, and compare", function=_verify),
 }
 
@@ -165,7 +175,18 @@ def stepping(parser: ArgumentParser) -> None:
     )
     add("--reason", metavar="TEXT", help="withdraw: why, in a sentence without patient data")
     add("--audience", metavar="NAME", help="share: to whom, by a name of the policy's audiences")
-    add("--out", type=Path, metavar="FOLDER", help="share: the folder to make; shares: to verify")
+    add(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help="share, evidence: the folder to make; shares: to verify",
+    )
+    add(
+        "--for",
+        dest="scheme",
+        metavar="SCHEME",
+        help="evidence: chai, tripod-llm, or a YAML file of your own",
+    )
     add(
         "--waivers",
         type=Path,

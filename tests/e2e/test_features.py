@@ -11,7 +11,9 @@ import pytest
 
 from medhelm_spark.features import FEATURES
 from tests.meta.tree import PACKAGE, ROOT
+from tests.unit.board.planted import plant as plant_board
 from tests.unit.candidate_gate.planted import Answered, alternating, plant
+from tests.unit.evidence.planted import plant_suite_release
 
 COMMANDS = {
     "releases": {"publish", "release"},
@@ -21,6 +23,7 @@ COMMANDS = {
     "ratings": {"ratings"},
     "sharing": set(),
     "candidate_gate": set(),
+    "evidence": set(),
 }
 """The commands of each feature."""
 
@@ -81,6 +84,7 @@ OWN_TABLES = {
     "ratings": ("ratings", "rating_invitations"),
     "sharing": ("shares",),
     "candidate_gate": (),
+    "evidence": (),
 }
 
 GATE = """
@@ -119,3 +123,38 @@ def test_without_groups_a_gate_has_its_other_lines(tmp_path: Path) -> None:
         "GO 1",
         "gap.yaml: critical[0].no_wider_gap: this installation is without the feature 'subgroups'.",
     ], done.stderr
+
+
+EVIDENCE = """
+import sys
+from medhelm_spark import Evaluation
+
+here = Evaluation(sys.argv[1], site=None, tracking=False, say=lambda line: None)
+print(here.evidence.make("2026-q1", "chai", "out").num_filled)
+"""
+
+
+def test_without_groups_and_ratings_evidence_has_its_other_items(tmp_path: Path) -> None:
+    (tmp_path / "lake").mkdir()
+    lake = plant_board(tmp_path / "lake")
+    plant_suite_release(lake, "s1")
+    shutil.copytree(PACKAGE, tmp_path / "medhelm_spark", ignore=shutil.ignore_patterns("*.pyc"))
+    for feature in ("subgroups", "ratings", "sharing", "candidate_gate"):
+        shutil.rmtree(tmp_path / "medhelm_spark" / feature)
+    (tmp_path / "conf").symlink_to(ROOT / "conf")
+    done = subprocess.run(
+        [sys.executable, "-c", EVIDENCE, str(lake)],
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONSAFEPATH": "1"},
+        cwd=tmp_path,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 10
+    fills = json.loads((tmp_path / "out" / "evidence.json").read_text())["fills"]
+    for fill, feature in (("subgroups", "subgroups"), ("agreement", "ratings")):
+        said = f"this installation is without the feature '{feature}'."
+        assert fills[fill]["not_available"] == said
+    sheet = (tmp_path / "out" / "subgroups.csv").read_text().splitlines()
+    assert sheet == ["not_available", "this installation is without the feature 'subgroups'."]

@@ -1,0 +1,80 @@
+"""The release itself: what it is, who approved it, what the policy requires of it."""
+
+from medhelm_spark.board.render.report_file import standing_of
+from medhelm_spark.domain.release import ReleaseStatus
+from medhelm_spark.evidence.fills.listed import facts, listed, unavailable
+from medhelm_spark.evidence.material import ReleaseMaterial
+from medhelm_spark.releases.gate import gate_of
+from medhelm_spark.releases.render import NOTHING_REQUIRED, UNVERIFIED, release_record
+from medhelm_spark.render.report import Report
+
+
+def release(material: ReleaseMaterial) -> Report:
+    """What the release is, where it stands, what it was made of and by which versions."""
+    held, manifest = material.held, material.held.manifest
+    record = release_record(held)
+    stages = (manifest.stage_versions or {}) if manifest else {}
+    lines = {
+        "Release": held.name,
+        "Status": held.state.status.value,
+        "Standing": material.source.banner or standing_of(material.source),
+        "Void": held.state.void,
+        "Manifest": held.manifest_hash,
+        "Made (UTC)": record["created_at"],
+        "Made by": f"{manifest.made_by} (unverified)" if manifest else "nobody on record",
+        "Run by": [f"{name} (unverified)" for name in manifest.ran_by] if manifest else "",
+        "Suites": list(held.suites),
+        "Runs": len(held.members),
+        "Runs without a summary, not in it": list(manifest.lacking) if manifest else "",
+        "Runs left out, their data could not be had": [row.name for row in material.left_out],
+        "Made with medhelm-spark": manifest.code_version if manifest else "",
+        "Versions of stages": [f"{name} {stages[name]}" for name in sorted(stages)],
+        "Policy": manifest.policy_version if manifest else "",
+        "Schema file": manifest.schema_hash if manifest else "",
+    }
+    return facts(lines, notes=[UNVERIFIED])
+
+
+def approvals(material: ReleaseMaterial) -> Report:
+    """The statuses that the release was given: by whom, when, with which note."""
+    return listed(
+        [
+            {
+                "status": change.to_status.value,
+                "by": change.changed_by,
+                "is_verified": change.is_verified,
+                "at": change.changed_at.isoformat(),
+                "manifest_hash": change.manifest_hash,
+                "note": change.note,
+            }
+            for change in material.held.state.changes
+        ],
+        {
+            "status": "Status",
+            "by": "By",
+            "is_verified": "Name checked",
+            "at": "At (UTC)",
+            "note": "Note",
+        },
+        if_empty="Nobody submitted or approved it.",
+    )
+
+
+def requirements(material: ReleaseMaterial) -> Report:
+    """What each requirement of the policy in force now comes to."""
+    if material.held.state.status is ReleaseStatus.EXTERNAL:
+        return unavailable("the release was made elsewhere; the gate checks runs of this lake.")
+    findings = gate_of(material.lake, material.held, material.policy)
+    return listed(
+        [
+            {
+                "requirement": each.requirement,
+                "outcome": each.outcome.value,
+                "run": each.run,
+                "reason": each.reason,
+            }
+            for each in findings
+        ],
+        {"requirement": "Requirement", "outcome": "Outcome", "run": "Run", "reason": "Reason"},
+        if_empty=NOTHING_REQUIRED,
+    )
