@@ -70,6 +70,7 @@ from medhelm_spark.workspace.names import check_known, check_name
 from medhelm_spark.workspace.workspace import Workspace, say
 
 if TYPE_CHECKING:
+    from medhelm_spark.judge_checks.methods import JudgeMethods
     from medhelm_spark.medhelm_results.methods import MedhelmMethods
     from medhelm_spark.ratings.methods import RatingMethods
     from medhelm_spark.releases.methods import ReleaseMethods
@@ -695,6 +696,11 @@ class Evaluation:
     def sharing(self) -> "SharingMethods":
         """Releases that are handed on."""
         return cast("SharingMethods", self._feature("sharing").SharingMethods(self._host))
+
+    @property
+    def judges(self) -> "JudgeMethods":
+        """Whether juries may be trusted, and the cards that say so."""
+        return cast("JudgeMethods", self._feature("judge_checks").JudgeMethods(self._host))
 
     @property
     def governance(self) -> GovernanceMethods:

@@ -14,7 +14,15 @@ from types import ModuleType
 ROOMS = ("stages", "medhelm")
 """The rooms of every installation that have modules of these names."""
 
-FEATURES = ("releases", "medhelm_results", "tracking", "subgroups", "ratings", "sharing")
+FEATURES = (
+    "releases",
+    "medhelm_results",
+    "tracking",
+    "subgroups",
+    "ratings",
+    "sharing",
+    "judge_checks",
+)
 
 
 @cache

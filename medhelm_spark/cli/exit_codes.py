@@ -30,6 +30,12 @@ it while it ends with 3 or 4 comes to 0, or to 6, which needs data first.
 GATED = 7
 """A release lacks what the policy requires of one that is approved, or nobody can tell."""
 
+UNTRUSTED = 8
+"""A jury is not to be trusted for a use that was asked about."""
+
+INCONCLUSIVE = 9
+"""No use of a jury is untrusted, and of one that was asked about the evidence does not decide."""
+
 INTERRUPTED = 130
 """By Ctrl-C; 128 and the signal's number, as a shell says it."""
 
@@ -46,6 +52,8 @@ exit codes:
   {CHANGED}    stopped: a release is not what was published, or stats are not what the scores give
   {LEFT_OUT}    done, but without scenarios whose data could not be had
   {GATED}    stopped: a release lacks what the policy requires of it
+  {UNTRUSTED}    a jury is not to be trusted for a use that was asked about
+  {INCONCLUSIVE}    the evidence does not decide whether a jury is to be trusted
   {INTERRUPTED}  interrupted; the same command goes on
   {TERMINATED}  stopped by SIGTERM; the same command goes on"""
 
