@@ -65,7 +65,7 @@ def check_jury(
         registry=workspace.registry,
     )
     at = now()
-    check_id = content_id(checked.part, checked.suite, checked.scenario_name, at)
+    check_id = content_id(checked.part, checked.suite, checked.scenario_name, at.isoformat())
     planted = _planted(workspace, held, items, check_id)
     first, is_measured = planted_lines(held, planted)
     lines = stored_lines(held)

@@ -46,7 +46,15 @@ def planted_lines(
     scores = pooled or list(held.verdicts.of_jury.values())
     same = spread(scores, held.rules, is_planted=bool(pooled))
     if not verdicts:
-        return [same], True
+        cure = "plant answers before the judges (--items 50)"
+        return [
+            same,
+            *(
+                replace(_begun(kind), note="nothing was planted", cure=cure)
+                for kind in Planted
+                if kind is not Planted.EMPTY
+            ),
+        ], True
     repeated, is_noise = _repeated(held, by_kind[Planted.REPEAT])
     lines = [_lower(held, verdicts, kind, by_kind[kind]) for kind in LOWER]
     lines.append(_instruction(held, by_kind[Planted.INSTRUCTION]))

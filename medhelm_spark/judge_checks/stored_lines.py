@@ -210,7 +210,7 @@ def _own_family(held: StoredEvidence) -> list[EvidenceLine]:
         maker = held.registry.model(judge.model).creator_organization
         own = {unit: float(name == maker) for unit, name in makers.items()}
         if len(set(own.values())) < 2:
-            note = f"the answers are all of {maker}, or none is"
+            note = f"no model, or every one, is of {maker}"
             lines.append(replace(line, outcome=LineOutcome.NOT_APPLICABLE, note=note))
             continue
         found, n, is_held = _slopes(held, held.verdicts.by_judge[judge.name], own)

@@ -19,6 +19,7 @@ COMMANDS = {
     "subgroups": set(),
     "ratings": {"ratings"},
     "sharing": set(),
+    "judge_checks": {"judge"},
 }
 """The commands of each feature."""
 
@@ -33,7 +34,7 @@ model = Deployment(name="team/a", model="team/a", engine="canned", locality=Loca
                    args={"text": "A"})
 here = Evaluation("lake", site=None, deployments=[model])
 done = here.run(sys.argv[1], suite="s")
-name = {"medhelm_results": "medhelm"}.get(sys.argv[2], sys.argv[2])
+name = {"medhelm_results": "medhelm", "judge_checks": "judges"}.get(sys.argv[2], sys.argv[2])
 try:
     getattr(here, name)
     refusal = ""
@@ -78,4 +79,5 @@ OWN_TABLES = {
     "subgroups": ("group_columns", "instance_groups", "stats_by_group"),
     "ratings": ("ratings", "rating_invitations"),
     "sharing": ("shares",),
+    "judge_checks": ("planted_verdicts", "judge_cards"),
 }
