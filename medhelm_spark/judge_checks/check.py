@@ -10,6 +10,7 @@ from medhelm_spark.config.word_lists import load_word_lists
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.stages import CHECK_JUDGES
 from medhelm_spark.judge_checks.ask import ask_judges
+from medhelm_spark.judge_checks.cards import hash_of
 from medhelm_spark.judge_checks.juries import CheckedJury, checked_jury
 from medhelm_spark.judge_checks.lines import (
     EvidenceLine,
@@ -131,22 +132,6 @@ def _card(
         content=json.dumps(content, sort_keys=True, ensure_ascii=False),
     )
     return replace(card, card_id=hash_of(card))
-
-
-def hash_of(card: JudgeCard) -> str:
-    """The hash of all that a card says; its `card_id` as long as nobody changed it."""
-    return content_id(
-        {
-            **asdict(card),
-            "card_id": "",
-            "checked_at": _text(card.checked_at),
-            "ends_at": _text(card.ends_at),
-        }
-    )
-
-
-def _text(moment: datetime) -> str:
-    return moment.isoformat()
 
 
 def lines_of(card: JudgeCard) -> list[EvidenceLine]:

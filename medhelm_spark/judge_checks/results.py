@@ -5,14 +5,13 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
-from medhelm_spark.judge_checks.check import hash_of, lines_of, uses_of
+from medhelm_spark.judge_checks.cards import status_of
+from medhelm_spark.judge_checks.check import lines_of, uses_of
 from medhelm_spark.judge_checks.lines import EvidenceLine, Trust, Use, UseVerdict
 from medhelm_spark.judge_checks.tables import JudgeCard
 from medhelm_spark.render.report import Report, formatted
 from medhelm_spark.render.result import Result
 from medhelm_spark.render.table import TextTable, interval_text
-
-CURRENT, ENDED, CHANGED = "current", "ended", "changed since"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,10 +137,3 @@ class JudgeCards(Result):
                 "untrusted": " ".join(card.untrusted),
                 "status": status_of(card, self.at),
             }
-
-
-def status_of(card: JudgeCard, at: datetime) -> str:
-    """Whether a card counts at a moment."""
-    if hash_of(card) != card.card_id:
-        return CHANGED
-    return CURRENT if at < card.ends_at else ENDED

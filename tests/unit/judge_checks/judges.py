@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import digest
@@ -91,7 +92,7 @@ class ScriptedJudge:
                 yield denied(request, self.fingerprint)
                 continue
             if self._settings.log_file:
-                with open(self._settings.log_file, "a", encoding="utf-8") as log:
+                with Path(self._settings.log_file).open("a", encoding="utf-8") as log:
                     log.write(f"{request.request_id}\n")
             yield answered(request, [completion(self._verdict(request), "stop")], self.fingerprint)
 

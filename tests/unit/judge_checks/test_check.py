@@ -10,9 +10,10 @@ import pytest
 from medhelm_spark.cli import main
 from medhelm_spark.cli.exit_codes import FAILED, INCONCLUSIVE, UNTRUSTED
 from medhelm_spark.errors import ConfigError, PolicyError, UnknownNameError
+from medhelm_spark.judge_checks.cards import CHANGED, CURRENT, ENDED, status_of
 from medhelm_spark.judge_checks.lines import LineOutcome, Trust, Use
 from medhelm_spark.judge_checks.planting import INSTRUCTIONS
-from medhelm_spark.judge_checks.results import CHANGED, CURRENT, ENDED, JudgeCheck, status_of
+from medhelm_spark.judge_checks.results import JudgeCheck
 from medhelm_spark.judge_checks.tables import JudgeCard
 from medhelm_spark.lake.reader import open_reader
 from tests.unit.judge_checks.ward import MODELS, PLUGIN, Ward
