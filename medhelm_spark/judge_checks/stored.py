@@ -26,7 +26,10 @@ _REQUESTS = f"""
 SELECT run_spec_id, instance_id, trial_index, request_id FROM ({{source}}) q
 WHERE {_AS_THEY_ARE} AND run_spec_id IN ({{units}})
 """
-_RESULTS = "SELECT * FROM ({source}) r WHERE failure IS NULL AND {deployments}"
+_RESULTS = """
+SELECT * FROM ({source}) r WHERE failure IS NULL AND {deployments}
+AND request_id IN (SELECT request_id FROM ({asked}) a)
+"""
 _INSTANCES = """
 SELECT * FROM ({source}) d WHERE perturbation = '' AND data_version IN ({versions})
 """
@@ -87,13 +90,13 @@ def stored_answers(
     versions = {spec.data_version for spec in specs}
     instances = _instances(reader, versions)
     named = among("model_deployment", {spec.model_deployment for spec in specs})
+    asked = _REQUESTS.format(source=output_of("requests", PLAN), units=literals(_units(specs)))
     results: list[RequestResult] = reader.rows(
-        _RESULTS.format(source=CURRENT_RESULTS, deployments=named), RequestResult
+        _RESULTS.format(source=CURRENT_RESULTS, deployments=named, asked=asked), RequestResult
     )
     by_request = {row.request_id: row for row in results}
-    sql = _REQUESTS.format(source=output_of("requests", PLAN), units=literals(_units(specs)))
     held: dict[AnswerName, StoredAnswer] = {}
-    for row in reader.query(sql).to_pylist():
+    for row in reader.query(asked).to_pylist():
         spec = by_unit[row["run_spec_id"]]
         instance = instances.get((spec.data_version, row["instance_id"]))
         result = by_request.get(row["request_id"])

@@ -41,3 +41,14 @@ def test_a_sound_judge_is_trusted_for_every_use(tmp_path: Path) -> None:
     assert [use.trust for use in done.uses] == [Trust.TRUSTED] * 3, done.render()
     assert {use.because for use in done.uses} == {()}
     assert failed(done) == []
+
+
+def test_of_two_judges_coverage_and_makers_are_told_apart(tmp_path: Path) -> None:
+    ward = Ward(tmp_path / "site", "family", judge="acme/judge", others=["court/judge"])
+    done = ward.run().rate().check(items=20)
+    assert failed(done) == ["own family of acme/judge"], done.render()
+    lines = {line.name: line for line in done.lines}
+    assert lines["coverage"].num_items == 160
+    assert lines["own family of court/judge"].outcome is LineOutcome.NOT_APPLICABLE
+    assert lines["agreement of judge court/judge"].value > 0.8
+    assert lines["wrong dose"].num_items == 20

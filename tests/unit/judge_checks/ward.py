@@ -2,6 +2,7 @@
 
 import csv
 import random
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,10 @@ def answer_of(place: int, model: str, chance: random.Random) -> str:
 class Ward:
     """A site, its lake, and what is asked of it in this process."""
 
-    def __init__(self, folder: Path, defect: str = "", *, judge: str = JUDGE) -> None:
+    def __init__(
+        self, folder: Path, defect: str = "", *, judge: str = JUDGE, others: Sequence[str] = ()
+    ) -> None:
+        self.others = others
         self.judge, self.folder, self.lake = judge, folder, folder / "lake"
         self.site, self.log = folder / "prod_env", folder / "judge.log"
         self.site.mkdir(parents=True)
@@ -71,7 +75,8 @@ class Ward:
             writer = csv.writer(stream)
             writer.writerow(["question", "correct_answer"])
             writer.writerows([question_of(i), gold_of(i)] for i in range(QUESTIONS))
-        judges = [{"name": self.judge, "model_name": self.judge}]
+        names = (self.judge, *self.others)
+        judges = [{"name": name, "model_name": name} for name in names]
         jury = {"name": "jury_score", "prompt_file": "judge.txt", "judges": judges}
         config = {
             "name": "ward",
@@ -103,14 +108,17 @@ class Ward:
             }
             for model in MODELS
         ]
-        own = {
-            "name": self.judge,
-            "engine": "scripted_judge",
-            "locality": "local",
-            "client_spec": {"args": judge},
-        }
+        judges = [
+            {
+                "name": name,
+                "engine": "scripted_judge",
+                "locality": "local",
+                "client_spec": {"args": args},
+            }
+            for name, args in ((self.judge, judge), *((other, {}) for other in self.others))
+        ]
         path = self.site / "model_deployments.yaml"
-        path.write_text(yaml.safe_dump({"model_deployments": [*models, own]}))
+        path.write_text(yaml.safe_dump({"model_deployments": [*models, *judges]}))
 
     @property
     def evaluation(self) -> Evaluation:
