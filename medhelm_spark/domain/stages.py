@@ -160,7 +160,7 @@ CHECK_JUDGES = Stage(
     name="check-judges",
     version="1",
     about="Write requests to judges about planted answers, and what the check of a jury came to.",
-    reads=("requests", "request_results", "runs"),
+    reads=("runs",),
     writes=("prompts", "requests", "planted_verdicts", "judge_cards", "runs"),
 )
 PUBLISH = Stage(
