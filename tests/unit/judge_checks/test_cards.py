@@ -8,7 +8,6 @@ import pytest
 from medhelm_spark.board import choose, load_runs
 from medhelm_spark.judge_checks import cards
 from medhelm_spark.judge_checks.cards import hash_of, trusted_runs
-from medhelm_spark.judge_checks.tables import JudgeCard
 from medhelm_spark.lake.reader import open_reader
 from tests.unit.board.planted import append
 from tests.unit.judge_checks.ward import Ward
@@ -59,8 +58,12 @@ def test_a_trusted_jury_is_validated_until_its_card_ends_or_another_says_no(
 def test_a_card_is_of_its_jury_alone(rated: Ward) -> None:
     reader = open_reader(str(rated.lake))
     runs = load_runs(reader, choose(reader, "s"))
-    rows = reader.rows("SELECT * FROM {judge_cards}", JudgeCard)
-    own = replace(rows[0], trusted=("rank", "absolute"), untrusted=(), jury_part="another by x 1")
+    own = replace(
+        rated.check(items=0).card,
+        trusted=("rank", "absolute"),
+        untrusted=(),
+        jury_part="another by x 1",
+    )
     own = replace(own, checked_at=datetime.now(UTC), card_id="")
     append(rated.lake, "judge_cards", [replace(own, card_id=hash_of(own))], "other")
     assert trusted_runs(open_reader(str(rated.lake)), runs) == frozenset()
