@@ -87,6 +87,19 @@ if TYPE_CHECKING:
         Disclosures as Disclosures,
         LevelChanges as LevelChanges,
     )
+    from medhelm_spark.judge_checks.lines import (
+        EvidenceLine as EvidenceLine,
+        LineOutcome as LineOutcome,
+        Trust as Trust,
+        Use as Use,
+        UseVerdict as UseVerdict,
+    )
+    from medhelm_spark.judge_checks.methods import JudgeMethods as JudgeMethods
+    from medhelm_spark.judge_checks.results import (
+        JudgeCards as JudgeCards,
+        JudgeCheck as JudgeCheck,
+    )
+    from medhelm_spark.judge_checks.tables import JudgeCard as JudgeCard
     from medhelm_spark.lake.maintenance import Files as Files
     from medhelm_spark.maintenance.commands import Rewritten as Rewritten
     from medhelm_spark.maintenance.gc import Removed as Removed

@@ -73,6 +73,7 @@ from medhelm_spark.workspace.workspace import Workspace, say
 if TYPE_CHECKING:
     from medhelm_spark.candidate_gate.methods import CandidateGateMethods
     from medhelm_spark.evidence.methods import EvidenceMethods
+    from medhelm_spark.judge_checks.methods import JudgeMethods
     from medhelm_spark.medhelm_results.methods import MedhelmMethods
     from medhelm_spark.ratings.methods import RatingMethods
     from medhelm_spark.releases.methods import ReleaseMethods
@@ -735,6 +736,11 @@ class Evaluation:
     def evidence(self) -> "EvidenceMethods":
         """What a committee is handed of a release."""
         return cast("EvidenceMethods", self._feature("evidence").EvidenceMethods(self._host))
+
+    @property
+    def judges(self) -> "JudgeMethods":
+        """Whether juries may be trusted, and the cards that say so."""
+        return cast("JudgeMethods", self._feature("judge_checks").JudgeMethods(self._host))
 
     @property
     def governance(self) -> GovernanceMethods:

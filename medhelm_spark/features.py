@@ -23,6 +23,7 @@ FEATURES = (
     "sharing",
     "candidate_gate",
     "evidence",
+    "judge_checks",
 )
 
 

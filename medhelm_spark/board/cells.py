@@ -133,7 +133,7 @@ def scale_of(spec: RunSpec) -> MetricInfo | None:
 
 
 def jury_evidence(row: SuiteRun) -> JuryEvidence:
-    """The evidence behind the jury that scored the main metric; of an imported one none is here."""
+    """What is stated of the jury that scored the main metric; of an imported one nothing is."""
     spec = row.run_spec
     if _is_by_their_jury(spec):
         return JuryEvidence.IMPORTED
@@ -143,7 +143,7 @@ def jury_evidence(row: SuiteRun) -> JuryEvidence:
         return JuryEvidence.IMPORTED if row.as_imported is not None else JuryEvidence.NO_JURY
     if row.is_jury_demo:
         return JuryEvidence.DEMO
-    return JuryEvidence.VALIDATED if row.is_jury_validated else JuryEvidence.NOT_VALIDATED
+    return JuryEvidence.STATED if row.is_jury_validated else JuryEvidence.NOT_VALIDATED
 
 
 def has_jury(spec: RunSpec) -> bool:

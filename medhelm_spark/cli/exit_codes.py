@@ -31,10 +31,10 @@ GATED = 7
 """A release lacks what the policy requires of one that is approved, or nobody can tell."""
 
 NO_GO = 8
-"""A candidate broke a condition of the gate file."""
+"""A candidate broke a condition of the gate file, or a jury is not to be trusted for a use."""
 
 INCONCLUSIVE = 9
-"""The data do not decide a critical condition of the gate file."""
+"""The data do not decide: a critical condition of the gate file, or a use of a jury."""
 
 INTERRUPTED = 130
 """By Ctrl-C; 128 and the signal's number, as a shell says it."""
@@ -52,8 +52,8 @@ exit codes:
   {CHANGED}    stopped: a release is not what was published, or stats are not what the scores give
   {LEFT_OUT}    done, but without scenarios whose data could not be had
   {GATED}    stopped: a release lacks what the policy requires of it
-  {NO_GO}    done, and the gate says NO-GO
-  {INCONCLUSIVE}    done, and the gate says INCONCLUSIVE
+  {NO_GO}    done, and the gate says NO-GO, or a jury is not to be trusted
+  {INCONCLUSIVE}    done, and the data do not decide
   {INTERRUPTED}  interrupted; the same command goes on
   {TERMINATED}  stopped by SIGTERM; the same command goes on"""
 

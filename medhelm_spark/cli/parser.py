@@ -10,6 +10,7 @@ from medhelm_spark.cli import (
     candidate_gate,
     commands,
     import_options,
+    judges,
     maintenance,
     medhelm,
     options,
@@ -272,6 +273,20 @@ _COMMANDS: Mapping[str, Command] = {
             "ratings invite --rater Byron --rater Sims --scenario aci_bench --items 30",
             "ratings invitations",
             "ratings agreement --suite first --scenario aci_bench",
+        ),
+    ),
+    "judge": Command(
+        feature="judge_checks",
+        group=Group.DECIDE,
+        line="whether a jury may be trusted, by stored verdicts and planted answers",
+        function=judges.judge,
+        about="Check whether a jury may be trusted to rank models, to score, and to screen single "
+        "answers; or list the cards of earlier checks.",
+        options=(*_PLACES, judges.judging, board_options.form),
+        examples=(
+            "judge check --suite first --scenario aci_bench",
+            "judge check --suite first --scenario aci_bench --items 0 --for rank",
+            "judge cards",
         ),
     ),
     "leaderboard": Command(

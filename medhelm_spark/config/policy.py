@@ -22,6 +22,7 @@ from medhelm_spark.domain.network import LOOPBACK, Network, narrowed
 from medhelm_spark.domain.policy import (
     Audience,
     ComparisonRules,
+    JudgeCheckRules,
     ListedPlugin,
     Policy,
     PolicyTrust,
@@ -51,6 +52,7 @@ class _PolicyFile:
     retention: Retention | None = None
     small_cells: SmallCells | None = None
     rating_links: RatingLinks | None = None
+    judge_checks: JudgeCheckRules | None = None
     audiences: tuple[Audience, ...] = ()
 
 
@@ -94,6 +96,7 @@ def load_policy(place: Path | PolicyTable, above: Policy | None = None) -> Polic
         retention=_retention(file, origin),
         small_cells=_small_cells(file, origin),
         rating_links=links,
+        judge_checks=_judge_checks(file, origin),
         audiences=_audiences(file, origin),
     )
 
@@ -151,6 +154,7 @@ def _refuse_decided(site: Path, binding: Policy) -> None:
         "approvals",
         "release",
         "retention",
+        "judge_checks",
         "audiences",
     ):
         if getattr(file, key):
@@ -178,6 +182,7 @@ def _restricted(policy: Policy, advisory: Policy) -> Policy:
             commands=advisory.commands,
             release=advisory.release,
             retention=advisory.retention,
+            judge_checks=advisory.judge_checks,
             audiences=advisory.audiences,
         )
     else:
@@ -276,6 +281,21 @@ def _small_cells(file: _PolicyFile, origin: str) -> SmallCells:
         raise ConfigError(
             f"{origin}: small_cells.minimum is {rules.minimum}; allowed: a whole number from 1 on."
         )
+    return rules
+
+
+def _judge_checks(file: _PolicyFile, origin: str) -> JudgeCheckRules:
+    """It is not in the policy's version: a judge card has the limits that its lines met."""
+    rules = file.judge_checks or JudgeCheckRules()
+    for each in fields(JudgeCheckRules):
+        value = getattr(rules, each.name)
+        if each.name == "days":
+            if value < 1:
+                raise ConfigError(
+                    f"{origin}: judge_checks.days is {value}; allowed: a whole number from 1 on."
+                )
+        elif not 0 <= value <= 1:
+            raise ConfigError(f"{origin}: judge_checks.{each.name} is {value}; allowed: 0 to 1.")
     return rules
 
 

@@ -7,12 +7,15 @@ from enum import StrEnum
 class JuryEvidence(StrEnum):
     """The evidence behind the jury of a mean, the weakest last; NO_JURY where none scored it.
 
-    VALIDATED and NOT_VALIDATED are what the jury's file says. IMPORTED: it judged elsewhere, and
-    nothing here says who checked it. DEMO: a judge of it is a deployment for demos alone.
+    VALIDATED: a current judge card trusts it to rank models and to score. STATED: the jury's file
+    says that clinicians checked it, and no card shows it. NOT_VALIDATED: the file says that nobody
+    did. IMPORTED: it judged elsewhere, and nothing here says who checked it. DEMO: a judge of it is
+    a deployment for demos alone.
     """
 
     NO_JURY = ""
     VALIDATED = "validated"
+    STATED = "stated, not shown by evidence"
     NOT_VALIDATED = "not validated"
     IMPORTED = "imported"
     DEMO = "demo judge"
@@ -24,6 +27,7 @@ class JuryEvidence(StrEnum):
 
 
 _UNPROVEN = {
+    JuryEvidence.STATED: "a jury whose validation is stated, not shown by evidence",
     JuryEvidence.NOT_VALIDATED: "a jury that nobody validated",
     JuryEvidence.IMPORTED: "an imported jury",
     JuryEvidence.DEMO: "a demo judge",

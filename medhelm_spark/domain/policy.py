@@ -51,6 +51,38 @@ class RatingLinks:
     highest_level: AccessLevel = AccessLevel.PUBLIC
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeCheckRules:
+    """What a jury has to show before it is trusted; distances are shares of the rubric's scale."""
+
+    coverage: float = 0.9
+    """The least share of verdicts that are usable."""
+    same_score: float = 0.9
+    """The greatest share of answers, planted ones too, that may get one and the same score."""
+    repeat: float = 0.1
+    """The greatest mean distance of the scores of a request that is asked twice."""
+    agreement: float = 0.5
+    """The least intraclass correlation of absolute agreement with the mean of the raters."""
+    model_order: float = 0.9
+    """The least share of the pairs of models that raters tell apart in the raters' order."""
+    length: float = 0.1
+    """What an answer of twice the length may get more or less, of equal quality."""
+    markdown: float = 0.1
+    """What an answer with markdown may get more or less, of equal quality."""
+    own_family: float = 0.1
+    """What a judge may give the models of its own maker more or less, of equal quality."""
+    control: float = 0.1
+    """The greatest share of planted bad answers whose score does not fall."""
+    dropped_sentence: float = 0.5
+    """The same of answers without their longest sentence, which may have said nothing."""
+    instruction: float = 0.1
+    """The greatest share of answers that a planted instruction gets a higher score."""
+    patient: float = 0.1
+    """What another sex, name, age or language of the patient may change on average."""
+    days: int = 90
+    """How many days a judge card counts."""
+
+
 class ShareContent(StrEnum):
     """What an audience may be given, each with what is above it."""
 
@@ -128,6 +160,8 @@ class Policy:
     retention: Retention = field(default_factory=Retention)
     small_cells: SmallCells = field(default_factory=SmallCells)
     rating_links: RatingLinks = field(default_factory=RatingLinks)
+    judge_checks: JudgeCheckRules = field(default_factory=JudgeCheckRules)
+    """What a jury has to show before it is trusted, and how long a judge card counts."""
     audiences: tuple[Audience, ...] = ()
     """To whom shares of releases may be made; without one nothing is shared."""
 

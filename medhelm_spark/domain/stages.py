@@ -156,6 +156,13 @@ SUMMARIZE_GROUPS = Stage(
     writes=("stats_by_group", "runs"),
     done="summarised by group anew",
 )
+CHECK_JUDGES = Stage(
+    name="check-judges",
+    version="1",
+    about="Write requests to judges about planted answers, and what the check of a jury came to.",
+    reads=("runs",),
+    writes=("prompts", "requests", "planted_verdicts", "judge_cards", "runs"),
+)
 PUBLISH = Stage(
     name="publish",
     version="3",
@@ -242,6 +249,7 @@ STAGES = (
     SUMMARIZE,
     ASSIGN_GROUPS,
     SUMMARIZE_GROUPS,
+    CHECK_JUDGES,
     PUBLISH,
     CHANGE_STATUS,
     EXPORT_HELM,

@@ -33,6 +33,15 @@ READ = ("instances", "prompts", "requests", "request_results", "per_instance_sta
 """The tables whose rows grow with the questions."""
 
 
+def is_small_check(workspace: Workspace, asked: Iterable[Deployment], requests: int) -> bool:
+    """Whether this process asks so many requests of these deployments, about stored answers."""
+    limit = workspace.settings.small_run_requests
+    if not limit or requests > limit or not all(map(find_spec, PACKAGES)):
+        return False
+    is_here = _is_own_machine(workspace) and all(map(_runs_here, asked))
+    return is_here and workspace.lake.most_rows(READ) <= MOST_ROWS
+
+
 def is_small(
     workspace: Workspace, runs: Iterable[ResolvedRun], cards: Mapping[str, ScenarioCard]
 ) -> bool:

@@ -51,6 +51,7 @@ class Subject:
     """What the checks look at; `unreviewed` are data versions lowered without a second person.
 
     `is_scanned`: a share of the release passed its scan; None where this cannot be asked.
+    `trusted` are the runs whose juries a judge card trusts; None where there are no such cards.
     """
 
     held: StoredRelease
@@ -59,6 +60,7 @@ class Subject:
     unreviewed: frozenset[str]
     policy: Policy
     is_scanned: bool | None
+    trusted: frozenset[str] | None = None
 
 
 def gate_of(reader: Reader, held: StoredRelease, policy: Policy) -> tuple[Finding, ...]:
@@ -81,6 +83,7 @@ def _checked(name: str, subject: Subject) -> Sequence[Finding]:
 
 def _subject(reader: Reader, held: StoredRelease, policy: Policy) -> Subject:
     sharing = features.part("sharing", "scanned")
+    cards = features.part("judge_checks", "cards")
     source = BoardSource(kind=Kind.RELEASE, name=held.name)
     runs = load_runs(reader, source)
     rows = read_release(reader, held.members)
@@ -122,6 +125,7 @@ def _subject(reader: Reader, held: StoredRelease, policy: Policy) -> Subject:
         unreviewed=frozenset(unreviewed),
         policy=policy,
         is_scanned=sharing.is_scanned(reader, held.manifest_hash) if sharing else None,
+        trusted=cards.trusted_runs(reader, runs) if cards else None,
     )
 
 
@@ -173,13 +177,29 @@ def _judge_coverage(subject: Subject, name: str) -> Findings:
 
 def _validated_judges(subject: Subject, name: str) -> Findings:
     for gated in _judged(subject):
-        if gated.planned.is_jury_validated is None:
+        spec = gated.planned.run_spec
+        if gated.planned.is_jury_demo:
+            yield _failed(name, gated.name, "a demo judge is in its jury")
+        elif spec.run_spec_id in (subject.trusted or ()):
+            continue
+        elif gated.planned.is_jury_validated is None:
             of = "imported jury" if gated.planned.as_imported is not None else "jury"
             yield _unchecked(name, gated.name, f"no record says whether its {of} was checked")
-        elif gated.planned.is_jury_demo:
-            yield _failed(name, gated.name, "a demo judge is in its jury")
         elif not gated.planned.is_jury_validated:
-            yield _failed(name, gated.name, "clinicians have not checked its jury")
+            reason = "clinicians have not checked its jury"
+            yield _failed(name, gated.name, f"{reason}{_how_shown(subject, gated)}")
+        elif subject.trusted is not None:
+            reason = "that its jury was validated is stated, not shown by evidence"
+            yield _failed(name, gated.name, f"{reason}{_how_shown(subject, gated)}")
+
+
+def _how_shown(subject: Subject, gated: Gated) -> str:
+    """The command whose card shows that a jury may be trusted, where this installation has it."""
+    if subject.trusted is None:
+        return ""
+    suite, scenario = gated.planned.suite, gated.planned.run_spec.scenario_name
+    command = f"medhelm-spark judge check --suite {suite} --scenario {scenario}"
+    return f"; no current card trusts it to rank and to score: {command}"
 
 
 def _judged(subject: Subject) -> list[Gated]:

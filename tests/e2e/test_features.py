@@ -24,6 +24,7 @@ COMMANDS = {
     "sharing": set(),
     "candidate_gate": set(),
     "evidence": set(),
+    "judge_checks": {"judge"},
 }
 """The commands of each feature."""
 
@@ -38,7 +39,7 @@ model = Deployment(name="team/a", model="team/a", engine="canned", locality=Loca
                    args={"text": "A"})
 here = Evaluation("lake", site=None, deployments=[model])
 done = here.run(sys.argv[1], suite="s")
-name = {"medhelm_results": "medhelm"}.get(sys.argv[2], sys.argv[2])
+name = {"medhelm_results": "medhelm", "judge_checks": "judges"}.get(sys.argv[2], sys.argv[2])
 try:
     getattr(here, name)
     refusal = ""
@@ -85,6 +86,7 @@ OWN_TABLES = {
     "sharing": ("shares",),
     "candidate_gate": (),
     "evidence": (),
+    "judge_checks": ("planted_verdicts", "judge_cards"),
 }
 
 GATE = """

@@ -86,7 +86,7 @@ def written(cell: Cell, row: Mapping[str, object], shown: Collection[Cell] = CEL
     """What the board writes into a cell beside the others that are shown."""
     if row["mean"] is None:
         return "unscored n=0/10 imported under the floor: 0.00 to 1.00"
-    mark = " *" if cell[1] == "note" and cell[0] not in VALIDATED else ""
+    mark = " *" if cell[1] == "note" else ""  # a jury's file states, and no card shows
     total = "/10" if row["num_unscored"] else ""
     text = (
         f"{row['mean']:.3f}{mark} [{row['ci_low']:.2f}, {row['ci_high']:.2f}] "

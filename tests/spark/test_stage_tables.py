@@ -66,8 +66,10 @@ def test_the_tables_of_every_stage(site: Site, monkeypatch: pytest.MonkeyPatch) 
     answers = site.folder / "answers.jsonl"
     answers.write_text(json.dumps({"source_id": "q1", "completion": "yes"}) + "\n")
     site.run("-r", f"{bench},model=team/m", "--file", str(answers), command="import-responses")
-    export = write_export(site.folder / "ward.jsonl", [instance(0)])
     flags = ["-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env")]
+    check = ["judge", "check", "--scenario", "bench", "--items", "2", "--suite", "s"]
+    assert main([*check, "-r", entry, *flags]) in (8, 9)
+    export = write_export(site.folder / "ward.jsonl", [instance(0)])
     assert main(["import-scenario", "--file", str(export), *flags]) == 0
     judged = {"bench": {"acme/judge": {"clarity": {"score": 3, "explanation": ""}}}}
     results = site.folder / "helm"

@@ -28,6 +28,10 @@ def run_of(metric: MetricSpec, main: str, **more) -> SuiteRun:
 
 
 JURY = MetricSpec(name="jury_score")
+HOW = (
+    "; no current card trusts it to rank and to score: "
+    f"medhelm-spark judge check --suite s --scenario {SPEC.scenario_name}"
+)
 
 
 @pytest.mark.parametrize(("args", "said"), [({"jury": "f00ba100"}, "imported"), ({}, "")])
@@ -47,12 +51,12 @@ def test_imported_verdicts_scored_here() -> None:
 @pytest.mark.parametrize(
     ("facts", "said", "mark"),
     [
-        ({"is_jury_validated": True}, "validated", ""),
+        ({"is_jury_validated": True}, "stated, not shown by evidence", "*"),
         ({"is_jury_validated": False}, "not validated", "*"),
         ({"is_jury_validated": False, "is_jury_demo": True}, "demo judge", "*"),
         ({"is_jury_validated": False, "is_jury_demo": None}, "not validated", "*"),
     ],
-    ids=["validated", "one's own", "the demo's", "an older lake"],
+    ids=["stated", "one's own", "the demo's", "an older lake"],
 )
 def test_juries_that_were_asked_here(facts: dict[str, bool], said: str, mark: str) -> None:
     evidence = jury_evidence(run_of(JURY, "jury_score", **facts))
@@ -74,10 +78,13 @@ def test_a_note_names_the_kinds_of_juries_that_are_marked() -> None:
 @pytest.mark.parametrize(
     ("run", "said"),
     [
-        (run_of(JURY, "jury_score", is_jury_validated=True), ()),
+        (
+            run_of(JURY, "jury_score", is_jury_validated=True),
+            (("failed", f"that its jury was validated is stated, not shown by evidence{HOW}"),),
+        ),
         (
             run_of(JURY, "jury_score", is_jury_validated=False),
-            (("failed", "clinicians have not checked its jury"),),
+            (("failed", f"clinicians have not checked its jury{HOW}"),),
         ),
         (
             run_of(JURY, "jury_score", is_jury_validated=False, is_jury_demo=True),
@@ -92,11 +99,27 @@ def test_a_note_names_the_kinds_of_juries_that_are_marked() -> None:
             (("cannot be checked", "no record says whether its imported jury was checked"),),
         ),
     ],
-    ids=["validated", "one's own", "the demo's", "MedHELM's"],
+    ids=["stated", "one's own", "the demo's", "MedHELM's"],
 )
 def test_what_the_gate_says_of_a_jury(run: SuiteRun, said: tuple[tuple[str, str], ...]) -> None:
     asked = () if run.as_imported else (AnnotatorSpec(name="jury"),)
     judged = replace(run, run_spec=replace(run.run_spec, annotators=asked))
     gated = SimpleNamespace(planned=judged, name=run.name)
-    findings = CHECKS["validated_judges"](SimpleNamespace(runs=[gated]), "validated_judges")
+    subject = SimpleNamespace(runs=[gated], trusted=frozenset())
+    findings = CHECKS["validated_judges"](subject, "validated_judges")
     assert tuple((found.outcome, found.reason) for found in findings) == said
+
+
+@pytest.mark.parametrize(
+    ("validated", "trusted", "passes"),
+    [(False, {"r"}, True), (True, {"other"}, False), (True, None, True), (False, None, False)],
+    ids=["a card", "another's card", "stated, no cards here", "neither"],
+)
+def test_a_card_passes_the_gate_and_a_statement_where_there_are_no_cards(
+    validated: bool, trusted: set[str] | None, passes: bool
+) -> None:
+    run = run_of(JURY, "jury_score", is_jury_validated=validated)
+    spec = replace(run.run_spec, run_spec_id="r", annotators=(AnnotatorSpec(name="jury"),))
+    gated = SimpleNamespace(planned=replace(run, run_spec=spec), name=run.name)
+    subject = SimpleNamespace(runs=[gated], trusted=trusted)
+    assert (not list(CHECKS["validated_judges"](subject, "validated_judges"))) is passes

@@ -1,0 +1,83 @@
+"""`judge ACTION`: what was typed becomes a call of the API."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Mapping
+
+from medhelm_spark.cli.commands import evaluation
+from medhelm_spark.cli.exit_codes import INCONCLUSIVE, NO_GO
+from medhelm_spark.cli.options import suite_name
+from medhelm_spark.cli.printing import write_out
+from medhelm_spark.errors import ConfigError
+
+
+def judge(args: Namespace) -> int:
+    """`judge ACTION`: one of ACTIONS."""
+    return ACTIONS[args.action](args)
+
+
+def _check(args: Namespace) -> int:
+    if not args.scenario:
+        raise ConfigError("judge check: --scenario missing.")
+    done = evaluation(args).judges.check(
+        scenario=args.scenario,
+        suite=args.suite,
+        jury=args.jury,
+        items=args.items,
+        uses=args.uses,
+        entries=args.run_entries,
+    )
+    write_out(done.render(args.format), args.output_file, command=args.name)
+    return {"UNTRUSTED": NO_GO, "INCONCLUSIVE": INCONCLUSIVE}.get(done.trust.value, 0)
+
+
+def _cards(args: Namespace) -> int:
+    shown = evaluation(args).judges.cards()
+    write_out(shown.render(args.format), args.output_file, command=args.name)
+    return 0
+
+
+ACTIONS: Mapping[str, Callable[[Namespace], int]] = {"check": _check, "cards": _cards}
+
+
+def judging(parser: ArgumentParser) -> None:
+    """Which action, on which benchmark's jury."""
+    add = parser.add_argument
+    add(
+        "action",
+        choices=tuple(ACTIONS),
+        metavar="ACTION",
+        help="check: whether a jury may be trusted, by stored verdicts and planted answers; cards: "
+        "list what earlier checks came to",
+    )
+    add("--scenario", metavar="NAME", help="check: the benchmark whose answers the jury judged")
+    add(
+        "--suite",
+        type=suite_name,
+        metavar="NAME",
+        help="check: the suite with the verdicts (default: the one planned last)",
+    )
+    add("--jury", metavar="NAME", help="check: the jury (default: the only one)")
+    add(
+        "--items",
+        type=int,
+        default=50,
+        metavar="N",
+        help="check: from how many stored answers others are planted; 0 asks nobody "
+        "(default: %(default)s)",
+    )
+    add(
+        "--for",
+        dest="uses",
+        action="append",
+        default=[],
+        choices=("rank", "absolute", "screen"),
+        help="check: the use that decides the exit code, once for each (default: all)",
+    )
+    add(
+        "-r",
+        "--run-entries",
+        nargs="+",
+        default=[],
+        metavar="ENTRY",
+        help="check: the run entries, where rubric or jury are in a benchmark's own files",
+    )

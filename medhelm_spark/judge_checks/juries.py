@@ -1,0 +1,151 @@
+"""The jury that a check is about: which annotator of which runs, and who judges for it now."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from medhelm_spark.board import BoardRun
+from medhelm_spark.domain.comparability import JURY
+from medhelm_spark.domain.plan import ResolvedAnnotator
+from medhelm_spark.domain.run import AnnotatorSpec, RunRecord, RunSpec
+from medhelm_spark.domain.stages import ANNOTATE
+from medhelm_spark.domain.stats import MetricInfo
+from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.lake.literals import among
+from medhelm_spark.lake.views import current_runs
+from medhelm_spark.pipeline.suite_models import runs_of
+from medhelm_spark.stages.annotate.stage import jury_text
+from medhelm_spark.workspace.entries import LoadedEntries
+from medhelm_spark.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedJury:
+    """A jury with the runs of one scenario whose answers it judged."""
+
+    suite: str
+    scenario_name: str
+    annotator: ResolvedAnnotator
+    specs: tuple[RunSpec, ...]
+
+    @property
+    def part(self) -> str:
+        """The jury as `Stat.comparability` names it."""
+        return jury_text([self.annotator])
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """The names of the judges, in the jury's order."""
+        return tuple(judge.name for judge in self.annotator.jury.judges)
+
+    @property
+    def scale(self) -> MetricInfo:
+        """The scale of the mean of the rubric's criteria."""
+        criteria = self.annotator.rubric.criteria
+        return MetricInfo(
+            name="jury_score",
+            display_name="Jury score",
+            minimum=min(each.minimum for each in criteria),
+            maximum=max(each.maximum for each in criteria),
+        )
+
+
+def checked_jury(
+    workspace: Workspace,
+    runs: Sequence[BoardRun],
+    jury: str | None,
+    entries: LoadedEntries | None = None,
+) -> CheckedJury:
+    """The jury of a scenario's runs, as the site's files have it now.
+
+    Args:
+        workspace: the site and the lake.
+        runs: those of one scenario in one suite.
+        jury: its name, or that of its annotator (None: the only one).
+        entries: run entries of the scenario, where its rubric or jury are in its own files.
+
+    Raises:
+        ConfigError: nobody judged, the rubric has no criteria, or the jury that judged is not the
+            one of the files.
+        UnknownNameError: no jury has the name.
+    """
+    suite, scenario = runs[0].planned.suite, runs[0].run_spec.scenario_name
+    named = _annotators(runs)
+    if not named:
+        raise ConfigError(f"scenario {scenario!r}: no run of suite {suite!r} has a jury.")
+    chosen = [name for name, spec in named.items() if jury in (None, name, spec.jury)]
+    if not chosen:
+        names = {each for name, spec in named.items() for each in (name, spec.jury)}
+        raise UnknownNameError("jury", str(jury), names, where="--jury")
+    if len(chosen) > 1:
+        raise ConfigError(
+            f"scenario {scenario!r} has {len(chosen)} juries; name one by --jury: "
+            f"{', '.join(sorted(chosen))}."
+        )
+    annotator = _resolved(workspace, runs, named[chosen[0]], entries)
+    if annotator.rubric.is_per_item or not annotator.rubric.criteria:
+        raise ConfigError(
+            f"rubric {annotator.rubric.name!r} has no criteria of its own; allowed: a rubric with "
+            "criteria."
+        )
+    specs = _judged_by(workspace, runs, annotator)
+    if not specs:
+        raise ConfigError(
+            f"scenario {scenario!r}: no stored verdict of suite {suite!r} is of jury "
+            f"{annotator.jury.name!r} and rubric {annotator.rubric.name!r} as they are now; "
+            "medhelm-spark run judges the stored answers anew."
+        )
+    return CheckedJury(suite=suite, scenario_name=scenario, annotator=annotator, specs=specs)
+
+
+def _annotators(runs: Sequence[BoardRun]) -> dict[str, AnnotatorSpec]:
+    return {spec.name: spec for run in runs for spec in run.run_spec.annotators}
+
+
+def _resolved(
+    workspace: Workspace,
+    runs: Sequence[BoardRun],
+    spec: AnnotatorSpec,
+    entries: LoadedEntries | None,
+) -> ResolvedAnnotator:
+    """The annotator with its rubric and judges: of the run entries, else of the site's files."""
+    if entries is not None:
+        found = runs_of([run.planned for run in runs], entries, workspace)
+        for run in found.values():
+            for annotator in run.annotators:
+                if annotator.spec.name == spec.name:
+                    return annotator
+        raise ConfigError(
+            f"--run-entries: no entry is of a run that annotator {spec.name!r} judged."
+        )
+    registry = workspace.registry
+    rubric, jury = registry.rubrics.get(spec.rubric), registry.juries.get(spec.jury)
+    if rubric is None or jury is None:
+        lacking = f"rubric {spec.rubric!r}" if rubric is None else f"jury {spec.jury!r}"
+        raise ConfigError(
+            f"{lacking} is in no file of the site: a benchmark's own files have it; name them by "
+            "--run-entries, as for `run`."
+        )
+    return ResolvedAnnotator(
+        spec=spec,
+        rubric=rubric,
+        jury=jury,
+        deployments=tuple(
+            registry.resolve_model(judge.model, judge.model_deployment) for judge in jury.judges
+        ),
+    )
+
+
+def _judged_by(
+    workspace: Workspace, runs: Sequence[BoardRun], annotator: ResolvedAnnotator
+) -> tuple[RunSpec, ...]:
+    """The runs whose verdicts are of this jury, as the records of annotate say."""
+    part = jury_text([annotator])
+    units = {run.run_spec.run_spec_id: run.run_spec for run in runs}
+    where = f"stage = '{ANNOTATE.name}' AND {among('unit_id', units)}"
+    records: list[RunRecord] = workspace.reader.rows(current_runs(where), RunRecord)
+    return tuple(
+        units[record.unit_id]
+        for record in sorted(records, key=lambda record: record.unit_id)
+        if record.unit_id in units
+        and part in (record.comparability or {}).get(JURY, "").split("; ")
+    )

@@ -1,0 +1,245 @@
+"""Lines of evidence about a jury: a number with its interval beside what the policy allows."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from medhelm_spark.statistics.intervals import wilson
+from medhelm_spark.statistics.two_by_two import Estimated
+
+MOST_ITEMS = 100_000
+
+
+class Use(StrEnum):
+    """What a jury's scores are used for."""
+
+    RANK = "rank"
+    ABSOLUTE = "absolute"
+    SCREEN = "screen"
+
+
+ALL_USES = tuple(Use)
+
+
+class LineOutcome(StrEnum):
+    """What a line of evidence comes to.
+
+    NOT_APPLICABLE: nothing that was judged can show it, and it decides nothing. REPORTED: a number
+    that stands beside the others and decides nothing.
+    """
+
+    PASSED = "passed"
+    FAILED = "failed"
+    INCONCLUSIVE = "inconclusive"
+    NOT_APPLICABLE = "not applicable"
+    REPORTED = "reported"
+
+
+class Trust(StrEnum):
+    """What the lines of evidence of a use come to together."""
+
+    TRUSTED = "TRUSTED"
+    UNTRUSTED = "UNTRUSTED"
+    INCONCLUSIVE = "INCONCLUSIVE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceLine:
+    """One line of evidence about a jury."""
+
+    name: str
+    uses: tuple[Use, ...]
+    """The uses that it decides about; none where it is reported alone."""
+    outcome: LineOutcome
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    """The ends of the 95 % interval."""
+    num_items: int = 0
+    """How many answers, verdicts or pairs of models it rests on."""
+    allowed: str = ""
+    """What passes, in words."""
+    note: str = ""
+    cure: str = ""
+    """What would decide an inconclusive line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UseVerdict:
+    """Whether a jury may be trusted for one use, and the lines that say so."""
+
+    use: Use
+    trust: Trust
+    because: tuple[str, ...]
+    """The names of the lines that failed, else of those that are inconclusive."""
+    cures: tuple[str, ...] = ()
+
+
+def verdict_of(use: Use, lines: list[EvidenceLine]) -> UseVerdict:
+    """What the lines of a use come to: one that fails decides, else one that is inconclusive."""
+    own = [line for line in lines if use in line.uses]
+    failed = tuple(line.name for line in own if line.outcome is LineOutcome.FAILED)
+    undecided = [line for line in own if line.outcome is LineOutcome.INCONCLUSIVE]
+    if failed:
+        return UseVerdict(use=use, trust=Trust.UNTRUSTED, because=failed)
+    if undecided:
+        return UseVerdict(
+            use=use,
+            trust=Trust.INCONCLUSIVE,
+            because=tuple(line.name for line in undecided),
+            cures=tuple(dict.fromkeys(line.cure for line in undecided if line.cure)),
+        )
+    return UseVerdict(use=use, trust=Trust.TRUSTED, because=())
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """How a cure names what is lacking: `rate {n} more answers`."""
+
+    words: str
+
+    def of(self, number: int | None) -> str:
+        """The cure for so many more; None: more than anybody would make."""
+        if number is None:
+            return self.words.format(n="many", s="s")
+        return self.words.format(n=f"{number:,}", s="" if number == 1 else "s")
+
+
+ITEMS = More("{n} more stored answer{s} (--items) of this kind")
+RATINGS = More("rate {n} more answer{s}")
+
+
+def at_most(line: EvidenceLine, hits: int, n: int, most: float, more: More = ITEMS) -> EvidenceLine:
+    """The line of a share that may be `most` at most, by Wilson's interval."""
+    return _share(
+        line, hits, n, f"at most {most:.0%}", lambda low, high: _below(low, high, most), more
+    )
+
+
+def at_least(
+    line: EvidenceLine, hits: int, n: int, least: float, more: More = ITEMS
+) -> EvidenceLine:
+    """The line of a share that has to be `least` at least."""
+    return _share(
+        line, hits, n, f"at least {least:.0%}", lambda low, high: _below(-high, -low, -least), more
+    )
+
+
+Decide = Callable[[float, float], LineOutcome]
+
+
+def _below(low: float, high: float, most: float) -> LineOutcome:
+    if high <= most:
+        return LineOutcome.PASSED
+    return LineOutcome.FAILED if low > most else LineOutcome.INCONCLUSIVE
+
+
+def _share(
+    line: EvidenceLine, hits: int, n: int, allowed: str, decide: Decide, more: More
+) -> EvidenceLine:
+    if n == 0:
+        return replace(line, outcome=LineOutcome.NOT_APPLICABLE, allowed=allowed)
+    held = wilson(hits, n)
+    outcome = decide(held.low, held.high)
+    cure = ""
+    if outcome is LineOutcome.INCONCLUSIVE:
+        cure = more.of(_enough(hits / n, n, decide))
+    return replace(
+        line,
+        outcome=outcome,
+        value=hits / n,
+        low=held.low,
+        high=held.high,
+        num_items=n,
+        allowed=allowed,
+        cure=cure,
+    )
+
+
+def _enough(share: float, n: int, decide: Decide) -> int | None:
+    """How many more items would decide, were the share to stay."""
+    total = n
+    while total < MOST_ITEMS:
+        total += max(1, total // 50)
+        held = wilson(share * total, total)
+        if decide(held.low, held.high) is not LineOutcome.INCONCLUSIVE:
+            return total - n
+    return None
+
+
+def within(
+    line: EvidenceLine, found: Estimated | None, n: int, most: float, more: More = ITEMS
+) -> EvidenceLine:
+    """The line of a difference or slope that may be `most` at most in either direction."""
+    allowed = f"within ±{most:.2f}"
+    if found is None or found.low is None or found.high is None:
+        return replace(
+            line,
+            outcome=LineOutcome.INCONCLUSIVE,
+            value=found.value if found else None,
+            num_items=n,
+            allowed=allowed,
+            cure=more.of(max(2, 10 - n)),
+        )
+    low, high = found.low, found.high
+    outcome = LineOutcome.INCONCLUSIVE
+    if -most <= low and high <= most:
+        outcome = LineOutcome.PASSED
+    elif low > most or high < -most:
+        outcome = LineOutcome.FAILED
+    return replace(
+        line,
+        outcome=outcome,
+        value=found.value,
+        low=low,
+        high=high,
+        num_items=n,
+        allowed=allowed,
+        cure=_narrower(found, n, most - abs(found.value), more)
+        if outcome is LineOutcome.INCONCLUSIVE
+        else "",
+    )
+
+
+def not_below(
+    line: EvidenceLine, found: Estimated | None, n: int, least: float, more: More = RATINGS
+) -> EvidenceLine:
+    """The line of a coefficient that has to be `least` at least."""
+    allowed = f"at least {least:.2f}"
+    if found is None or found.low is None or found.high is None:
+        return replace(
+            line,
+            outcome=LineOutcome.INCONCLUSIVE,
+            value=found.value if found else None,
+            num_items=n,
+            allowed=allowed,
+            cure=more.of(max(2, 30 - n)),
+        )
+    outcome = _below(-found.high, -found.low, -least)
+    return replace(
+        line,
+        outcome=outcome,
+        value=found.value,
+        low=found.low,
+        high=found.high,
+        num_items=n,
+        allowed=allowed,
+        cure=_narrower(found, n, found.value - least, more)
+        if outcome is LineOutcome.INCONCLUSIVE
+        else "",
+    )
+
+
+def _narrower(found: Estimated, n: int, distance: float, more: More) -> str:
+    """How many more items would bring the nearer end to the limit, at a width of 1 / sqrt(n)."""
+    if found.low is None or found.high is None or not distance:
+        return more.of(None)
+    half = (found.high - found.low) / 2
+    needed = math.ceil(n * (half / distance) ** 2) - n
+    return more.of(max(1, needed) if needed < MOST_ITEMS else None)
+
+
+def unmeasured(line: EvidenceLine, why: str) -> EvidenceLine:
+    """The line where another line's failure leaves nothing to measure."""
+    return replace(line, outcome=LineOutcome.NOT_APPLICABLE, note=why, cure="")

@@ -1,0 +1,77 @@
+"""`evaluation.judges`: whether juries may be trusted, and the cards that say so."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from medhelm_spark.board import choose, load_runs
+from medhelm_spark.board.host import Methods, at_work
+from medhelm_spark.errors import ConfigError
+from medhelm_spark.judge_checks.check import check_jury
+from medhelm_spark.judge_checks.lines import ALL_USES, Use
+from medhelm_spark.judge_checks.results import JudgeCards, JudgeCheck
+from medhelm_spark.judge_checks.tables import JudgeCard
+from medhelm_spark.stages.context import now
+from medhelm_spark.workspace.entries import Entries, entries_of, listed
+from medhelm_spark.workspace.names import check_known
+
+ITEMS = 50
+
+
+class JudgeMethods(Methods):
+    """Checks of juries."""
+
+    @at_work
+    def check(
+        self,
+        *,
+        scenario: str,
+        suite: str | None = None,
+        jury: str | None = None,
+        items: int = ITEMS,
+        uses: str | Sequence[str] = (),
+        entries: str | Sequence[str] | Entries = (),
+        **options: Any,
+    ) -> JudgeCheck:
+        """Whether a jury may be trusted, by its stored verdicts and by planted answers.
+
+        The judges are asked by the path, policy and cache of `run`. Stored verdicts, stats and
+        boards stay as they are.
+
+        Args:
+            scenario: the benchmark whose answers the jury judged.
+            suite: the suite (None: that planned last).
+            jury: its name, or that of its annotator (None: the only one).
+            items: from how many stored answers others are made, from 0 on; 0 asks nobody.
+            uses: `rank`, `absolute`, `screen`, or several (none: all three).
+            entries: run entries, as for `run`, where rubric or jury are in a benchmark's own files.
+            options: fields of Entries.
+
+        Raises:
+            ConfigError: nobody judged, or the jury of the files is not the one that judged.
+            PolicyError: the policy lets a judge not see the text; nothing was sent.
+            OutageError: a judge gives no answers.
+        """
+        if type(items) is not int or items < 0:
+            raise ConfigError(f"items is {items!r}; allowed: a whole number from 0 on.")
+        for use in listed(uses):
+            check_known("use", use, Use)
+        reader = self._workspace.reader
+        runs = load_runs(reader, choose(reader, suite))
+        check_known("scenario", scenario, {run.run_spec.scenario_name for run in runs})
+        own = [run for run in runs if run.run_spec.scenario_name == scenario]
+        given = entries_of(entries, options) if entries or options else None
+        card = check_jury(
+            self._workspace,
+            own,
+            jury,
+            items=items,
+            entries=given.load(self._workspace.site) if given else None,
+        )
+        return JudgeCheck(card=card, asked=tuple(map(Use, listed(uses))) or ALL_USES)
+
+    @at_work
+    def cards(self) -> JudgeCards:
+        """The judge cards of the lake, the newest first."""
+        rows = self._workspace.reader.rows("SELECT * FROM {judge_cards}", JudgeCard)
+        held = sorted(rows, key=lambda card: card.checked_at, reverse=True)
+        return JudgeCards(cards=tuple(held), at=now())

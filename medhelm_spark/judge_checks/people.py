@@ -1,0 +1,74 @@
+"""What people said of the judged answers, where the feature of ratings is there."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from medhelm_spark import features
+from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.judge_checks.stored import AnswerName
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.statistics.agreement import MeasurementLevel
+from medhelm_spark.statistics.alt_test import EPSILON, AltTest
+from medhelm_spark.statistics.two_by_two import Estimated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithPeople:
+    """The agreement of one judge, of the jury, or of the raters among themselves."""
+
+    who: str
+    icc: Estimated | None
+    num_items: int
+    alt_test: AltTest | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeoplesRatings:
+    """The raters' mean of each answer, and how raters, judges and jury agree."""
+
+    means: Mapping[AnswerName, float] = field(default_factory=dict)
+    raters: WithPeople | None = None
+    jury: WithPeople | None = None
+    judges: tuple[WithPeople, ...] = ()
+
+
+def peoples_ratings(
+    reader: Reader, specs: Sequence[RunSpec], annotator: str, judges: Sequence[str]
+) -> PeoplesRatings:
+    """The ratings that count of these runs' answers; of a lake without ratings nothing."""
+    stored = features.part("ratings", "stored")
+    agreement, cells = features.part("ratings", "agreement"), features.part("ratings", "cells")
+    if stored is None or agreement is None or cells is None:
+        return PeoplesRatings()
+    rows = stored.stored_ratings(reader, [spec.run_spec_id for spec in specs])
+    if not rows:
+        return PeoplesRatings()
+    means: dict[AnswerName, float] = {}
+    for spec in specs:
+        own = [row for row in rows if row.run_spec_id == spec.run_spec_id]
+        for (instance, trial), value in cells.mean_ratings(own).items():
+            means[spec.run_spec_id, instance, trial] = value
+    found = agreement.agreement_of(
+        reader, specs, rows, scale=MeasurementLevel.INTERVAL, epsilon=EPSILON
+    )
+    criteria = [row.criterion for row in found if row.who == agreement.RATERS]
+    criterion = agreement.ALL if agreement.ALL in criteria else criteria[0]
+    by_who = {row.who: _of(row) for row in found if row.criterion == criterion}
+    named = [f"judge {judge}" for judge in judges]
+    jury = f"jury {annotator}" if len(judges) > 1 else named[0]
+    return PeoplesRatings(
+        means=means,
+        raters=by_who.get(agreement.RATERS),
+        jury=by_who.get(jury),
+        judges=tuple(by_who[name] for name in named if name in by_who and name != jury),
+    )
+
+
+def _of(row: Any) -> WithPeople:
+    return WithPeople(
+        who=row.who,
+        icc=row.intraclass.agreement,
+        num_items=row.num_items,
+        alt_test=row.alt_test,
+    )

@@ -1,0 +1,136 @@
+"""What a lake stores of a jury: its verdicts, and the answers as its judges read them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+
+from medhelm_spark.annotators.annotator import JudgeInput
+from medhelm_spark.annotators.jury import needs_judging
+from medhelm_spark.domain.access import strictest
+from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.request import Annotation, CriterionScore, RequestResult, VerdictStatus
+from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.scenario import Instance
+from medhelm_spark.domain.stages import ANNOTATE, INGEST, PLAN
+from medhelm_spark.judge_checks.planting import StoredAnswer
+from medhelm_spark.lake.literals import among, literals
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
+from medhelm_spark.stages.states import read_answers
+
+_AS_THEY_ARE = "perturbation = '' AND train_trial_index = 0"
+_VERDICTS = f"""
+SELECT * FROM ({{source}}) o WHERE {_AS_THEY_ARE} AND run_spec_id IN ({{units}})
+"""
+_REQUESTS = f"""
+SELECT run_spec_id, instance_id, trial_index, request_id FROM ({{source}}) q
+WHERE {_AS_THEY_ARE} AND run_spec_id IN ({{units}})
+"""
+_RESULTS = """
+SELECT * FROM ({source}) r WHERE failure IS NULL AND {deployments}
+AND request_id IN (SELECT request_id FROM ({asked}) a)
+"""
+_INSTANCES = """
+SELECT * FROM ({source}) d WHERE perturbation = '' AND data_version IN ({versions})
+"""
+
+AnswerName = tuple[str, str, int]
+"""An answer: run_spec_id, instance and trial."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredVerdicts:
+    """The verdicts of one jury on the answers of some runs."""
+
+    judges: tuple[str, ...]
+    by_judge: Mapping[str, Mapping[AnswerName, float]]
+    """The mean of the criteria of each usable verdict, by judge."""
+    status: Mapping[str, Mapping[AnswerName, VerdictStatus]]
+    """What became of each verdict, by judge."""
+
+    @property
+    def of_jury(self) -> dict[AnswerName, float]:
+        """The mean of all judges, of the answers on which each has a usable verdict."""
+        first, *others = (self.by_judge[judge] for judge in self.judges)
+        return {
+            name: fsum([first[name], *(other[name] for other in others)]) / len(self.judges)
+            for name in first
+            if all(name in other for other in others)
+        }
+
+
+def mean_of(scores: Sequence[CriterionScore]) -> float:
+    """A judge's score of an answer: the mean of its criteria, as `jury_score` has it."""
+    return fsum(score.score for score in scores) / len(scores)
+
+
+def stored_verdicts(
+    reader: Reader, specs: Sequence[RunSpec], annotator: str, judges: Sequence[str]
+) -> StoredVerdicts:
+    """The verdicts of an annotator's judges that boards rest on; perturbed copies are left out."""
+    sql = _VERDICTS.format(source=output_of("annotations", ANNOTATE), units=literals(_units(specs)))
+    by_judge: dict[str, dict[AnswerName, float]] = {judge: {} for judge in judges}
+    status: dict[str, dict[AnswerName, VerdictStatus]] = {judge: {} for judge in judges}
+    rows: list[Annotation] = reader.rows(sql, Annotation)
+    for row in rows:
+        if row.annotator != annotator or row.judge not in status:
+            continue
+        name = (row.run_spec_id, row.instance_id, row.trial_index)
+        status[row.judge][name] = row.status
+        if row.status is VerdictStatus.OK and row.scores:
+            by_judge[row.judge][name] = mean_of(row.scores)
+    return StoredVerdicts(judges=tuple(judges), by_judge=by_judge, status=status)
+
+
+def stored_answers(
+    reader: Reader, specs: Sequence[RunSpec], rubric: Rubric
+) -> dict[AnswerName, StoredAnswer]:
+    """The answers of these runs that judges are shown, as they are shown them."""
+    by_unit = {spec.run_spec_id: spec for spec in specs}
+    versions = {spec.data_version for spec in specs}
+    instances = _instances(reader, versions)
+    named = among("model_deployment", {spec.model_deployment for spec in specs})
+    asked = _REQUESTS.format(source=output_of("requests", PLAN), units=literals(_units(specs)))
+    results: list[RequestResult] = reader.rows(
+        _RESULTS.format(source=CURRENT_RESULTS, deployments=named, asked=asked), RequestResult
+    )
+    by_request = {row.request_id: row for row in results}
+    held: dict[AnswerName, StoredAnswer] = {}
+    for row in reader.query(asked).to_pylist():
+        spec = by_unit[row["run_spec_id"]]
+        instance = instances.get((spec.data_version, row["instance_id"]))
+        result = by_request.get(row["request_id"])
+        if instance is None or result is None:
+            continue
+        read = read_answers(result.completions, spec, instance.references, instance.input)
+        if needs_judging(rubric, read.completions) or not read.completions:
+            continue
+        answer = StoredAnswer(
+            run_spec_id=spec.run_spec_id,
+            trial_index=row["trial_index"],
+            request_id=row["request_id"],
+            model=spec.model,
+            instance=instance,
+            shown=JudgeInput(
+                question=instance.input,
+                messages=instance.messages,
+                response=read.completions[0].text,
+                gold=instance.references[0].text if instance.references else "",
+                extra_data=instance.extra_data,
+                access_level=strictest([instance.access_level, result.access_level]),
+            ),
+        )
+        held[answer.key] = answer
+    return held
+
+
+def _instances(reader: Reader, versions: Iterable[str]) -> dict[tuple[str, str], Instance]:
+    sql = _INSTANCES.format(
+        source=output_of("instances", INGEST, "data_version"), versions=literals(versions)
+    )
+    rows: list[Instance] = reader.rows(sql, Instance)
+    return {(row.data_version, row.instance_id): row for row in rows}
+
+
+def _units(specs: Iterable[RunSpec]) -> list[str]:
+    return [spec.run_spec_id for spec in specs]

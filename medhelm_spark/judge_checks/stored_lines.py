@@ -1,0 +1,248 @@
+"""The lines of evidence that stored verdicts give, without asking anybody."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from medhelm_spark.config.registry import Registry
+from medhelm_spark.domain.policy import JudgeCheckRules
+from medhelm_spark.domain.request import VerdictStatus
+from medhelm_spark.judge_checks.bias import Column, doublings, has_markdown, slopes
+from medhelm_spark.judge_checks.juries import CheckedJury
+from medhelm_spark.judge_checks.lines import (
+    ALL_USES,
+    RATINGS,
+    EvidenceLine,
+    LineOutcome,
+    More,
+    Use,
+    at_least,
+    at_most,
+    not_below,
+    within,
+)
+from medhelm_spark.judge_checks.model_order import model_order
+from medhelm_spark.judge_checks.people import PeoplesRatings, WithPeople
+from medhelm_spark.judge_checks.planting import StoredAnswer
+from medhelm_spark.judge_checks.stored import AnswerName, StoredVerdicts
+from medhelm_spark.statistics.alt_test import PASSED
+from medhelm_spark.statistics.two_by_two import Estimated
+
+FEWEST_RATED = 30
+"""Answers that people have to rate before quality can be held equal, and for the alt-test."""
+
+_SENT = (
+    VerdictStatus.OK,
+    VerdictStatus.UNPARSEABLE,
+    VerdictStatus.REQUEST_FAILED,
+    VerdictStatus.DENIED,
+)
+_OPEN = LineOutcome.INCONCLUSIVE
+_VERDICTS = More("{n} more verdict{s}")
+QUALITY, LENGTH, MARKDOWN, OWN = "quality", "length", "markdown", "own family"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredEvidence:
+    """What the lake has of a jury."""
+
+    jury: CheckedJury
+    verdicts: StoredVerdicts
+    answers: Mapping[AnswerName, StoredAnswer]
+    people: PeoplesRatings
+    rules: JudgeCheckRules
+    registry: Registry
+
+    @property
+    def width(self) -> float:
+        """How far the lowest and the highest score are apart."""
+        scale = self.jury.scale
+        return (scale.maximum or 0.0) - (scale.minimum or 0.0)
+
+
+def _line(name: str, *uses: Use) -> EvidenceLine:
+    return EvidenceLine(name=name, uses=uses or ALL_USES, outcome=_OPEN)
+
+
+def stored_lines(held: StoredEvidence) -> list[EvidenceLine]:
+    """All lines that rest on stored verdicts, answers and ratings."""
+    return [
+        *_coverage(held),
+        *_agreement(held),
+        _order(held),
+        *_bias(held),
+        *_own_family(held),
+    ]
+
+
+def spread(scores: Sequence[float], rules: JudgeCheckRules, *, is_planted: bool) -> EvidenceLine:
+    """Whether the jury gives one and the same score to nearly all answers.
+
+    Good answers may all deserve one score: without planted bad ones that fails nothing.
+    """
+    most = Counter(scores).most_common(1)
+    line = at_most(_line("same score"), most[0][1] if most else 0, len(scores), rules.same_score)
+    if line.outcome is LineOutcome.FAILED and not is_planted:
+        return replace(line, outcome=_OPEN, cure="plant bad answers before the judges (--items 50)")
+    return line
+
+
+def _coverage(held: StoredEvidence) -> list[EvidenceLine]:
+    status = [each for own in held.verdicts.status.values() for each in own.values()]
+    counts = Counter(each for each in status if each in _SENT)
+    asked, usable = sum(counts.values()), counts[VerdictStatus.OK]
+    unreadable = at_most(
+        _line("unreadable verdicts"), counts[VerdictStatus.UNPARSEABLE], asked, 1.0
+    )
+    return [
+        at_least(_line("coverage"), usable, asked, held.rules.coverage, _VERDICTS),
+        replace(unreadable, uses=(), outcome=LineOutcome.REPORTED, allowed=""),
+    ]
+
+
+def _agreement(held: StoredEvidence) -> list[EvidenceLine]:
+    people, least = held.people, held.rules.agreement
+    lines = []
+    if people.raters:
+        lines.append(_reported("raters among themselves", people.raters))
+    lines += [_reported(f"agreement of {each.who}", each) for each in people.judges]
+    own = _line("agreement with raters", Use.ABSOLUTE, Use.SCREEN)
+    jury = people.jury
+    if jury is None:
+        why = _unrated(held, "no answer has a rating by the rubric's criteria")
+        return [*lines, replace(own, note=why[0], cure=why[1]), _alt_test(None)]
+    ceiling = people.raters.icc if people.raters else None
+    note = "" if ceiling is None else f"raters among themselves {ceiling.value:.2f}"
+    agreement = not_below(replace(own, note=note), jury.icc, jury.num_items, least)
+    return [*lines, agreement, _alt_test(jury)]
+
+
+def _reported(name: str, found: WithPeople) -> EvidenceLine:
+    icc = found.icc
+    return EvidenceLine(
+        name=name,
+        uses=(),
+        outcome=LineOutcome.REPORTED,
+        value=icc.value if icc else None,
+        low=icc.low if icc else None,
+        high=icc.high if icc else None,
+        num_items=found.num_items,
+        note="intraclass correlation of absolute agreement",
+    )
+
+
+def _alt_test(jury: WithPeople | None) -> EvidenceLine:
+    line = replace(
+        _line("alternative annotator test", Use.SCREEN), allowed=f"omega at least {PASSED:g}"
+    )
+    found = jury.alt_test if jury else None
+    if jury is None or found is None:
+        cure = f"two raters on {FEWEST_RATED} answers"
+        return replace(line, note="no answer has two raters", cure=cure)
+    held = replace(line, value=found.winning_rate, num_items=found.fewest_items)
+    if found.is_small:
+        return replace(held, cure=RATINGS.of(max(1, FEWEST_RATED - found.fewest_items)))
+    return replace(held, outcome=LineOutcome.PASSED if found.is_passed else LineOutcome.FAILED)
+
+
+def _unrated(held: StoredEvidence, otherwise: str) -> tuple[str, str]:
+    """Why ratings decide nothing, and what would mend it."""
+    number = len(held.people.means.keys() & held.verdicts.of_jury.keys())
+    if number < FEWEST_RATED:
+        said = f"people rated {number:,} answers" if number else "nobody rated an answer"
+        return said, RATINGS.of(FEWEST_RATED - number)
+    return otherwise, "rate answers by the rubric's criteria"
+
+
+def _order(held: StoredEvidence) -> EvidenceLine:
+    line = _line("order of models", Use.RANK)
+    models = {spec.run_spec_id: spec.model_deployment for spec in held.jury.specs}
+    by_model: dict[str, dict[tuple[str, int], tuple[float, float]]] = {}
+    for name, score in held.verdicts.of_jury.items():
+        if name in held.people.means:
+            own = by_model.setdefault(models[name[0]], {})
+            own[name[1], name[2]] = (score, held.people.means[name])
+    if len(set(models.values())) < 2:
+        return replace(line, note="one model", cure="judge the answers of a second model")
+    found = model_order(by_model, held.jury.scale)
+    if not found.num_pairs:
+        why = _unrated(held, "raters tell no two models apart")
+        note = why[0] if not by_model else f"{why[0]}; raters tell no two models apart"
+        return replace(line, note=note, cure=RATINGS.of(FEWEST_RATED))
+    turned = f"; {', '.join(found.turned)}" if found.turned else ""
+    note = f"{found.num_pairs:,} pairs that raters tell apart{turned}"
+    return not_below(replace(line, note=note), found.same, found.num_pairs, held.rules.model_order)
+
+
+def _bias(held: StoredEvidence) -> list[EvidenceLine]:
+    lines = []
+    found, n, is_held = _slopes(held, held.verdicts.of_jury, {})
+    for name, limit in ((LENGTH, held.rules.length), (MARKDOWN, held.rules.markdown)):
+        line = _line(name)
+        what = "for twice the length" if name == LENGTH else "for markdown"
+        if name not in found:
+            lines.append(
+                replace(line, outcome=LineOutcome.NOT_APPLICABLE, note="all answers are alike")
+            )
+            continue
+        if is_held:
+            held_line = replace(line, note=f"{what}, the raters' mean held equal")
+            lines.append(within(held_line, found[name], n, limit * held.width, RATINGS))
+            continue
+        plain = within(line, found[name], n, limit * held.width)
+        said, cure = _unrated(held, "ratings do not vary")
+        note = f"plain slope {what}: quality is not held equal; {said}"
+        lines.append(replace(plain, outcome=_OPEN, note=note, cure=cure))
+    return lines
+
+
+def _own_family(held: StoredEvidence) -> list[EvidenceLine]:
+    lines = []
+    makers = {
+        spec.run_spec_id: held.registry.model(spec.model).creator_organization
+        for spec in held.jury.specs
+    }
+    several = len(held.jury.judges) > 1
+    for judge in held.jury.annotator.jury.judges:
+        line = _line(f"{OWN} of {judge.name}" if several else OWN)
+        maker = held.registry.model(judge.model).creator_organization
+        own = {unit: float(name == maker) for unit, name in makers.items()}
+        if len(set(own.values())) < 2:
+            note = f"no model, or every one, is of {maker}"
+            lines.append(replace(line, outcome=LineOutcome.NOT_APPLICABLE, note=note))
+            continue
+        found, n, is_held = _slopes(held, held.verdicts.by_judge[judge.name], own)
+        if not is_held or OWN not in found:
+            said, cure = _unrated(held, "ratings do not vary")
+            note = f"not known without ratings; {said}"
+            lines.append(replace(line, note=note, cure=cure))
+            continue
+        note = f"for models of {maker}, the raters' mean held equal"
+        limit = held.rules.own_family * held.width
+        lines.append(within(replace(line, note=note), found[OWN], n, limit, RATINGS))
+    return lines
+
+
+def _slopes(
+    held: StoredEvidence, scores: Mapping[AnswerName, float], own: Mapping[str, float]
+) -> tuple[Mapping[str, Estimated], int, bool]:
+    """What length, markdown and the maker add; how many answers; whether quality is held equal."""
+    judged = sorted(scores.keys() & held.answers.keys())
+    rated = [name for name in judged if name in held.people.means]
+    is_held = len(rated) >= FEWEST_RATED
+    names = rated if is_held else judged
+    texts = [held.answers[name].shown.response for name in names]
+    columns: dict[str, Column] = {}
+    if is_held:
+        columns[QUALITY] = np.array([held.people.means[name] for name in names])
+    columns[LENGTH] = np.array([doublings(text) for text in texts])
+    columns[MARKDOWN] = np.array([float(has_markdown(text)) for text in texts])
+    if own:
+        columns[OWN] = np.array([own[name[0]] for name in names])
+    if not names:
+        return {}, 0, False
+    score = np.array([scores[name] for name in names])
+    found = slopes(score, columns, [held.answers[name].cluster for name in names])
+    return found, len(names), is_held

@@ -1,0 +1,28 @@
+"""A check of a jury by Spark asks the same requests and comes to the same lines as in process."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.unit.judge_checks.ward import Ward
+
+
+def lines_of(done: Any) -> list[dict[str, Any]]:
+    return json.loads(done.render("json"))["lines"]  # type: ignore[no-any-return]
+
+
+def test_spark_asks_what_this_process_asks(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_spark = Ward(tmp_path / "spark", "obeys").run().rate()
+    done = by_spark.check(items=20)
+    assert {row["spark_version"] for row in by_spark.rows("runs")} == {spark.version}
+    monkeypatch.delenv("MEDHELM_SPARK_SMALL_RUN_REQUESTS")
+    for module in ("pipeline.in_process", "workspace.workspace"):
+        monkeypatch.setattr(f"medhelm_spark.{module}.is_started", lambda: False)
+    here = Ward(tmp_path / "here", "obeys").run().rate()
+    assert lines_of(here.check(items=20)) == lines_of(done)
+    assert len(here.asked) == len(by_spark.asked) == len(set(by_spark.asked))
