@@ -125,6 +125,7 @@ def assign_groups(
     wanted = {name: card for name, card in cards.items() if card.subgroups and name in versions}
     if not wanted:
         return []
+    ctx = ctx.within(ASSIGN_GROUPS)
     held = assigned_columns(ctx, [versions[name] for name in wanted])
     wanted = {name: _with(card, held.get(versions[name], ())) for name, card in wanted.items()}
     by_version = {versions[name]: name for name in wanted}

@@ -118,7 +118,7 @@ def summarize_groups(ctx: Context, specs: Iterable[RunSpec], rules: SmallCells) 
         specs: the RunSpecs.
         rules: what a group of gated and private rows needs to be shown.
     """
-    unique = {spec.run_spec_id: spec for spec in specs}
+    ctx, unique = ctx.within(SUMMARIZE_GROUPS), {spec.run_spec_id: spec for spec in specs}
     columns = assigned_columns(ctx, {spec.data_version for spec in unique.values()})
     grouped = {unit: spec for unit, spec in unique.items() if spec.data_version in columns}
     assigned = ctx.finished(ASSIGN_GROUPS, columns)
