@@ -47,8 +47,8 @@ class EvidenceFolder:
         return (
             f"{banner}{self.folder}: release {self.release} by scheme {self.scheme}: "
             f"{self.num_filled} of {counted(self.num_items, 'item')} filled from stored results, "
-            f"{self.num_human} with something to be written by the site; {counted(len(self.files), 'file')} and "
-            f"{MANIFEST}. {WHAT_IT_IS}"
+            f"{self.num_human} with something to be written by the site; "
+            f"{counted(len(self.files), 'file')} and {MANIFEST}. {WHAT_IT_IS}"
         )
 
 
