@@ -16,7 +16,7 @@ from page_markup import note, passage, section, table, text
 from rate_keys import SCALE, listen_for_digits
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.errors import LakeError, MedhelmSparkError
+from medhelm_spark.errors import LakeError, MedhelmSparkError, SetupError
 from medhelm_spark.features import part
 
 PARAMETER = "rate"
@@ -33,8 +33,15 @@ QUEUE, ITEM, FAILED = "rate-queue", "rate-item", "rate-failed"
 
 @st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)
 def level_now(site: Path) -> AccessLevel:
-    """The strictest level that the policy lets a link open."""
-    level: AccessLevel = part("ratings", "queue").level_of_links(site)  # type: ignore[union-attr]
+    """The strictest level that the policy lets a link open.
+
+    Raises:
+        SetupError: this installation is without ratings.
+    """
+    module = part("ratings", "queue")
+    if module is None:
+        raise SetupError("this installation is without ratings.")
+    level: AccessLevel = module.level_of_links(site)
     return level
 
 

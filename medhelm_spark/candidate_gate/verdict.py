@@ -8,7 +8,7 @@ from medhelm_spark.candidate_gate.gate_file import GateTier
 
 
 class GateVerdict(StrEnum):
-    """Of a line, or of all: the condition is shown to hold, shown to be broken, or neither."""
+    """What the data say of a condition, or of all of them: it holds, it is broken, or neither."""
 
     GO = "GO"
     NO_GO = "NO-GO"

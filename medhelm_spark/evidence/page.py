@@ -8,6 +8,7 @@ from typing import Any, cast
 from medhelm_spark.evidence.fills import FLOW
 from medhelm_spark.evidence.flow_diagram import flow_svg
 from medhelm_spark.evidence.scheme import UNCHECKED, EvidenceItem, StoredScheme
+from medhelm_spark.render.html_page import html_page
 from medhelm_spark.render.report import ROUNDED, Report
 from medhelm_spark.render.table import TextTable, html_table
 from medhelm_spark.version import VERSION
@@ -57,20 +58,6 @@ svg .lost { fill: #8a5200; font-size: 11px; } svg .name { fill: #16222e; font-si
   .wide { overflow: visible; } table { font-size: .78rem; }
   th, td { padding: .15rem .5rem .15rem 0; overflow-wrap: anywhere; }
 }
-"""
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-{body}
-</body>
-</html>
 """
 
 
@@ -153,7 +140,7 @@ def page(filled: FilledScheme) -> str:
         *_items(filled),
         f"<p>{_text(ROUNDED)}</p>",
     ]
-    return _PAGE.format(title=_text(filled.title), style=_STYLE, body="\n".join(parts))
+    return html_page(filled.title, _STYLE, "\n".join(parts))
 
 
 _MADE_BY = f"medhelm-spark {VERSION}"

@@ -172,62 +172,61 @@ def within(
     line: EvidenceLine, found: Estimated | None, n: int, most: float, more: More = ITEMS
 ) -> EvidenceLine:
     """The line of a difference or slope that may be `most` at most in either direction."""
-    allowed = f"within ±{most:.2f}"
-    if found is None or found.low is None or found.high is None:
-        return replace(
-            line,
-            outcome=LineOutcome.INCONCLUSIVE,
-            value=found.value if found else None,
-            num_items=n,
-            allowed=allowed,
-            cure=more.of(max(2, 10 - n)),
-        )
-    low, high = found.low, found.high
-    outcome = LineOutcome.INCONCLUSIVE
-    if -most <= low and high <= most:
-        outcome = LineOutcome.PASSED
-    elif low > most or high < -most:
-        outcome = LineOutcome.FAILED
-    return replace(
-        line,
-        outcome=outcome,
-        value=found.value,
-        low=low,
-        high=high,
-        num_items=n,
-        allowed=allowed,
-        cure=_narrower(found, n, most - abs(found.value), more)
-        if outcome is LineOutcome.INCONCLUSIVE
-        else "",
-    )
+
+    def decide(low: float, high: float) -> LineOutcome:
+        if -most <= low and high <= most:
+            return LineOutcome.PASSED
+        is_beyond = low > most or high < -most
+        return LineOutcome.FAILED if is_beyond else LineOutcome.INCONCLUSIVE
+
+    line = replace(line, num_items=n, allowed=f"within ±{most:.2f}")
+    room = most - abs(found.value) if found else 0.0
+    return _of_interval(line, found, decide, room, more, fewest=10)
 
 
 def not_below(
     line: EvidenceLine, found: Estimated | None, n: int, least: float, more: More = RATINGS
 ) -> EvidenceLine:
     """The line of a coefficient that has to be `least` at least."""
-    allowed = f"at least {least:.2f}"
+
+    def decide(low: float, high: float) -> LineOutcome:
+        return _below(-high, -low, -least)
+
+    line = replace(line, num_items=n, allowed=f"at least {least:.2f}")
+    room = found.value - least if found else 0.0
+    return _of_interval(line, found, decide, room, more, fewest=30)
+
+
+def _of_interval(
+    line: EvidenceLine,
+    found: Estimated | None,
+    decide: Decide,
+    room: float,
+    more: More,
+    *,
+    fewest: int,
+) -> EvidenceLine:
+    """The line of an estimate; `room` is how far it is on the allowed side of its limit.
+
+    Without an interval it is open, and `fewest` items are needed at least.
+    """
+    n = line.num_items
     if found is None or found.low is None or found.high is None:
         return replace(
             line,
             outcome=LineOutcome.INCONCLUSIVE,
             value=found.value if found else None,
-            num_items=n,
-            allowed=allowed,
-            cure=more.of(max(2, 30 - n)),
+            cure=more.of(max(2, fewest - n)),
         )
-    outcome = _below(-found.high, -found.low, -least)
+    outcome = decide(found.low, found.high)
+    is_open = outcome is LineOutcome.INCONCLUSIVE
     return replace(
         line,
         outcome=outcome,
         value=found.value,
         low=found.low,
         high=found.high,
-        num_items=n,
-        allowed=allowed,
-        cure=_narrower(found, n, found.value - least, more)
-        if outcome is LineOutcome.INCONCLUSIVE
-        else "",
+        cure=_narrower(found, n, room, more) if is_open else "",
     )
 
 

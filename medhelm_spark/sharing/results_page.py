@@ -6,30 +6,18 @@ from typing import Any
 
 import pyarrow as pa
 
+from medhelm_spark.render.html_page import html_page
 from medhelm_spark.render.report import ROUNDED
 from medhelm_spark.render.table import TextTable, html_table, interval_text, mean_text
 
 HIDDEN = "hidden"
 """In place of a number that rests on too few cases."""
 
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>{title}</title>
-<style>
-body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem; color: #222; background: #fff; }}
-table {{ border-collapse: collapse; margin: 1.5rem 0; }}
-caption {{ font-weight: 600; text-align: left; padding-bottom: .4rem; }}
-th, td {{ border-bottom: 1px solid #ddd; padding: .3rem .8rem; text-align: left; }}
-</style>
-</head>
-<body>
-<h1>{title}</h1>
-<p>{share}</p>
-{body}
-</body>
-</html>
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem; color: #222; background: #fff; }
+table { border-collapse: collapse; margin: 1.5rem 0; }
+caption { font-weight: 600; text-align: left; padding-bottom: .4rem; }
+th, td { border-bottom: 1px solid #ddd; padding: .3rem .8rem; text-align: left; }
 """
 
 
@@ -43,11 +31,13 @@ def report_of(results: pa.Table, release: str, share: str) -> str:
     """
     rows = results.to_pylist()
     tables = [_board([row for row in rows if row["is_main"]]), _metrics(rows)]
-    body = "\n".join(
-        html_table(table.labels, table.rows, table.notes, title=table.title) for table in tables
-    )
-    title = html.escape(f"Results of release {release}")
-    return _PAGE.format(title=title, share=html.escape(share), body=body)
+    title = f"Results of release {release}"
+    parts = [
+        f"<h1>{html.escape(title)}</h1>",
+        f"<p>{html.escape(share)}</p>",
+        *(html_table(each.labels, each.rows, each.notes, title=each.title) for each in tables),
+    ]
+    return html_page(title, _STYLE, "\n".join(parts))
 
 
 def _board(rows: Sequence[Mapping[str, Any]]) -> TextTable:

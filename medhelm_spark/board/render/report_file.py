@@ -34,6 +34,7 @@ from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.render.html_page import html_page
 from medhelm_spark.render.table import TextTable, html_table, interval_text, number_text
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
 from medhelm_spark.statistics.pairs import BoardPair
@@ -219,24 +220,10 @@ def report_file(
         _facts(list(TERMS.items())),
         _exact(board),
     ]
-    return _PAGE.format(title=_text(facts.title), style=STYLE, body="\n".join(filter(None, parts)))
+    return html_page(facts.title, STYLE, "\n".join(filter(None, parts)))
 
 
 _UNBROKEN = "\N{NO-BREAK SPACE}"
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
 _MODELS = ("Model", "Where it runs", "Tier", "Win rate", "Lacks")
 
 

@@ -165,7 +165,8 @@ class Ward:
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         found = open_reader(str(self.lake)).query(f"SELECT * FROM {{{table}}}")
-        return found.to_pylist()  # type: ignore[no-any-return]
+        rows: list[dict[str, Any]] = found.to_pylist()
+        return rows
 
     @property
     def asked(self) -> list[str]:
