@@ -28,7 +28,7 @@ def intervals_of(right: np.ndarray) -> list[Interval | None]:
     """The intervals by METHODS, from how often each instance was answered rightly."""
     n, total = len(right), float(right.sum())
     return [
-        clustered(ClusterTotals(np.full(n, float(TIMES)), right), 0.0, 1.0),
+        clustered(ClusterTotals(np.full(n, float(TIMES)), right, right), 0.0, 1.0),
         wilson(total, TIMES * n),
         wilson(total / TIMES, n),
     ]

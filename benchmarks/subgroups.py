@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from medhelm_spark.board.measured import InstanceStat
@@ -83,7 +84,8 @@ def in_clusters(
         # Of those that are kept the cluster's answer counts, of the others each one's own.
         rest = generator.binomial(counts - kept, share)
         right = np.where(kept > 0, kept * common + rest, own)
-        totals = ClusterTotals(counts.astype(np.float64), right.astype(np.float64))
+        right = right.astype(np.float64)  # 0/1 answers are their own squares
+        totals = ClusterTotals(counts.astype(np.float64), right, right)
         hits, n = int(right.sum()), int(counts.sum())
         made.append(summarize([(1.0, hits), (0.0, n - hits)], 0, SHARE, totals))
     return made
@@ -148,7 +150,8 @@ def board(
     own = generator.random((MODELS, PATIENTS))
     luck = np.where(generator.random((MODELS, PATIENTS)) < AGREEING, hard, own)
     values = (luck < shares).astype(np.float64)
-    return InstanceStat(values, None, SHARE, names, names), groups
+    patients = pa.array(names)
+    return InstanceStat(values, None, SHARE, patients, patients.dictionary_encode()), groups
 
 
 def _drawn(generator: np.random.Generator, groups: int) -> list[str]:

@@ -57,14 +57,15 @@ def uneven_clusters(
     shares = generator.beta(*shape, (2, repeats, len(sizes)))
     first, second = generator.binomial(sizes, shares).astype(float)
     of = sizes.astype(float)
-    df = ClusterTotals(of, of).degrees_of_freedom
+    df = ClusterTotals(of, of, of).degrees_of_freedom
     covered, widths, found = 0, 0.0, 0
     for ours, theirs in zip(first, second, strict=True):
-        interval = clustered(ClusterTotals(of, ours), 0.0, 1.0)
+        interval = clustered(ClusterTotals(of, ours, ours), 0.0, 1.0)
         if interval:
             covered += interval.low <= MEAN <= interval.high
             widths += interval.high - interval.low
-        difference = ClusterTotals(of, ours - theirs)  # `paired_difference` tests its mean by t
+        # `paired_difference` tests its mean by t; the standard error needs no squares.
+        difference = ClusterTotals(of, ours - theirs, ours + theirs)
         if error := difference.standard_error():
             found += two_sided(difference.mean / error, df) < LEVEL
     return Held(df + 1, covered / repeats, widths / repeats, found / repeats)

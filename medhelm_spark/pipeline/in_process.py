@@ -14,14 +14,11 @@ from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.engines import factory_of
 from medhelm_spark.lake.session import is_started
 from medhelm_spark.scenarios import is_uri
-from medhelm_spark.stages.ingest.parts import bytes_of, paths_of
+from medhelm_spark.stages.ingest.parts import bytes_of, most_rows, paths_of
 from medhelm_spark.workspace.workspace import Workspace
 
 PACKAGES = ("duckdb", "sqlglot", "xxhash")
 """What this process computes by; a site that installs the core alone has Spark."""
-
-BYTES_OF_A_ROW = 250
-"""What a question takes in a file at least, more or less."""
 
 MOST_BYTES = 16 << 20
 """How large the files may be that this process reads alone."""
@@ -53,10 +50,10 @@ def is_small(
         return False
     if not all(map(_is_read_here, cards.values())):
         return False
-    sizes = {name: sum(map(bytes_of, paths_of(card))) for name, card in cards.items()}
-    if sum(sizes.values()) > MOST_BYTES:
+    if sum(bytes_of(path) for card in cards.values() for path in paths_of(card)) > MOST_BYTES:
         return False
-    requests = sum(_requests(run, sizes[run.card.name]) for run in runs)
+    rows = {name: most_rows(card) for name, card in cards.items()}
+    requests = sum(_requests(run, rows[run.card.name]) for run in runs)
     return requests <= limit and workspace.lake.most_rows(READ) <= MOST_ROWS
 
 
@@ -79,9 +76,9 @@ def _is_read_here(card: ScenarioCard) -> bool:
     return not is_elsewhere and not any(map(is_uri, paths_of(card)))
 
 
-def _requests(run: ResolvedRun, size: int) -> int:
+def _requests(run: ResolvedRun, rows: int) -> int:
     """How many requests a run has at most, its judges' among them."""
-    rows, most = 1 + size // BYTES_OF_A_ROW, run.adapter_spec.max_eval_instances
+    most = run.adapter_spec.max_eval_instances
     asked = rows if most is None else min(rows, most)
     copies = 1 + len(run.perturbations) + len(run.card.prompt_variants)
     judges = sum(len(annotator.deployments) for annotator in run.annotators)

@@ -46,7 +46,7 @@ from medhelm_spark.scenarios.parsers import (
     parser_of,
     required_columns,
 )
-from medhelm_spark.scenarios.raw_files import check_columns, open_data
+from medhelm_spark.scenarios.raw_files import check_columns, is_archive, open_data
 from medhelm_spark.scenarios.readers import (
     READERS,
     check_head,
@@ -112,6 +112,7 @@ __all__ = [
     "first_line",
     "groups_of",
     "hashes_of",
+    "is_archive",
     "is_uri",
     "is_web",
     "loads",

@@ -17,10 +17,14 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class ClusterTotals:
-    """Of each cluster its number of answers and the sum of their values; both of shape (G,)."""
+    """Of each cluster its number of answers, the sum of their values and of their squares.
+
+    Each of shape (G,).
+    """
 
     sizes: NDArray[np.float64]
     totals: NDArray[np.float64]
+    squares: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -62,6 +66,37 @@ class ClusterTotals:
         return answers**2 / float((sizes**2).sum() + q.sum() ** 2 - (q**2).sum())
 
     @property
+    def variance(self) -> float:
+        """The variance of all answers, the population's."""
+        return max(0.0, float(self.squares.sum() / self.sizes.sum()) - self.mean**2)
+
+    @property
+    def correlation(self) -> float:
+        """The correlation of two answers of a cluster, between 0 and 1; 1 where none differ.
+
+        From the mean squares between and within clusters, of an analysis of variance (Donner 1986):
+
+            (between - within) / (between + (m - 1) within),  m = (N - sum m_g^2 / N) / (G - 1)
+
+        """
+        sizes, answers, clusters = self.sizes, float(self.sizes.sum()), len(self)
+        if clusters < 2:
+            return 1.0
+        explained = float((self.totals**2 / sizes).sum())
+        between = max(0.0, explained - answers * self.mean**2) / (clusters - 1)
+        rest = max(0.0, float(self.squares.sum()) - explained)
+        within = rest / (answers - clusters) if answers > clusters else 0.0
+        size = (answers - float((sizes**2).sum()) / answers) / (clusters - 1)
+        spread = between + (size - 1) * within
+        return 1.0 if spread <= 0 else min(1.0, max(0.0, (between - within) / spread))
+
+    @property
+    def design_effect(self) -> float:
+        """How much the correlation widens the variance of the mean of clusters of these sizes."""
+        answers = float(self.sizes.sum())
+        return 1 + self.correlation * (float((self.sizes**2).sum()) / answers - 1)
+
+    @property
     def effective(self) -> float:
         """How many clusters of equal size would have these degrees of freedom."""
         return self.degrees_of_freedom + 1
@@ -72,5 +107,8 @@ def cluster_totals(
 ) -> ClusterTotals:
     """The totals of values by cluster, given by one label per value."""
     _, place = np.unique(clusters, return_inverse=True)
-    totals = np.bincount(place, weights=values).astype(np.float64)
-    return ClusterTotals(sizes=np.bincount(place).astype(np.float64), totals=totals)
+    return ClusterTotals(
+        sizes=np.bincount(place).astype(np.float64),
+        totals=np.bincount(place, weights=values).astype(np.float64),
+        squares=np.bincount(place, weights=values**2).astype(np.float64),
+    )

@@ -139,7 +139,10 @@ def clustered(clusters: ClusterTotals, low: float | None, high: float | None) ->
     On a scale with two ends the score interval of as many independent answers as would have the
     cluster-robust standard error. As in `bounded_score` that error is estimated with PSEUDO_ANSWERS
     at each end, here as many clusters of the mean size: where all clusters agree, each counts as
-    one answer. Where an end is open it is t, cut at the other end, and None without a spread.
+    one answer. Where few clusters differ from the rest, that error rests on the sizes of these few,
+    and is too small where they are small: the interval covers also the one that follows from the
+    correlation within clusters and all their sizes. Where an end is open it is t, cut at the other
+    end, and None without a spread.
     """
     error = clusters.standard_error()
     if error is None:
@@ -155,14 +158,18 @@ def clustered(clusters: ClusterTotals, low: float | None, high: float | None) ->
         )
     width = high - low
     p = min(max((mean - low) / width, 0.0), 1.0)
-    below, above = _score(p, _effective(clusters, low, width), t)
+    robust = _score(p, _effective(clusters, low, width), t)
+    alone = effective_answers(p, clusters.variance / width**2, float(clusters.sizes.sum()), 0, 1)
+    by_sizes = _score(p, alone / clusters.design_effect, quantile(len(clusters) - 1))
     return Interval(
-        low=low + width * below, high=low + width * above, method=IntervalMethod.CLUSTERED
+        low=low + width * min(robust[0], by_sizes[0]),
+        high=low + width * max(robust[1], by_sizes[1]),
+        method=IntervalMethod.CLUSTERED,
     )
 
 
 def _effective(clusters: ClusterTotals, low: float, width: float) -> float:
-    """How many independent answers would have the standard error of these clusters."""
+    """How many independent answers would have the robust standard error of these clusters."""
     sizes, totals = clusters.sizes, (clusters.totals - low * clusters.sizes) / width
     size = float(sizes.mean())  # of each pseudo-cluster, at either end
     answers = float(sizes.sum()) + 2 * PSEUDO_ANSWERS * size

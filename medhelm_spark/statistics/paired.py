@@ -127,7 +127,7 @@ def paired_difference(
     joint = None if held is None or held.are_single else held
     is_binary = scale.is_share and not is_of_runs and bool(np.isin([ours, theirs], (0, 1)).all())
     mean = math.fsum(differences) / n
-    units = joint or ClusterTotals(np.ones(n), differences)
+    units = joint or ClusterTotals(np.ones(n), differences, differences**2)
     spread = float(differences.std(ddof=1)) if n > 1 else 0.0
     if spread <= 1e-12 * abs(mean):  # equal differences, with rounding errors
         spread = 0.0

@@ -213,7 +213,7 @@ def _totals(cell: _Cell) -> Totals | None:
         return None
     units = np.concatenate([np.array(held, np.int64) for _, held in cell.units])
     values = np.concatenate([np.full(len(held), value) for value, held in cell.units])
-    return _by_unit(units, np.ones(len(units)), values)
+    return _by_unit(units, ClusterTotals(np.ones(len(units)), values, values**2))
 
 
 def _joined(totals: Sequence[Totals | None]) -> ClusterTotals | None:
@@ -222,17 +222,23 @@ def _joined(totals: Sequence[Totals | None]) -> ClusterTotals | None:
     if not held:
         return None
     units = np.concatenate([units for units, _ in held])
-    sizes = np.concatenate([each.sizes for _, each in held])
-    return _by_unit(units, sizes, np.concatenate([each.totals for _, each in held]))[1]
+    return _by_unit(
+        units,
+        ClusterTotals(
+            sizes=np.concatenate([each.sizes for _, each in held]),
+            totals=np.concatenate([each.totals for _, each in held]),
+            squares=np.concatenate([each.squares for _, each in held]),
+        ),
+    )[1]
 
 
-def _by_unit(
-    units: NDArray[np.int64], sizes: NDArray[np.float64], totals: NDArray[np.float64]
-) -> Totals:
+def _by_unit(units: NDArray[np.int64], parts: ClusterTotals) -> Totals:
+    """The parts of each unit as one cluster."""
     labels, place = np.unique(units, return_inverse=True)
     return labels, ClusterTotals(
-        sizes=np.bincount(place, weights=sizes).astype(np.float64),
-        totals=np.bincount(place, weights=totals).astype(np.float64),
+        sizes=np.bincount(place, weights=parts.sizes).astype(np.float64),
+        totals=np.bincount(place, weights=parts.totals).astype(np.float64),
+        squares=np.bincount(place, weights=parts.squares).astype(np.float64),
     )
 
 

@@ -9,12 +9,19 @@ from medhelm_spark.scenarios import (
     BroadcastFiles,
     Record,
     beside,
+    is_archive,
     read_card,
     read_records,
     required_columns,
 )
 
 PARTITION_BYTES = 4 << 20
+
+BYTES_OF_A_ROW = 250
+"""What a row takes, more or less, in a file whose lines are no rows."""
+
+LINES = ("csv", "tsv", "jsonl", "lines")
+"""The formats of which a row takes a line or more."""
 
 # What ingest makes of the records of a card; the number is that of their file.
 Make = Callable[[Iterable[Record], ScenarioCard, int], Iterator[object]]
@@ -85,3 +92,23 @@ def bytes_of(path: str) -> int:
     """The size of a local file; 0 for what is elsewhere."""
     local = Path(path)
     return local.stat().st_size if local.is_file() else 0
+
+
+def most_rows(card: ScenarioCard) -> int:
+    """How many rows the card's local files have at most; by their sizes where lines are no rows."""
+    paths = [file.path for file in card.source.files]
+    if card.source.format in LINES and not any(map(_is_packed, paths)):
+        return sum(map(_lines, paths))
+    return 1 + sum(map(bytes_of, paths_of(card))) // BYTES_OF_A_ROW
+
+
+def _is_packed(path: str) -> bool:
+    return is_archive(path) or path.lower().endswith(".gz")
+
+
+def _lines(path: str) -> int:
+    local = Path(path)
+    if not local.is_file():
+        return 0
+    held = local.read_bytes()
+    return 1 + max(held.count(b"\n"), held.count(b"\r"))

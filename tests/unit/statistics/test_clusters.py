@@ -9,7 +9,7 @@ from statsmodels.regression.linear_model import OLS
 from benchmarks.uneven_clusters import uneven_clusters
 from medhelm_spark.domain.stats import SHARE, UNBOUNDED
 from medhelm_spark.statistics.clusters import cluster_totals
-from medhelm_spark.statistics.intervals import clustered
+from medhelm_spark.statistics.intervals import clustered, wilson
 from medhelm_spark.statistics.student import quantile, two_sided
 from medhelm_spark.statistics.summary import summarize
 
@@ -97,6 +97,28 @@ def test_a_share_stays_on_its_scale_and_has_width():
     all_right = clustered(cluster_totals(labels, np.ones(200)), 0.0, 1.0)
     assert all_right is not None
     assert all_right.low == pytest.approx(1 / (1 + quantile(39) ** 2 / 40), abs=2e-3)
+
+
+def test_the_correlation_within_clusters_equals_shrout_and_fleiss():
+    ratings = [9, 2, 5, 8, 6, 1, 3, 2, 8, 4, 6, 8, 7, 1, 2, 6, 10, 5, 6, 9, 6, 2, 4, 7]
+    held = cluster_totals(np.repeat(np.arange(6), 4), np.array(ratings, float))
+    assert held.correlation == pytest.approx(0.1657, abs=5e-5)  # ICC(1,1) of their table 4
+    assert held.design_effect == pytest.approx(1 + 3 * held.correlation)
+    alike = cluster_totals(
+        np.repeat(np.arange(3), [2, 5, 3]), np.repeat([0.0, 1.0, 0.0], [2, 5, 3])
+    )
+    assert alike.correlation == 1
+    assert alike.design_effect == pytest.approx(38 / 10)
+
+
+def test_few_small_clusters_that_differ_do_not_make_the_interval_narrow():
+    sizes = np.repeat([9, 1], [20, 20])
+    labels = np.repeat(np.arange(40), sizes)
+    wrong_small = np.where(labels >= 38, 0.0, 1.0)  # two clusters of one answer are wrong
+    held = clustered(cluster_totals(labels, wrong_small), 0.0, 1.0)
+    assert held is not None
+    # By CR2 alone these are 66 independent answers: the wrong clusters are the small ones.
+    assert held.low < wilson(30 * wrong_small.mean(), 30).low
 
 
 def test_a_single_cluster_has_no_interval():
