@@ -3,9 +3,11 @@
 import csv
 import io
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
@@ -37,7 +39,7 @@ from medhelm_spark.board.render.risk import (
     risk_table,
 )
 from medhelm_spark.board.render.trade_off import BEATEN, UNDOMINATED, trade_off_plot
-from medhelm_spark.board.took import Took, money, together
+from medhelm_spark.board.took import Took, each_took, money, together, took_by
 from medhelm_spark.board.trade_off import MONEY, trade_offs
 from medhelm_spark.cli import main
 from medhelm_spark.domain.deployment import Prices
@@ -229,6 +231,26 @@ def test_two_models_are_compared_beside_the_main_metric(lake: Path) -> None:
         site(lake).compare(CAREFUL, QUIET, suite=SUITE, prevalence={"notes": 0.1})
     with pytest.raises(ConfigError, match="between 0 and 1"):
         site(lake).compare(CAREFUL, QUIET, suite=SUITE, prevalence=1.0)
+
+
+def test_of_a_request_that_was_answered_twice_the_first_answer_counts(tmp_path: Path) -> None:
+    """What is current, as for every other number (`CURRENT_RESULTS`)."""
+    path = rewritable(plant_clinic(tmp_path) / "request_results")
+    rows = path.to_pyarrow_table().slice(0, 30)
+    again = pa.Table.from_pylist(
+        [
+            {**row, "completed_at": row["completed_at"] + timedelta(hours=1), "request_time": 9.0}
+            for row in rows.to_pylist()
+        ],
+        rows.schema,
+    )
+    write_deltalake(path, again, mode="append")
+    reader = open_reader(str(tmp_path))
+    units = [run.run_spec.run_spec_id for run in load_runs(reader, choose(reader, SUITE))]
+    seconds = [table["request_time"] for table in each_took(reader, units).values()]
+    assert set(pa.chunked_array([c for t in seconds for c in t.chunks]).to_pylist()) == {0.25}
+    counts = {unit: took.answers for unit, took in took_by(reader, units).items()}
+    assert {unit: len(table) for unit, table in each_took(reader, units).items()} == counts
 
 
 def test_the_report_says_what_was_asked_and_what_limits_it(lake: Path) -> None:
