@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from page_markup import chip, passage, section, table, text
 
-from medhelm_spark.board import BoardRun, InstanceDetail, own_columns
+from medhelm_spark.board import BoardRun, InstanceDetail, chosen_option, own_columns
 from medhelm_spark.domain.annotation import RubricItem, rubric_items
 from medhelm_spark.domain.request import Annotation, PlannedRequest, Prompt, RequestResult
 from medhelm_spark.domain.scenario import Instance
@@ -122,11 +122,11 @@ def request_html(prompt: Prompt | None, instance: Instance | None) -> str:
     return section("Request", '<p class="ms-empty">the lake holds no request</p>')
 
 
-def answer_html(run: BoardRun, result: RequestResult | None, *, is_gone: bool) -> str:
-    """The completions, with thinking folded, or why there is none."""
-    model = run.run_spec.model_deployment
+def answer_html(run: BoardRun, detail: InstanceDetail) -> str:
+    """The completions, with thinking folded and the option that is read, or why there is none."""
+    model, result = run.run_spec.model_deployment, detail.result
     if result is None:
-        absent = GONE if is_gone else "never asked"
+        absent = GONE if "answer" in detail.gone else "never asked"
         return section("Answer", f'<p class="ms-empty">{text(absent)}</p>', aside=model)
     if result.failure:
         kind = result.failure.value.replace("_", " ")
@@ -138,7 +138,14 @@ def answer_html(run: BoardRun, result: RequestResult | None, *, is_gone: bool) -
             parts.append(f"<details><summary>Thinking</summary>{thought}</details>")
         ended = f'<p class="ms-role">ended by {text(completion.finish_reason.value)}</p>'
         parts += [passage(completion.text, "answer"), ended]
+    if chosen := chosen_option(run.run_spec, detail):
+        parts.append(chosen_html(chosen))
     return section("Answer", *parts, aside=model)
+
+
+def chosen_html(option: str) -> str:
+    """The text of the option that an answer names."""
+    return f'<p class="ms-role">option: {text(option)}</p>'
 
 
 def data_html(instance: Instance | None) -> str:

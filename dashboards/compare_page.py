@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
+from answer_markup import chosen_html
 from loaded import board_for, known_prices
 from page_markup import LOCAL_VIEW, chip, note, section, table, text
 from shown import Shown
@@ -18,6 +19,7 @@ from medhelm_spark.board import (
     InstanceKey,
     Viewer,
     board_of,
+    chosen_option,
     disagreements,
     instance_details,
     paired,
@@ -234,24 +236,36 @@ def _differing(
     ours, theirs = (instance_details(reader, run.run_spec, keys, viewer=viewer) for run in both)
     for row, key in zip(listed, keys, strict=True):
         if key in ours and key in theirs:
-            st.html(_side_by_side(row, ours[key], theirs[key], names))
+            pair = (ours[key], theirs[key])
+            options = [
+                chosen_option(run.run_spec, each) for run, each in zip(both, pair, strict=True)
+            ]
+            st.html(_side_by_side(row, pair, options, names))
     st.html(note(LOCAL_VIEW))
 
 
 def _side_by_side(
-    row: Disagreement, ours: InstanceDetail, theirs: InstanceDetail, names: Sequence[str]
+    row: Disagreement,
+    pair: tuple[InstanceDetail, InstanceDetail],
+    options: Sequence[str | None],
+    names: Sequence[str],
 ) -> str:
     """Question, references, and both answers with the words that only one of them has marked."""
-    first, second = _answer(ours), _answer(theirs)
-    instance = ours.instance
+    first, second = map(_answer, pair)
+    instance = pair[0].instance
     references = [each.text for each in instance.references if each.is_correct] if instance else []
     question = instance.input if instance else ""
     marked = word_difference(first, second)
     cells = [
         section(
-            name, f'<pre class="ms-text ms-answer" dir="auto">{body}</pre>', aside=f"{value:.3f}"
+            name,
+            f'<pre class="ms-text ms-answer" dir="auto">{body}</pre>',
+            chosen_html(option) if option else "",
+            aside=f"{value:.3f}",
         )
-        for name, body, value in zip(names, marked, (row.first, row.second), strict=True)
+        for name, body, option, value in zip(
+            names, marked, options, (row.first, row.second), strict=True
+        )
     ]
     shown = text(question if len(question) <= 2000 else "… " + question[-2000:])
     expected = "; ".join(references) or "–"

@@ -332,7 +332,7 @@ def _show_detail(run: BoardRun, chosen: InstanceScore, detail: InstanceDetail) -
     if detail.gone:
         st.html(note(f"{GONE}: {', '.join(detail.gone)}. The scores are kept.", "warning"))
     left.html(request_html(detail.prompt, detail.instance) + request_details(detail))
-    right.html(answer_html(run, detail.result, is_gone="answer" in detail.gone))
+    right.html(answer_html(run, detail))
     right.html(scores_html(run, detail.stats))
     right.html(references_html(detail.instance))
     right.html(data_html(detail.instance))
@@ -378,8 +378,7 @@ def _show_beside(
             empty = '<p class="ms-empty">this run does not have the instance</p>'
             cells.append(section("Answer", empty, aside=run.run_spec.model_deployment))
             continue
-        is_gone = "answer" in detail.gone
-        parts = [answer_html(run, detail.result, is_gone=is_gone), main_score(run, detail.stats)]
+        parts = [answer_html(run, detail), main_score(run, detail.stats)]
         if detail.annotations:
             parts.append(verdicts_html(detail.annotations, detail.instance))
         cells.append(f"<div>{''.join(parts)}</div>")

@@ -11,6 +11,7 @@ from medhelm_spark.board.answer_list import (
     run_metric_of,
 )
 from medhelm_spark.board.boards import board_of, load_board, lost_note, robustness_of
+from medhelm_spark.board.chosen import chosen_option
 from medhelm_spark.board.disagreements import Disagreement, disagreements
 from medhelm_spark.board.instances import (
     InstanceDetail,
@@ -61,6 +62,7 @@ __all__ = [
     "as_of",
     "board_of",
     "choose",
+    "chosen_option",
     "disagreements",
     "instance_detail",
     "instance_details",

@@ -189,6 +189,8 @@ class Answer:
     """The answer without thinking; None where there is none, and `status` says why."""
     read: str | None
     """What the run's extraction found; None for nothing, or where the answer is compared whole."""
+    option: str | None
+    """The text of the option that the answer names, of a prompt that shows options."""
     references: tuple[str, ...]
     """The correct ones."""
     metric: str
@@ -217,6 +219,7 @@ class Answer:
         parts += [("prompt", end_of(self.prompt))] if "prompt" not in self.gone else []
         parts += [("answer", start_of(self.answer))] if self.answer is not None else []
         parts += [("read as", start_of(self.read))] if self.read is not None else []
+        parts += [("option", start_of(self.option))] if self.option is not None else []
         parts += [("reference", start_of(text)) for text in self.references]
         return answer_text(title, parts)
 
@@ -239,6 +242,7 @@ class Answers(Result):
         "prompt",
         "answer",
         "read",
+        "option",
         "references",
         "metric",
         "value",

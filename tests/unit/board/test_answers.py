@@ -8,11 +8,29 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark import Evaluation
+from medhelm_spark.board import (
+    BoardSource,
+    InstanceKey,
+    Kind,
+    Viewer,
+    chosen_option,
+    instance_detail,
+    load_runs,
+)
 from medhelm_spark.board.render.answers import end_of, printable
 from medhelm_spark.cli import main
-from medhelm_spark.domain.run import MetricSpec, RunSpec
+from medhelm_spark.domain.request import Completion, FinishReason
+from medhelm_spark.domain.run import (
+    AdapterMethod,
+    AdapterSpec,
+    AnswerExtraction,
+    ExtractionMethod,
+    MetricSpec,
+    RunSpec,
+)
 from medhelm_spark.domain.stats import PerInstanceStats, Score, ScoreStatus
 from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.metrics import run_metric_for
 from medhelm_spark.metrics.metric import scored, unscored
 from tests.unit.board.planted import (
@@ -25,6 +43,8 @@ from tests.unit.board.planted import (
     run_spec,
     unit,
 )
+
+SOURCE = BoardSource(kind=Kind.SUITE, name="s1")
 
 
 def told(lake: Path, *flags: str) -> list[str]:
@@ -65,6 +85,28 @@ def test_the_limit_counts_over_all_runs_and_every_run_has_its_note(lake: Path) -
     ]
     assert list(shown.to_pandas()["instance_id"]) == ["triage_choice-i3", "triage_choice-i2"]
     assert "<img" not in shown._repr_html_(), "a text of the data is no markup in a notebook"
+
+
+@pytest.mark.parametrize(
+    ("said", "option"), [("B", "wrong"), ("a", None), ("The answer is (A).", None)]
+)
+def test_the_option_behind_a_letter_is_shown(lake: Path, said: str, option: str | None) -> None:
+    """A prompt of options: B is `wrong`; what the run does not read as a letter names none."""
+    spec = next(run.run_spec for run in load_runs(open_reader(str(lake)), SOURCE) if run.cell)
+    letters = AdapterSpec(method=AdapterMethod.MULTIPLE_CHOICE_JOINT, reference_prefix="A. ")
+    key = InstanceKey(instance_id=f"{spec.scenario_name}-i0")
+    detail = instance_detail(open_reader(str(lake)), spec, key, viewer=Viewer.THIS_MACHINE)
+    assert detail.result
+    answered = Completion(text=said, finish_reason=FinishReason.STOP)
+    detail = replace(detail, result=replace(detail.result, completions=(answered,)))
+    assert chosen_option(spec, detail) is None, "this prompt shows no options"
+    assert chosen_option(replace(spec, adapter_spec=letters), detail) == option
+    reads = replace(
+        spec,
+        adapter_spec=letters,
+        answer_extraction=AnswerExtraction(method=ExtractionMethod.CHOICE),
+    )
+    assert chosen_option(reads, detail) == {"B": "wrong"}.get(said, "answer 0")
 
 
 def test_a_failed_request_says_why_there_is_no_answer(lake: Path) -> None:
