@@ -16,6 +16,7 @@ from medhelm_spark.board.instances import (
 from medhelm_spark.board.practical import PracticalDifference
 from medhelm_spark.board.render import comparison
 from medhelm_spark.board.render.answers import answer_text, answers_text, end_of, start_of
+from medhelm_spark.board.render.answers_page import answers_page
 from medhelm_spark.board.render.board import render
 from medhelm_spark.board.render.robustness import render_robustness
 from medhelm_spark.board.render.stats import FIELDS, render_stats
@@ -211,17 +212,26 @@ class Answer:
         """The main score in words: its value, or why there is none."""
         return f"{self.metric} {self.status if self.value is None else texts_of([self.value])[0]}"
 
-    def __str__(self) -> str:
+    @property
+    def title(self) -> str:
+        """Which answer it is, and its score."""
         own = f"  {start_of(self.source_id)}" if self.source_id else ""
-        title = f"#{self.number}{own}  {self.scenario_name}  {self.model_deployment}  {self.score}"
+        return f"#{self.number}{own}  {self.scenario_name}  {self.model_deployment}  {self.score}"
+
+    @property
+    def parts(self) -> list[tuple[str, str]]:
+        """Labels with the whole texts that there are, in the order in which they are read."""
         parts = [("text", f"{GONE}: {', '.join(self.gone)}")] if self.gone else []
-        parts += [(name, start_of(value)) for name, value in self.columns.items()]
-        parts += [("prompt", end_of(self.prompt))] if "prompt" not in self.gone else []
-        parts += [("answer", start_of(self.answer))] if self.answer is not None else []
-        parts += [("read as", start_of(self.read))] if self.read is not None else []
-        parts += [("option", start_of(self.option))] if self.option is not None else []
-        parts += [("reference", start_of(text)) for text in self.references]
-        return answer_text(title, parts)
+        parts += self.columns.items()
+        parts += [("prompt", self.prompt)] if "prompt" not in self.gone else []
+        named = {"answer": self.answer, "read as": self.read, "option": self.option}
+        parts += [(label, text) for label, text in named.items() if text is not None]
+        return parts + [("reference", text) for text in self.references]
+
+    def __str__(self) -> str:
+        shorten = {"prompt": end_of}
+        parts = [(label, shorten.get(label, start_of)(text)) for label, text in self.parts]
+        return answer_text(self.title, parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,6 +268,13 @@ class Answers(Result):
     def notes(self) -> tuple[str, ...]:
         """The line on each run."""
         return self.of_runs
+
+    @property
+    def html(self) -> str:
+        """A page of its own with every text as a whole; it runs no script and fetches nothing."""
+        entries = [(answer.title, answer.parts) for answer in self.answers]
+        levels = ", ".join(sorted(level.value for level in self.levels)) or "none"
+        return answers_page("Answers", entries, self.notes, {"Levels of the texts": levels})
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One per answer, every text as a whole."""

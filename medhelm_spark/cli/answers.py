@@ -5,7 +5,7 @@ from argparse import Namespace
 from collections.abc import Collection
 
 from medhelm_spark.cli.commands import evaluation
-from medhelm_spark.cli.printing import write_out
+from medhelm_spark.cli.printing import write_by_screens, write_out
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.errors import PolicyError
 
@@ -20,8 +20,14 @@ def answers(args: Namespace) -> int:
         only=args.only,
         limit=args.limit,
     )
-    check_output(shown.levels, args.text_levels, is_terminal=sys.stdout.isatty())
-    write_out(str(shown))
+    is_terminal = sys.stdout.isatty() and args.html is None
+    check_output(shown.levels, args.text_levels, is_terminal=is_terminal)
+    if args.html is not None:
+        write_out(shown.html, args.html, command=args.name)
+    elif is_terminal:
+        write_by_screens(str(shown))
+    else:
+        write_out(str(shown))
     return 0
 
 

@@ -73,6 +73,12 @@ def answers(parser: ArgumentParser) -> None:
         help="at most so many answers, or all (default: %(default)s)",
     )
     add(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="write them with their whole texts as one page to hand on, in place of printing them",
+    )
+    add(
         "--text-levels",
         action="extend",
         nargs="+",

@@ -1,6 +1,7 @@
 """What commands print: boards on standard output or in a file, the rest on standard error."""
 
 import json
+import os
 import sys
 from argparse import Namespace
 from pathlib import Path
@@ -38,6 +39,18 @@ def write_out(text: str, path: Path | None = None, *, command: str = "leaderboar
         sys.stdout.flush()
         return
     _write(path, text, command)
+
+
+def write_by_screens(text: str) -> None:
+    """Print to a terminal by its pager (PAGER, else less); at once where it fits the screen."""
+    if sys.platform == "win32":  # there the pager would read it from a file
+        write_out(text)
+        return
+    from pydoc import pager  # it takes a fiftieth of a second to import
+
+    os.environ.setdefault("LESS", "FRX")
+    os.environ.setdefault("LESSHISTFILE", "-")  # what is searched for may be a name
+    pager(printable(text))
 
 
 def _write(path: Path, content: str | bytes, command: str) -> None:

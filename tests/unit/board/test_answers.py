@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -247,3 +248,32 @@ def test_all_answers_carry_the_ids_of_the_data(lake: Path) -> None:
     page = evaluation(lake).instances("triage_choice", ALPHA, suite="s1", limit=None)
     assert list(page.to_pandas()["source_id"]) == list(shown.to_pandas()["source_id"])
     assert "MRN" not in str(page)
+
+
+def test_answers_are_written_as_one_page_that_holds_whole_texts_and_no_markup(
+    lake: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "answers.html"
+    flags = ("--benchmark", "triage_choice", "--model", ALPHA, "--html", str(page))
+    assert main(told(lake, *flags)) == 0
+    assert capsys.readouterr().err == f"answers: wrote {page}\n"
+    written = page.read_text("utf-8")
+    assert written.count("<article>") == 4
+    assert "<img" not in written
+    assert "<script" not in written
+    assert escape(HOSTILE) in written
+    assert "<p>Levels of the texts: public</p>" in written
+    assert "4 answers, 1 wrong, 0 unread, 0 failed" in written
+
+
+@pytest.mark.attack("dashboard", "a page of private answers, written from a terminal to a file")
+def test_a_page_of_private_answers_needs_the_level_named(
+    lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    page = tmp_path / "answers.html"
+    flags = ("--benchmark", "discharge_note", "--html", str(page))
+    assert main(told(lake, *flags)) == 1
+    assert not page.exists()
+    assert main(told(lake, *flags, "--text-levels", "private")) == 0
+    assert page.exists()
