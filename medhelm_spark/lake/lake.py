@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import pyarrow as pa
@@ -27,7 +27,7 @@ from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.frames import Frames, Tables
 from medhelm_spark.lake.in_process import LocalFrames
 from medhelm_spark.lake.location import Location
-from medhelm_spark.lake.progress import Watch, metered
+from medhelm_spark.lake.progress import Display, Watch, metered
 from medhelm_spark.lake.reader import Part, decode, named_tables
 from medhelm_spark.lake.rows import Frame, arrow_of, by_spark, parsed, plain_errors
 from medhelm_spark.lake.session import Session, node_addresses
@@ -171,10 +171,10 @@ class Lake:
         return self._frames.of(arrow_of(rows, row_type), row_type)
 
     def metered(
-        self, terminal: TextIO | None, label: str, total: int | None
+        self, display: Display | None, label: str, total: int | None
     ) -> AbstractContextManager[Watch]:
         """Shows the rows that a stage makes while it runs (see `lake.progress`)."""
-        return metered(None if self.is_in_process else self.spark, terminal, label, total)
+        return metered(None if self.is_in_process else self.spark, display, label, total)
 
     def append_rows(
         self,

@@ -1,8 +1,8 @@
 """Progress of a job while it runs: rows that its tasks have yielded, rows a second, time left.
 
-Tasks send the driver small UDP datagrams of counts, nothing else. Each holds the total so far, so
-that a lost one does no harm, and where a network forbids them only the display is missing. Without
-a terminal nothing is sent.
+A terminal has it as one line that is drawn anew; a log gets a line every minute. Tasks send the
+driver small UDP datagrams of counts, nothing else. Each holds the total so far, so that a lost one
+does no harm, and where a network forbids them only the display is missing.
 
 Over Spark Connect the driver is another process, which tells of finished tasks instead.
 """
@@ -24,13 +24,42 @@ from medhelm_spark.lake.settings import is_connect, setting
 CLEAR_LINE = "\r\x1b[K"
 SEND_SECONDS = 0.5
 DRAW_SECONDS = 0.5
+LOG_SECONDS = 60.0
 Rows = Callable[[Iterable[Any]], Iterable[Any]]
 Watch = Callable[[Rows], Rows]
 
 
 def unwatched(fn: Rows) -> Rows:
-    """The function as it is, without progress: for callers without a terminal."""
+    """The function as it is, without progress: for callers who show none."""
     return fn
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """Where progress is shown: `draw` gets a line every so many seconds, an empty one last."""
+
+    draw: Callable[[str], None]
+    seconds: float
+
+
+def on_terminal(terminal: TextIO) -> Display:
+    """One line of a terminal, drawn over what stands there."""
+
+    def draw(line: str) -> None:
+        terminal.write(f"{CLEAR_LINE}{line}")
+        terminal.flush()
+
+    return Display(draw, DRAW_SECONDS)
+
+
+def in_log(say: Callable[[str], None]) -> Display:
+    """Lines of their own, a minute apart; a job that ends sooner has none."""
+
+    def draw(line: str) -> None:
+        if line:
+            say(line)
+
+    return Display(draw, LOG_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +95,11 @@ class Watched:
 
 
 class Meter(threading.Thread):
-    """Receives the counts of all tasks and redraws one line on a terminal."""
+    """Receives the counts of all tasks and shows one line of them."""
 
-    def __init__(self, terminal: TextIO, label: str, total: int | None, host: str) -> None:
+    def __init__(self, display: Display, label: str, total: int | None, host: str) -> None:
         super().__init__(daemon=True, name="medhelm-spark-progress")
-        self.terminal, self.label, self.total = terminal, label, total
+        self.display, self.label, self.total = display, label, total
         self.key = token_hex(8)
         self._counts: dict[str, tuple[int, int]] = {}
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -88,16 +117,16 @@ class Meter(threading.Thread):
         drawn = self._began
         while not self._ended.is_set():
             self._receive()
-            if time.monotonic() - drawn >= DRAW_SECONDS:
+            if time.monotonic() - drawn >= self.display.seconds:
                 drawn = time.monotonic()
-                draw(self.terminal, self.line())
+                self.display.draw(self.line())
 
     def stop(self) -> None:
         """Stop, and clear the line for what is written next."""
         self._ended.set()
         self.join()
         self._socket.close()
-        draw(self.terminal, "")
+        self.display.draw("")
 
     def line(self) -> str:
         """The line of progress as of now, over all tasks."""
@@ -112,12 +141,6 @@ class Meter(threading.Thread):
             return
         if len(words) == 4 and words[0] == self.key and words[2].isdigit() and words[3].isdigit():
             self._counts[words[1]] = int(words[2]), int(words[3])
-
-
-def draw(terminal: TextIO, line: str) -> None:
-    """Draw a line over the one that stands there; an empty one clears it."""
-    terminal.write(f"{CLEAR_LINE}{line}")
-    terminal.flush()
 
 
 def progress_line(label: str, rows: int, tokens: int, total: int | None, seconds: float) -> str:
@@ -147,26 +170,26 @@ def _time(seconds: float) -> str:
 
 @contextmanager
 def metered(
-    spark: SparkSession | None, terminal: TextIO | None, label: str, total: int | None = None
+    spark: SparkSession | None, display: Display | None, label: str, total: int | None = None
 ) -> Iterator[Watch]:
     """Show progress while the body runs; it passes the functions to be counted to what is yielded.
 
     Args:
         spark: the session whose tasks report to its driver; None where this process does the work.
-        terminal: where to draw; None for nowhere.
+        display: where it is shown; None for nowhere.
         label: what stands before the numbers.
         total: how many rows there will be, where that is known.
     """
-    if terminal is None:
+    if display is None:
         yield unwatched
         return
     if spark is not None and is_connect(spark):
-        with _tasks_shown(spark, terminal, label):
+        with _tasks_shown(spark, display, label):
             yield unwatched
         return
     host = (setting(spark, "spark.driver.host") if spark else None) or "127.0.0.1"
     try:
-        meter = Meter(terminal, label, total, host)
+        meter = Meter(display, label, total, host)
     except OSError:  # the driver's address is a name that only the cluster knows
         yield unwatched
         return
@@ -186,15 +209,15 @@ class StageInfo(Protocol):
 
 
 class ConnectMeter:
-    """A progress handler of Spark Connect that redraws one line on a terminal.
+    """A progress handler of Spark Connect that shows one line.
 
     The rows of a finished task alone are seen, so it counts tasks, of the job that runs now. Spark
     tells of stages that it skips too, whose output is there already: those before the last one that
     has finished a task, with none finished themselves.
     """
 
-    def __init__(self, terminal: TextIO, label: str) -> None:
-        self.terminal, self.label, self._drawn = terminal, label, 0.0
+    def __init__(self, display: Display, label: str) -> None:
+        self.display, self.label, self._drawn = display, label, time.monotonic()
 
     def __call__(
         self,
@@ -205,7 +228,7 @@ class ConnectMeter:
     ) -> None:
         """Draw what the server tells, by the interface of `registerProgressHandler`."""
         told = list(stages or ())
-        is_due = time.monotonic() - self._drawn >= DRAW_SECONDS
+        is_due = time.monotonic() - self._drawn >= self.display.seconds
         if done or not told or not is_due:
             return
         self._drawn = time.monotonic()
@@ -214,15 +237,15 @@ class ConnectMeter:
         run = [stage for stage in told if stage.num_completed_tasks or stage.stage_id > last]
         completed = sum(stage.num_completed_tasks for stage in run)
         total = sum(stage.num_tasks for stage in run)
-        draw(self.terminal, f"{self.label}: {completed:,} of {total:,} tasks")
+        self.display.draw(f"{self.label}: {completed:,} of {total:,} tasks")
 
 
 @contextmanager
-def _tasks_shown(spark: SparkSession, terminal: TextIO, label: str) -> Iterator[None]:
-    handler: Any = ConnectMeter(terminal, label)
+def _tasks_shown(spark: SparkSession, display: Display, label: str) -> Iterator[None]:
+    handler: Any = ConnectMeter(display, label)
     spark.registerProgressHandler(handler)
     try:
         yield
     finally:
         spark.removeProgressHandler(handler)
-        draw(terminal, "")
+        display.draw("")

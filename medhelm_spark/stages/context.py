@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, TextIO
+from typing import Any
 
 from medhelm_spark.domain.cluster import Cluster
 from medhelm_spark.domain.moments import now as now  # stages have it from here
@@ -14,7 +14,7 @@ from medhelm_spark.lake.condition import RowCondition, one_of
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.lease import this_holder
 from medhelm_spark.lake.literals import among, any_of, literal, literals
-from medhelm_spark.lake.progress import Watch
+from medhelm_spark.lake.progress import Display, Watch
 from medhelm_spark.lake.rows import Frame
 from medhelm_spark.lake.tables import SCHEMA_VERSION, WRITE_ID
 from medhelm_spark.lake.user import this_user
@@ -37,7 +37,7 @@ def _silent(_: str) -> None:
 class Context:
     """The lake, the suite worked for, and where progress is told.
 
-    `say` takes finished lines; `terminal` is where progress is drawn meanwhile, None for nowhere.
+    `say` takes finished lines; `display` is where progress is shown meanwhile, None for nowhere.
     `chunk_requests` is how many requests a slot takes together, `commit_seconds` how long answers
     wait for their commit. `slots` is how many engines a person said, None to find it from what
     `cluster` tells when it is asked. `cores` is how many tasks of one core run at once. Where
@@ -47,7 +47,7 @@ class Context:
     lake: Lake
     suite: str
     say: Say = _silent
-    terminal: TextIO | None = None
+    display: Display | None = None
     chunk_requests: int = 64
     commit_seconds: float = 10.0
     slots: int | None = None
@@ -137,7 +137,7 @@ class Context:
 
     def metered(self, label: str, total: int | None = None) -> AbstractContextManager[Watch]:
         """Shows the rows that a job makes while it runs (see `lake.progress`)."""
-        return self.lake.metered(self.terminal, label, total)
+        return self.lake.metered(self.display, label, total)
 
     def finished(self, stage: Stage, units: Iterable[str]) -> dict[str, RunRecord]:
         """The newest finished record of each of these units, where there is one."""

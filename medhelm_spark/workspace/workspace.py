@@ -31,7 +31,7 @@ from medhelm_spark.lake.file_permissions import Permissions, restrict
 from medhelm_spark.lake.lake import Lake, SparkReader
 from medhelm_spark.lake.lake_lock import LakeLock
 from medhelm_spark.lake.location import Location
-from medhelm_spark.lake.progress import CLEAR_LINE
+from medhelm_spark.lake.progress import CLEAR_LINE, in_log, on_terminal
 from medhelm_spark.lake.reader import Reader, open_reader
 from medhelm_spark.lake.session import LOCAL_MASTER, Session, check_spark, is_started
 from medhelm_spark.lake.store_reader import store_reader
@@ -262,7 +262,7 @@ class Workspace:
             cluster=self.cluster,
             cores=1 if is_in_process else cores_of(now),
             is_one_machine=now.is_one_machine,
-            terminal=sys.stderr if sys.stderr.isatty() else None,
+            display=on_terminal(sys.stderr) if sys.stderr.isatty() else in_log(self.say),
         )
 
     def cluster(self) -> Cluster:

@@ -12,9 +12,12 @@ import pytest
 
 from medhelm_spark.lake.progress import (
     ConnectMeter,
+    Display,
     Meter,
     Watched,
+    in_log,
     metered,
+    on_terminal,
     progress_line,
     unwatched,
 )
@@ -34,7 +37,7 @@ def answers(numbers: Iterable[int]) -> Iterator[Answer]:
 
 @pytest.fixture
 def meter() -> Iterator[Meter]:
-    made = Meter(io.StringIO(), "infer", 10, "127.0.0.1")
+    made = Meter(on_terminal(io.StringIO()), "infer", 10, "127.0.0.1")
     made.start()
     yield made
     made.stop()
@@ -77,7 +80,7 @@ def test_strangers_are_not_counted(meter: Meter) -> None:
 
 def test_the_line_is_drawn_over_itself_and_cleared() -> None:
     terminal = io.StringIO()
-    meter = Meter(terminal, "plan: prompts", None, "127.0.0.1")
+    meter = Meter(on_terminal(terminal), "plan: prompts", None, "127.0.0.1")
     meter.start()
     list(Watched(answers, "127.0.0.1", meter.port, meter.key)([1, 2]))
     until(meter, "prompts: 2")
@@ -87,6 +90,24 @@ def test_the_line_is_drawn_over_itself_and_cleared() -> None:
     assert drawn[-1] == ""
     assert drawn[-2].startswith("plan: prompts: 2, ")
     assert "\n" not in terminal.getvalue()
+
+
+def test_a_log_gets_lines_of_their_own_and_a_short_job_none() -> None:
+    lines: list[str] = []
+    assert in_log(lines.append).seconds == 60
+    in_log(lines.append).draw("")
+    with metered(None, in_log(lines.append), "infer", 2) as watch:
+        assert list(watch(answers)([1, 2])) == [Answer(1), Answer(2)]
+    assert lines == []
+    slow = Meter(Display(in_log(lines.append).draw, 0.1), "infer", 4, "127.0.0.1")
+    slow.start()
+    list(Watched(answers, "127.0.0.1", slow.port, slow.key)([1, 2]))
+    until(slow, "2 of 4")
+    time.sleep(1)
+    slow.stop()
+    assert lines[-1].startswith("infer: 2 of 4, ")
+    assert lines[-1].endswith("s left")
+    assert all("\r" not in line for line in lines)
 
 
 def test_nobody_listening_does_no_harm() -> None:
@@ -116,19 +137,19 @@ class Told:
 
 
 def test_over_spark_connect_finished_tasks_are_shown() -> None:
-    terminal = io.StringIO()
-    show = ConnectMeter(terminal, "infer")
+    lines: list[str] = []
+    show = ConnectMeter(Display(lines.append, 0), "infer")
     show(stages=None, inflight_tasks=0, operation_id=None, done=False)
-    assert terminal.getvalue() == "", "nothing is known yet"
+    assert lines == [], "nothing is known yet"
     show(stages=[Told(1, 1, 1), Told(2, 1200, 3)], inflight_tasks=4, operation_id="x", done=False)
-    assert terminal.getvalue().endswith("infer: 4 of 1,201 tasks")
+    assert lines == ["infer: 4 of 1,201 tasks"]
 
 
 def test_over_spark_connect_a_stage_that_spark_skips_is_not_waited_for() -> None:
-    terminal = io.StringIO()
+    lines: list[str] = []
     told = [Told(7, 200, 0), Told(8, 4, 1), Told(9, 3, 0)]
-    ConnectMeter(terminal, "score")(told, 3, "x", done=False)
-    assert terminal.getvalue().endswith("score: 1 of 7 tasks")
+    ConnectMeter(Display(lines.append, 0), "score")(told, 3, "x", done=False)
+    assert lines == ["score: 1 of 7 tasks"]
 
 
 def test_a_driver_address_that_is_not_this_machines_shows_nothing() -> None:
@@ -140,5 +161,5 @@ def test_a_driver_address_that_is_not_this_machines_shows_nothing() -> None:
         conf = Conf()
 
     spark: Any = Session()
-    with metered(spark, io.StringIO(), "infer") as watch:
+    with metered(spark, on_terminal(io.StringIO()), "infer") as watch:
         assert watch is unwatched
