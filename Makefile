@@ -166,11 +166,12 @@ bench-small: setup $(PARITY)/.installed $(INSPECT)/.installed ## Small runs besi
 	$(BIN)/python -m benchmarks.small --inspect $(INSPECT) --medhelm $(PARITY)
 answer-report: $(STAMP) ## How well answers are read in generated replies, by part, method and class
 	$(BIN)/python -m benchmarks.answer_corpus.report
-docs: setup ## Write the generated pages of docs: tables, exports, scenarios, filters
+docs: setup ## Write the generated pages of docs (tables, exports, scenarios, filters) and the schemas of conf
 	$(BIN)/python -m medhelm_spark.lake.describe > docs/tables.md
 	$(BIN)/python -m medhelm_spark.board.render.fields > docs/exports.md
 	$(BIN)/python -m medhelm_spark.pipeline.scenario_page > docs/scenarios.md
 	$(BIN)/python -m medhelm_spark.board.render.filter_page > docs/filters.md
+	$(BIN)/python -m medhelm_spark.user_data.schemas
 site: $(SITE)/.installed ## Build the documentation as a site, dist/site; a broken link fails
 	$(SITE)/bin/python -m mkdocs build --strict --config-file website/mkdocs.yml
 site-serve: $(SITE)/.installed ## Show the site at http://127.0.0.1:8000 and build it again at every change

@@ -102,7 +102,9 @@ class _VariantEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _BenchmarkFile:
+class BenchmarkFile:
+    """`benchmark.yaml`, as it is written."""
+
     name: str
     description: str
     prompt_file: str
@@ -176,7 +178,7 @@ def read_benchmark(path: Path, use_of: UseOf) -> Benchmark:
     Raises:
         ConfigError: Naming the file and the key, column or criterion that is wrong.
     """
-    file = load_yaml(path, _BenchmarkFile, expand_short_forms)
+    file = load_yaml(path, BenchmarkFile, expand_short_forms)
     _check(file, path)
     _check_own_files(file, path)
     use = use_of(_metrics(file), f"{path}: metrics")
@@ -215,7 +217,7 @@ def _default_reading(source: DataSource, use: MetricUse) -> AnswerExtraction:
     return AnswerExtraction(method=method_for(chain.from_iterable(read)))
 
 
-def _variants(file: _BenchmarkFile, path: Path) -> dict[str, str]:
+def _variants(file: BenchmarkFile, path: Path) -> dict[str, str]:
     """The templates of prompt variants by name."""
     return {
         entry.name: read_text(find_file(entry.prompt_file, path, f"prompt_file of {entry.name!r}"))
@@ -256,7 +258,7 @@ def check_reading(separator: str | None, encoding: str | None, where: str) -> No
         )
 
 
-def _check(file: _BenchmarkFile, path: Path) -> None:
+def _check(file: BenchmarkFile, path: Path) -> None:
     if not NAME.fullmatch(file.name):
         raise ConfigError(f"{path}: name is {file.name!r}; allowed: letters, digits, _ - . space.")
     _check_data(file, path)
@@ -289,7 +291,7 @@ def _check(file: _BenchmarkFile, path: Path) -> None:
             )
 
 
-def _check_data(file: _BenchmarkFile, path: Path) -> None:
+def _check_data(file: BenchmarkFile, path: Path) -> None:
     """Refuse numbers below the least, and keys about the data that contradict each other."""
     for key, least in (("max_tokens", 1), ("max_train_instances", 0)):
         if (number := getattr(file, key)) < least:
@@ -302,7 +304,7 @@ def _check_data(file: _BenchmarkFile, path: Path) -> None:
     check_reading(file.separator, file.encoding, str(path))
 
 
-def _check_own_files(file: _BenchmarkFile, path: Path) -> None:
+def _check_own_files(file: BenchmarkFile, path: Path) -> None:
     """Refuse a stated level for files that lie elsewhere, where a link leads too.
 
     Somebody else's benchmark could call any file of this machine public, and send it out.
@@ -335,7 +337,7 @@ def _working_folder() -> tuple[Path, ...]:
     return (folder,) if is_own else ()
 
 
-def _check_columns(file: _BenchmarkFile, columns: tuple[str, ...], path: Path) -> None:
+def _check_columns(file: BenchmarkFile, columns: tuple[str, ...], path: Path) -> None:
     """Refuse names in `columns` that nothing asks for: they may be the data's own, put first."""
     named = [*filter(None, _named_columns(file)), *file.extra_columns, *_group_columns(file)]
     known = dict.fromkeys((*columns, *KNOWN_COLUMNS, *named))
@@ -346,17 +348,17 @@ def _check_columns(file: _BenchmarkFile, columns: tuple[str, ...], path: Path) -
             raise ConfigError(f"{path}: columns.{name} is empty; allowed: a column of the data.")
 
 
-def _named_columns(file: _BenchmarkFile) -> tuple[str | None, ...]:
+def _named_columns(file: BenchmarkFile) -> tuple[str | None, ...]:
     return (file.id_column, file.cluster_column, file.split_column)
 
 
-def _group_columns(file: _BenchmarkFile) -> tuple[str, ...]:
+def _group_columns(file: BenchmarkFile) -> tuple[str, ...]:
     groups = group_columns(file.groups, file.bands)
     return tuple(dict.fromkeys(column for group in groups for column in group.columns))
 
 
 def _source(
-    file: _BenchmarkFile, path: Path, columns: tuple[str, ...], comparing: str | None
+    file: BenchmarkFile, path: Path, columns: tuple[str, ...], comparing: str | None
 ) -> DataSource:
     """The benchmark's data: a table, or a file by its ending, a csv where that says nothing.
 
@@ -441,7 +443,7 @@ def _found_table(table: str, path: Path) -> str:
 
 
 def _check_header(
-    file: _BenchmarkFile,
+    file: BenchmarkFile,
     dataset: Path,
     columns: tuple[str, ...],
     source: DataSource,
@@ -468,7 +470,7 @@ def _check_header(
 
 
 def _card(
-    file: _BenchmarkFile,
+    file: BenchmarkFile,
     template: str,
     source: DataSource,
     use: MetricUse,
@@ -511,14 +513,14 @@ def _card(
     )
 
 
-def _fields(file: _BenchmarkFile) -> dict[str, str]:
+def _fields(file: BenchmarkFile) -> dict[str, str]:
     """The roles of columns that are no part of the prompt."""
     named = {"cluster": file.cluster_column, "split": file.split_column}
     roles = {role: column for role, column in named.items() if column}
     return roles | {f"extra.{column}": column for column in file.extra_columns}
 
 
-def _adapter_spec(file: _BenchmarkFile) -> AdapterSpec:
+def _adapter_spec(file: BenchmarkFile) -> AdapterSpec:
     """MedHELM's: the filled template as it is, with one newline after it and no labels."""
     return AdapterSpec(
         input_prefix="",
@@ -528,11 +530,11 @@ def _adapter_spec(file: _BenchmarkFile) -> AdapterSpec:
     )
 
 
-def _metrics(file: _BenchmarkFile) -> tuple[MetricSpec, ...]:
+def _metrics(file: BenchmarkFile) -> tuple[MetricSpec, ...]:
     return tuple(_metric(entry, file.name) for entry in file.metrics)
 
 
-def _jury_entry(file: _BenchmarkFile) -> _MetricEntry | None:
+def _jury_entry(file: BenchmarkFile) -> _MetricEntry | None:
     return next((entry for entry in file.metrics if entry.name == JURY_SCORE), None)
 
 

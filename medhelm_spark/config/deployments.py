@@ -51,7 +51,9 @@ class DeploymentEntry(StatedDeployment):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _DeploymentsFile:
+class DeploymentsFile:
+    """`model_deployments.yaml`."""
+
     model_deployments: tuple[DeploymentEntry, ...]
 
 
@@ -100,7 +102,7 @@ def load_entries(path: Path) -> tuple[DeploymentEntry, ...]:
     Raises:
         ConfigError: If the file is broken or names a deployment twice.
     """
-    entries = load_yaml(path, _DeploymentsFile).model_deployments
+    entries = load_yaml(path, DeploymentsFile).model_deployments
     for index, entry in enumerate(entries):
         if any(entry.name == other.name for other in entries[:index]):
             raise ConfigError(f"{path}: deployment {entry.name!r} is given twice.")

@@ -77,11 +77,24 @@ def validate(data: object, type_: type[T], where: str) -> T:
     return result
 
 
+STRICTLY = ConfigDict(extra="forbid", strict=True)
+
+
 @cache
 def _adapter(type_: Hashable) -> TypeAdapter[Any]:
     # Inside a tuple the strict settings reach plain dataclasses, which cannot carry their own.
-    config = ConfigDict(extra="forbid", strict=True)
-    return TypeAdapter(cast(Any, types.GenericAlias(tuple, (type_,))), config=config)
+    return TypeAdapter(cast(Any, types.GenericAlias(tuple, (type_,))), config=STRICTLY)
+
+
+def json_schema(type_: type) -> dict[str, Any]:
+    """The JSON Schema of what `validate` accepts as `type_`: a `$ref` into its `$defs`."""
+    # Descriptions are read from source files, which only a schema has time for.
+    config = ConfigDict(**STRICTLY, use_attribute_docstrings=True)
+    of_tuple = TypeAdapter(
+        cast(Any, types.GenericAlias(tuple, (type_,))), config=config
+    ).json_schema()
+    (of_type,) = of_tuple["prefixItems"]
+    return {**of_type, "$defs": of_tuple["$defs"]}
 
 
 def _without_a_known_key(data: object, type_: type) -> str | None:

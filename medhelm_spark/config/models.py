@@ -24,7 +24,9 @@ class _ModelEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _ModelsFile:
+class ModelsFile:
+    """`model_metadata.yaml`."""
+
     models: tuple[_ModelEntry, ...]
 
 
@@ -43,7 +45,7 @@ class _TokenizersFile:
 
 def load_models(path: Path) -> tuple[Model, ...]:
     """Reads model metadata; the order of the file is the order of display."""
-    return tuple(_model(entry) for entry in load_yaml(path, _ModelsFile).models)
+    return tuple(_model(entry) for entry in load_yaml(path, ModelsFile).models)
 
 
 def _model(entry: _ModelEntry) -> Model:

@@ -41,7 +41,9 @@ class _Release:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _PolicyFile:
+class PolicyFile:
+    """`policy.yaml`."""
+
     allowed: Mapping[AccessLevel, tuple[Locality, ...]] | None = None
     comparison: ComparisonRules | None = None
     networks: Mapping[Locality, tuple[Network, ...]] = field(default_factory=dict)
@@ -138,15 +140,15 @@ def _why_ours(place: Path | PolicyTable) -> str | None:
     return why_ours_in_catalog(place) if isinstance(place, PolicyTable) else why_ours(place)
 
 
-def _parsed(place: Path | PolicyTable) -> _PolicyFile:
+def _parsed(place: Path | PolicyTable) -> PolicyFile:
     if isinstance(place, Path):
-        return load_yaml(place, _PolicyFile, _spelled_out)
-    return validate(_spelled_out(parse_yaml(place.text, place.name)), _PolicyFile, place.name)
+        return load_yaml(place, PolicyFile, _spelled_out)
+    return validate(_spelled_out(parse_yaml(place.text, place.name)), PolicyFile, place.name)
 
 
 def _refuse_decided(site: Path, binding: Policy) -> None:
     """Refuse what an advisory file states in vain, beside a binding one."""
-    file = load_yaml(site, _PolicyFile, _spelled_out)
+    file = load_yaml(site, PolicyFile, _spelled_out)
     for key in (
         "comparison",
         "plugins",
@@ -241,7 +243,7 @@ _RANGES = {
 }
 
 
-def _required(file: _PolicyFile, origin: str) -> ReleaseRequirements:
+def _required(file: PolicyFile, origin: str) -> ReleaseRequirements:
     required = file.release.require if file.release else ReleaseRequirements()
     share, number, width = (
         required.judge_coverage,
@@ -261,7 +263,7 @@ def _required(file: _PolicyFile, origin: str) -> ReleaseRequirements:
     return required
 
 
-def _retention(file: _PolicyFile, origin: str) -> Retention:
+def _retention(file: PolicyFile, origin: str) -> Retention:
     """Its part is not in the policy's version: it decides about nothing that a number rests on."""
     retention = file.retention or Retention()
     for each in fields(Retention):
@@ -274,7 +276,7 @@ def _retention(file: _PolicyFile, origin: str) -> Retention:
     return retention
 
 
-def _small_cells(file: _PolicyFile, origin: str) -> SmallCells:
+def _small_cells(file: PolicyFile, origin: str) -> SmallCells:
     """It is not in the policy's version either: a group's numbers carry the minimum they met."""
     rules = file.small_cells or SmallCells()
     if rules.minimum < 1:
@@ -284,7 +286,7 @@ def _small_cells(file: _PolicyFile, origin: str) -> SmallCells:
     return rules
 
 
-def _judge_checks(file: _PolicyFile, origin: str) -> JudgeCheckRules:
+def _judge_checks(file: PolicyFile, origin: str) -> JudgeCheckRules:
     """It is not in the policy's version: a judge card has the limits that its lines met."""
     rules = file.judge_checks or JudgeCheckRules()
     for each in fields(JudgeCheckRules):
@@ -299,7 +301,7 @@ def _judge_checks(file: _PolicyFile, origin: str) -> JudgeCheckRules:
     return rules
 
 
-def _audiences(file: _PolicyFile, origin: str) -> tuple[Audience, ...]:
+def _audiences(file: PolicyFile, origin: str) -> tuple[Audience, ...]:
     """It is not in the policy's version: a share's manifest names its audience's rules itself."""
     for audience in file.audiences:
         where = f"{origin}: audiences: {audience.name!r}"
@@ -318,7 +320,7 @@ def _audiences(file: _PolicyFile, origin: str) -> tuple[Audience, ...]:
     return file.audiences
 
 
-def _plugins(file: _PolicyFile, origin: str) -> tuple[ListedPlugin, ...]:
+def _plugins(file: PolicyFile, origin: str) -> tuple[ListedPlugin, ...]:
     for place, plugin in enumerate(file.plugins):
         if not SHA256.fullmatch(plugin.sha256):
             raise ConfigError(

@@ -32,6 +32,7 @@ from medhelm_spark.stages.ingest.source_tables import Columns, columns_of_table
 from medhelm_spark.user_data.new_benchmark import BenchmarkWords, NewBenchmark
 from medhelm_spark.user_data.own_columns import check_named_columns, check_own_columns
 from medhelm_spark.user_data.own_rows import check_own_rows
+from medhelm_spark.user_data.schemas import BENCHMARK, names_schema, shipped_schema
 from medhelm_spark.workspace.workspace import Workspace
 
 MOST_LABELS = 20
@@ -261,7 +262,10 @@ def _from(folder: Path, place: str) -> str:
 def _written(folder: Path, new: NewBenchmark, workspace: Workspace) -> ScenarioCard:
     """The card of the files, written and read again as a run reads them."""
     (folder / PROMPT).write_text(new.prompt, encoding="utf-8")
-    (folder / CONFIGURATION).write_text(new.configuration, encoding="utf-8")
+    schema = shipped_schema(BENCHMARK)
+    (folder / schema.name).write_bytes(schema.read_bytes())
+    configuration = names_schema(new.configuration, BENCHMARK)
+    (folder / CONFIGURATION).write_text(configuration, encoding="utf-8")
     card = load_benchmark(folder / CONFIGURATION).card
     if card.name in workspace.registry.cards:
         raise ConfigError(f"folder is {str(folder)!r}: {card.name!r} is a shipped scenario's name.")

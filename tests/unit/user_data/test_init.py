@@ -65,7 +65,10 @@ def test_the_folder_names_the_data_and_holds_nothing_of_its_rows(here: Path) -> 
         "max_tokens": 16,
         "metrics": [{"name": "exact_match"}],
     }
+    first_line = Path("letters/benchmark.yaml").read_text("utf-8").split("\n", 1)[0]
+    assert first_line.endswith("$schema=benchmark.schema.json")
     assert sorted(path.name for path in Path("letters").iterdir()) == [
+        "benchmark.schema.json",
         "benchmark.yaml",
         "prompt.txt",
     ]
