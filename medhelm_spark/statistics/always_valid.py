@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-
 STAKES = 2.0 ** -np.arange(14)
 """The shares of the largest stake that are bet; each has the same weight."""
 
