@@ -16,11 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-STAKES = 2.0 ** -np.arange(14)
+STAKES = 2.0 ** -np.arange(8)
 """The shares of the largest stake that are bet; each has the same weight."""
 
-SUM_OF_SHARES = 2.11
-"""Above the sum of 1 / (n ln(n)^2) over all n from 2 on, which is 2.1097..."""
+FIRST = 10
+"""The number of the first look in the series of shares: a larger one leaves more to later looks."""
+
+SUM_OF_SHARES = 0.4441
+"""Above the sum of 1 / (n ln(n)^2) over all n from FIRST on, which is 0.44401..."""
 
 _HALVINGS = 50
 
@@ -133,7 +136,7 @@ def _upper_end(totals: UnitTotals, needed: float) -> float:
 
 def look_share(look: int) -> float:
     """The share of the error rate that a look has, looks counted from 1 on; all have 1 at most."""
-    number = look + 1
+    number = look - 1 + FIRST
     return 1 / (number * math.log(number) ** 2 * SUM_OF_SHARES)
 
 

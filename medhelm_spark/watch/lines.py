@@ -185,31 +185,46 @@ def decided(
 ) -> list[WatchResult]:
     """The lines with their evidence over all looks, and what it says.
 
-    All sides of all lines of a look have an equal part of the look's share.
+    The scores of all instances have half of the look's share, answers and groups the other half;
+    all sides of their lines have equal parts of it.
 
     Args:
         lines: of this look.
         earlier: the rows of the looks before at the same manifest.
         look: the number of this look.
     """
-    tests = sum(line.sides for line in lines)
+    tests = {
+        is_main: sum(line.sides for line in lines if _is_main(line) is is_main)
+        for is_main in (True, False)
+    }
+    halves = 2 if all(tests.values()) else 1
     before: dict[tuple[object, ...], list[WatchResult]] = {}
     for row in earlier:
         before.setdefault(_key(row), []).append(row)
-    return [_decided(line, before.get(_key(line.row), []), look, tests) for line in lines]
+    return [
+        _decided(
+            line,
+            before.get(_key(line.row), []),
+            look_share(look) / halves / max(tests[_is_main(line)], 1),
+        )
+        for line in lines
+    ]
+
+
+def _is_main(line: DriftLine) -> bool:
+    return line.row.part is WatchedPart.SCORES
 
 
 def _key(row: WatchResult) -> tuple[object, ...]:
     return row.part, row.run_spec_id, row.name, row.group_column, row.group_value
 
 
-def _decided(line: DriftLine, earlier: Sequence[WatchResult], look: int, tests: int) -> WatchResult:
+def _decided(line: DriftLine, earlier: Sequence[WatchResult], share: float) -> WatchResult:
     row, totals, margin = line.row, line.totals, line.row.margin
     if totals is None:
         return replace(row, verdict=DriftVerdict.OPEN)
     if margin is None:
         return replace(row, verdict=DriftVerdict.SHOWN)
-    share = look_share(look) / tests
     valid_low, valid_high = betting_interval(totals, 2 * LEVEL * share)
     row = replace(
         row,

@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from medhelm_spark.domain.groups import NOT_STATED, NOT_STATED_LABEL
-from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.render.report import ROUNDED, Report, formatted
 from medhelm_spark.render.result import Result
 from medhelm_spark.render.table import TextTable
@@ -13,14 +12,13 @@ from medhelm_spark.watch.lines import verdict_of
 from medhelm_spark.watch.tables import DriftVerdict, WatchedPart, WatchResult
 
 FIELDS = tuple(field.name for field in fields(WatchResult))
-HEADER = ("Verdict", "Line", "Model", "Release", "Now", "Difference", "All looks", "p", "n", "Note")
-LOOK_HEADER = ("Look", "At (UTC)", "Verdict", "Lines", "Moved", "Largest change of a score")
+HEADER = ("Verdict", "Line", "Release", "Now", "Difference", "All looks", "p", "n", "Note")
+LOOK_HEADER = ("Look", "At (UTC)", "Verdict", "Lines", "Moved", "Largest difference")
 NOTES = (
-    "Difference: the look less the release on the same instances, with the 95 % interval of this "
-    "look. All looks: the interval that holds with those of all other lines and looks together "
-    "with 95 %. p: over all looks so far and all lines.",
-    "Moved: p below .05 and a difference beyond the margin, or another fingerprint. Not moved: "
-    "the interval of this look lies within the margin.",
+    "Difference: the look less the release on the same instances, with the 95 % interval of this",
+    "look. All looks: the interval that holds with those of all other lines and looks together.",
+    "p: over all looks so far and all lines. Moved: p below .05 and a difference beyond the",
+    "margin, or another fingerprint. Not moved: the interval of this look is within the margin.",
 )
 ORDER = (DriftVerdict.MOVED, DriftVerdict.OPEN, DriftVerdict.SAME, DriftVerdict.SHOWN)
 
@@ -59,7 +57,7 @@ class ReleaseLook(Result):
         records = [record(row) for row in ordered]
         return formatted(
             Report(
-                tables=[TextTable(header=HEADER, rows=[*map(cells, ordered)], notes=NOTES)],
+                tables=list(look_tables(ordered)),
                 content={
                     "verdict": self.verdict.value,
                     "release": self.release,
@@ -102,6 +100,26 @@ class ReleaseLooks(Result):
         )
 
 
+def look_tables(rows: Sequence[WatchResult]) -> Iterator[TextTable]:
+    """A table for each model; fingerprints that did not change are one note."""
+    models = list(dict.fromkeys(row.model_deployment for row in rows))
+    for place, model in enumerate(models):
+        own = [row for row in rows if row.model_deployment == model]
+        same = [
+            row
+            for row in own
+            if row.part is WatchedPart.FINGERPRINT and row.verdict is DriftVerdict.SAME
+        ]
+        names = ", ".join(dict.fromkeys(row.name for row in same))
+        notes = [f"Fingerprints that did not change: {names}."] if same else []
+        yield TextTable(
+            title=model,
+            header=HEADER,
+            rows=[cells(row) for row in own if row not in same],
+            notes=[*notes, *(NOTES if place == len(models) - 1 else ())],
+        )
+
+
 def looks_of(release: str, rows: Sequence[WatchResult]) -> tuple[ReleaseLook, ...]:
     """The rows by look, the newest first."""
     by_look: dict[tuple[str, int], list[WatchResult]] = {}
@@ -133,7 +151,6 @@ def cells(row: WatchResult) -> tuple[str, ...]:
     return (
         row.verdict.value,
         line_text(row),
-        row.model_deployment,
         _number(row.before),
         _number(row.now),
         _signed(row.difference) + _ends(row.low, row.high),
@@ -157,7 +174,7 @@ def look_cells(look: ReleaseLook) -> tuple[str, ...]:
         str(look.look),
         f"{look.lines[0].looked_at:%Y-%m-%d %H:%M}",
         look.verdict.value,
-        counted(len(look.lines), "line"),
+        str(len(look.lines)),
         "; ".join(f"{line_text(row)} of {row.model_deployment}" for row in moved[:3]) or "-",
         "-"
         if largest is None
