@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from medhelm_spark.domain.groups import NOT_STATED, NOT_STATED_LABEL
+from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.render.report import ROUNDED, Report, formatted
 from medhelm_spark.render.result import Result
 from medhelm_spark.render.table import TextTable
@@ -41,10 +42,8 @@ class ReleaseLook(Result):
     @property
     def banner(self) -> str:
         """The verdict in one sentence."""
-        moved = [row for row in self.lines if row.verdict is DriftVerdict.MOVED]
-        because = "; ".join(f"{line_text(row)} of {row.model_deployment}" for row in moved[:4])
-        more = f" and {len(moved) - 4} more" if len(moved) > 4 else ""
-        said = f": {because}{more}" if moved else ""
+        moved = named_first([row for row in self.lines if row.verdict is DriftVerdict.MOVED])
+        said = f": {moved}" if moved else ""
         return f"{self.verdict.upper()}: look {self.look} at release {self.release}{said}"
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -146,6 +145,14 @@ def line_text(row: WatchResult) -> str:
     return f"{row.scenario_name}: {row.name}"
 
 
+def named_first(rows: Sequence[WatchResult]) -> str:
+    """The first of some lines with its model, and how many more there are; empty of none."""
+    if not rows:
+        return ""
+    more = f" and {counted(len(rows) - 1, 'more line')}" if len(rows) > 1 else ""
+    return f"{line_text(rows[0])} of {rows[0].model_deployment}{more}"
+
+
 def cells(row: WatchResult) -> tuple[str, ...]:
     """A line as a row of HEADER."""
     return (
@@ -153,7 +160,7 @@ def cells(row: WatchResult) -> tuple[str, ...]:
         line_text(row),
         _number(row.before),
         _number(row.now),
-        _signed(row.difference) + _ends(row.low, row.high),
+        _value(row) + _ends(row.low, row.high),
         _ends(row.valid_low, row.valid_high).strip(),
         "" if row.p_value is None else _p_text(row.p_value),
         "" if row.n is None else f"{row.n:,}",
@@ -175,7 +182,7 @@ def look_cells(look: ReleaseLook) -> tuple[str, ...]:
         f"{look.lines[0].looked_at:%Y-%m-%d %H:%M}",
         look.verdict.value,
         str(len(look.lines)),
-        "; ".join(f"{line_text(row)} of {row.model_deployment}" for row in moved[:3]) or "-",
+        named_first(moved) or "-",
         "-"
         if largest is None
         else f"{_signed(largest.difference)}{_ends(largest.low, largest.high)} "
@@ -189,6 +196,12 @@ def _margin(row: WatchResult) -> str:
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
+
+
+def _value(row: WatchResult) -> str:
+    """The difference; a share of answers has no sign."""
+    is_share = row.part is WatchedPart.ANSWERS
+    return _number(row.difference) if is_share else _signed(row.difference)
 
 
 def _signed(value: float | None) -> str:
