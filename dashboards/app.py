@@ -108,7 +108,7 @@ def main() -> None:
     reader = reader_of(args.output_path)
     if args.plugins:
         check_listed(args.output_path, args.local_path)
-    title, views, picker = st.columns([1.5, 2.9, 1.2], vertical_alignment="bottom")
+    title, views, picker = st.columns([1.4, 3.05, 1.15], vertical_alignment="bottom")
     with picker:
         source = pick_source(reader, args)
     names = [each.name for each in PAGES]

@@ -1,6 +1,7 @@
 """All pages in the order of the picker; the first is shown where the address names none."""
 
 import compare_page
+import drift_page
 import instances_page
 import leaderboard_page
 import metrics_page
@@ -15,4 +16,5 @@ PAGES = (
     Page(name="Instances", about=instances_page.ABOUT, show=instances_page.show),
     Page(name="Robustness", about=robustness_page.ABOUT, show=robustness_page.show),
     Page(name="Subgroups", about=subgroups_page.ABOUT, show=subgroups_page.show),
+    Page(name="Drift", about=drift_page.ABOUT, show=drift_page.show),
 )

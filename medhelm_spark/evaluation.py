@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from medhelm_spark.sharing.methods import SharingMethods
     from medhelm_spark.subgroups.methods import SubgroupMethods
     from medhelm_spark.tracking.methods import TrackingMethods
+    from medhelm_spark.watch.methods import WatchMethods
 
 DEFAULT_LAKE = "benchmark_output"
 
@@ -741,6 +742,11 @@ class Evaluation:
     def judges(self) -> "JudgeMethods":
         """Whether juries may be trusted, and the cards that say so."""
         return cast("JudgeMethods", self._feature("judge_checks").JudgeMethods(self._host))
+
+    @property
+    def watch(self) -> "WatchMethods":
+        """Looks at releases: whether a model that runs today still is what was published."""
+        return cast("WatchMethods", self._feature("watch").WatchMethods(self._host))
 
     @property
     def governance(self) -> GovernanceMethods:

@@ -24,6 +24,7 @@ FEATURES = (
     "candidate_gate",
     "evidence",
     "judge_checks",
+    "watch",
 )
 
 

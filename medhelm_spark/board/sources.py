@@ -65,10 +65,15 @@ class BoardSource:
         return self.status in (ReleaseStatus.APPROVED, ReleaseStatus.PUBLISHED)
 
 
+LOOKS = "watch/"
+"""How the name of a suite begins that has the newest look at a release: named, it is shown."""
+
+
 def list_suites(reader: Reader) -> list[str]:
-    """The suites of the lake, the one planned last first."""
+    """The suites of the lake, the one planned last first, and after them those of looks."""
     rows = reader.query("SELECT suite, max(planned_at) AS newest FROM {run_specs} GROUP BY suite")
-    return [row["suite"] for row in sorted(rows.to_pylist(), key=_age, reverse=True)]
+    suites = [row["suite"] for row in sorted(rows.to_pylist(), key=_age, reverse=True)]
+    return sorted(suites, key=lambda suite: suite.startswith(LOOKS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,10 +31,11 @@ GATED = 7
 """A release lacks what the policy requires of one that is approved, or nobody can tell."""
 
 NO_GO = 8
-"""A candidate broke a condition of the gate file, or a jury is not to be trusted for a use."""
+"""A candidate broke a condition of the gate file, a jury is not to be trusted for a use, or what a
+release was made of moved."""
 
 INCONCLUSIVE = 9
-"""The data do not decide: a critical condition of the gate file, or a use of a jury."""
+"""The data do not decide: a critical condition of the gate file, a use of a jury, a drift."""
 
 INTERRUPTED = 130
 """By Ctrl-C; 128 and the signal's number, as a shell says it."""
@@ -52,7 +53,7 @@ exit codes:
   {CHANGED}    stopped: a release is not what was published, or stats are not what the scores give
   {LEFT_OUT}    done, but without scenarios whose data could not be had
   {GATED}    stopped: a release lacks what the policy requires of it
-  {NO_GO}    done, and the gate says NO-GO, or a jury is not to be trusted
+  {NO_GO}    done, and the gate says NO-GO, a jury is not to be trusted, or a release moved
   {INCONCLUSIVE}    done, and the data do not decide
   {INTERRUPTED}  interrupted; the same command goes on
   {TERMINATED}  stopped by SIGTERM; the same command goes on"""

@@ -16,6 +16,7 @@ from medhelm_spark.cli import (
     options,
     ratings,
     releases,
+    watch,
 )
 from medhelm_spark.cli.answers import answers
 from medhelm_spark.cli.demo import demo
@@ -244,6 +245,7 @@ _COMMANDS: Mapping[str, Command] = {
             options.naming_release,
             releases.stepping,
             releases.noting,
+            watch.watching,
             board_options.form,
         ),
         examples=(
@@ -257,6 +259,8 @@ _COMMANDS: Mapping[str, Command] = {
             "release publish 2026-q1",
             'release withdraw 2026-q1 --reason "wrong answer key in med_qa"',
             "release verify --release 2026-q1",
+            "release watch 2026-q1 --sample 300 --margin 0.03",
+            "release looks 2026-q1",
         ),
     ),
     "ratings": Command(

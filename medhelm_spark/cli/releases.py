@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medhelm_spark.cli import options
+from medhelm_spark.cli import options, watch
 from medhelm_spark.cli.commands import evaluation, schema_of, suites_of
 from medhelm_spark.cli.exit_codes import GATED
 from medhelm_spark.cli.printing import write_out, write_result
@@ -152,6 +152,10 @@ ACTIONS: Mapping[str, ReleaseStep] = {
     "evidence": ReleaseStep(
         about="make a folder for a committee, by the scheme that --for names", function=_evidence
     ),
+    "watch": ReleaseStep(
+        about="ask its prompts again, and say what moved beyond a --margin", function=watch.watch
+    ),
+    "looks": ReleaseStep(about="what the looks of watch found", function=watch.looks),
     "verify": ReleaseStep(about="hash every row behind it again, and compare", function=_verify),
 }
 

@@ -195,6 +195,13 @@ CHANGE_STATUS = Stage(
     reads=("releases", "release_manifests", "release_changes"),
     writes=("release_changes",),
 )
+WATCH = Stage(
+    name="watch-release",
+    version="1",
+    about="Begin a look at a release, and write what the look found.",
+    reads=("watch_looks", "watch_results"),
+    writes=("watch_looks", "watch_results"),
+)
 GC = Stage(
     name="gc",
     version="1",
@@ -252,6 +259,7 @@ STAGES = (
     CHECK_JUDGES,
     PUBLISH,
     CHANGE_STATUS,
+    WATCH,
     EXPORT_HELM,
     TRACK,
     GC,

@@ -18,10 +18,7 @@ from medhelm_spark.annotators.jury import (
 )
 from medhelm_spark.annotators.kinds import version_of
 from medhelm_spark.domain.access import AccessLevel, strictest
-from medhelm_spark.domain.deployment import UNKNOWN
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.domain.level_change import lowering_of
-from medhelm_spark.domain.policy import PolicyDecision
 from medhelm_spark.domain.request import (
     AnnotationKey,
     Completion,
@@ -33,11 +30,9 @@ from medhelm_spark.domain.request import (
     RequestResult,
     VerdictStatus,
 )
-from medhelm_spark.domain.scenario import ScenarioVersion
 from medhelm_spark.domain.stages import CHECK_JUDGES
 from medhelm_spark.domain.thinking import without_thinking
-from medhelm_spark.engines import factory_of
-from medhelm_spark.governance.level_changes import level_changes_of
+from medhelm_spark.governance.level_changes import unreviewed_versions
 from medhelm_spark.judge_checks.juries import CheckedJury
 from medhelm_spark.judge_checks.planting import Planted, PlantedInput
 from medhelm_spark.judge_checks.stored import StoredVerdicts, mean_of
@@ -47,11 +42,9 @@ from medhelm_spark.lake.literals import among
 from medhelm_spark.lake.views import CURRENT_RESULTS
 from medhelm_spark.pipeline.checks import check_engine
 from medhelm_spark.pipeline.in_process import is_small_check
-from medhelm_spark.policy.allowlist import confined
-from medhelm_spark.policy.levels import without_review
 from medhelm_spark.policy.plugins import check_plugins
-from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.decide import JUDGE, record, refuse
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.decide import JUDGE, Asking, decision_of, record, refuse
 from medhelm_spark.stages.infer.pending import InferenceTargets
 from medhelm_spark.stages.infer.ready import ready
 from medhelm_spark.stages.infer.stage import infer
@@ -166,42 +159,17 @@ def _tokens(prompt: Prompt, decoding: Decoding) -> int:
 def _decide(workspace: Workspace, ctx: Context, jury: CheckedJury, level: AccessLevel) -> None:
     """Ask the policy of each judge, record its answers, and refuse as a plan does."""
     policy = workspace.registry.policy
-    unreviewed = _is_unreviewed(workspace, jury)
-    decisions = []
-    for deployment in jury.annotator.deployments:
-        answer = confined(policy, level, deployment, factory_of(deployment).route(deployment))
-        if unreviewed:
-            answer = without_review(answer, deployment.locality)
-        decisions.append(
-            PolicyDecision(
-                suite=jury.suite,
-                run_name=f"judge check of {jury.scenario_name}",
-                role=JUDGE,
-                subject=deployment.model,
-                model_deployment=deployment.name,
-                locality=deployment.locality or UNKNOWN,
-                access_level=level,
-                allowed=answer.allowed,
-                rule=answer.rule,
-                policy_version=policy.version,
-                decided_at=now(),
-            )
-        )
+    versions = {spec.data_version for spec in jury.specs}
+    unreviewed = unreviewed_versions(workspace.reader, versions, policy.binding_approvals)
+    asking = Asking(
+        suite=jury.suite, run_name=f"judge check of {jury.scenario_name}", access_level=level
+    )
+    decisions = [
+        decision_of(asking, JUDGE, deployment, policy, is_unreviewed=bool(unreviewed))
+        for deployment in jury.annotator.deployments
+    ]
     record(ctx, decisions)
     refuse(decisions, "in policy_decisions")
-
-
-def _is_unreviewed(workspace: Workspace, jury: CheckedJury) -> bool:
-    """Whether somebody lowered the level of the data without a second person."""
-    versions = {spec.data_version for spec in jury.specs}
-    approvals = workspace.registry.policy.binding_approvals
-    changes = level_changes_of(workspace.reader, approvals)
-    rows = workspace.reader.rows("SELECT * FROM {scenarios}", ScenarioVersion)
-    return any(
-        lowering_of(row.access_level, row.data_version, changes, approvals).is_unreviewed
-        for row in rows
-        if row.data_version in versions
-    )
 
 
 def _plan(ctx: Context, asked: Sequence[_Asked]) -> None:

@@ -12,7 +12,7 @@ from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.lake.literals import among
 from medhelm_spark.lake.views import current_runs
-from medhelm_spark.pipeline.suite_models import runs_of
+from medhelm_spark.pipeline.stored_juries import resolved_annotator
 from medhelm_spark.stages.annotate.stage import jury_text
 from medhelm_spark.workspace.entries import LoadedEntries
 from medhelm_spark.workspace.workspace import Workspace
@@ -81,7 +81,8 @@ def checked_jury(
             f"scenario {scenario!r} has {len(chosen)} juries; name one by --jury: "
             f"{', '.join(sorted(chosen))}."
         )
-    annotator = _resolved(workspace, runs, named[chosen[0]], entries)
+    planned = [run.planned for run in runs]
+    annotator = resolved_annotator(workspace, planned, named[chosen[0]], entries)
     if annotator.rubric.is_per_item or not annotator.rubric.criteria:
         raise ConfigError(
             f"rubric {annotator.rubric.name!r} has no criteria of its own; allowed: a rubric with "
@@ -99,40 +100,6 @@ def checked_jury(
 
 def _annotators(runs: Sequence[BoardRun]) -> dict[str, AnnotatorSpec]:
     return {spec.name: spec for run in runs for spec in run.run_spec.annotators}
-
-
-def _resolved(
-    workspace: Workspace,
-    runs: Sequence[BoardRun],
-    spec: AnnotatorSpec,
-    entries: LoadedEntries | None,
-) -> ResolvedAnnotator:
-    """The annotator with its rubric and judges: of the run entries, else of the site's files."""
-    if entries is not None:
-        found = runs_of([run.planned for run in runs], entries, workspace)
-        for run in found.values():
-            for annotator in run.annotators:
-                if annotator.spec.name == spec.name:
-                    return annotator
-        raise ConfigError(
-            f"--run-entries: no entry is of a run that annotator {spec.name!r} judged."
-        )
-    registry = workspace.registry
-    rubric, jury = registry.rubrics.get(spec.rubric), registry.juries.get(spec.jury)
-    if rubric is None or jury is None:
-        lacking = f"rubric {spec.rubric!r}" if rubric is None else f"jury {spec.jury!r}"
-        raise ConfigError(
-            f"{lacking} is in no file of the site: a benchmark's own files have it; name them by "
-            "--run-entries, as for `run`."
-        )
-    return ResolvedAnnotator(
-        spec=spec,
-        rubric=rubric,
-        jury=jury,
-        deployments=tuple(
-            registry.resolve_model(judge.model, judge.model_deployment) for judge in jury.judges
-        ),
-    )
 
 
 def _judged_by(

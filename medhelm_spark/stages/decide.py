@@ -1,7 +1,7 @@
 """decide: ask the policy for every model and judge of a plan, record the answers, refuse."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import UNKNOWN, Deployment, Locality
@@ -69,23 +69,10 @@ def decisions_of(
 ) -> Iterator[PolicyDecision]:
     """What the policy says of every model and judge that these runs would ask."""
     for run in runs:
+        is_unreviewed = run.card.name in unreviewed
+        asking = Asking(suite=suite, run_name=run.name, access_level=run.card.access_level)
         for role, deployment in _asked(run):
-            answer = _ask(policy, run.card.access_level, role, deployment)
-            if run.card.name in unreviewed:
-                answer = without_review(answer, deployment.locality)
-            yield PolicyDecision(
-                suite=suite,
-                run_name=run.name,
-                role=role,
-                subject=deployment.model,
-                model_deployment=deployment.name,
-                locality=_place(deployment, answer),
-                access_level=run.card.access_level,
-                allowed=answer.allowed,
-                rule=answer.rule,
-                policy_version=policy.version,
-                decided_at=now(),
-            )
+            yield decision_of(asking, role, deployment, policy, is_unreviewed=is_unreviewed)
         for metric, params in metrics_for(run.metrics):
             if model := metric.loads(params):
                 answer = ask(policy, run.card.access_level, Locality.LOCAL)
@@ -102,6 +89,45 @@ def decisions_of(
                     policy_version=policy.version,
                     decided_at=now(),
                 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """For which run, and about text of which level, the policy is asked."""
+
+    suite: str
+    run_name: str
+    access_level: AccessLevel
+
+
+def decision_of(
+    asking: Asking, role: str, deployment: Deployment, policy: Policy, *, is_unreviewed: bool
+) -> PolicyDecision:
+    """What the policy says of one model or judge.
+
+    Args:
+        asking: the run and its text.
+        role: MODEL, JUDGE or IMPORTED.
+        deployment: who would see the text.
+        policy: the site's.
+        is_unreviewed: whether somebody lowered the level without a second person.
+    """
+    answer = _ask(policy, asking.access_level, role, deployment)
+    if is_unreviewed:
+        answer = without_review(answer, deployment.locality)
+    return PolicyDecision(
+        suite=asking.suite,
+        run_name=asking.run_name,
+        role=role,
+        subject=deployment.model,
+        model_deployment=deployment.name,
+        locality=_place(deployment, answer),
+        access_level=asking.access_level,
+        allowed=answer.allowed,
+        rule=answer.rule,
+        policy_version=policy.version,
+        decided_at=now(),
+    )
 
 
 def _place(deployment: Deployment, answer: Decision) -> str:

@@ -25,6 +25,7 @@ COMMANDS = {
     "candidate_gate": set(),
     "evidence": set(),
     "judge_checks": {"judge"},
+    "watch": set(),
 }
 """The commands of each feature."""
 
@@ -87,6 +88,7 @@ OWN_TABLES = {
     "candidate_gate": (),
     "evidence": (),
     "judge_checks": ("planted_verdicts", "judge_cards"),
+    "watch": ("watch_looks", "watch_results"),
 }
 
 GATE = """

@@ -9,6 +9,7 @@ from medhelm_spark.evidence.fills import (
     of_policy,
     of_release,
     of_results,
+    of_watch,
 )
 from medhelm_spark.evidence.material import ReleaseMaterial
 from medhelm_spark.render.report import Report
@@ -42,6 +43,7 @@ FILLS: Mapping[str, Fill] = {
     "decisions": of_policy.decisions,
     "disclosures": of_policy.disclosures,
     "levels": of_policy.levels,
+    "monitoring": of_watch.monitoring,
 }
 """By the name that a scheme's `fill` has; the first line of each function says what it gives."""
 

@@ -56,7 +56,7 @@ def test_tasks_have_a_declared_cluster_and_models_run_on_gpus() -> None:
         clusters = {each["job_cluster_key"] for each in job["job_clusters"]}
         calls = [call for call, _ in calls_of(job["tasks"], values_of(job))]
         assert {call.cluster for call in calls} == clusters
-        asking = {"infer", "annotate", "doctor_gpu"}
+        asking = {"infer", "annotate", "doctor_gpu", "watch"}
         assert all((call.cluster == "gpu") is (call.key in asking) for call in calls)
 
 

@@ -1,6 +1,7 @@
 """Releases of whole planted suites, and groups of patients with a small one hidden."""
 
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from medhelm_spark.domain.access import AccessLevel
@@ -19,7 +20,7 @@ SMALL = "rare ward"
 """A group of 4 patients, whose row holds names alone."""
 
 
-def plant_suite_release(lake: Path, suite: str, name: str = "2026-q1") -> str:
+def plant_suite_release(lake: Path, suite: str, name: str = "2026-q1", at: datetime = START) -> str:
     """A draft of all summarised runs of a suite, pinned as releases of earlier versions are."""
     reader = open_reader(str(lake))
     runs = sorted(
@@ -36,7 +37,7 @@ def plant_suite_release(lake: Path, suite: str, name: str = "2026-q1") -> str:
             name=row.name,
             run_spec_id=row.run_spec_id,
             stats_write_id=summarized[row.run_spec_id],
-            created_at=START,
+            created_at=at,
             manifest_hash="",
             writes={"scenarios": ingested[row.run_spec.data_version]},
         )
@@ -47,7 +48,7 @@ def plant_suite_release(lake: Path, suite: str, name: str = "2026-q1") -> str:
     members = [replace(each, value_hashes=rows.hashes(each)) for each in members]
     manifest = ReleaseManifest(
         release=name,
-        created_at=START,
+        created_at=at,
         suites=(suite,),
         lacking=(),
         made_by="ada",

@@ -1,0 +1,117 @@
+"""Whether what answers is what answered: settings, engines, juries and data, by their hashes."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from medhelm_spark.domain.comparability import JURY
+from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.scenario import ScenarioVersion
+from medhelm_spark.domain.stages import INGEST, PLAN
+from medhelm_spark.lake.literals import literals
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
+from medhelm_spark.stages.annotate.stage import jury_text
+from medhelm_spark.watch.baseline import WatchedRun
+
+_ENGINES = """
+SELECT DISTINCT q.run_spec_id, r.engine_fingerprint
+FROM ({requests}) q JOIN ({results}) r ON r.request_id = q.request_id
+WHERE q.run_spec_id IN ({units}) AND q.purpose = 'evaluate'
+"""
+SETTINGS, ENGINE, JUDGES, DATA = "settings", "engine", "jury", "data"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fingerprint:
+    """What one thing was for the release, and is now: hashes, or what an engine records."""
+
+    name: str
+    before: str
+    now: str
+
+    @property
+    def reason(self) -> str:
+        """What changed; empty where nothing did."""
+        if self.before == self.now:
+            return ""
+        return f"was {self.before or 'not recorded'}, is {self.now or 'not recorded'}"
+
+
+def fingerprints_of(
+    reader: Reader, held: WatchedRun, looked: str, engines: dict[str, set[str]]
+) -> Iterator[Fingerprint]:
+    """Those of one run.
+
+    Args:
+        reader: the lake as it is now.
+        held: the run of the release.
+        looked: the run of the look.
+        engines: by run, what engines recorded with the answers.
+    """
+    spec = held.run.run_spec
+    yield Fingerprint(
+        name=SETTINGS,
+        before=_short(spec.deployment_fingerprint),
+        now=_short(held.deployment.identity),
+    )
+    before, now = engines.get(spec.run_spec_id, set()), engines.get(looked, set())
+    both = _told_apart(sorted(before), sorted(before if now <= before else now))
+    yield Fingerprint(name=ENGINE, before=both[0], now=both[1])
+    if held.annotators and held.run.cell:
+        part = (held.run.cell.comparability or {}).get(JURY)
+        if part:
+            now_part = jury_text(held.annotators)
+            yield Fingerprint(
+                name=JUDGES, before=_short(part), now=_short(part if part == now_part else now_part)
+            )
+    if not spec.perturbations and not spec.prompt_variants:
+        newest = _newest_data(reader, spec.scenario_name)
+        yield Fingerprint(
+            name=DATA, before=_short(spec.data_version), now=_short(newest or spec.data_version)
+        )
+
+
+def engines_of(reader: Reader, run_spec_ids: Sequence[str]) -> dict[str, set[str]]:
+    """By run, what engines recorded with its answers: version, revision, hash of the weights."""
+    sql = _ENGINES.format(
+        requests=output_of("requests", PLAN),
+        results=CURRENT_RESULTS,
+        units=literals(run_spec_ids),
+    )
+    held: dict[str, set[str]] = {}
+    for row in reader.query(sql).to_pylist():
+        held.setdefault(row["run_spec_id"], set()).add(row["engine_fingerprint"])
+    return held
+
+
+def _told_apart(before: list[str], now: list[str]) -> tuple[str, str]:
+    """Records of engines as text: the fields that differ, where both are such records."""
+    if before == now:
+        return "same", "same"
+    try:
+        ours, theirs = (json.loads(each[-1]) for each in (before, now))
+        names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
+        texts = tuple(
+            ", ".join(f"{name} {held[name]}" for name in names if name in held)
+            for held in (ours, theirs)
+        )
+        return texts[0], texts[1]
+    except (ValueError, IndexError, AttributeError, TypeError):
+        return "; ".join(before), "; ".join(now)
+
+
+def _newest_data(reader: Reader, scenario: str) -> str | None:
+    """The data version of a scenario that was ingested last; None where nobody knows."""
+    versions = reader.rows("SELECT * FROM {scenarios}", ScenarioVersion)
+    own = {row.data_version for row in versions if row.scenario_name == scenario}
+    sql = (
+        f"SELECT unit_id, max(finished_at) AS at FROM {{runs}} WHERE stage = '{INGEST.name}' "
+        f"AND unit_id IN ({literals(own)}) GROUP BY unit_id"
+    )
+    rows = reader.query(sql).to_pylist() if own else []
+    return max(rows, key=lambda row: row["at"])["unit_id"] if rows else None
+
+
+def _short(text: str) -> str:
+    return content_id(text)[:12]
