@@ -6,7 +6,7 @@ from pathlib import Path
 
 from medhelm_spark.board import BoardRun
 from medhelm_spark.domain.access import AccessLevel, strictest
-from medhelm_spark.domain.annotation import Criterion
+from medhelm_spark.domain.criterion import Criterion
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stages import INGEST

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from medhelm_spark.domain.annotation import Criterion, Rubric
+from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.criterion import Criterion
 from medhelm_spark.ratings.tables import RatedCriterion
 
 _ANCHOR = re.compile(r"-?\d+(?:\.\d+)?: \S.*")
