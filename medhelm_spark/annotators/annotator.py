@@ -91,8 +91,8 @@ def notes_text(notes: str) -> str:
 
     A line of a note that equals such a heading is escaped.
 
-    >>> notes_text('["Seen for cough.", "Cough gone."]')
-    'Note 1:\\nSeen for cough.\\n\\nNote 2:\\nCough gone.'
+    >>> notes_text('["Seen for cough.", "Cough gone."]').splitlines()
+    ['Note 1:', 'Seen for cough.', '', 'Note 2:', 'Cough gone.']
     """
     held = _texts(notes)
     headings = "\n".join(f"Note {number}:" for number in range(1, len(held) + 1))

@@ -77,7 +77,9 @@ def _of_classes(entry: CriterionEntry, place: str) -> Criterion:
                 "each is worth, and `classes` what each means."
             )
     if len(entry.classes) < 2:
-        raise ConfigError(f"{place}: classes is {shown(dict(entry.classes))}; allowed: two or more.")
+        raise ConfigError(
+            f"{place}: classes is {shown(dict(entry.classes))}; allowed: two or more."
+        )
     names = tuple(entry.classes)
     if len({name.casefold() for name in names}) < len(names):
         raise ConfigError(f"{place}: two classes differ in letter case alone: {', '.join(names)}.")
@@ -161,9 +163,9 @@ def _check_scale(criterion: Criterion, place: str) -> None:
             f"{place} has the scale {low:g} to {high:g}; the minimum must be the smaller."
         )
     if criterion.low is not None and not (
-        low <= criterion.low <= high and criterion.is_low(criterion.worst) and criterion.low != (
-            low if criterion.direction is Direction.LOWER else high
-        )
+        low <= criterion.low <= high
+        and criterion.is_low(criterion.worst)
+        and criterion.low != (low if criterion.direction is Direction.LOWER else high)
     ):
         raise ConfigError(
             f"{place}: low is {criterion.low:g}; allowed: a value of the scale {low:g} to {high:g} "

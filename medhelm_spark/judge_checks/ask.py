@@ -40,7 +40,7 @@ from medhelm_spark.engines import factory_of
 from medhelm_spark.governance.level_changes import level_changes_of
 from medhelm_spark.judge_checks.juries import CheckedJury
 from medhelm_spark.judge_checks.planting import Planted, PlantedInput
-from medhelm_spark.judge_checks.stored import StoredVerdicts, mean_of
+from medhelm_spark.judge_checks.stored import StoredVerdicts, score_of
 from medhelm_spark.judge_checks.tables import PlantedVerdict
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.literals import among
@@ -266,7 +266,7 @@ def _read(
                 judge=row.judge,
                 request_id=request_id,
                 status=verdict.status,
-                score=mean_of(verdict.scores) if verdict.scores else None,
+                score=score_of(jury.annotator.rubric, verdict.scores, row.given.shown.extra_data),
                 stored_score=stored.by_judge[row.judge].get(row.given.answer.key),
             )
         )

@@ -4,12 +4,14 @@ A metric is declared in the mapping `METRICS` or `RUN_METRICS` of its own module
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
 from medhelm_spark.domain.comparability import metric_part
 from medhelm_spark.domain.helm_results import STORED_STAT
 from medhelm_spark.domain.run import MEDHELM_08, MetricSpec
 from medhelm_spark.domain.stats import MetricInfo
+from medhelm_spark.domain.worst import worst_of
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.metrics.classification import CLASSES, labels_of
 from medhelm_spark.metrics.diagnostic import CLASS_GIVEN
@@ -22,6 +24,8 @@ RUN_METRICS: Mapping[str, RunMetric] = PluginRegistry("RUN_METRICS", RunMetric, 
 JURY_SCORE, JURY_CRITERIA = "jury_score", "jury_criteria"
 _OF_CRITERIA = ("annotator", "criteria", "incomplete_jury", "minimum", "maximum")
 """The arguments of a jury's score that its criteria have too."""
+
+WORST_AT_K = "The expected worst of k answers to one question, from all repeats."
 
 Chosen = list[tuple[Metric, Params]]
 ChosenForRun = list[tuple[RunMetric, Params]]
@@ -238,6 +242,11 @@ def metrics_behind(stat_name: str, specs: Sequence[MetricSpec]) -> list[Metric]:
 
 def info(stat_name: str, specs: Sequence[MetricSpec] = ()) -> MetricInfo:
     """Direction, scale and texts of a stat. `specs` give stats that a RunSpec names by params."""
+    if worst := worst_of(stat_name):
+        plain, k = worst
+        own = info(plain, specs)
+        label = f"{own.display_name}, worst of {k}"
+        return replace(own, name=stat_name, display_name=label, description=WORST_AT_K)
     given = stats_of((*specs, *beside(specs)))
     for stat in given:
         if stat.name == stat_name:

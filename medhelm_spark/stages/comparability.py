@@ -27,6 +27,7 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import MEDHELM_08, STRICT, MetricSpec, RunRecord, RunSpec
 from medhelm_spark.domain.stages import ANNOTATE, SCORE
 from medhelm_spark.domain.stats import UNREADABLE_STAT, Stat
+from medhelm_spark.domain.worst import worst_of
 from medhelm_spark.metrics import (
     beside,
     medhelm_specs,
@@ -111,8 +112,9 @@ class StatKeys:
 
     def of(self, stat: str, perturbation: str) -> dict[str, str]:
         """The key of one stat, with every part."""
-        # A worst case by MedHELM's rule is made of the plain stat, and verdicts name criteria.
-        names = (stat, stat.removesuffix(MEDHELM), stem_of(stat))
+        # A worst case is made of the plain stat, and verdicts name criteria.
+        plain = (worst_of(stat) or (stat, 1))[0]
+        names = (plain, plain.removesuffix(MEDHELM), stem_of(plain))
         name = next(each for each in names if each in self.metrics)
         parts = dict(self.scores) | {METRIC: self.metrics[name]}
         if name not in self.judged:

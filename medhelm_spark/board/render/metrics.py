@@ -87,7 +87,11 @@ def tables_of(
 def has_tables(held: BenchmarkMetrics) -> bool:
     """Whether there is more to say of a benchmark than its board does."""
     return any(
-        run.answers or run.curve or _classes(run) or _criteria(run) or _of(run, _RATES.keys() - {"accuracy"})
+        run.answers
+        or run.curve
+        or _classes(run)
+        or _criteria(run)
+        or _of(run, _RATES.keys() - {"accuracy"})
         for run in held.runs
     )
 
