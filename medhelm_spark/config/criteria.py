@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from medhelm_spark.config.loader import shown
 from medhelm_spark.domain.criterion import ELSE, Anchor, ClassScores, Criterion, Direction
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
@@ -73,13 +72,11 @@ def _of_classes(entry: CriterionEntry, place: str) -> Criterion:
     }.items():
         if is_given:
             raise ConfigError(
-                f"{place}: {key} is for a scale of numbers; of classes the table `scores` says what "
-                "each is worth, and `classes` what each means."
+                f"{place}: {key} is for a scale of numbers; the table `scores` says what each "
+                "class is worth, and `classes` what it means."
             )
     if len(entry.classes) < 2:
-        raise ConfigError(
-            f"{place}: classes is {shown(dict(entry.classes))}; allowed: two or more."
-        )
+        raise ConfigError(f"{place}: classes has {len(entry.classes)}; allowed: two or more.")
     names = tuple(entry.classes)
     if len({name.casefold() for name in names}) < len(names):
         raise ConfigError(f"{place}: two classes differ in letter case alone: {', '.join(names)}.")

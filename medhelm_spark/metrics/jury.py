@@ -13,11 +13,11 @@ MedHELM calls it so). Three stats:
 - `jury_score@medhelm-0.8`: over the usable verdicts; default_score (0 where none is given) whenever
   there is none, so that a judge's failure counts as a bad answer.
 
-params["criteria"] are the criteria of a rubric that states more than scales, with direction, weight,
-classes (`domain.criterion`): the score is then the mean over judges of each one's weighted mean, on
-the criteria's scale where they share one, else from 0 to 1, high for good. A class that its table
-leaves unscored leaves the answer unscored, and so is an empty one where a criterion has classes: it
-is no refusal. The value by MedHELM's rule, which has none of these, is left out.
+params["criteria"] are the criteria of a rubric that states more than scales, with direction,
+weight, classes (`domain.criterion`): the score is then the mean over judges of each one's weighted
+mean, on the criteria's scale where they share one, else from 0 to 1, high for good. A class that
+its table leaves unscored leaves the answer unscored, and so is an empty one where a criterion has
+classes: it is no refusal. The value by MedHELM's rule, which has none of these, is left out.
 
 params["hard_gate"] names criteria, parted by commas, or says `all`: an answer to which most judges
 give such a criterion the bad end of its scale has the lowest score, whatever the others.

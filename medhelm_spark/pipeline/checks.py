@@ -66,8 +66,8 @@ def _check_fields(run: ResolvedRun, rubric: Rubric) -> None:
             listed = ", ".join(sorted(kept)) or "none"
             raise ConfigError(
                 f"{run.where or run.name}: rubric {rubric.name!r}, criterion {criterion.name!r}: "
-                f"scored_by is {name!r}, and {run.card.name!r} keeps no such column (extra_columns: "
-                f"{listed}); add it to extra_columns."
+                f"scored_by is {name!r}, and {run.card.name!r} keeps no such column "
+                f"(extra_columns: {listed}); add it to extra_columns."
             )
 
 
