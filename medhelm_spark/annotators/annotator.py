@@ -104,7 +104,7 @@ def notes_text(notes: str) -> str:
 def _texts(notes: str) -> Sequence[str]:
     """The texts of a JSON list of texts; else the text itself."""
     try:
-        held = json.loads(notes) if notes.lstrip().startswith("[") else None
+        held = json.loads(notes, strict=False) if notes.lstrip().startswith("[") else None
     except ValueError:
         held = None
     is_list = isinstance(held, list) and held and all(isinstance(each, str) for each in held)

@@ -38,16 +38,14 @@ def criterion_of(entry: CriterionEntry, where: str) -> Criterion:
     """
     place = f"{where}: criterion {entry.name!r}"
     _check_weight(entry, place)
-    criterion = _of_classes(entry, place) if _names_classes(entry) else _of_numbers(entry, place)
-    _check_scale(criterion, place)
-    return criterion
+    return _of_classes(entry, place) if _names_classes(entry) else _of_numbers(entry)
 
 
 def _names_classes(entry: CriterionEntry) -> bool:
     return bool(entry.classes or entry.scored_by or entry.scores)
 
 
-def _of_numbers(entry: CriterionEntry, place: str) -> Criterion:
+def _of_numbers(entry: CriterionEntry) -> Criterion:
     usual = Criterion(name=entry.name)
     return Criterion(
         name=entry.name,
@@ -150,7 +148,12 @@ def _check_weight(entry: CriterionEntry, place: str) -> None:
         raise ConfigError(f"{place}: weight is {entry.weight:g}; allowed: more than 0.")
 
 
-def _check_scale(criterion: Criterion, place: str) -> None:
+def check_scale(criterion: Criterion, place: str) -> None:
+    """Refuse keys, a scale, `low` or anchors that do not fit each other.
+
+    Raises:
+        ConfigError: it begins with `place`.
+    """
     key = CLASS if criterion.classes else SCORE
     if key not in criterion.keys:
         raise ConfigError(f"{place} has no key {key!r} (keys: {', '.join(criterion.keys)}).")
@@ -196,5 +199,6 @@ def _paragraph(criterion: Criterion) -> str:
     else:
         kind = "whole number" if criterion.whole else "number"
         scale = f"{kind} from {criterion.minimum:g} to {criterion.maximum:g}"
+        scale += ", lower is better" if criterion.direction is Direction.LOWER else ""
     head = f"{criterion.name}: {criterion.question} ({scale})".replace(":  (", ": (")
     return "\n".join([head, *(f"{each.value}: {each.meaning}" for each in criterion.anchors)])

@@ -18,6 +18,7 @@ from pathlib import Path
 from medhelm_spark.config.criteria import (
     SCORE,
     CriterionEntry,
+    check_scale,
     criterion_of,
     shown_to_judges,
 )
@@ -136,7 +137,7 @@ def build_rubric(name: str, template: str, front: _FrontMatter, where: str) -> R
     if len(set(names)) < len(names):
         raise ConfigError(f"{where}: a criterion is named twice (criteria: {', '.join(names)}).")
     for criterion in criteria:
-        _check_criterion(criterion, where)
+        check_scale(criterion, f"{where}: criterion {criterion.name!r}")
     if front.max_tokens < 1:
         raise ConfigError(f"{where}: max_tokens is {front.max_tokens}; allowed: 1 or more.")
     if RESPONSE not in template:
@@ -164,12 +165,3 @@ def _check_kind(front: _FrontMatter, template: str, where: str) -> None:
             f"{where}: a rubric of kind {PER_ITEM} names no criteria, and its text holds "
             f"{CRITERION}, which stands for an instance's own."
         )
-
-
-def _check_criterion(criterion: Criterion, where: str) -> None:
-    place = f"{where}: criterion {criterion.name!r}"
-    if SCORE not in criterion.keys:
-        raise ConfigError(f"{place} has no key {SCORE!r} (keys: {', '.join(criterion.keys)}).")
-    if not criterion.minimum < criterion.maximum:
-        scale = f"{criterion.minimum:g} to {criterion.maximum:g}"
-        raise ConfigError(f"{place} has the scale {scale}; the minimum must be the smaller.")

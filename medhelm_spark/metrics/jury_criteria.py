@@ -173,12 +173,26 @@ def _row(
     for each in criteria:
         yield from _of_criterion(each, given.get(each.name, ()), absent, fields, params)
     name = _named(CRITICAL, params.get("prefix", ""))
-    scored = [each for each in criteria if given.get(each.name)]
-    if absent or not scored:
-        yield Score(name=name, value=None, status=absent or ScoreStatus.NO_VERDICT)
-    else:
-        hit = any(is_at_worst(each, given[each.name], fields) for each in scored)
-        yield Score(name=name, value=float(hit))
+    value, reason = _critical(criteria, given, absent, fields)
+    yield Score(name=name, value=value, status=reason)
+
+
+def _critical(
+    criteria: Sequence[Criterion],
+    given: Given,
+    absent: ScoreStatus | None,
+    fields: Mapping[str, str],
+) -> tuple[float | None, ScoreStatus]:
+    """Whether a criterion is at its worst; not known where none is and one has no score."""
+    if absent or not criteria:
+        return None, absent or ScoreStatus.NO_VERDICT
+    held = [(each, given.get(each.name, ())) for each in criteria]
+    if any(is_at_worst(each, own, fields) for each, own in held):
+        return 1.0, ScoreStatus.OK
+    for each, own in held:
+        if not own or any(each.score(one, fields) is None for one in own):
+            return None, open_because(each, fields) if own else ScoreStatus.NO_VERDICT
+    return 0.0, ScoreStatus.OK
 
 
 def _of_criterion(
