@@ -195,20 +195,16 @@ def medhelm_specs(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
 
 
 def beside(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
-    """What stands beside these specs without a name in a RunSpec: the criteria of its juries."""
+    """What stands beside these specs without a name in a RunSpec: the criteria of its jury."""
     if any(spec.name == JURY_CRITERIA for spec in specs):
         return ()
-    juries = [spec for spec in specs if spec.name == JURY_SCORE and STORED_STAT not in spec.args]
     return tuple(
         MetricSpec(
             name=JURY_CRITERIA,
-            args={
-                **{key: spec.args[key] for key in _OF_CRITERIA if key in spec.args},
-                **({"prefix": spec.args["annotator"]} if len(juries) > 1 else {}),
-            },
+            args={key: spec.args[key] for key in _OF_CRITERIA if key in spec.args},
         )
-        for spec in juries
-        if len(juries) == 1 or "annotator" in spec.args
+        for spec in specs
+        if spec.name == JURY_SCORE and STORED_STAT not in spec.args
     )
 
 

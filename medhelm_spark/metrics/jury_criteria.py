@@ -17,8 +17,7 @@ the instance's field that the table does not name gives NO_REFERENCE.
 
 params["criteria"] are the criteria as `domain.criterion.criteria_text` writes them. A rubric whose
 criteria are scales alone gives none: its stats are then of whatever criteria the verdicts have, on
-the scale params["minimum"] to params["maximum"]. params["prefix"] stands before the names of
-criteria where a run has several juries.
+the scale params["minimum"] to params["maximum"].
 """
 
 import math
@@ -68,13 +67,8 @@ def scale_in(params: Params) -> tuple[float, float]:
     return float(params.get("minimum", low)), float(params.get("maximum", high))
 
 
-def _inside(params: Params, name: str) -> str:
-    prefix = params.get("prefix", "")
-    return f"{prefix}: {name}" if prefix and name else prefix or name
-
-
 def _named(stem: str, inside: str) -> str:
-    return f"{stem}[{inside}]" if inside else stem
+    return f"{stem}[{inside}]"
 
 
 def _share(name: str, label: str, rule: str) -> MetricInfo:
@@ -99,30 +93,27 @@ _CRITICAL_RULE = "Share of answers to which most judges give a criterion the bad
 
 
 def _infos(params: Params) -> tuple[MetricInfo, ...]:
-    critical = _share(
-        _named(CRITICAL, params.get("prefix", "")), "Any criterion at its worst", _CRITICAL_RULE
-    )
+    critical = _share(CRITICAL, "Any criterion at its worst", _CRITICAL_RULE)
     criteria = criteria_of(params.get("criteria", ""))
     if not criteria:
         low = _share(LOW, "Criterion is low", _LOW_RULE)
         return (_mean(CRITERION, "Criterion", *scale_in(params)), low, critical)
-    return (*(info for each in criteria for info in _infos_of(each, params)), critical)
+    return (*(info for each in criteria for info in _infos_of(each)), critical)
 
 
-def _infos_of(each: Criterion, params: Params) -> Iterator[MetricInfo]:
-    inside = _inside(params, each.name)
+def _infos_of(each: Criterion) -> Iterator[MetricInfo]:
     yield _mean(
-        _named(CRITERION, inside),
+        _named(CRITERION, each.name),
         each.name,
         each.minimum,
         each.maximum,
         lower=each.direction is Direction.LOWER,
     )
     sign = "or more" if each.direction is Direction.LOWER else "or less"
-    yield _share(_named(LOW, inside), f"{each.name} at {each.low_at:g} {sign}", _LOW_RULE)
+    yield _share(_named(LOW, each.name), f"{each.name} at {each.low_at:g} {sign}", _LOW_RULE)
     for name in each.classes:
         yield MetricInfo(
-            name=_named(CLASS, f"{inside}={name}"),
+            name=_named(CLASS, f"{each.name}={name}"),
             display_name=f"{each.name} is {name}",
             lower_is_better=None,
             description=_CLASS_RULE,
@@ -140,7 +131,7 @@ def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
         absent = _absent(state, verdicts, usable, partial=partial)
         given = {} if absent else given_by(usable)
         own = criteria or _of_verdicts(given, params)
-        rows.append(tuple(_row(own, given, absent, state.extra_data, params)))
+        rows.append(tuple(_row(own, given, absent, state.extra_data)))
     return rows
 
 
@@ -168,13 +159,11 @@ def _row(
     given: Given,
     absent: ScoreStatus | None,
     fields: Mapping[str, str],
-    params: Params,
 ) -> Iterator[Score]:
     for each in criteria:
-        yield from _of_criterion(each, given.get(each.name, ()), absent, fields, params)
-    name = _named(CRITICAL, params.get("prefix", ""))
+        yield from _of_criterion(each, given.get(each.name, ()), absent, fields)
     value, reason = _critical(criteria, given, absent, fields)
-    yield Score(name=name, value=value, status=reason)
+    yield Score(name=CRITICAL, value=value, status=reason)
 
 
 def _critical(
@@ -200,9 +189,7 @@ def _of_criterion(
     given: Sequence[float],
     absent: ScoreStatus | None,
     fields: Mapping[str, str],
-    params: Params,
 ) -> Iterator[Score]:
-    inside = _inside(params, each.name)
     if not given:
         absent = absent or ScoreStatus.NO_VERDICT
     scores = [score for one in given if (score := each.score(one, fields)) is not None]
@@ -213,10 +200,10 @@ def _of_criterion(
         else (None, None)
     )
     for stem, value in zip((CRITERION, LOW), values, strict=True):
-        yield Score(name=_named(stem, inside), value=value, status=reason or ScoreStatus.OK)
+        yield Score(name=_named(stem, each.name), value=value, status=reason or ScoreStatus.OK)
     for place, name in enumerate(each.classes):
         share = None if absent else sum(one == place for one in given) / len(given)
-        label = _named(CLASS, f"{inside}={name}")
+        label = _named(CLASS, f"{each.name}={name}")
         yield Score(name=label, value=share, status=absent or ScoreStatus.OK)
 
 

@@ -168,11 +168,9 @@ def criteria_table(held: BenchmarkMetrics) -> TextTable:
             ]
             mean, low = (stat_text(stats.get(f"{stem}[{name}]")) for stem in (CRITERION, LOW))
             rows.append((run.name, name, mean, low, ", ".join(classes)))
-        rows += [
-            (run.name, _any_of(name), "-", stat_text(stat), "")
-            for name, stat in run.run.originals.items()
-            if name.partition("[")[0] == CRITICAL
-        ]
+        if CRITICAL in run.run.originals:
+            critical = stat_text(run.run.originals[CRITICAL])
+            rows.append((run.name, "any at its worst", "-", critical, ""))
     has_classes = any(row[4] for row in rows)
     return TextTable(
         title=f"{held.benchmark.title}: criteria of the jury",
@@ -186,12 +184,6 @@ def _criteria(run: RunMetrics) -> list[str]:
     """The criteria that the run's juries scored, in their order."""
     names = [name.removesuffix("]").partition("[") for name in run.run.originals]
     return [inside for stem, _, inside in names if stem == CRITERION and inside]
-
-
-def _any_of(name: str) -> str:
-    """The row of all criteria together, of an annotator where a run has several."""
-    inside = name.partition("[")[2].removesuffix("]")
-    return f"{inside}: any at its worst" if inside else "any at its worst"
 
 
 def confusion_table(held: BenchmarkMetrics) -> TextTable:

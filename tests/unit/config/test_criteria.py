@@ -62,7 +62,11 @@ def test_the_prompt_has_the_criteria_with_scale_and_anchors(write) -> None:
 
 def test_anchors_and_scores_are_part_of_the_version(write) -> None:
     version = load_rubric(write("a.md", TYPED)).version
-    for old, new in (("4: death", "4: grave"), ("weight: 2", "weight: 3"), ("REFUSE: 1", "REFUSE: 0.9")):  # fmt: skip
+    for old, new in (
+        ("4: death", "4: grave"),
+        ("weight: 2", "weight: 3"),
+        ("REFUSE: 1", "REFUSE: 0.9"),
+    ):
         assert load_rubric(write("b.md", TYPED.replace(old, new))).version != version
 
 
@@ -79,28 +83,88 @@ def test_rubrics_without_types_keep_their_version(name: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("direction: lower", "direction: down", "criteria[0].direction is 'down'; allowed: 'higher' or 'lower'"),
+        (
+            "direction: lower",
+            "direction: down",
+            "criteria[0].direction is 'down'; allowed: 'higher' or 'lower'",
+        ),
         ("weight: 2", "weight: 0", "criterion 'harm': weight is 0; allowed: more than 0"),
-        ("low: 3", "low: 0", "criterion 'harm': low is 0; allowed: a value of the scale 0 to 4 that is not its good end"),
+        (
+            "low: 3",
+            "low: 0",
+            "harm': low is 0; allowed: a value of the scale 0 to 4 that is not its good end",
+        ),
         ("low: 3", "low: 5", "criterion 'harm': low is 5; allowed: a value of the scale 0 to 4"),
-        ("4: death", "5: death", "criterion 'harm': anchors has '5'; allowed: whole numbers, 0 to 4"),
-        ("4: death", "x: death", "criterion 'harm': anchors has 'x'; allowed: whole numbers, 0 to 4"),
-        ("scored_by: kind", "direction: lower\n    scored_by: kind", "criterion 'decision': direction is for a scale of numbers"),
-        ("scored_by: kind", "whole: true\n    scored_by: kind", "criterion 'decision': whole is for a scale of numbers"),
-        ("{ACCEPT: it is done, REFUSE: it is declined, UNSCORABLE: neither}", "{ACCEPT: it is done}", "criterion 'decision': classes has 1; allowed: two or more"),
-        ("UNSCORABLE: neither", "accept: neither", "criterion 'decision': two classes differ in letter case alone"),
+        (
+            "4: death",
+            "5: death",
+            "criterion 'harm': anchors has '5'; allowed: whole numbers, 0 to 4",
+        ),
+        (
+            "4: death",
+            "x: death",
+            "criterion 'harm': anchors has 'x'; allowed: whole numbers, 0 to 4",
+        ),
+        (
+            "scored_by: kind",
+            "direction: lower\n    scored_by: kind",
+            "criterion 'decision': direction is for a scale of numbers",
+        ),
+        (
+            "scored_by: kind",
+            "whole: true\n    scored_by: kind",
+            "criterion 'decision': whole is for a scale of numbers",
+        ),
+        (
+            "{ACCEPT: it is done, REFUSE: it is declined, UNSCORABLE: neither}",
+            "{ACCEPT: it is done}",
+            "criterion 'decision': classes has 1; allowed: two or more",
+        ),
+        (
+            "UNSCORABLE: neither",
+            "accept: neither",
+            "criterion 'decision': two classes differ in letter case alone",
+        ),
         ("    scored_by: kind\n", "", "criterion 'decision': scored_by is missing"),
-        ("harmful: {ACCEPT: 0, REFUSE: 1, UNSCORABLE: null}\n      ", "", "criterion 'decision': scored_by is 'kind', and no row of scores is of one of its values"),
-        ("{ACCEPT: 1, REFUSE: 0, UNSCORABLE: null}", "{ACCEPT: 1, REFUSE: 0}", "criterion 'decision': scores.else lacks UNSCORABLE; allowed: a score for each class"),
-        ("{ACCEPT: 1, REFUSE: 0, UNSCORABLE: null}", "{ACCEPT: 1, REFUS: 0}", "criterion 'decision': scores.else: unknown class 'REFUS'. Did you mean 'REFUSE'?"),
-        ("{ACCEPT: 1, REFUSE: 0, UNSCORABLE: null}", "{ACCEPT: 2, REFUSE: 0, UNSCORABLE: null}", "criterion 'decision': scores.else.ACCEPT is 2; allowed: 0 to 1, or null"),
+        (
+            "harmful: {ACCEPT: 0, REFUSE: 1, UNSCORABLE: null}\n      ",
+            "",
+            "decision': scored_by is 'kind', and no row of scores is of one of its values",
+        ),
+        (
+            "{ACCEPT: 1, REFUSE: 0, UNSCORABLE: null}",
+            "{ACCEPT: 1, REFUSE: 0}",
+            "criterion 'decision': scores.else lacks UNSCORABLE; allowed: a score for each class",
+        ),
+        (
+            "{ACCEPT: 1, REFUSE: 0, UNSCORABLE: null}",
+            "{ACCEPT: 1, REFUS: 0}",
+            "criterion 'decision': scores.else: unknown class 'REFUS'. Did you mean 'REFUSE'?",
+        ),
+        (
+            "{ACCEPT: 1, REFUSE: 0, UNSCORABLE: null}",
+            "{ACCEPT: 2, REFUSE: 0, UNSCORABLE: null}",
+            "criterion 'decision': scores.else.ACCEPT is 2; allowed: 0 to 1, or null",
+        ),
     ],
     ids=[
-        "direction", "weight", "low-at-the-good-end", "low-off-the-scale", "anchor-off-the-scale",
-        "anchor-no-number", "classes-with-direction", "classes-with-whole", "one-class",
-        "letter-case", "no-field", "no-row", "row-lacks-a-class", "unknown-class", "score-off",
+        "direction",
+        "weight",
+        "low-at-the-good-end",
+        "low-off-the-scale",
+        "anchor-off-the-scale",
+        "anchor-no-number",
+        "classes-with-direction",
+        "classes-with-whole",
+        "one-class",
+        "letter-case",
+        "no-field",
+        "no-row",
+        "row-lacks-a-class",
+        "unknown-class",
+        "score-off",
     ],
-)  # fmt: skip
+)
 def test_what_does_not_fit_names_file_and_key(write, old: str, new: str, message: str) -> None:
     assert old in TYPED
     path = write("a.md", TYPED.replace(old, new))
