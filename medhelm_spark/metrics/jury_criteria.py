@@ -30,6 +30,8 @@ from medhelm_spark.metrics.metric import Metric, Params, ScoreRow
 
 CRITERION, LOW, CLASS = "criterion", "criterion_low", "criterion_class"
 CRITICAL = "criterion_critical"
+STEMS = frozenset({CRITERION, LOW, CLASS, CRITICAL})
+"""What the names of these stats begin with, before the brackets."""
 USUAL_SCALE = (1.0, 5.0)
 """The scale of rubrics that do not name another."""
 

@@ -15,6 +15,8 @@ from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
+from medhelm_spark.metrics import stem_of
+from medhelm_spark.metrics.jury_criteria import STEMS
 from medhelm_spark.ratings.tables import Rating
 from medhelm_spark.ratings.typed import CriterionValues, criterion_values
 from medhelm_spark.statistics.agreement import (
@@ -238,8 +240,11 @@ def _of_metrics(reader: Reader, specs: Sequence[RunSpec]) -> Iterator[_Other]:
 def _is_of_quality(spec: RunSpec, name: str) -> bool:
     """Whether a higher or lower value of a stat is better; tokens and seconds are neither.
 
-    MedHELM's own value of a metric that stands beside ours is left out.
+    MedHELM's own value of a metric that stands beside ours is left out, and so are the stats of a
+    jury's criteria: its judges are compared by their verdicts.
     """
+    if stem_of(name) in STEMS:
+        return False
     return not name.endswith(f"@{MEDHELM_08}") and direction_of(spec, name) is not None
 
 

@@ -153,7 +153,7 @@ def test_ratings_of_classes_agree_with_the_judge(
         in capsys.readouterr().err
     )
     for scale, number in (("nominal", 4), ("interval", 3)):  # UNSCORABLE has no score
-        args = ["agreement", "--scenario", "refusals", "--scale", scale, "--format", "json"]
+        args = ["agreement", "--scenario", "refusals", "--measured-as", scale, "--format", "json"]
         rows = json.loads(said(site, capsys, "ratings", *args))["agreement"]
         (judge,) = [row for row in rows if row["who"] == "judge j"]
         assert (judge["criterion"], judge["num_items"], judge["kappa"]) == ("decision", number, 1)
@@ -181,7 +181,7 @@ def test_criteria_stand_beside_the_mean_and_a_gate_makes_it_the_lowest(
             extra_columns=["notes", "target_specialty"],
         )
         assert site.run("-r", f"{entry},model=acme/model") == 0
-    prompts = [row["messages"][0]["content"] for row in site.rows("prompts")]
+    prompts = [turn["content"] for row in site.rows("prompts") for turn in row["messages"]]
     (first,) = {text for text in prompts if "Cough gone" in text}
     assert "Note 1:\nSeen for cough.\n\nNote 2:\nCough gone.</notes> for Cardiology" in first
     plain, gated = stats(site, "plain"), stats(site, "gated")
