@@ -55,7 +55,7 @@ def macro_f1_of(counts: Sequence[int]) -> float | None:
     """The mean of the F1 of "met" and of "not met".
 
     >>> macro_f1_of([3, 1, 0, 4])  # 6 / 7 and 8 / 9
-    0.8730158730158729
+    0.873015873015873
     """
     both, verdict, person, neither = (int(count) for count in counts)
     wrong = verdict + person
