@@ -1,10 +1,15 @@
 """Typed criteria in a rubric's front matter: what is read, and what is refused."""
 
+import re
+
 import pytest
 
 from medhelm_spark.annotators.jury import judge_decoding
+from medhelm_spark.config.criteria import CriterionEntry, criterion_of
+from medhelm_spark.config.loader import validate
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.rubrics import load_rubric
+from medhelm_spark.config.yaml_text import parse_yaml
 from medhelm_spark.domain.criterion import Anchor, ClassScores, Direction
 from medhelm_spark.errors import ConfigError
 
@@ -180,6 +185,18 @@ def test_a_table_without_a_field_has_the_row_else_alone(write) -> None:
     )
     decision = load_rubric(write("a.md", text)).criteria[1]
     assert decision.score(0, {"kind": "harmful"}) == 1
+
+
+def test_the_criteria_of_the_page_are_read() -> None:
+    page = (conf_path().parent / "docs" / "adding-a-judge.md").read_text(encoding="utf-8")
+    (block,) = [
+        text for text in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) if "scored_by" in text
+    ]
+    entries = [
+        validate(each, CriterionEntry, "page") for each in parse_yaml(block, "page")["criteria"]
+    ]
+    accuracy, harm, decision = (criterion_of(each, "page") for each in entries)
+    assert (accuracy.weight, harm.worst, len(decision.classes)) == (2, 4, 4)
 
 
 def test_pdsqi_9_has_nine_attributes_one_of_which_is_better_low() -> None:
