@@ -264,15 +264,25 @@ def health_bench(site: Site) -> Path:
     return path
 
 
-def test_the_items_of_healthbench_hard_are_read(site: Site, real_data: Path) -> None:
+def test_the_items_of_healthbench_hard_are_scored_by_their_points(
+    site: Site, real_data: Path, health_bench: Path
+) -> None:
     path = real_data / "healthbench" / "hive_lite_hard50.jsonl"
     if not path.exists():
         pytest.skip("no items of HealthBench Hard beside the project")
-    args = ["--scenario", "health_bench_hard", "--source", str(path), *PUBLIC]
-    assert site.run(*args, command="ingest") == 0
-    instances = site.rows("instances")
-    assert len(instances) == 50
-    assert all(json.loads(dict(row["extra_data"])["rubric_items"]) for row in instances)
+    site.deploy("acme/model", mode="echo")
+    site.deploy("acme/judge", mode="script", replies={}, text='{"explanation": "so", "met": true}')
+    args = ["-r", "health_bench_hard:model=acme/model", "-m", "5", "--source", str(path), *PUBLIC]
+    assert site.run(*args) == 0
+    records = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    points = {
+        record["prompt_id"]: [item["points"] for item in record["rubrics"]] for record in records
+    }
+    found = scores(site, "health_bench_score")
+    assert len(found) == 5
+    for name, (value, _) in found.items():  # every item is met, the faults too
+        positive = sum(each for each in points[name] if each > 0)
+        assert value == pytest.approx(sum(points[name]) / positive)
 
 
 def test_judges_stand_beside_physicians(
