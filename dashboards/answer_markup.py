@@ -192,7 +192,9 @@ def verdicts_html(annotations: Sequence[Annotation], instance: Instance | None) 
             rows.append((judge, item or "–", "–", ""))
         for score in verdict.scores:
             reason = passage(score.explanation) if score.explanation else ""
-            rows.append((judge, item or text(score.criterion), f"{score.score:g}", reason))
+            rows.append(
+                (judge, item or text(score.criterion), score.label or f"{score.score:g}", reason)
+            )
             judge = ""
     aside = "a judge's score is a model's opinion"
     return section("Judges", table(("Judge", "Criterion", "Score", "Reason"), rows), aside=aside)

@@ -23,6 +23,7 @@ from medhelm_spark.board.render.metrics import (
     calibration_table,
     classes_table,
     confusion_table,
+    criteria_table,
     has_tables,
     rates_table,
     took_table,
@@ -108,6 +109,8 @@ def _titles(benchmarks: Sequence[BenchmarkRuns]) -> dict[str, BenchmarkRuns]:
 def _risk(held: BenchmarkMetrics, stated: Stated) -> None:
     prevalence = prevalence_of(held, stated)
     if prevalence is None:
+        if criteria_table(held).rows:
+            return
         if not has_tables(held):
             st.html(
                 note(
@@ -137,6 +140,7 @@ def _evidence(held: BenchmarkMetrics) -> None:
         rates_table(held),
         classes_table(held),
         confusion_table(held),
+        criteria_table(held),
         calibration_table(held),
     ):
         if each.rows:

@@ -36,7 +36,8 @@ function pressed(event) {
     const open = (each) => !buttons(each).some(isChosen);
     const scales = [...document.querySelectorAll(SCALES)];
     const target = scale ?? scales.find(open);
-    const button = target && buttons(target).find((each) => each.innerText.trim() === event.key);
+    const digitOf = (each) => each.innerText.trim().split(' ')[0];
+    const button = target && buttons(target).find((each) => digitOf(each) === event.key);
     if (!button) return;
     event.preventDefault();
     if (!isChosen(button)) button.click();

@@ -127,9 +127,14 @@ def _scales(queue: Any) -> str:
     """What each criterion asks, and what its values mean."""
     rows = []
     for each in queue.criteria:
-        anchors = "".join(f"<li>{text(line)}</li>" for line in each.anchors)
-        ends = f"{each.minimum:g} to {each.maximum:g}"
-        asks = f"<p>{text(each.question)}</p>" if each.question else ""
+        numbered = [f"{place} {line}" for place, line in enumerate(each.anchors, start=1)]
+        lines = numbered if each.classes else each.anchors
+        anchors = "".join(f"<li>{text(line)}</li>" for line in lines)
+        ends = ", ".join(each.classes) or f"{each.minimum:g} to {each.maximum:g}"
+        lower = " Lower is better." if each.lower_is_better else ""
+        said = f"{each.question}{lower}".strip()
+        asks = f"<p>{text(said)}</p>" if said else ""
+        anchors = anchors or (f"<li>{ends}</li>" if asks else "")
         rows.append((f"<b>{text(each.name)}</b>", f"{asks}<ul>{anchors}</ul>" if anchors else ends))
     how = (
         "Digits choose, Tab or Enter moves on, n and p turn to the next and the previous item. "
@@ -171,7 +176,13 @@ def _input(queue: Any, item: int, answer: int, place: int, value: float | None) 
     save = partial(_save, queue, item, answer, criterion.name, key)
     if values:
         st.segmented_control(
-            criterion.name, values, key=key, required=True, on_change=save, width="stretch"
+            criterion.name,
+            values,
+            key=key,
+            required=True,
+            on_change=save,
+            width="stretch",
+            format_func=partial(_label, criterion),
         )
         return
     low, high, step = (
@@ -190,8 +201,15 @@ def _input(queue: Any, item: int, answer: int, place: int, value: float | None) 
     )
 
 
+def _label(criterion: Any, value: int) -> str:
+    """A value on its button; a class behind the digit that chooses it."""
+    return f"{value + 1} {criterion.classes[value]}" if criterion.classes else str(value)
+
+
 def _values(criterion: Any) -> list[int]:
-    """The values of a short scale between whole numbers; none of another scale."""
+    """The places of classes, or the values of a short scale between whole numbers, else none."""
+    if criterion.classes:
+        return list(range(len(criterion.classes)))
     low, high = criterion.minimum, criterion.maximum
     is_short = low == int(low) and high == int(high) and high - low < MOST_VALUES
     return list(range(int(low), int(high) + 1)) if is_short else []

@@ -1,12 +1,13 @@
 """What a kind of rubric is: the questions to a judge about an answer, and how a reply is read."""
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from medhelm_spark.annotators.enclosed import enclosed
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.annotation import NOTES, TARGET_SPECIALTY, Rubric
 from medhelm_spark.domain.request import CriterionScore
 from medhelm_spark.domain.scenario import Message
 
@@ -14,7 +15,10 @@ Question = tuple[int | None, str]
 """Index of the rubric item that the question is about (None for the whole rubric), and its text."""
 
 _HEADINGS = "SYSTEM:\nUSER:\nASSISTANT:"
-_PLACEHOLDER = re.compile(r"\{(CONVERSATION|QUESTION|RESPONSE|GOLD_RESPONSE|CRITERION)\}")
+_PLACEHOLDER = re.compile(
+    r"\{(CONVERSATION|QUESTION|RESPONSE|GOLD_RESPONSE|CRITERION|NOTES|TARGET_SPECIALTY)\}"
+)
+NOT_STATED = "not stated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +68,8 @@ def filled(rubric: Rubric, shown: JudgeInput, criterion: str = "") -> str:
         "RESPONSE": shown.response,
         "GOLD_RESPONSE": shown.gold,
         "CRITERION": criterion,
+        "NOTES": notes_text(shown.extra_data.get(NOTES) or shown.question),
+        "TARGET_SPECIALTY": shown.extra_data.get(TARGET_SPECIALTY) or NOT_STATED,
     }
     template = rubric.template
     return _PLACEHOLDER.sub(lambda match: enclosed(values[match[1]], template), template)
@@ -78,3 +84,28 @@ def conversation_text(messages: Sequence[Message], question: str) -> str:
     return "\n\n".join(
         f"{turn.role.upper()}:\n{enclosed(turn.content, _HEADINGS)}" for turn in turns
     )
+
+
+def notes_text(notes: str) -> str:
+    """Each note under a heading with its number; a text that is no JSON list is one note.
+
+    A line of a note that equals such a heading is escaped.
+
+    >>> notes_text('["Seen for cough.", "Cough gone."]').splitlines()
+    ['Note 1:', 'Seen for cough.', '', 'Note 2:', 'Cough gone.']
+    """
+    held = _texts(notes)
+    headings = "\n".join(f"Note {number}:" for number in range(1, len(held) + 1))
+    return "\n\n".join(
+        f"Note {number}:\n{enclosed(note, headings)}" for number, note in enumerate(held, start=1)
+    )
+
+
+def _texts(notes: str) -> Sequence[str]:
+    """The texts of a JSON list of texts; else the text itself."""
+    try:
+        held = json.loads(notes, strict=False) if notes.lstrip().startswith("[") else None
+    except ValueError:
+        held = None
+    is_list = isinstance(held, list) and held and all(isinstance(each, str) for each in held)
+    return held if is_list and isinstance(held, list) else [notes]

@@ -5,11 +5,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from medhelm_spark.domain.annotation import Criterion, Rubric
+from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.criterion import Criterion
 from medhelm_spark.domain.request import CriterionScore
 
 MET_KEY = "met"
 SCORE_KEY = "score"
+CLASS_KEY = "class"
 EXPLANATION_KEY = "explanation"
 MAX_EXPLANATION = 300
 """Longest explanation that the schema allows, in characters; a small model might never stop."""
@@ -31,10 +33,10 @@ _THOUGHT = re.compile(
 def verdict_schema(rubric: Rubric) -> str:
     """The JSON Schema of a verdict, as text: one object with every criterion and nothing else.
 
-    Each criterion is an object of its `keys`: `score` a number on the criterion's scale, all
-    others strings of bounded length. Explanations come before the score, whatever the order of
-    `keys`: engines that constrain decoding write properties in this order, and a score that is
-    written after its reasons can follow from them.
+    Each criterion is an object of its `keys`: `score` a number on the criterion's scale, `class`
+    one of its classes, all others strings of bounded length. Explanations come before the score,
+    whatever the order of `keys`: engines that constrain decoding write properties in this order,
+    and a score that is written after its reasons can follow from them.
     """
     criteria = {criterion.name: _criterion_schema(criterion) for criterion in rubric.criteria}
     return json.dumps(_object_schema(criteria), separators=(",", ":"), ensure_ascii=False)
@@ -47,7 +49,12 @@ def met_schema(_: Rubric) -> str:
 
 
 def _criterion_schema(criterion: Criterion) -> dict[str, Any]:
-    properties: dict[str, Any] = {key: _EXPLANATION for key in criterion.keys if key != SCORE_KEY}
+    read = CLASS_KEY if criterion.classes else SCORE_KEY
+    properties: dict[str, Any] = {key: _EXPLANATION for key in criterion.keys if key != read}
+    if criterion.classes:
+        return _object_schema(
+            properties | {CLASS_KEY: {"type": "string", "enum": list(criterion.classes)}}
+        )
     scale = {"minimum": criterion.minimum, "maximum": criterion.maximum}
     if criterion.whole:
         scale = {name: int(limit) for name, limit in scale.items()}
@@ -69,12 +76,13 @@ def parse_verdict(text: str, rubric: Rubric) -> tuple[CriterionScore, ...] | Non
 
     A verdict is a JSON object that has every criterion. It is valid where every criterion has all
     its keys and a score that is a number, or a numeric text, on its scale, and whole where the
-    criterion asks for whole numbers. The last verdict must be valid, and no broken one may follow:
-    an earlier object may be quoted from the judged answer and does not count instead. Two valid
-    verdicts with different scores are ambiguous, since one may be quoted; equal ones count.
-    Thinking in tags at the beginning is no part of the reply. Further keys are ignored (MedHELM
-    averages them). Prose and code fences around the object do not matter, nor do raw line breaks in
-    its strings. The time is linear in the length of the text.
+    criterion asks for whole numbers; or one of its classes, in whatever letter case. The last
+    verdict must be valid, and no broken one may follow: an earlier object may be quoted from the
+    judged answer and does not count instead. Two valid verdicts with different scores are
+    ambiguous, since one may be quoted; equal ones count. Thinking in tags at the beginning is no
+    part of the reply. Further keys are ignored (MedHELM averages them). Prose and code fences
+    around the object do not matter, nor do raw line breaks in its strings. The time is linear in
+    the length of the text.
 
     Returns:
         The scores in the rubric's order, or None.
@@ -185,12 +193,27 @@ def _explanation(verdict: Mapping[str, Any]) -> str:
 def _criterion_score(value: object, criterion: Criterion) -> CriterionScore | None:
     if not isinstance(value, dict) or not value.keys() >= set(criterion.keys):
         return None
+    if criterion.classes:
+        return _class_given(value, criterion)
     score = _number(value.get(SCORE_KEY))
     if score is None or not criterion.minimum <= score <= criterion.maximum:
         return None
     if criterion.whole and not score.is_integer():
         return None
     return CriterionScore(criterion=criterion.name, score=score, explanation=_explanation(value))
+
+
+def _class_given(value: Mapping[str, Any], criterion: Criterion) -> CriterionScore | None:
+    given = str(value.get(CLASS_KEY)).strip().casefold()
+    places = [place for place, name in enumerate(criterion.classes) if name.casefold() == given]
+    if not places:
+        return None
+    return CriterionScore(
+        criterion=criterion.name,
+        score=float(places[0]),
+        label=criterion.classes[places[0]],
+        explanation=_explanation(value),
+    )
 
 
 def _number(value: object) -> float | None:

@@ -7,6 +7,8 @@ from medhelm_spark.cli.commands import evaluation
 from medhelm_spark.cli.exit_codes import INCONCLUSIVE, NO_GO
 from medhelm_spark.cli.options import suite_name
 from medhelm_spark.cli.printing import write_out
+from medhelm_spark.config.juries import DEFAULT_JURY
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.errors import ConfigError
 
 
@@ -30,13 +32,30 @@ def _check(args: Namespace) -> int:
     return {"UNTRUSTED": NO_GO, "INCONCLUSIVE": INCONCLUSIVE}.get(done.trust.value, 0)
 
 
+def _physicians(args: Namespace) -> int:
+    if not args.file:
+        raise ConfigError("judge physicians: --file missing.")
+    done = evaluation(args).judges.physicians(
+        args.file,
+        jury=args.jury or DEFAULT_JURY,
+        rubric=args.rubric,
+        access_level=args.access_level,
+    )
+    write_out(done.render(args.format), args.output_file, command=args.name)
+    return 0
+
+
 def _cards(args: Namespace) -> int:
     shown = evaluation(args).judges.cards()
     write_out(shown.render(args.format), args.output_file, command=args.name)
     return 0
 
 
-ACTIONS: Mapping[str, Callable[[Namespace], int]] = {"check": _check, "cards": _cards}
+ACTIONS: Mapping[str, Callable[[Namespace], int]] = {
+    "check": _check,
+    "physicians": _physicians,
+    "cards": _cards,
+}
 
 
 def judging(parser: ArgumentParser) -> None:
@@ -46,8 +65,9 @@ def judging(parser: ArgumentParser) -> None:
         "action",
         choices=tuple(ACTIONS),
         metavar="ACTION",
-        help="check: whether a jury may be trusted, by stored verdicts and planted answers; cards: "
-        "list what earlier checks came to",
+        help="check: whether a jury may be trusted, by stored verdicts and planted answers; "
+        "physicians: macro F1 of its verdicts on single criteria with physicians'; cards: list "
+        "what earlier checks came to",
     )
     add("--scenario", metavar="NAME", help="check: the benchmark whose answers the jury judged")
     add(
@@ -56,7 +76,29 @@ def judging(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="check: the suite with the verdicts (default: the one planned last)",
     )
-    add("--jury", metavar="NAME", help="check: the jury (default: the only one)")
+    add(
+        "--jury",
+        metavar="NAME",
+        help="check: the jury (default: the only one); physicians: the jury (default: default)",
+    )
+    add(
+        "--file",
+        metavar="FILE",
+        help="physicians: records of HealthBench's meta-evaluation, with prompt, completion, "
+        "rubric, binary_labels and perhaps category",
+    )
+    add(
+        "--rubric",
+        default="health_bench",
+        metavar="NAME",
+        help="physicians: a rubric of kind rubric, asked once per record (default: %(default)s)",
+    )
+    add(
+        "--access-level",
+        default="private",
+        choices=tuple(level.value for level in AccessLevel),
+        help="physicians: the access level of the records (default: %(default)s)",
+    )
     add(
         "--items",
         type=int,

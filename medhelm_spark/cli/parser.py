@@ -285,11 +285,12 @@ _COMMANDS: Mapping[str, Command] = {
         line="whether a jury may be trusted, by stored verdicts and planted answers",
         function=judges.judge,
         about="Check whether a jury may be trusted to rank models, to score, and to screen single "
-        "answers; or list the cards of earlier checks.",
+        "answers; compare its verdicts with physicians'; or list the cards of earlier checks.",
         options=(*_PLACES, judges.judging, board_options.form),
         examples=(
             "judge check --suite first --scenario aci_bench",
             "judge check --suite first --scenario aci_bench --items 0 --for rank",
+            "judge physicians --file meta_eval.jsonl --access-level public",
             "judge cards",
         ),
     ),

@@ -87,6 +87,7 @@ class _JudgeEntry:
 class _MetricEntry:
     name: str
     prompt_file: str | None = None
+    rubric: str | None = None
     judges: tuple[_JudgeEntry, ...] = ()
     minimum: float = Scale().minimum
     maximum: float = Scale().maximum
@@ -194,7 +195,9 @@ def read_benchmark(path: Path, use_of: UseOf) -> Benchmark:
     reading = file.answer_extraction or _default_reading(source, use)
     return Benchmark(
         card=_with_variants(_card(file, template, source, use, reading), variants),
-        rubric=_rubric(file.name, jury_entry, path) if jury_entry else None,
+        rubric=_rubric(file.name, jury_entry, path)
+        if jury_entry and jury_entry.rubric is None
+        else None,
         jury=_jury(file.name, jury_entry, path) if jury_entry and jury_entry.judges else None,
         is_reading_default=file.answer_extraction is None and reading != STRICT,
     )
@@ -284,10 +287,24 @@ def _check(file: BenchmarkFile, path: Path) -> None:
     for entry in file.metrics:
         if names.count(entry.name) > 1:
             raise ConfigError(f"{path}: metric {entry.name!r} is listed twice.")
-        if entry.name != JURY_SCORE and (entry.prompt_file or entry.judges):
+        if entry.name != JURY_SCORE and (entry.prompt_file or entry.rubric or entry.judges):
             raise ConfigError(
-                f"{path}: metric {entry.name!r} asks no judge; prompt_file and judges belong "
-                f"to {JURY_SCORE}."
+                f"{path}: metric {entry.name!r} asks no judge; prompt_file, rubric and judges "
+                f"belong to {JURY_SCORE}."
+            )
+        _check_rubric(entry, path)
+
+
+def _check_rubric(entry: _MetricEntry, path: Path) -> None:
+    """Refuse a rubric by its name together with what such a rubric says itself."""
+    if entry.rubric is None:
+        return
+    usual = _MetricEntry(name=entry.name)
+    for key in ("prompt_file", "minimum", "maximum", "whole", "max_tokens"):
+        if getattr(entry, key) != getattr(usual, key):
+            raise ConfigError(
+                f"{path}: metric {entry.name!r} has rubric {entry.rubric!r} and {key}; the rubric "
+                f"says it: leave {key} out, or rubric."
             )
 
 
@@ -478,7 +495,8 @@ def _card(
 ) -> ScenarioCard:
     jury = _jury_entry(file)
     jury_name = file.name if jury and jury.judges else DEFAULT_JURY
-    annotator = AnnotatorSpec(name=file.name, rubric=file.name, jury=jury_name)
+    rubric = jury.rubric if jury and jury.rubric else file.name
+    annotator = AnnotatorSpec(name=file.name, rubric=rubric, jury=jury_name)
     # An id that has another name in the data is meant to be there.
     id_name = file.id_column or (ID_COLUMN if ID_COLUMN in file.columns else None)
     options = {"id_column": id_name} if id_name else {}
@@ -541,13 +559,18 @@ def _jury_entry(file: BenchmarkFile) -> _MetricEntry | None:
 def _metric(entry: _MetricEntry, annotator: str) -> MetricSpec:
     if entry.name != JURY_SCORE:
         return MetricSpec(name=entry.name, args=entry.args)
-    defaults = {"annotator": annotator, "default_score": f"{entry.minimum:g}"}
+    # A rubric by its name may be of another scale, or of classes: an empty answer is unscored.
+    lowest = {} if entry.rubric else {"default_score": f"{entry.minimum:g}"}
+    defaults = {"annotator": annotator, **lowest}
     return MetricSpec(name=entry.name, args={**defaults, **entry.args})
 
 
 def _rubric(name: str, entry: _MetricEntry, path: Path) -> Rubric:
     if not entry.prompt_file:
-        raise ConfigError(f"{path}: metric {JURY_SCORE} needs prompt_file, the judge's prompt.")
+        raise ConfigError(
+            f"{path}: metric {JURY_SCORE} needs prompt_file, the judge's prompt, or rubric, the "
+            "name of a file in rubrics/."
+        )
     prompt = find_file(entry.prompt_file, path, f"prompt_file of {JURY_SCORE}")
     scale = Scale(minimum=entry.minimum, maximum=entry.maximum, whole=entry.whole)
     return load_judge_prompt(prompt, name, scale, entry.max_tokens)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.criterion import criteria_text, scale_of
 from medhelm_spark.domain.deployment import Judge, Jury
 from medhelm_spark.domain.plan import ResolvedAnnotator
 from medhelm_spark.domain.policy import ComparisonRules, IncompleteJury
@@ -17,7 +18,9 @@ from medhelm_spark.errors import ConfigError
 
 DEFAULT_JURY = "default"
 JURY_SCORE = "jury_score"
-JUDGED = (JURY_SCORE, "health_bench", "health_bench_professional")
+HARD_GATE, DEFAULT_SCORE = "hard_gate", "default_score"
+"""Arguments of `jury_score`."""
+JUDGED = (JURY_SCORE, "jury_criteria", "health_bench", "health_bench_professional")
 """The metrics that read verdicts and take the argument `incomplete_jury`."""
 
 USUAL_SCALE = (1.0, 5.0)
@@ -80,12 +83,30 @@ def _jury_args(
 ) -> dict[str, str]:
     rule = comparison.incomplete_jury
     args = {} if rule is IncompleteJury.UNSCORED else {"incomplete_jury": rule.value}
-    if spec.name == JURY_SCORE:
-        named = spec.args.get("annotator")
-        scale = _scale(rubric for name, rubric in rubrics.items() if named in (None, name))
-        if scale != USUAL_SCALE:
-            args |= {"minimum": f"{scale[0]:g}", "maximum": f"{scale[1]:g}"}
-    return args
+    if spec.name != JURY_SCORE:
+        return args
+    named = spec.args.get("annotator")
+    own = [rubric for name, rubric in rubrics.items() if named in (None, name)]
+    typed = [rubric for rubric in own if rubric.is_typed]
+    if not typed and HARD_GATE not in spec.args:
+        return args | _ends(_scale(own))
+    if len(own) != 1 or not own[0].criteria:
+        raise ConfigError(
+            f"metric {JURY_SCORE}: {len(own)} rubrics, one with direction, weight, low, classes or "
+            f"a {HARD_GATE}; allowed: an argument `annotator` that names the annotator of one."
+        )
+    (rubric,) = own
+    if rubric.has_classes and DEFAULT_SCORE in spec.args:
+        raise ConfigError(
+            f"metric {JURY_SCORE}: {DEFAULT_SCORE} is {spec.args[DEFAULT_SCORE]!r}, and rubric "
+            f"{rubric.name!r} has classes, by which an empty answer is unscored; leave it out."
+        )
+    return args | {"criteria": criteria_text(rubric.criteria)} | _ends(scale_of(rubric.criteria))
+
+
+def _ends(scale: tuple[float, float]) -> dict[str, str]:
+    """The arguments that name a scale; none of the usual one."""
+    return {} if scale == USUAL_SCALE else {"minimum": f"{scale[0]:g}", "maximum": f"{scale[1]:g}"}
 
 
 def _scale(rubrics: Iterable[Rubric]) -> tuple[float, float]:

@@ -1,7 +1,8 @@
 """Rubrics: the prompt of a judge, and which criteria it must score.
 
 A shipped rubric is a markdown file, `conf/rubrics/NAME.md`: YAML between two `---` lines gives
-`criteria` and `max_tokens`, the rest is the prompt. With `kind: rubric` it has no criteria of its
+`criteria` and `max_tokens`, the rest is the prompt, in which {CRITERIA} stands for the criteria
+with their scales and anchors (`config.criteria`). With `kind: rubric` it has no criteria of its
 own: it is asked once per rubric item of each instance, which stands for {CRITERION}. A benchmark of
 a user's own has MedHELM's form instead: a text file with a `<rubric_criteria>` block that holds a
 JSON object, each criterion with the keys that a verdict must give. The prompt may speak of the tag
@@ -14,9 +15,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from medhelm_spark.config.criteria import (
+    SCORE,
+    CriterionEntry,
+    check_scale,
+    criterion_of,
+    shown_to_judges,
+)
 from medhelm_spark.config.loader import shown, validate
 from medhelm_spark.config.yaml_text import parse_yaml, read_text
-from medhelm_spark.domain.annotation import JURY, PER_ITEM, Criterion, Rubric
+from medhelm_spark.domain.annotation import JURY, PER_ITEM, Rubric
+from medhelm_spark.domain.criterion import Criterion
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.errors import ConfigError
 
@@ -25,9 +34,15 @@ BLOCK = re.compile(r"<rubric_criteria>\s*(\{.*?)</rubric_criteria>", re.DOTALL)
 NO_OBJECT = re.compile(r".*<rubric_criteria>(.*?)</rubric_criteria>", re.DOTALL)
 """What a prompt without a block has in its place, if anything: for the message about it."""
 RESPONSE = "{RESPONSE}"
-CRITERION = "{CRITERION}"
-SCORE = "score"
+CRITERION, CRITERIA = "{CRITERION}", "{CRITERIA}"
 MAX_TOKENS = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RubricFile:
+    criteria: tuple[CriterionEntry, ...] = ()
+    max_tokens: int = MAX_TOKENS
+    kind: str = JURY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +73,12 @@ def load_rubric(path: Path) -> Rubric:
     match = FRONT_MATTER.match(read_text(path))
     if not match:
         raise ConfigError(f"{path}: must begin with YAML between two lines of ---.")
-    front = validate(parse_yaml(match[1], str(path)), _FrontMatter, str(path))
-    return build_rubric(path.stem, match[2].strip("\n"), front, str(path))
+    where = str(path)
+    file = validate(parse_yaml(match[1], where), _RubricFile, where)
+    criteria = tuple(criterion_of(entry, where) for entry in file.criteria)
+    front = _FrontMatter(criteria=criteria, max_tokens=file.max_tokens, kind=file.kind)
+    template = match[2].strip("\n").replace(CRITERIA, shown_to_judges(criteria))
+    return build_rubric(path.stem, template, front, where)
 
 
 def load_judge_prompt(path: Path, name: str, scale: Scale, max_tokens: int = MAX_TOKENS) -> Rubric:
@@ -118,7 +137,7 @@ def build_rubric(name: str, template: str, front: _FrontMatter, where: str) -> R
     if len(set(names)) < len(names):
         raise ConfigError(f"{where}: a criterion is named twice (criteria: {', '.join(names)}).")
     for criterion in criteria:
-        _check_criterion(criterion, where)
+        check_scale(criterion, f"{where}: criterion {criterion.name!r}")
     if front.max_tokens < 1:
         raise ConfigError(f"{where}: max_tokens is {front.max_tokens}; allowed: 1 or more.")
     if RESPONSE not in template:
@@ -146,12 +165,3 @@ def _check_kind(front: _FrontMatter, template: str, where: str) -> None:
             f"{where}: a rubric of kind {PER_ITEM} names no criteria, and its text holds "
             f"{CRITERION}, which stands for an instance's own."
         )
-
-
-def _check_criterion(criterion: Criterion, where: str) -> None:
-    place = f"{where}: criterion {criterion.name!r}"
-    if SCORE not in criterion.keys:
-        raise ConfigError(f"{place} has no key {SCORE!r} (keys: {', '.join(criterion.keys)}).")
-    if not criterion.minimum < criterion.maximum:
-        scale = f"{criterion.minimum:g} to {criterion.maximum:g}"
-        raise ConfigError(f"{place} has the scale {scale}; the minimum must be the smaller.")

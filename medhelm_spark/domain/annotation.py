@@ -1,9 +1,10 @@
-"""Rubric, Criterion and RubricItem: what a judge is asked to score."""
+"""Rubric and RubricItem: what a judge is asked to score."""
 
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from medhelm_spark.domain.criterion import Criterion
 from medhelm_spark.domain.ids import canonical_json
 
 RUBRIC_ITEMS = "rubric_items"
@@ -12,29 +13,19 @@ RUBRIC_ITEMS = "rubric_items"
 JURY, PER_ITEM = "jury", "rubric"
 """The kinds of rubrics: with criteria of its own, or asked once per rubric item of an instance."""
 
+NOTES, TARGET_SPECIALTY = "notes", "target_specialty"
+"""The keys of `extra_data` that hold the notes a text was made from, and for whose specialty."""
+
 TAGS = "tags"
 """The key of `extra_data` that holds what an instance is about, `theme:hedging` for example."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Criterion:
-    """One named scale of a rubric; `keys` are the fields a verdict must give for it.
-
-    With `whole` the rubric asks for whole numbers, and a verdict with another one is none.
-    """
-
-    name: str
-    keys: tuple[str, ...] = ("score", "explanation")
-    minimum: float = 1.0
-    maximum: float = 5.0
-    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rubric:
     """A judge prompt with its criteria.
 
-    `template` uses {CONVERSATION} or {QUESTION}, {RESPONSE}, {GOLD_RESPONSE}. `kind` names an entry
+    `template` uses {CONVERSATION}, {QUESTION} or {NOTES}, {RESPONSE}, {GOLD_RESPONSE},
+    {TARGET_SPECIALTY}. `kind` names an entry
     of `annotators.kinds.ANNOTATORS`; one that is `rubric` has no criteria of its own, and its
     template uses {CRITERION}: a judge is asked once per rubric item of the instance whether the
     answer meets it. `version` is the content id of template, criteria and kind.
@@ -50,6 +41,16 @@ class Rubric:
     @property
     def is_per_item(self) -> bool:
         return self.kind == PER_ITEM
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether a criterion states more of a verdict's score than a scale."""
+        return any(criterion.is_typed for criterion in self.criteria)
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether a criterion has classes in place of a scale."""
+        return any(criterion.classes for criterion in self.criteria)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

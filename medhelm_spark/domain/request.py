@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.ids import LATER
 from medhelm_spark.domain.scenario import Message, Reference
 
 
@@ -230,11 +231,16 @@ class VerdictStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriterionScore:
-    """A judge's score for one criterion, on the rubric's own scale."""
+    """A judge's score for one criterion, on the rubric's own scale.
+
+    Of a criterion with classes `label` is the class, and `score` its place in the criterion's list,
+    from 0.
+    """
 
     criterion: str
     score: float
     explanation: str = ""
+    label: str = field(default="", metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from medhelm_spark.annotators.jury import (
 )
 from medhelm_spark.annotators.kinds import version_of
 from medhelm_spark.domain.access import AccessLevel, strictest
+from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import (
     AnnotationKey,
@@ -35,7 +36,7 @@ from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.governance.level_changes import unreviewed_versions
 from medhelm_spark.judge_checks.juries import CheckedJury
 from medhelm_spark.judge_checks.planting import Planted, PlantedInput
-from medhelm_spark.judge_checks.stored import StoredVerdicts, mean_of
+from medhelm_spark.judge_checks.stored import StoredVerdicts, score_of
 from medhelm_spark.judge_checks.tables import PlantedVerdict
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.literals import among
@@ -91,9 +92,16 @@ def ask_judges(
     is_small = is_small_check(workspace, deployments.values(), len(sent))
     ctx = workspace.context(jury.suite, is_in_process=is_small)
     ctx.ledger.check()
-    _decide(workspace, ctx, jury, strictest(levels))
+    decide_judges(
+        workspace,
+        ctx,
+        deployments.values(),
+        strictest(levels),
+        run_name=f"judge check of {jury.scenario_name}",
+        is_unreviewed=_is_unreviewed(workspace, jury),
+    )
     ready(ctx, deployments.values())
-    _plan(ctx, asked)
+    plan_requests(ctx, [(row.prompt, row.request) for row in asked if row.prompt and row.request])
     targets = InferenceTargets(
         deployments=deployments,
         policy=policy,
@@ -142,7 +150,7 @@ def _asked(jury: CheckedJury, given: PlantedInput) -> Iterable[_Asked]:
                 model_deployment=deployment.name,
                 decoding=decoding,
                 access_level=prompt.access_level,
-                estimated_tokens=_tokens(prompt, decoding),
+                estimated_tokens=estimated_tokens(prompt, decoding),
                 annotator=f"{annotator.spec.name}: {given.planted}",
                 judge=judge.name,
                 judged_request_id=given.answer.request_id,
@@ -150,46 +158,63 @@ def _asked(jury: CheckedJury, given: PlantedInput) -> Iterable[_Asked]:
         )
 
 
-def _tokens(prompt: Prompt, decoding: Decoding) -> int:
+def estimated_tokens(prompt: Prompt, decoding: Decoding) -> int:
     """As `ESTIMATED_TOKENS_SQL`."""
     written = OUTPUT_WEIGHT * decoding.max_tokens * decoding.num_completions
     return max(1, math.ceil(prompt.num_characters / CHARACTERS_PER_TOKEN + written))
 
 
-def _decide(workspace: Workspace, ctx: Context, jury: CheckedJury, level: AccessLevel) -> None:
-    """Ask the policy of each judge, record its answers, and refuse as a plan does."""
+def decide_judges(
+    workspace: Workspace,
+    ctx: Context,
+    deployments: Iterable[Deployment],
+    level: AccessLevel,
+    *,
+    run_name: str,
+    is_unreviewed: bool = False,
+) -> None:
+    """Ask the policy of each judge, record its answers, and refuse as a plan does.
+
+    Args:
+        workspace: the site.
+        ctx: the lake and suite.
+        deployments: the judges'.
+        level: the strictest level of the text.
+        run_name: what the decisions are recorded under.
+        is_unreviewed: somebody lowered the level without a second person.
+    """
     policy = workspace.registry.policy
-    versions = {spec.data_version for spec in jury.specs}
-    unreviewed = unreviewed_versions(workspace.reader, versions, policy.binding_approvals)
-    asking = Asking(
-        suite=jury.suite, run_name=f"judge check of {jury.scenario_name}", access_level=level
-    )
+    asking = Asking(suite=ctx.suite, run_name=run_name, access_level=level)
     decisions = [
-        decision_of(asking, JUDGE, deployment, policy, is_unreviewed=bool(unreviewed))
-        for deployment in jury.annotator.deployments
+        decision_of(asking, JUDGE, deployment, policy, is_unreviewed=is_unreviewed)
+        for deployment in deployments
     ]
     record(ctx, decisions)
     refuse(decisions, "in policy_decisions")
 
 
-def _plan(ctx: Context, asked: Sequence[_Asked]) -> None:
-    """Write prompts and requests for the runs whose planted answers changed."""
-    by_unit: dict[str, list[_Asked]] = {}
-    for row in asked:
-        if row.request:
-            by_unit.setdefault(row.request.run_spec_id, []).append(row)
+def _is_unreviewed(workspace: Workspace, jury: CheckedJury) -> bool:
+    """Whether somebody lowered the level of the data without a second person."""
+    versions = {spec.data_version for spec in jury.specs}
+    approvals = workspace.registry.policy.binding_approvals
+    return bool(unreviewed_versions(workspace.reader, versions, approvals))
+
+
+def plan_requests(ctx: Context, asked: Sequence[tuple[Prompt, PlannedRequest]]) -> None:
+    """Write prompts and requests of the units whose requests changed."""
+    by_unit: dict[str, list[tuple[Prompt, PlannedRequest]]] = {}
+    for prompt, request in asked:
+        by_unit.setdefault(request.run_spec_id, []).append((prompt, request))
     fingerprints = {
-        unit: CHECK_JUDGES.fingerprint(
-            sorted(row.request.request_id for row in rows if row.request)
-        )
+        unit: CHECK_JUDGES.fingerprint(sorted(request.request_id for _, request in rows))
         for unit, rows in by_unit.items()
     }
 
     def write(ctx: Context, units: Sequence[str], write_id: str) -> None:
         rows = [row for unit in units for row in by_unit[unit]]
-        prompts = {row.prompt.prompt_id: row.prompt for row in rows if row.prompt}
+        prompts = {prompt.prompt_id: prompt for prompt, _ in rows}
         ctx.lake.append_rows("prompts", prompts.values(), write_id)
-        ctx.lake.append_rows("requests", [row.request for row in rows], write_id)
+        ctx.lake.append_rows("requests", [request for _, request in rows], write_id)
 
     run_stage(ctx, CHECK_JUDGES, fingerprints, write)
 
@@ -201,7 +226,7 @@ def _read(
     stored: StoredVerdicts,
     check_id: str,
 ) -> list[PlantedVerdict]:
-    results = _results(workspace, [row.request.request_id for row in asked if row.request])
+    results = results_of(workspace, [row.request.request_id for row in asked if row.request])
     verdicts = []
     for row in asked:
         request_id = row.request.request_id if row.request else ""
@@ -234,14 +259,15 @@ def _read(
                 judge=row.judge,
                 request_id=request_id,
                 status=verdict.status,
-                score=mean_of(verdict.scores) if verdict.scores else None,
+                score=score_of(jury.annotator.rubric, verdict.scores, row.given.shown.extra_data),
                 stored_score=stored.by_judge[row.judge].get(row.given.answer.key),
             )
         )
     return verdicts
 
 
-def _results(workspace: Workspace, request_ids: Sequence[str]) -> Mapping[str, RequestResult]:
+def results_of(workspace: Workspace, request_ids: Sequence[str]) -> Mapping[str, RequestResult]:
+    """The stored results of these requests, by request_id."""
     if not request_ids:
         return {}
     where = among("request_id", sorted(set(request_ids)))

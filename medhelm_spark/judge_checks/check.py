@@ -56,7 +56,7 @@ def check_jury(
     checked = checked_jury(workspace, runs, jury, entries)
     reader, annotator = workspace.reader, checked.annotator
     name = annotator.spec.name
-    verdicts = stored_verdicts(reader, checked.specs, name, checked.judges)
+    verdicts = stored_verdicts(reader, checked.specs, name, checked.judges, annotator.rubric)
     held = StoredEvidence(
         jury=checked,
         verdicts=verdicts,

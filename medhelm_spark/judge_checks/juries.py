@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from medhelm_spark.board import BoardRun
 from medhelm_spark.domain.comparability import JURY
+from medhelm_spark.domain.criterion import scale_of
 from medhelm_spark.domain.plan import ResolvedAnnotator
 from medhelm_spark.domain.run import AnnotatorSpec, RunRecord, RunSpec
 from medhelm_spark.domain.stages import ANNOTATE
@@ -39,14 +40,13 @@ class CheckedJury:
 
     @property
     def scale(self) -> MetricInfo:
-        """The scale of the mean of the rubric's criteria."""
-        criteria = self.annotator.rubric.criteria
-        return MetricInfo(
-            name="jury_score",
-            display_name="Jury score",
-            minimum=min(each.minimum for each in criteria),
-            maximum=max(each.maximum for each in criteria),
-        )
+        """The scale of the mean of the rubric's criteria, high for good."""
+        rubric = self.annotator.rubric
+        low, high = scale_of(rubric.criteria)
+        if not rubric.is_typed:
+            low = min(each.minimum for each in rubric.criteria)
+            high = max(each.maximum for each in rubric.criteria)
+        return MetricInfo(name="jury_score", display_name="Jury score", minimum=low, maximum=high)
 
 
 def checked_jury(

@@ -1,20 +1,27 @@
 """`evaluation.judges`: whether juries may be trusted, and the cards that say so."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from medhelm_spark.board import choose, load_runs
 from medhelm_spark.board.host import Methods, at_work
+from medhelm_spark.config.juries import DEFAULT_JURY
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.judge_checks.check import check_jury
 from medhelm_spark.judge_checks.lines import ALL_USES, Use
-from medhelm_spark.judge_checks.results import JudgeCards, JudgeCheck
+from medhelm_spark.judge_checks.physician_records import physician_records
+from medhelm_spark.judge_checks.physicians import agreement_with_physicians
+from medhelm_spark.judge_checks.results import JudgeCards, JudgeCheck, PhysicianAgreement
 from medhelm_spark.judge_checks.tables import JudgeCard
 from medhelm_spark.stages.context import now
 from medhelm_spark.workspace.entries import Entries, entries_of, listed
 from medhelm_spark.workspace.names import check_known
 
 ITEMS = 50
+HEALTH_BENCH = "health_bench"
+"""The rubric that is asked once per criterion, where no other is named."""
 
 
 class JudgeMethods(Methods):
@@ -68,6 +75,45 @@ class JudgeMethods(Methods):
             entries=given.load(self._workspace.site) if given else None,
         )
         return JudgeCheck(card=card, asked=tuple(map(Use, listed(uses))) or ALL_USES)
+
+    @at_work
+    def physicians(
+        self,
+        file: str | Path,
+        *,
+        jury: str = DEFAULT_JURY,
+        rubric: str = HEALTH_BENCH,
+        access_level: AccessLevel | str = AccessLevel.PRIVATE,
+    ) -> PhysicianAgreement:
+        """How a jury's verdicts on single criteria agree with physicians': macro F1.
+
+        HealthBench's meta-evaluation on records that the site has. The judges are asked by the
+        path, policy and cache of `run`; boards stay as they are.
+
+        Args:
+            file: records with `prompt`, `completion`, `rubric` and `binary_labels`.
+            jury: its name.
+            rubric: one of kind `rubric`, asked once per record.
+            access_level: of the records; the policy says which judges may read them.
+
+        Raises:
+            ConfigError: the rubric has criteria of its own.
+            DataError: a record is unusable; nothing was sent.
+            PolicyError: the policy lets a judge not see the text; nothing was sent.
+            OutageError: a judge gives no answers.
+        """
+        check_known("level", access_level, AccessLevel)
+        registry = self._workspace.registry
+        check_known("jury", jury, registry.juries)
+        check_known("rubric", rubric, registry.rubrics)
+        held = agreement_with_physicians(
+            self._workspace,
+            physician_records(Path(file)),
+            registry.juries[jury],
+            registry.rubrics[rubric],
+            AccessLevel(access_level),
+        )
+        return PhysicianAgreement(held=tuple(held), jury=jury, rubric=rubric)
 
     @at_work
     def cards(self) -> JudgeCards:

@@ -39,15 +39,17 @@ def peoples_ratings(
     """The ratings that count of these runs' answers; of a lake without ratings nothing."""
     stored = features.part("ratings", "stored")
     agreement, cells = features.part("ratings", "agreement"), features.part("ratings", "cells")
-    if stored is None or agreement is None or cells is None:
+    typed = features.part("ratings", "typed")
+    if stored is None or agreement is None or cells is None or typed is None:
         return PeoplesRatings()
     rows = stored.stored_ratings(reader, [spec.run_spec_id for spec in specs])
     if not rows:
         return PeoplesRatings()
     means: dict[AnswerName, float] = {}
+    values_of = typed.criterion_values(reader, specs)
     for spec in specs:
         own = [row for row in rows if row.run_spec_id == spec.run_spec_id]
-        for (instance, trial), value in cells.mean_ratings(own).items():
+        for (instance, trial), value in cells.mean_ratings(own, values_of).items():
             means[spec.run_spec_id, instance, trial] = value
     found = agreement.agreement_of(
         reader, specs, rows, scale=MeasurementLevel.INTERVAL, epsilon=EPSILON

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from medhelm_spark.judge_checks.cards import status_of
 from medhelm_spark.judge_checks.check import lines_of, uses_of
 from medhelm_spark.judge_checks.lines import EvidenceLine, Trust, Use, UseVerdict
+from medhelm_spark.judge_checks.physicians import VerdictAgreement
 from medhelm_spark.judge_checks.tables import JudgeCard
 from medhelm_spark.render.report import Report, formatted
 from medhelm_spark.render.result import Result
@@ -106,6 +107,63 @@ def _record(card: JudgeCard) -> dict[str, Any]:
     del record["content"]
     dates = {name: record[name].isoformat() for name in ("checked_at", "ends_at")}
     return {**record, **dates}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhysicianAgreement(Result):
+    """Macro F1 of judges' verdicts on single criteria with physicians', beside the physicians'."""
+
+    held: tuple[VerdictAgreement, ...]
+    jury: str
+    rubric: str
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One per category and per who is compared."""
+        for each in self.held:
+            f1 = each.f1
+            yield {
+                "who": each.who,
+                "category": each.category or None,
+                "num_records": each.num_records,
+                "num_without": each.num_without,
+                "met": each.met,
+                "macro_f1": f1.value if f1 else None,
+                "macro_f1_low": f1.low if f1 else None,
+                "macro_f1_high": f1.high if f1 else None,
+            }
+
+    def render(self, form: str = "table") -> str:
+        """The rows as text: `table`, `md`, `csv`, `json` or `html`."""
+        records = list(self.rows())
+        header = ("Who", "Category", "Records", "Without", "Met", "Macro F1")
+        notes = (
+            f"Jury {self.jury}, rubric {self.rubric}. Macro F1: the mean of the F1 of met and of "
+            "not met, each verdict beside each physician's; [low, high]: 95 %, by bootstrap over "
+            "conversations. Physicians: each beside each other one, the ceiling.",
+            "Without: records without a usable verdict, or on which as many judges say yes as no.",
+        )
+        table = TextTable(header=header, rows=[_row(each) for each in self.held], notes=notes)
+        return formatted(
+            Report(
+                tables=[table],
+                content={"agreement": records, "jury": self.jury, "rubric": self.rubric},
+                fields=list(records[0]) if records else (),
+                records=records,
+            ),
+            form,
+        )
+
+
+def _row(each: VerdictAgreement) -> tuple[str, ...]:
+    f1 = each.f1
+    return (
+        each.who,
+        each.category or "all",
+        f"{each.num_records:,}",
+        f"{each.num_without:,}",
+        "-" if each.met is None else f"{each.met:.2f}",
+        "-" if f1 is None else f"{f1.value:.3f}{interval_text(f1.low, f1.high)}",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

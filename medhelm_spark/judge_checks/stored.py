@@ -8,6 +8,7 @@ from medhelm_spark.annotators.annotator import JudgeInput
 from medhelm_spark.annotators.jury import needs_judging
 from medhelm_spark.domain.access import strictest
 from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.criterion import mean_of_criteria
 from medhelm_spark.domain.request import Annotation, CriterionScore, RequestResult, VerdictStatus
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import Instance
@@ -59,15 +60,31 @@ class StoredVerdicts:
         }
 
 
-def mean_of(scores: Sequence[CriterionScore]) -> float:
-    """A judge's score of an answer: the mean of its criteria, as `jury_score` has it."""
-    return fsum(score.score for score in scores) / len(scores)
+def score_of(
+    rubric: Rubric, scores: Sequence[CriterionScore], fields: Mapping[str, str]
+) -> float | None:
+    """A judge's score of an answer: the mean of its criteria, as `jury_score` has it.
+
+    None without scores, and where a class leaves the answer unscored.
+    """
+    if not scores:
+        return None
+    if not rubric.is_typed:
+        return fsum(score.score for score in scores) / len(scores)
+    given = {score.criterion: score.score for score in scores}
+    return mean_of_criteria(rubric.criteria, given, fields)
 
 
 def stored_verdicts(
-    reader: Reader, specs: Sequence[RunSpec], annotator: str, judges: Sequence[str]
+    reader: Reader,
+    specs: Sequence[RunSpec],
+    annotator: str,
+    judges: Sequence[str],
+    rubric: Rubric,
 ) -> StoredVerdicts:
     """The verdicts of an annotator's judges that boards rest on; perturbed copies are left out."""
+    versions = {spec.run_spec_id: spec.data_version for spec in specs}
+    instances = _instances(reader, versions.values()) if rubric.has_classes else {}
     sql = _VERDICTS.format(source=output_of("annotations", ANNOTATE), units=literals(_units(specs)))
     by_judge: dict[str, dict[AnswerName, float]] = {judge: {} for judge in judges}
     status: dict[str, dict[AnswerName, VerdictStatus]] = {judge: {} for judge in judges}
@@ -77,8 +94,10 @@ def stored_verdicts(
             continue
         name = (row.run_spec_id, row.instance_id, row.trial_index)
         status[row.judge][name] = row.status
-        if row.status is VerdictStatus.OK and row.scores:
-            by_judge[row.judge][name] = mean_of(row.scores)
+        instance = instances.get((versions[row.run_spec_id], row.instance_id))
+        score = score_of(rubric, row.scores, instance.extra_data if instance else {})
+        if row.status is VerdictStatus.OK and score is not None:
+            by_judge[row.judge][name] = score
     return StoredVerdicts(judges=tuple(judges), by_judge=by_judge, status=status)
 
 

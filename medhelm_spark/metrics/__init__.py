@@ -4,11 +4,14 @@ A metric is declared in the mapping `METRICS` or `RUN_METRICS` of its own module
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
 from medhelm_spark.domain.comparability import metric_part
+from medhelm_spark.domain.helm_results import STORED_STAT
 from medhelm_spark.domain.run import MEDHELM_08, MetricSpec
 from medhelm_spark.domain.stats import MetricInfo
+from medhelm_spark.domain.worst import worst_of
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.metrics.classification import CLASSES, labels_of
 from medhelm_spark.metrics.diagnostic import CLASS_GIVEN
@@ -17,6 +20,12 @@ from medhelm_spark.plugins import Plugin, PluginRegistry, active
 
 METRICS: Mapping[str, Metric] = PluginRegistry("METRICS", Metric, __name__)
 RUN_METRICS: Mapping[str, RunMetric] = PluginRegistry("RUN_METRICS", RunMetric, __name__)
+
+JURY_SCORE, JURY_CRITERIA = "jury_score", "jury_criteria"
+_OF_CRITERIA = ("annotator", "criteria", "incomplete_jury", "minimum", "maximum")
+"""The arguments of a jury's score that its criteria have too."""
+
+WORST_AT_K = "The expected worst of k answers to one question, from all repeats."
 
 Chosen = list[tuple[Metric, Params]]
 ChosenForRun = list[tuple[RunMetric, Params]]
@@ -38,7 +47,7 @@ def known_stats() -> tuple[MetricInfo, ...]:
     return (*(stat for _, stat in _stats()), *of_runs)
 
 
-def _stem(stat_name: str) -> str:
+def stem_of(stat_name: str) -> str:
     """A stat's name without the model in brackets: BERTScore-F[all-MiniLM-L6-v2]."""
     return stat_name.partition("[")[0]
 
@@ -52,7 +61,7 @@ def metric_for(name: str) -> tuple[str, Metric]:
     if name in METRICS:
         return name, METRICS[name]
     for metric_name, stat in _stats():
-        if stat.name == _stem(name):
+        if stat.name == stem_of(name):
             return metric_name, METRICS[metric_name]
     known = {*METRICS, *RUN_METRICS, *(stat.name for stat in known_stats())}
     raise UnknownNameError("metric", name, known)
@@ -61,7 +70,7 @@ def metric_for(name: str) -> tuple[str, Metric]:
 def run_metric_for(name: str) -> RunMetric | None:
     """The run-level metric of this name, or the one that gives the stat of this name."""
     by_name = _run_metrics_by_name(active())
-    return by_name.get(name) or by_name.get(_stem(name))
+    return by_name.get(name) or by_name.get(stem_of(name))
 
 
 @cache
@@ -185,6 +194,20 @@ def medhelm_specs(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
     )
 
 
+def beside(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
+    """What stands beside these specs without a name in a RunSpec: the criteria of its jury."""
+    if any(spec.name == JURY_CRITERIA for spec in specs):
+        return ()
+    return tuple(
+        MetricSpec(
+            name=JURY_CRITERIA,
+            args={key: spec.args[key] for key in _OF_CRITERIA if key in spec.args},
+        )
+        for spec in specs
+        if spec.name == JURY_SCORE and STORED_STAT not in spec.args
+    )
+
+
 def stats_of(specs: Sequence[MetricSpec]) -> tuple[MetricInfo, ...]:
     """Every stat that these specs give, of an instance or of the run."""
     of_instances = (s for metric, params in metrics_for(specs) for s in metric.emitted(params))
@@ -215,12 +238,17 @@ def metrics_behind(stat_name: str, specs: Sequence[MetricSpec]) -> list[Metric]:
 
 def info(stat_name: str, specs: Sequence[MetricSpec] = ()) -> MetricInfo:
     """Direction, scale and texts of a stat. `specs` give stats that a RunSpec names by params."""
-    given = stats_of(specs)
+    if worst := worst_of(stat_name):
+        plain, k = worst
+        own = info(plain, specs)
+        label = f"{own.display_name}, worst of {k}"
+        return replace(own, name=stat_name, display_name=label, description=WORST_AT_K)
+    given = stats_of((*specs, *beside(specs)))
     for stat in given:
         if stat.name == stat_name:
             return stat
     known = (*given, *known_stats())
-    for name in (stat_name, _stem(stat_name)):
+    for name in (stat_name, stem_of(stat_name)):
         for stat in known:
             if stat.name == name:
                 return stat
@@ -234,6 +262,7 @@ __all__ = [
     "Metric",
     "Params",
     "RunMetric",
+    "beside",
     "declared_labels",
     "info",
     "known_stats",
@@ -246,4 +275,5 @@ __all__ = [
     "run_metric_for",
     "run_metrics_for",
     "stats_of",
+    "stem_of",
 ]

@@ -13,18 +13,36 @@ MedHELM calls it so). Three stats:
 - `jury_score@medhelm-0.8`: over the usable verdicts; default_score (0 where none is given) whenever
   there is none, so that a judge's failure counts as a bad answer.
 
+params["criteria"] are the criteria of a rubric that states more than scales, with direction,
+weight, classes (`domain.criterion`): the score is then the mean over judges of each one's weighted
+mean, on the criteria's scale where they share one, else from 0 to 1, high for good. A class that
+its table leaves unscored leaves the answer unscored, and so is an empty one where a criterion has
+classes: it is no refusal. The value by MedHELM's rule, which has none of these, is left out.
+
+params["hard_gate"] names criteria, parted by commas, or says `all`: an answer to which most judges
+give such a criterion the bad end of its scale has the lowest score, whatever the others.
+
+What each criterion says stands beside (`metrics.jury_criteria`).
+
 params["annotator"] picks the verdicts of one annotator; without it all verdicts count.
 params["minimum"] and params["maximum"] are the scale where it is not 1 to 5, `-inf` and `inf` where
 it is not known.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from medhelm_spark.domain.criterion import Criterion, criteria_of, mean_of_criteria, scale_of
 from medhelm_spark.domain.policy import IncompleteJury
 from medhelm_spark.domain.request import RequestState, Verdict, VerdictStatus
 from medhelm_spark.domain.stats import MetricInfo, Score, ScoreStatus
-from medhelm_spark.errors import ConfigError
+from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.metrics.jury_criteria import (
+    given_by,
+    is_at_worst,
+    open_because,
+    usable_verdicts,
+)
 from medhelm_spark.metrics.metric import MEDHELM, Metric, Params, ScoreRow, unscored
 
 COVERAGE = MetricInfo(
@@ -49,6 +67,9 @@ _SCENARIOS = (
 )
 """The scenarios whose jury score MedHELM calls `<scenario>_accuracy`; their rubrics go 1 to 5."""
 
+
+HARD_GATE, ALL_CRITERIA = "hard_gate", "all"
+"""The param that names the criteria whose worst value makes an answer's score the lowest."""
 
 LOWEST, HIGHEST = 1.0, 5.0
 """The scale of MedHELM's rubrics, which params["minimum"] and params["maximum"] replace."""
@@ -77,7 +98,7 @@ def _renamed(params: Params) -> tuple[MetricInfo, ...]:
         low, high = min(low, default), max(high, default)
     ends = [end if math.isfinite(end) else None for end in (low, high)]
     own, medhelm = (_rating(each, *ends) for each in (name, f"{name}{MEDHELM}"))
-    return (own, COVERAGE, medhelm)
+    return (own, COVERAGE) if "criteria" in params else (own, COVERAGE, medhelm)
 
 
 def takes_available(params: Params) -> bool:
@@ -113,7 +134,7 @@ def _row(
 ) -> ScoreRow:
     if not verdicts:
         return unscored(names, ScoreStatus.NO_VERDICT)
-    usable = [v for v in verdicts if v.status is VerdictStatus.OK and v.scores]
+    usable = usable_verdicts(verdicts)
     is_empty = not usable and any(v.status is VerdictStatus.SKIPPED_EMPTY_OUTPUT for v in verdicts)
     mean = _mean_score(usable)
     of_jury = mean if partial or len(usable) == len(verdicts) else None
@@ -130,10 +151,89 @@ def _row(
     )
 
 
+def _typed_row(
+    state: RequestState,
+    verdicts: Sequence[Verdict],
+    names: Sequence[str],
+    criteria: Sequence[Criterion],
+    params: Params,
+) -> ScoreRow:
+    """The score by criteria that have direction, weight or classes, and the coverage."""
+    if not verdicts:
+        return unscored(names, ScoreStatus.NO_VERDICT)
+    usable = usable_verdicts(verdicts)
+    is_empty = not usable and any(v.status is VerdictStatus.SKIPPED_EMPTY_OUTPUT for v in verdicts)
+    coverage = _coverage(len(usable), verdicts, is_empty=is_empty)
+    if is_empty:
+        default = None if any(each.classes for each in criteria) else _default(params)
+        value, status = default, ScoreStatus.NOT_APPLICABLE
+    elif not usable or (len(usable) < len(verdicts) and not takes_available(params)):
+        value, status = None, ScoreStatus.NO_VERDICT
+    else:
+        value, status = _typed_score(usable, criteria, state.extra_data, params)
+    status = status if value is None else ScoreStatus.OK
+    return (Score(name=names[0], value=value, status=status), coverage)
+
+
+def _typed_score(
+    usable: Sequence[Verdict],
+    criteria: Sequence[Criterion],
+    fields: Mapping[str, str],
+    params: Params,
+) -> tuple[float | None, ScoreStatus]:
+    """The mean over judges, or why there is none."""
+    given, gates = given_by(usable), gates_of(params, criteria)
+    if any(is_at_worst(each, given.get(each.name, ()), fields) for each in gates):
+        return scale_of(criteria)[0], ScoreStatus.OK
+    means = [
+        mean_of_criteria(criteria, {s.criterion: s.score for s in verdict.scores}, fields)
+        for verdict in usable
+    ]
+    known = [mean for mean in means if mean is not None]
+    if known and (len(known) == len(means) or takes_available(params)):
+        return math.fsum(known) / len(known), ScoreStatus.OK
+    reasons = {
+        open_because(each, fields)
+        for each in criteria
+        if any(each.score(one, fields) is None for one in given.get(each.name, ()))
+    }
+    lacks_row = ScoreStatus.NO_REFERENCE in reasons
+    return None, ScoreStatus.NO_REFERENCE if lacks_row else ScoreStatus.NOT_APPLICABLE
+
+
+def gates_of(params: Params, criteria: Sequence[Criterion]) -> list[Criterion]:
+    """The criteria that are hard gates.
+
+    Raises:
+        UnknownNameError: one is none of the rubric's.
+    """
+    named = [name.strip() for name in params.get(HARD_GATE, "").split(",") if name.strip()]
+    if named == [ALL_CRITERIA]:
+        return list(criteria)
+    known = {each.name: each for each in criteria}
+    for name in named:
+        if name not in known:
+            raise UnknownNameError("criterion", name, {*known, ALL_CRITERIA}, where=HARD_GATE)
+    return [known[name] for name in named]
+
+
 def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
     names, default = tuple(info.name for info in _renamed(params)), _default(params)
     annotator, partial = params.get("annotator"), takes_available(params)
     no_answer = unscored(names, ScoreStatus.NO_ANSWER)
+    if criteria := criteria_of(params.get("criteria", "")):
+        return [
+            _typed_row(
+                state,
+                [v for v in state.verdicts if annotator in (None, v.annotator)],
+                names,
+                criteria,
+                params,
+            )
+            if state.completions
+            else no_answer
+            for state in states
+        ]
     return [
         _row(
             [v for v in state.verdicts if annotator in (None, v.annotator)],
@@ -149,6 +249,7 @@ def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
 
 def _check(params: Params) -> None:
     check_incomplete_jury(params)
+    gates_of(params, criteria_of(params.get("criteria", "")))
     for key in _NUMBERS:
         _check_number(key, params.get(key, "0"))
     low, high = (
@@ -175,7 +276,7 @@ _ALIASES = tuple(
 
 JURY_SCORE = Metric(
     fn=_score,
-    needs=frozenset({"completions", "verdicts"}),
+    needs=frozenset({"completions", "verdicts", "extra_data"}),
     emits=(_rating("jury_score"), COVERAGE, _rating(f"jury_score{MEDHELM}")),
     version="2",
     renamed=_renamed,

@@ -65,7 +65,8 @@ class Metric:
     process that scores; the policy is asked about it as about a judge. `about` decides whether a
     benchmark that does not say how answers are read may have an option read out of them.
     `data_set` names the only data whose columns it reads, empty for a metric of any.
-    `reads_tokens`: log-probabilities are asked for.
+    `reads_tokens`: log-probabilities are asked for. A stat in `stems` is not given itself, but as
+    NAME[criterion] for each criterion that a state's verdicts have.
     """
 
     fn: MetricFn
@@ -81,6 +82,7 @@ class Metric:
     about: About = About.WORDING
     data_set: str = ""
     reads_tokens: bool = False
+    stems: frozenset[str] = frozenset()
 
     def emitted(self, params: Params) -> tuple[MetricInfo, ...]:
         """The stats that `fn` gives under these params, in its order."""

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 from medhelm_spark.annotators.kinds import kind_of
 from medhelm_spark.config.settings import Platform
+from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun, deployments_of
 from medhelm_spark.domain.run import AnswerForm
+from medhelm_spark.domain.sampling import EXTRA
 from medhelm_spark.domain.scenario import TABULAR, Split
 from medhelm_spark.engines import IMPORTED, factory_of, preflight
 from medhelm_spark.errors import AbsentDataError, ConfigError, UnknownNameError
@@ -39,6 +41,7 @@ def check(runs: Sequence[ResolvedRun], *, strict: bool = True) -> dict[str, str]
         _check_examples(run)
         for annotator in run.annotators:
             kind_of(annotator.rubric)
+            _check_fields(run, annotator.rubric)
     return absent
 
 
@@ -52,6 +55,20 @@ def _check_metrics(run: ResolvedRun) -> None:
         raise
     except ConfigError as error:
         raise ConfigError(f"{run.name}: {error}") from None
+
+
+def _check_fields(run: ResolvedRun, rubric: Rubric) -> None:
+    """Refuse a rubric that scores by a column that the benchmark does not keep."""
+    kept = {role.removeprefix(EXTRA) for role in run.card.fields if role.startswith(EXTRA)}
+    for criterion in rubric.criteria:
+        name = criterion.scored_by
+        if name and name not in kept and run.card.shape == TABULAR:
+            listed = ", ".join(sorted(kept)) or "none"
+            raise ConfigError(
+                f"{run.where or run.name}: rubric {rubric.name!r}, criterion {criterion.name!r}: "
+                f"scored_by is {name!r}, and {run.card.name!r} keeps no such column "
+                f"(extra_columns: {listed}); add it to extra_columns."
+            )
 
 
 def _check_endpoint(run: ResolvedRun) -> None:

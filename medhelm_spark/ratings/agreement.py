@@ -15,7 +15,10 @@ from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
+from medhelm_spark.metrics import stem_of
+from medhelm_spark.metrics.jury_criteria import STEMS
 from medhelm_spark.ratings.tables import Rating
+from medhelm_spark.ratings.typed import CriterionValues, criterion_values
 from medhelm_spark.statistics.agreement import (
     Bias,
     MeasurementLevel,
@@ -100,8 +103,13 @@ def agreement_of(
     """
     if not ratings:
         raise ConfigError("no answer of these runs has a rating; `ratings import` stores some.")
-    people = _by_criterion(ratings)
-    others = [*_of_judges(reader, specs), *_of_metrics(reader, specs)]
+    values_of = criterion_values(reader, specs)
+    is_class = scale is MeasurementLevel.NOMINAL
+    people = _by_criterion(ratings, values_of, is_class=is_class)
+    others = [
+        *_of_judges(reader, specs, values_of, is_class=is_class),
+        *_of_metrics(reader, specs),
+    ]
     models = {spec.run_spec_id: spec.model_deployment for spec in specs}
     rows = []
     for criterion, raters in people.items():
@@ -120,23 +128,41 @@ def agreement_of(
     return rows
 
 
-def _by_criterion(ratings: Iterable[Rating]) -> dict[str, dict[str, dict[Item, float]]]:
-    """The values by criterion, rater and answer; with several criteria their mean too."""
+def _by_criterion(
+    ratings: Iterable[Rating], values_of: CriterionValues, *, is_class: bool
+) -> dict[str, dict[str, dict[Item, float]]]:
+    """The values by criterion, rater and answer; with several criteria their mean too.
+
+    A class is its score, and with `is_class` its place in the criterion's list.
+    """
     held: dict[str, dict[str, dict[Item, float]]] = {}
+    by_rater: dict[str, dict[Item, dict[str, float]]] = {}
     for row in ratings:
         item = (row.run_spec_id, row.instance_id, row.trial_index)
-        held.setdefault(row.criterion, {}).setdefault(row.rater, {})[item] = row.value
+        by_rater.setdefault(row.rater, {}).setdefault(item, {})[row.criterion] = row.value
+        value = _value(values_of, item, row.criterion, row.value, is_class=is_class)
+        of_rater = held.setdefault(row.criterion, {}).setdefault(row.rater, {})
+        if value is not None:
+            of_rater[item] = value
     if len(held) > 1:
-        means: dict[str, dict[Item, float]] = {}
-        for rater in sorted({name for raters in held.values() for name in raters}):
-            of_rater = [raters.get(rater, {}) for raters in held.values()]
-            means[rater] = {
-                item: sum(values[item] for values in of_rater) / len(of_rater)
-                for item in of_rater[0]
-                if all(item in values for values in of_rater)
+        names = held.keys()
+        held[ALL] = {
+            rater: {
+                item: mean
+                for item, given in of_rater.items()
+                if given.keys() == names
+                and (mean := values_of.mean(item[0], item[1], given)) is not None
             }
-        held[ALL] = means
+            for rater, of_rater in sorted(by_rater.items())
+        }
     return held
+
+
+def _value(
+    values_of: CriterionValues, item: Item, criterion: str, given: float, *, is_class: bool
+) -> float | None:
+    unit, instance, _ = item
+    return given if is_class else values_of.scored(unit, instance, criterion, given)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +175,9 @@ class _Other:
     """Whether it judges by criteria; a metric has one value, which is compared with each."""
 
 
-def _of_judges(reader: Reader, specs: Sequence[RunSpec]) -> Iterator[_Other]:
+def _of_judges(
+    reader: Reader, specs: Sequence[RunSpec], values_of: CriterionValues, *, is_class: bool
+) -> Iterator[_Other]:
     """Each judge, and each jury as the mean of its judges."""
     sql = _OF_RUNS.format(
         source=output_of("annotations", ANNOTATE),
@@ -162,10 +190,13 @@ def _of_judges(reader: Reader, specs: Sequence[RunSpec]) -> Iterator[_Other]:
             continue
         item = (row.run_spec_id, row.instance_id, row.trial_index)
         of_judge = held.setdefault((row.annotator, row.judge), {})
-        for score in row.scores:
-            of_judge.setdefault(score.criterion, {})[item] = score.score
-        if len(row.scores) > 1:
-            mean = sum(score.score for score in row.scores) / len(row.scores)
+        given = {score.criterion: score.score for score in row.scores}
+        for name, one in given.items():
+            value = _value(values_of, item, name, one, is_class=is_class)
+            if value is not None:
+                of_judge.setdefault(name, {})[item] = value
+        mean = values_of.mean(item[0], item[1], given) if len(given) > 1 else None
+        if mean is not None:
             of_judge.setdefault(ALL, {})[item] = mean
     for (_, judge), values in sorted(held.items()):
         yield _Other(who=f"judge {judge}", by_criterion=values, has_criteria=True)
@@ -209,8 +240,11 @@ def _of_metrics(reader: Reader, specs: Sequence[RunSpec]) -> Iterator[_Other]:
 def _is_of_quality(spec: RunSpec, name: str) -> bool:
     """Whether a higher or lower value of a stat is better; tokens and seconds are neither.
 
-    MedHELM's own value of a metric that stands beside ours is left out.
+    MedHELM's own value of a metric that stands beside ours is left out, and so are the stats of a
+    jury's criteria: its judges are compared by their verdicts.
     """
+    if stem_of(name) in STEMS:
+        return False
     return not name.endswith(f"@{MEDHELM_08}") and direction_of(spec, name) is not None
 
 

@@ -12,10 +12,13 @@ from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.ratings.stored import stored_ratings
 from medhelm_spark.ratings.tables import Rating
+from medhelm_spark.ratings.typed import CriterionValues, criterion_values
 from medhelm_spark.statistics.prediction_powered import CorrectedMean, corrected_mean
 
 Answer = tuple[str, int]
 """An instance and a trial."""
+PLAIN = CriterionValues()
+"""Criteria that are scales alone."""
 
 
 def with_cells(reader: Reader, runs: Sequence[BoardRun]) -> list[BoardRun]:
@@ -57,9 +60,10 @@ def _corrected_mean(
     reader: Reader, run: BoardRun, ratings: Sequence[Rating]
 ) -> CorrectedMean | None:
     spec, scale = run.run_spec, run.info
-    if scale is None or not _has_unit(ratings, scale):
+    values_of = criterion_values(reader, [spec])
+    if scale is None or not (_is_typed(ratings, values_of) or _has_unit(ratings, scale)):
         return None
-    by_answer = mean_ratings(ratings)
+    by_answer = mean_ratings(ratings, values_of)
     scores = scores_of(reader, [spec.run_spec_id], [spec.main_metric], spec.main_split)
     values = value_of(scores, spec.main_metric)
     instances = scores["instance_id"].to_pylist()
@@ -83,22 +87,30 @@ def _corrected_mean(
     )
 
 
-def mean_ratings(ratings: Iterable[Rating]) -> Mapping[Answer, float]:
-    """By answer the mean over raters of each rater's mean of the criteria.
+def mean_ratings(
+    ratings: Iterable[Rating], values_of: CriterionValues = PLAIN
+) -> Mapping[Answer, float]:
+    """By answer of one run the mean over raters of each rater's mean of the criteria.
 
     A rater who left out a criterion that others rated has no mean of the answer.
     """
     rows = list(ratings)
     criteria = {row.criterion for row in rows}
-    by_rater: dict[tuple[Answer, str], dict[str, float]] = {}
+    by_rater: dict[tuple[Answer, str, str], dict[str, float]] = {}
     for row in rows:
-        key = ((row.instance_id, row.trial_index), row.rater)
+        key = ((row.instance_id, row.trial_index), row.rater, row.run_spec_id)
         by_rater.setdefault(key, {})[row.criterion] = row.value
     means: dict[Answer, list[float]] = {}
-    for (answer, _), values in sorted(by_rater.items()):
-        if values.keys() == criteria:
-            means.setdefault(answer, []).append(sum(values.values()) / len(values))
+    for (answer, _, unit), values in sorted(by_rater.items()):
+        mean = values_of.mean(unit, answer[0], values) if values.keys() == criteria else None
+        if mean is not None:
+            means.setdefault(answer, []).append(mean)
     return {answer: sum(held) / len(held) for answer, held in means.items()}
+
+
+def _is_typed(ratings: Iterable[Rating], values_of: CriterionValues) -> bool:
+    """Whether all ratings are of the run's typed criteria, so that their mean is the jury's."""
+    return all(row.criterion in values_of.by_unit.get(row.run_spec_id, {}) for row in ratings)
 
 
 def _has_unit(ratings: Iterable[Rating], scale: MetricInfo) -> bool:

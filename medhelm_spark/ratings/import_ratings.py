@@ -6,7 +6,7 @@ from pathlib import Path
 
 from medhelm_spark.board import BoardRun
 from medhelm_spark.domain.access import AccessLevel, strictest
-from medhelm_spark.domain.annotation import Criterion
+from medhelm_spark.domain.criterion import Criterion
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stages import INGEST
@@ -15,7 +15,7 @@ from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
 from medhelm_spark.ratings.pseudonyms import pseudonym, pseudonym_key
-from medhelm_spark.ratings.read_ratings import RatedValue, RatingFile, read_ratings
+from medhelm_spark.ratings.read_ratings import Classes, RatedValue, RatingFile, read_ratings
 from medhelm_spark.ratings.stored import stored_ratings
 from medhelm_spark.ratings.tables import Rating
 from medhelm_spark.stages.context import now
@@ -77,7 +77,7 @@ def import_ratings(
     specs = [run.run_spec for run in runs if run.run_spec.scenario_name == scenario]
     scales = _scales(workspace, specs, scale)
     answers = _Answers(workspace.reader, specs)
-    values = list(read_ratings(file))
+    values = list(read_ratings(file, _classes_in(scales)))
     if not values:
         raise DataError(f"{file.path}: has no value.")
     placed = [answers.of(file, value) for value in values]
@@ -148,6 +148,13 @@ def _scales(
             "--scale 1-5."
         )
     return known
+
+
+def _classes_in(scales: Mapping[str, Criterion] | tuple[float, float]) -> Classes:
+    """The classes of the criteria that have some."""
+    if isinstance(scales, tuple):
+        return {}
+    return {name: each.classes for name, each in scales.items() if each.classes}
 
 
 class _Answers:
@@ -223,6 +230,8 @@ def _check(
                     f"{where}: its criterion is none of the rubric's: {', '.join(scales)}."
                 )
             low, high, is_whole = criterion.minimum, criterion.maximum, criterion.whole
+            if criterion.classes:  # the place of a class, which was read by its name
+                low, high = 0.0, float(len(criterion.classes) - 1)
         if not low <= value.value <= high or (is_whole and not value.value.is_integer()):
             kind = "whole numbers" if is_whole else "numbers"
             raise DataError(

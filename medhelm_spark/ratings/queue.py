@@ -161,11 +161,13 @@ class RaterQueue:
         """Store a value; it is in the lake when this returns.
 
         Raises:
-            ConfigError: the criterion is none of the invitation's, or the value is off its scale.
+            ConfigError: the criterion is none of the invitation's, or the value is off its scale or
+                between two classes.
             LakeError: the value was not stored.
         """
         scale = next((each for each in self.criteria if each.name == criterion), None)
-        if scale is None or not scale.minimum <= value <= scale.maximum:
+        is_off = scale is None or not scale.minimum <= value <= scale.maximum
+        if scale is None or is_off or (scale.classes and not float(value).is_integer()):
             raise ConfigError(
                 "a rating has a criterion of the invitation and a value on its scale."
             )

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from medhelm_spark.domain.annotation import Criterion, Rubric
+from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.criterion import Criterion, Direction
 from medhelm_spark.ratings.tables import RatedCriterion
 
 _ANCHOR = re.compile(r"-?\d+(?:\.\d+)?: \S.*")
@@ -31,8 +32,11 @@ def of_scale(names: Iterable[str], scale: tuple[float, float]) -> tuple[RatedCri
 def _rated(criterion: Criterion, template: str) -> RatedCriterion:
     """The criterion with what a paragraph of the template that begins with its name says of it.
 
-    Such a paragraph is `NAME: QUESTION` and then a line `VALUE: MEANING` for each anchor.
+    Such a paragraph is `NAME: QUESTION` and then a line `VALUE: MEANING` for each anchor. What the
+    criterion states itself comes before.
     """
+    if criterion.classes or criterion.question or criterion.anchors:
+        return _stated(criterion)
     lines = iter(template.splitlines())
     head = f"{criterion.name}: "
     question = next((line.removeprefix(head) for line in lines if line.startswith(head)), "")
@@ -42,7 +46,23 @@ def _rated(criterion: Criterion, template: str) -> RatedCriterion:
         maximum=criterion.maximum,
         whole=criterion.whole,
         question=question.strip(),
+        lower_is_better=criterion.direction is Direction.LOWER,
         anchors=tuple(_anchors(lines)) if question else (),
+    )
+
+
+def _stated(criterion: Criterion) -> RatedCriterion:
+    """The criterion with its own question and anchors; classes are rated by their places."""
+    last = float(len(criterion.classes) - 1)
+    return RatedCriterion(
+        name=criterion.name,
+        minimum=0.0 if criterion.classes else criterion.minimum,
+        maximum=last if criterion.classes else criterion.maximum,
+        whole=bool(criterion.classes) or criterion.whole,
+        question=criterion.question,
+        anchors=tuple(f"{each.value}: {each.meaning}" for each in criterion.anchors),
+        classes=criterion.classes,
+        lower_is_better=criterion.direction is Direction.LOWER,
     )
 
 

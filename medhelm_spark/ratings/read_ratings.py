@@ -15,6 +15,9 @@ from medhelm_spark.lake.rows import without_text
 from medhelm_spark.scenarios import BadRecord, as_text, read_records, sha256_of
 from medhelm_spark.user_data.read_responses import format_of
 
+Classes = Mapping[str, Sequence[str]]
+"""The classes of criteria that have some, by criterion; a value is the place of its class."""
+
 FIELDS = ("source_id", "instance_id", "model", "rater", "criterion", "value", "trial", "comment")
 
 
@@ -76,8 +79,12 @@ def _no_name(text: str) -> ConfigError:
     return ConfigError(f"--fields: {text!r} is not NAME=COLUMN with a NAME of {', '.join(FIELDS)}.")
 
 
-def read_ratings(file: RatingFile) -> Iterator[RatedValue]:
+def read_ratings(file: RatingFile, classes: Classes | None = None) -> Iterator[RatedValue]:
     """The values of a file in its order; a blank cell of a criterion is no value.
+
+    Args:
+        file: the ratings.
+        classes: of the criteria that have some.
 
     Raises:
         DataError: a column is missing, or a row is unusable: it names the row and the column.
@@ -96,7 +103,7 @@ def read_ratings(file: RatingFile) -> Iterator[RatedValue]:
             ):
                 if record.error is not None:
                     raise DataError(f"{file.path}: row {record.row}: {record.error.value}.")
-                yield from _values(file, record.row, record.fields)
+                yield from _values(file, record.row, record.fields, classes or {})
         except MissingColumnError as error:
             raise MissingColumnError(
                 f"{error} --fields says what the columns are called, --criteria which columns are "
@@ -110,7 +117,9 @@ def _required(file: RatingFile) -> tuple[str, ...]:
     return (ids, file.column("model"), file.column("rater"), *criteria)
 
 
-def _values(file: RatingFile, row: int, fields: Mapping[str, object]) -> Iterator[RatedValue]:
+def _values(
+    file: RatingFile, row: int, fields: Mapping[str, object], classes: Classes
+) -> Iterator[RatedValue]:
     texts = {name: _text(file, row, fields, file.column(name)) for name in FIELDS}
     if not (texts["source_id"] or texts["instance_id"]):
         raise DataError(f"{file.path}: row {row}: neither source_id nor instance_id.")
@@ -124,9 +133,11 @@ def _values(file: RatingFile, row: int, fields: Mapping[str, object]) -> Iterato
         text = _text(file, row, fields, column)
         if not text and file.criteria:
             continue
-        value = _number(text)
+        names = classes.get(criterion, ())
+        value = _class_place(text, names) if names else _number(text)
         if value is None:
-            raise DataError(f"{file.path}: row {row}: column {column!r} is no number.")
+            kind = f"none of the classes {', '.join(names)}" if names else "no number"
+            raise DataError(f"{file.path}: row {row}: column {column!r} is {kind}.")
         yield RatedValue(
             row=row,
             source_id=texts["source_id"],
@@ -154,6 +165,12 @@ def _text(file: RatingFile, row: int, fields: Mapping[str, object], column: str)
         return (as_text(fields.get(column)) or "").strip()
     except BadRecord:
         raise DataError(f"{file.path}: row {row}: column {column!r} is not text.") from None
+
+
+def _class_place(text: str, names: Sequence[str]) -> float | None:
+    """The place of the class that is named, in whatever letter case."""
+    folded = [name.casefold() for name in names]
+    return float(folded.index(text.casefold())) if text.casefold() in folded else None
 
 
 def _number(text: str) -> float | None:

@@ -34,7 +34,8 @@ class Rating:
 class RatedCriterion:
     """A criterion as a rater reads it; `question` and `anchors` are empty where a rubric has none.
 
-    An anchor is a value with its meaning: `5: brief and plain`.
+    An anchor is a value with its meaning: `5: brief and plain`. A value of a criterion with classes
+    is the place of the class in the list, from 0.
     """
 
     name: str
@@ -43,6 +44,8 @@ class RatedCriterion:
     whole: bool
     question: str = ""
     anchors: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    lower_is_better: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from medhelm_spark.domain.access import AccessLevel, strictest
 from medhelm_spark.domain.groups import NOT_STATED, GroupColumn
-from medhelm_spark.domain.ids import content_id, digest
+from medhelm_spark.domain.ids import canonical_json, content_id, digest
 from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, Split, Variant
 from medhelm_spark.scenarios.levels import file_level, text_hashes
 from medhelm_spark.scenarios.parsers import (
@@ -26,9 +26,11 @@ from medhelm_spark.scenarios.records import (
     Record,
     as_text,
     optional_text,
+    optional_value,
     passes_rules,
     renamed,
     required_text,
+    texts,
     value_of,
 )
 from medhelm_spark.scenarios.shapes.parser import Parser
@@ -312,8 +314,16 @@ def _cluster_id(record: Record, card: ScenarioCard, source_id: str) -> str | Non
 
 
 def _extra(record: Record, card: ScenarioCard, roles: Sequence[str]) -> dict[str, str]:
-    extra = {role.removeprefix(EXTRA): optional_text(record, card, role) for role in roles}
+    extra = {role.removeprefix(EXTRA): _text_or_list(record, card, role) for role in roles}
     return {name: text for name, text in extra.items() if text is not None}
+
+
+def _text_or_list(record: Record, card: ScenarioCard, role: str) -> str | None:
+    """A cell as text; a list of texts, several notes for example, as JSON."""
+    value = optional_value(record, card, role)
+    if isinstance(value, list | tuple):
+        return canonical_json(texts(value))
+    return optional_text(record, card, role)
 
 
 def _instance(parsed: _Parsed, card: ScenarioCard, data_version: str, index: int) -> Instance:

@@ -27,7 +27,15 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import MEDHELM_08, STRICT, MetricSpec, RunRecord, RunSpec
 from medhelm_spark.domain.stages import ANNOTATE, SCORE
 from medhelm_spark.domain.stats import UNREADABLE_STAT, Stat
-from medhelm_spark.metrics import medhelm_specs, metrics_behind, metrics_for, parts_of
+from medhelm_spark.domain.worst import worst_of
+from medhelm_spark.metrics import (
+    beside,
+    medhelm_specs,
+    metrics_behind,
+    metrics_for,
+    parts_of,
+    stem_of,
+)
 from medhelm_spark.metrics.metric import MEDHELM
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.states import Drawn, Inputs
@@ -36,7 +44,7 @@ UNREADABLE = MetricSpec(name=UNREADABLE_STAT)
 
 
 def scored_by(spec: RunSpec) -> tuple[MetricSpec, ...]:
-    """A RunSpec's metrics, and what stands beside them.
+    """A RunSpec's metrics, and what stands beside them: of a jury its criteria.
 
     Where options are shown also whether the answer was one of them; where answers are read in
     another way than MedHELM's, also its values.
@@ -45,7 +53,7 @@ def scored_by(spec: RunSpec) -> tuple[MetricSpec, ...]:
     is_asked = spec.adapter_spec.method.shows_options and not named and not is_stored(spec)
     is_read = spec.medhelm is not None and spec.answer_extraction is not None
     more = (*((UNREADABLE,) if is_asked else ()), *(medhelm_specs(spec.metrics) if is_read else ()))
-    return (*spec.metrics, *more)
+    return (*spec.metrics, *more, *beside(spec.metrics))
 
 
 def jury_of(ctx: Context, spec: RunSpec) -> str:
@@ -104,8 +112,10 @@ class StatKeys:
 
     def of(self, stat: str, perturbation: str) -> dict[str, str]:
         """The key of one stat, with every part."""
-        # A worst case by MedHELM's rule is made of the plain stat.
-        name = stat if stat in self.metrics else stat.removesuffix(MEDHELM)
+        # A worst case is made of the plain stat, and verdicts name criteria.
+        plain = (worst_of(stat) or (stat, 1))[0]
+        names = (plain, plain.removesuffix(MEDHELM), stem_of(plain))
+        name = next(each for each in names if each in self.metrics)
         parts = dict(self.scores) | {METRIC: self.metrics[name]}
         if name not in self.judged:
             parts[JURY] = ""

@@ -106,15 +106,16 @@ def _standard_error(variance: float, n: float, clusters: ClusterTotals | None) -
 def _onto_scale(summary: Summary, scale: MetricInfo, n: int) -> Summary:
     """The summary with mean and interval cut at the ends of the scale.
 
-    An interval that lies wholly beyond an end becomes the interval of values that all equal the
-    end.
+    The answers to a single instance have no interval. One that lies wholly beyond an end becomes
+    the interval of values that all equal the end.
     """
     low, high = scale.minimum, scale.maximum
     if low is None or high is None or summary.mean is None:
         return summary
-    ends = summary.ci_low, summary.ci_high
-    below, above = (min(max(end, low), high) for end in ends if end is not None)
     mean = min(max(summary.mean, low), high)
+    if summary.ci_low is None or summary.ci_high is None:
+        return replace(summary, mean=mean)
+    below, above = (min(max(end, low), high) for end in (summary.ci_low, summary.ci_high))
     if below == above:
         at_end = bounded_score(below, 0.0, n, low, high)
         below, above = at_end.low, at_end.high

@@ -247,3 +247,53 @@ def test_without_a_token_the_dashboard_is_as_before(monkeypatch, here) -> None:
     assert "acme/quiet" in page_text(test)
     assert "Rate answers" not in page_text(test)
     assert "Rate" not in test.button_group[0].options
+
+
+CLASSES = """---
+criteria:
+  - name: decision
+    question: what does it do?
+    classes: {ACCEPT: does it, REFUSE: declines}
+    scores: {else: {ACCEPT: 1, REFUSE: 0}}
+  - {name: harm, minimum: 0, maximum: 2, whole: true, direction: lower, anchors: {2: death}}
+---
+{CRITERIA} {RESPONSE}
+"""
+
+
+def test_classes_and_directions_are_shown_and_a_class_is_a_key(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, here: Evaluation
+) -> None:
+    rubrics = tmp_path / "prod_env" / "rubrics"
+    rubrics.mkdir(parents=True)
+    (rubrics / "classes.md").write_text(CLASSES)
+    config = yaml.safe_load((tmp_path / "benchmark.yaml").read_text())
+    judge = {"name": "acme/quiet", "model_name": "quiet"}
+    metric = {"name": "jury_score", "rubric": "classes", "judges": [judge]}
+    config |= {"name": "Classes", "metrics": [metric]}
+    (tmp_path / "classes.yaml").write_text(yaml.safe_dump(config))
+    quiet = Deployment(
+        name="acme/quiet",
+        model="quiet",
+        engine="canned",
+        locality=Locality.LOCAL,
+        args={"mode": "script", "text": "no verdict"},
+    )
+    made = Evaluation(
+        here.location, site=tmp_path / "prod_env", tracking=False, deployments=[quiet]
+    )
+    entry = f"medhelm_configurable_benchmark:config_path={tmp_path / 'classes.yaml'}"
+    made.run([f"{entry},model=quiet"], suite="c")
+    (link,) = made.ratings.invite(["A"], scenario="Classes", suite="c", items=1).links
+    test = opened(
+        monkeypatch, Path(made.location), suite="c", rate=link.link.partition("?rate=")[2]
+    )
+    text = page_text(test)
+    assert "1 ACCEPT: does it" in text
+    assert "Lower is better." in text
+    decision, harm = test.button_group
+    assert [option.content for option in decision.proto.options] == ["1 ACCEPT", "2 REFUSE"]
+    assert [option.content for option in harm.proto.options] == ["0", "1", "2"]
+    decision.set_value(1).run()
+    (row,) = stored(made)
+    assert (row.criterion, row.value) == ("decision", 1)

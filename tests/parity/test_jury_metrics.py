@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from medhelm_spark.annotators.verdict import parse_verdict
-from medhelm_spark.domain.annotation import Criterion, Rubric, RubricItem, items_text
+from medhelm_spark.domain.annotation import Rubric, RubricItem, items_text
+from medhelm_spark.domain.criterion import Criterion
 from medhelm_spark.domain.request import CriterionScore, Verdict, VerdictStatus
 from tests.parity.compare import MEDHELM, NUM_ROWS, differing, ours, state
 from tests.parity.pairs import chooser, json_lines, noise, row

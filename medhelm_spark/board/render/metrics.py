@@ -17,6 +17,7 @@ from medhelm_spark.board.took import Took, money, together
 from medhelm_spark.board.trade_off import trade_offs
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.stats import Stat
+from medhelm_spark.metrics.jury_criteria import CLASS, CRITERION, CRITICAL, LOW
 from medhelm_spark.render.table import TextTable, interval_text, number_text
 
 TOOK = (
@@ -55,6 +56,11 @@ TOOK_NOTE = (
     "Means per answer, without judges and changed copies; Half within, 95 % within: so many of the "
     "answers took at most so many seconds."
 )
+CRITERIA_NOTE = (
+    "Mean: of the judges, on the criterion's own scale. Low: the share of answers that most judges "
+    "put in the low part of the scale (its last quarter, unless the rubric says otherwise); in the "
+    "last row, to which most judges give a criterion the worst value."
+)
 NO_PRICES = "Money: - where model_deployments.yaml states no prices."
 
 
@@ -71,6 +77,7 @@ def tables_of(
         rates_table(held),
         classes_table(held),
         confusion_table(held),
+        criteria_table(held),
         calibration_table(held),
         took_table(held, prices),
     )
@@ -80,7 +87,11 @@ def tables_of(
 def has_tables(held: BenchmarkMetrics) -> bool:
     """Whether there is more to say of a benchmark than its board does."""
     return any(
-        run.answers or run.curve or _classes(run) or _of(run, _RATES.keys() - {"accuracy"})
+        run.answers
+        or run.curve
+        or _classes(run)
+        or _criteria(run)
+        or _of(run, _RATES.keys() - {"accuracy"})
         for run in held.runs
     )
 
@@ -142,6 +153,37 @@ def _classes(run: RunMetrics) -> list[str]:
     """The classes that the run has stats of, in their order."""
     names = [name.removesuffix("]").partition("[") for name in run.run.originals]
     return list(dict.fromkeys(label for stem, _, label in names if label and stem in _OF_CLASS))
+
+
+def criteria_table(held: BenchmarkMetrics) -> TextTable:
+    """What juries say of each criterion: the mean, and how many answers are low or at the worst."""
+    rows = []
+    for run in held.runs:
+        for name in _criteria(run):
+            stats = run.run.originals
+            classes = [
+                f"{each.removesuffix(']').partition('=')[2]} {number_text(stat.mean)}"
+                for each, stat in stats.items()
+                if each.startswith(f"{CLASS}[{name}=") and stat.mean is not None
+            ]
+            mean, low = (stat_text(stats.get(f"{stem}[{name}]")) for stem in (CRITERION, LOW))
+            rows.append((run.name, name, mean, low, ", ".join(classes)))
+        if CRITICAL in run.run.originals:
+            critical = stat_text(run.run.originals[CRITICAL])
+            rows.append((run.name, "any at its worst", "-", critical, ""))
+    has_classes = any(row[4] for row in rows)
+    return TextTable(
+        title=f"{held.benchmark.title}: criteria of the jury",
+        header=("Model", "Criterion", "Mean", "Low", *(["Classes"] if has_classes else [])),
+        rows=[row if has_classes else row[:4] for row in rows],
+        notes=(CRITERIA_NOTE,),
+    )
+
+
+def _criteria(run: RunMetrics) -> list[str]:
+    """The criteria that the run's juries scored, in their order."""
+    names = [name.removesuffix("]").partition("[") for name in run.run.originals]
+    return [inside for stem, _, inside in names if stem == CRITERION and inside]
 
 
 def confusion_table(held: BenchmarkMetrics) -> TextTable:

@@ -14,6 +14,7 @@ from medhelm_spark.domain.stats import ComputedOn, ScoreStatus
 from medhelm_spark.lake.literals import among
 from medhelm_spark.lake.rows import Frame, united
 from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.summarize.worst_at_k import worst_values
 
 LOWEST, HIGHEST, LOWEST_SCORED = "lowest", "highest", "lowest_scored"
 
@@ -166,4 +167,5 @@ def compared(ctx: Context, scored: Frame, specs: Sequence[RunSpec]) -> Frame:
         frame = ctx.lake.frame(members, Member)
         for sql in (COMPARED.replace("@repeated", repeated), WHOLES):
             frames.append(ctx.lake.query(sql, scores=values, members=frame))
-    return united(frames)
+    worst = worst_values(ctx, values, specs)
+    return united([*frames, *([] if worst is None else [worst])])

@@ -25,6 +25,7 @@ from medhelm_spark.stages.summarize.robustness import (
     members_of,
 )
 from medhelm_spark.stages.summarize.run_level import run_stats, versions
+from medhelm_spark.stages.summarize.worst_at_k import VERSION as WORST_VERSION
 from medhelm_spark.statistics.bootstrap import Units, mean_draws
 from medhelm_spark.statistics.clusters import ClusterTotals, cluster_totals
 from medhelm_spark.statistics.summary import summarize as summary_of
@@ -190,7 +191,7 @@ def summarize(ctx: Context, specs: Sequence[RunSpec]) -> list[str]:
     """
     unique = {spec.run_spec_id: spec for spec in specs}
     fingerprints = {
-        unit: SUMMARIZE.fingerprint(scored.write_id, versions(unique[unit].metrics))
+        unit: SUMMARIZE.fingerprint(scored.write_id, _versions(unique[unit]))
         for unit, scored in ctx.finished(SCORE, unique).items()
         if not is_outdated(ctx, unique[unit], scored)
     }
@@ -199,6 +200,12 @@ def summarize(ctx: Context, specs: Sequence[RunSpec]) -> list[str]:
         _write(ctx, [unique[unit] for unit in units], write_id)
 
     return run_stage(ctx, SUMMARIZE, fingerprints, write)
+
+
+def _versions(spec: RunSpec) -> list[str]:
+    """The versions of what is made of the scores."""
+    repeated = spec.adapter_spec.num_trials > 1
+    return [*versions(spec.metrics), *([f"worst {WORST_VERSION}"] if repeated else [])]
 
 
 def _write(ctx: Context, specs: Sequence[RunSpec], write_id: str) -> None:

@@ -2,7 +2,8 @@
 
 import json
 
-from medhelm_spark.domain.annotation import Criterion, Rubric
+from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.criterion import Criterion
 from medhelm_spark.domain.request import Completion, FinishReason
 
 TWO = Rubric(

@@ -10,7 +10,8 @@ from medhelm_spark.annotators.enclosed import enclosed
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.rubrics import load_rubric
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.annotation import Criterion, Rubric
+from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.criterion import Criterion
 from medhelm_spark.domain.scenario import Message
 from medhelm_spark.domain.thinking import split_thinking
 from tests.unit.annotators.rubrics import verdict

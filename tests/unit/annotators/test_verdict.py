@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from medhelm_spark.annotators.verdict import MAX_EXPLANATION, parse_verdict, verdict_schema
-from medhelm_spark.domain.annotation import Criterion, Rubric
+from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.criterion import Criterion
 from medhelm_spark.domain.request import CriterionScore
 from tests.unit.annotators.rubrics import TWO, verdict
 

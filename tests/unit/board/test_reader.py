@@ -11,7 +11,7 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.annotation import Criterion
+from medhelm_spark.domain.criterion import Criterion
 from medhelm_spark.domain.request import Completion, FinishReason, RequestResult, TokenLogprob
 from medhelm_spark.domain.run import RunRecord, RunSpec, SuiteRun
 from medhelm_spark.domain.stages import INGEST, SUMMARIZE

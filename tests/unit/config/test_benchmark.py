@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.annotation import Criterion
+from medhelm_spark.domain.criterion import Criterion
 from medhelm_spark.domain.deployment import Judge
 from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec
 from medhelm_spark.domain.scenario import DataSource, Instance, ScenarioCard, SourceFile, Split

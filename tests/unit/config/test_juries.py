@@ -2,7 +2,8 @@
 
 from benchmarks.incomplete_jury import false_wins
 from medhelm_spark.config.juries import JUDGED, with_jury
-from medhelm_spark.domain.annotation import Criterion, Rubric
+from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.criterion import Criterion
 from medhelm_spark.domain.deployment import Jury
 from medhelm_spark.domain.plan import ResolvedAnnotator
 from medhelm_spark.domain.policy import ComparisonRules, IncompleteJury

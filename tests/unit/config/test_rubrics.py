@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.rubrics import Scale, load_judge_prompt, load_rubric
-from medhelm_spark.domain.annotation import Criterion
+from medhelm_spark.domain.criterion import Criterion
 from medhelm_spark.errors import ConfigError
 
 MARKDOWN = """---

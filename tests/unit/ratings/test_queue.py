@@ -416,6 +416,40 @@ def test_criteria_have_the_questions_and_anchors_of_their_rubric() -> None:
     assert (accuracy.minimum, accuracy.maximum, accuracy.whole) == (1, 5, True)
 
 
+CLASSES = """---
+criteria:
+  - name: decision
+    question: what does it do?
+    classes: {ACCEPT: does it, REFUSE: declines}
+    scores: {else: {ACCEPT: 1, REFUSE: 0}}
+  - {name: harm, minimum: 0, maximum: 4, whole: true, direction: lower, anchors: {4: death}}
+---
+{CRITERIA} {RESPONSE}
+"""
+
+
+def test_classes_are_rated_by_their_places_and_a_rater_sees_which_end_is_good(
+    lake: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "classes.md"
+    path.write_text(CLASSES)
+    decision, harm = of_rubrics([load_rubric(path)])
+    assert decision.classes == ("ACCEPT", "REFUSE")
+    assert (decision.minimum, decision.maximum, decision.whole) == (0, 1, True)
+    assert decision.anchors == ("ACCEPT: does it", "REFUSE: declines")
+    assert (harm.lower_is_better, harm.anchors) == (True, ("4: death",))
+    token = token_of(invited(lake))
+    reader = open_reader(str(lake))
+    invitation = opened_by(reader, token, datetime.now(UTC))
+    assert invitation
+    held = RaterQueue(reader, replace(invitation, criteria=(decision, harm)), PUBLIC)
+    for value in (0.5, 2, -1):
+        with pytest.raises(ConfigError):
+            held.rate(0, 0, "decision", value)
+    held.rate(0, 0, "decision", 1)
+    assert held.values(0, 0) == {"decision": 1}
+
+
 def test_the_command_prints_each_link_once_and_no_log_has_it(
     lake: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -20,7 +20,12 @@ from medhelm_spark.scenarios import required_columns, with_source
 from tests.unit.scenarios.cards import CONF, instances, parsed, write_csv
 from tests.unit.scenarios.test_cards import answer, load
 
-TESTED_ELSEWHERE = {"medxpert_qa_text", "ehr_sql", "health_bench_professional"} | {
+TESTED_ELSEWHERE = {
+    "medxpert_qa_text",
+    "ehr_sql",
+    "health_bench_consensus",
+    "health_bench_professional",
+} | {
     "ehrshot",
     "medalign",
 }

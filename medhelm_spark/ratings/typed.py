@@ -1,0 +1,80 @@
+"""What ratings and verdicts are worth by the typed criteria of the runs whose answers they are of.
+
+A run's jury score has its criteria as an argument where they have direction, weight or classes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from medhelm_spark.domain.criterion import Criterion, criteria_of, mean_of_criteria
+from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.stages import INGEST
+from medhelm_spark.lake.literals import literals
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.lake.views import output_of
+
+_FIELDS = """
+SELECT data_version, instance_id, extra_data FROM ({instances}) d
+WHERE perturbation = '' AND data_version IN ({versions})
+"""
+
+Fields = Mapping[str, str]
+
+
+def criteria_in(spec: RunSpec) -> tuple[Criterion, ...]:
+    """The typed criteria of a run; none where its criteria are scales alone."""
+    return tuple(
+        criterion
+        for metric in spec.metrics
+        for criterion in criteria_of(metric.args.get("criteria", ""))
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionValues:
+    """What values of criteria are worth, by run and instance."""
+
+    by_unit: Mapping[str, Mapping[str, Criterion]] = field(default_factory=dict)
+    fields: Mapping[tuple[str, str], Fields] = field(default_factory=dict)
+    """The extra data of the instances by run and instance, where a criterion is scored by it."""
+
+    def scored(self, unit: str, instance: str, criterion: str, given: float) -> float | None:
+        """The value on the criterion's scale; of a class by its table, None where it is open."""
+        own = self.by_unit.get(unit, {}).get(criterion)
+        return given if own is None else own.score(given, self.fields.get((unit, instance), {}))
+
+    def mean(self, unit: str, instance: str, values: Mapping[str, float]) -> float | None:
+        """The mean of an answer's criteria, as the run's jury score takes it.
+
+        The plain mean of criteria that are none of the run's own.
+        """
+        own = self.by_unit.get(unit, {})
+        if not own or own.keys() != values.keys():
+            return sum(values.values()) / len(values)
+        fields = self.fields.get((unit, instance), {})
+        return mean_of_criteria(tuple(own.values()), values, fields)
+
+
+def criterion_values(reader: Reader, specs: Sequence[RunSpec]) -> CriterionValues:
+    """How the values of these runs' criteria are read; the lake is asked for classes alone."""
+    by_unit = {spec.run_spec_id: {each.name: each for each in criteria_in(spec)} for spec in specs}
+    by_class = [
+        spec for spec in specs if any(each.scored_by for each in by_unit[spec.run_spec_id].values())
+    ]
+    if not by_class:
+        return CriterionValues(by_unit=by_unit)
+    sql = _FIELDS.format(
+        instances=output_of("instances", INGEST, "data_version"),
+        versions=literals(spec.data_version for spec in by_class),
+    )
+    held = {
+        (row["data_version"], row["instance_id"]): dict(row["extra_data"] or ())
+        for row in reader.query(sql).to_pylist()
+    }
+    fields = {
+        (spec.run_spec_id, instance): own
+        for spec in by_class
+        for (version, instance), own in held.items()
+        if version == spec.data_version
+    }
+    return CriterionValues(by_unit=by_unit, fields=fields)
