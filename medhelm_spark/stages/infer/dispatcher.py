@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 SMALLEST = 8
 """Requests of a chunk near the end, where chunks are divided so that all slots end together."""
@@ -20,13 +21,17 @@ WORTH_A_START = 1.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """Requests that a slot takes together: `rows` of row group `number` of `file` in the order."""
+    """Requests that a slot takes together: `rows` of row group `number` of `file` in the order.
+
+    Those of a `is_follow_up` came into the order by answers, and their answers bring no others.
+    """
 
     file: str
     number: int
     rows: Sequence[int]
     model_deployment: str
     tokens: float
+    is_follow_up: bool = False
 
     @property
     def key(self) -> tuple[str, int, int]:
@@ -96,6 +101,8 @@ class Dispatcher:
         chunks: in the order in which those of one deployment are taken.
         slots: how many slots pull; one with a higher number has nothing to do.
         clock: seconds.
+        last: the deployments that get work by the answers of others (`add`): where there are fewer
+            slots than deployments the others begin, so that an engine need not start twice.
     """
 
     def __init__(
@@ -103,14 +110,37 @@ class Dispatcher:
         chunks: Iterable[Chunk],
         slots: int,
         clock: Callable[[], float] = time.monotonic,
+        last: Collection[str] = (),
     ) -> None:
-        self._clock = clock
+        self._clock, self._last = clock, frozenset(last)
         self._queues: dict[str, _Queue] = {}
-        for chunk in chunks:
-            self._queues.setdefault(chunk.model_deployment, _Queue()).push(chunk)
+        self.add(chunks)
         self._slots = [_Slot() for _ in range(slots)]
-        self._first = shares({name: q.tokens for name, q in self._queues.items()}, slots)
+        self._first = shares({name: q.tokens for name, q in self._queues.items()}, slots, last)
         self._starts: list[float] = []
+
+    def add(self, chunks: Iterable[Chunk]) -> None:
+        """Take chunks into the order, after those that are there, but of deployments given up."""
+        for chunk in chunks:
+            queue = self._queues.setdefault(chunk.model_deployment, _Queue())
+            if not queue.is_given_up:
+                queue.push(chunk)
+
+    def is_fed(self, slot: int) -> bool:
+        """Whether answers of others may bring work for a slot."""
+        return bool(self._last) and slot < len(self._slots)
+
+    def brings_more(self, slots: Collection[int]) -> bool:
+        """Whether answers may bring follow-ups yet: of chunks that wait, or that `slots` have."""
+        waits = (chunk for queue in self._queues.values() for chunk in queue.chunks)
+        taken = (
+            chunk
+            for number in slots
+            if number < len(self._slots)
+            for chunk in self._slots[number].open.values()
+            if not self._queues[chunk.model_deployment].is_given_up
+        )
+        return any(not chunk.is_follow_up for chunk in chain(waits, taken))
 
     def deployment(self, slot: int) -> str | None:
         """The deployment that a slot without work asks now; None where it is done."""
@@ -186,7 +216,8 @@ class Dispatcher:
         left = {name: queue for name, queue in self._queues.items() if queue.chunks}
         asked = {name: self._asking(name, slot) for name in left}
         bare = {name for name, slots in asked.items() if not slots}
-        found = bare or {name for name in left if self._is_worth(name, asked[name])}
+        worth = {name for name in left if self._is_worth(name, asked[name])}
+        found = bare - self._last or bare or worth
         return max(
             found, key=lambda name: (left[name].tokens / (asked[name] + 1), name), default=None
         )
@@ -211,17 +242,19 @@ class Dispatcher:
         return max(SMALLEST, queue.requests // (2 * slots) + 1)
 
 
-def shares(work: Mapping[str, float], slots: int) -> list[str]:
+def shares(work: Mapping[str, float], slots: int, last: Collection[str] = ()) -> list[str]:
     """The deployment that each slot begins with: in proportion to their work, one slot at least.
 
-    With fewer slots than deployments, those with most work.
+    With fewer slots than deployments, those with most work; before all of those that come `last`.
 
     >>> shares({"a": 30.0, "b": 10.0, "c": 1.0}, 5)
     ['a', 'a', 'a', 'b', 'c']
     >>> shares({"a": 30.0, "b": 10.0, "c": 20.0}, 2)
     ['a', 'c']
+    >>> shares({"a": 30.0, "b": 10.0}, 1, last=["a"])
+    ['b']
     """
-    by_work = sorted(work, key=lambda name: (-work[name], name))[:slots]
+    by_work = sorted(work, key=lambda name: (name in last, -work[name], name))[:slots]
     count = dict.fromkeys(by_work, 1)
     for _ in range(slots - len(by_work) if by_work else 0):
         count[max(by_work, key=lambda name: work[name] / count[name])] += 1
