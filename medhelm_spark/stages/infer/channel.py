@@ -95,12 +95,12 @@ class ChunkServer:
 
         A process that ended is not waited for: its task needs a core, which a slot that waits has.
         """
-        connected = self._connected
-        return any(
-            stream.brings_more([slot for slot, count in connected[name].items() if count])
-            for name, stream in self._streams.items()
-            if name not in connected or connected[name].total()
-        )
+        for name, stream in self._streams.items():
+            counts = self._connected.get(name)  # none yet, or of slots that may all have ended
+            slots = [slot for slot, count in (counts or {}).items() if count]
+            if (slots or counts is None) and stream.brings_more(slots):
+                return True
+        return False
 
     def _serve(
         self,
@@ -121,8 +121,8 @@ class ChunkServer:
     @contextmanager
     def _counted(self, stream: str, slot: int) -> Iterator[None]:
         """Count a connection of a slot while it stands."""
-        counts = self._connected.setdefault(stream, Counter())
         with self.changed:
+            counts = self._connected.setdefault(stream, Counter())
             counts[slot] += 1
         try:
             yield
