@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from medhelm_spark.adaptation.decoding import estimated_tokens, request_id
+from medhelm_spark.annotators.jury import judge_decoding
 from medhelm_spark.domain.access import strictest
 from medhelm_spark.domain.judged import JudgedInstance
 from medhelm_spark.domain.request import RequestResult
@@ -90,6 +91,16 @@ def follow_ups(specs: Sequence[RunSpec], judging: Judging) -> FollowUps | None:
         if call.model_deployment in judges:
             calls.setdefault((call.run_spec_id, call.annotator), []).append(call)
 
+    tokens = {
+        each.name: max(
+            estimated_tokens(len(annotator.rubric.template), judge_decoding(annotator.rubric))
+            for spec in judged
+            for annotator in judging.annotators[spec.run_spec_id]
+            if each in annotator.deployments
+        )
+        for each in judges.values()
+    }
+
     def rows(ctx: Context) -> Frame:
         every = [call for group in calls.values() for call in group]
         versions = {spec.data_version for spec in judged}
@@ -103,4 +114,5 @@ def follow_ups(specs: Sequence[RunSpec], judging: Judging) -> FollowUps | None:
         deployments=judges,
         judged=rows,
         requests=JudgeAnswer(ask_judges(judging, judged), calls),
+        tokens=tokens,
     )

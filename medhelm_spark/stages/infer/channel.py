@@ -40,9 +40,7 @@ class Address:
 
 
 class Listed(Protocol):
-    """Takes the chunks that answers brought; others may come while it `is_open`."""
-
-    is_open: bool
+    """Takes the chunks that answers brought."""
 
     def list(self, chunks: Iterable[OrderedChunk]) -> None:
         """Take chunks that a slot has written; `ChunkServer.changed` is held."""
@@ -149,7 +147,7 @@ class ChunkServer:
             if self._is_over(slot, attempt):
                 return {}
             if said["op"] == "chunk":
-                chunk = stream.chunk(slot)
+                chunk = self._chunk(stream, slot, attempt)
                 return {} if chunk is None else _told(chunk)
             if said["op"] == "done":
                 file, number, row = said["chunk"]
@@ -165,9 +163,17 @@ class ChunkServer:
         """What a slot asks next; waits where others may bring it work."""
         while not self._is_over(slot, attempt):
             name = stream.deployment(slot)
-            may_come = self.follow_ups is not None and self.follow_ups.is_open
-            if name is not None or not (may_come and stream.is_fed(slot)):
+            if name is not None or not stream.is_fed(slot):
                 return name
+            self.changed.wait(LOOK_SECONDS)
+        return None
+
+    def _chunk(self, stream: Dispatcher, slot: int, attempt: int) -> Chunk | None:
+        """A slot's next chunk; one whose engine has started before its work is there waits."""
+        while not self._is_over(slot, attempt):
+            chunk = stream.chunk(slot)
+            if chunk is not None or not stream.is_idle(slot):
+                return chunk
             self.changed.wait(LOOK_SECONDS)
         return None
 

@@ -11,12 +11,16 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from types import MappingProxyType
 
 SMALLEST = 8
 """Requests of a chunk near the end, where chunks are divided so that all slots end together."""
 
 WORTH_A_START = 1.5
 """How many engine starts the work of a deployment has to take before another slot joins it."""
+
+WORTH_LEAVING = 3.0
+"""The same for a slot that waits for what answers bring: its engine is needed again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,8 +105,9 @@ class Dispatcher:
         chunks: in the order in which those of one deployment are taken.
         slots: how many slots pull; one with a higher number has nothing to do.
         clock: seconds.
-        last: the deployments that get work by the answers of others (`add`): where there are fewer
-            slots than deployments the others begin, so that an engine need not start twice.
+        expected: the tokens that answers are expected to bring, by deployment (`add`). They have
+            slots of their own from the beginning; where there are fewer slots than deployments the
+            others begin, so that an engine need not start twice.
     """
 
     def __init__(
@@ -110,13 +115,16 @@ class Dispatcher:
         chunks: Iterable[Chunk],
         slots: int,
         clock: Callable[[], float] = time.monotonic,
-        last: Collection[str] = (),
+        expected: Mapping[str, float] = MappingProxyType({}),
     ) -> None:
-        self._clock, self._last = clock, frozenset(last)
-        self._queues: dict[str, _Queue] = {}
+        self._clock, self._expected = clock, frozenset(expected)
+        self._queues: dict[str, _Queue] = {name: _Queue() for name in expected}
         self.add(chunks)
         self._slots = [_Slot() for _ in range(slots)]
-        self._first = shares({name: q.tokens for name, q in self._queues.items()}, slots, last)
+        work = {name: queue.tokens for name, queue in self._queues.items()}
+        whole = {name: tokens + expected.get(name, 0.0) for name, tokens in work.items()}
+        self._first = shares(whole, slots, last=expected)
+        self._only_expected = frozenset(name for name, tokens in work.items() if not tokens)
         self._starts: list[float] = []
 
     def add(self, chunks: Iterable[Chunk]) -> None:
@@ -126,9 +134,17 @@ class Dispatcher:
             if not queue.is_given_up:
                 queue.push(chunk)
 
+    def end(self) -> None:
+        """Expect nothing more."""
+        self._expected = self._only_expected = frozenset()
+
     def is_fed(self, slot: int) -> bool:
-        """Whether answers of others may bring work for a slot."""
-        return bool(self._last) and slot < len(self._slots)
+        """Whether answers may bring work for a slot."""
+        return bool(self._expected) and slot < len(self._slots)
+
+    def is_idle(self, slot: int) -> bool:
+        """Whether a slot stands at a deployment that only answers bring work, and has none."""
+        return self.is_fed(slot) and self._is_kept(slot) and not self._slots[slot].open
 
     def brings_more(self, slots: Collection[int]) -> bool:
         """Whether answers may bring follow-ups yet: of chunks that wait, or that `slots` have."""
@@ -209,17 +225,32 @@ class Dispatcher:
         place = self._slots[slot]
         if place.model_deployment is None and slot < len(self._first):
             planned = self._first[slot]
-            if self._queues[planned].chunks:
+            if self._queues[planned].chunks or planned in self._only_expected:
                 return planned
         if place.model_deployment and self._queues[place.model_deployment].chunks:
+            return place.model_deployment
+        if self._is_kept(slot):
             return place.model_deployment
         left = {name: queue for name, queue in self._queues.items() if queue.chunks}
         asked = {name: self._asking(name, slot) for name in left}
         bare = {name for name, slots in asked.items() if not slots}
         worth = {name for name in left if self._is_worth(name, asked[name])}
-        found = bare - self._last or bare or worth
+        found = bare - self._expected or bare or worth
         return max(
             found, key=lambda name: (left[name].tokens / (asked[name] + 1), name), default=None
+        )
+
+    def _is_kept(self, slot: int) -> bool:
+        """Whether a slot stays where it began, for work that only answers bring."""
+        name = self._slots[slot].model_deployment
+        is_first = slot < len(self._first) and self._first[slot] == name
+        if not is_first or name not in self._only_expected or self._queues[name].is_given_up:
+            return False
+        return not any(
+            queue.chunks
+            and queue.busy
+            and self._is_worth(other, self._asking(other, slot), WORTH_LEAVING)
+            for other, queue in self._queues.items()
         )
 
     def _asking(self, name: str, but: int) -> int:
@@ -229,13 +260,13 @@ class Dispatcher:
             if number != but
         )
 
-    def _is_worth(self, name: str, slots: int) -> bool:
+    def _is_worth(self, name: str, slots: int, starts: float = WORTH_A_START) -> bool:
         """Whether what is left of a deployment takes its slots longer than another's start."""
         queue = self._queues[name]
         start = sum(self._starts) / len(self._starts) if self._starts else 0.0
         if not queue.done or not queue.busy:
             return True
-        return queue.tokens * queue.busy / queue.done / slots > WORTH_A_START * start
+        return queue.tokens * queue.busy / queue.done / max(1, slots) > starts * start
 
     def _most(self, name: str, queue: _Queue) -> int:
         slots = max(1, sum(place.model_deployment == name for place in self._slots))

@@ -47,16 +47,26 @@ class FollowAnswer(Protocol):
 class FollowUps:
     """Whom answers bring requests to, and what these requests have come to.
 
-    `judged` are the rows of JudgedInstance of what is about to be asked. `write_id` is the order
-    that they joined, `asked` counts them by deployment, and `down` stopped answering.
+    `judged` are the rows of JudgedInstance of what is about to be asked. A request to a deployment
+    has as many tokens as what it is about, and these `tokens` beside. `write_id` is the order that
+    they joined, `asked` counts them by deployment, and `down` stopped answering.
     """
 
     deployments: Mapping[str, Deployment]
     judged: Callable[[Context], Frame]
     requests: FollowAnswer
+    tokens: Mapping[str, int]
     write_id: str = ""
     asked: Counter[str] = field(default_factory=Counter)
     down: set[str] = field(default_factory=set)
+
+    def expected(self, chunks: Iterable[OrderedChunk]) -> dict[str, float]:
+        """The tokens that the answers to chunks are expected to bring, by deployment."""
+        counts = [(chunk.judged, chunk.tokens / chunk.requests) for chunk in chunks]
+        return {
+            name: sum(count * (tokens + beside) for count, tokens in counts)
+            for name, beside in self.tokens.items()
+        }
 
     def note(self, write_id: str, joined: Mapping[str, int], down: Collection[str]) -> None:
         """Note what joined an order, and who of all its deployments stopped answering."""
@@ -89,8 +99,7 @@ class Joining:
         self._listed: list[OrderedChunk] = []
         self._seen: set[str] = set()
         self._ended = threading.Event()
-        self.is_open = bool(dispatchers)
-        """Whether others may join."""
+        self._is_open = True
         self.joined: Counter[str] = Counter()
         """Requests that joined, by deployment."""
 
@@ -112,7 +121,7 @@ class Joining:
 
     def _repeat(self) -> None:
         try:
-            while self.is_open and not self._ended.wait(0.2):
+            while self._is_open and not self._ended.wait(0.2):
                 self._step()
         except Exception as error:  # the lake's own; annotate asks what has not joined
             self._ctx.say(f"judges begin when models have ended ({type(error).__name__})")
@@ -160,7 +169,9 @@ class Joining:
 
     def _close(self) -> None:
         with self._server.changed:
-            self.is_open = False
+            self._is_open = False
+            for dispatcher in self._dispatchers.values():
+                dispatcher.end()
             self._server.changed.notify_all()
 
 

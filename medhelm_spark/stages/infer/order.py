@@ -99,7 +99,8 @@ class OrderedChunk:
 
     Its requests are those of row group `number` of `file`. `longest` is the largest `max_tokens`
     among them; `was_tried` says that they failed before. Three fields count requests by level.
-    A `is_follow_up` came into the order by answers.
+    `judged` counts the instances that judges are shown with the answers. A `is_follow_up` came into
+    the order by answers.
     """
 
     file: str
@@ -112,6 +113,7 @@ class OrderedChunk:
     public: int
     gated: int
     private: int
+    judged: int = 0
     is_follow_up: bool = False
 
     @property
@@ -210,6 +212,7 @@ def listed(
         public=levels.count(AccessLevel.PUBLIC),
         gated=levels.count(AccessLevel.GATED),
         private=levels.count(AccessLevel.PRIVATE),
+        judged=sum(len(one.judged or ()) for one in chunk if isinstance(one, JudgedRequest)),
         is_follow_up=is_follow_up,
     )
 

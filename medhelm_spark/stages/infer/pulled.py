@@ -99,11 +99,12 @@ class PulledOrder:
     ) -> set[str]:
         lake, policy, follow = self._ctx.lake, self._recipients.policy, self._follow_ups
         judges = {} if follow is None else follow.deployments
+        expected = {} if follow is None else follow.expected(chunks)
         streams = {
             stream.name: Dispatcher(
                 [chunk.whole for chunk in chunks if chunk.model_deployment in stream.shared],
                 stream.slots.count,
-                last=[name for name in stream.shared if name in judges],
+                expected={name: expected[name] for name in stream.shared if name in judges},
             )
             for stream in group
         }
