@@ -130,8 +130,10 @@ def _send(
             held.check()  # without Spark a lost lease ends no job: slots just got nothing more
     finally:
         order.end()
-    if follow_ups:
-        total += follow_ups.asked.total()
+    if follow_ups and follow_ups.asked:
+        judges = follow_ups.asked.total()
+        ctx.say(f"judges: requests {judges:,}, asked of {', '.join(sorted(follow_ups.asked))}")
+        total += judges
     return total, down & recipients.deployments.keys()
 
 
