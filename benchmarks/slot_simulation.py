@@ -323,7 +323,7 @@ def judges(count: int) -> dict[str, Load]:
 
 
 LOADS = ("3 models + 2 judges", "20 models", "1 model, 1 M requests")
-MEASURED = ((LOADS[0], 8), (LOADS[0], 128), (LOADS[1], 8), (LOADS[2], 128))
+MEASURED = ((LOADS[0], 8), (LOADS[0], 64), (LOADS[0], 128), (LOADS[1], 8), (LOADS[2], 128))
 
 
 def judges_after(slots: int) -> Played:

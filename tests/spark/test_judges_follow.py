@@ -16,7 +16,7 @@ from medhelm_spark.adaptation.decoding import (
     estimated_tokens,
     request_id,
 )
-from medhelm_spark.cli.exit_codes import INCOMPLETE
+from medhelm_spark.cli.exit_codes import INCOMPLETE, OUTAGE
 from medhelm_spark.domain.request import Decoding
 from tests.spark.conftest import Site, calls, questions
 from tests.spark.test_in_process import rows_of_lake
@@ -177,6 +177,23 @@ def test_what_a_judge_failed_is_asked_again_by_the_next_command_alone(
     site.deploy("acme/judge", engine="beside", mode="judge", score=4, log_file=str(log))
     assert site.run("-r", f"{entry},model=acme/yes") == 0
     assert Counter(calls(log)) - Counter(set(calls(log))) == Counter(failed)
+
+
+def test_a_judge_that_does_not_answer_is_an_outage_after_the_models_answers(
+    judged: Site, log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site = judged
+    site.deploy("acme/yes", mode="echo", log_file=str(log))
+    out = {"fail_every": 1, "failure": "unreachable", "max_attempts": 1, "max_failures_in_a_row": 3}
+    site.deploy("acme/judge", engine="beside", mode="judge", max_concurrency=1, **out)
+    metrics = [jury("acme/judge")]
+    entry = site.benchmark("bench", questions(30), metrics=metrics, judge_prompt=RUBRIC)
+    assert site.run("-r", f"{entry},model=acme/yes") == OUTAGE
+    assert "annotate: deployment 'acme/judge' does not answer" in capsys.readouterr().err
+    results = site.rows("request_results")
+    failed = [row for row in results if row["model_deployment"] == "acme/judge"]
+    assert 3 <= len(failed) < 12, "nor is it asked once more by annotate"
+    assert sum(row["failure"] is None for row in results) == 30
 
 
 def test_a_slot_that_dies_leaves_its_core_to_the_next_try(judged: Site, log: Path) -> None:
