@@ -1,6 +1,6 @@
 """Judges that join the order of the models, beside the same judges when the models have ended.
 
-    python -m benchmarks.judges_join [--times 3] [--rows 1000]
+    python -m benchmarks.judges_join [--times 3] [--rows 1000] [--places Spark]
 
 Two models and two judges, engines that wait a few milliseconds for each request; models and judges
 stand beside each other as two servers do. A fresh lake and a process of its own for each
@@ -145,12 +145,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--rows", type=int, default=1_000)
+    parser.add_argument("--places", nargs="+", choices=PLACES, default=list(PLACES))
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as held:
         folder = Path(held)
         (folder / "rows").write_text(str(args.rows))
         write_site(folder, args.rows)
-        lines = [line for place in PLACES for line in measured(folder, place, args.times)]
+        lines = [line for place in args.places for line in measured(folder, place, args.times)]
     text = HEAD.format(
         datetime.now(UTC), os.cpu_count(), args.rows, 1000 * SECONDS, args.times, "\n".join(lines)
     )
