@@ -6,7 +6,8 @@ each running sequence, of which there are 1,024 at most. An engine starts in 60 
 where another one was there. `waves` plays what infer did up to 0.2: a gap of 15 s before each wave
 for its plan and commit, slots that wait for the slowest, one model after another. `pulled` plays
 what it does now: the code that hands out chunks is the product's own `Dispatcher`, whose clock is
-the simulated one; models first, then the judges as an order of their own.
+the simulated one. Judges join the order as answers come, each with 512 requests or when the models
+have ended; the column `judges after` has them as an order of their own behind the models.
 
     python -m benchmarks.slot_simulation > benchmarks/results/slot_simulation.md
 """
@@ -19,6 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from medhelm_spark.stages.infer.dispatcher import Chunk, Dispatcher
+from medhelm_spark.stages.infer.follow_ups import READY
 
 WEIGHTS, SEQUENCE = 0.006, 34e-6
 """Seconds of a step: to read the weights, and for each running sequence."""
@@ -28,6 +30,8 @@ IN_ENGINE = round(1.1 * SEQUENCES)
 """Requests that an engine has at most, those that wait among them."""
 START, RESTART, GAP = 60.0, 10.0, 15.0
 WAVE, FIRST, GROWTH, DECLARED, MOST = 600.0, 0.1, 16.0, 1_500.0, 200_000
+WAIT = 1.0
+"""Seconds between two looks of a slot that waits for answers of others."""
 CHUNK, STEPS = 64, 4
 """Requests of a chunk, and steps between two looks for another one."""
 
@@ -179,12 +183,26 @@ class Gpu:
     waiting: list[list[int]] = field(default_factory=list)
 
 
-def pulled(loads: Mapping[str, Load], slots: int, *, is_warm: bool = False) -> Played:
-    """Slots that pull the chunks of one order; `is_warm`: another model's engine is in each."""
-    now = 0.0
+def pulled(
+    asked: Mapping[str, Load],
+    slots: int,
+    judging: Mapping[str, Load] | None = None,
+    *,
+    is_warm: bool = False,
+) -> Played:
+    """Slots that pull the chunks of one order.
+
+    `judging` join it: as many in a hundred of each as there are answers. With `is_warm` another
+    model's engine is in each slot.
+    """
+    now, answers, due = 0.0, 0, sum(map(len, asked.values()))
+    judges = dict(judging or {})
+    loads = {**asked, **judges}
     orders = {name: _longest_first(each) for name, each in loads.items()}
-    chunks = [chunk for name in loads for chunk in _chunks(name, loads[name], orders[name])]
-    dispatcher = Dispatcher(chunks, slots, clock=lambda: now)
+    chunks = [chunk for name in asked for chunk in _chunks(name, loads[name], orders[name])]
+    rest = {name: _chunks(name, loads[name], orders[name]) for name in judges}
+    expected = {name: float(each.estimate.sum()) for name, each in judges.items()}
+    dispatcher = Dispatcher(chunks, slots, clock=lambda: now, expected=expected)
     gpus = [Gpu("before" if is_warm else "") for _ in range(slots)]
     events = [(0.0, slot) for slot in range(slots)]
     starts, end = 0, 0.0
@@ -199,21 +217,46 @@ def pulled(loads: Mapping[str, Load], slots: int, *, is_warm: bool = False) -> P
             dispatcher.done(slot, chunk.key)
         if not len(gpu.running) and not gpu.waiting:
             name = dispatcher.deployment(slot)
-            if name is None:
+            if name is None and any(rest.values()):
+                heapq.heappush(events, (now + WAIT, slot))
+            elif name is None:
                 end = max(end, now)
             elif name == gpu.name:
-                heapq.heappush(events, (now, slot))
+                heapq.heappush(events, (now + (WAIT if name in judges else 0.0), slot))
             else:
                 begin = START + (RESTART if gpu.name else 0.0)
                 gpu.name, starts = name, starts + 1
                 heapq.heappush(events, (now + begin, slot))
             continue
-        heapq.heappush(events, (now + _steps(gpu), slot))
+        seconds, ended = _steps(gpu)
+        heapq.heappush(events, (now + seconds, slot))
+        answers += ended if gpu.name in asked else 0
+        if judges:
+            _join(
+                dispatcher, rest, {name: len(each) for name, each in judges.items()}, answers / due
+            )
     return Played(slots, end, starts, sum(each.work for each in loads.values()))
 
 
-def _steps(gpu: Gpu) -> float:
-    """Seconds of a few steps of an engine; what ends frees its place."""
+def _join(
+    dispatcher: Dispatcher,
+    rest: dict[str, list[Chunk]],
+    requests: Mapping[str, int],
+    share: float,
+) -> None:
+    """Judges' chunks join once enough are ready, by the share of the answers that are there."""
+    for name, left in rest.items():
+        whole = -(-requests[name] // CHUNK)
+        ready = len(left) if share == 1 else len(left) - whole + int(requests[name] * share / CHUNK)
+        if CHUNK * ready >= READY or share == 1:
+            dispatcher.add(left[:ready])
+            rest[name] = left[ready:]
+    if not any(rest.values()):
+        dispatcher.end()
+
+
+def _steps(gpu: Gpu) -> tuple[float, int]:
+    """Seconds of a few steps of an engine, and how many answers ended; these free their places."""
     budget, used, filled = STEPS * (BUDGET - len(gpu.running)), 0, 0
     new: list[int] = []
     for request in gpu.waiting:
@@ -234,9 +277,10 @@ def _steps(gpu: Gpu) -> float:
     over = float(np.clip(steps - gpu.running, 0, None).sum())
     seconds = steps * WEIGHTS + used / PREFILL
     seconds += SEQUENCE * (steps * len(gpu.running) - over)
+    before = len(gpu.running)
     gpu.running = gpu.running - steps
     gpu.running = gpu.running[gpu.running > 0]
-    return seconds
+    return seconds, before - len(gpu.running)
 
 
 def _longest_first(each: Load) -> np.ndarray:
@@ -279,15 +323,19 @@ def judges(count: int) -> dict[str, Load]:
 
 
 LOADS = ("3 models + 2 judges", "20 models", "1 model, 1 M requests")
-MEASURED = ((LOADS[0], 8), (LOADS[0], 128), (LOADS[1], 8), (LOADS[2], 128))
+MEASURED = ((LOADS[0], 8), (LOADS[0], 64), (LOADS[0], 128), (LOADS[1], 8), (LOADS[2], 128))
+
+
+def judges_after(slots: int) -> Played:
+    """The first load with the judges as an order of their own."""
+    return one_after_the_other([pulled(models(3), slots), pulled(judges(2), slots, is_warm=True)])
 
 
 def before_and_now(name: str, slots: int) -> tuple[Played, Played]:
     """A load by waves and by pull."""
     if name == LOADS[0]:
         asked, judging = models(3), judges(2)
-        now = [pulled(asked, slots), pulled(judging, slots, is_warm=True)]
-        return waves({**asked, **judging}, slots), one_after_the_other(now)
+        return waves({**asked, **judging}, slots), pulled(asked, slots, judging)
     asked = models(20) if name == LOADS[1] else {"m": load(1_000_000, 5, MODEL)}
     return waves(asked, slots), pulled(asked, slots)
 
@@ -295,15 +343,20 @@ def before_and_now(name: str, slots: int) -> tuple[Played, Played]:
 def main() -> None:
     """Print the table."""
     print(f"# Slots, simulated\n\n{__doc__.split('    python')[0].strip()}\n")
-    print("| load | slots | waves: s | starts | busy % | pulled: s | starts | busy % | limit % |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print(
+        "| load | slots | waves: s | starts | busy % | judges after: s | starts | busy % "
+        "| pulled: s | starts | busy % | limit % |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
     for name, slots in MEASURED:
-        before, now = before_and_now(name, slots)
-        print(
-            f"| {name} | {slots} | {before.seconds:,.0f} | {before.starts:,} | {before.busy:.0f} "
-            f"| {now.seconds:,.0f} | {now.starts:,} | {now.busy:.0f} | {now.limit:.0f} |",
-            flush=True,
-        )
+        played = [*before_and_now(name, slots)]
+        limit = f"{played[-1].limit:.0f}"
+        if name == LOADS[0]:
+            played.insert(1, judges_after(slots))
+        cells = [f"{one.seconds:,.0f} | {one.starts:,} | {one.busy:.0f}" for one in played]
+        if len(cells) < 3:
+            cells.insert(1, " | | ")
+        print(f"| {name} | {slots} | {' | '.join(cells)} | {limit} |", flush=True)
     print(
         "\nBusy is the work at full speed by slots and time; the limit has one start for each slot "
         "and loses nothing else."

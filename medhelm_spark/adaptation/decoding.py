@@ -4,6 +4,7 @@ What is computed per request is SQL, so that the plan stage joins prompts with c
 rows through Python.
 """
 
+import hashlib
 import math
 
 from medhelm_spark.domain.deployment import Deployment
@@ -41,6 +42,12 @@ _OPTION_FIELDS = ("method", "reference_prefix", "reference_prefix_characters")
 REQUEST_ID_SQL = "md5(concat(prompt_id, '|', call_id))"
 """The id of a request, the unit of paid work; `prompt_id` covers text and access level."""
 
+
+def request_id(prompt_id: str, call: str) -> str:
+    """The same id, of one prompt and one call (see tests/spark/test_judges_follow.py)."""
+    return hashlib.md5(f"{prompt_id}|{call}".encode(), usedforsecurity=False).hexdigest()
+
+
 CHARACTERS_PER_TOKEN = 4
 OUTPUT_WEIGHT = 0.25
 
@@ -54,6 +61,12 @@ Four characters a token is the usual rate of English text. Of `max_tokens` a qua
 limit is set for the longest answer while most end far before it, and in full it would hide the
 difference between a short prompt and a note of 200 KB. `estimate` uses real tokenizers.
 """
+
+
+def estimated_tokens(num_characters: int, decoding: Decoding) -> int:
+    """The same estimate, of one request."""
+    answer = OUTPUT_WEIGHT * decoding.max_tokens * decoding.num_completions
+    return max(1, math.ceil(num_characters / CHARACTERS_PER_TOKEN + answer))
 
 
 def decoding_for(

@@ -4,12 +4,10 @@ The requests are rows of `requests` that the stage check-judges wrote: annotate,
 read those of their own stages alone.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import md5
 
-from medhelm_spark.adaptation.decoding import CHARACTERS_PER_TOKEN, OUTPUT_WEIGHT, call_id
+from medhelm_spark.adaptation.decoding import call_id, estimated_tokens, request_id
 from medhelm_spark.annotators.jury import (
     annotation_for,
     judge_decoding,
@@ -23,7 +21,6 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import (
     AnnotationKey,
     Completion,
-    Decoding,
     FinishReason,
     PlannedRequest,
     Prompt,
@@ -131,7 +128,6 @@ def _asked(jury: CheckedJury, given: PlantedInput) -> Iterable[_Asked]:
         (prompt,) = judge_prompts(
             annotator.rubric, given.shown, judged_request_id=subject, render_id=render
         )
-        called = f"{prompt.prompt_id}|{call_id(deployment, decoding)}"
         run_spec_id, instance_id, trial_index = given.answer.key
         yield _Asked(
             given=given,
@@ -145,23 +141,17 @@ def _asked(jury: CheckedJury, given: PlantedInput) -> Iterable[_Asked]:
                 train_trial_index=0,
                 trial_index=trial_index,
                 purpose=Purpose.JUDGE,
-                request_id=md5(called.encode(), usedforsecurity=False).hexdigest(),
+                request_id=request_id(prompt.prompt_id, call_id(deployment, decoding)),
                 prompt_id=prompt.prompt_id,
                 model_deployment=deployment.name,
                 decoding=decoding,
                 access_level=prompt.access_level,
-                estimated_tokens=estimated_tokens(prompt, decoding),
+                estimated_tokens=estimated_tokens(prompt.num_characters, decoding),
                 annotator=f"{annotator.spec.name}: {given.planted}",
                 judge=judge.name,
                 judged_request_id=given.answer.request_id,
             ),
         )
-
-
-def estimated_tokens(prompt: Prompt, decoding: Decoding) -> int:
-    """As `ESTIMATED_TOKENS_SQL`."""
-    written = OUTPUT_WEIGHT * decoding.max_tokens * decoding.num_completions
-    return max(1, math.ceil(prompt.num_characters / CHARACTERS_PER_TOKEN + written))
 
 
 def decide_judges(

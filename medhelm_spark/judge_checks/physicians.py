@@ -6,9 +6,8 @@ is stored.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import md5
 
-from medhelm_spark.adaptation.decoding import call_id
+from medhelm_spark.adaptation.decoding import call_id, estimated_tokens, request_id
 from medhelm_spark.annotators.annotator import JudgeInput
 from medhelm_spark.annotators.jury import judge_decoding, judge_prompts
 from medhelm_spark.annotators.kinds import kind_of, version_of
@@ -21,12 +20,7 @@ from medhelm_spark.domain.request import PlannedRequest, Prompt, Purpose
 from medhelm_spark.domain.stages import CHECK_JUDGES
 from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.judge_checks.ask import (
-    decide_judges,
-    estimated_tokens,
-    plan_requests,
-    results_of,
-)
+from medhelm_spark.judge_checks.ask import decide_judges, plan_requests, results_of
 from medhelm_spark.judge_checks.physician_records import PhysicianRecord
 from medhelm_spark.pipeline.checks import check_engine
 from medhelm_spark.pipeline.in_process import is_small_check
@@ -137,7 +131,6 @@ def _questions(
     (prompt,) = judge_prompts(rubric, shown, judged_request_id=subject, render_id=render)
     decoding = judge_decoding(rubric)
     for judge, deployment in deployments.items():
-        called = f"{prompt.prompt_id}|{call_id(deployment, decoding)}"
         yield _Question(
             place=place,
             judge=judge,
@@ -149,12 +142,12 @@ def _questions(
                 train_trial_index=0,
                 trial_index=0,
                 purpose=Purpose.JUDGE,
-                request_id=md5(called.encode(), usedforsecurity=False).hexdigest(),
+                request_id=request_id(prompt.prompt_id, call_id(deployment, decoding)),
                 prompt_id=prompt.prompt_id,
                 model_deployment=deployment.name,
                 decoding=decoding,
                 access_level=level,
-                estimated_tokens=estimated_tokens(prompt, decoding),
+                estimated_tokens=estimated_tokens(prompt.num_characters, decoding),
                 annotator=SUITE,
                 judge=judge,
                 judged_request_id=subject,

@@ -11,6 +11,7 @@ from medhelm_spark.lake.maintenance import merge_small_files
 from medhelm_spark.pipeline.prepare import Prepared
 from medhelm_spark.pipeline.rescore import Rescored, enter_rescored, others_of, rescored
 from medhelm_spark.pipeline.suite_models import StaleModel, on_other_data, others_left, runs_of
+from medhelm_spark.stages.annotate.follow_ups import follow_ups
 from medhelm_spark.stages.annotate.stage import annotate
 from medhelm_spark.stages.comparability import outdated
 from medhelm_spark.stages.context import Context
@@ -28,8 +29,9 @@ def evaluate(
     Returns how many requests were sent, and the suite's other models that keep an earlier
     definition.
     """
-    work = _Work(prepared, retry_failed=retry_failed)
-    for stage in UPTO[: UPTO.index(upto) + 1]:
+    stages = UPTO[: UPTO.index(upto) + 1]
+    work = _Work(prepared, retry_failed=retry_failed, is_judged=ANNOTATE in stages)
+    for stage in stages:
         work.do(stage)
     others = work.finish()
     merge_files(prepared.ctx)
@@ -55,10 +57,11 @@ def merge_files(ctx: Context) -> None:
 class _Work:
     """The stages of one evaluation, and what each leaves for the next."""
 
-    def __init__(self, prepared: Prepared, *, retry_failed: bool) -> None:
+    def __init__(self, prepared: Prepared, *, retry_failed: bool, is_judged: bool) -> None:
         self._prepared, self._retry = prepared, retry_failed
         self._ctx, self._specs = prepared.ctx, prepared.specs
         self._rescoring: _Rescoring | None = None
+        self._follow_ups = follow_ups(self._specs, prepared.judging) if is_judged else None
         self.calls = 0
 
     def do(self, stage: Stage) -> None:
@@ -70,11 +73,12 @@ class _Work:
 
     def _infer(self) -> None:
         models = replace(self._prepared.models, retry_failed=self._retry)
-        self.calls += infer(self._ctx, [spec.run_spec_id for spec in self._specs], models)
+        units = [spec.run_spec_id for spec in self._specs]
+        self.calls += infer(self._ctx, units, models, self._follow_ups)
 
     def _annotate(self) -> None:
         judging = replace(self._prepared.judging, retry_failed=self._retry)
-        self.calls += annotate(self._ctx, self._specs, judging)
+        self.calls += annotate(self._ctx, self._specs, judging, self._follow_ups)
 
     def _score(self) -> None:
         self._rescoring = rescoring = _rescoring(self._prepared)

@@ -192,7 +192,8 @@ def subjects_of(ctx: Context, calls: Sequence[JudgeCall]) -> Frame:
     )
 
 
-def _ask_judges(judging: Judging, specs: Iterable[RunSpec]) -> AskJudges:
+def ask_judges(judging: Judging, specs: Iterable[RunSpec]) -> AskJudges:
+    """What renders the prompts to the judges of these RunSpecs."""
     judged = [
         (_render_id(annotator, spec), annotator.rubric, spec)
         for spec in specs
@@ -246,13 +247,13 @@ def _write(
 ) -> None:
     calls = judge_calls(judging, specs)
     subjects = subjects_of(ctx, calls)
-    ask_judges = _ask_judges(judging, specs)
+    asking = ask_judges(judging, specs)
     units = [spec.run_spec_id for spec in specs]
     few = few_asked(ctx, units, PLAN, Purpose.EVALUATE)
     tasks = ctx.lake.query(
         TASKS,
         subjects=subjects,
-        known=ctx.prompts(ask_judges.rubrics),
+        known=ctx.prompts(asking.rubrics),
         instances_now=ctx.current(
             "instances", INGEST, {spec.data_version for spec in specs}, "data_version"
         ),
@@ -262,13 +263,13 @@ def _write(
             few.request_ids if few else None,
         ),
     )
-    prompts = map_rows(tasks, ask_judges, JudgeTask, Prompt)
+    prompts = map_rows(tasks, asking, JudgeTask, Prompt)
     ctx.lake.append("prompts", prompts, write_id, at_most=size)
     planned = ctx.lake.query(
         PLANNED,
         subjects=subjects,
         calls=ctx.lake.frame(calls, JudgeCall),
-        known=ctx.prompts(ask_judges.rubrics),
+        known=ctx.prompts(asking.rubrics),
     )
     ordered = sorted_rows(planned, "run_spec_id")
     ctx.lake.append("requests", ordered, write_id, at_most=size)

@@ -4,7 +4,7 @@ A new judge or rubric reads stored answers again and never asks the evaluated mo
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from medhelm_spark.adaptation.decoding import call_id
 from medhelm_spark.adaptation.extraction import EXTRACTION_VERSION
@@ -39,8 +39,11 @@ from medhelm_spark.stages.annotate.judges import (
     subjects_of,
 )
 from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.infer.denied import record_denied
+from medhelm_spark.stages.infer.follow_ups import FollowUps
 from medhelm_spark.stages.infer.pending import InferenceTargets
 from medhelm_spark.stages.infer.stage import infer
+from medhelm_spark.stages.infer.throughput import outcomes_of
 from medhelm_spark.stages.run_stage import Written, run_stage
 from medhelm_spark.stages.states import few_asked, inputs_of, requests_of
 
@@ -103,15 +106,28 @@ class ReadVerdicts:
         return VerdictStatus.SKIPPED_EMPTY_OUTPUT
 
 
-def annotate(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> int:
-    """Judge every answer that has no verdict yet; returns how many judge requests were sent."""
+def annotate(
+    ctx: Context, specs: Sequence[RunSpec], judging: Judging, asked: FollowUps | None = None
+) -> int:
+    """Judge every answer that has no verdict yet; returns how many judge requests were sent.
+
+    Those that were `asked` while models answered are not counted.
+    """
     judged = {s.run_spec_id: s for s in specs if judging.annotators.get(s.run_spec_id)}
     if not judged:
         return 0
     answers = _plan_judges(ctx, judged, judging)
-    asked = infer(ctx, list(judged), judges_of(judging))
+    judges = judges_of(judging)
+    if asked and asked.asked:
+        judges = replace(judges, asked_in=asked.write_id, down=frozenset(asked.down))
+        outcomes = outcomes_of(ctx, asked.write_id)
+        here = [each for each in outcomes if each.model_deployment in judges.deployments]
+        record_denied(
+            ctx, asked.write_id, here, judges.deployments, judges.policy, (Purpose.JUDGE,)
+        )
+    sent = infer(ctx, list(judged), judges)
     _read_verdicts(ctx, judging, judged, answers)
-    return asked
+    return sent
 
 
 def annotate_stored(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> list[str]:

@@ -1,7 +1,8 @@
 """How slots ask the driver for chunks: lines of JSON over TCP, with a token; no text travels.
 
 The driver listens while a job runs. What a slot says: which attempt of which task it is, that it
-needs a deployment or a chunk, that a chunk is done, that a deployment does not answer.
+needs a deployment or a chunk, that a chunk is done, which chunks its answers brought, that a
+deployment does not answer. A slot without work waits where answers of others may bring some.
 """
 
 import json
@@ -10,15 +11,21 @@ import secrets
 import socket
 import socketserver
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
 
 from medhelm_spark.errors import EngineError
 from medhelm_spark.stages.infer.dispatcher import Chunk, Dispatcher
+from medhelm_spark.stages.infer.order import OrderedChunk
 
 LOG = logging.getLogger(__name__)
 CONNECT_SECONDS = 20.0
+LOOK_SECONDS = 0.5
+"""How often a slot that waits is looked after, if nothing has changed."""
+CHUNKS_OF_A_LINE = 64
 LONGEST_LINE = 1 << 16
 Unanswered = Callable[[Iterable[Chunk]], list[Chunk]]
 
@@ -32,11 +39,19 @@ class Address:
     token: str
 
 
+class Listed(Protocol):
+    """Takes the chunks that answers brought."""
+
+    def list(self, chunks: Iterable[OrderedChunk]) -> None:
+        """Take chunks that a slot has written; `ChunkServer.changed` is held."""
+
+
 class ChunkServer:
     """The driver's end: one dispatcher per stream, each a set of deployments asked in turn.
 
     `unanswered` gives what is left of chunks whose process ended, without what it had answered.
-    Where `is_cancelled`, slots get nothing more.
+    Where `is_cancelled`, slots get nothing more. `changed` is held while a dispatcher is asked or
+    given chunks, and notified of those; `follow_ups` takes what answers bring.
     """
 
     def __init__(
@@ -47,8 +62,10 @@ class ChunkServer:
         is_cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
         self._streams, self._unanswered, self._is_cancelled = streams, unanswered, is_cancelled
-        self._lock = threading.Lock()
+        self.changed = threading.Condition()
+        self.follow_ups: Listed | None = None
         self._attempts: dict[int, int] = {}
+        self._connected: dict[str, Counter[int]] = {}
         self._is_closed = False
         self.down: set[str] = set()
         self._server = _server(host, self._serve)
@@ -64,11 +81,24 @@ class ChunkServer:
 
     def close(self) -> None:
         """Hand out nothing more and stop listening."""
-        with self._lock:
+        with self.changed:
             self._is_closed = True
+            self.changed.notify_all()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+    def brings_more(self) -> bool:
+        """Whether answers to come may bring follow-ups; the caller holds `changed`.
+
+        A process that ended is not waited for: its task needs a core, which a slot that waits has.
+        """
+        for name, stream in self._streams.items():
+            counts = self._connected.get(name)  # none yet, or of slots that may all have ended
+            slots = [slot for slot, count in (counts or {}).items() if count]
+            if (slots or counts is None) and stream.brings_more(slots):
+                return True
+        return False
 
     def _serve(
         self,
@@ -81,13 +111,27 @@ class ChunkServer:
             return
         is_known()
         slot, attempt = int(hello["slot"]), int(hello["attempt"])
-        reply(self._begin(slot, attempt))
-        while said := _read(lines):
-            reply(self._answer(slot, attempt, said))
+        with self._counted(hello["stream"], slot):
+            reply(self._begin(slot, attempt))
+            while said := _read(lines):
+                reply(self._answer(slot, attempt, said))
+
+    @contextmanager
+    def _counted(self, stream: str, slot: int) -> Iterator[None]:
+        """Count a connection of a slot while it stands."""
+        with self.changed:
+            counts = self._connected.setdefault(stream, Counter())
+            counts[slot] += 1
+        try:
+            yield
+        finally:
+            with self.changed:
+                counts[slot] -= 1
+                self.changed.notify_all()
 
     def _begin(self, slot: int, attempt: int) -> Mapping[str, Any]:
         """A slot's process begins, or connects once more: what an earlier one had taken is free."""
-        with self._lock:
+        with self.changed:
             before = self._attempts.setdefault(slot, attempt)
             if attempt > before:
                 self._attempts[slot] = attempt
@@ -96,22 +140,45 @@ class ChunkServer:
         return {}
 
     def _answer(self, slot: int, attempt: int, said: Mapping[str, Any]) -> Mapping[str, Any]:
-        with self._lock:
-            if self._is_closed or self._is_cancelled() or attempt != self._attempts[slot]:
-                return {}
+        with self.changed:
             stream = self._streams[said["stream"]]
             if said["op"] == "deployment":
-                return {"deployment": stream.deployment(slot)}
+                return {"deployment": self._deployment(stream, slot, attempt)}
+            if self._is_over(slot, attempt):
+                return {}
             if said["op"] == "chunk":
-                chunk = stream.chunk(slot)
+                chunk = self._chunk(stream, slot, attempt)
                 return {} if chunk is None else _told(chunk)
             if said["op"] == "done":
                 file, number, row = said["chunk"]
                 stream.done(slot, (file, number, row))
+            elif said["op"] == "follow" and self.follow_ups:
+                self.follow_ups.list(OrderedChunk(**each) for each in said["chunks"])
             elif said["op"] == "down":
                 self.down.add(said["deployment"])
                 stream.give_up(said["deployment"])
             return {}
+
+    def _deployment(self, stream: Dispatcher, slot: int, attempt: int) -> str | None:
+        """What a slot asks next; waits where others may bring it work."""
+        while not self._is_over(slot, attempt):
+            name = stream.deployment(slot)
+            if name is not None or not stream.is_fed(slot):
+                return name
+            self.changed.wait(LOOK_SECONDS)
+        return None
+
+    def _chunk(self, stream: Dispatcher, slot: int, attempt: int) -> Chunk | None:
+        """A slot's next chunk; one whose engine has started before its work is there waits."""
+        while not self._is_over(slot, attempt):
+            chunk = stream.chunk(slot)
+            if chunk is not None or not stream.is_idle(slot):
+                return chunk
+            self.changed.wait(LOOK_SECONDS)
+        return None
+
+    def _is_over(self, slot: int, attempt: int) -> bool:
+        return self._is_closed or self._is_cancelled() or attempt != self._attempts[slot]
 
 
 class ChunkClient:
@@ -145,6 +212,12 @@ class ChunkClient:
         """All requests of a chunk have a result."""
         self._ask(op="done", chunk=chunk.key)
 
+    def follow(self, chunks: Sequence[OrderedChunk]) -> None:
+        """Chunks that answers brought lie in the order's folder."""
+        for first in range(0, len(chunks), CHUNKS_OF_A_LINE):
+            part = chunks[first : first + CHUNKS_OF_A_LINE]
+            self._ask(op="follow", chunks=[asdict(chunk) for chunk in part])
+
     def down(self, deployment: str) -> None:
         """A deployment does not answer: nobody is to ask it."""
         self._ask(op="down", deployment=deployment)
@@ -169,7 +242,8 @@ class ChunkClient:
 
 
 def _told(chunk: Chunk) -> dict[str, Any]:
-    return {"file": chunk.file, "number": chunk.number, "rows": list(chunk.rows)}
+    told = {"file": chunk.file, "number": chunk.number, "rows": list(chunk.rows)}
+    return told | {"is_follow_up": chunk.is_follow_up}
 
 
 def _read(lines: Any) -> Mapping[str, Any]:

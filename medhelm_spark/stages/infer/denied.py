@@ -1,6 +1,6 @@
 """What the gate held back just before it was sent, noted beside the decisions of the plan."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from medhelm_spark.domain.access import AccessLevel
@@ -49,8 +49,12 @@ def record_denied(
     outcomes: Sequence[AskedOutcome],
     deployments: Mapping[str, Deployment],
     policy: Policy,
+    purposes: Collection[Purpose] = tuple(Purpose),
 ) -> None:
-    """Add a row to `policy_decisions` for each run and deployment with a denied request."""
+    """Add a row to `policy_decisions` for each run and deployment with a denied request.
+
+    Of requests for these `purposes`: judges' requests are planned after they joined an order.
+    """
     if not any(outcome.failure == FailureKind.DENIED for outcome in outcomes):
         return
     ctx = ctx.within(DENIALS)
@@ -58,7 +62,7 @@ def record_denied(
     rows = [
         _decision(ctx, row, deployments[row.model_deployment], policy)
         for row in denied
-        if row.suite == ctx.suite
+        if row.suite == ctx.suite and row.purpose in purposes
     ]
     ctx.lake.append_rows("policy_decisions", rows, new_write_id())
 

@@ -10,6 +10,9 @@ from medhelm_spark.engines import factory_of
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.infer.order import OrderedChunk
 
+ANY = 1 << 62
+"""In flight where each text may be: it is never more than the texts without a result."""
+
 
 def record_begun(
     ctx: Context,
@@ -22,7 +25,9 @@ def record_begun(
     """Note how many texts are sent out of this job's processes, and where to: one commit.
 
     Before the job `is_ended`, answers may wait for their commit, and each text without one may have
-    been sent; then only what was in flight. Of two rows for one write the lower number counts.
+    been sent; then only what was in flight. Of several rows for one write the highest number of
+    texts and the lowest in flight count: those that join an order later are listed with those of
+    before, and any of them may be in flight.
     """
     away = {name: each for name, each in deployments.items() if _is_sent(each)}
     texts: Counter[tuple[str, AccessLevel]] = Counter()
@@ -40,7 +45,7 @@ def record_begun(
             destination=factory_of(away[name]).destination(away[name]),
             texts=count,
             begun_at=at,
-            in_flight=away[name].max_concurrency if is_ended else count,
+            in_flight=away[name].max_concurrency if is_ended else ANY,
             most_tries=away[name].most_sends,
         )
         for (name, level), count in sorted(texts.items())

@@ -10,6 +10,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
+from types import MappingProxyType
 
 SMALLEST = 8
 """Requests of a chunk near the end, where chunks are divided so that all slots end together."""
@@ -17,16 +19,23 @@ SMALLEST = 8
 WORTH_A_START = 1.5
 """How many engine starts the work of a deployment has to take before another slot joins it."""
 
+WORTH_LEAVING = 3.0
+"""The same for a slot that waits for what answers bring: its engine is needed again."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """Requests that a slot takes together: `rows` of row group `number` of `file` in the order."""
+    """Requests that a slot takes together: `rows` of row group `number` of `file` in the order.
+
+    Those of a `is_follow_up` came into the order by answers, and their answers bring no others.
+    """
 
     file: str
     number: int
     rows: Sequence[int]
     model_deployment: str
     tokens: float
+    is_follow_up: bool = False
 
     @property
     def key(self) -> tuple[str, int, int]:
@@ -96,6 +105,9 @@ class Dispatcher:
         chunks: in the order in which those of one deployment are taken.
         slots: how many slots pull; one with a higher number has nothing to do.
         clock: seconds.
+        expected: the tokens that answers are expected to bring, by deployment (`add`). They have
+            slots of their own from the beginning; where there are fewer slots than deployments the
+            others begin, so that an engine need not start twice.
     """
 
     def __init__(
@@ -103,14 +115,48 @@ class Dispatcher:
         chunks: Iterable[Chunk],
         slots: int,
         clock: Callable[[], float] = time.monotonic,
+        expected: Mapping[str, float] = MappingProxyType({}),
     ) -> None:
-        self._clock = clock
-        self._queues: dict[str, _Queue] = {}
-        for chunk in chunks:
-            self._queues.setdefault(chunk.model_deployment, _Queue()).push(chunk)
+        self._clock, self._expected = clock, frozenset(expected)
+        self._queues: dict[str, _Queue] = {name: _Queue() for name in expected}
+        self.add(chunks)
         self._slots = [_Slot() for _ in range(slots)]
-        self._first = shares({name: q.tokens for name, q in self._queues.items()}, slots)
+        work = {name: queue.tokens for name, queue in self._queues.items()}
+        whole = {name: tokens + expected.get(name, 0.0) for name, tokens in work.items()}
+        self._first = shares(whole, slots, last=expected)
+        self._only_expected = frozenset(name for name, tokens in work.items() if not tokens)
         self._starts: list[float] = []
+
+    def add(self, chunks: Iterable[Chunk]) -> None:
+        """Take chunks into the order, after those that are there, but of deployments given up."""
+        for chunk in chunks:
+            queue = self._queues.setdefault(chunk.model_deployment, _Queue())
+            if not queue.is_given_up:
+                queue.push(chunk)
+
+    def end(self) -> None:
+        """Expect nothing more."""
+        self._expected = self._only_expected = frozenset()
+
+    def is_fed(self, slot: int) -> bool:
+        """Whether answers may bring work for a slot."""
+        return bool(self._expected) and slot < len(self._slots)
+
+    def is_idle(self, slot: int) -> bool:
+        """Whether a slot stands at a deployment that only answers bring work, and has none."""
+        return self.is_fed(slot) and self._is_kept(slot) and not self._slots[slot].open
+
+    def brings_more(self, slots: Collection[int]) -> bool:
+        """Whether answers may bring follow-ups yet: of chunks that wait, or that `slots` have."""
+        waits = (chunk for queue in self._queues.values() for chunk in queue.chunks)
+        taken = (
+            chunk
+            for number in slots
+            if number < len(self._slots)
+            for chunk in self._slots[number].open.values()
+            if not self._queues[chunk.model_deployment].is_given_up
+        )
+        return any(not chunk.is_follow_up for chunk in chain(waits, taken))
 
     def deployment(self, slot: int) -> str | None:
         """The deployment that a slot without work asks now; None where it is done."""
@@ -179,16 +225,32 @@ class Dispatcher:
         place = self._slots[slot]
         if place.model_deployment is None and slot < len(self._first):
             planned = self._first[slot]
-            if self._queues[planned].chunks:
+            if self._queues[planned].chunks or planned in self._only_expected:
                 return planned
         if place.model_deployment and self._queues[place.model_deployment].chunks:
+            return place.model_deployment
+        if self._is_kept(slot):
             return place.model_deployment
         left = {name: queue for name, queue in self._queues.items() if queue.chunks}
         asked = {name: self._asking(name, slot) for name in left}
         bare = {name for name, slots in asked.items() if not slots}
-        found = bare or {name for name in left if self._is_worth(name, asked[name])}
+        worth = {name for name in left if self._is_worth(name, asked[name])}
+        found = bare - self._expected or bare or worth
         return max(
             found, key=lambda name: (left[name].tokens / (asked[name] + 1), name), default=None
+        )
+
+    def _is_kept(self, slot: int) -> bool:
+        """Whether a slot stays where it began, for work that only answers bring."""
+        name = self._slots[slot].model_deployment
+        is_first = slot < len(self._first) and self._first[slot] == name
+        if not is_first or name not in self._only_expected or self._queues[name].is_given_up:
+            return False
+        return not any(
+            queue.chunks
+            and queue.busy
+            and self._is_worth(other, self._asking(other, slot), WORTH_LEAVING)
+            for other, queue in self._queues.items()
         )
 
     def _asking(self, name: str, but: int) -> int:
@@ -198,30 +260,32 @@ class Dispatcher:
             if number != but
         )
 
-    def _is_worth(self, name: str, slots: int) -> bool:
+    def _is_worth(self, name: str, slots: int, starts: float = WORTH_A_START) -> bool:
         """Whether what is left of a deployment takes its slots longer than another's start."""
         queue = self._queues[name]
         start = sum(self._starts) / len(self._starts) if self._starts else 0.0
         if not queue.done or not queue.busy:
             return True
-        return queue.tokens * queue.busy / queue.done / slots > WORTH_A_START * start
+        return queue.tokens * queue.busy / queue.done / max(1, slots) > starts * start
 
     def _most(self, name: str, queue: _Queue) -> int:
         slots = max(1, sum(place.model_deployment == name for place in self._slots))
         return max(SMALLEST, queue.requests // (2 * slots) + 1)
 
 
-def shares(work: Mapping[str, float], slots: int) -> list[str]:
+def shares(work: Mapping[str, float], slots: int, last: Collection[str] = ()) -> list[str]:
     """The deployment that each slot begins with: in proportion to their work, one slot at least.
 
-    With fewer slots than deployments, those with most work.
+    With fewer slots than deployments, those with most work; before all of those that come `last`.
 
     >>> shares({"a": 30.0, "b": 10.0, "c": 1.0}, 5)
     ['a', 'a', 'a', 'b', 'c']
     >>> shares({"a": 30.0, "b": 10.0, "c": 20.0}, 2)
     ['a', 'c']
+    >>> shares({"a": 30.0, "b": 10.0}, 1, last=["a"])
+    ['b']
     """
-    by_work = sorted(work, key=lambda name: (-work[name], name))[:slots]
+    by_work = sorted(work, key=lambda name: (name in last, -work[name], name))[:slots]
     count = dict.fromkeys(by_work, 1)
     for _ in range(slots - len(by_work) if by_work else 0):
         count[max(by_work, key=lambda name: work[name] / count[name])] += 1

@@ -1,6 +1,6 @@
 """Deployments by what keeps their engines apart: which jobs, streams and slots ask them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from medhelm_spark.domain.cluster import Slots
@@ -47,7 +47,7 @@ def groups_of(
         deployment = deployments[name]
         factory = factory_of(deployment)
         if factory.exclusive:
-            own.setdefault(f"{factory.gpus(deployment)} GPUs", []).append(deployment)
+            own.setdefault(_own_stream(deployment), []).append(deployment)
         else:
             place = factory.place(deployment) or deployment.engine
             shared.setdefault(place, []).append(deployment)
@@ -63,6 +63,33 @@ def groups_of(
             few = tuple(parts[first : first + most])
             jobs.append((Stream(name=key, deployments=few, slots=slots),))
     return jobs
+
+
+def with_judges(ctx: Context, group: Group, judges: Iterable[Deployment]) -> Group:
+    """A job with the judges that it can ask beside its deployments, on the slots that it has.
+
+    A judge's engine that fills its slot needs slots of its kind, and counts among the deployments
+    that a job may have; a judge behind a server has a stream beside any other.
+    """
+    streams = {stream.name: stream for stream in group}
+    most = max(stream.slots.count for stream in group)
+    for judge in judges:
+        factory = factory_of(judge)
+        name = _own_stream(judge) if factory.exclusive else factory.place(judge) or judge.engine
+        held = streams.get(name)
+        others = [each for each in (held.deployments if held else ()) if each.name != judge.name]
+        parts = (*others, judge)
+        if not factory.exclusive:
+            slots = capacity(ctx, parts)
+            slots = replace(slots, count=min(slots.count, most))
+            streams[name] = Stream(name=name, deployments=parts, slots=slots)
+        elif held and len(parts) <= CHANGES * held.slots.count:
+            streams[name] = replace(held, deployments=parts)
+    return tuple(streams.values())
+
+
+def _own_stream(deployment: Deployment) -> str:
+    return f"{factory_of(deployment).gpus(deployment)} GPUs"
 
 
 def _share(deployment: Deployment, slots: int) -> Deployment:

@@ -5,11 +5,12 @@ requests of a chunk stand together in a file; the driver has the list of the chu
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from operator import attrgetter
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.judged import JudgedInstance
 from medhelm_spark.domain.request import Purpose, Request
 from medhelm_spark.lake.condition import one_of
 from medhelm_spark.lake.literals import literals
@@ -57,6 +58,13 @@ SELECT @hint w.* EXCEPT (access_level), p.messages, p.text,
 FROM {{levelled}} w JOIN {{prompts}} p ON p.prompt_id = w.prompt_id
 """
 
+_JUDGED = ", ".join(f"'{each.name}', {each.name}" for each in fields(JudgedInstance))
+WITH_JUDGED = f"""
+SELECT w.*, j.judged FROM {{rows}} w LEFT JOIN (
+    SELECT request_id, collect_list(named_struct({_JUDGED})) AS judged
+    FROM {{judged}} GROUP BY request_id) j ON j.request_id = w.request_id
+"""
+
 PLACES = (
     "model_deployment",
     "tries > 0",
@@ -79,11 +87,20 @@ class OrderedRequest(Request):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedRequest(OrderedRequest):
+    """A request with the instances whose answers judges are shown; None where no judge is asked."""
+
+    judged: tuple[JudgedInstance, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OrderedChunk:
     """A chunk of the order as the driver lists it, without text.
 
     Its requests are those of row group `number` of `file`. `longest` is the largest `max_tokens`
-    among them; `was_tried` says that they failed before. The last three count requests by level.
+    among them; `was_tried` says that they failed before. Three fields count requests by level.
+    `judged` counts the instances that judges are shown with the answers. A `is_follow_up` came into
+    the order by answers.
     """
 
     file: str
@@ -96,6 +113,8 @@ class OrderedChunk:
     public: int
     gated: int
     private: int
+    judged: int = 0
+    is_follow_up: bool = False
 
     @property
     def whole(self) -> Chunk:
@@ -106,6 +125,7 @@ class OrderedChunk:
             rows=range(self.requests),
             model_deployment=self.model_deployment,
             tokens=float(self.tokens),
+            is_follow_up=self.is_follow_up,
         )
 
     def count(self, level: AccessLevel) -> int:
@@ -119,12 +139,14 @@ def ordered_requests(
     recipients: InferenceTargets,
     deployments: Sequence[Deployment],
     at_most: int,
+    judged: Frame | None = None,
 ) -> Frame:
     """The pending requests with their prompts, in partitions whose rows are in order.
 
     Those that may become longest come first, so that short ones fill the engine to the end; among
     equals, prefixes stand together. What failed before comes last: requests that always fail must
-    not keep a run from the others.
+    not keep a run from the others. With `judged`, rows of JudgedInstance, they are rows of
+    JudgedRequest.
     """
     units = sorted(run_spec_ids)
     data = ctx.lake.rows(DATA_OF.replace("@units", literals(units)), DataOf)
@@ -142,6 +164,8 @@ def ordered_requests(
     hint = "/*+ BROADCAST(w) */ " if at_most <= BROADCAST_ROWS else ""
     with_text = WITH_TEXT.replace("@hint ", hint)
     rows = ctx.lake.query(with_text, levelled=levelled, prompts=prompts_of(ctx, planned, few))
+    if judged is not None:
+        rows = ctx.lake.query(WITH_JUDGED, rows=rows, judged=judged)
     # Judges' requests about one answer go to one partition; another's text is shuffled once, by
     # the key that it was joined by.
     key = "together" if recipients.purpose is Purpose.JUDGE else "prompt_id"
@@ -172,7 +196,9 @@ def chunks_of(requests: Iterable[OrderedRequest], most: int) -> Iterator[list[Or
         yield chunk
 
 
-def listed(chunk: Sequence[OrderedRequest], file: str, number: int) -> OrderedChunk:
+def listed(
+    chunk: Sequence[OrderedRequest], file: str, number: int, *, is_follow_up: bool = False
+) -> OrderedChunk:
     """A chunk as the driver lists it."""
     levels = [request.access_level for request in chunk]
     return OrderedChunk(
@@ -186,6 +212,8 @@ def listed(chunk: Sequence[OrderedRequest], file: str, number: int) -> OrderedCh
         public=levels.count(AccessLevel.PUBLIC),
         gated=levels.count(AccessLevel.GATED),
         private=levels.count(AccessLevel.PRIVATE),
+        judged=sum(len(one.judged or ()) for one in chunk if isinstance(one, JudgedRequest)),
+        is_follow_up=is_follow_up,
     )
 
 

@@ -6,22 +6,30 @@ commit, however often it is made (tests/unit/stages/test_commits.py).
 """
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from medhelm_spark.domain.judged import JudgedInstance
 from medhelm_spark.domain.request import Request, RequestResult
 from medhelm_spark.lake.columnar import arrow_schema, decode_batch, encode_batch
 from medhelm_spark.stages.infer.dispatcher import Chunk
-from medhelm_spark.stages.infer.order import OrderedChunk, OrderedRequest, chunks_of, listed
+from medhelm_spark.stages.infer.order import (
+    JudgedRequest,
+    OrderedChunk,
+    OrderedRequest,
+    chunks_of,
+    listed,
+)
 
-ORDER, ANSWERS, COMMIT = "order", "answers", "commit-"
+ORDER, JUDGED, ANSWERS, COMMIT = "order", "judged", "answers", "commit-"
 REQUEST_ID = "request_id"
 _READING = threading.Lock()
 """An open file is read by one thread at a time."""
@@ -40,31 +48,47 @@ class OrderFolder:
 
     def make(self) -> None:
         """Make the folder and those in it."""
-        for name in (ORDER, ANSWERS):
+        for name in (ORDER, JUDGED, ANSWERS):
             Path(self.root, name).mkdir(parents=True, exist_ok=True)
 
     def write_requests(
-        self, requests: Iterable[OrderedRequest], most: int
+        self, requests: Iterable[OrderedRequest], most: int, *, is_follow_up: bool = False
     ) -> Iterator[OrderedChunk]:
-        """Write requests in order as one file, a row group a chunk; list the chunks."""
+        """Write requests in order as one file, a row group a chunk; list the chunks.
+
+        What judges are shown beside their answers is a file of the same name and row groups.
+        """
         name = f"{uuid4().hex}.parquet"
-        schema = arrow_schema(Request)
-        path = Path(self.root, ORDER, name)
         chunks: list[OrderedChunk] = []
-        writer = None
-        for number, chunk in enumerate(chunks_of(requests, most)):
-            writer = writer or pq.ParquetWriter(path, schema)
-            batch = encode_batch(Request, chunk)
-            writer.write_table(pa.Table.from_batches([batch]))
-            chunks.append(listed(chunk, name, number))
-        if writer:
-            writer.close()
+        with ExitStack() as files:
+            for number, chunk in enumerate(chunks_of(requests, most)):
+                if not chunks:
+                    write = self._file_of(files, ORDER, name, Request)
+                    if isinstance(chunk[0], JudgedRequest):
+                        write_judged = self._file_of(files, JUDGED, name, JudgedInstance)
+                write(chunk)
+                if isinstance(chunk[0], JudgedRequest):
+                    write_judged(_judged(chunk))
+                chunks.append(listed(chunk, name, number, is_follow_up=is_follow_up))
         yield from chunks
+
+    def _file_of(
+        self, files: ExitStack, folder: str, name: str, row: type
+    ) -> Callable[[Sequence[Any]], None]:
+        """A new file; what it returns writes rows as a row group."""
+        writer = files.enter_context(
+            pq.ParquetWriter(Path(self.root, folder, name), arrow_schema(row))
+        )
+        return lambda rows: writer.write_table(pa.Table.from_batches([encode_batch(row, rows)]))
 
     def requests(self, chunk: Chunk) -> list[Request]:
         """The requests of a chunk."""
         rows = self._row_group(chunk)
         return list(decode_batch(Request, rows.take(pa.array(chunk.rows, pa.int64()))))
+
+    def judged(self, chunk: Chunk) -> list[JudgedInstance]:
+        """What judges are shown beside the answers to the whole row group of a chunk."""
+        return list(decode_batch(JudgedInstance, self._row_group(chunk, folder=JUDGED)))
 
     def request_ids(self, chunk: Chunk) -> list[str]:
         """The ids of the whole row group of a chunk."""
@@ -78,8 +102,9 @@ class OrderFolder:
 
     def remove_requests(self) -> None:
         """Remove the files of requests."""
-        for path in Path(self.root, ORDER).glob("*"):
-            path.unlink(missing_ok=True)
+        for name in (ORDER, JUDGED):
+            for path in Path(self.root, name).glob("*"):
+                path.unlink(missing_ok=True)
 
     def write_answers(self, name: str, results: Sequence[RequestResult]) -> None:
         """Write results as a file of their own."""
@@ -126,13 +151,20 @@ class OrderFolder:
         """How many files of answers no commit has taken."""
         return len(self._answer_files())
 
-    def _row_group(self, chunk: Chunk, columns: list[str] | None = None) -> pa.Table:
+    def _row_group(
+        self, chunk: Chunk, columns: list[str] | None = None, folder: str = ORDER
+    ) -> pa.Table:
         with _READING:
-            file = _file(str(Path(self.root, ORDER, chunk.file)))
+            file = _file(str(Path(self.root, folder, chunk.file)))
             return file.read_row_group(chunk.number, columns=columns)
 
     def _answer_files(self) -> list[Path]:
         return sorted(Path(self.root, ANSWERS).glob("[!.]*.parquet"))
+
+
+def _judged(requests: Iterable[OrderedRequest]) -> list[JudgedInstance]:
+    judged = [one.judged or () for one in requests if isinstance(one, JudgedRequest)]
+    return [each for group in judged for each in group]
 
 
 @lru_cache(maxsize=8)

@@ -26,7 +26,7 @@ _BIT = f"CASE failure {_CASES} ELSE 0 END"
 # What has been tried per request. No text is read.
 TRIED = f"""
 SELECT request_id, count(*) AS tries, bool_or(failure IS NULL) AS answered,
-       bit_or({_BIT}) AS failures
+       bit_or({_BIT}) AS failures, bool_or(write_id = '@asked_in') AS is_asked
 FROM {{request_results}} GROUP BY request_id
 """
 
@@ -41,7 +41,7 @@ SELECT r.request_id, r.prompt_id, r.model_deployment, r.decoding,
 FROM {{planned}} r JOIN {{to_infer}} d ON d.name = r.model_deployment
 LEFT JOIN ({TRIED}) t ON t.request_id = r.request_id
 WHERE t.request_id IS NULL
-   OR (NOT t.answered AND ({{retry}} OR t.failures & d.not_retried = 0))
+   OR (NOT t.answered AND NOT t.is_asked AND ({{retry}} OR t.failures & d.not_retried = 0))
 GROUP BY ALL
 """
 
@@ -67,7 +67,8 @@ GROUP BY r.model_deployment, coalesce(t.answered, false), coalesce(t.failures, 0
 class InferenceTargets:
     """Whom to ask, under which policy, and whether settled failures are reopened.
 
-    `stage` planned the requests, `label` names the work to whoever watches.
+    `stage` planned the requests, `label` names the work to whoever watches. What was asked in the
+    order `asked_in` is not asked again; `down` are those that stopped answering there.
     """
 
     deployments: Mapping[str, Deployment]
@@ -76,6 +77,8 @@ class InferenceTargets:
     stage: Stage = PLAN
     label: str = INFER.name
     retry_failed: bool = False
+    asked_in: str = ""
+    down: frozenset[str] = frozenset()
 
     @property
     def to_infer(self) -> list[Deployment]:
@@ -164,7 +167,9 @@ def pending_of(
     few = few_asked(ctx, run_spec_ids, recipients.stage, recipients.purpose)
     tried = ctx.tried([row.name for row in rows], planned, few.request_ids if few else None)
     return ctx.lake.query(
-        PENDING.replace("{retry}", "true" if recipients.retry_failed else "false"),
+        PENDING.replace("{retry}", "true" if recipients.retry_failed else "false").replace(
+            "@asked_in", recipients.asked_in
+        ),
         planned=planned,
         request_results=tried,
         to_infer=ctx.lake.frame(rows, InferenceDeployment),

@@ -1,6 +1,6 @@
 """An order whose chunks slots pull: one job per group of deployments, a task per slot."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -16,8 +16,14 @@ from medhelm_spark.stages.infer.commits import Commits
 from medhelm_spark.stages.infer.denied import record_denied
 from medhelm_spark.stages.infer.dispatch_log import record_begun
 from medhelm_spark.stages.infer.dispatcher import Dispatcher
-from medhelm_spark.stages.infer.groups import Group
-from medhelm_spark.stages.infer.order import OrderedChunk, OrderedRequest, in_order
+from medhelm_spark.stages.infer.follow_ups import FollowUps, Joining
+from medhelm_spark.stages.infer.groups import Group, with_judges
+from medhelm_spark.stages.infer.order import (
+    JudgedRequest,
+    OrderedChunk,
+    OrderedRequest,
+    in_order,
+)
 from medhelm_spark.stages.infer.order_folder import OrderFolder
 from medhelm_spark.stages.infer.pending import InferenceTargets
 from medhelm_spark.stages.infer.pulling import PullChunks, Slot, SlotDone
@@ -38,8 +44,10 @@ class WriteChunks:
 class PulledOrder:
     """An order in a folder that driver and slots see alike."""
 
-    def __init__(self, ctx: Context, recipients: InferenceTargets) -> None:
-        self._ctx, self._recipients = ctx, recipients
+    def __init__(
+        self, ctx: Context, recipients: InferenceTargets, follow_ups: FollowUps | None = None
+    ) -> None:
+        self._ctx, self._recipients, self._follow_ups = ctx, recipients, follow_ups
         self._write_id = new_write_id()
         self._name = staged_name(ctx.suite, ctx.holder, self._write_id)
         self._folder = OrderFolder(ctx.lake.staging.place(self._name))
@@ -54,21 +62,31 @@ class PulledOrder:
         """Write the order; its chunks, as they are taken."""
         self._folder.make()
         write = WriteChunks(self._folder, self._ctx.chunk_requests)
-        return in_order(rows_of(map_rows(rows, write, OrderedRequest, OrderedChunk), OrderedChunk))
+        kind = JudgedRequest if self._follow_ups else OrderedRequest
+        return in_order(rows_of(map_rows(rows, write, kind, OrderedChunk), OrderedChunk))
 
     def ask(self, chunks: Sequence[OrderedChunk], group: Group, watch: Watch) -> set[str]:
         """Ask the chunks of a group; returns the deployments that stopped answering."""
-        ctx, started_at = self._ctx, now()
+        ctx, started_at, follow = self._ctx, now(), self._follow_ups
+        judges = {} if follow is None else follow.deployments
+        group = with_judges(ctx, group, judges.values())
         deployments = {name: each for stream in group for name, each in stream.shared.items()}
         mine = [chunk for chunk in chunks if chunk.model_deployment in deployments]
-        whole = {name: self._recipients.deployments[name] for name in deployments}
-        record_begun(ctx, self._write_id, mine, whole, is_ended=False)
-        down = self._job(mine, group, deployments, watch)
+        every = {**judges, **self._recipients.deployments}
+        whole = {name: every[name] for name in deployments}
+
+        def record(joined: Sequence[OrderedChunk], *, is_ended: bool = False) -> None:
+            mine.extend(joined)
+            record_begun(ctx, self._write_id, mine, whole, is_ended=is_ended)
+
+        record(())
+        down = self._job(tuple(mine), group, deployments, watch, record)
         if down:
-            record_begun(ctx, self._write_id, mine, whole, is_ended=True)
+            record((), is_ended=True)
         slots = {name: stream.slots.count for stream in group for name in stream.shared}
         outcomes = record_asked(ctx, self._write_id, started_at, slots)
-        record_denied(ctx, self._write_id, outcomes, deployments, self._recipients.policy)
+        policy, purpose = self._recipients.policy, self._recipients.purpose
+        record_denied(ctx, self._write_id, outcomes, deployments, policy, (purpose,))
         return down
 
     def _job(
@@ -77,12 +95,16 @@ class PulledOrder:
         group: Group,
         deployments: Mapping[str, Deployment],
         watch: Watch,
+        before: Callable[[Sequence[OrderedChunk]], None],
     ) -> set[str]:
-        lake, policy = self._ctx.lake, self._recipients.policy
+        lake, policy, follow = self._ctx.lake, self._recipients.policy, self._follow_ups
+        judges = {} if follow is None else follow.deployments
+        expected = {} if follow is None else follow.expected(chunks)
         streams = {
             stream.name: Dispatcher(
                 [chunk.whole for chunk in chunks if chunk.model_deployment in stream.shared],
                 stream.slots.count,
+                expected={name: expected[name] for name in stream.shared if name in judges},
             )
             for stream in group
         }
@@ -95,16 +117,21 @@ class PulledOrder:
             folder=self._folder,
             streams=tuple(streams),
             most=self._ctx.chunk_requests,
+            follow=follow.requests if follow else None,
             watch=watch,
         )
+        fed = {name: streams[each.name] for each in group for name in each.shared if name in judges}
+        joining = Joining(self._ctx, self._folder, server, fed, before)
         slots = max((stream.slots for stream in group), key=attrgetter("count"))
         try:
-            with self._commits.under_way():
+            with self._commits.under_way(), joining.under_way():
                 rows_of(
                     map_rows(lake.numbers(slots.count), pull, Slot, SlotDone, slots.needs), SlotDone
                 )
         finally:
             server.close()
+            if follow:
+                follow.note(self._write_id, joining.joined, server.down)
         return server.down
 
     def end(self) -> None:

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from functools import partial
+from operator import attrgetter
 
+from medhelm_spark.domain.judged import JudgedInstance
 from medhelm_spark.domain.request import Request, RequestResult
 from medhelm_spark.engines import Gate
 from medhelm_spark.engines.worker import task_context
@@ -20,6 +22,8 @@ from medhelm_spark.lake.progress import Watch, unwatched
 from medhelm_spark.stages.infer.asking import AskEngines
 from medhelm_spark.stages.infer.channel import Address, ChunkClient
 from medhelm_spark.stages.infer.dispatcher import Chunk
+from medhelm_spark.stages.infer.follow_ups import FollowAnswer
+from medhelm_spark.stages.infer.order import OrderedRequest
 from medhelm_spark.stages.infer.order_folder import OrderFolder
 
 WRITE_SECONDS = 2.0
@@ -50,8 +54,8 @@ class PullChunks:
     """The function of the job: slots in, and out when they are done.
 
     `streams` are deployments by what keeps them apart: those of one stream are asked one after the
-    other, and a slot works on all streams at once. `most` is how many answers a file has.
-    `watch` counts the results for whoever watches.
+    other, and a slot works on all streams at once. `most` is how many answers a file has. `follow`
+    are the requests that an answer brings. `watch` counts the results for whoever watches.
     """
 
     asking: AskEngines
@@ -59,6 +63,7 @@ class PullChunks:
     folder: OrderFolder
     streams: Sequence[str]
     most: int
+    follow: FollowAnswer | None = None
     watch: Watch = unwatched
 
     def __call__(self, slots: Iterable[Slot]) -> Iterator[SlotDone]:
@@ -94,13 +99,14 @@ class PullChunks:
 
     def _ask(self, name: str, client: ChunkClient, answers: "AnswerWriter", gate: Gate) -> int:
         """Ask a deployment until its queue is empty or it does not answer."""
-        taken = Taken(self.folder, client, name)
+        taken = Taken(self.folder, client, name, is_judged=self.follow is not None)
         count, has_failed = 0, False
         for result in self.watch(_as_they_are)(self.asking.results(name, taken, gate)):
             count += 1
             failure = result.failure
             has_failed = has_failed or bool(failure and failure.is_infrastructure)
-            answers.add(result, taken.answered(result.request_id))
+            completed, judged = taken.answered(result.request_id)
+            answers.add(result, completed, self._followed(result, judged))
         answers.write()
         if taken.open and not has_failed:
             engine = self.asking.deployments[name].engine
@@ -110,6 +116,16 @@ class PullChunks:
         if taken.open:
             client.down(name)
         return count
+
+    def _followed(
+        self, result: RequestResult, judged: Sequence[JudgedInstance]
+    ) -> Iterable[OrderedRequest]:
+        if self.follow is None or not judged or not result.is_answer:
+            return ()
+        try:
+            return list(self.follow(result, judged))
+        except Exception:  # annotate plans these requests too, and raises it as its own
+            return ()
 
 
 def in_threads(parts: Sequence[Callable[[], int]]) -> list[int]:
@@ -139,34 +155,44 @@ class Taken:
     folder: OrderFolder
     client: ChunkClient
     name: str
+    is_judged: bool = False
     open: dict[str, Chunk] = field(default_factory=dict)
+    _judged: dict[str, list[JudgedInstance]] = field(default_factory=dict)
     _left: dict[tuple[str, int, int], int] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Request]:
         while (chunk := self.client.chunk(self.name)) is not None:
             requests = self.folder.requests(chunk)
             self._left[chunk.key] = len(requests)
-            self.open.update(dict.fromkeys((each.request_id for each in requests), chunk))
+            taken = dict.fromkeys((each.request_id for each in requests), chunk)
+            self.open.update(taken)
+            if self.is_judged and not chunk.is_follow_up:
+                for judged in (
+                    each for each in self.folder.judged(chunk) if each.request_id in taken
+                ):
+                    self._judged.setdefault(judged.request_id, []).append(judged)
             yield from requests
 
-    def answered(self, request_id: str) -> Chunk | None:
-        """Note a result; the chunk that it completes, if it does."""
-        chunk = self.open.pop(request_id, None)
+    def answered(self, request_id: str) -> tuple[Chunk | None, Sequence[JudgedInstance]]:
+        """Note a result; the chunk that it completes, if it does, and what judges are shown."""
+        chunk, judged = self.open.pop(request_id, None), self._judged.pop(request_id, ())
         if chunk is None:
-            return None
+            return None, judged
         self._left[chunk.key] -= 1
-        return None if self._left[chunk.key] else chunk
+        return (None if self._left[chunk.key] else chunk), judged
 
 
 class AnswerWriter:
     """The answers of a slot on their way into files, and the chunks that they complete.
 
-    A chunk is done for the driver once the files that hold its answers are there.
+    A chunk is done for the driver once the files that hold its answers are there, and what they
+    bring is listed.
     """
 
     def __init__(self, folder: OrderFolder, prefix: str, most: int, client: ChunkClient) -> None:
         self._folder, self._prefix, self._most, self._client = folder, prefix, most, client
         self._rows: list[RequestResult] = []
+        self._followed: list[OrderedRequest] = []
         self._done: list[Chunk] = []
         self._since, self._files = 0.0, 0
         self._lock = threading.Lock()
@@ -184,12 +210,18 @@ class AnswerWriter:
         self._writer.join()
         self.write()
 
-    def add(self, result: RequestResult, completed: Chunk | None) -> None:
-        """Take a result, and the chunk that is complete with it."""
+    def add(
+        self,
+        result: RequestResult,
+        completed: Chunk | None,
+        followed: Iterable[OrderedRequest] = (),
+    ) -> None:
+        """Take a result, the chunk that is complete with it, and the requests that it brings."""
         with self._lock:
             if not self._rows:
                 self._since = time.monotonic()
             self._rows.append(result)
+            self._followed += followed
             if completed is not None:
                 self._done.append(completed)
             if len(self._rows) >= self._most:
@@ -205,6 +237,11 @@ class AnswerWriter:
             self._folder.write_answers(f"{self._prefix}-{self._files:08d}", self._rows)
             self._files += 1
             self._rows = []
+        if self._followed:
+            ordered = sorted(self._followed, key=attrgetter("model_deployment", "together"))
+            chunks = self._folder.write_requests(ordered, self._most, is_follow_up=True)
+            self._client.follow(list(chunks))
+            self._followed = []
         done, self._done = self._done, []
         for chunk in done:
             self._client.done(chunk)

@@ -19,6 +19,7 @@ from medhelm_spark.lake.lease import LeaseHandle, lease
 from medhelm_spark.lake.progress import Watch
 from medhelm_spark.lake.rows import Frame
 from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.infer.follow_ups import FollowUps
 from medhelm_spark.stages.infer.groups import Group, groups_of
 from medhelm_spark.stages.infer.order import OrderedChunk, ordered_requests
 from medhelm_spark.stages.infer.outage import is_rejected, left_over, outage
@@ -48,8 +49,15 @@ class SendOrder(Protocol):
         """Remove what is stored."""
 
 
-def infer(ctx: Context, run_spec_ids: Sequence[str], recipients: InferenceTargets) -> int:
+def infer(
+    ctx: Context,
+    run_spec_ids: Sequence[str],
+    recipients: InferenceTargets,
+    follow_ups: FollowUps | None = None,
+) -> int:
     """Ask every unsettled request of these RunSpecs; returns how many requests were planned to be.
+
+    What `follow_ups` answers bring joins the order where slots pull it, and is counted too.
 
     Raises:
         OutageError: a deployment gave no answers; the others were asked to the end.
@@ -62,10 +70,12 @@ def infer(ctx: Context, run_spec_ids: Sequence[str], recipients: InferenceTarget
     total = 0
     if asked:
         ctx.lake.ensure("request_results")
-        with lease(ctx.lake, ctx.suite, sorted(asked), ctx.holder, say=ctx.say) as held:
+        judges = follow_ups.deployments if follow_ups else ()
+        names = sorted({*asked, *judges})
+        with lease(ctx.lake, ctx.suite, names, ctx.holder, say=ctx.say) as held:
             if commit_interrupted(ctx, held.others(), recipients.deployments, recipients.policy):
                 asked = _open(tallies_of(ctx, run_spec_ids, recipients), recipients)
-            total, down = _send(ctx, run_spec_ids, recipients, asked, held)
+            total, down = _send(ctx, run_spec_ids, recipients, asked, held, follow_ups)
         standing = tallies_of(ctx, run_spec_ids, recipients)
     _tell(ctx, recipients, total, down, standing)
     return total
@@ -87,21 +97,26 @@ def _send(
     recipients: InferenceTargets,
     asked: Mapping[str, int],
     held: LeaseHandle,
+    follow_ups: FollowUps | None,
 ) -> tuple[int, set[str]]:
     """Make the order and ask it; how many requests it has, and the deployments in an outage."""
     deployments = [recipients.deployments[name] for name in sorted(asked)]
     if not deployments:
         return 0, set()
-    by_files = isinstance(ctx.lake.driver_files, LocalFiles)
-    order: SendOrder = (PulledOrder if by_files else DealtOrder)(ctx, recipients)
+    order: SendOrder
+    if isinstance(ctx.lake.driver_files, LocalFiles):
+        order = PulledOrder(ctx, recipients, follow_ups)
+    else:
+        order, follow_ups = DealtOrder(ctx, recipients), None
     at_most, down = sum(asked.values()), set[str]()
     try:
-        rows = ordered_requests(ctx, run_spec_ids, recipients, deployments, at_most)
+        judged = follow_ups.judged(ctx) if follow_ups else None
+        rows = ordered_requests(ctx, run_spec_ids, recipients, deployments, at_most, judged)
         chunks = order.make(rows)
         total = sum(chunk.requests for chunk in chunks)
         pending = {chunk.model_deployment for chunk in chunks}
         with (
-            _kept_on_interrupt(recipients.label, total, order),
+            _kept_on_interrupt(recipients.label, total, order, follow_ups),
             ctx.metered(recipients.label, total) as watch,
         ):
             for group in groups_of(ctx, recipients.deployments, pending):
@@ -115,7 +130,11 @@ def _send(
             held.check()  # without Spark a lost lease ends no job: slots just got nothing more
     finally:
         order.end()
-    return total, down
+    if follow_ups and follow_ups.asked:
+        judges = follow_ups.asked.total()
+        ctx.say(f"judges: requests {judges:,}, asked of {', '.join(sorted(follow_ups.asked))}")
+        total += judges
+    return total, down & recipients.deployments.keys()
 
 
 def _tell(
@@ -126,12 +145,13 @@ def _tell(
     tallies: Mapping[str, RequestCounts],
 ) -> None:
     """Say what stays without an answer; raises where a deployment gives none."""
+    down = down | recipients.down
     down |= {name for name, tally in tallies.items() if tally.is_silent or is_rejected(tally)}
     if down:
         names = {name: _place(recipients.deployments[name]) for name in down}
         raise OutageError(f"{recipients.label}: {outage(names, tallies)}.")
     rest = left_over(tallies.values())
-    if not total:
+    if not total and not recipients.asked_in:
         said = "nothing to ask, 0 model calls"
         ctx.say(f"{recipients.label}: {said}; {rest}" if rest else f"{recipients.label}: {said}")
     elif rest:
@@ -144,13 +164,16 @@ def _place(deployment: Deployment) -> str:
 
 
 @contextmanager
-def _kept_on_interrupt(label: str, total: int, order: SendOrder) -> Iterator[None]:
-    """Turn an interrupt into one that says what of `total` requests is kept."""
+def _kept_on_interrupt(
+    label: str, total: int, order: SendOrder, follow_ups: FollowUps | None
+) -> Iterator[None]:
+    """Turn an interrupt into one that says what of `total` requests and follow-ups is kept."""
     try:
         yield
     except BaseException as error:
         if not is_interrupt(error):
             raise
+        total += follow_ups.asked.total() if follow_ups else 0
         rest = "; the same command asks the others" if order.kept < total else ""
         kept = f"{order.kept:,} of {counted(total, 'request')} are kept{rest}"
         raise Interrupted(f"{label}: {kept}") from None

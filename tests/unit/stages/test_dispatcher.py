@@ -1,6 +1,7 @@
 """Slots pull: which deployment each asks, which chunk it takes, what one that ended gives back."""
 
 from collections import Counter
+from dataclasses import replace
 
 from medhelm_spark.stages.infer.dispatcher import Chunk, Dispatcher, shares
 
@@ -129,3 +130,60 @@ def test_a_slot_beyond_those_of_a_dispatcher_has_nothing_to_do() -> None:
     assert dispatcher.deployment(1) is None
     assert dispatcher.chunk(1) is None
     assert dispatcher.lost(1) == []
+
+
+def test_what_answers_bring_has_slots_from_the_beginning_which_stay_for_it() -> None:
+    clock = Clock()
+    dispatcher = Dispatcher(chunks("model", 2), 2, clock, expected={"judge": 640.0})
+    assert [dispatcher.deployment(slot) for slot in (0, 1)] == ["model", "judge"]
+    clock.now = 60.0
+    assert dispatcher.chunk(1) is None
+    assert dispatcher.is_idle(1), "its engine has started before its work is there"
+    taken = dispatcher.chunk(0)
+    assert taken
+    assert dispatcher.brings_more([0])
+    dispatcher.done(0, taken.key)
+    follow_up = replace(chunks("judge", 1)[0], is_follow_up=True)
+    dispatcher.add([follow_up])
+    joined = dispatcher.chunk(1)
+    assert joined
+    assert (joined.model_deployment, joined.is_follow_up) == ("judge", True)
+    assert not dispatcher.is_idle(1), "answers of its own are to come"
+    dispatcher.end()
+    assert not dispatcher.is_fed(1)
+
+
+def test_a_model_that_is_a_judge_too_is_asked_last_where_slots_are_few() -> None:
+    models = [*chunks("a", 3), *chunks("b", 1)]
+    dispatcher = Dispatcher(models, 1, expected={"a": 640.0})
+    taken = drained(dispatcher, 1)
+    names = [each.model_deployment for each in taken]
+    assert names == sorted(names, reverse=True)
+    assert not dispatcher.brings_more([0])
+    dispatcher.add([replace(chunks("a", 1)[0], is_follow_up=True)])
+    assert not dispatcher.brings_more([0]), "answers of judges bring nothing"
+    assert dispatcher.deployment(0) == "a", "its engine is there"
+
+
+def test_a_slot_leaves_a_judge_for_work_of_several_starts() -> None:
+    clock = Clock()
+    dispatcher = Dispatcher(chunks("model", 40), 2, clock, expected={"judge": 25_600.0})
+    assert [dispatcher.deployment(slot) for slot in (0, 1)] == ["model", "judge"]
+    clock.now = 10.0  # both engines took ten seconds to start
+    assert dispatcher.chunk(1) is None
+    for _ in range(2):
+        chunk = dispatcher.chunk(0)
+        assert chunk
+        clock.now += 5.0
+        dispatcher.done(0, chunk.key)
+    assert not dispatcher.is_idle(1)
+    assert dispatcher.deployment(1) == "model", "190 s are left, and a start takes 10"
+
+
+def test_a_deployment_that_is_out_takes_no_more() -> None:
+    dispatcher = Dispatcher(chunks("model", 1), 1, expected={"judge": 1.0})
+    dispatcher.give_up("judge")
+    dispatcher.add(chunks("judge", 1))
+    assert dispatcher.requests["judge"] == 0
+    dispatcher.give_up("model")
+    assert not dispatcher.brings_more([0])

@@ -1,0 +1,183 @@
+"""Judges' requests that join the order of the models while it is asked.
+
+A slot that has an answer renders what judges are to be asked about it and writes that as chunks
+beside the order; the driver reads their ids alone. No Spark job could plan them: slots hold the
+cores until the order is done. What does not join (a slot that died in between, an answer of before)
+is planned and asked by annotate, which finds what is answered by the requests' ids.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.domain.judged import JudgedInstance
+from medhelm_spark.domain.request import RequestResult
+from medhelm_spark.lake.literals import literals
+from medhelm_spark.lake.rows import Frame
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.infer.channel import ChunkServer
+from medhelm_spark.stages.infer.commits import AnsweredRequest
+from medhelm_spark.stages.infer.dispatcher import Dispatcher
+from medhelm_spark.stages.infer.order import OrderedChunk, OrderedRequest
+from medhelm_spark.stages.infer.order_folder import OrderFolder
+
+READY = 512
+"""Requests of a judge that have to be there before it begins, unless the models have ended."""
+
+NAMED = 5_000
+"""Requests that one query looks up by their ids."""
+
+SETTLED = "SELECT DISTINCT request_id FROM {request_results} WHERE request_id IN (@ids)"
+
+
+class FollowAnswer(Protocol):
+    """What judges are asked about an answer; tasks of Spark take it along."""
+
+    def __call__(
+        self, result: RequestResult, judged: Sequence[JudgedInstance]
+    ) -> Iterable[OrderedRequest]:
+        """The requests that an answer to these instances brings."""
+
+
+@dataclass(kw_only=True)
+class FollowUps:
+    """Whom answers bring requests to, and what these requests have come to.
+
+    `judged` are the rows of JudgedInstance of what is about to be asked. A request to a deployment
+    has as many tokens as what it is about, and these `tokens` beside. `write_id` is the order that
+    they joined, `asked` counts them by deployment, and `down` stopped answering.
+    """
+
+    deployments: Mapping[str, Deployment]
+    judged: Callable[[Context], Frame]
+    requests: FollowAnswer
+    tokens: Mapping[str, int]
+    write_id: str = ""
+    asked: Counter[str] = field(default_factory=Counter)
+    down: set[str] = field(default_factory=set)
+
+    def expected(self, chunks: Iterable[OrderedChunk]) -> dict[str, float]:
+        """The tokens that the answers to chunks are expected to bring, by deployment."""
+        counts = [(chunk.judged, chunk.tokens / chunk.requests) for chunk in chunks]
+        return {
+            name: sum(count * (tokens + beside) for count, tokens in counts)
+            for name, beside in self.tokens.items()
+        }
+
+    def note(self, write_id: str, joined: Mapping[str, int], down: Collection[str]) -> None:
+        """Note what joined an order, and who of all its deployments stopped answering."""
+        self.write_id = write_id
+        self.asked.update(joined)
+        self.down |= self.deployments.keys() & down
+
+
+class Joining:
+    """Follow-ups on their way into an order: listed by slots, joined by a thread of the driver.
+
+    Args:
+        ctx: the lake.
+        folder: where slots write them.
+        server: hands chunks to slots.
+        dispatchers: by deployment that the job can ask, who hands out its chunks.
+        before: is given the list of what joins, before it can be asked.
+    """
+
+    def __init__(
+        self,
+        ctx: Context,
+        folder: OrderFolder,
+        server: ChunkServer,
+        dispatchers: Mapping[str, Dispatcher],
+        before: Callable[[Sequence[OrderedChunk]], None],
+    ) -> None:
+        self._ctx, self._folder, self._server = ctx, folder, server
+        self._dispatchers, self._before = dispatchers, before
+        self._listed: list[OrderedChunk] = []
+        self._seen: set[str] = set()
+        self._ended = threading.Event()
+        self._is_open = True
+        self.joined: Counter[str] = Counter()
+        """Requests that joined, by deployment."""
+
+    def list(self, chunks: Iterable[OrderedChunk]) -> None:
+        """See channel.Listed."""
+        self._listed += [each for each in chunks if each.model_deployment in self._dispatchers]
+
+    @contextmanager
+    def under_way(self) -> Iterator[None]:
+        """Join what is ready while the body runs."""
+        self._server.follow_ups = self
+        thread = threading.Thread(target=self._repeat, name="medhelm-spark-judges", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._ended.set()
+            thread.join()
+
+    def _repeat(self) -> None:
+        try:
+            while self._is_open and not self._ended.wait(0.2):
+                self._step()
+        except Exception as error:  # the lake's own; annotate asks what has not joined
+            self._ctx.say(f"judges begin when models have ended ({type(error).__name__})")
+        finally:
+            self._close()
+
+    def _step(self) -> None:
+        with self._server.changed:
+            is_last = not self._server.brings_more()
+            ready = ready_of(self._listed, 1 if is_last else READY)
+            taken = [chunk for chunk in self._listed if chunk.model_deployment in ready]
+            self._listed = [chunk for chunk in self._listed if chunk not in taken]
+        if taken:
+            self._take(taken)
+        elif is_last:
+            self._close()
+
+    def _take(self, listed: Sequence[OrderedChunk]) -> None:
+        """Join what no result and no other answer has brought: two answers may be the same text."""
+        ids = [self._folder.request_ids(chunk.whole) for chunk in listed]
+        self._seen |= self._settled({name for group in ids for name in group} - self._seen)
+        chunks = []
+        for chunk, group in zip(listed, ids, strict=True):
+            known = set()
+            for row, name in enumerate(group):
+                if name in self._seen:
+                    known.add(row)
+                self._seen.add(name)
+            if rest := chunk.whole.without(known):
+                chunks.append(rest)
+        self._before(listed)
+        with self._server.changed:
+            for left in chunks:
+                self.joined[left.model_deployment] += len(left.rows)
+                self._dispatchers[left.model_deployment].add([left])
+            self._server.changed.notify_all()
+
+    def _settled(self, ids: Collection[str]) -> set[str]:
+        """Those that have a result; what failed before is asked last, by annotate."""
+        names, found = sorted(ids), set[str]()
+        for first in range(0, len(names), NAMED):
+            sql = SETTLED.replace("@ids", literals(names[first : first + NAMED]))
+            found |= {row.request_id for row in self._ctx.lake.rows(sql, AnsweredRequest)}
+        return found
+
+    def _close(self) -> None:
+        with self._server.changed:
+            self._is_open = False
+            for dispatcher in self._dispatchers.values():
+                dispatcher.end()
+            self._server.changed.notify_all()
+
+
+def ready_of(listed: Iterable[OrderedChunk], least: int) -> set[str]:
+    """The deployments that so many requests are listed of."""
+    counts: Counter[str] = Counter()
+    for chunk in listed:
+        counts[chunk.model_deployment] += chunk.requests
+    return {name for name, count in counts.items() if count >= least}
