@@ -1,14 +1,18 @@
 """verify: whether every value that a release pinned still is what was published."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from medhelm_spark.domain.pluralize import counted, first_of
+from medhelm_spark.domain.purge import Purge
 from medhelm_spark.domain.release import ReleaseManifest
 from medhelm_spark.errors import IntegrityError
+from medhelm_spark.lake.literals import literal
 from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.releases.pinned import (
     Change,
     ReleaseRows,
+    Rows,
     copy_of,
     members_of,
     pinned_stats,
@@ -47,9 +51,32 @@ def verify(ctx: Context, release: str) -> str:
     if gone:
         ctx.say(f"verify: kept by the release alone: {first_of(list(map(str, gone)), 8)}")
     held = rows.members[0].manifest_hash
+    for row in purges_in(ctx.lake, rows):
+        ctx.say(
+            f"verify: scenario {row.scenario_name!r}: its text was {row.note[1:-1]} by "
+            f"{row.purged_by}; tombstones stand for {counted(_tombstones(ctx, row), 'row')}"
+        )
     size = counted(len(rows.members), "run")
     ctx.say(f"verify: release {release!r}, {size}: every value is as published (integrity only)")
     return held
+
+
+def purges_in(source: Rows, rows: ReleaseRows) -> list[Purge]:
+    """The purges of scenarios whose runs a release holds, oldest first."""
+    held = {row.run_spec.scenario_name for row in rows.planned.values()}
+    found = {row.purge_id: row for row in source.rows("SELECT * FROM {purges}", Purge)}
+    purges = [row for row in found.values() if row.scenario_name in held]
+    return sorted(purges, key=lambda row: row.begun_at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Number:
+    number: int
+
+
+def _tombstones(ctx: Context, purge: Purge) -> int:
+    sql = "SELECT CAST(count(*) AS BIGINT) AS number FROM {tombstones} WHERE purge_id = "
+    return ctx.lake.rows(sql + literal(purge.purge_id), _Number)[0].number
 
 
 def _restored(ctx: Context, manifest: ReleaseManifest | None) -> Iterator[str]:

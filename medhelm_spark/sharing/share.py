@@ -109,6 +109,7 @@ def share(
             made_by=this_user(),
             manifest_sha256=_sha256(half / MANIFEST),
             num_texts=scanned.num_texts,
+            folder=str(out.absolute()),
         )
         workspace.context("").lake.append_rows("shares", [record], keys.share, txn=(keys.share, 1))
         half.rename(out)

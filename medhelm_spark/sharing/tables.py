@@ -23,6 +23,8 @@ class ReleaseShare:
     """The hash of the folder's `manifest.json`, which has the hash of every other file."""
     num_texts: int
     """The texts of gated and private rows that every string of the files was compared with."""
+    folder: str | None = None
+    """Where it was made, on the machine that made it; None in older rows."""
 
 
 TABLES = (
