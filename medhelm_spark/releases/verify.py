@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from medhelm_spark.domain.pluralize import counted, first_of
 from medhelm_spark.domain.purge import Purge
@@ -9,6 +10,7 @@ from medhelm_spark.domain.release import ReleaseManifest
 from medhelm_spark.errors import IntegrityError
 from medhelm_spark.lake.literals import literal
 from medhelm_spark.lake.tables import TABLES
+from medhelm_spark.releases.anchors import guarantee
 from medhelm_spark.releases.pinned import (
     Change,
     ReleaseRows,
@@ -25,8 +27,10 @@ from medhelm_spark.releases.values import copied_changes, row_changes
 from medhelm_spark.stages.context import Context
 
 
-def verify(ctx: Context, release: str) -> str:
+def verify(ctx: Context, release: str, anchors: Path | None = None) -> str:
     """Hash all rows of a release again; returns its manifest hash. Writes nothing.
+
+    `anchors` is the file outside the lake that has the hashes of manifests, if there is one.
 
     Both are hashed: the release's own stats and scores, and those of the lake that they were copied
     from. Of a run whose stats or scores the lake holds no more, its own rows alone count, and that
@@ -37,7 +41,8 @@ def verify(ctx: Context, release: str) -> str:
     came after, a withdrawal or a decision among it, and no value tells.
 
     Raises:
-        IntegrityError: Something was changed; it names tables and runs. Or a table was restored.
+        IntegrityError: Something was changed; it names tables and runs. Or a table was restored, or
+            the anchors have another manifest.
     """
     rows = read_release(ctx.lake, members_of(ctx.lake, release))
     refuse_restored(release, list(_restored(ctx, rows.manifest)))
@@ -57,7 +62,8 @@ def verify(ctx: Context, release: str) -> str:
             f"{row.purged_by}; tombstones stand for {counted(_tombstones(ctx, row), 'row')}"
         )
     size = counted(len(rows.members), "run")
-    ctx.say(f"verify: release {release!r}, {size}: every value is as published (integrity only)")
+    kept = guarantee(anchors, ctx.lake.location.name, release, held)
+    ctx.say(f"verify: release {release!r}, {size}: every value is as published ({kept})")
     return held
 
 

@@ -56,13 +56,6 @@ class Purged:
 
     def __init__(self, site: Site, way: str, patch: pytest.MonkeyPatch) -> None:
         self.site, self.lake_path = site, site.lake_path
-        if way == WAYS[0]:
-            for module in ("pipeline.in_process", "workspace.workspace"):
-                patch.setattr(f"medhelm_spark.{module}.is_started", lambda: False)
-            patch.delenv("MEDHELM_SPARK_SMALL_RUN_REQUESTS")
-        if way == WAYS[2]:
-            patch.setattr(Location, "is_local", lambda *_: False)
-        patch.setenv("MEDHELM_SPARK_CACHE", str(site.folder / "cache"))
         for name, word in (("ward", CANARY), ("open", "calm")):
             self._benchmark(name, word)
         site.deploy("acme/echo", mode="echo")
@@ -78,6 +71,16 @@ class Purged:
         )
         self.said: list[str] = []
         self.manifest = self.here.releases.publish("r1", "s").manifest_hash
+        if way == WAYS[0]:
+            for module in ("pipeline.in_process", "workspace.workspace"):
+                patch.setattr(f"medhelm_spark.{module}.is_started", lambda: False)
+            patch.delenv("MEDHELM_SPARK_SMALL_RUN_REQUESTS", raising=False)
+        if way == WAYS[2]:
+            patch.setattr(Location, "is_local", lambda *_: False)
+        patch.setenv("MEDHELM_SPARK_CACHE", str(site.folder / "cache"))
+        self.here = Evaluation(
+            site.lake_path, site=site.folder / "prod_env", tracking=False, say=self._said
+        )
 
     def _benchmark(self, name: str, word: str) -> None:
         jury = {"metrics": ["exact_match", JURY], "judge_prompt": RUBRIC} if word == CANARY else {}
@@ -156,7 +159,9 @@ def add_rest(site: Site) -> None:
         source="queue",
     )
     lake.append_rows("ratings", [rating], "w1")
-    lake.staging.keep(staged_name("s", "gone", "w2"), results.slice(0, 1))
+    place = results.column_names.index("write_id")
+    staged = results.slice(0, 1).set_column(place, "write_id", pa.array(["w2"]))
+    lake.staging.keep(staged_name("s", "gone", "w2"), staged)
     folder = site.lake_path / "prompts"
     whole = next(path for path in folder.glob("*.parquet") if CANARY in json.dumps(decoded(path)))
     (folder / "part-0-orphan.snappy.parquet").write_bytes(whole.read_bytes())
