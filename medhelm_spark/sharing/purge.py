@@ -7,8 +7,8 @@ from pathlib import Path
 from medhelm_spark.domain.policy import ShareContent
 from medhelm_spark.domain.purge import PurgeScope, Swept
 from medhelm_spark.lake.literals import literals
-from medhelm_spark.sharing.share import MANIFEST
-from medhelm_spark.sharing.tables import ReleaseShare
+from medhelm_spark.lake.tables import TABLES
+from medhelm_spark.sharing.tables import MANIFEST, ReleaseShare
 from medhelm_spark.workspace.workspace import Workspace
 
 _RELEASES = "SELECT DISTINCT release FROM {{releases}} WHERE run_spec_id IN ({runs})"
@@ -19,6 +19,8 @@ def purge(workspace: Workspace, scope: PurgeScope, *, dry_run: bool) -> Swept:
 
     A folder that is not as the share was made may be another one, and stays.
     """
+    if "releases" not in TABLES:  # that feature is not there
+        return Swept(removed={})
     reader = workspace.reader
     found = reader.query(_RELEASES.format(runs=literals(scope.run_spec_ids)))
     releases = set(found["release"].to_pylist())

@@ -5,6 +5,9 @@ from datetime import datetime
 
 from medhelm_spark.lake.tables import Table
 
+MANIFEST = "manifest.json"
+"""The file of a share's folder that has the hash of every other file."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseShare:
