@@ -400,7 +400,7 @@ def test_the_command_asks_for_a_word_that_confirms(
     assert "--yes removes it" in capsys.readouterr().err
     assert main([*words, "--yes", "--dry-run", *flags]) == 1
     assert main(["scenarios", "purge", "warden", "--agreement", "x", "--yes", *flags]) == 1
-    assert "Did you mean ward" in capsys.readouterr().err
+    assert "Did you mean 'ward'" in capsys.readouterr().err
     assert found(site.lake_path)
     assert main([*words, "--yes", *flags]) == 0
     assert f"purged under agreement {AGREEMENT} on" in capsys.readouterr().out
