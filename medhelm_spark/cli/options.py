@@ -102,21 +102,29 @@ def plugins(parser: ArgumentParser) -> None:
 
 
 def action(parser: ArgumentParser) -> None:
-    """Whether to list the cards, to check them, or to fetch the data of some."""
+    """Whether to list the cards, to check them, to fetch the data of some, or to purge one."""
     parser.add_argument(
         "action",
         nargs="?",
-        choices=("list", "check", "fetch"),
+        choices=("list", "check", "fetch", "purge", "purged"),
         default="list",
-        help="list them, check what each card names, or fetch the data of those that are named "
-        "(default: %(default)s)",
+        help="list them, check what each card names, fetch the data of those that are named, purge "
+        "the text of one from the lake, or list what was purged (default: %(default)s)",
     )
     parser.add_argument(
         "names",
         nargs="*",
         default=[],
         metavar="NAME",
-        help="fetch: scenarios, as med_qa, or mmlu:subject=virology for one choice of data",
+        help="fetch: scenarios, as med_qa, or mmlu:subject=virology for one choice of data; purge: "
+        "a scenario, as the lake names it",
+    )
+    parser.add_argument(
+        "--agreement", metavar="NAME", help="purge: the agreement that ended, for the record"
+    )
+    parser.add_argument("--yes", action="store_true", help="purge: remove the text for good")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="purge: print what would be removed, remove nothing"
     )
     parser.add_argument(
         "--all-public", action="store_true", help="fetch: the data of all public scenarios"

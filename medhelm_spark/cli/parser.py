@@ -73,10 +73,11 @@ _COMMANDS: Mapping[str, Command] = {
     ),
     "scenarios": Command(
         group=Group.BEGIN,
-        line="list the shipped benchmarks; fetch their data",
+        line="list the shipped benchmarks; fetch their data, purge their text",
         function=scenarios,
         about="List the scenarios with access level, size, main metric, source, and whether their "
-        "data is at hand, with those imported into the lake; check every card; or fetch data.",
+        "data is at hand, with those imported into the lake; check every card; fetch data; or "
+        "remove the text of a scenario from the lake for good when an agreement ends.",
         options=(*_PLACES, options.action),
         examples=(
             "scenarios",
@@ -84,6 +85,9 @@ _COMMANDS: Mapping[str, Command] = {
             "scenarios check",
             "scenarios fetch med_qa mmlu:subject=virology",
             "scenarios fetch --all-public",
+            "scenarios purge own_notes --agreement DUA-2024-17 --dry-run",
+            "scenarios purge own_notes --agreement DUA-2024-17 --yes",
+            "scenarios purged",
         ),
     ),
     "models": Command(

@@ -21,7 +21,12 @@ from medhelm_spark.scenarios import READERS, by_hand, check_card, presence
 from medhelm_spark.workspace.workspace import Workspace, say
 
 HEADER = ("NAME", "ACCESS", "VERIFIED", "DATA", "SIZE", "MAIN METRIC", "CATEGORY", "SOURCE")
-CHECK, FETCH = "check", "fetch"
+PURGED_HEADER = (
+    *("SCENARIO", "AGREEMENT", "PURGED BY", "BEGUN (UTC)", "FINISHED"),
+    *("REMOVED", "NOT REACHED"),
+)
+UNFINISHED = "no: repeat it"
+CHECK, FETCH, PURGE, PURGED = "check", "fetch", "purge", "purged"
 HUB = "https://huggingface.co/datasets/"
 FIRST_FETCH = " (pinned in the lake at its first fetch)"
 IMPORTED = "imported"
@@ -31,18 +36,57 @@ IMPORTED = "imported"
 def scenarios(args: Namespace) -> int:
     """`scenarios` lists every card, and what was imported; `check` reads every card.
 
-    `fetch` gets data; it ends with LEFT_OUT where some cannot be had.
+    `fetch` gets data; it ends with LEFT_OUT where some cannot be had. `purge` removes the text of
+    one from the lake, and `purged` lists what was.
     """
+    if args.action == PURGE:
+        return _purge(args)
+    if args.agreement or args.yes or args.dry_run:
+        raise ConfigError("--agreement, --yes and --dry-run are for scenarios purge.")
     if args.action != FETCH and (args.names or args.all_public):
         given = " ".join([*args.names, *(["--all-public"] if args.all_public else [])])
         raise ConfigError(f"scenarios {args.action}: {given!r} is for scenarios fetch.")
     if args.action == FETCH:
         fetched = evaluation(args).fetch_data(args.names, all_public=args.all_public)
         return LEFT_OUT if fetched.absent else 0
+    if args.action == PURGED:
+        return _purged(args)
     workspace = Workspace(args.output_path, args.local_path)
     if args.action == CHECK:
         return _check(workspace.registry)
     return _list(workspace.registry, workspace.imported())
+
+
+def _purge(args: Namespace) -> int:
+    """Remove the text of one scenario, if it is confirmed."""
+    if len(args.names) != 1 or args.all_public:
+        raise ConfigError(f"scenarios purge: name one scenario; received {len(args.names)}.")
+    if not (args.agreement or "").strip():
+        raise ConfigError("scenarios purge: --agreement missing or empty.")
+    if args.yes == args.dry_run:
+        raise ConfigError(
+            "scenarios purge removes text for good: --dry-run prints what it would remove, --yes "
+            "removes it; give one of them."
+        )
+    here = evaluation(args).lake
+    done = here.purge(args.names[0], agreement=args.agreement, dry_run=args.dry_run)
+    if not args.dry_run:
+        sys.stdout.write(f"scenario {done.scenario_name}: {done.note[1:-1]}\n")
+    return 0
+
+
+def _purged(args: Namespace) -> int:
+    """List the purges on record."""
+    rows = [PURGED_HEADER]
+    for each in evaluation(args).lake.purges():
+        removed = sum((each.removed or {}).values())
+        state = f"{each.finished_at:%Y-%m-%d %H:%M}" if each.finished_at else UNFINISHED
+        unreached = "; ".join(each.unreached or ())
+        of = (each.scenario_name, each.agreement, each.purged_by)
+        rows.append((*of, f"{each.begun_at:%Y-%m-%d %H:%M}", state, f"{removed:,}", unreached))
+    for line in aligned(list(zip(*rows, strict=True)), 0):
+        sys.stdout.write(f"{line}\n")
+    return 0
 
 
 def _list(registry: Registry, imported: Iterable[ImportedScenario]) -> int:

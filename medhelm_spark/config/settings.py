@@ -150,6 +150,8 @@ class SettingsFile:
     """Who reads the files of a local lake: `private` (the owner) or `group`."""
     dashboard_address: str | None = _setting(check=_base_address)
     """Where a site serves the dashboard; None: whoever wants it starts it."""
+    anchor_file: str | None = _setting()
+    """A file outside the lake that gets the hash of each release's manifest; None: no file."""
     sql_warehouse: str | None = _setting(check=_warehouse_address)
     """What reads a lake in a catalog where no Spark session is; None: Spark does."""
     sql_warehouse_token: str | None = _setting(check=_token)

@@ -185,6 +185,7 @@ PUBLISH = Stage(
         "stats",
         "stats_by_group",
         "instance_groups",
+        "tombstones",
     ),
     writes=("releases", "release_manifests", "release_changes", "release_stats", "release_scores"),
 )
@@ -216,6 +217,42 @@ GC = Stage(
         "runs",
     ),
     writes=("annotations", "per_instance_stats", "stats", "stats_by_group", "leases", "runs"),
+)
+PURGE = Stage(
+    name="purge",
+    version="1",
+    about="Remove the text of a scenario whose agreement ended; note it in the place of each text.",
+    reads=(
+        "scenarios",
+        "pins",
+        "instances",
+        "quarantine",
+        "run_specs",
+        "prompts",
+        "requests",
+        "request_results",
+        "annotations",
+        "imported_scenarios",
+        "ratings",
+        "instance_groups",
+        "releases",
+        "shares",
+        "mlflow_runs",
+        "purges",
+    ),
+    writes=(
+        "instances",
+        "quarantine",
+        "run_specs",
+        "prompts",
+        "request_results",
+        "annotations",
+        "imported_scenarios",
+        "ratings",
+        "instance_groups",
+        "tombstones",
+        "purges",
+    ),
 )
 EXPORT_HELM = Stage(
     name="export-helm",
@@ -263,6 +300,7 @@ STAGES = (
     EXPORT_HELM,
     TRACK,
     GC,
+    PURGE,
 )
 """In the order in which rows flow through them."""
 

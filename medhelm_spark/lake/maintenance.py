@@ -1,24 +1,33 @@
 """Removing rows, rewriting small files and deleting old ones: what no stage ever does to a table.
 
-Every table is append-only by a property of its own, which Delta enforces. `remove` takes it away in
-one commit, deletes in a second and puts it back in a third; all three stand in the table's history.
+Every table is append-only by a property of its own, which Delta enforces. `remove` and `replace`
+take it away in one commit, write in a second and put it back in a third; all three stand in the
+table's history.
 Rewriting rows into fewer files changes none and needs no such thing. Another writer's commit
 between may make one of ours conflict: it is then tried again, and appends of others are as well.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark.sql import functions as F
+
 from medhelm_spark.errors import LakeError
+from medhelm_spark.lake.driver_files import DriverFiles
+from medhelm_spark.lake.in_process import LocalFrame
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.links import refuse_links
-from medhelm_spark.lake.reader import refuse_empty_commits
+from medhelm_spark.lake.reader import as_schema, refuse_empty_commits, table_schema
+from medhelm_spark.lake.rows import Frame, by_spark, plain_errors
 from medhelm_spark.lake.settings import temporarily
-from medhelm_spark.lake.tables import STATISTICS, TABLES, WRITE_ID, properties
+from medhelm_spark.lake.tables import STATISTICS, TABLES, WRITE_ID, columns, properties
 from medhelm_spark.operating_system import take_lock
 
 if TYPE_CHECKING:
@@ -48,6 +57,11 @@ LEFT_BY_OPTIMIZE = "spark.databricks.delta.optimize.minFileSize"
 # A table's folder is listed by so many tasks: the ten thousand of Spark's default take minutes.
 LISTING = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
 LISTING_TASKS = "16"
+
+# Delta refuses to delete files that a version of the last seven days has, unless told otherwise.
+RETENTION_CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
+
+DATA_FILE = ".parquet"
 
 T = TypeVar("T")
 
@@ -81,6 +95,26 @@ class Maintenance(Protocol):
 
         Raises:
             LakeError: Other writers kept changing the table.
+        """
+
+    def replace(self, table: str, condition: str, rows: Frame) -> None:
+        """Put rows in the place of those that meet a condition, in one commit.
+
+        The rows have the table's columns, `write_id` among them, and meet the condition.
+
+        Raises:
+            LakeError: Other writers kept changing the table.
+        """
+
+    def forget(self, table: str, column: str, values: Collection[str], *, dry_run: bool) -> int:
+        """Delete the files that the newest version does not have and that hold one of these values.
+
+        Earlier versions with such a file cannot be read any more. A file that cannot be read is
+        what a killed writer left, and is deleted too. In a catalog, whose files nobody lists, it is
+        all files of earlier versions.
+
+        Returns:
+            How many files; Spark counts a thousand at most in a catalog.
         """
 
     def files(self, table: str) -> Files:
@@ -179,6 +213,38 @@ class _Folder:
 
         _retried(table, once, _is_conflict)
 
+    def replace(self, table: str, condition: str, rows: Frame) -> None:
+        from deltalake import write_deltalake
+
+        with plain_errors():
+            held = rows.rows if isinstance(rows, LocalFrame) else rows.toArrow()
+        held = as_schema(held, table_schema(table))
+
+        def once() -> None:
+            with self._removable(table):
+                write_deltalake(
+                    self._open(table),
+                    held,
+                    mode="overwrite",
+                    predicate=condition,
+                    schema_mode="merge",
+                )
+
+        _retried(table, once, _is_conflict)
+
+    def forget(self, table: str, column: str, values: Collection[str], *, dry_run: bool) -> int:
+        live = {Path(uri).name for uri in self._open(table).file_uris()}
+        wanted = pa.array(sorted(values), pa.string())
+        held = [
+            path
+            for path in sorted(Path(self._path(table)).glob(f"*{DATA_FILE}"))
+            if path.name not in live and _may_have(path, column, wanted)
+        ]
+        for path in held if not dry_run else ():
+            path.unlink(missing_ok=True)
+            path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
+        return len(held)
+
     @contextmanager
     def _removable(self, table: str) -> Iterator[None]:
         def set_to(value: str) -> None:
@@ -248,6 +314,16 @@ class _Folder:
         return f"{self._location}/{table}"
 
 
+def _may_have(path: Path, column: str, values: pa.Array) -> bool:
+    """Whether a data file has one of these values in a column; true of one that is not whole."""
+    try:
+        with pq.ParquetFile(path) as file:
+            batches = file.iter_batches(columns=[column])
+            return any(pc.any(pc.is_in(batch[column], values)).as_py() for batch in batches)
+    except (pa.ArrowException, OSError, KeyError):
+        return True
+
+
 def _is_conflict(error: Exception) -> bool:
     from deltalake.exceptions import CommitFailedError
 
@@ -272,6 +348,66 @@ class _Spark:
                 self._lake.spark.sql(f"DELETE FROM {name} WHERE {condition}")
 
         _retried(table, once, _is_spark_conflict)
+
+    def replace(self, table: str, condition: str, rows: Frame) -> None:
+        location, of_table = self._lake.location, by_spark(rows).selectExpr(*columns(TABLES[table]))
+        writer = of_table.write.format("delta").mode("overwrite").option("mergeSchema", "true")
+        writer = writer.option("replaceWhere", condition)
+
+        def once() -> None:
+            self._lake.before_writing()
+            with self._removable(table), plain_errors():
+                if location.is_catalog:
+                    writer.saveAsTable(location.quoted(table))
+                else:
+                    writer.save(location.table(table))
+
+        _retried(table, once, _is_spark_conflict)
+
+    def forget(self, table: str, column: str, values: Collection[str], *, dry_run: bool) -> int:
+        files = self._lake.driver_files
+        if files is None:
+            return self._forget_all(table, dry_run=dry_run)
+        live = {
+            path.rpartition("/")[2]
+            for path in self._lake.spark.read.format("delta")
+            .load(self._lake.location.table(table))
+            .inputFiles()
+        }
+        names = [
+            name
+            for name in files.names(table)
+            if name.endswith(DATA_FILE) and name not in live and not name.startswith(".")
+        ]
+        held = self._having(table, names, column, values)
+        if not dry_run:
+            _remove_all(files, [f"{table}/{name}" for name in held])
+        return len(held)
+
+    def _having(
+        self, table: str, names: Sequence[str], column: str, values: Collection[str]
+    ) -> list[str]:
+        """The data files with one of these values in a column, and those that are not whole."""
+        if not names:
+            return []
+        spark, folder = self._lake.spark, self._lake.location.table(table)
+        wanted = spark.createDataFrame(pa.table({column: pa.array(sorted(values), pa.string())}))
+        try:
+            paths = [f"{folder}/{name}" for name in names]
+            rows = spark.read.schema(f"`{column}` STRING").parquet(*paths)
+            marked = rows.select(column, F.col("_metadata.file_name").alias("file"))
+            found = marked.join(F.broadcast(wanted), column, "left_semi").select("file").distinct()
+            return sorted(found.toArrow()["file"].to_pylist())
+        except Exception:  # a file is not whole: which, halves tell
+            if len(names) == 1:
+                return list(names)
+            middle = len(names) // 2
+            halves = (names[:middle], names[middle:])
+            return [name for half in halves for name in self._having(table, half, column, values)]
+
+    def _forget_all(self, table: str, *, dry_run: bool) -> int:
+        with temporarily(self._lake.spark, {RETENTION_CHECK: "false"}):
+            return self.vacuum(table, 0, dry_run=dry_run)
 
     @contextmanager
     def _removable(self, table: str) -> Iterator[None]:
@@ -321,6 +457,13 @@ class _Spark:
             if found and not dry_run:
                 self._lake.spark.sql(f"VACUUM {name} RETAIN {days * 24} HOURS")
         return found
+
+
+def _remove_all(files: DriverFiles, paths: Sequence[str]) -> None:
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        files.remove(path)
+        files.remove(f"{folder}/.{name}.crc")
 
 
 def _is_spark_conflict(error: Exception) -> bool:

@@ -5,10 +5,11 @@ them. The Delta properties keep clinical text out of the log (statistics would c
 characters there) and every table readable without a JVM.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 
 from medhelm_spark import features
 from medhelm_spark.errors import NewerLakeError
@@ -22,13 +23,28 @@ RESTORE = "RESTORE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Purging:
+    """How the text of a scenario is removed from a table."""
+
+    by: str
+    """The column that ties a row to the scenario, to a run of it or to what such a run asked."""
+
+    row: type
+    """The table's row with its `write_id`."""
+
+    purged: Callable[[Any, str], Any]
+    """The row with a note in the place of each text; None where nothing of it is kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """One Delta table; `indexed` are the columns whose statistics may stand in the log.
 
     They are those that a reader narrows by and that are alike within a file: the smallest and
     largest of random ids would tell nothing, and cost a comparison per row. `sorted_by` are the
     columns in whose order `optimize` brings the rows, which makes ids alike within a file too; by
-    default `indexed` and the write. `level` is, in SQL, the access level of a row with text.
+    default `indexed` and the write. `level` is, in SQL, the access level of a row with text, and
+    `purging` says how its text is removed.
     """
 
     name: str
@@ -38,6 +54,7 @@ class Table:
     has_text: bool = False
     level: str = "access_level"
     sorted_by: tuple[str, ...] = ()
+    purging: Purging | None = None
     description: str = ""
 
 

@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 
 from medhelm_spark.board.host import Methods, at_work
+from medhelm_spark.domain.purge import Purge
+from medhelm_spark.governance.purges import purges_of
 from medhelm_spark.maintenance.commands import Rewritten, collect_garbage, optimize
 from medhelm_spark.maintenance.gc import Removed
+from medhelm_spark.maintenance.purge import purge
 
 
 class LakeMethods(Methods):
@@ -27,3 +30,30 @@ class LakeMethods(Methods):
             LakeError: others kept writing one of the tables.
         """
         return optimize(self._workspace, dry_run=dry_run)
+
+    @at_work
+    def purge(self, scenario: str, *, agreement: str, dry_run: bool = False) -> Purge:
+        """Remove the text of a scenario for good: from tables, earlier versions, MLflow and caches.
+
+        Numbers, and what was sent where, stay; a note stands in the place of each text. A purge
+        that was killed is finished by the same call.
+
+        Args:
+            scenario: its name, as the lake has it.
+            agreement: the agreement that ended, as whoever reads the record knows it.
+            dry_run: whether only to say what would be removed.
+
+        Returns:
+            The record: what was removed, and what was not reached.
+
+        Raises:
+            UnknownNameError: the lake has no data of the scenario.
+            ConfigError: it was purged under another agreement.
+            LakeError: a run asks about the scenario now, or others kept writing a table.
+        """
+        return purge(self._workspace, scenario, agreement, dry_run=dry_run)
+
+    @at_work
+    def purges(self) -> Sequence[Purge]:
+        """The purges on record, oldest first."""
+        return purges_of(self._workspace)

@@ -22,6 +22,7 @@ from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import ScenarioVersion, Verified
 from medhelm_spark.domain.stages import IMPORT_HELM
 from medhelm_spark.governance.declassification import approved_levels, lowered_level
+from medhelm_spark.governance.purges import refuse_purged
 from medhelm_spark.lake.user import this_user
 from medhelm_spark.medhelm_results import rows
 from medhelm_spark.medhelm_results.folder import HelmFolder, find_results
@@ -151,6 +152,7 @@ def import_results(
     """
     folder = find_results(Path(place).expanduser())
     ready, left_out = _ready(folder, workspace, access_level, rescore=rescore)
+    refuse_purged(workspace, {each.files.scenario_name for each in ready})
     levels = {each.files.access_level for each in ready}
     check_plugins(workspace.registry.policy, levels)
     _print_raised(workspace, ready)

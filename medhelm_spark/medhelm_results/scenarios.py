@@ -16,6 +16,7 @@ from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.domain.stages import IMPORT_SCENARIO
 from medhelm_spark.errors import ConfigError, UnknownNameError
+from medhelm_spark.governance.purges import refuse_purged
 from medhelm_spark.lake.file_permissions import work_folder
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.user import this_user
@@ -120,6 +121,7 @@ def import_from_file(
     export = read_export(first_line(path), path)
     registry = workspace.registry
     imported = import_of(export, path, registry.cards, name=name)
+    refuse_purged(workspace, [imported.card.name])
     level = imported_level(imported, access_level, registry.policy, is_own=is_own)
     imported = replace(imported, card=replace(imported.card, access_level=level))
     check_plugins(registry.policy, [level])

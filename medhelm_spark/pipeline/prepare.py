@@ -13,6 +13,7 @@ from medhelm_spark.domain.scenario import TABULAR, ScenarioCard, ScenarioVersion
 from medhelm_spark.domain.skipped import LeftOut, SkippedRun
 from medhelm_spark.errors import UnknownNameError
 from medhelm_spark.governance.declassification import approved_levels, lowered
+from medhelm_spark.governance.purges import refuse_purged
 from medhelm_spark.governance.stated_levels import levels_of, with_levels, with_user_data
 from medhelm_spark.metrics import declared_labels
 from medhelm_spark.pipeline.checks import check_engines, to_infer
@@ -110,6 +111,7 @@ def prepare(
         AbsentDataError: data cannot be had, and it is `strict` or there is no other.
     """
     _check_again(resolved.runs, again)
+    refuse_purged(resolved.workspace, {run.card.name for run in resolved.runs})
     loaded = _load(
         resolved, suite, is_asked=is_asked, skip_completed=skip_completed_runs, strict=strict
     )
@@ -317,6 +319,7 @@ def ingest_scenario(
     cards = workspace.registry.cards
     if name not in cards:
         raise UnknownNameError("scenario", name, cards, where="--scenario")
+    refuse_purged(workspace, [name])
     own = own_data(source, columns)
     check_card(bind(replaced(cards[name], own)))
     bound = {name: bind(cards[name])}

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from medhelm_spark import features
 from medhelm_spark.board import choose
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.governance.purges import purges_of
 from medhelm_spark.policy.plugins import check_plugins
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.plan.run_specs import suite_runs
@@ -28,12 +29,14 @@ def summarized(workspace: Workspace, suites: str | Sequence[str]) -> list[Contex
         raise ConfigError("give at least one suite.")
     for name in names:
         choose(workspace.reader, name)
+    purged = {row.scenario_name for row in purges_of(workspace)}
     contexts = [workspace.context(suite) for suite in names]
     for ctx in contexts:
         specs = [row.run_spec for row in suite_runs(ctx, [ctx.suite])]
         check_plugins(workspace.registry.policy, (spec.access_level for spec in specs))
-        score(ctx, specs)
-        summarize(ctx, specs)
+        kept = [spec for spec in specs if spec.scenario_name not in purged]
+        score(ctx, kept)
+        summarize(ctx, kept)
         for feature in features.parts("runs"):
             feature.summarized(workspace, ctx)
         say_unclustered(ctx, specs, workspace.registry.cards)

@@ -1,10 +1,10 @@
 """The tables of ratings and of the invitations to rate."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.lake.tables import Table
+from medhelm_spark.lake.tables import Purging, Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +28,16 @@ class Rating:
     """When the value was imported, or given in the dashboard."""
     source: str
     """The SHA-256 of the file that it came from, or `queue` and the invitation_id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WrittenRating(Rating):
+    write_id: str
+
+
+def _purged(row: _WrittenRating, note: str) -> _WrittenRating:
+    """The row without what the rater wrote; the value stays."""
+    return replace(row, comment=note if row.comment else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +96,7 @@ TABLES = (
         key=(*KEY, "rated_at"),
         indexed=("run_spec_id",),
         has_text=True,
+        purging=Purging(by="run_spec_id", row=_WrittenRating, purged=_purged),
         description="What people said of answers, by criterion; the newest row of a key counts.",
     ),
     Table(

@@ -11,6 +11,7 @@ from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.errors import IntegrityError, SetupError
 from medhelm_spark.medhelm.schema_file import Schema
 from medhelm_spark.pipeline.summarized import summarized
+from medhelm_spark.releases.anchors import add_anchor, anchor_file
 from medhelm_spark.releases.commands import (
     check_may_change,
     compared_releases,
@@ -94,7 +95,10 @@ class ReleaseMethods(Methods):
         names, ctx = [ctx.suite for ctx in contexts], contexts[-1]
         policy = self._workspace.registry.policy
         schema_hash = content_id(schema) if schema else ""
+        anchors = self._anchors()
         manifest = publish(ctx, release, names, policy=policy, schema_hash=schema_hash)
+        if anchors and add_anchor(anchors, ctx.lake.location.name, release, manifest):
+            ctx.say(f"publish: the manifest's hash is anchored in {anchors}")
         board = self._host.board(release=release)
         self._host.log(ctx, board.leaderboard, release)
         return Release(name=release, suites=tuple(names), manifest_hash=manifest, board=board)
@@ -146,7 +150,10 @@ class ReleaseMethods(Methods):
             IntegrityError: a value was changed since it was published; names tables and runs.
         """
         choose(self._workspace.reader, release=release)
-        return verify(self._workspace.context(""), release)
+        return verify(self._workspace.context(""), release, self._anchors())
+
+    def _anchors(self) -> Path | None:
+        return anchor_file(self._workspace.settings.anchor_file, self._workspace.location)
 
     def _step(self, release: str, to: ReleaseStatus, note: str) -> ReleaseRecord:
         """Give a release a status, and tell MLflow; the status counts whatever becomes of that."""

@@ -5,7 +5,7 @@ made of are hashed by `medhelm-spark release verify`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeVar
 
@@ -23,7 +23,7 @@ from medhelm_spark.domain.stats import Stat, WrittenStat
 from medhelm_spark.errors import IntegrityError
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.tables import WRITE_ID, refuse_newer
-from medhelm_spark.releases.tables import ReleaseMember
+from medhelm_spark.releases.tables import ReleaseMember, Tombstone
 from medhelm_spark.releases.value_hash import manifest_hash, values_hash
 
 Row = TypeVar("Row")
@@ -36,6 +36,7 @@ JOIN (SELECT release, max(created_at) AS created_at FROM {releases} GROUP BY rel
 _PLANNED = "SELECT * FROM {{run_specs}} WHERE run_spec_id IN ({units})"
 _STATS = "SELECT * FROM {{stats}} WHERE run_spec_id IN ({units})"
 _COPIED = "SELECT * FROM {{release_stats}} WHERE {write_id} IN ({writes})"
+_TOMBSTONES = "SELECT * FROM {tombstones} WHERE table_name = 'run_specs'"
 _SCENARIOS = "SELECT * FROM {{scenarios}} WHERE data_version IN ({units})"
 _MANIFESTS = "SELECT * FROM {release_manifests}"
 _CHANGES = "SELECT * FROM {release_changes}"
@@ -83,6 +84,8 @@ class ReleaseRows:
     stats: Mapping[str, Sequence[Stat]]
     scenarios: Mapping[tuple[str, str], ScenarioVersion]
     manifest: ReleaseManifest | None = None
+    before: Mapping[str, str] = field(default_factory=dict)
+    """By the digest of a RunSpec's row whose text was purged the digest from before."""
 
     def changes(self) -> Iterator[Change]:
         """What is no longer as it was published; nothing where all is."""
@@ -98,7 +101,7 @@ class ReleaseRows:
 
     def hashes(self, member: ReleaseMember) -> dict[str, str]:
         """The hashes of a member's values as they are, by table."""
-        return {table: values_hash(rows) for table, rows in self._rows(member).items()}
+        return {table: values_hash(rows, self.before) for table, rows in self._rows(member).items()}
 
     def _rows(self, member: ReleaseMember) -> Mapping[str, Iterable[object]]:
         planned = self.planned.get(key_of(member))
@@ -204,6 +207,11 @@ def read_release(source: Rows, members: Sequence[ReleaseMember]) -> ReleaseRows:
         stats=own_stats(source, members),
         scenarios={(row.data_version, row.write_id): row for row in scenarios},
         manifest=manifest,
+        before={
+            row.replaced_by: row.digest
+            for row in source.rows(_TOMBSTONES, Tombstone)
+            if row.unit in {member.run_spec_id for member in members}
+        },
     )
 
 

@@ -46,6 +46,24 @@ class ReleasedScores(PerInstanceStats):
     release: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tombstone:
+    """Row of `tombstones`: the digest that a row had before its text was purged.
+
+    `replaced_by` is the digest of the row that stands in its place. A release whose manifest has
+    the hash of the row before is verified by the one digest where the other is found in the lake.
+    """
+
+    purge_id: str
+    table_name: str
+    unit: str
+    """The value of the column that ties the row to a run, to its data or to what it asked."""
+    row_write_id: str
+    """The row's write; empty of rows that manifests hash by their unit alone."""
+    digest: str
+    replaced_by: str
+
+
 TABLES = (
     Table(
         name="releases",
@@ -82,5 +100,12 @@ TABLES = (
         key=("release", *EVALUATION_KEY),
         indexed=("release", "run_spec_id"),
         description="A release's own copy of the scores of each evaluation key, without text.",
+    ),
+    Table(
+        name="tombstones",
+        row=Tombstone,
+        key=("purge_id", "table_name", "unit", "digest"),
+        indexed=("purge_id", "table_name"),
+        description="The digests of rows whose text was purged, so that manifests still verify.",
     ),
 )

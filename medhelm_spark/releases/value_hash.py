@@ -52,10 +52,16 @@ def row_digest(row: Any) -> str:
     return hashlib.sha256(_ENCODER.encode(row).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def values_hash(rows: Iterable[Any]) -> str:
-    """The hash of rows in any order; of none it is the hash of nothing."""
+def values_hash(rows: Iterable[Any], before: Mapping[str, str] | None = None) -> str:
+    """The hash of rows in any order; of none it is the hash of nothing.
+
+    Args:
+        rows: the rows.
+        before: by the digest of a row whose text was purged the digest from before.
+    """
     groups: dict[str, list[str]] = defaultdict(list)
-    for digest in map(row_digest, rows):
+    for now in map(row_digest, rows):
+        digest = (before or {}).get(now, now)
         groups[digest[:GROUP_DIGITS]].append(digest)
     return _of_sorted(map(_of_sorted, groups.values()))
 

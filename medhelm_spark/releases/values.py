@@ -97,6 +97,11 @@ LATER = ("stats_by_group", "instance_groups")
 ROW_TABLES = (*OF_RUNS, *OF_REQUESTS, *OF_DATA)
 """The tables from whose rows the numbers of a board and of its groups of patients come."""
 
+ROW_OF: Mapping[str, type] = {
+    table: place.row for table, place in {**OF_RUNS, **OF_REQUESTS, **OF_DATA}.items()
+}
+"""By table the type of the rows that are hashed."""
+
 ORIGINAL, COPIED = "per_instance_stats", COPIES[1]
 """The lake's table of scores, and the table with a release's own copy of them."""
 
@@ -115,6 +120,14 @@ JOIN (SELECT DISTINCT q.{key}, p.write_id FROM ({asked}) q
       JOIN {{pins}} p ON p.unit = q.run_spec_id) k
   ON k.{key} = t.{key} AND k.write_id = t.write_id
 """
+_AS_BEFORE = """
+SELECT d.unit, d.write_id, coalesce(s.digest, d.digest) AS digest FROM {{digests}} d
+LEFT JOIN (SELECT DISTINCT unit, row_write_id, digest, replaced_by FROM {{tombstones}}
+           WHERE table_name = '{table}') s
+  ON s.unit = d.unit AND s.row_write_id = d.write_id AND s.replaced_by = d.digest
+"""
+"""The digests of rows, of those whose text was purged the digest from before."""
+
 _DIGESTS_OF_RUNS = """
 SELECT q.run_spec_id AS unit, d.digest FROM ({asked}) q
 JOIN {{digests}} d ON d.unit = q.{key}
@@ -246,7 +259,8 @@ def row_hashes(
     for table, place in {**OF_RUNS, **OF_DATA}.items():
         frame = lake.frame(pins.get(table, ()), ValuePin)
         sql = _PINNED.format(columns="t.*", table=table, key=place.key)
-        hashes[table] = _combined(lake, _digests(lake.query(sql, pins=frame), place, watch))
+        rows = lake.query(sql, pins=frame)
+        hashes[table] = _combined(lake, _as_before(lake, table, _digests(rows, place, watch)))
     planned = _planned(lake, pins.get("requests", ()))
     for table, place in OF_REQUESTS.items():
         frame = lake.frame(pins.get(table, ()), ValuePin)
@@ -254,7 +268,7 @@ def row_hashes(
         names = {"asked": asked, "table": table, "key": place.key}
         rows = lake.query(_OF_REQUESTS.format(**names), requests=planned, pins=frame)
         of_runs = _DIGESTS_OF_RUNS.format(**names)
-        hashed = _digests(rows, place, watch)
+        hashed = _as_before(lake, table, _digests(rows, place, watch))
         digests = lake.query(of_runs, requests=planned, pins=frame, digests=hashed)
         hashes[table] = _combined(lake, digests)
     return hashes
@@ -267,6 +281,13 @@ def _planned(lake: Lake, pins: Sequence[ValuePin]) -> Frame:
 
 def _digests(rows: Frame, place: _Place, watch: Watch) -> Frame:
     return map_rows(rows, watch(_Digests(place.key)), place.row, _Digest)
+
+
+def _as_before(lake: Lake, table: str, digests: Frame) -> Frame:
+    """The digests that the rows had before their text was purged; Spark joins if any was."""
+    if TABLES[table].purging is None or lake.version("tombstones") is None:
+        return digests
+    return lake.query(_AS_BEFORE.format(table=table), digests=digests)
 
 
 def _combined(lake: Lake, digests: Frame) -> dict[str, str]:

@@ -1,14 +1,20 @@
 """verify: whether every value that a release pinned still is what was published."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from medhelm_spark.domain.pluralize import counted, first_of
+from medhelm_spark.domain.purge import Purge
 from medhelm_spark.domain.release import ReleaseManifest
 from medhelm_spark.errors import IntegrityError
+from medhelm_spark.lake.literals import literal
 from medhelm_spark.lake.tables import TABLES
+from medhelm_spark.releases.anchors import guarantee
 from medhelm_spark.releases.pinned import (
     Change,
     ReleaseRows,
+    Rows,
     copy_of,
     members_of,
     pinned_stats,
@@ -21,8 +27,10 @@ from medhelm_spark.releases.values import copied_changes, row_changes
 from medhelm_spark.stages.context import Context
 
 
-def verify(ctx: Context, release: str) -> str:
+def verify(ctx: Context, release: str, anchors: Path | None = None) -> str:
     """Hash all rows of a release again; returns its manifest hash. Writes nothing.
+
+    `anchors` is the file outside the lake that has the hashes of manifests, if there is one.
 
     Both are hashed: the release's own stats and scores, and those of the lake that they were copied
     from. Of a run whose stats or scores the lake holds no more, its own rows alone count, and that
@@ -33,7 +41,8 @@ def verify(ctx: Context, release: str) -> str:
     came after, a withdrawal or a decision among it, and no value tells.
 
     Raises:
-        IntegrityError: Something was changed; it names tables and runs. Or a table was restored.
+        IntegrityError: Something was changed; it names tables and runs. Or a table was restored, or
+            the anchors have another manifest.
     """
     rows = read_release(ctx.lake, members_of(ctx.lake, release))
     refuse_restored(release, list(_restored(ctx, rows.manifest)))
@@ -47,9 +56,33 @@ def verify(ctx: Context, release: str) -> str:
     if gone:
         ctx.say(f"verify: kept by the release alone: {first_of(list(map(str, gone)), 8)}")
     held = rows.members[0].manifest_hash
+    for row in purges_in(ctx.lake, rows):
+        ctx.say(
+            f"verify: scenario {row.scenario_name!r}: its text was {row.note[1:-1]} by "
+            f"{row.purged_by}; tombstones stand for {counted(_tombstones(ctx, row), 'row')}"
+        )
     size = counted(len(rows.members), "run")
-    ctx.say(f"verify: release {release!r}, {size}: every value is as published (integrity only)")
+    kept = guarantee(anchors, ctx.lake.location.name, release, held)
+    ctx.say(f"verify: release {release!r}, {size}: every value is as published ({kept})")
     return held
+
+
+def purges_in(source: Rows, rows: ReleaseRows) -> list[Purge]:
+    """The purges of scenarios whose runs a release holds, oldest first."""
+    held = {row.run_spec.scenario_name for row in rows.planned.values()}
+    found = {row.purge_id: row for row in source.rows("SELECT * FROM {purges}", Purge)}
+    purges = [row for row in found.values() if row.scenario_name in held]
+    return sorted(purges, key=lambda row: row.begun_at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Number:
+    number: int
+
+
+def _tombstones(ctx: Context, purge: Purge) -> int:
+    sql = "SELECT CAST(count(*) AS BIGINT) AS number FROM {tombstones} WHERE purge_id = "
+    return ctx.lake.rows(sql + literal(purge.purge_id), _Number)[0].number
 
 
 def _restored(ctx: Context, manifest: ReleaseManifest | None) -> Iterator[str]:

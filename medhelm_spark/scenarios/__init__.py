@@ -2,7 +2,14 @@
 
 from medhelm_spark.domain.data_uri import is_uri
 from medhelm_spark.scenarios.broadcast_files import MAX_CARRIED_BYTES, BroadcastFiles, carried
-from medhelm_spark.scenarios.downloads import Pins, Received, fetch, first_fetch, no_progress
+from medhelm_spark.scenarios.downloads import (
+    Pins,
+    Received,
+    cached_copies,
+    fetch,
+    first_fetch,
+    no_progress,
+)
 from medhelm_spark.scenarios.files import (
     Presence,
     advice,
@@ -26,7 +33,14 @@ from medhelm_spark.scenarios.histories import (
     serialised,
     used_columns,
 )
-from medhelm_spark.scenarios.hub import Hub, HubCopy, as_files, at_commit, check_package
+from medhelm_spark.scenarios.hub import (
+    Hub,
+    HubCopy,
+    as_files,
+    at_commit,
+    check_package,
+    hub_copies,
+)
 from medhelm_spark.scenarios.json_files import loads
 from medhelm_spark.scenarios.levels import LAKE_COLUMN, LEVEL_COLUMN, normal_form, table_level
 from medhelm_spark.scenarios.own_files import with_known_hashes, with_source
@@ -98,6 +112,7 @@ __all__ = [
     "at_commit",
     "beside",
     "by_hand",
+    "cached_copies",
     "carried",
     "check_card",
     "check_columns",
@@ -113,6 +128,7 @@ __all__ = [
     "groups_of",
     "hashes_of",
     "is_archive",
+    "hub_copies",
     "is_uri",
     "is_web",
     "loads",

@@ -10,7 +10,7 @@ import re
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPException, HTTPResponse
@@ -29,6 +29,7 @@ PINNED = "pinned is"
 FIRST_FETCH = "this lake pinned at its first fetch"
 NOTES = "addresses"
 LENGTH = re.compile(r"[0-9]{1,18}")
+SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 WEB_PAGES = (".html", ".htm")
 
 Received = Callable[[int], None]
@@ -115,6 +116,25 @@ def cached(file: SourceFile, cache: Path) -> bool:
         return False
     sha256 = file.sha256 or _noted(file.url, cache)
     return bool(sha256) and _target(file.url, sha256, cache, file.archive or "").is_file()
+
+
+def cached_copies(
+    files: Sequence[SourceFile], pins: Mapping[str, str], cache: Path
+) -> Iterator[Path]:
+    """What the cache has of some files: the folder of each download, then the notes of its hash.
+
+    Args:
+        files: of a card.
+        pins: by address the hash that a lake pinned.
+        cache: the folder of downloads.
+    """
+    addresses = sorted({file.url for file in files if file.url} | set(pins))
+    noted = [url for url in addresses if _note(url, cache).is_file()]
+    hashes = {file.sha256 for file in files if file.sha256} | set(pins.values())
+    hashes |= {_noted(url, cache) for url in noted}
+    folders = (cache / sha256.lower() for sha256 in sorted(hashes) if SHA256.fullmatch(sha256))
+    yield from (folder for folder in folders if folder.is_dir())
+    yield from (_note(url, cache) for url in noted)
 
 
 def _target(url: str, sha256: str, cache: Path, name: str) -> Path:

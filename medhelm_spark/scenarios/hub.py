@@ -65,6 +65,31 @@ def at_commit(source: DataSource, pins: Pins | None = None) -> DataSource:
     return replace(source, revision=commit)
 
 
+def hub_copies(dataset: str) -> Iterator[Path]:
+    """The folders that the hub's packages keep of a data set in their caches on this machine."""
+    name = dataset.partition(":")[0]
+    if Path(name).is_dir() or find_spec("huggingface_hub") is None:
+        return
+    from huggingface_hub import constants
+
+    downloads = Path(constants.HF_HUB_CACHE, f"datasets--{name.replace('/', '--')}")
+    if downloads.is_dir():
+        yield downloads
+    tables = Path(os.environ.get("HF_DATASETS_CACHE") or Path(constants.HF_HOME, "datasets"))
+    for folder in sorted(tables.glob("*")) if tables.is_dir() else ():
+        if folder.is_dir() and _plain_name(folder.name) == _plain_name(name):
+            yield folder
+
+
+def _plain_name(name: str) -> tuple[str, ...]:
+    """A data set's name as it and as the folder of its tables are written: `A/MedQA`, `A___med_qa`.
+
+    >>> _plain_name("A/MedQA") == _plain_name("A___med_qa")
+    True
+    """
+    return tuple(part.replace("_", "").casefold() for part in re.split("/|___", name))
+
+
 def _newest(name: str, source: DataSource) -> str:
     import huggingface_hub as hub
 

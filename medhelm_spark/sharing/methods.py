@@ -9,8 +9,8 @@ from typing import Any
 from medhelm_spark.board.host import Methods, at_work
 from medhelm_spark.errors import IntegrityError
 from medhelm_spark.render.result import Result
-from medhelm_spark.sharing.share import MANIFEST, SharedFolder, changed_files, share
-from medhelm_spark.sharing.tables import ReleaseShare
+from medhelm_spark.sharing.share import SharedFolder, changed_files, share
+from medhelm_spark.sharing.tables import MANIFEST, ReleaseShare
 from medhelm_spark.sharing.waivers import load_waivers
 
 

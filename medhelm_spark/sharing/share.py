@@ -27,13 +27,12 @@ from medhelm_spark.sharing.projection import (
 )
 from medhelm_spark.sharing.results_page import report_of
 from medhelm_spark.sharing.scan import Leak, Scanned, scan
-from medhelm_spark.sharing.tables import ReleaseShare
+from medhelm_spark.sharing.tables import MANIFEST, ReleaseShare
 from medhelm_spark.sharing.waivers import Waiver, as_data, blocking
 from medhelm_spark.stages.context import now
 from medhelm_spark.version import VERSION
 from medhelm_spark.workspace.workspace import Workspace
 
-MANIFEST = "manifest.json"
 SHOWN_LEAKS = 8
 WHAT_IT_IS = (
     "A scan compared every string of these files with the texts of gated and private rows and with "
@@ -109,6 +108,7 @@ def share(
             made_by=this_user(),
             manifest_sha256=_sha256(half / MANIFEST),
             num_texts=scanned.num_texts,
+            folder=str(out.absolute()),
         )
         workspace.context("").lake.append_rows("shares", [record], keys.share, txn=(keys.share, 1))
         half.rename(out)

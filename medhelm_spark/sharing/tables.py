@@ -5,6 +5,9 @@ from datetime import datetime
 
 from medhelm_spark.lake.tables import Table
 
+MANIFEST = "manifest.json"
+"""The file of a share's folder that has the hash of every other file."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseShare:
@@ -23,6 +26,8 @@ class ReleaseShare:
     """The hash of the folder's `manifest.json`, which has the hash of every other file."""
     num_texts: int
     """The texts of gated and private rows that every string of the files was compared with."""
+    folder: str | None = None
+    """Where it was made, on the machine that made it; None in older rows."""
 
 
 TABLES = (

@@ -2,6 +2,21 @@
 
 from medhelm_spark.domain.level_change import LevelChange
 from medhelm_spark.domain.policy import PolicyDecision
+from medhelm_spark.domain.purge import (
+    Purge,
+    WrittenAnnotation,
+    WrittenInstance,
+    WrittenPrompt,
+    WrittenQuarantined,
+    WrittenResult,
+    WrittenSuiteRun,
+    purged_annotation,
+    purged_instance,
+    purged_prompt,
+    purged_quarantined,
+    purged_result,
+    purged_suite_run,
+)
 from medhelm_spark.domain.request import (
     EVALUATION_KEY,
     Annotation,
@@ -14,7 +29,7 @@ from medhelm_spark.domain.scenario import Instance, Pin, Quarantined, ScenarioVe
 from medhelm_spark.domain.sending import BegunWave
 from medhelm_spark.domain.skipped import LeftOut
 from medhelm_spark.domain.stats import PerInstanceStats, Stat
-from medhelm_spark.lake.tables import Table
+from medhelm_spark.lake.tables import Purging, Table
 
 TABLES = (
     Table(
@@ -37,6 +52,7 @@ TABLES = (
         key=("data_version", "instance_id", "perturbation"),
         indexed=("scenario_name", "data_version"),
         has_text=True,
+        purging=Purging(by="data_version", row=WrittenInstance, purged=purged_instance),
         description="The data points of a data version.",
     ),
     Table(
@@ -52,6 +68,7 @@ TABLES = (
         key=("data_version", "source_file", "source_row"),
         indexed=("scenario_name", "data_version"),
         has_text=True,
+        purging=Purging(by="data_version", row=WrittenQuarantined, purged=purged_quarantined),
         description="Raw records that could not become instances, with file, row and reason: a "
         "file's name may be a record number.",
     ),
@@ -68,6 +85,7 @@ TABLES = (
         key=("suite", "name", "planned_at"),
         indexed=("suite", "run_spec_id"),
         has_text=True,
+        purging=Purging(by="run_spec_id", row=WrittenSuiteRun, purged=purged_suite_run),
         level="run_spec['access_level']",
         description="RunSpecs planned for a suite, with the words of their prompts; the newest per "
         "(suite, name) is current.",
@@ -85,6 +103,7 @@ TABLES = (
         key=("render_id", "subject_id", "perturbation", "train_trial_index", "rubric_item"),
         indexed=("render_id",),
         has_text=True,
+        purging=Purging(by="prompt_id", row=WrittenPrompt, purged=purged_prompt),
         description="Rendered text, once for all deployments that are asked it.",
     ),
     Table(
@@ -108,6 +127,7 @@ TABLES = (
         indexed=("model_deployment", "request_id"),
         sorted_by=("request_id",),
         has_text=True,
+        purging=Purging(by="request_id", row=WrittenResult, purged=purged_result),
         description="Outcomes of asking: the cache that no stage asks past.",
     ),
     Table(
@@ -116,6 +136,7 @@ TABLES = (
         key=(*EVALUATION_KEY, "annotator", "judge", "rubric_item"),
         indexed=("run_spec_id",),
         has_text=True,
+        purging=Purging(by="run_spec_id", row=WrittenAnnotation, purged=purged_annotation),
         description="One judge's verdict on one answer, or on one rubric item of it.",
     ),
     Table(
@@ -138,5 +159,13 @@ TABLES = (
         key=("stage", "unit_id", "write_id"),
         indexed=("stage", "unit_id", "suite"),
         description="Finished units of work; decides which stage output is current.",
+    ),
+    Table(
+        name="purges",
+        row=Purge,
+        key=("purge_id", "finished_at"),
+        indexed=("scenario_name",),
+        description="Whose text was removed when an agreement ended: by whom, when, what was "
+        "removed and what was not reached. The newest row of a purge counts.",
     ),
 )

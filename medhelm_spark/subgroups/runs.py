@@ -1,5 +1,6 @@
 """What groups need in the course of an evaluation (`features`)."""
 
+from medhelm_spark.governance.purges import purges_of
 from medhelm_spark.pipeline.prepare import Prepared
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.plan.run_specs import current_runs
@@ -14,6 +15,8 @@ def prepared(prepared: Prepared) -> None:
 
 
 def summarized(workspace: Workspace, ctx: Context) -> None:
-    """Summarise a suite's runs by the groups of their data."""
-    specs = [row.run_spec for row in current_runs(ctx)]
+    """Summarise a suite's runs by the groups of their data; purged data stays as it is."""
+    purged = {row.scenario_name for row in purges_of(workspace)}
+    rows = [row.run_spec for row in current_runs(ctx)]
+    specs = [spec for spec in rows if spec.scenario_name not in purged]
     summarize_groups(ctx, specs, workspace.registry.policy.small_cells)

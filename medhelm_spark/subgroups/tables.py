@@ -1,10 +1,10 @@
 """The tables of groups: which group an instance is in, and what models score by group."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.stats import IntervalMethod
-from medhelm_spark.lake.tables import Table
+from medhelm_spark.lake.tables import Purging, Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +44,16 @@ class InstanceGroup:
     group_column: str
     group_value: str
     access_level: AccessLevel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WrittenGroup(InstanceGroup):
+    write_id: str
+
+
+def _purged(row: _WrittenGroup, note: str) -> _WrittenGroup:
+    """The row without the value that the data states."""
+    return replace(row, group_value=note)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +149,7 @@ TABLES = (
         key=("data_version", "instance_id", "group_column"),
         indexed=("scenario_name", "data_version", "group_column"),
         has_text=True,
+        purging=Purging(by="data_version", row=_WrittenGroup, purged=_purged),
         description="The group of each instance, by each column; no prompt shows it.",
     ),
     Table(

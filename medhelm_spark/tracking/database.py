@@ -44,6 +44,14 @@ def ensure_database(tracking_uri: str | None, make: Callable[[str], object]) -> 
             beside.unlink(missing_ok=True)
 
 
+def rewrite_database(tracking_uri: str | None) -> None:
+    """Rewrite a SQLite file, so that nothing of removed rows stays in its free pages."""
+    path = _file_of(tracking_uri)
+    if path is not None and path.is_file():
+        with closing(sqlite3.connect(path, isolation_level=None)) as database:
+            database.execute("VACUUM")
+
+
 def _file_of(tracking_uri: str | None) -> Path | None:
     if not tracking_uri or not tracking_uri.startswith("sqlite:///"):
         return None

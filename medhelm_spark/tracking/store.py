@@ -4,18 +4,18 @@ import logging
 import os
 import shlex
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import isnan, nan
 from time import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from medhelm_spark.domain.ids import canonical_json, content_id
 from medhelm_spark.domain.names import without_login
 from medhelm_spark.errors import SetupError
 from medhelm_spark.statistics.ranking import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RATE
-from medhelm_spark.tracking.database import ensure_database
+from medhelm_spark.tracking.database import ensure_database, rewrite_database
 from medhelm_spark.tracking.records import SCORES, allowed_name
 
 if TYPE_CHECKING:
@@ -298,6 +298,41 @@ def opened(tracking_uri: str | None, experiment: str) -> Iterator[Store]:
     """
     with _connected(tracking_uri) as client:
         yield Store(client=client, experiment_id=_experiment_id(client, experiment))
+
+
+def remove_runs(tracking_uri: str | None, run_ids: Sequence[str]) -> list[str]:
+    """Remove runs with their params, tags and artefacts; those that are gone already are left out.
+
+    Returns:
+        The runs that a server keeps, marked as deleted, until its own `mlflow gc` removes them.
+
+    Raises:
+        SetupError: mlflow is not installed, or MLflow refuses.
+    """
+    kept = []
+    with _connected(tracking_uri) as client:
+        from mlflow.exceptions import MlflowException
+        from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
+
+        remove = getattr(client._tracking_client.store, "_hard_delete_run", None)
+        artefacts: Any = get_artifact_repository  # its methods have no types
+        for run_id in run_ids:
+            try:
+                run = client.get_run(run_id)
+            except MlflowException as error:
+                if error.error_code != "RESOURCE_DOES_NOT_EXIST":
+                    raise
+                continue
+            if client.list_artifacts(run_id):
+                artefacts(run.info.artifact_uri).delete_artifacts()
+            if run.info.lifecycle_stage == "active":
+                client.delete_run(run_id)
+            if remove is None:
+                kept.append(run_id)
+            else:
+                remove(run_id)
+        rewrite_database(tracking_uri)
+    return kept
 
 
 def ask(tracking_uri: str) -> None:

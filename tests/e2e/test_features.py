@@ -79,7 +79,7 @@ def test_without_its_folder_a_feature_is_gone_and_a_run_ends_in_its_board(
 
 
 OWN_TABLES = {
-    "releases": ("releases", "release_changes", "release_manifests", "release_stats"),
+    "releases": ("releases", "release_changes", "release_manifests", "release_stats", "tombstones"),
     "medhelm_results": (),
     "tracking": ("mlflow_runs",),
     "subgroups": ("group_columns", "instance_groups", "stats_by_group"),

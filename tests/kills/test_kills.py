@@ -67,6 +67,7 @@ RATINGS = (
 SHARE = (
     "release", "share", "r", "--audience", "research", "--out", "shared", "--local-path", "site",
 )  # fmt: skip
+PURGE = ("scenarios", "purge", "MINE", "--agreement", "DUA", "--yes")
 WRITERS = (
     Writer("run", UNTRACKED),
     Writer("import-responses", (*IMPORT, "--no-tracking")),
@@ -75,6 +76,7 @@ WRITERS = (
     Writer("publish", PUBLISH, (UNTRACKED,)),
     Writer("ratings import", RATINGS, (UNTRACKED,)),
     Writer("release share", SHARE, (UNTRACKED, PUBLISH), finished="shared is there already"),
+    Writer("purge", PURGE, (UNTRACKED, PUBLISH)),
     Writer("first tracking", ("summarize", "--suite", "s"), (UNTRACKED,)),
     Writer("gc", ("gc", "--local-path", "site"), (("summarize", "--suite", "demo"),), True),
     Writer(
@@ -210,7 +212,15 @@ def shared(folder: Path) -> Counter[str]:
     return Counter({**sizes, "files": len(list(out.iterdir()))})
 
 
-STATES: tuple[Callable[[Path], object], ...] = (tables, exported, tracked, rated, shared)
+def buried(folder: Path) -> Counter[str]:
+    """The tombstones of a lake, which is verified where it has any."""
+    rows = FileReader(str(folder / "benchmark_output")).query("SELECT * FROM {tombstones}")
+    if rows.num_rows:
+        done(folder, ("release", "verify", "r"))
+    return Counter(f"{row['table_name']} {row['digest']}" for row in rows.to_pylist())
+
+
+STATES: tuple[Callable[[Path], object], ...] = (tables, exported, tracked, rated, shared, buried)
 
 
 @pytest.mark.parametrize("writer", WRITERS, ids=lambda writer: writer.name)

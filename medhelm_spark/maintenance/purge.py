@@ -1,0 +1,258 @@
+"""purge: remove the text of a scenario from a lake and this machine when an agreement ends.
+
+Each text is replaced by a note in one commit, so that a row is never without both; the files of
+earlier versions go after it. Every step can be made again: a purge that was killed is finished by
+the same command.
+"""
+
+import shutil
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+
+from medhelm_spark import features
+from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.moments import now
+from medhelm_spark.domain.pluralize import counted
+from medhelm_spark.domain.purge import Purge, PurgeScope, Swept
+from medhelm_spark.domain.stages import PURGE
+from medhelm_spark.errors import ConfigError, LakeError
+from medhelm_spark.governance.disclosures import DisclosureScope, disclosures_of
+from medhelm_spark.governance.purges import purges_of
+from medhelm_spark.lake.condition import one_of
+from medhelm_spark.lake.file_permissions import work_folder
+from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.lake.lease import lease
+from medhelm_spark.lake.location import Location
+from medhelm_spark.lake.maintenance import Maintenance, maintenance_of
+from medhelm_spark.lake.rows import map_rows
+from medhelm_spark.lake.tables import TABLES, Purging
+from medhelm_spark.lake.user import this_user
+from medhelm_spark.maintenance.purge_scope import cached_data, scope_of
+from medhelm_spark.pipeline.in_process import is_small_check
+from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.infer.recovery import commit_interrupted
+from medhelm_spark.workspace.names import check_name
+from medhelm_spark.workspace.workspace import Workspace
+
+VALUES_AT_ONCE = 10_000
+"""The rows of so many ids are replaced by one commit."""
+
+THIS_JOB = "this job"
+ELSEWHERE = (
+    "the place of the data itself",
+    "files that report, export-helm, --output-file or a person wrote outside the lake",
+    "backups and snapshots of the lake, and caches of other machines",
+)
+"""What no lake knows the places of."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Purged:
+    """Replaces the text of rows; the executors call it."""
+
+    purged: Callable[[Any, str], Any]
+    note: str
+
+    def __call__(self, rows: Iterable[Any]) -> Iterator[Any]:
+        for row in rows:
+            if (after := self.purged(row, self.note)) is not None:
+                yield after
+
+
+def purge(workspace: Workspace, scenario: str, agreement: str, *, dry_run: bool) -> Purge:
+    """Remove the text of a scenario; returns the record of it, with a dry run as it would be.
+
+    Args:
+        workspace: the lake.
+        scenario: its name, as the lake has it.
+        agreement: the agreement that ended, as whoever reads the record knows it.
+        dry_run: whether only to say what would be removed.
+
+    Raises:
+        UnknownNameError: the lake has no data of the scenario.
+        ConfigError: it was purged under another agreement.
+        LakeError: a run asks about the scenario now, or others kept writing a table.
+    """
+    if not Location.of(workspace.location).may_exist:
+        raise LakeError(f"there is no lake at {workspace.location!r}.")
+    agreement = check_name("agreement", agreement.strip())
+    held = {row.scenario_name: row for row in purges_of(workspace)}.get(scenario)
+    if held and held.agreement != agreement:
+        raise ConfigError(
+            f"--agreement {agreement!r}: scenario {scenario!r} was purged under agreement "
+            f"{held.agreement!r}; give that one."
+        )
+    if held and held.finished_at:
+        workspace.say(f"purge: {scenario!r} was purged on {held.begun_at:%Y-%m-%d}; nothing to do")
+        return held
+    scope = scope_of(workspace.reader, scenario)
+    ctx = workspace.context("", is_in_process=is_small_check(workspace, (), 0))
+    begun = held or Purge(
+        purge_id=new_write_id(),
+        scenario_name=scenario,
+        agreement=agreement,
+        begun_at=now(),
+        purged_by=this_user(),
+    )
+    tables = maintenance_of(ctx.lake)
+    if dry_run:
+        return _described(workspace, ctx, scope, begun, tables)
+    _record(ctx, begun)
+    with ExitStack() as leases:
+        for suite, names in sorted(scope.deployments.items()):
+            leases.enter_context(
+                lease(ctx.lake, suite, sorted(names), ctx.holder, say=workspace.say)
+            )
+        _commit_staged(workspace, ctx, scope)
+        scope = scope_of(workspace.reader, scenario)
+        disclosed = tuple(_disclosed(workspace, scope))
+        removed = dict(_counts(workspace, scope, tables))
+        _replace_texts(ctx, scope, begun, tables)
+        files = sum(_forgotten(tables, scope, dry_run=False))
+    swept = [Swept(removed={"files of earlier versions": files}), *_swept(workspace, scope)]
+    return _finished(ctx, begun, removed, swept, disclosed, scope)
+
+
+def _described(
+    workspace: Workspace, ctx: Context, scope: PurgeScope, begun: Purge, tables: Maintenance
+) -> Purge:
+    """What a purge would come to, said and returned."""
+    removed = dict(_counts(workspace, scope, tables))
+    files = sum(_forgotten(tables, scope, dry_run=True))
+    swept = [
+        Swept(removed={"files of earlier versions": files}),
+        *_swept(workspace, scope, dry_run=True),
+    ]
+    unreached = _unreached(swept, tuple(_disclosed(workspace, scope)), scope)
+    done = replace(begun, removed=_summed(removed, swept), unreached=unreached)
+    print_purge(workspace.say, done, "would remove")
+    return done
+
+
+def _finished(
+    ctx: Context,
+    begun: Purge,
+    removed: dict[str, int],
+    swept: list[Swept],
+    disclosed: tuple[str, ...],
+    scope: PurgeScope,
+) -> Purge:
+    done = replace(
+        begun,
+        finished_at=now([begun.begun_at]),
+        removed=_summed(removed, swept),
+        unreached=_unreached(swept, disclosed, scope),
+    )
+    _record(ctx, done)
+    print_purge(ctx.say, done, "removed")
+    return done
+
+
+def _record(ctx: Context, row: Purge) -> None:
+    step = 2 if row.finished_at else 1
+    ctx.within(PURGE).lake.append_rows("purges", [row], row.purge_id, txn=(row.purge_id, step))
+
+
+def print_purge(say: Callable[[str], None], row: Purge, did: str) -> None:
+    """Say what was removed, or would be, and what was not reached."""
+    for kind, number in (row.removed or {}).items():
+        what = f"the text of {counted(number, 'row')}" if kind in TABLES else f"{number:,}"
+        say(f"purge: {kind}: {did} {what}")
+    for each in row.unreached or ():
+        say(f"purge: not reached: {each}")
+
+
+def _summed(removed: dict[str, int], swept: Iterable[Swept]) -> dict[str, int]:
+    more = {kind: number for each in swept for kind, number in each.removed.items() if number}
+    return {table: rows for table, rows in removed.items() if rows} | more
+
+
+def _commit_staged(workspace: Workspace, ctx: Context, scope: PurgeScope) -> None:
+    """Commit what killed runs left, as the next run would: nothing of it stays in its place."""
+    policy = workspace.registry.policy
+    for suite in sorted(scope.deployments):
+        commit_interrupted(replace(ctx, suite=suite), (), {}, policy)
+
+
+def _purgings(tables: Maintenance) -> Iterator[tuple[str, Purging]]:
+    """The tables that are there and have text."""
+    for name, table in TABLES.items():
+        if table.purging and tables.exists(name):
+            yield name, table.purging
+
+
+def _batches(values: Collection[str]) -> Iterator[Sequence[str]]:
+    in_order = sorted(values)
+    for first in range(0, len(in_order), VALUES_AT_ONCE):
+        yield in_order[first : first + VALUES_AT_ONCE]
+
+
+def _counts(
+    workspace: Workspace, scope: PurgeScope, tables: Maintenance
+) -> Iterator[tuple[str, int]]:
+    for table, purging in _purgings(tables):
+        total = 0
+        for values in _batches(scope.values(purging.by)):
+            where = one_of(purging.by, values).sql
+            sql = f"SELECT count(*) AS number FROM {{{table}}} WHERE {where}"
+            total += workspace.reader.query(sql)["number"][0].as_py()
+        yield table, total
+
+
+def _replace_texts(ctx: Context, scope: PurgeScope, begun: Purge, tables: Maintenance) -> None:
+    """Replace the text of every row of the scenario by the note."""
+    within = ctx.within(PURGE)
+    for table, purging in _purgings(tables):
+        for values in _batches(scope.values(purging.by)):
+            where = one_of(purging.by, values)
+            rows = within.lake.read(table, where)
+            write_id = content_id(begun.purge_id, table, values)
+            for feature in features.parts("tombstones"):
+                feature.write_tombstones(within, begun, table, rows, write_id)
+            after = map_rows(rows, _Purged(purging.purged, begun.note), purging.row, purging.row)
+            tables.replace(table, where.sql, after)
+
+
+def _forgotten(tables: Maintenance, scope: PurgeScope, *, dry_run: bool) -> Iterator[int]:
+    """By table the files of earlier versions that hold text of the scenario."""
+    for table, purging in _purgings(tables):
+        if values := scope.values(purging.by):
+            yield tables.forget(table, purging.by, values, dry_run=dry_run)
+
+
+def _swept(workspace: Workspace, scope: PurgeScope, *, dry_run: bool = False) -> Iterator[Swept]:
+    """What is removed beside the lake's tables."""
+    for feature in features.parts("purge"):
+        yield feature.purge(workspace, scope, dry_run=dry_run)
+    copies = list(cached_data(workspace, scope.scenario_name))
+    for path in copies if not dry_run else ():
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    if not dry_run:
+        work_folder()  # removes those of killed processes
+    yield Swept(removed={"files and folders in caches": len(copies)})
+
+
+def _disclosed(workspace: Workspace, scope: PurgeScope) -> Iterator[str]:
+    """Where text of the scenario was sent, beyond the job's own processes."""
+    runs = DisclosureScope(run_spec_ids=set(scope.run_spec_ids), since=None, until=None)
+    places: dict[tuple[str, str, str], int] = {}
+    for row in disclosures_of(workspace.reader, runs):
+        if row.destination != THIS_JOB and not row.is_bound:
+            place = (row.destination, row.locality, row.model_deployment)
+            places[place] = places.get(place, 0) + row.texts
+    for (destination, locality, deployment), texts in sorted(places.items()):
+        yield f"{counted(texts, 'text')} sent to {destination} ({locality}) for {deployment}"
+
+
+def _unreached(
+    swept: Iterable[Swept], disclosed: tuple[str, ...], scope: PurgeScope
+) -> tuple[str, ...]:
+    shared: tuple[str, ...] = ()
+    if scope.num_shared:
+        shared = (f"{counted(scope.num_shared, 'request')} that runs on other data ask too",)
+    return (*disclosed, *(each for one in swept for each in one.unreached), *shared, *ELSEWHERE)
