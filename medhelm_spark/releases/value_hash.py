@@ -15,16 +15,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import pyarrow as pa
+
 from medhelm_spark.domain.ids import identity_of
 from medhelm_spark.domain.release import ReleaseManifest
+from medhelm_spark.lake.canonical_columns import canonical_texts
 from medhelm_spark.lake.tables import WRITE_ID
 from medhelm_spark.releases.tables import ReleaseMember
 
 GROUP_DIGITS = 3
 
 COMBINED = f"""
-SELECT unit, sha2(array_join(sort_array(collect_list(part)), ''), 256) AS digest
-FROM (SELECT unit, sha2(array_join(sort_array(collect_list(digest)), ''), 256) AS part
+SELECT unit, sha2(array_join(sort_array(collect_list(part)), ''), 256) AS digest,
+       sort_array(array_distinct(flatten(collect_list(written)))) AS writes
+FROM (SELECT unit, sha2(array_join(sort_array(collect_list(digest)), ''), 256) AS part,
+             collect_set(write_id) AS written
       FROM {{digests}} GROUP BY unit, substr(digest, 1, {GROUP_DIGITS}))
 GROUP BY unit
 """
@@ -50,6 +55,13 @@ _ENCODER = json.JSONEncoder(
 def row_digest(row: Any) -> str:
     """The digest of a table's row, 64 hexadecimal characters; its `write_id` does not count."""
     return hashlib.sha256(_ENCODER.encode(row).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def batch_digests(kind: type, batch: pa.RecordBatch) -> list[str]:
+    """What `row_digest` gives for each row of a batch of a type's columns, several times faster."""
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    texts = canonical_texts(kind, columns, without=(WRITE_ID,)).cast(pa.binary())
+    return [hashlib.sha256(text).hexdigest() for text in texts.to_pylist()]
 
 
 def values_hash(rows: Iterable[Any]) -> str:
