@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.dataset as ds
@@ -20,7 +21,10 @@ from deltalake import DeltaTable, write_deltalake
 
 from benchmarks.boards import SUITE
 from benchmarks.processes import measured
+from medhelm_spark.lake.columnar import arrow_schema, decode_batch
+from medhelm_spark.lake.reader import as_schema
 from medhelm_spark.lake.tables import TABLES, properties
+from medhelm_spark.releases.value_hash import batch_digests, row_digest
 
 RESULTS = Path(__file__).parent / "results" / "publishing.md"
 STEP = """
@@ -28,6 +32,10 @@ import sys
 from medhelm_spark import Evaluation
 Evaluation(sys.argv[1], site=None, tracking=False).releases.{call}
 """
+ROWS, BATCH = 40_000, 1000
+"""Rows of each table, and those of one batch, as many as Spark sends a worker."""
+
+TABLES_HASHED = ("requests", "prompts", "request_results", "per_instance_stats", "instances")
 STEPS = {"publish": f"publish('R1', {SUITE!r})", "verify": "verify('R1')"}
 
 
@@ -51,6 +59,23 @@ def step(lake: Path, call: str) -> tuple[float, float, float]:
     return taken.seconds, cpu, sum(taken.gigabytes.values())
 
 
+def digests(lake: Path) -> Iterator[str]:
+    """Of each table a line: microseconds of CPU a row, by objects of rows and by columns."""
+    for table in TABLES_HASHED:
+        kind = TABLES[table].row
+        rows = DeltaTable(str(lake / table)).to_pyarrow_table().slice(0, ROWS)
+        batches = as_schema(rows, arrow_schema(kind)).combine_chunks().to_batches(BATCH)
+        started = time.process_time()
+        of_rows = [row_digest(row) for batch in batches for row in decode_batch(kind, batch)]
+        between = time.process_time()
+        by_columns = [digest for batch in batches for digest in batch_digests(kind, batch)]
+        ended = time.process_time()
+        if by_columns != of_rows:
+            raise SystemExit(f"the digests of {table} differ")
+        spent = (between - started, ended - between)
+        yield " | ".join(["", table, *(f"{each / len(of_rows) * 1e6:.1f}" for each in spent), ""])
+
+
 def main() -> None:
     """Copy the lake, publish and verify, keep the numbers."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -61,6 +86,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         lake = Path(folder, "lake")
         shutil.copytree(args.lake, lake)
+        of_digests = list(digests(lake))
         requests = narrow(lake, args.models)
         rows = [
             f"| {name} | {seconds:.1f} | {cpu:.1f} | {gigabytes:.2f} |"
@@ -73,7 +99,11 @@ def main() -> None:
         "command: Python, Spark's start and the workers.\n\n"
         "| | seconds | CPU seconds | GB |\n|---|---|---|---|\n"
     )
-    text = head + "\n".join(rows) + "\n"
+    then = (
+        "\n\nMicroseconds of CPU for the digest of a row, by objects of rows (before) and by "
+        "columns; both give the same digests.\n\n| | rows | columns |\n|---|---|---|\n"
+    )
+    text = head + "\n".join(rows) + then + "\n".join(map(str.strip, of_digests)) + "\n"
     sys.stdout.write(text)
     args.output.write_text(text, encoding="utf-8")
 

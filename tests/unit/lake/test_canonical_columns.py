@@ -1,15 +1,18 @@
 """The JSON of Arrow columns is the JSON of the rows."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from medhelm_spark.domain.ids import LATER
-from medhelm_spark.lake.columnar import encode_batch
+from medhelm_spark.lake.canonical_columns import canonical_texts
+from medhelm_spark.lake.columnar import decode_batch, encode_batch
 from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.releases.value_hash import batch_digests, row_digest
 
@@ -45,6 +48,25 @@ class Row:
     named: Mapping[str, float] | None
     write_id: str = "w"
     note: str | None = field(default=None, metadata=LATER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Old:
+    """A struct whose later columns a table may lack."""
+
+    text: str
+    size: float = 0.5
+    named: Mapping[str, str] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
+    form: Kind = field(default=Kind.ONE, metadata=LATER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holder:
+    """A row with such a struct."""
+
+    inner: Old | None
+    number: int
 
 
 PLAIN = Row(
@@ -103,3 +125,14 @@ def test_no_rows_have_no_digest() -> None:
 def test_tables_whose_rows_are_hashed_have_columns_that_can_be(table: str) -> None:
     row = TABLES[table].row
     assert batch_digests(row, encode_batch(row, [])) == []
+
+
+def test_a_struct_that_is_older_than_a_field_has_its_default() -> None:
+    """As `decode_batch` gives it, which the digest of a row object rests on."""
+    stored = pa.array([{"text": "x"}, None, {"text": "y"}], pa.struct([("text", pa.string())]))
+    texts = canonical_texts(Holder, {"inner": stored, "number": pa.array([1, 2, 3])})
+    batch = pa.record_batch({"inner": stored, "number": pa.array([1, 2, 3])})
+    rows = decode_batch(Holder, batch)
+    assert [hashlib.sha256(text.encode()).hexdigest() for text in texts.to_pylist()] == [
+        row_digest(row) for row in rows
+    ]
