@@ -4,15 +4,14 @@ A row's digest is the SHA-256 of its canonical JSON without empty columns and wi
 at their default (`domain.ids.LATER`), so that a column or field that is added later changes no
 digest. The hash of several rows is made of their sorted digests, in groups that begin alike: no
 order counts, a row that stands twice does, and no group has to be large.
-`COMBINED` is `values_hash` in SQL.
 """
 
 import dataclasses
 import hashlib
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
@@ -24,15 +23,6 @@ from medhelm_spark.lake.tables import WRITE_ID
 from medhelm_spark.releases.tables import ReleaseMember
 
 GROUP_DIGITS = 3
-
-COMBINED = f"""
-SELECT unit, sha2(array_join(sort_array(collect_list(part)), ''), 256) AS digest,
-       sort_array(array_distinct(flatten(collect_list(written)))) AS writes
-FROM (SELECT unit, sha2(array_join(sort_array(collect_list(digest)), ''), 256) AS part,
-             collect_set(write_id) AS written
-      FROM {{digests}} GROUP BY unit, substr(digest, 1, {GROUP_DIGITS}))
-GROUP BY unit
-"""
 
 
 def _plain(value: Any) -> Any:
@@ -66,14 +56,17 @@ def batch_digests(kind: type, batch: pa.RecordBatch) -> list[str]:
 
 def values_hash(rows: Iterable[Any]) -> str:
     """The hash of rows in any order; of none it is the hash of nothing."""
-    groups: dict[str, list[str]] = defaultdict(list)
-    for digest in map(row_digest, rows):
-        groups[digest[:GROUP_DIGITS]].append(digest)
-    return _of_sorted(map(_of_sorted, groups.values()))
+    return hash_of_sorted(sorted(map(row_digest, rows)))
 
 
-def _of_sorted(digests: Iterable[str]) -> str:
-    return hashlib.sha256("".join(sorted(digests)).encode("ascii")).hexdigest()
+def hash_of_sorted(digests: Iterable[str]) -> str:
+    """The hash of rows whose digests come in order; one group at a time is in memory."""
+    groups = groupby(digests, key=lambda digest: digest[:GROUP_DIGITS])
+    return _hash_of("".join(sorted(_hash_of("".join(group)) for _, group in groups)))
+
+
+def _hash_of(text: str) -> str:
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def manifest_hash(members: Sequence[ReleaseMember], manifest: ReleaseManifest | None = None) -> str:

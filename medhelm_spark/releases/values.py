@@ -6,6 +6,8 @@ member is a run of the release.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 
 import pyarrow as pa
 
@@ -16,11 +18,11 @@ from medhelm_spark.lake.columnar import arrow_schema
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.progress import Watch
-from medhelm_spark.lake.rows import Frame, map_batches, rows_of
+from medhelm_spark.lake.rows import Frame, map_batches, map_rows, rows_of, sorted_rows
 from medhelm_spark.lake.tables import TABLES, WRITE_ID
 from medhelm_spark.releases.pinned import COPIES, Change, ReleaseRows, copy_of
 from medhelm_spark.releases.tables import ReleaseMember
-from medhelm_spark.releases.value_hash import COMBINED, batch_digests
+from medhelm_spark.releases.value_hash import batch_digests, hash_of_sorted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +181,7 @@ def copied_changes(lake: Lake, rows: ReleaseRows, watch: Watch) -> Iterator[Chan
     if not writes:
         return
     sql = f"SELECT * FROM {{{COPIED}}} WHERE write_id IN ({literals(writes)})"
-    current = _combined(lake, _digests(lake.query(sql), OF_RUNS[ORIGINAL], watch))
+    current = _combined(_digests(lake.query(sql), OF_RUNS[ORIGINAL], watch))
     for member in rows.members:
         now = current.get(member.run_spec_id)
         if (member.value_hashes or {}).get(ORIGINAL, "") != (now.digest if now else ""):
@@ -253,7 +255,7 @@ def row_hashes(
     for table, place in {**OF_RUNS, **OF_DATA}.items():
         frame = lake.frame(pins.get(table, ()), ValuePin)
         sql = _PINNED.format(columns="t.*", table=table, key=place.key)
-        hashes[table] = _combined(lake, _digests(lake.query(sql, pins=frame), place, watch))
+        hashes[table] = _combined(_digests(lake.query(sql, pins=frame), place, watch))
     planned = _planned(lake, pins.get("requests", ()))
     for table, place in OF_REQUESTS.items():
         asked = _ASKED.format(key=place.key)
@@ -264,7 +266,7 @@ def row_hashes(
         if table in pins:
             pinned = lake.frame(pins[table], ValuePin)
             digests = lake.query(_OF_PINNED_WRITES, digests=digests, pins=pinned)
-        hashes[table] = _combined(lake, digests)
+        hashes[table] = _combined(digests)
     return hashes
 
 
@@ -277,6 +279,23 @@ def _digests(rows: Frame, place: _Place, watch: Watch) -> Frame:
     return map_batches(rows, watch(_Digests(place.row, place.key)), place.row, _Digest)
 
 
-def _combined(lake: Lake, digests: Frame) -> dict[str, RowsHash]:
-    rows = rows_of(lake.query(COMBINED, digests=digests), RowsHash)
-    return {row.unit: row for row in rows}
+def _combined(digests: Frame) -> dict[str, RowsHash]:
+    """The hash of each unit's digests, by unit: each unit is sorted, and hashed, by one task."""
+    ordered = sorted_rows(digests, "unit", "digest", by=("unit",))
+    hashes = rows_of(map_rows(ordered, _hashes, _Digest, RowsHash), RowsHash)
+    return {row.unit: row for row in hashes}
+
+
+def _hashes(rows: Iterable[_Digest]) -> Iterator[RowsHash]:
+    """The hash of each unit's rows, which come sorted by unit and digest."""
+    for unit, held in groupby(rows, key=attrgetter("unit")):
+        writes: set[str] = set()
+        digest = hash_of_sorted(_noted(held, writes))
+        yield RowsHash(unit=unit, digest=digest, writes=tuple(sorted(writes)))
+
+
+def _noted(rows: Iterable[_Digest], writes: set[str]) -> Iterator[str]:
+    """The digests of rows, whose writes are added to `writes` meanwhile."""
+    for row in rows:
+        writes.add(row.write_id)
+        yield row.digest
