@@ -9,9 +9,10 @@ Train rows are drawn by HELM's label-balanced rule.
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from medhelm_spark.domain.sampling import CHARACTERS, EXTRA, SPLIT, SUB_SPLIT, SamplingOrder
-from medhelm_spark.domain.scenario import Instance
+from medhelm_spark.domain.scenario import CORRECT_TAG
 
 SAMPLE_KEY_SQL = "md5(concat(cast(seed as string), '|', instance_id))"
 """An instance's sort key in a draw by hash: 32 hexadecimal characters, compared as text."""
@@ -52,9 +53,25 @@ def medhelm_places(seed: int, size: int, count: int) -> list[int]:
     return indices
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainRow:
+    """What a draw has to know of a train row: none of its text.
+
+    `label` is the place of its first correct reference among all in order; None without one.
+    """
+
+    instance_id: str
+    source_index: int
+    label: int | None
+
+
+LABEL_SQL = f"get(filter(references, r -> array_contains(r.tags, '{CORRECT_TAG}')), 0).text"
+"""The first correct reference of an instance; null without one."""
+
+
 def select_train(
-    pool: Sequence[Instance], k: int, trial_index: int, sample_train: bool = True
-) -> tuple[Instance, ...]:
+    pool: Sequence[TrainRow], k: int, trial_index: int, sample_train: bool = True
+) -> tuple[TrainRow, ...]:
     """Draw up to `k` train rows, the same for every evaluation instance of the trial.
 
     Labels (the first correct reference) are taken from the most to the least frequent, ties
@@ -75,30 +92,29 @@ def select_train(
     return tuple(chosen)
 
 
-def _group_by_label(rows: Sequence[Instance]) -> tuple[dict[str, list[Instance]], list[Instance]]:
-    by_label: dict[str, list[Instance]] = {}
-    unlabelled: list[Instance] = []
+def _group_by_label(rows: Sequence[TrainRow]) -> tuple[dict[int, list[TrainRow]], list[TrainRow]]:
+    by_label: dict[int, list[TrainRow]] = {}
+    unlabelled: list[TrainRow] = []
     for row in rows:
-        label = next((ref.text for ref in row.references if ref.is_correct), None)
-        group = unlabelled if label is None else by_label.setdefault(label, [])
+        group = unlabelled if row.label is None else by_label.setdefault(row.label, [])
         group.append(row)
     return by_label, unlabelled
 
 
-def _ordered(by_label: dict[str, list[Instance]], rng: random.Random) -> list[list[Instance]]:
+def _ordered(by_label: dict[int, list[TrainRow]], rng: random.Random) -> list[list[TrainRow]]:
     """The groups by falling size; labels of one size are sorted, then shuffled, as in HELM."""
-    by_size: dict[int, list[str]] = {}
+    by_size: dict[int, list[int]] = {}
     for label in sorted(by_label):
         by_size.setdefault(len(by_label[label]), []).append(label)
-    groups: list[list[Instance]] = []
+    groups: list[list[TrainRow]] = []
     for size in sorted(by_size, reverse=True):
         rng.shuffle(by_size[size])
         groups.extend(by_label[label] for label in by_size[size])
     return groups
 
 
-def _rotate(groups: list[list[Instance]], k: int, rng: random.Random) -> list[Instance]:
-    chosen: list[Instance] = []
+def _rotate(groups: list[list[TrainRow]], k: int, rng: random.Random) -> list[TrainRow]:
+    chosen: list[TrainRow] = []
     while groups and len(chosen) < k:
         for group in groups[: k - len(chosen)]:
             chosen.append(group.pop(rng.randrange(len(group))))

@@ -79,7 +79,7 @@ class Watched:
         yielded, tokens, sent = 0, 0, time.monotonic()
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
             for row in self.fn(rows):
-                yielded += 1
+                yielded += getattr(row, "num_rows", 1)
                 tokens += getattr(row, "completion_tokens", None) or 0
                 if time.monotonic() - sent >= SEND_SECONDS:
                     sent = time.monotonic()

@@ -34,10 +34,11 @@ from medhelm_spark.releases.recomputed import refuse_unfounded
 from medhelm_spark.releases.tables import ReleaseMember
 from medhelm_spark.releases.value_hash import manifest_hash
 from medhelm_spark.releases.values import (
+    OF_REQUESTS,
     ValuePin,
+    by_member,
     data_versions,
-    member_hashes,
-    writes_of_requests,
+    row_hashes,
 )
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.plan.run_specs import suite_runs
@@ -112,14 +113,27 @@ def _frozen(
     ctx: Context, members: Sequence[ReleaseMember]
 ) -> tuple[ReleaseRows, Sequence[ValuePin]]:
     """The rows of these members, pinned and hashed, and the writes that hold their scores."""
-    release = members[0].release
-    versions = data_versions(read_release(ctx.lake, members))
+    release, rows = members[0].release, read_release(ctx.lake, members)
+    refuse_unfounded(ctx, release, rows)
+    versions = data_versions(rows)
     pins = _pins(ctx, members, versions)
+    with ctx.metered("publish: rows hashed") as watch:
+        hashes = row_hashes(ctx.lake, pins, watch)
+    for table in OF_REQUESTS:
+        pins[table] = [
+            ValuePin(unit=unit, write_id=write_id)
+            for unit, hashed in hashes[table].items()
+            for write_id in hashed.writes
+        ]
     pinned = [replace(member, writes=_writes(member, versions, pins)) for member in members]
     rows = read_release(ctx.lake, pinned)
-    refuse_unfounded(ctx, release, rows)
-    hashed = with_copies(release, _with_hashes(ctx, rows))
-    return replace(rows, members=tuple(hashed)), pins["per_instance_stats"]
+    of_rows = by_member(rows, hashes)
+    hashed = [
+        replace(member, value_hashes={**rows.hashes(member), **of_rows[member.run_spec_id]})
+        for member in rows.members
+    ]
+    members = with_copies(release, hashed)
+    return replace(rows, members=tuple(members)), pins["per_instance_stats"]
 
 
 def _write(
@@ -182,20 +196,10 @@ def _is_alike(
     return manifest_hash(again, as_made_before(manifest, held.manifest)) == held.manifest_hash
 
 
-def _with_hashes(ctx: Context, rows: ReleaseRows) -> list[ReleaseMember]:
-    """The members with the hashes of the values that their writes hold."""
-    with ctx.metered("publish: rows hashed") as watch:
-        hashes = member_hashes(ctx.lake, rows, watch)
-    return [
-        replace(member, value_hashes={**rows.hashes(member), **hashes[member.run_spec_id]})
-        for member in rows.members
-    ]
-
-
 def _pins(
     ctx: Context, members: Sequence[ReleaseMember], versions: Mapping[str, str]
 ) -> dict[str, list[ValuePin]]:
-    """The writes that hold the members' rows now, by table."""
+    """The writes that hold the members' rows now, by table that a record names the writes of."""
     units = [member.run_spec_id for member in members]
 
     def of(names: Iterable[str], *stages: Stage) -> list[ValuePin]:
@@ -218,8 +222,7 @@ def _pins(
         "stats_by_group": of(units, SUMMARIZE_GROUPS),
         "instance_groups": of(sorted(set(versions.values())), ASSIGN_GROUPS),
     }
-    pins |= {table: held for table, held in by_group.items() if held}
-    return {**pins, **writes_of_requests(ctx.lake, pins["requests"])}
+    return pins | {table: held for table, held in by_group.items() if held}
 
 
 def _writes(

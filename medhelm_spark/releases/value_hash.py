@@ -4,30 +4,25 @@ A row's digest is the SHA-256 of its canonical JSON without empty columns and wi
 at their default (`domain.ids.LATER`), so that a column or field that is added later changes no
 digest. The hash of several rows is made of their sorted digests, in groups that begin alike: no
 order counts, a row that stands twice does, and no group has to be large.
-`COMBINED` is `values_hash` in SQL.
 """
 
 import dataclasses
 import hashlib
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Any
+
+import pyarrow as pa
 
 from medhelm_spark.domain.ids import identity_of
 from medhelm_spark.domain.release import ReleaseManifest
+from medhelm_spark.lake.canonical_columns import canonical_texts
 from medhelm_spark.lake.tables import WRITE_ID
 from medhelm_spark.releases.tables import ReleaseMember
 
 GROUP_DIGITS = 3
-
-COMBINED = f"""
-SELECT unit, sha2(array_join(sort_array(collect_list(part)), ''), 256) AS digest
-FROM (SELECT unit, sha2(array_join(sort_array(collect_list(digest)), ''), 256) AS part
-      FROM {{digests}} GROUP BY unit, substr(digest, 1, {GROUP_DIGITS}))
-GROUP BY unit
-"""
 
 
 def _plain(value: Any) -> Any:
@@ -52,6 +47,13 @@ def row_digest(row: Any) -> str:
     return hashlib.sha256(_ENCODER.encode(row).encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def batch_digests(kind: type, batch: pa.RecordBatch) -> list[str]:
+    """What `row_digest` gives for each row of a batch of a type's columns, several times faster."""
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    texts = canonical_texts(kind, columns, without=(WRITE_ID,)).cast(pa.binary())
+    return [hashlib.sha256(text).hexdigest() for text in texts.to_pylist()]
+
+
 def values_hash(rows: Iterable[Any], before: Mapping[str, str] | None = None) -> str:
     """The hash of rows in any order; of none it is the hash of nothing.
 
@@ -59,15 +61,18 @@ def values_hash(rows: Iterable[Any], before: Mapping[str, str] | None = None) ->
         rows: the rows.
         before: by the digest of a row whose text was purged the digest from before.
     """
-    groups: dict[str, list[str]] = defaultdict(list)
-    for now in map(row_digest, rows):
-        digest = (before or {}).get(now, now)
-        groups[digest[:GROUP_DIGITS]].append(digest)
-    return _of_sorted(map(_of_sorted, groups.values()))
+    digests = map(row_digest, rows)
+    return hash_of_sorted(sorted((before or {}).get(now, now) for now in digests))
 
 
-def _of_sorted(digests: Iterable[str]) -> str:
-    return hashlib.sha256("".join(sorted(digests)).encode("ascii")).hexdigest()
+def hash_of_sorted(digests: Iterable[str]) -> str:
+    """The hash of rows whose digests come in order; one group at a time is in memory."""
+    groups = groupby(digests, key=lambda digest: digest[:GROUP_DIGITS])
+    return _hash_of("".join(sorted(_hash_of("".join(group)) for _, group in groups)))
+
+
+def _hash_of(text: str) -> str:
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def manifest_hash(members: Sequence[ReleaseMember], manifest: ReleaseManifest | None = None) -> str:

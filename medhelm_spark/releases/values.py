@@ -6,18 +6,23 @@ member is a run of the release.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import groupby
+from operator import attrgetter
+
+import pyarrow as pa
 
 from medhelm_spark.domain.request import Annotation, PlannedRequest, Prompt, RequestResult
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stats import PerInstanceStats
+from medhelm_spark.lake.columnar import arrow_schema
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.progress import Watch
-from medhelm_spark.lake.rows import Frame, map_rows, rows_of
+from medhelm_spark.lake.rows import Frame, map_batches, map_rows, rows_of, sorted_rows
 from medhelm_spark.lake.tables import TABLES, WRITE_ID
 from medhelm_spark.releases.pinned import COPIES, Change, ReleaseRows, copy_of
-from medhelm_spark.releases.value_hash import COMBINED, row_digest
+from medhelm_spark.releases.tables import ReleaseMember
+from medhelm_spark.releases.value_hash import batch_digests, hash_of_sorted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,15 +115,8 @@ SELECT {columns} FROM {{{table}}} t
 JOIN {{pins}} p ON p.unit = t.{key} AND p.write_id = t.write_id
 """
 _ASKED = "SELECT DISTINCT run_spec_id, {key} FROM {{requests}}"
-_WRITES = """
-SELECT DISTINCT q.run_spec_id AS unit, t.write_id FROM ({asked}) q
-JOIN {{{table}}} t ON t.{key} = q.{key}
-"""
 _OF_REQUESTS = """
-SELECT t.* FROM {{{table}}} t
-JOIN (SELECT DISTINCT q.{key}, p.write_id FROM ({asked}) q
-      JOIN {{pins}} p ON p.unit = q.run_spec_id) k
-  ON k.{key} = t.{key} AND k.write_id = t.write_id
+SELECT t.* FROM {{{table}}} t LEFT SEMI JOIN {{requests}} q ON q.{key} = t.{key}
 """
 _AS_BEFORE = """
 SELECT d.unit, d.write_id, coalesce(s.digest, d.digest) AS digest FROM {{digests}} d
@@ -128,10 +126,12 @@ LEFT JOIN (SELECT DISTINCT unit, row_write_id, digest, replaced_by FROM {{tombst
 """
 """The digests of rows, of those whose text was purged the digest from before."""
 
-_DIGESTS_OF_RUNS = """
-SELECT q.run_spec_id AS unit, d.digest FROM ({asked}) q
+_OF_RUNS_REQUESTS = """
+SELECT q.run_spec_id AS unit, d.write_id, d.digest FROM ({asked}) q
 JOIN {{digests}} d ON d.unit = q.{key}
-JOIN {{pins}} p ON p.unit = q.run_spec_id AND p.write_id = d.write_id
+"""
+_OF_PINNED_WRITES = """
+SELECT d.* FROM {digests} d JOIN {pins} p ON p.unit = d.unit AND p.write_id = d.write_id
 """
 
 
@@ -147,24 +147,31 @@ class _Digest:
     digest: str
 
 
+_DIGEST = arrow_schema(_Digest)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Hash:
-    """The hash of all rows of a unit."""
+class RowsHash:
+    """The hash of all rows of a unit, and the writes that hold them, as far as rows name theirs."""
 
     unit: str
     digest: str
+    writes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Digests:
-    """Computes the digest of each row; the executors call it."""
+    """Computes the digest of each row of a place; the executors call it."""
 
+    row: type
     key: str
 
-    def __call__(self, rows: Iterable[Any]) -> Iterator[_Digest]:
-        for row in rows:
-            write_id = getattr(row, WRITE_ID, "")
-            yield _Digest(unit=getattr(row, self.key), write_id=write_id, digest=row_digest(row))
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            has_writes = WRITE_ID in batch.schema.names
+            writes = batch[WRITE_ID] if has_writes else [""] * batch.num_rows
+            digests = batch_digests(self.row, batch)
+            yield pa.record_batch([batch[self.key], writes, digests], schema=_DIGEST)
 
 
 def data_versions(rows: ReleaseRows) -> dict[str, str]:
@@ -187,9 +194,10 @@ def copied_changes(lake: Lake, rows: ReleaseRows, watch: Watch) -> Iterator[Chan
     if not writes:
         return
     sql = f"SELECT * FROM {{{COPIED}}} WHERE write_id IN ({literals(writes)})"
-    current = _combined(lake, _digests(lake.query(sql), OF_RUNS[ORIGINAL], watch))
+    current = _combined(_digests(lake.query(sql), OF_RUNS[ORIGINAL], watch))
     for member in rows.members:
-        if (member.value_hashes or {}).get(ORIGINAL, "") != current.get(member.run_spec_id, ""):
+        now = current.get(member.run_spec_id)
+        if (member.value_hashes or {}).get(ORIGINAL, "") != (now.digest if now else ""):
             yield Change(table=COPIED, name=member.name)
 
 
@@ -208,69 +216,71 @@ def row_changes(lake: Lake, rows: ReleaseRows, watch: Watch) -> list[Change]:
 
 def member_hashes(lake: Lake, rows: ReleaseRows, watch: Watch) -> dict[str, dict[str, str]]:
     """The hash of the rows that a member pins, by run_spec_id and then by table."""
-    versions = data_versions(rows)
-    units = {
-        member.run_spec_id: {
-            table: versions.get(member.run_spec_id, "") if table in OF_DATA else member.run_spec_id
-            for table in ROW_TABLES
-        }
-        for member in rows.members
+    pins: dict[str, set[tuple[str, str]]] = {table: set() for table in ROW_TABLES}
+    for member, units in _units(rows):
+        for table, unit in units.items():
+            writes = (member.writes or {}).get(table, "").split()
+            pins[table].update((unit, write_id) for write_id in writes)
+    pinned = {
+        table: [ValuePin(unit=unit, write_id=write_id) for unit, write_id in sorted(places)]
+        for table, places in pins.items()
     }
-    pins = {
-        table: sorted(
-            {
-                (units[member.run_spec_id][table], write_id)
-                for member in rows.members
-                for write_id in (member.writes or {}).get(table, "").split()
-            }
-        )
-        for table in ROW_TABLES
-    }
-    hashes = row_hashes(
-        lake,
-        {
-            table: [ValuePin(unit=unit, write_id=write_id) for unit, write_id in places]
-            for table, places in pins.items()
-        },
-        watch,
-    )
+    return by_member(rows, row_hashes(lake, pinned, watch))
+
+
+def by_member(
+    rows: ReleaseRows, hashes: Mapping[str, Mapping[str, RowsHash]]
+) -> dict[str, dict[str, str]]:
+    """The hashes of rows by run_spec_id and then by table, from those by table and unit."""
     return {
-        run: {table: hashes[table][unit] for table, unit in of_run.items() if unit in hashes[table]}
-        for run, of_run in units.items()
+        member.run_spec_id: {
+            table: hashes[table][unit].digest
+            for table, unit in units.items()
+            if unit in hashes[table]
+        }
+        for member, units in _units(rows)
     }
 
 
-def writes_of_requests(lake: Lake, requests: Sequence[ValuePin]) -> dict[str, list[ValuePin]]:
-    """The writes that added the prompts and the results of the pinned requests, by table."""
-    planned = _planned(lake, requests)
-    writes = {}
-    for table, place in OF_REQUESTS.items():
-        asked = _ASKED.format(key=place.key)
-        sql = _WRITES.format(asked=asked, table=table, key=place.key)
-        writes[table] = rows_of(lake.query(sql, requests=planned), ValuePin)
-    return writes
+def _units(rows: ReleaseRows) -> Iterator[tuple[ReleaseMember, dict[str, str]]]:
+    """Every member with the unit of its rows in each table."""
+    versions = data_versions(rows)
+    for member in rows.members:
+        run = member.run_spec_id
+        yield (
+            member,
+            {table: versions.get(run, "") if table in OF_DATA else run for table in ROW_TABLES},
+        )
 
 
 def row_hashes(
     lake: Lake, pins: Mapping[str, Sequence[ValuePin]], watch: Watch
-) -> dict[str, dict[str, str]]:
-    """The hash of each unit's pinned rows, by table and unit; a unit without rows is absent."""
+) -> dict[str, dict[str, RowsHash]]:
+    """The hash of each unit's pinned rows, by table and unit; a unit without rows is absent.
+
+    Args:
+        lake: where the rows are.
+        pins: by table the writes of each unit. Of a table of OF_REQUESTS that is not there the rows
+            of all writes count.
+        watch: shows how many rows were hashed.
+    """
     hashes = {}
     for table, place in {**OF_RUNS, **OF_DATA}.items():
         frame = lake.frame(pins.get(table, ()), ValuePin)
         sql = _PINNED.format(columns="t.*", table=table, key=place.key)
         rows = lake.query(sql, pins=frame)
-        hashes[table] = _combined(lake, _as_before(lake, table, _digests(rows, place, watch)))
+        hashes[table] = _combined(_as_before(lake, table, _digests(rows, place, watch)))
     planned = _planned(lake, pins.get("requests", ()))
     for table, place in OF_REQUESTS.items():
-        frame = lake.frame(pins.get(table, ()), ValuePin)
         asked = _ASKED.format(key=place.key)
         names = {"asked": asked, "table": table, "key": place.key}
-        rows = lake.query(_OF_REQUESTS.format(**names), requests=planned, pins=frame)
-        of_runs = _DIGESTS_OF_RUNS.format(**names)
+        rows = lake.query(_OF_REQUESTS.format(**names), requests=planned)
         hashed = _as_before(lake, table, _digests(rows, place, watch))
-        digests = lake.query(of_runs, requests=planned, pins=frame, digests=hashed)
-        hashes[table] = _combined(lake, digests)
+        digests = lake.query(_OF_RUNS_REQUESTS.format(**names), requests=planned, digests=hashed)
+        if table in pins:
+            pinned = lake.frame(pins[table], ValuePin)
+            digests = lake.query(_OF_PINNED_WRITES, digests=digests, pins=pinned)
+        hashes[table] = _combined(digests)
     return hashes
 
 
@@ -280,7 +290,7 @@ def _planned(lake: Lake, pins: Sequence[ValuePin]) -> Frame:
 
 
 def _digests(rows: Frame, place: _Place, watch: Watch) -> Frame:
-    return map_rows(rows, watch(_Digests(place.key)), place.row, _Digest)
+    return map_batches(rows, watch(_Digests(place.row, place.key)), place.row, _Digest)
 
 
 def _as_before(lake: Lake, table: str, digests: Frame) -> Frame:
@@ -290,6 +300,23 @@ def _as_before(lake: Lake, table: str, digests: Frame) -> Frame:
     return lake.query(_AS_BEFORE.format(table=table), digests=digests)
 
 
-def _combined(lake: Lake, digests: Frame) -> dict[str, str]:
-    rows = rows_of(lake.query(COMBINED, digests=digests), _Hash)
-    return {row.unit: row.digest for row in rows}
+def _combined(digests: Frame) -> dict[str, RowsHash]:
+    """The hash of each unit's digests, by unit: each unit is sorted, and hashed, by one task."""
+    ordered = sorted_rows(digests, "unit", "digest", by=("unit",))
+    hashes = rows_of(map_rows(ordered, _hashes, _Digest, RowsHash), RowsHash)
+    return {row.unit: row for row in hashes}
+
+
+def _hashes(rows: Iterable[_Digest]) -> Iterator[RowsHash]:
+    """The hash of each unit's rows, which come sorted by unit and digest."""
+    for unit, held in groupby(rows, key=attrgetter("unit")):
+        writes: set[str] = set()
+        digest = hash_of_sorted(_noted(held, writes))
+        yield RowsHash(unit=unit, digest=digest, writes=tuple(sorted(writes)))
+
+
+def _noted(rows: Iterable[_Digest], writes: set[str]) -> Iterator[str]:
+    """The digests of rows, whose writes are added to `writes` meanwhile."""
+    for row in rows:
+        writes.add(row.write_id)
+        yield row.digest

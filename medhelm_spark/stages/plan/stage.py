@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import product
 from operator import attrgetter
+from typing import TypeVar
 
 from medhelm_spark.adaptation.decoding import (
     ESTIMATED_TOKENS_SQL,
@@ -19,7 +20,7 @@ from medhelm_spark.adaptation.decoding import (
 )
 from medhelm_spark.adaptation.fit import render_fitting
 from medhelm_spark.adaptation.render import render
-from medhelm_spark.adaptation.sampling import select_train
+from medhelm_spark.adaptation.sampling import LABEL_SQL, TrainRow, select_train
 from medhelm_spark.adaptation.variants import IS_VARIANT_SQL
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.request import Decoding, Prompt, Purpose
@@ -27,7 +28,7 @@ from medhelm_spark.domain.run import AdapterSpec, RunSpec
 from medhelm_spark.domain.scenario import Instance, Split
 from medhelm_spark.domain.stages import INGEST, PLAN
 from medhelm_spark.engines import IMPORTED
-from medhelm_spark.lake.literals import literal
+from medhelm_spark.lake.literals import among, literal
 from medhelm_spark.lake.rows import Frame, map_rows, rows_of, sorted_rows
 from medhelm_spark.metrics import metrics_for
 from medhelm_spark.policy.levels import strictest_sql
@@ -38,6 +39,8 @@ from medhelm_spark.stages.plan.run_specs import adapters_of, enter, run_spec_of
 from medhelm_spark.stages.plan.samples import DRAWN, Sample, draws_of, refuse_empty
 from medhelm_spark.stages.plan.truncation import Truncation, fit_of
 from medhelm_spark.stages.run_stage import outdated, run_stage
+
+Row = TypeVar("Row")
 
 # Whether a call's wording is the one that a row is asked by.
 WORDED = f"d.variant = CASE WHEN {IS_VARIANT_SQL} THEN i.perturbation ELSE '' END"
@@ -72,6 +75,14 @@ JOIN {{calls}} d ON k.render_id = d.render_id AND k.train_trial_index = d.train_
 TRAIN = f"""
 SELECT * FROM {{instances_now}}
 WHERE data_version = @data_version AND split = '{Split.TRAIN}' AND perturbation = ''
+"""
+
+# Of the pool the driver reads no text, and of the chosen rows alone what a prompt shows.
+TRAIN_ROWS = f"""
+SELECT instance_id, source_index,
+       CASE WHEN label IS NOT NULL THEN CAST(dense_rank() OVER (ORDER BY label) AS BIGINT) END
+         AS label
+FROM (SELECT instance_id, source_index, {LABEL_SQL} AS label FROM ({TRAIN}) t) p
 """
 
 
@@ -307,24 +318,39 @@ def _texts(
 ) -> tuple[dict[str, AdapterSpec], dict[tuple[str, int], tuple[Instance, ...]]]:
     """Adapter spec by render_id, and the few-shot examples by (render_id, train trial)."""
     specs: dict[str, AdapterSpec] = {}
-    train: dict[tuple[str, int], tuple[Instance, ...]] = {}
-    pools: dict[str, list[Instance]] = {}
+    pools: dict[str, list[TrainRow]] = {}
+    drawn: dict[tuple[str, int], tuple[str, tuple[TrainRow, ...]]] = {}
     worded = [(run, spec, adapter) for run, spec in todo for adapter in adapters_of(spec).values()]
     for run, spec, adapter in worded:
-        key = _render_id(run, spec, adapter)
+        key, version = _render_id(run, spec, adapter), spec.data_version
         specs[key] = adapter
         if not adapter.max_train_instances:
             continue
-        if spec.data_version not in pools:
-            pools[spec.data_version] = _train_pool(ctx, instances, spec.data_version)
+        if version not in pools:
+            pools[version] = _train(ctx, instances, version, TRAIN_ROWS, TrainRow)
         for trial in range(adapter.num_train_trials):
-            train[key, trial] = select_train(
-                pools[spec.data_version], adapter.max_train_instances, trial, adapter.sample_train
+            rows = select_train(
+                pools[version], adapter.max_train_instances, trial, adapter.sample_train
             )
+            drawn[key, trial] = (version, rows)
+    shown: dict[tuple[str, str], Instance] = {}
+    for version in pools:
+        ids = {row.instance_id for of, rows in drawn.values() if of == version for row in rows}
+        sql = f"{TRAIN} AND {among('instance_id', sorted(ids))}"
+        for instance in _train(ctx, instances, version, sql, Instance) if ids else ():
+            shown[version, instance.instance_id] = instance
+    train = {
+        key: tuple(shown[version, row.instance_id] for row in rows)
+        for key, (version, rows) in drawn.items()
+    }
     return specs, train
 
 
-def _train_pool(ctx: Context, instances: Frame, data_version: str) -> list[Instance]:
-    sql = TRAIN.replace("@data_version", literal(data_version))
-    pool = ctx.lake.query(sql, instances_now=instances)
-    return sorted(rows_of(pool, Instance), key=lambda instance: instance.source_index)
+def _train(
+    ctx: Context, instances: Frame, data_version: str, sql: str, row_type: type[Row]
+) -> list[Row]:
+    """Rows of a data version's train split."""
+    rows = ctx.lake.query(
+        sql.replace("@data_version", literal(data_version)), instances_now=instances
+    )
+    return rows_of(rows, row_type)

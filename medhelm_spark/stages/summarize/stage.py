@@ -183,6 +183,9 @@ def _draws(row: Histogram, scale: MetricInfo) -> tuple[float, ...] | None:
 STATS_OF_A_RUN, OF_A_COMPARED_RUN = 200, 1000
 """More than a run has, and one with perturbed copies, other prompts or repeats."""
 
+CELLS_WORTH_TASKS = 16
+"""From so many RunSpecs on their intervals are computed by all tasks, which costs an exchange."""
+
 
 def summarize(ctx: Context, specs: Sequence[RunSpec]) -> list[str]:
     """Summarise the RunSpecs that were scored anew or have a changed metric; returns their ids.
@@ -209,7 +212,8 @@ def _versions(spec: RunSpec) -> list[str]:
 
 
 def _write(ctx: Context, specs: Sequence[RunSpec], write_id: str) -> None:
-    stats = in_one_partition(stats_of(ctx, specs))
+    is_spread = len(specs) >= CELLS_WORTH_TASKS
+    stats = in_one_partition(stats_of(ctx, specs), is_exchanged=is_spread)
     sizes = (OF_A_COMPARED_RUN if members_of([spec]) else STATS_OF_A_RUN for spec in specs)
     ctx.lake.append("stats", stats, write_id, at_most=sum(sizes))
 

@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from medhelm_spark.adaptation.sampling import SAMPLE_KEY_SQL, medhelm_places, select_train
-from medhelm_spark.domain.scenario import Instance, Split
+from medhelm_spark.adaptation.sampling import SAMPLE_KEY_SQL, TrainRow, medhelm_places, select_train
 from tests.oracles import sample_key
-from tests.unit.adaptation.rows import refs, row
 from tests.unit.adaptation.sql import evaluated
 
 
@@ -59,23 +57,23 @@ def test_drawing_leaves_numpys_own_state_alone() -> None:
     assert np.random.random() == expected
 
 
-def labelled(index: int, label: str | None) -> Instance:
-    references = refs("wrong", label or "none", correct=1 if label else ())
-    return row(index, f"note {index}", references, split=Split.TRAIN)
+def pool_of(labels: str) -> list[TrainRow]:
+    return [
+        TrainRow(
+            instance_id=f"i{place}", source_index=place, label=None if name == "-" else ord(name)
+        )
+        for place, name in enumerate(labels)
+    ]
 
 
-def pool_of(labels: str) -> list[Instance]:
-    return [labelled(i, None if label == "-" else label) for i, label in enumerate(labels)]
+def label_of(row: TrainRow) -> str:
+    return "-" if row.label is None else chr(row.label)
 
 
-def label_of(instance: Instance) -> str:
-    return next((ref.text for ref in instance.references if ref.is_correct), "-")
-
-
-def described(pool: list[Instance], k: int, seed: int) -> list[Instance]:
+def described(pool: list[TrainRow], k: int, seed: int) -> list[TrainRow]:
     """The description in MedHELM's facts, followed word by word; loops for ever in its bad case."""
     rng = random.Random(seed)
-    groups: dict[str, list[Instance]] = {}
+    groups: dict[str, list[TrainRow]] = {}
     for instance in pool:
         groups.setdefault(label_of(instance), []).append(instance)
     loose = groups.pop("-", [])
@@ -84,7 +82,7 @@ def described(pool: list[Instance], k: int, seed: int) -> list[Instance]:
         tied = sorted(label for label, rows in groups.items() if len(rows) == size)
         rng.shuffle(tied)
         order += tied
-    chosen: list[Instance] = []
+    chosen: list[TrainRow] = []
     for label in itertools.cycle(order):
         if len(chosen) == k:
             break

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from medhelm_spark.lake.progress import (
@@ -59,6 +60,12 @@ def test_rows_and_tokens_of_several_tasks_are_added_up(meter: Meter) -> None:
     assert line.startswith("infer: 5 of 10, ")
     assert "tokens/s" in line
     assert line.endswith("s left")
+
+
+def test_batches_count_as_many_rows_as_they_have(meter: Meter) -> None:
+    batches = [pa.record_batch({"value": [1, 2, 3]}), pa.record_batch({"value": [4]})]
+    assert list(Watched(iter, "127.0.0.1", meter.port, meter.key)(batches)) == batches
+    assert until(meter, "4 of 10").startswith("infer: 4 of 10")
 
 
 def test_a_task_that_goes_on_is_seen_before_it_ends(meter: Meter) -> None:
