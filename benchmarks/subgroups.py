@@ -151,7 +151,7 @@ def board(
     luck = np.where(generator.random((MODELS, PATIENTS)) < AGREEING, hard, own)
     values = (luck < shares).astype(np.float64)
     patients = pa.array(names)
-    return InstanceStat(values, None, SHARE, patients, patients.dictionary_encode()), groups
+    return InstanceStat(values, None, SHARE, patients.dictionary_encode(), patients), groups
 
 
 def _drawn(generator: np.random.Generator, groups: int) -> list[str]:
