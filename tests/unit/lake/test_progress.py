@@ -104,7 +104,8 @@ def test_a_log_gets_lines_of_their_own_and_a_short_job_none() -> None:
     assert in_log(lines.append).seconds == 60
     in_log(lines.append).draw("")
     with metered(None, in_log(lines.append), "infer", 2) as watch:
-        assert list(watch(answers)([1, 2])) == [Answer(1), Answer(2)]
+        sent = pickle.loads(pickle.dumps(watch))  # tasks get it as it is
+        assert list(sent(answers)([1, 2])) == [Answer(1), Answer(2)]
     assert lines == []
     slow = Meter(Display(in_log(lines.append).draw, 0.1), "infer", 4, "127.0.0.1")
     slow.start()
