@@ -35,7 +35,7 @@ def test_waves_are_as_idle_as_they_were_and_slots_that_pull_are_not(name: str, s
 @pytest.mark.parametrize("slots", [8, 128])
 def test_judges_that_join_are_done_before_those_that_begin_afterwards(slots: int) -> None:
     joined, after = before_and_now(LOADS[0], slots)[1], judges_after(slots)
-    assert joined.work == after.work
+    assert joined.work == pytest.approx(after.work)  # added up in another order
     assert joined.seconds < after.seconds
 
 
