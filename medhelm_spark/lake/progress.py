@@ -12,7 +12,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from secrets import token_hex
@@ -130,6 +130,8 @@ class Meter(threading.Thread):
     def stop(self) -> None:
         """Stop, and clear the line for what is written next."""
         self._ended.set()
+        with suppress(OSError):  # it may wait for a datagram, and gets one
+            self._socket.sendto(b"", self._socket.getsockname())
         self.join()
         self._socket.close()
         self.display.draw("")

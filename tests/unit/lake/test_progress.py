@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from medhelm_spark.lake import progress
 from medhelm_spark.lake.progress import (
     ConnectMeter,
     Display,
@@ -116,6 +117,15 @@ def test_a_log_gets_lines_of_their_own_and_a_short_job_none() -> None:
     assert lines[-1].startswith("infer: 2 of 4, ")
     assert lines[-1].endswith("s left")
     assert all("\r" not in line for line in lines)
+
+
+def test_a_meter_that_is_stopped_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "DRAW_SECONDS", 3600.0)
+    meter = Meter(Display(lambda line: None, 3600.0), "infer", None, "127.0.0.1")
+    meter.start()
+    time.sleep(0.2)  # it waits for a datagram
+    meter.stop()
+    assert not meter.is_alive()
 
 
 def test_nobody_listening_does_no_harm() -> None:
