@@ -93,7 +93,7 @@ def decisions_of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
-    """For which run, and about text of which level, the policy is asked."""
+    """The run that asks the policy, and the level of its text."""
 
     suite: str
     run_name: str

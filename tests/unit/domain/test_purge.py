@@ -35,6 +35,7 @@ from medhelm_spark.domain.run import (
 )
 from medhelm_spark.domain.sampling import Condition, Sampling
 from medhelm_spark.domain.scenario import Message, Reference, Split
+from medhelm_spark.lake.columnar import fields_of
 from medhelm_spark.lake.tables import TABLES, WRITE_ID
 
 WORD, NOTE = "zebrafinch", "[purged]"
@@ -193,8 +194,7 @@ def test_every_table_with_text_says_how_a_purge_finds_and_clears_its_rows() -> N
     assert purged.keys() == with_text
     for name, purging in purged.items():
         assert issubclass(purging.row, TABLES[name].row)
-        named = purging.row.__dataclass_fields__  # type: ignore[attr-defined]
-        assert {purging.by, WRITE_ID} <= named.keys()
+        assert {purging.by, WRITE_ID} <= set(fields_of(purging.row))
         assert purging.by in ("data_version", "run_spec_id", "request_id", "prompt_id")
 
 
