@@ -71,6 +71,36 @@ def uneven_clusters(
     return Held(df + 1, covered / repeats, widths / repeats, found / repeats)
 
 
+def copied(clusters: int, kind: str, share: float, repeats: int, seed: int) -> float:
+    """How many intervals hold the share; each answer copies its cluster's with probability 0.55.
+
+    Two answers of a cluster correlate by 0.55^2 = 0.3.
+    """
+    generator = np.random.default_rng(seed)
+    sizes = sizes_of(clusters)[kind]
+    own = generator.random((repeats, clusters)) < share
+    copies = generator.binomial(sizes, np.sqrt(0.3), (repeats, clusters))
+    right = (np.where(own, copies, 0) + generator.binomial(sizes - copies, share)).astype(float)
+    of = sizes.astype(float)
+    intervals = (clustered(ClusterTotals(of, ours, ours), 0.0, 1.0) for ours in right)
+    return sum(i is not None and i.low <= share <= i.high for i in intervals) / repeats
+
+
+def _copied_table(repeats: int) -> list[str]:
+    """A row for each number of clusters and distribution of sizes, a column for each share."""
+    shares = (0.5, 0.8, 0.9, 0.97)
+    lines = [
+        f"| clusters | sizes | {' | '.join(f'{100 * share:.0f} % right' for share in shares)} |",
+        f"|---|---|{'---|' * len(shares)}",
+    ]
+    for clusters in COUNTS[2:]:
+        for kind in ("equal", "geometric", "Pareto"):
+            held = (copied(clusters, kind, share, repeats, clusters) for share in shares)
+            cells = " | ".join(f"{100 * one:.1f} %" for one in held)
+            lines.append(f"| {clusters} | {kind} | {cells} |")
+    return lines
+
+
 def _table(repeats: int, shape: tuple[float, float], names: Collection[str] = ()) -> list[str]:
     """A row for each number of clusters and distribution of sizes, of these names or all."""
     lines = [
@@ -107,6 +137,11 @@ def main() -> None:
         "The same where clusters are far apart, with a standard deviation of 0.32:",
         "",
         *_table(repeats, FAR_APART, ("geometric", "Pareto")),
+        "",
+        "Intervals with the mean where an answer copies its cluster's own with a probability "
+        "of 0.55, so that two answers of a cluster correlate by 0.3:",
+        "",
+        *_copied_table(repeats // 4),
     ]
     sys.stdout.write("\n".join(lines) + "\n")
 

@@ -34,6 +34,14 @@ class ClusterTotals:
         """The mean over answers, not over clusters."""
         return float(self.totals.sum() / self.sizes.sum())
 
+    def on_unit_scale(self, low: float, high: float) -> "ClusterTotals":
+        """The totals of the same answers, moved from the scale `low` to `high` to 0 to 1."""
+        width = high - low
+        squares = self.squares - 2 * low * self.totals + low**2 * self.sizes
+        return ClusterTotals(
+            self.sizes, (self.totals - low * self.sizes) / width, squares / width**2
+        )
+
     @property
     def are_single(self) -> bool:
         """Whether each cluster has one answer, so that nothing is clustered."""
@@ -70,20 +78,26 @@ class ClusterTotals:
         """The variance of all answers, the population's."""
         return max(0.0, float(self.squares.sum() / self.sizes.sum()) - self.mean**2)
 
-    @property
-    def correlation(self) -> float:
+    def correlation(self, pseudo: float = 0.0) -> float:
         """The correlation of two answers of a cluster, between 0 and 1; 1 where none differ.
 
         From the mean squares between and within clusters, of an analysis of variance (Donner 1986):
 
             (between - within) / (between + (m - 1) within),  m = (N - sum m_g^2 / N) / (G - 1)
 
+        Args:
+            pseudo: how many clusters of the mean size are added between at 0 and at 1 each, the
+                ends of the answers' scale. Where few clusters differ from the rest, they alone say
+                too little about how alike the answers of a cluster are.
         """
         sizes, answers, clusters = self.sizes, float(self.sizes.sum()), len(self)
         if clusters < 2:
             return 1.0
         explained = float((self.totals**2 / sizes).sum())
-        between = max(0.0, explained - answers * self.mean**2) / (clusters - 1)
+        added = pseudo * answers / clusters
+        p = (float(self.totals.sum()) + added) / (answers + 2 * added)
+        between = max(0.0, explained - answers * self.mean**2) + added * (p**2 + (1 - p) ** 2)
+        between /= clusters - 1 + 2 * pseudo
         rest = max(0.0, float(self.squares.sum()) - explained)
         within = rest / (answers - clusters) if answers > clusters else 0.0
         size = (answers - float((sizes**2).sum()) / answers) / (clusters - 1)
@@ -91,10 +105,15 @@ class ClusterTotals:
         return 1.0 if spread <= 0 else min(1.0, max(0.0, (between - within) / spread))
 
     @property
-    def design_effect(self) -> float:
-        """How much the correlation widens the variance of the mean of clusters of these sizes."""
-        answers = float(self.sizes.sum())
-        return 1 + self.correlation * (float((self.sizes**2).sum()) / answers - 1)
+    def mean_size(self) -> float:
+        """How many answers the cluster of an answer has, on average over answers.
+
+        The largest cluster counts as at most twice the second: its own residual is in CR2 already.
+        """
+        second, largest = np.partition(self.sizes, -2)[-2:] if len(self) > 1 else self.sizes[[0, 0]]
+        counted = min(largest, 2 * second)
+        squares = (self.sizes**2).sum() - largest**2 + counted**2
+        return float(squares / (self.sizes.sum() - largest + counted))
 
     @property
     def effective(self) -> float:

@@ -19,6 +19,9 @@ Z95 = 1.959963984540054
 PSEUDO_ANSWERS = 0.4
 """Pseudo-answers added at each end of a bounded scale when the spread is estimated."""
 
+PSEUDO_CLUSTERS = 0.2
+"""Clusters added at each end of it when the correlation within clusters is estimated."""
+
 
 def wilson(successes: float, n: float) -> Interval:
     """The score interval of a proportion (Wilson 1927); n must be positive, and may be effective.
@@ -136,49 +139,68 @@ def student_t(
 def clustered(clusters: ClusterTotals, low: float | None, high: float | None) -> Interval | None:
     """The interval of the mean of clustered answers; None of a single cluster.
 
-    On a scale with two ends the score interval of as many independent answers as would have the
-    cluster-robust standard error. As in `bounded_score` that error is estimated with PSEUDO_ANSWERS
-    at each end, here as many clusters of the mean size: where all clusters agree, each counts as
-    one answer. Where few clusters differ from the rest, that error rests on the sizes of these few,
-    and is too small where they are small: the interval covers also the one that follows from the
-    correlation within clusters and all their sizes. Where an end is open it is t, cut at the other
-    end, and None without a spread.
+    On a scale with two ends it covers two score intervals. One has the cluster-robust standard
+    error (CR2). Where few clusters differ from the rest, that error rests on the sizes of these
+    few, and is too small where they are small. The other follows from the correlation within
+    clusters and the sizes of all. Where an end is open the interval is t, cut at the other end, and
+    None without a spread.
     """
     error = clusters.standard_error()
     if error is None:
         return None
-    mean, t = clusters.mean, quantile(clusters.degrees_of_freedom)
     if low is None or high is None:
         if error == 0:
             return None
+        mean, t = clusters.mean, quantile(clusters.degrees_of_freedom)
         return Interval(
             low=mean - t * error if low is None else max(low, mean - t * error),
             high=mean + t * error if high is None else min(high, mean + t * error),
             method=IntervalMethod.CLUSTERED_T,
         )
-    width = high - low
-    p = min(max((mean - low) / width, 0.0), 1.0)
-    robust = _score(p, _effective(clusters, low, width), t)
-    alone = effective_answers(p, clusters.variance / width**2, float(clusters.sizes.sum()), 0, 1)
-    by_sizes = _score(p, alone / clusters.design_effect, quantile(len(clusters) - 1))
+    unit = clusters.on_unit_scale(low, high)
+    correlation = unit.correlation(PSEUDO_CLUSTERS)
+    robust, by_sizes = _robust(unit, correlation), _by_sizes(unit, correlation)
     return Interval(
-        low=low + width * min(robust[0], by_sizes[0]),
-        high=low + width * max(robust[1], by_sizes[1]),
+        low=low + (high - low) * min(robust[0], by_sizes[0]),
+        high=low + (high - low) * max(robust[1], by_sizes[1]),
         method=IntervalMethod.CLUSTERED,
     )
 
 
-def _effective(clusters: ClusterTotals, low: float, width: float) -> float:
-    """How many independent answers would have the robust standard error of these clusters."""
-    sizes, totals = clusters.sizes, (clusters.totals - low * clusters.sizes) / width
-    size = float(sizes.mean())  # of each pseudo-cluster, at either end
-    answers = float(sizes.sum()) + 2 * PSEUDO_ANSWERS * size
-    p = (float(totals.sum()) + PSEUDO_ANSWERS * size) / answers
-    p = min(max(p, PSEUDO_ANSWERS * size / answers), 1 - PSEUDO_ANSWERS * size / answers)
-    residuals = totals - p * sizes
-    squares = float((residuals**2 / (1 - sizes / sizes.sum())).sum())
-    squares += PSEUDO_ANSWERS * size**2 * (p**2 + (1 - p) ** 2)
-    return p * (1 - p) * answers**2 / squares
+def _robust(clusters: ClusterTotals, correlation: float) -> tuple[float, float]:
+    """The score interval of as many independent answers as would have the CR2 standard error.
+
+    As in `bounded_score` the error is estimated with PSEUDO_ANSWERS at each end, here as many
+    clusters of the mean size whose answers correlate as those of the others.
+    """
+    sizes, totals = clusters.sizes, clusters.totals
+    size = float(sizes.mean())
+    added = PSEUDO_ANSWERS * size
+    answers = float(sizes.sum()) + 2 * added
+    p = min(max(float(totals.sum()) + added, added), answers - added) / answers
+    squares = float(((totals - p * sizes) ** 2 / (1 - sizes / sizes.sum())).sum())
+    squares += added * (1 + (size - 1) * correlation) * (p**2 + (1 - p) ** 2)
+    effective = p * (1 - p) * answers**2 / squares
+    return _score(_share(clusters), effective, quantile(clusters.degrees_of_freedom))
+
+
+def _by_sizes(clusters: ClusterTotals, correlation: float) -> tuple[float, float]:
+    """The score interval whose number of answers is divided by the design effect of their clusters.
+
+    The share of the variance that clusters bring has G - 1 degrees of freedom, the rest N - 1
+    (Satterthwaite 1946).
+    """
+    answers, p = float(clusters.sizes.sum()), _share(clusters)
+    design_effect = 1 + correlation * (clusters.mean_size - 1)
+    share = correlation * clusters.mean_size / design_effect
+    freedom = 1 / ((1 - share) ** 2 / (answers - 1) + share**2 / (len(clusters) - 1))
+    alone = effective_answers(p, clusters.variance, answers, 0, 1)
+    return _score(p, alone / design_effect, quantile(freedom))
+
+
+def _share(clusters: ClusterTotals) -> float:
+    """The mean on the unit scale, without rounding errors beyond its ends."""
+    return min(max(clusters.mean, 0.0), 1.0)
 
 
 def mean_interval(

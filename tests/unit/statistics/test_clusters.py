@@ -102,13 +102,28 @@ def test_a_share_stays_on_its_scale_and_has_width():
 def test_the_correlation_within_clusters_equals_shrout_and_fleiss():
     ratings = [9, 2, 5, 8, 6, 1, 3, 2, 8, 4, 6, 8, 7, 1, 2, 6, 10, 5, 6, 9, 6, 2, 4, 7]
     held = cluster_totals(np.repeat(np.arange(6), 4), np.array(ratings, float))
-    assert held.correlation == pytest.approx(0.1657, abs=5e-5)  # ICC(1,1) of their table 4
-    assert held.design_effect == pytest.approx(1 + 3 * held.correlation)
+    assert held.correlation() == pytest.approx(0.1657, abs=5e-5)  # ICC(1,1) of their table 4
     alike = cluster_totals(
         np.repeat(np.arange(3), [2, 5, 3]), np.repeat([0.0, 1.0, 0.0], [2, 5, 3])
     )
-    assert alike.correlation == 1
-    assert alike.design_effect == pytest.approx(38 / 10)
+    assert alike.correlation() == 1
+
+
+def test_pseudo_clusters_raise_the_correlation_of_answers_that_few_clusters_get_wrong():
+    one_wrong = cluster_totals(np.repeat(np.arange(20), 5), np.repeat([1.0, 0.0], [99, 1]))
+    assert one_wrong.correlation() == pytest.approx(0)
+    assert one_wrong.correlation(0.2) > 0.3
+    half = cluster_totals(np.arange(1000) // 5, (np.arange(1000) % 2).astype(float))
+    assert half.correlation(0.2) == pytest.approx(half.correlation(), abs=0.01)
+
+
+def test_one_giant_cluster_counts_as_twice_the_second_largest_in_the_mean_size():
+    def of(*sizes):
+        return cluster_totals(np.repeat(np.arange(len(sizes)), sizes), np.ones(sum(sizes)))
+
+    assert of(2, 5, 3).mean_size == pytest.approx(38 / 10)
+    assert of(300, 5, 5).mean_size == of(10, 5, 5).mean_size == pytest.approx(150 / 20)
+    assert of(7).mean_size == 7
 
 
 def test_few_small_clusters_that_differ_do_not_make_the_interval_narrow():
