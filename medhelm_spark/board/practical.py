@@ -7,6 +7,7 @@ from enum import StrEnum
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from medhelm_spark.board.class_answers import (
     answers_of,
@@ -16,7 +17,7 @@ from medhelm_spark.board.class_answers import (
 )
 from medhelm_spark.board.runs import BoardRun
 from medhelm_spark.board.scores import scores_of
-from medhelm_spark.board.took import each_took
+from medhelm_spark.board.took import EachTook, each_took
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.stats import UNBOUNDED
 from medhelm_spark.lake.reader import Reader
@@ -52,7 +53,7 @@ _TOOK = {
     ComparedQuantity.OUTPUT_TOKENS: "completion_tokens",
     ComparedQuantity.SECONDS: "request_time",
 }
-"""The quantities of answers as they were given, with their columns in `each_took`."""
+"""The quantities of answers as they were given, with their fields in `EachTook`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,15 +159,16 @@ def _value(at: AtPrevalence, name: str) -> float:
 def _of_answers(
     pair: BoardPair,
     runs: tuple[BoardRun, BoardRun],
-    tables: Sequence[pa.Table],
+    took: Sequence[EachTook],
     prices: Mapping[str, Prices],
 ) -> Iterator[PracticalDifference]:
     """Tokens, seconds and money by instance, of several trials their mean."""
-    ids = pa.concat_arrays([table["instance_id"].combine_chunks() for table in tables])
-    names = pc.unique(ids)
+    instances = np.unique(np.concatenate([each.instances for each in took]))
     values = {
-        quantity: np.stack([_by_instance(table, column, names) for table in tables])
-        for quantity, column in _TOOK.items()
+        quantity: np.stack(
+            [_by_instance(each.instances, getattr(each, name), instances) for each in took]
+        )
+        for quantity, name in _TOOK.items()
     }
     priced = [prices.get(run.run_spec.model_deployment) for run in runs]
     if priced[0] and priced[1]:
@@ -186,18 +188,14 @@ def _of_answers(
             yield made
 
 
-def _by_instance(table: pa.Table, column: str, names: pa.Array) -> Values:
-    """The mean of a column by instance, NaN without a value; shape (names,)."""
-    place = pc.index_in(table["instance_id"].combine_chunks(), names).to_numpy()
-    values = table[column].cast(pa.float64()).to_numpy(zero_copy_only=False)
+def _by_instance(instances: NDArray[np.int64], values: Values, names: NDArray[np.int64]) -> Values:
+    """The mean of values by instance, NaN without a value; shape (names,)."""
     is_known = ~np.isnan(values)
-    counts = np.bincount(place[is_known], minlength=len(names))
-    order = np.lexsort((values[is_known], place[is_known]))  # sums depend on the order of floats
-    sums = np.bincount(
-        place[is_known][order], weights=values[is_known][order], minlength=len(names)
-    ).astype(np.float64)
-    sums[counts == 0] = np.nan
-    means: Values = sums / np.maximum(counts, 1)
+    place, known = np.searchsorted(names, instances[is_known]), values[is_known]
+    order = np.lexsort((known, place))  # sums depend on the order of floats
+    sums = np.bincount(place[order], weights=known[order], minlength=len(names))
+    counts = np.bincount(place, minlength=len(names))
+    means: Values = np.divide(sums, counts, out=np.full(len(names), np.nan), where=counts > 0)
     return means
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.stages import PLAN
@@ -22,10 +23,6 @@ SELECT run_spec_id, instance_id, train_trial_index, trial_index, request_id FROM
 WHERE perturbation = '' AND run_spec_id IN ({units})
 """
 
-# Whatever else was asked in the lake is left out before answers are sorted by their age.
-_OWN = (
-    "(SELECT * FROM {{request_results}} WHERE request_id IN (SELECT request_id FROM ({asked}) a))"
-)
 # Whole numbers alone: their sums do not depend on the order of rows.
 _TOOK = """
 SELECT run_spec_id, milliseconds, count(*) AS answers,
@@ -88,11 +85,21 @@ def took_by(reader: Reader, run_spec_ids: Iterable[str]) -> dict[str, Took]:
     if not units:
         return {}
     asked = _ASKED.format(requests=output_of("requests", PLAN), units=literals(units))
-    results = CURRENT_RESULTS.replace("{request_results}", _OWN.format(asked=asked))
+    results = _current(asked)
     by_run: dict[str, list[dict[str, Any]]] = {}
     for row in reader.query(_TOOK.format(asked=asked, results=results)).to_pylist():
         by_run.setdefault(row["run_spec_id"], []).append(row)
     return {unit: _of_run(rows) for unit, rows in by_run.items()}
+
+
+def _current(asked: str) -> str:
+    """SQL of the current answers to these requests.
+
+    Whatever else was asked in the lake is left out before answers are sorted by their age.
+    """
+    ids = f"SELECT request_id FROM ({asked}) a"
+    own = f"(SELECT * FROM {{request_results}} WHERE request_id IN ({ids}))"
+    return CURRENT_RESULTS.replace("{request_results}", own)
 
 
 def _of_run(rows: Sequence[Mapping[str, Any]]) -> Took:
@@ -113,44 +120,76 @@ def _of_run(rows: Sequence[Mapping[str, Any]]) -> Took:
 
 
 _EACH = """
-SELECT q.run_spec_id, q.instance_id, q.train_trial_index, q.trial_index, q.request_id,
-       r.prompt_tokens, r.completion_tokens, r.request_time, r.completed_at, r.write_id
-FROM ({asked}) q JOIN {{request_results}} r ON r.request_id = q.request_id
+SELECT q.run_spec_id, q.instance_id, q.train_trial_index, q.trial_index,
+       r.prompt_tokens, r.completion_tokens, r.request_time
+FROM ({asked}) q JOIN ({results}) r ON r.request_id = q.request_id
 WHERE r.failure IS NULL
 """
-_KEYS = ("run_spec_id", "instance_id", "train_trial_index", "trial_index")
+_TRIALS = ("train_trial_index", "trial_index")
 
 
-def each_took(reader: Reader, run_spec_ids: Iterable[str]) -> dict[str, pa.Table]:
-    """Tokens and seconds of every answer, with the keys of the answer, by run_spec_id."""
-    asked = _ASKED.format(requests=output_of("requests", PLAN), units=literals(run_spec_ids))
-    answers = _first_answers(reader.query(_EACH.format(asked=asked)))
-    runs = pc.dictionary_encode(answers["run_spec_id"].combine_chunks())
-    codes = runs.indices.to_numpy()
-    answers = answers.take(pa.array(np.argsort(codes, kind="stable")))
-    counts = np.bincount(codes, minlength=len(runs.dictionary))
-    firsts = np.cumsum(counts) - counts
-    return {
-        unit: answers.slice(first, count)
-        for unit, first, count in zip(runs.dictionary.to_pylist(), firsts, counts, strict=True)
-    }
+@dataclass(frozen=True, slots=True)
+class EachTook:
+    """What each answer of a run took, in no order; NaN of what the engine did not give.
 
-
-def _first_answers(answers: pa.Table) -> pa.Table:
-    """The current answers: the first one to each request.
-
-    Hardly a request is answered twice, so that a window as in CURRENT_RESULTS, which sorts all of
-    them, takes longer than the query.
+    Each of shape (answers,). Equal `instances` of two runs that were read together are one
+    instance.
     """
-    if pc.count_distinct(answers["request_id"]).as_py() == len(answers):
-        return answers
-    by_age = [(name, "ascending") for name in (*_KEYS, "completed_at", "write_id")]
-    answers = answers.sort_by(by_age)
-    keys = [pc.dictionary_encode(answers[name].combine_chunks()).indices for name in _KEYS]
-    codes = np.stack([key.to_numpy() for key in keys])
-    is_first = np.ones(len(answers), bool)
-    is_first[1:] = (codes[:, 1:] != codes[:, :-1]).any(axis=0)
-    return answers.filter(pa.array(is_first))
+
+    instances: NDArray[np.int64]
+    prompt_tokens: NDArray[np.float64]
+    completion_tokens: NDArray[np.float64]
+    request_time: NDArray[np.float64]
+
+
+def each_took(reader: Reader, run_spec_ids: Iterable[str]) -> dict[str, EachTook]:
+    """What every answer took, by run_spec_id."""
+    asked = _ASKED.format(requests=output_of("requests", PLAN), units=literals(run_spec_ids))
+    answers = _read_each(reader, asked, "{request_results}")
+    if _has_twice(answers):
+        # Hardly a request is answered twice, and to sort all answers by their age takes longer
+        # than the query.
+        answers = _read_each(reader, asked, _current(asked))
+    codes = answers["run_spec_id"].indices.to_numpy()
+    order = np.argsort(codes, kind="stable")
+    ends = np.cumsum(np.bincount(codes, minlength=len(answers["run_spec_id"].dictionary)))
+    columns = [answers["instance_id"].indices.to_numpy().astype(np.int64)]
+    columns += [answers[name].to_numpy(zero_copy_only=False) for name in _MEASURED]
+    parts = zip(*(np.split(column[order], ends[:-1]) for column in columns), strict=True)
+    units = answers["run_spec_id"].dictionary.to_pylist()
+    return {unit: EachTook(*part) for unit, part in zip(units, parts, strict=True)}
+
+
+_MEASURED = ("prompt_tokens", "completion_tokens", "request_time")
+
+
+def _read_each(reader: Reader, asked: str, results: str) -> dict[str, pa.Array]:
+    """The columns of _EACH, texts as dictionaries, measured numbers as float64."""
+    sql = _EACH.format(asked=asked, results=results)
+    answers = reader.query(sql, each=_encoded).unify_dictionaries()
+    return {name: answers[name].combine_chunks() for name in answers.column_names}
+
+
+def _encoded(answers: pa.Table) -> pa.Table:
+    for place, name in enumerate(answers.column_names):
+        column = answers[name]
+        if name in _MEASURED:
+            column = column.cast(pa.float64())
+        elif name not in _TRIALS:
+            column = pc.dictionary_encode(column)
+        answers = answers.set_column(place, name, column)
+    return answers
+
+
+def _has_twice(answers: Mapping[str, pa.Array]) -> bool:
+    """Whether a request has two answers."""
+    keys = [answers[name].indices.to_numpy() for name in ("run_spec_id", "instance_id")]
+    keys += [answers[name].to_numpy() for name in _TRIALS]
+    code = np.zeros(len(keys[0]), np.int64)
+    for key in keys:
+        code = code * (int(key.max(initial=0)) + 1) + key
+    code.sort()
+    return bool((code[1:] == code[:-1]).any())
 
 
 def together(parts: Iterable[Took]) -> Took:

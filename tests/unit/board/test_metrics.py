@@ -247,10 +247,10 @@ def test_of_a_request_that_was_answered_twice_the_first_answer_counts(tmp_path: 
     write_deltalake(path, again, mode="append")
     reader = open_reader(str(tmp_path))
     units = [run.run_spec.run_spec_id for run in load_runs(reader, choose(reader, SUITE))]
-    seconds = [table["request_time"] for table in each_took(reader, units).values()]
-    assert set(pa.chunked_array([c for t in seconds for c in t.chunks]).to_pylist()) == {0.25}
+    each = each_took(reader, units)
+    assert {value for took in each.values() for value in took.request_time} == {0.25}
     counts = {unit: took.answers for unit, took in took_by(reader, units).items()}
-    assert {unit: len(table) for unit, table in each_took(reader, units).items()} == counts
+    assert {unit: len(took.instances) for unit, took in each.items()} == counts
 
 
 def test_the_report_says_what_was_asked_and_what_limits_it(lake: Path) -> None:
