@@ -149,6 +149,8 @@ bench-slots: setup ## How busy simulated GPUs are, by waves and by slots that pu
 	$(BIN)/python -m benchmarks.slot_simulation > benchmarks/results/slot_simulation.md
 bench-boards: setup ## 414,000 results: made, summarised, read as a board, all pairs of models compared (minutes)
 	$(BIN)/python -m benchmarks.boards
+bench-groups: setup ## 414,000 results by four group columns: summarised, read by group (minutes)
+	$(BIN)/python -m benchmarks.group_stage
 bench-in-process: setup ## Small runs in the command's own process beside Spark: seconds and memory (minutes)
 	$(BIN)/python -m benchmarks.in_process
 bench-age: setup ## Ten questions in lakes that are empty, used 2,000 times and full: seconds, CPU, memory (half an hour)

@@ -61,7 +61,17 @@ def make(lake: Path, models: int, benchmarks: int, rows: int) -> float:
         texts = ({"text": f"Question {row} of {number}?"} for row in range(rows))
         write_benchmark(place, "{text}", 1, texts)
         entries.append(f"medhelm_configurable_benchmark:config_path={place}/benchmark.yaml")
-    deployments = [
+    asked = deployments(models)
+    here = Evaluation(str(lake), site=None, tracking=False, deployments=asked)
+    started = time.perf_counter()
+    names = [f"{entry},model={each.name}" for entry in entries for each in asked]
+    here.run(names, suite=SUITE)
+    return time.perf_counter() - started
+
+
+def deployments(models: int) -> list[Deployment]:
+    """Models that answer at once and differ in how often they say yes."""
+    return [
         Deployment(
             name=f"team/m{number}",
             model=f"team/m{number}",
@@ -71,11 +81,6 @@ def make(lake: Path, models: int, benchmarks: int, rows: int) -> float:
         )
         for number in range(models)
     ]
-    here = Evaluation(str(lake), site=None, tracking=False, deployments=deployments)
-    started = time.perf_counter()
-    names = [f"{entry},model={each.name}" for entry in entries for each in deployments]
-    here.run(names, suite=SUITE)
-    return time.perf_counter() - started
 
 
 def stage_seconds(lake: Path, stage: str) -> float:

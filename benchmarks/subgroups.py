@@ -114,7 +114,7 @@ def coverage_row(name: str, truth: Shares, repeats: int, *, is_clustered: bool) 
         generator, held = np.random.default_rng(len(truth)), 0
         for _ in range(repeats):
             groups = estimates_of(draw(generator, truth, sizes_of(size, len(truth))))
-            low, high = range_interval(groups)
+            low, high = range_interval(*groups)
             held += low - ROUNDING <= gap <= min(1.0, high) + ROUNDING
         cells.append(f"{100 * held / repeats:.1f} %")
     return f"| {len(truth)} | {name} | {' | '.join(cells)} |"

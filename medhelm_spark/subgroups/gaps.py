@@ -43,7 +43,7 @@ def gap_of(
     largest = max(names, key=lambda name: groups[name].value)
     smallest = min(reversed(names), key=lambda name: groups[name].value)
     best, worst = (smallest, largest) if lower_is_better else (largest, smallest)
-    low, high = range_interval(list(groups.values()))
+    low, high = range_interval(*groups.values())
     return Gap(
         best=best,
         worst=worst,

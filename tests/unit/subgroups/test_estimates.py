@@ -88,7 +88,7 @@ def test_one_group_has_no_gap():
 @given(st.lists(st.integers(0, 12), min_size=2, max_size=8))
 def test_an_interval_holds_the_gap_that_is_seen_or_begins_at_0(hits: list[int]):
     groups = [share(each, 12) for each in hits]
-    low, high = range_interval(groups)
+    low, high = range_interval(*groups)
     values = [group.value for group in groups]
     spread = max(values) - min(values)
     assert 0 <= low <= spread + 1e-12
@@ -98,13 +98,13 @@ def test_an_interval_holds_the_gap_that_is_seen_or_begins_at_0(hits: list[int]):
 
 def test_many_groups_that_are_alike_are_not_told_apart_where_two_would_be():
     two = [share(33, 40), share(25, 40)]
-    assert range_interval([share(36, 40), share(25, 40)])[0] > 0
-    assert range_interval([share(36, 40), share(25, 40), *[share(31, 40)] * 8])[0] == 0.0
-    assert range_interval(two)[0] == 0.0
+    assert range_interval(share(36, 40), share(25, 40))[0] > 0
+    assert range_interval(share(36, 40), share(25, 40), *[share(31, 40)] * 8)[0] == 0.0
+    assert range_interval(*two)[0] == 0.0
 
 
 def test_the_order_of_groups_does_not_matter_for_the_largest_of_equals():
     groups = [share(20, 40), share(20, 40), share(20, 40)]
-    low, high = range_interval(groups)
+    low, high = range_interval(*groups)
     assert low == 0.0
     assert high > 0
