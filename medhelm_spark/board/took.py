@@ -150,13 +150,15 @@ def each_took(reader: Reader, run_spec_ids: Iterable[str]) -> dict[str, EachTook
         # Hardly a request is answered twice, and to sort all answers by their age takes longer
         # than the query.
         answers = _read_each(reader, asked, _current(asked))
+    units = answers["run_spec_id"].dictionary.to_pylist()
+    if not units:
+        return {}
     codes = answers["run_spec_id"].indices.to_numpy()
     order = np.argsort(codes, kind="stable")
-    ends = np.cumsum(np.bincount(codes, minlength=len(answers["run_spec_id"].dictionary)))
+    ends = np.cumsum(np.bincount(codes, minlength=len(units)))
     columns = [answers["instance_id"].indices.to_numpy().astype(np.int64)]
     columns += [answers[name].to_numpy(zero_copy_only=False) for name in _MEASURED]
     parts = zip(*(np.split(column[order], ends[:-1]) for column in columns), strict=True)
-    units = answers["run_spec_id"].dictionary.to_pylist()
     return {unit: EachTook(*part) for unit, part in zip(units, parts, strict=True)}
 
 

@@ -35,22 +35,35 @@ JOIN {wanted} w
 """
 
 # All groups of an instance in one row: what is joined does not grow with the columns.
-GROUPED = f"""
-SELECT run_spec_id, name, at.group_column, at.group_value, value, count(*) AS rows,
+ALIKE = f"""
+SELECT run_spec_id, name, groups, value, unit, count(*) AS rows,
        count_if(status IN ('{FAILED[0]}', '{FAILED[1]}')) AS failures,
        count_if(status = '{ScoreStatus.UNREADABLE}') AS unread,
-       max(cluster_id) IS NOT NULL AS is_clustered,
-       collect_list(CASE WHEN cluster_id IS NOT NULL OR is_repeated
-                         THEN xxhash64(coalesce(cluster_id, instance_id)) END) AS units
-FROM (SELECT v.*, g.held
+       max(cluster_id) IS NOT NULL AS is_clustered
+FROM (SELECT v.*, g.groups,
+             CASE WHEN v.cluster_id IS NOT NULL OR v.is_repeated
+                  THEN xxhash64(coalesce(v.cluster_id, v.instance_id)) END AS unit
       FROM {{scores}} v
       JOIN (SELECT data_version, instance_id,
-                   collect_list(named_struct(
-                     'group_column', group_column, 'group_value', group_value)) AS held
+                   array_sort(collect_list(named_struct(
+                     'group_column', group_column, 'group_value', group_value))) AS groups
             FROM {{groups}} GROUP BY data_version, instance_id) g
         ON g.data_version = v.data_version AND g.instance_id = v.instance_id)
-LATERAL VIEW explode(held) at AS at
-GROUP BY run_spec_id, name, at.group_column, at.group_value, value
+GROUP BY run_spec_id, name, groups, value, unit
+"""
+
+# Counted before and after groups are taken apart: answers that are alike in all groups are one row.
+# Units are collected last, from few rows: Spark sorts all rows of an aggregation that has a list.
+GROUPED = """
+SELECT run_spec_id, name, group_column, group_value, value, sum(rows) AS rows,
+       sum(failures) AS failures, sum(unread) AS unread, bool_or(is_clustered) AS is_clustered,
+       flatten(collect_list(CASE WHEN unit IS NOT NULL
+                             THEN array_repeat(unit, CAST(rows AS INT)) END)) AS units
+FROM (SELECT run_spec_id, name, at.group_column, at.group_value, value, unit, sum(rows) AS rows,
+             sum(failures) AS failures, sum(unread) AS unread, bool_or(is_clustered) AS is_clustered
+      FROM {alike} LATERAL VIEW explode(groups) at AS at
+      GROUP BY run_spec_id, name, at.group_column, at.group_value, value, unit)
+GROUP BY run_spec_id, name, group_column, group_value, value
 """
 
 COLLECTED = """
@@ -214,7 +227,8 @@ def _of_instances(
     ]
     frame = ctx.lake.frame(wanted, WantedStat)
     values = ctx.lake.query(WANTED, scored=scored, wanted=frame)
-    grouped = ctx.lake.query(GROUPED, scores=values, groups=groups)
+    alike = ctx.lake.query(ALIKE, scores=values, groups=groups)
+    grouped = ctx.lake.query(GROUPED, alike=alike)
     rows = ctx.lake.query(COLLECTED, grouped=grouped)
     # Exchanged once more, so that the writer's single task does not compute all of it.
     stats = map_rows(rows, GroupSummarizer(runs), GroupedScores, GroupStat)
