@@ -8,24 +8,28 @@ own. With `--lake` the lake is kept there, and read again where it is there alre
 """
 
 import argparse
+import json
+import resource
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from deltalake import write_deltalake
 
 from benchmarks.boards import read
-from medhelm_spark.board import answer_list, instances_of
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.request import PlannedRequest, Prompt, Purpose, RequestResult
 from medhelm_spark.domain.run import AdapterSpec, MetricSpec, RunRecord, RunSpec, SuiteRun
-from medhelm_spark.domain.scenario import ScenarioVersion, Verified
+from medhelm_spark.domain.scenario import Instance, ScenarioVersion, Verified
 from medhelm_spark.domain.stats import SHARE, PerInstanceStats, ScoreStatus, Stat
 from medhelm_spark.lake.columnar import arrow_schema, encode_batch
-from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.lake.tables import TABLES, WRITE_ID, properties
 from medhelm_spark.statistics.summary import summarize
 
@@ -47,13 +51,16 @@ STATS = (
     "unreadable",
 )
 ROWS_AT_ONCE = 200_000
+READ_AGAIN = 3
+ID_STEP = 0x10C6F7A0B5ED  # so that a million ids take all sixteen digits
+NOTE = "The patient was seen again in the clinic and had no new complaint. " * 8
 READINGS = {
     "the board, with tiers and pairs with the best": (
         f"board({SUITE!r})",
         "len(shown.leaderboard.rows)",
     ),
     "compare, all pairs of models": (f"compare(suite={SUITE!r})", "len(shown.pairs)"),
-    "a page of 50 answers": (
+    "a page of 50 answers, with the number of each kind": (
         f"instances('large', 'team/m0', suite={SUITE!r}, limit=50)",
         "shown.page.total",
     ),
@@ -63,9 +70,10 @@ READINGS = {
 def make(lake: Path, models: int, rows: int) -> None:
     """Write the lake."""
     _append(lake, "scenarios", [_version(rows)], "w-large")
+    _texts(lake, rows)
     records = [_record("ingest", "large-v1", "w-large")]
     for number in range(models):
-        spec = _spec(number)
+        spec = spec_of(number)
         write = f"w-{number}"
         planned = SuiteRun(
             suite=SUITE,
@@ -106,13 +114,14 @@ def make(lake: Path, models: int, rows: int) -> None:
 
 def _scores(spec: RunSpec, right: np.ndarray) -> Iterator[pa.Table]:
     """Rows of `per_instance_stats`, ROWS_AT_ONCE a table."""
-    schema = arrow_schema(PerInstanceStats)
-    kind = schema.field("stats").type
+    kind = arrow_schema(PerInstanceStats).field("stats").type
     for start in range(0, len(right), ROWS_AT_ONCE):
         part = right[start : start + ROWS_AT_ONCE].astype(np.float64)
         n, width = len(part), len(STATS)
         values = np.full((n, width), 8.0)
         values[:, :4] = part[:, None]
+        values[:, STATS.index("inference_runtime")] = np.random.default_rng(start).random(n)
+        values[:, STATS.index("unreadable")] = 0.0
         struct = pa.StructArray.from_arrays(
             [
                 pa.array(np.tile(np.array(STATS, object), n), pa.string()),
@@ -124,23 +133,88 @@ def _scores(spec: RunSpec, right: np.ndarray) -> Iterator[pa.Table]:
         offsets = pa.array(np.arange(0, (n + 1) * width, width), pa.int32())
         columns = {
             "run_spec_id": [spec.run_spec_id] * n,
-            "instance_id": [f"large-{place:016d}" for place in range(start, start + n)],
+            "instance_id": _ids(start, n),
             "perturbation": [""] * n,
             "train_trial_index": np.zeros(n, np.int64),
             "trial_index": np.zeros(n, np.int64),
             "split": ["test"] * n,
-            "stats": pa.ListArray.from_arrays(offsets, struct),
+            "stats": pa.ListArray.from_arrays(offsets, struct).cast(kind),
         }
-        yield pa.table(
-            {
-                field.name: pa.array(columns[field.name], field.type)
-                if field.name in columns and field.name != "stats"
-                else columns["stats"].cast(kind)
-                if field.name == "stats"
-                else pa.nulls(n, field.type)
-                for field in schema
-            }
-        )
+        yield _filled(PerInstanceStats, columns, n)
+
+
+def _ids(start: int, n: int) -> list[str]:
+    """Ids as long as a hash, in order: `score` writes its rows sorted by them."""
+    return [f"large-{place * ID_STEP:016x}" for place in range(start, start + n)]
+
+
+def _filled(row_type: type, columns: Mapping[str, Any], n: int) -> pa.Table:
+    """Rows of a table; columns that are not given are null."""
+    return pa.table(
+        {
+            field.name: pa.array(columns[field.name], field.type)
+            if not isinstance(columns.get(field.name), pa.Array | None)
+            else columns.get(field.name, pa.nulls(n, field.type))
+            for field in arrow_schema(row_type)
+        }
+    )
+
+
+def _texts(lake: Path, rows: int) -> None:
+    """The data, and what the first model was asked and answered; the data is in no order of ids."""
+    spec, places = spec_of(0), np.random.default_rng(0).permutation(rows)
+    for start in range(0, rows, ROWS_AT_ONCE):
+        ids = _ids(start, n := min(ROWS_AT_ONCE, rows - start))
+        sources = places[start : start + n]
+        inputs = [f"Note {place}. {NOTE[place % 100 :]}" for place in sources]
+        level, plain = [AccessLevel.PUBLIC.value] * n, [""] * n
+        data = {
+            "instance_id": ids,
+            "scenario_name": ["large"] * n,
+            "data_version": [spec.data_version] * n,
+            "source_id": [str(place) for place in sources],
+            "source_index": sources,
+            "split": ["test"] * n,
+            "input": inputs,
+            "references": [[{"text": "yes", "tags": ["correct"]}]] * n,
+            "access_level": level,
+            "perturbation": plain,
+        }
+        _write(lake, "instances", _filled(Instance, data, n), "w-large")
+        prompts = {
+            "prompt_id": [f"p-{name}" for name in ids],
+            "subject_id": ids,
+            "access_level": level,
+            "text": inputs,
+            "num_train_instances": np.zeros(n, np.int64),
+            "prompt_truncated": [False] * n,
+            "num_characters": [len(text) for text in inputs],
+        }
+        _write(lake, "prompts", _filled(Prompt, prompts, n), "w-0")
+        requests = {
+            "run_spec_id": [spec.run_spec_id] * n,
+            "instance_id": ids,
+            "perturbation": plain,
+            "train_trial_index": np.zeros(n, np.int64),
+            "trial_index": np.zeros(n, np.int64),
+            "purpose": [Purpose.EVALUATE.value] * n,
+            "request_id": [f"r-{name}" for name in ids],
+            "prompt_id": prompts["prompt_id"],
+            "model_deployment": [spec.model_deployment] * n,
+            "decoding": [{"max_tokens": 16, "temperature": 0.0, "num_completions": 1}] * n,
+            "access_level": level,
+        }
+        _write(lake, "requests", _filled(PlannedRequest, requests, n), "w-0")
+        results = {
+            "request_id": requests["request_id"],
+            "model_deployment": requests["model_deployment"],
+            "access_level": level,
+            "completed_at": [STARTED] * n,
+            "engine_fingerprint": ["{}"] * n,
+            "completions": [[{"text": f"yes, as in {n % 1000}"}] for n in sources],
+            "attempts": np.ones(n, np.int64),
+        }
+        _write(lake, "request_results", _filled(RequestResult, results, n), "w-0")
 
 
 def _append(lake: Path, table: str, rows: list[object], write: str) -> None:
@@ -187,7 +261,8 @@ def _version(rows: int) -> ScenarioVersion:
     )
 
 
-def _spec(number: int) -> RunSpec:
+def spec_of(number: int) -> RunSpec:
+    """The run of a model."""
     name = f"team/m{number}"
     return RunSpec(
         run_spec_id=f"large-m{number}",
@@ -207,15 +282,63 @@ def _spec(number: int) -> RunSpec:
     )
 
 
-def pages(lake: Path) -> tuple[float, float]:
-    """Seconds of a dashboard's first page of 12 answers, and of the next one from what it kept."""
-    reader, spec = open_reader(str(lake)), _spec(0)
-    started = time.perf_counter()
-    answers = answer_list(reader, spec)
-    instances_of(reader, spec, limit=12, answers=answers)
-    first = time.perf_counter()
-    instances_of(reader, spec, limit=12, offset=500_000, answers=answers)
-    return first - started, time.perf_counter() - first
+PAGE = """
+import json, sys, time
+from pathlib import Path
+from benchmarks.large_board import SUITE, peak, spec_of
+from medhelm_spark.board import *
+from medhelm_spark.lake.reader import open_reader
+reader, spec, viewer = open_reader(sys.argv[1]), spec_of(0), Viewer.THIS_MACHINE
+answers = answer_list(reader, spec) if {is_listed} else None
+first = choose(reader, SUITE)  # imports and connects, as the page's server has
+before, started = peak(), time.perf_counter()
+page = {call}
+print(json.dumps([time.perf_counter() - started, peak() - before]))
+"""
+PAGES = {
+    "the first page of 12 answers": ("first_page(reader, spec, limit=12)", False),
+    "the first page and its first answer, with all texts": (
+        "instance_detail(reader, spec, first_page(reader, spec, limit=12).scores[0].key, "
+        "viewer=viewer)",
+        False,
+    ),
+    "the list of all answers, which follows": ("answer_list(reader, spec)", False),
+    "then a page from the middle": (
+        "instances_of(reader, spec, limit=12, offset=500_000, answers=answers)",
+        True,
+    ),
+    "the lowest scores": (
+        "instances_of(reader, spec, limit=12, order=Order.LOWEST, answers=answers)",
+        True,
+    ),
+    "wrong answers": (
+        "instances_of(reader, spec, limit=12, only=AnswerFilter.WRONG, answers=answers)",
+        True,
+    ),
+    "a search in data and answers": (
+        "instances_of(reader, spec, limit=12, matching='Note 777.', viewer=viewer, "
+        "answers=answers)",
+        True,
+    ),
+}
+"""What the dashboard's page of instances does, and whether it has the list of answers before."""
+
+
+def peak() -> float:
+    """The most memory of this process so far, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+def page(lake: Path, call: str, is_listed: bool) -> tuple[float, float]:
+    """Seconds and added MB of a process of its own, the median of READ_AGAIN by seconds."""
+    code = PAGE.format(call=call, is_listed=is_listed)
+    words = [sys.executable, "-c", code, str(lake)]
+    readings = []
+    for _ in range(READ_AGAIN):
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        seconds, megabytes = json.loads(done.stdout.splitlines()[-1])
+        readings.append((seconds, megabytes))
+    return sorted(readings)[READ_AGAIN // 2]
 
 
 def main() -> None:
@@ -230,22 +353,27 @@ def main() -> None:
         lake = args.lake or Path(folder, "lake")
         if not lake.exists():
             make(lake, args.models, args.rows)
-        first, next_ = pages(lake)
         lines = [
             f"| {name} | {seconds:.1f} | {gigabytes:.2f} | {count:,} |"
             for name, (call, size) in READINGS.items()
             for seconds, gigabytes, count in [read(lake, call, size)]
         ]
-        lines.append(
-            f"| the same page in a dashboard, then the next one | {first:.1f}, {next_:.3f} | | |"
-        )
+        of_pages = []
+        for name, (call, is_listed) in PAGES.items():
+            seconds, megabytes = page(lake, call, is_listed)
+            of_pages.append(f"| {name} | {seconds:.2f} | {megabytes:.0f} |")
     head = (
         f"# A board of {args.models} models on {args.rows:,} instances\n\n"
         f"{time.strftime('%Y-%m-%d')}, 2 cores, `python -m benchmarks.large_board`. Twelve scores "
         "of each answer, one benchmark. Each reading is a process of its own; GB is its largest "
         "resident size.\n\n| | seconds | GB | rows |\n|---|---|---|---|\n"
     )
-    text = head + "\n".join(lines) + "\n"
+    below = (
+        f"\nThe dashboard's page of instances, {args.rows:,} answers; MB are those that a process "
+        f"takes beyond what it had, median of {READ_AGAIN} processes.\n\n"
+        "| | seconds | MB |\n|---|---|---|\n"
+    )
+    text = head + "\n".join(lines) + "\n" + below + "\n".join(of_pages) + "\n"
     print(text)
     args.output.write_text(text, encoding="utf-8")
 

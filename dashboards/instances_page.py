@@ -17,6 +17,7 @@ from answer_markup import (
     scores_html,
     verdicts_html,
 )
+from answer_reading import AnswerReading
 from loaded import answers_for
 from page_markup import LOCAL_VIEW, chip, note, section, text
 from shown import Shown, nothing
@@ -30,6 +31,7 @@ from medhelm_spark.board import (
     InstanceScore,
     Order,
     Viewer,
+    first_page,
     instance_detail,
     instance_details,
     instances_of,
@@ -45,6 +47,8 @@ ABOUT = (
 )
 PAGE_ROWS = 12
 MAX_BESIDE = 3
+FEW_ANSWERS = 50_000
+"""Of so many answers all are read for the first page."""
 MAX_SEARCHED = 200
 ORDERS = {
     Order.SOURCE: "as in the data",
@@ -96,7 +100,8 @@ def show(shown: Shown) -> None:
         st.html(note(again, "warning"))
     left, right = st.columns([1, 4.2], gap="medium")
     with left:
-        chosen = _pick_answer(shown, run, order)
+        reading = answers_for(reader.location, shown.source, reader, run.run_spec)
+        chosen = _pick_answer(shown, run, order, reading)
     with right:
         others = _pick_beside(run, scored) if chosen else []
         if chosen:
@@ -105,6 +110,15 @@ def show(shown: Shown) -> None:
                 _show_detail(run, chosen, detail)
                 if others:
                     _show_beside(reader, [run, *others], chosen.key, viewer)
+    if not reading.has_ended:
+        _read_on(reading)
+
+
+@st.fragment(run_every=1.0)
+def _read_on(reading: AnswerReading) -> None:
+    """Read all answers behind a first page, and show how many there are of each kind."""
+    if reading.begin().done():
+        st.rerun()
 
 
 def _pick_run(runs: Sequence[BoardRun]) -> tuple[BoardRun, Order]:
@@ -163,36 +177,44 @@ def key_of(written: str) -> InstanceKey:
     return InstanceKey(instance_id=name)
 
 
-def _pick_answer(shown: Shown, run: BoardRun, order: Order) -> InstanceScore | None:
+def _pick_answer(
+    shown: Shown, run: BoardRun, order: Order, reading: AnswerReading
+) -> InstanceScore | None:
     """One page of the list: the page with the answer that the address names, if it names one."""
     reader, viewer = shown.reader, shown.viewer
-    answers = answers_for(reader.location, shown.source, reader, run.run_spec)
     written = st.query_params.get("instance")
     state = f"{run.run_spec.run_spec_id}-{order}"
+    offset = st.session_state.get(f"offset-{state}", 0)
     picker = st.container()
     in_address = st.query_params.get("only", "")
     listing = Listing(
         only=in_address if in_address in ONLY else "",
         matching=_search(run, viewer, f"offset-{state}"),
     )
-    listed_page = partial(
-        instances_of,
-        reader,
-        run.run_spec,
-        limit=PAGE_ROWS,
-        offset=st.session_state.get(f"offset-{state}", 0),
-        order=order,
-        holding=key_of(written) if written else None,
-        only=AnswerFilter(listing.only) if listing.only else None,
-        viewer=viewer,
-        answers=answers,
-    )
-    try:
-        page = listed_page(matching=listing.matching)
-    except PolicyError as error:  # a row of a public run may have another level by now
-        st.html(note(f"Not searched, all are listed: {error}", "warning"))
-        listing = replace(listing, matching="")
-        page = listed_page()
+    page = None
+    if not (offset or order is not Order.SOURCE or reading.has_ended) and listing.is_all:
+        page = _first_of_many(reader, run, written)
+    if page is None:
+        with st.spinner("Reading the answers …", show_time=False):
+            answers = reading.result()
+        listed_page = partial(
+            instances_of,
+            reader,
+            run.run_spec,
+            limit=PAGE_ROWS,
+            offset=offset,
+            order=order,
+            holding=key_of(written) if written else None,
+            only=AnswerFilter(listing.only) if listing.only else None,
+            viewer=viewer,
+            answers=answers,
+        )
+        try:
+            page = listed_page(matching=listing.matching)
+        except PolicyError as error:  # a row of a public run may have another level by now
+            st.html(note(f"Not searched, all are listed: {error}", "warning"))
+            listing = replace(listing, matching="")
+            page = listed_page()
     with picker:
         _pick_only(page, listing.only, state)
     if not page.scores:
@@ -215,6 +237,19 @@ def _pick_answer(shown: Shown, run: BoardRun, order: Order) -> InstanceScore | N
         label_visibility="collapsed",
     )
     return page.scores[keys.index(picked)]
+
+
+def _first_of_many(reader: Reader, run: BoardRun, written: str | None) -> InstancePage | None:
+    """The first page of a run of so many answers that their list takes seconds.
+
+    None where there are fewer, or where the address names an answer that is not on it.
+    """
+    cell = run.cell
+    if cell is None or cell.total <= FEW_ANSWERS:
+        return None
+    page = first_page(reader, run.run_spec, limit=PAGE_ROWS)
+    is_elsewhere = written and page and key_of(written) not in [each.key for each in page.scores]
+    return None if is_elsewhere else page
 
 
 def _search(run: BoardRun, viewer: Viewer, offset: str) -> str:

@@ -7,14 +7,15 @@ would copy every run with its resamples for every click.
 import argparse
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
+from answer_reading import AnswerReading
 from given import arguments
 
 from medhelm_spark.board import (
-    AnswerList,
     BoardRun,
     BoardSource,
     Kind,
@@ -173,12 +174,12 @@ def _metrics(
     return benchmark_metrics(_reader, [_benchmark])[0]
 
 
-def answers_for(location: str, source: BoardSource, reader: Reader, spec: RunSpec) -> AnswerList:
+def answers_for(location: str, source: BoardSource, reader: Reader, spec: RunSpec) -> AnswerReading:
     """The answers of a run, without any text; `reader` reads them, of a release what it froze."""
     return _answers(location, _key(source), state_of(location), spec.run_spec_id, reader, spec)
 
 
-@st.cache_resource(max_entries=KEPT, show_spinner="Reading the answers …")
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
 def _answers(
     location: str,
     key: tuple[str, ...],
@@ -186,8 +187,8 @@ def _answers(
     run_spec_id: str,
     _reader: Reader,
     _spec: RunSpec,
-) -> AnswerList:
-    return answer_list(_reader, _spec)
+) -> AnswerReading:
+    return AnswerReading(partial(answer_list, _reader, _spec))
 
 
 @st.cache_resource(ttl=REFRESH_SECONDS, show_spinner=False)

@@ -13,6 +13,7 @@ from medhelm_spark.board.answer_list import (
 from medhelm_spark.board.boards import board_of, load_board, lost_note, robustness_of
 from medhelm_spark.board.chosen import chosen_option
 from medhelm_spark.board.disagreements import Disagreement, disagreements
+from medhelm_spark.board.first_page import first_page
 from medhelm_spark.board.instances import (
     InstanceDetail,
     InstanceKey,
@@ -64,6 +65,7 @@ __all__ = [
     "choose",
     "chosen_option",
     "disagreements",
+    "first_page",
     "instance_detail",
     "instance_details",
     "instances_of",

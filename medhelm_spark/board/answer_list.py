@@ -1,6 +1,6 @@
 """The answers of a run in the order of its data: value, status, and which filters list each."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -8,11 +8,11 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from medhelm_spark.board.cells import scale_of
 from medhelm_spark.board.class_answers import errors_of, needed_stats_of
-from medhelm_spark.board.queries import stat_column
-from medhelm_spark.board.scores import with_values
+from medhelm_spark.board.scores import ASKED_AS, column_of, value_of, with_values
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stages import INGEST, SCORE
 from medhelm_spark.domain.stats import UNREADABLE_STAT, ScoreStatus
@@ -22,15 +22,19 @@ from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
 from medhelm_spark.metrics import Params, RunMetric, run_metric_behind
 
+KEYS = ("instance_id", *ASKED_AS)
 _SCORED = """
-SELECT instance_id, perturbation, train_trial_index, trial_index, stats
+SELECT instance_id, train_trial_index, trial_index, stats
 FROM ({scores}) s
-WHERE run_spec_id = {run_spec_id} AND split = {split} AND perturbation = ''
+WHERE {where}
 """
-_PLACES = """
+SOURCE_PLACES = """
 SELECT instance_id, source_index FROM ({instances}) d
 WHERE data_version = {data_version} AND perturbation = ''
 """
+STATUSES = [status.value for status in ScoreStatus]
+Places = NDArray[np.int64]
+_LAST = np.iinfo(np.int64).max
 
 RIGHT = "right"
 """What the values of a page are where the main metric is of the whole run."""
@@ -60,94 +64,119 @@ class AnswerFilter(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerList:
-    """All answers of a run on its main split; a million of them take some 150 MB. No text."""
+    """All answers of a run on its main split; a million of them take some 60 MB. No text."""
 
     keys: pa.Table
-    """`number` from 1 on, `instance_id`, `perturbation`, `train_trial_index`, `trial_index`."""
-    rows: pa.Table
-    """The same of the answers that have a value or a status, with `value` and `status`."""
+    """`instance_id`, `train_trial_index`, `trial_index`, in the order of the data."""
+    values: NDArray[np.float64]
+    """The value of each answer, NaN of none."""
+    statuses: NDArray[np.int8]
+    """The place of each answer's status in STATUSES; -1 of an answer that has neither value nor
+    status and is not listed."""
     value_of: str
     """What the values are: see `InstancePage`."""
-    listed: Mapping[AnswerFilter, pa.Array]
-    """The numbers of the answers of which a filter is true; without those of which nothing says
+    listed: Mapping[AnswerFilter, Places]
+    """The places of the answers of which a filter is true; without those of which nothing says
     it."""
 
 
 def answer_list(reader: Reader, spec: RunSpec) -> AnswerList:
     """The answers of a run; the scores are read part by part, and only what is needed is kept."""
+    sql = _SCORED.format(scores=output_of("per_instance_stats", SCORE), where=scored_where(spec))
+    narrowed = partial(with_statuses, names=needed_stats(spec))
+    scored = _in_order(reader.query(sql, each=narrowed), _source_places(reader, spec))
+    value_of, values, statuses = valued(spec, scored)
+    listed = dict(_listed(spec, _worst(spec, value_of), scored, values, statuses))
+    keys = scored.select(KEYS).combine_chunks()
+    del scored
+    pa.default_memory_pool().release_unused()
+    return AnswerList(keys=keys, values=values, statuses=statuses, value_of=value_of, listed=listed)
+
+
+def scored_where(spec: RunSpec) -> str:
+    """The condition of the scores of a run on its main split, without perturbed copies."""
+    run, split = literal(spec.run_spec_id), literal(spec.main_split)
+    return f"run_spec_id = {run} AND split = {split} AND perturbation = ''"
+
+
+def needed_stats(spec: RunSpec) -> list[str]:
+    """The stats of an answer that value, status and filters are read from."""
     needed = {spec.main_metric, UNREADABLE_STAT, *needed_stats_of(spec)}
     if of_run := run_metric_of(spec):
         needed.update(of_run[0].reads(of_run[1]))
-    sql = _SCORED.format(
-        scores=output_of("per_instance_stats", SCORE),
-        run_spec_id=literal(spec.run_spec_id),
-        split=literal(spec.main_split),
-    )
-    named = pa.array(sorted(needed), pa.string())
-    scored = _numbered(reader.query(sql, each=partial(_only, names=named)), _places(reader, spec))
-    value_of, rows = _valued(spec, scored)
-    listed = dict(_listed(spec, _worst(spec, value_of), scored, rows))
-    keys = scored.drop_columns(["stats"])
-    pa.default_memory_pool().release_unused()
-    return AnswerList(keys=keys, rows=rows, value_of=value_of, listed=listed)
+    return sorted(needed)
 
 
-def _only(scores: pa.Table, names: pa.Array) -> pa.Table:
-    """The rows with these stats alone."""
+def with_statuses(scores: pa.Table, names: Iterable[str]) -> pa.Table:
+    """What `with_values` makes of these stats, and beside each value the place of its status."""
     stats = scores["stats"].combine_chunks()
-    flat = stats.flatten()
-    is_named = pc.is_in(flat.field("name"), value_set=names)
-    counts = np.bincount(
-        pc.list_parent_indices(stats).filter(is_named).to_numpy(), minlength=len(scores)
-    )
-    offsets = pa.array(np.concatenate([[0], np.cumsum(counts)]), pa.int32())
-    kept = pa.ListArray.from_arrays(offsets, flat.filter(is_named), type=stats.type)
-    place = scores.column_names.index("stats")
-    return scores.set_column(place, scores.schema.field(place), kept)
+    flat, rows = stats.flatten(), pc.list_parent_indices(stats)
+    told = pc.index_in(flat.field("status"), pa.array(STATUSES))
+    columns = {}
+    for name in names:
+        is_named = pc.equal(flat.field("name"), name)
+        statuses = np.full(len(scores), -1, np.int8)
+        statuses[rows.filter(is_named).to_numpy()] = told.filter(is_named).to_numpy()
+        columns[_status(name)] = pa.array(statuses)
+    scores = with_values(scores, names)
+    for name, column in columns.items():
+        scores = scores.append_column(name, column)
+    for place, name in enumerate(scores.column_names):
+        if name in ASKED_AS:
+            scores = scores.set_column(place, name, scores[name].cast(pa.int32()))
+    return scores
 
 
-def _places(reader: Reader, spec: RunSpec) -> pa.Table:
+def _status(name: str) -> str:
+    return f"status {name}"
+
+
+def _statuses(scored: pa.Table, name: str) -> NDArray[np.int8]:
+    statuses: NDArray[np.int8] = scored[_status(name)].to_numpy()
+    return statuses
+
+
+def _source_places(reader: Reader, spec: RunSpec) -> pa.Table:
     """The place of each instance in the data."""
     instances = output_of("instances", INGEST, "data_version")
     data_version = literal(spec.data_version)
-    return reader.query(_PLACES.format(instances=instances, data_version=data_version))
+    return reader.query(SOURCE_PLACES.format(instances=instances, data_version=data_version))
 
 
-def _numbered(scored: pa.Table, places: pa.Table) -> pa.Table:
-    """The rows in the order of the data, with their number; what the data lacks comes last."""
+def _in_order(scored: pa.Table, places: pa.Table) -> pa.Table:
+    """The rows in the order of the data; what the data lacks comes last."""
     known = places["instance_id"].combine_chunks()
     at = pc.index_in(scored["instance_id"].combine_chunks(), known)
     source = places["source_index"].combine_chunks().take(at)
-    rows = scored.append_column("source_index", source)
-    keys = ("source_index", "instance_id", "train_trial_index", "trial_index")
-    order = pc.sort_indices(rows.select(keys), sort_keys=[(key, "ascending") for key in keys])
-    rows = rows.drop_columns(["source_index"]).take(order)
-    return rows.append_column("number", pa.array(range(1, rows.num_rows + 1), pa.int64()))
+    order = np.argsort(pc.fill_null(source, _LAST).to_numpy(), kind="stable")
+    sources = source.take(pa.array(order))
+    if sources.null_count or pc.any(pc.equal(sources[1:], sources[:-1])).as_py():
+        rows = scored.select(KEYS).append_column("source_index", source)
+        names = ("source_index", *KEYS)
+        order = pc.sort_indices(rows, sort_keys=[(name, "ascending") for name in names])
+    return scored.take(order)
 
 
-def _valued(spec: RunSpec, scored: pa.Table) -> tuple[str, pa.Table]:
-    """What the values of answers are, and all answers with theirs, as `stat_column` gives them."""
+def valued(spec: RunSpec, scored: pa.Table) -> tuple[str, NDArray[np.float64], NDArray[np.int8]]:
+    """What the values of answers are, and value and status of each, as in `AnswerList`."""
     of_run = run_metric_of(spec)
     if of_run is None:
-        return spec.main_metric, stat_column(scored, spec.main_metric)
+        name = spec.main_metric
+        return name, value_of(scored, name), _statuses(scored, name)
     metric, params = of_run
     names = metric.reads(params)
     read = np.full((scored.num_rows, len(names)), np.nan)
-    status = np.full(scored.num_rows, ScoreStatus.NOT_APPLICABLE.value, dtype=object)
+    statuses = np.full(scored.num_rows, _NOT_APPLICABLE, np.int8)
     for column, name in enumerate(names):
-        rows = stat_column(scored, name)
-        at = rows["number"].to_numpy() - 1
-        read[at, column] = rows["value"].to_numpy()
-        status[at] = rows["status"].to_numpy()
+        read[:, column] = value_of(scored, name)
+        told = _statuses(scored, name)
+        statuses[told >= 0] = told[told >= 0]
     is_known = ~np.isnan(read).any(axis=1)
     values = np.full(scored.num_rows, np.nan)
     if metric.is_right:
         values[is_known] = metric.is_right(read[is_known])
-    status[is_known] = (ScoreStatus.OK if metric.is_right else ScoreStatus.NOT_APPLICABLE).value
-    rows = scored.drop_columns(["stats"])
-    rows = rows.append_column("value", pa.array(values, pa.float64(), from_pandas=True))
-    rows = rows.append_column("status", pa.array(status, pa.string()))
-    return RIGHT if metric.is_right else spec.main_metric, rows
+    statuses[is_known] = _OK if metric.is_right else _NOT_APPLICABLE
+    return RIGHT if metric.is_right else spec.main_metric, values, statuses
 
 
 def run_metric_of(spec: RunSpec) -> tuple[RunMetric, Params] | None:
@@ -167,27 +196,29 @@ def _worst(spec: RunSpec, value_of: str) -> float | None:
 
 
 def _listed(
-    spec: RunSpec, worst: float | None, scored: pa.Table, rows: pa.Table
-) -> Iterator[tuple[AnswerFilter, pa.Array]]:
-    """The numbers of the answers of which a filter is true; `rows` have their values.
+    spec: RunSpec,
+    worst: float | None,
+    scored: pa.Table,
+    values: NDArray[np.float64],
+    statuses: NDArray[np.int8],
+) -> Iterator[tuple[AnswerFilter, Places]]:
+    """The places of the answers of which a filter is true.
 
     A filter of which nothing says whether it is true is not there.
     """
     if worst is not None:
-        yield AnswerFilter.WRONG, numbers_of(rows, pc.equal(rows["value"], worst))
-    if errors := errors_of(spec, with_values(scored, needed_stats_of(spec))):
+        yield AnswerFilter.WRONG, np.flatnonzero(values == worst)
+    needed = [column_of(name) for name in needed_stats_of(spec)]
+    places = pa.array(range(scored.num_rows), pa.int64())
+    if errors := errors_of(spec, scored.select(needed).append_column("place", places)):
         for which, of_class in zip(_OF_CLASS, errors, strict=True):
-            yield which, of_class["number"].combine_chunks()
-    unread = stat_column(scored, UNREADABLE_STAT)
-    yield AnswerFilter.UNREAD, numbers_of(unread, pc.equal(unread["value"], 1.0))
-    failed = pc.is_in(rows["status"], value_set=pa.array(_FAILED))
-    yield AnswerFilter.FAILED, numbers_of(rows, failed)
+            yield which, of_class["place"].to_numpy()
+    yield AnswerFilter.UNREAD, np.flatnonzero(value_of(scored, UNREADABLE_STAT) == 1.0)
+    yield AnswerFilter.FAILED, np.flatnonzero(np.isin(statuses, _FAILED))
 
 
 _OF_CLASS = (AnswerFilter.MISSED, AnswerFilter.FALSE_ALARM)
-_FAILED = [ScoreStatus.NO_ANSWER.value, ScoreStatus.TOO_LONG.value]
-
-
-def numbers_of(rows: pa.Table, mask: pa.ChunkedArray) -> pa.Array:
-    """The numbers of the rows that the mask keeps."""
-    return rows.filter(mask)["number"].combine_chunks()
+_OK, _NOT_APPLICABLE = (
+    STATUSES.index(status.value) for status in (ScoreStatus.OK, ScoreStatus.NOT_APPLICABLE)
+)
+_FAILED = [STATUSES.index(status.value) for status in (ScoreStatus.NO_ANSWER, ScoreStatus.TOO_LONG)]

@@ -4,17 +4,21 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import TypeVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from medhelm_spark.board.answer_list import (
+    STATUSES,
     AnswerFilter,
     AnswerList,
+    Places,
     answer_list,
-    numbers_of,
 )
+from medhelm_spark.board.matching import matching_places
 from medhelm_spark.board.viewers import Viewer, refuse
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import (
@@ -147,100 +151,62 @@ def instances_of(
             searched: whether a text is there would tell of it.
     """
     held = answers or answer_list(reader, spec)
-    rows = held.rows
+    places = np.flatnonzero(held.statuses >= 0)
     if only:
-        none = pa.array([], pa.int64())
-        rows = rows.filter(pc.is_in(rows["number"], value_set=held.listed.get(only, none)))
+        places = _both(places, held.listed.get(only, np.array([], np.int64)))
     if matching:
-        matched = _matched(reader, spec, held.keys, matching, viewer)
-        rows = rows.filter(pc.is_in(rows["number"], value_set=matched))
-    if order is not Order.SOURCE:
-        rows = rows.sort_by([*_SORTS[order], ("number", "ascending")])
-    limit = limit or max(1, rows.num_rows)
-    if holding and (index := _index(rows, holding)) is not None:
-        offset = index - index % limit
-    page = tuple(map(_score, rows.slice(offset, limit).to_pylist()))
-    counts = {which: len(numbers) for which, numbers in held.listed.items()}
+        places = _both(places, matching_places(reader, spec, held, matching, viewer))
+    if order is not Order.SOURCE:  # no value comes last, equal ones as in the data
+        signed = held.values[places] * (1 if order is Order.LOWEST else -1)
+        places = places[np.argsort(signed, kind="stable")]
+    limit = limit or max(1, len(places))
+    if holding and len(index := np.flatnonzero(places == _place(held.keys, holding))):
+        offset = int(index[0]) // limit * limit
+    listed = places[offset : offset + limit]
     return InstancePage(
-        total=rows.num_rows,
+        total=len(places),
         offset=offset,
-        scores=page,
+        scores=scores_at(
+            held.keys.take(listed), listed, held.values[listed], held.statuses[listed]
+        ),
         value_of=held.value_of,
-        counts=counts,
+        counts={which: len(of_filter) for which, of_filter in held.listed.items()},
         asked=held.keys.num_rows,
     )
 
 
-def _matched(
-    reader: Reader, spec: RunSpec, scored: pa.Table, wanted: str, viewer: Viewer
-) -> pa.Array:
-    """The numbers of the answers with this text.
-
-    SQL chooses the rows, and Arrow searches them in this process: no SQL that Spark and DataFusion
-    share looks into a list of structs. The text stands in no SQL, so nothing in it is escaped.
-    """
-    refuse(viewer, [spec.access_level])
-    ids = scored["instance_id"].to_pylist()
-    data = {"data_version": [spec.data_version], "perturbation": [""], "instance_id": ids}
-    texts = "instance_id, access_level, input, references"
-    instances = reader.query(_where(_INSTANCES, data, texts))
-    run = {"run_spec_id": [spec.run_spec_id], "perturbation": [""]}
-    names = ["instance_id", "train_trial_index", "trial_index"]
-    asked = f"request_id, access_level, {', '.join(names)}"
-    requests = reader.query(_where(output_of("requests", PLAN), run, asked))
-    # Here, not in SQL: of a run nearly all are listed, and thousands of ids take long to plan.
-    requests = requests.filter(pc.is_in(requests["instance_id"], value_set=pa.array(ids)))
-    asked_ids = {"request_id": requests["request_id"].to_pylist()}
-    answers = "request_id, access_level, completions"
-    results = reader.query(_where(CURRENT_RESULTS, asked_ids, answers))
-    for table in (instances, requests, results):
-        refuse(viewer, table["access_level"].unique().to_pylist())
-    in_data = pc.or_(
-        pc.match_substring(instances["input"], wanted, ignore_case=True),
-        _in_texts(instances["references"], wanted),
-    )
-    in_answer = results.filter(_in_texts(results["completions"], wanted))["request_id"]
-    of_data = instances.filter(in_data)["instance_id"].combine_chunks()
-    answered = requests.filter(
-        pc.is_in(requests["request_id"], value_set=in_answer.combine_chunks())
-    )
-    of_answer = {tuple(row.values()) for row in answered.select(names).to_pylist()}
-    keys = scored.select(names).to_pylist()
-    has_answer = pa.array([tuple(key.values()) in of_answer for key in keys], pa.bool_())
-    has_text = pc.is_in(scored["instance_id"], value_set=of_data)
-    return numbers_of(scored, pc.or_(has_text, has_answer))
+def _both(places: Places, others: Places) -> Places:
+    """The places that are among the others too, in order."""
+    is_other = np.zeros(max(places.max(initial=-1), others.max(initial=-1)) + 1, bool)
+    is_other[others] = True
+    return places[is_other[places]]
 
 
-def _in_texts(lists: pa.ChunkedArray, wanted: str) -> pa.Array:
-    """Whether a `text` of each list has this text."""
-    held = lists.combine_chunks()
-    texts = pc.struct_field(pc.list_flatten(held), "text")
-    has_it = pc.match_substring(texts, wanted, ignore_case=True)
-    places = pc.list_parent_indices(held).filter(has_it)
-    return pc.is_in(pa.array(range(len(held)), pa.int64()), value_set=places.cast(pa.int64()))
-
-
-def _index(rows: pa.Table, key: InstanceKey) -> int | None:
-    same = pc.equal(rows["instance_id"], key.instance_id)
+def _place(keys: pa.Table, key: InstanceKey) -> int:
+    same = pc.equal(keys["instance_id"], key.instance_id)
     for name in ("train_trial_index", "trial_index"):
-        same = pc.and_(same, pc.equal(rows[name], getattr(key, name)))
-    index: int = pc.index(same, True).as_py()
-    return None if index < 0 else index
+        same = pc.and_(same, pc.equal(keys[name], getattr(key, name)))
+    place: int = pc.index(same, True).as_py()
+    return place
 
 
-_SORTS: Mapping[Order, list[tuple[str, str]]] = {
-    Order.LOWEST: [("value", "ascending")],
-    Order.HIGHEST: [("value", "descending")],
-}
-
-
-def _score(row: Mapping[str, Any]) -> InstanceScore:
-    names = ("instance_id", "perturbation", "train_trial_index", "trial_index")
-    return InstanceScore(
-        key=InstanceKey(**{name: row[name] for name in names}),
-        number=row["number"],
-        value=row["value"],
-        status=ScoreStatus(row["status"]),
+def scores_at(
+    keys: pa.Table,
+    places: Places,
+    values: NDArray[np.float64],
+    statuses: NDArray[np.int8],
+) -> tuple[InstanceScore, ...]:
+    """Answers as a page lists them; the arrays are in the order of `keys`."""
+    return tuple(
+        InstanceScore(
+            key=InstanceKey(**key),
+            number=int(place) + 1,
+            value=None if np.isnan(value) else float(value),
+            status=ScoreStatus(STATUSES[status]),
+        )
+        for key, place, value, status in zip(
+            keys.to_pylist(), places, values, statuses, strict=True
+        )
     )
 
 

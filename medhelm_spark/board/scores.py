@@ -90,21 +90,21 @@ def with_values(scores: pa.Table, names: Iterable[str]) -> pa.Table:
         values = np.full(len(scores), np.nan)
         named = flat.field("value").filter(is_named)
         values[rows.filter(is_named).to_numpy()] = named.to_numpy(zero_copy_only=False)
-        scores = scores.append_column(_column_of(name), pa.array(values))
+        scores = scores.append_column(column_of(name), pa.array(values))
     return scores
 
 
 def value_of(scores: pa.Table, name: str) -> NDArray[np.float64]:
     """The values of a stat, NaN where it has none; shape (rows,)."""
-    column = _column_of(name)
+    column = column_of(name)
     if column not in scores.column_names:  # a metric that no run of the lake has
         return np.full(len(scores), np.nan)
     values: NDArray[np.float64] = scores[column].to_numpy()
     return values
 
 
-def _column_of(name: str) -> str:
-    """A stat may be called as a column is."""
+def column_of(name: str) -> str:
+    """The column of a stat's values: a stat may be called as a column is."""
     return f"stat {name}"
 
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from html import escape, unescape
 from pathlib import Path
+from threading import Event
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
@@ -24,10 +25,11 @@ from pyarrow import parquet
 from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 from streamlit.testing.v1 import AppTest
 
+from medhelm_spark.board import answer_list
 from medhelm_spark.cli.serve import command
 from medhelm_spark.config.registry import cards_of
 from medhelm_spark.domain.release import ReleaseStatus
-from tests.app_pages import APP, board, opened, page_text
+from tests.app_pages import APP, board, imported_from, opened, page_text
 from tests.rewriting import rewritable
 from tests.servers import HOST, free_port, wait_healthy
 from tests.unit.board.changes import plant_changes
@@ -426,6 +428,35 @@ class TestPage:
         assert "Not searched, all are listed: private text is shown only at the machine" in text
         assert "4 of 4 answers" in text
         assert len(test.radio[0].options) == 4
+
+    def test_a_first_page_of_many_answers_does_not_wait_for_their_list(
+        self, monkeypatch, lake
+    ) -> None:
+        """The numbers of wrong answers and of others follow when all were read."""
+        is_read = Event()
+        with imported_from(APP.parent):
+            import instances_page
+            import loaded
+
+            def held_up(*args: object) -> object:
+                is_read.wait(WAIT_MS / 1000)
+                return answer_list(*args)
+
+            monkeypatch.setattr(loaded, "answer_list", held_up)
+            monkeypatch.setattr(instances_page, "FEW_ANSWERS", 0)
+            monkeypatch.setattr(instances_page, "PAGE_ROWS", 2)
+            streamlit.cache_resource.clear()
+            test = opened(monkeypatch, lake, view="Instances", run="alpha-triage_choice")
+            assert "4 of 4 answers, 1–2 listed" in page_text(test)
+            assert f"{ALPHA} says 0" in page_text(test)
+            (kinds,) = (each.options for each in test.selectbox if "all (4)" in each.options)
+            assert "wrong (–)" in kinds
+            is_read.set()
+            button = next(each for each in test.button if each.label == "Next")
+            button.click().run()
+            assert "4 of 4 answers, 3–4 listed" in page_text(test)
+            (kinds,) = (each.options for each in test.selectbox if "all (4)" in each.options)
+            assert "wrong (1)" in kinds
 
     def test_answers_of_other_models_stand_beside_it(self, monkeypatch, lake) -> None:
         address = {"view": "Instances", "run": "alpha-triage_choice", "beside": BETA}
