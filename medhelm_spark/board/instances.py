@@ -130,6 +130,7 @@ def instances_of(
     holding: InstanceKey | None = None,
     only: AnswerFilter | None = None,
     matching: str | None = None,
+    among: Collection[str] | None = None,
     viewer: Viewer = Viewer.ANYONE,
     answers: AnswerList | None = None,
 ) -> InstancePage:
@@ -138,9 +139,9 @@ def instances_of(
     They are those of the main split, all or `only` some; answers without a score come last in every
     order. Without a `limit` all stand on one page. Where the run has the answer `holding`, it is
     the page with that answer, and `offset` is not used. `matching` keeps those with this text, in
-    any case, in the instance's input or references or in the model's answer. `viewer` is who
-    searches; without a search no text is read. `answers` are the
-    run's, where they were read before.
+    any case, in the instance's id in the data, its input or references, or in the model's answer.
+    `among` keeps those of these instance ids. `viewer` is who searches; without a search no text is
+    read. `answers` are the run's, where they were read before.
 
     Raises:
         PolicyError: The viewer may not see text of the level of the run, or of a row that is
@@ -151,6 +152,10 @@ def instances_of(
     if only:
         none = pa.array([], pa.int64())
         rows = rows.filter(pc.is_in(rows["number"], value_set=held.listed.get(only, none)))
+    if among is not None:
+        rows = rows.filter(
+            pc.is_in(rows["instance_id"], value_set=pa.array(list(among), pa.string()))
+        )
     if matching:
         matched = _matched(reader, spec, held.keys, matching, viewer)
         rows = rows.filter(pc.is_in(rows["number"], value_set=matched))
@@ -182,7 +187,7 @@ def _matched(
     refuse(viewer, [spec.access_level])
     ids = scored["instance_id"].to_pylist()
     data = {"data_version": [spec.data_version], "perturbation": [""], "instance_id": ids}
-    texts = "instance_id, access_level, input, references"
+    texts = "instance_id, access_level, source_id, input, references"
     instances = reader.query(_where(_INSTANCES, data, texts))
     run = {"run_spec_id": [spec.run_spec_id], "perturbation": [""]}
     names = ["instance_id", "train_trial_index", "trial_index"]
@@ -195,10 +200,9 @@ def _matched(
     results = reader.query(_where(CURRENT_RESULTS, asked_ids, answers))
     for table in (instances, requests, results):
         refuse(viewer, table["access_level"].unique().to_pylist())
-    in_data = pc.or_(
-        pc.match_substring(instances["input"], wanted, ignore_case=True),
-        _in_texts(instances["references"], wanted),
-    )
+    in_data = _in_texts(instances["references"], wanted)
+    for name in ("source_id", "input"):
+        in_data = pc.or_(in_data, pc.match_substring(instances[name], wanted, ignore_case=True))
     in_answer = results.filter(_in_texts(results["completions"], wanted))["request_id"]
     of_data = instances.filter(in_data)["instance_id"].combine_chunks()
     answered = requests.filter(
@@ -296,6 +300,24 @@ def instance_details(
 ) -> dict[InstanceKey, InstanceDetail]:
     """The same of several answers at once, in the order of `keys`; without those the run lacks."""
     refuse(viewer, [spec.access_level])
+    details = _details_of(reader, spec, keys)
+    refuse(viewer, (level for detail in details.values() for level in detail.levels))
+    return details
+
+
+def visible_details(
+    reader: Reader, spec: RunSpec, keys: Sequence[InstanceKey], *, viewer: Viewer
+) -> dict[InstanceKey, InstanceDetail]:
+    """The same of those answers all of whose text the viewer may see."""
+    if not viewer.may_see(spec.access_level):
+        return {}
+    details = _details_of(reader, spec, keys)
+    return {key: held for key, held in details.items() if all(map(viewer.may_see, held.levels))}
+
+
+def _details_of(
+    reader: Reader, spec: RunSpec, keys: Sequence[InstanceKey]
+) -> dict[InstanceKey, InstanceDetail]:
     run = {"run_spec_id": [spec.run_spec_id], "instance_id": [key.instance_id for key in keys]}
     requests = _by_key(reader.rows(_where(output_of("requests", PLAN), run), PlannedRequest))
     stats = _by_key(reader.rows(_where(_SCORES, run), PerInstanceStats))
@@ -321,7 +343,6 @@ def instance_details(
             stats=stats.get(key),
             annotations=tuple(sorted(verdicts[key], key=_verdict_order)),
         )
-    refuse(viewer, (level for detail in details.values() for level in detail.levels))
     return details
 
 
