@@ -216,8 +216,8 @@ class Visit:
         return _since_press(self.page)
 
     def following(self) -> float:
-        _press(self.page.get_by_role("button", name="Next"))
-        self.page.get_by_text("#13", exact=True).first.wait_for()
+        _press(self.page.get_by_role("button", name="Next page"))
+        self.page.get_by_text("#11", exact=True).first.wait_for()
         return _since_press(self.page)
 
     def searched(self) -> None:

@@ -1,6 +1,6 @@
 """The answers behind a number: one instance's request, answer, references, scores and verdicts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import partial
 
@@ -18,9 +18,11 @@ from answer_markup import (
     verdicts_html,
 )
 from answer_reading import AnswerReading
+from answer_table import AnswerRow, show_table
 from loaded import answers_for
 from page_markup import LOCAL_VIEW, chip, note, section, text
 from shown import Shown, nothing
+from streamlit.delta_generator import DeltaGenerator
 
 from medhelm_spark.board import (
     AnswerFilter,
@@ -35,26 +37,24 @@ from medhelm_spark.board import (
     instance_detail,
     instance_details,
     instances_of,
+    visible_details,
 )
 from medhelm_spark.domain.natural_order import in_natural_order
 from medhelm_spark.errors import PolicyError
+from medhelm_spark.features import part
 from medhelm_spark.lake.reader import Reader
 
 ABOUT = (
-    "Each entry on the left is one answer of a model to one instance of a benchmark. On the right "
-    "stand its prompt, the references, the answer, its scores and what each judge said. The "
-    "address names the answer by its id, so that a link opens it again."
+    "Each row of the table is one answer of a model to one instance of a benchmark; # and Score "
+    "sort it, j and k open the next and the previous answer. Below the table stand prompt, "
+    "references, answer, scores and what each judge said. The address names the answer by its id, "
+    "so that a link opens it again."
 )
-PAGE_ROWS = 12
+PAGE_ROWS = 10
 MAX_BESIDE = 3
 FEW_ANSWERS = 50_000
 """Of so many answers all are read for the first page."""
 MAX_SEARCHED = 200
-ORDERS = {
-    Order.SOURCE: "as in the data",
-    Order.LOWEST: "lowest score first",
-    Order.HIGHEST: "highest score first",
-}
 ONLY = {
     "": "all",
     AnswerFilter.WRONG.value: "wrong",
@@ -64,6 +64,9 @@ ONLY = {
     AnswerFilter.FAILED.value: "failed",
 }
 SEPARATOR = "~"
+EVERY_GROUP = "all"
+FROM_END = "from-end"
+"""What the session keeps after a step back to the page before: its last answer is chosen."""
 _NO_CLASS = "This benchmark declares no positive class, so that no case is missed or a false alarm."
 _UNKNOWN = {
     AnswerFilter.WRONG: "The main metric does not say which answers are wrong.",
@@ -75,41 +78,40 @@ _UNKNOWN = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """Which answers of a run are listed. `matching` may be clinical text."""
+    """Which answers of a run are listed. `matching` and `group` may be clinical text."""
 
     only: str
+    group: str
     matching: str
 
     @property
     def is_all(self) -> bool:
-        return not (self.only or self.matching)
+        return not (self.only or self.group or self.matching)
 
 
 def show(shown: Shown) -> None:
-    """Pickers, the list of answers, and one answer, if the viewer may see its text."""
+    """Pickers, the table of answers, and one answer, if the viewer may see its text."""
     reader, viewer = shown.reader, shown.viewer
     st.html(note(LOCAL_VIEW))
     scored = [run for run in shown.runs if run.cell]
     if not scored:
         st.info(nothing(shown))
         return
-    run, order = _pick_run(scored)
+    model, benchmark, *more = st.columns([1.3, 1.5, 0.9, 0.9, 1.4], vertical_alignment="bottom")
+    run = _pick_run(scored, model, benchmark)
     if not run.is_current:
         of = f"{shown.source.kind} {shown.source.name}"
         again = f"This run was scored again after the numbers of {of}."
         st.html(note(again, "warning"))
-    left, right = st.columns([1, 4.2], gap="medium")
-    with left:
-        reading = answers_for(reader.location, shown.source, reader, run.run_spec)
-        chosen = _pick_answer(shown, run, order, reading)
-    with right:
-        others = _pick_beside(run, scored) if chosen else []
-        if chosen:
-            detail = instance_detail(reader, run.run_spec, chosen.key, viewer=viewer)
-            if detail:
-                _show_detail(run, chosen, detail)
-                if others:
-                    _show_beside(reader, [run, *others], chosen.key, viewer)
+    reading = answers_for(reader.location, shown.source, reader, run.run_spec)
+    picked = _pick_answer(shown, run, more, reading)
+    if picked is not None:
+        chosen, detail = picked
+        detail = detail or instance_detail(reader, run.run_spec, chosen.key, viewer=viewer)
+        if detail:
+            _show_detail(run, chosen, detail)
+            if others := _pick_beside(run, scored):
+                _show_beside(reader, [run, *others], chosen.key, viewer)
     if not reading.has_ended:
         _read_on(reading)
 
@@ -121,11 +123,12 @@ def _read_on(reading: AnswerReading) -> None:
         st.rerun()
 
 
-def _pick_run(runs: Sequence[BoardRun]) -> tuple[BoardRun, Order]:
+def _pick_run(
+    runs: Sequence[BoardRun], model_column: DeltaGenerator, benchmark_column: DeltaGenerator
+) -> BoardRun:
     """Model and benchmark, then the run where there are several; the address names the run."""
     in_address = st.query_params.get("run")
     start = next((run for run in runs if run.run_spec.run_spec_id == in_address), runs[0])
-    model_column, benchmark_column, order_column = st.columns([1.4, 1.8, 1])
     models = sorted({run.run_spec.model_deployment for run in runs}, key=in_natural_order)
     with model_column:
         model = st.selectbox("Model", models, index=models.index(start.run_spec.model_deployment))
@@ -135,19 +138,11 @@ def _pick_run(runs: Sequence[BoardRun]) -> tuple[BoardRun, Order]:
     exact = [i for i in same if of_model[i].run_spec.run_spec_id == start.run_spec.run_spec_id]
     with benchmark_column:
         name = st.selectbox("Benchmark", names, index=(exact or same or [0])[0], key=f"b-{model}")
-    with order_column:
-        order = st.selectbox(
-            "Order",
-            list(ORDERS),
-            format_func=ORDERS.__getitem__,
-            key="order",
-            bind="query-params",
-        )
     run = of_model[names.index(name)]
     if in_address != run.run_spec.run_spec_id:
         st.query_params["run"] = run.run_spec.run_spec_id
         st.query_params.pop("instance", None)
-    return run, order
+    return run
 
 
 def _benchmark(run: BoardRun) -> str:
@@ -178,21 +173,23 @@ def key_of(written: str) -> InstanceKey:
 
 
 def _pick_answer(
-    shown: Shown, run: BoardRun, order: Order, reading: AnswerReading
-) -> InstanceScore | None:
-    """One page of the list: the page with the answer that the address names, if it names one."""
+    shown: Shown, run: BoardRun, columns: Sequence[DeltaGenerator], reading: AnswerReading
+) -> tuple[InstanceScore, InstanceDetail | None] | None:
+    """One page of the table: the page with the answer that the address names, if it names one."""
     reader, viewer = shown.reader, shown.viewer
-    written = st.query_params.get("instance")
+    written, order = st.query_params.get("instance"), _order()
     state = f"{run.run_spec.run_spec_id}-{order}"
-    offset = st.session_state.get(f"offset-{state}", 0)
-    picker = st.container()
+    offset = f"offset-{state}"
+    start = st.session_state.get(offset, 0)
+    only_column, group_column, search_column = columns
     in_address = st.query_params.get("only", "")
-    listing = Listing(
-        only=in_address if in_address in ONLY else "",
-        matching=_search(run, viewer, f"offset-{state}"),
-    )
+    with search_column:
+        matching = _search(run, viewer, offset)
+    with group_column:
+        group, among = _pick_group(reader, run, viewer, offset)
+    listing = Listing(only=in_address if in_address in ONLY else "", group=group, matching=matching)
     page = None
-    if not (offset or order is not Order.SOURCE or reading.has_ended) and listing.is_all:
+    if not (start or order is not Order.SOURCE or reading.has_ended) and listing.is_all:
         page = _first_of_many(reader, run, written)
     if page is None:
         with st.spinner("Reading the answers …", show_time=False):
@@ -202,10 +199,11 @@ def _pick_answer(
             reader,
             run.run_spec,
             limit=PAGE_ROWS,
-            offset=offset,
+            offset=start,
             order=order,
             holding=key_of(written) if written else None,
             only=AnswerFilter(listing.only) if listing.only else None,
+            among=among,
             viewer=viewer,
             answers=answers,
         )
@@ -215,28 +213,90 @@ def _pick_answer(
             st.html(note(f"Not searched, all are listed: {error}", "warning"))
             listing = replace(listing, matching="")
             page = listed_page()
-    with picker:
+    with only_column:
         _pick_only(page, listing.only, state)
     if not page.scores:
         st.info(_none(page, listing))
         return None
-    _turn_pages(page, f"offset-{state}")
-    keys = [key_text(score.key) for score in page.scores]
-    labels = dict(zip(keys, map(_label, page.scores), strict=True))
-    index = keys.index(written) if written in keys else 0
-    listed = "-".join(str(score.number) for score in page.scores)
-    radio = f"answers-{state}-{listed}-{index}"
-    picked = st.radio(
-        "Answers",
-        keys,
-        index=index,
-        format_func=labels.__getitem__,
-        key=radio,
-        on_change=_address_follows,
-        args=(radio,),
-        label_visibility="collapsed",
+    place = _place(page, written)
+    _turn_pages(page, offset, place)
+    scores = page.scores
+    details = visible_details(reader, run.run_spec, [each.key for each in scores], viewer=viewer)
+    show_table(
+        run,
+        _rows(reader, run, scores, details, viewer),
+        chosen=place,
+        order=order,
+        on_pick=partial(_open, page),
+        on_sort=_sort,
     )
-    return page.scores[keys.index(picked)]
+    return scores[place], details.get(scores[place].key)
+
+
+def _order() -> Order:
+    """How the answers are sorted, as the address says."""
+    named = st.query_params.get("order", "")
+    return Order(named) if named in list(Order) else Order.SOURCE
+
+
+def _sort(order: Order) -> None:
+    st.query_params["order"] = order.value
+    st.query_params.pop("instance", None)
+
+
+def _rows(
+    reader: Reader,
+    run: BoardRun,
+    scores: Sequence[InstanceScore],
+    details: Mapping[InstanceKey, InstanceDetail],
+    viewer: Viewer,
+) -> list[AnswerRow]:
+    """The rows of the table; groups stand in those whose text the viewer may see."""
+    view = part("subgroups", "of_instances")
+    version, ids = run.run_spec.data_version, [key.instance_id for key in details]
+    groups = view.groups_of_instances(reader, version, ids, viewer=viewer) if view else {}
+    return [
+        AnswerRow(
+            score=score,
+            detail=details.get(score.key),
+            groups=groups.get(score.key.instance_id, {}) if score.key in details else {},
+        )
+        for score in scores
+    ]
+
+
+def _place(page: InstancePage, written: str | None) -> int:
+    """The place on the page of the chosen answer, else the first; after a step back the last."""
+    keys = [key_text(score.key) for score in page.scores]
+    start = len(keys) - 1 if st.session_state.pop(FROM_END, False) else 0
+    return keys.index(written) if written in keys else start
+
+
+def _open(page: InstancePage, place: int | None) -> None:
+    if place is not None and 0 <= place < len(page.scores):
+        st.query_params["instance"] = key_text(page.scores[place].key)
+
+
+def _pick_group(
+    reader: Reader, run: BoardRun, viewer: Viewer, offset: str
+) -> tuple[str, list[str] | None]:
+    """A group of patients and its instances; groups have the level of rows, no address has one."""
+    view, spec = part("subgroups", "of_instances"), run.run_spec
+    if view is None or not viewer.may_see(spec.access_level):
+        return "", None
+    groups = {each.label: each for each in view.groups_of_run(reader, spec.run_spec_id)}
+    if not groups:
+        return "", None
+    label = st.selectbox(
+        "Group",
+        [EVERY_GROUP, *groups],
+        key=f"group-{spec.run_spec_id}",
+        on_change=_go,
+        args=(offset, 0),
+    )
+    if label == EVERY_GROUP:
+        return "", None
+    return label, view.instances_in(reader, spec.data_version, groups[label], viewer=viewer)
 
 
 def _first_of_many(reader: Reader, run: BoardRun, written: str | None) -> InstancePage | None:
@@ -262,7 +322,7 @@ def _search(run: BoardRun, viewer: Viewer, offset: str) -> str:
         "Search",
         key="search",
         max_chars=MAX_SEARCHED,
-        placeholder="input, references, answer",
+        placeholder="id, input, references, answer",
         help="Answers with this text, in any case. The address does not keep it.",
         autocomplete="off",
         on_change=_go,
@@ -314,46 +374,55 @@ def _none(page: InstancePage, listing: Listing) -> str:
         AnswerFilter.FAILED: "failed",
     }
     parts = [kinds[AnswerFilter(listing.only)]] if listing.only else []
+    parts += ["is in this group"] if listing.group else []
     parts += ["has the text that was searched for"] if listing.matching else []
     return f"{of}{' and '.join(parts)}."
 
 
-def _address_follows(radio: str) -> None:
-    st.query_params["instance"] = st.session_state[radio]
-
-
-def _turn_pages(page: InstancePage, state: str) -> None:
+def _turn_pages(page: InstancePage, offset: str, place: int) -> None:
+    """How many answers are listed, and the ways on: by pages, and by keys from answer to answer."""
     last = page.offset + len(page.scores)
     count = f"{page.total:,} of {page.asked:,} answers"
-    listed = f", {page.offset + 1}–{last} listed" if page.total > PAGE_ROWS else ""
-    st.html(f'<p class="ms-count">{count}{listed}</p>')
-    if page.total <= PAGE_ROWS:
+    listed = f", {page.offset + 1:,}–{last:,} listed" if page.total > PAGE_ROWS else ""
+    at = page.offset + place
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.html(f'<p class="ms-count">{count}{listed}</p>', width="stretch")
+        for label, step, shortcut in (("Previous answer", -1, "k"), ("Next answer", 1, "j")):
+            st.button(
+                label,
+                key=f"{label}-{offset}",
+                shortcut=shortcut,
+                disabled=not 0 <= at + step < page.total,
+                on_click=_step,
+                args=(page, offset, place + step),
+            )
+        if page.total <= PAGE_ROWS:
+            return
+        for label, start in (
+            ("Previous page", page.offset - PAGE_ROWS),
+            ("Next page", page.offset + PAGE_ROWS),
+        ):
+            st.button(
+                label,
+                key=f"{label}-{offset}",
+                disabled=not 0 <= start < page.total,
+                on_click=_go,
+                args=(offset, start),
+            )
+
+
+def _step(page: InstancePage, offset: str, place: int) -> None:
+    """Open the answer at this place of the page, or the nearest one of the page beside it."""
+    if 0 <= place < len(page.scores):
+        _open(page, place)
         return
-    before, after = st.columns(2)
-    for column, label, step, is_end in (
-        (before, "Previous", -PAGE_ROWS, page.offset == 0),
-        (after, "Next", PAGE_ROWS, last >= page.total),
-    ):
-        column.button(
-            label,
-            key=f"{label}-{state}",
-            disabled=is_end,
-            width="stretch",
-            on_click=_go,
-            args=(state, page.offset + step),
-        )
+    st.session_state[FROM_END] = place < 0
+    _go(offset, page.offset + (PAGE_ROWS if place >= 0 else -PAGE_ROWS))
 
 
-def _go(state: str, offset: int) -> None:
-    st.session_state[state] = offset
+def _go(offset: str, start: int) -> None:
+    st.session_state[offset] = start
     st.query_params.pop("instance", None)
-
-
-def _label(score: InstanceScore) -> str:
-    value = score.status.value.replace("_", " ") if score.value is None else f"{score.value:.3f}"
-    trials = score.key.train_trial_index or score.key.trial_index
-    trial = f" (trial {score.key.train_trial_index}.{score.key.trial_index})" if trials else ""
-    return f"**#{score.number}**{trial} · {value}"
 
 
 def _show_detail(run: BoardRun, chosen: InstanceScore, detail: InstanceDetail) -> None:

@@ -29,9 +29,9 @@ def heading(source: str) -> str:
 
 
 def about(sentences: str) -> str:
-    """What a page is for; whoever knows it folds it away."""
+    """What a page is for, folded: results come first."""
     summary = "<summary>What am I looking at?</summary>"
-    return f'<details class="ms-about" open>{summary}<p>{text(sentences)}</p></details>'
+    return f'<details class="ms-about">{summary}<p>{text(sentences)}</p></details>'
 
 
 def note(sentence: str, kind: str = "note") -> str:

@@ -1,11 +1,13 @@
 """The dashboard's pages in this process, and what stands in their markup."""
 
+import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit
@@ -65,6 +67,26 @@ def words_of(body: str) -> str:
 def page_text(test: AppTest) -> str:
     """All words of the page without its markup and styles."""
     return unescape(re.sub(r"<[^>]*>", " ", " ".join(markup(test))))
+
+
+def answer_rows(test: AppTest) -> list[list[str]]:
+    """The cells of the table of answers, row by row."""
+    return [row["cells"] for row in _answers(test)["rows"]]
+
+
+def answer_columns(test: AppTest) -> list[str]:
+    """The columns of the table of answers."""
+    return [column["name"] for column in _answers(test)["columns"]]
+
+
+def _answers(test: AppTest) -> dict[str, list[dict[str, Any]]]:
+    (found,) = (
+        each.proto.json
+        for each in test.get("bidi_component")
+        if each.proto.component_name == "answer_table"
+    )
+    held: dict[str, list[dict[str, Any]]] = json.loads(found)
+    return held
 
 
 def board(test: AppTest) -> str:

@@ -25,6 +25,7 @@ from medhelm_spark.board.instances import (
     instances_of,
     own_columns,
     own_columns_of,
+    visible_details,
 )
 from medhelm_spark.board.pairs import paired, with_all
 from medhelm_spark.board.runs import BoardRun, load_runs
@@ -87,5 +88,6 @@ __all__ = [
     "stat_rows",
     "text_levels",
     "viewer_of",
+    "visible_details",
     "with_all",
 ]

@@ -134,6 +134,7 @@ def instances_of(
     holding: InstanceKey | None = None,
     only: AnswerFilter | None = None,
     matching: str | None = None,
+    among: Collection[str] | None = None,
     viewer: Viewer = Viewer.ANYONE,
     answers: AnswerList | None = None,
 ) -> InstancePage:
@@ -142,9 +143,9 @@ def instances_of(
     They are those of the main split, all or `only` some; answers without a score come last in every
     order. Without a `limit` all stand on one page. Where the run has the answer `holding`, it is
     the page with that answer, and `offset` is not used. `matching` keeps those with this text, in
-    any case, in the instance's input or references or in the model's answer. `viewer` is who
-    searches; without a search no text is read. `answers` are the
-    run's, where they were read before.
+    any case, in the instance's id in the data, its input or references, or in the model's answer.
+    `among` keeps those of these instance ids. `viewer` is who searches; without a search no text is
+    read. `answers` are the run's, where they were read before.
 
     Raises:
         PolicyError: The viewer may not see text of the level of the run, or of a row that is
@@ -154,6 +155,10 @@ def instances_of(
     places = np.flatnonzero(held.statuses >= 0)
     if only:
         places = _both(places, held.listed.get(only, np.array([], np.int64)))
+    if among is not None:
+        ids = pa.array(list(among), pa.string())
+        in_group = pc.is_in(held.keys["instance_id"], value_set=ids)
+        places = _both(places, np.flatnonzero(in_group.to_numpy()))
     if matching:
         places = _both(places, matching_places(reader, spec, held, matching, viewer))
     if order is not Order.SOURCE:  # no value comes last, equal ones as in the data
@@ -262,6 +267,24 @@ def instance_details(
 ) -> dict[InstanceKey, InstanceDetail]:
     """The same of several answers at once, in the order of `keys`; without those the run lacks."""
     refuse(viewer, [spec.access_level])
+    details = _details_of(reader, spec, keys)
+    refuse(viewer, (level for detail in details.values() for level in detail.levels))
+    return details
+
+
+def visible_details(
+    reader: Reader, spec: RunSpec, keys: Sequence[InstanceKey], *, viewer: Viewer
+) -> dict[InstanceKey, InstanceDetail]:
+    """The same of those answers all of whose text the viewer may see."""
+    if not viewer.may_see(spec.access_level):
+        return {}
+    details = _details_of(reader, spec, keys)
+    return {key: held for key, held in details.items() if all(map(viewer.may_see, held.levels))}
+
+
+def _details_of(
+    reader: Reader, spec: RunSpec, keys: Sequence[InstanceKey]
+) -> dict[InstanceKey, InstanceDetail]:
     run = {"run_spec_id": [spec.run_spec_id], "instance_id": [key.instance_id for key in keys]}
     requests = _by_key(reader.rows(_where(output_of("requests", PLAN), run), PlannedRequest))
     stats = _by_key(reader.rows(_where(_SCORES, run), PerInstanceStats))
@@ -287,7 +310,6 @@ def instance_details(
             stats=stats.get(key),
             annotations=tuple(sorted(verdicts[key], key=_verdict_order)),
         )
-    refuse(viewer, (level for detail in details.values() for level in detail.levels))
     return details
 
 

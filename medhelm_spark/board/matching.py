@@ -1,4 +1,4 @@
-"""Which answers of a run have a text: in the instance's input or references, or in the answer."""
+"""Which answers of a run have a text: in id in the data, input or references, or in the answer."""
 
 from collections.abc import Callable
 from functools import partial
@@ -21,7 +21,7 @@ MOST_NAMED = 1_000
 the engine's stack is too small."""
 
 _DATA = """
-SELECT instance_id, access_level, input, references
+SELECT instance_id, access_level, source_id, input, references
 FROM ({instances}) d
 WHERE data_version = {data_version} AND perturbation = '' AND {named}
 """
@@ -96,8 +96,11 @@ def _found(reader: Reader, sql: str, has_text: Callable[[pa.Table], pa.Array]) -
 
 
 def _in_data(rows: pa.Table, wanted: str) -> pa.Array:
-    in_input = pc.match_substring(rows["input"], wanted, ignore_case=True)
-    return pc.or_kleene(in_input, _in_texts(rows["references"], wanted))
+    has_text = _in_texts(rows["references"], wanted)
+    for name in ("source_id", "input"):
+        in_column = pc.match_substring(rows[name], wanted, ignore_case=True)
+        has_text = pc.or_kleene(has_text, in_column)
+    return has_text
 
 
 def _in_answers(rows: pa.Table, wanted: str) -> pa.Array:

@@ -118,16 +118,16 @@ def drawn(total: int, most: int) -> frozenset[int] | None:
 
 
 def event_entries(records: Iterable[Record], history: History, file: int) -> Iterator[Entry]:
-    """The entries of events; one without a time is passed over where the history has times."""
+    """The entries of events; where the history has times, one without is an entry with an error."""
     patient = history.event_patient or history.patient
     line, heading = line_maker(history), heading_maker(history)
 
-    def make(fields: Fields, place: int) -> Entry | None:
+    def make(fields: Fields, place: int) -> Entry:
         when = None
         if history.time:
             value = value_of(fields, history.time)
             if value is None or value == "":
-                return None
+                return _untimed(filled_text(fields, patient), place)
             when = moment(value, is_last=True)
         return Entry(
             patient=_patient(fields, patient),
@@ -170,10 +170,16 @@ def record_entries(
     yield from _entries(kept, file, make, is_record=True)
 
 
+def _untimed(patient: str | None, place: int) -> Entry:
+    """An event without a time; it has its patient, so that no partition gets all such events."""
+    error = BadReason.UNTIMED.value
+    return Entry(patient=patient or "", is_record=False, place=place, error=error)
+
+
 def _entries(
     records: Iterable[Record],
     file: int,
-    make: Callable[[Fields, int], Entry | None],
+    make: Callable[[Fields, int], Entry],
     *,
     is_record: bool,
 ) -> Iterator[Entry]:
@@ -185,9 +191,8 @@ def _entries(
             entry = make(record.fields, place)
         except BadRecord as bad:
             entry = Entry(is_record=is_record, place=place, error=bad.reason.value)
-        if entry is not None:
-            level = record.access_level
-            yield entry if level is None else replace(entry, access_level=level)
+        level = record.access_level
+        yield entry if level is None else replace(entry, access_level=level)
 
 
 def _patient(fields: Fields, name: str) -> str:

@@ -92,6 +92,8 @@ def parse_records(
 ) -> Iterator[Instance | Quarantined]:
     """An Instance for every good record and a Quarantined for every bad one, in order.
 
+    An event without a time is neither.
+
     `source_index` is the record's row counted from `first_index` (of a card with variants, that
     times their number and the variant's place): it does not move when a bad row is mended, nor
     depend on which task reads the row.
@@ -101,6 +103,8 @@ def parse_records(
     for record in records:
         first = first_index + (record.row - 1) * width
         for index, parsed in enumerate(parse(record), first):
+            if parsed is BadReason.UNTIMED:
+                continue
             if isinstance(parsed, BadReason):
                 yield _quarantined(record, card, data_version, parsed)
             else:

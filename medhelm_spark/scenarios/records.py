@@ -17,7 +17,10 @@ from medhelm_spark.domain.scenario import Message, Reference, ScenarioCard, Spli
 
 
 class BadReason(StrEnum):
-    """Why one row cannot become an Instance; it goes to `quarantine` and the rest runs."""
+    """Why one row cannot become an Instance; it goes to `quarantine` and the rest runs.
+
+    An event without a time (UNTIMED) is counted, and does not go to `quarantine`.
+    """
 
     SHORT_ROW = "short_row"  # the row has fewer cells than the header
     LONG_ROW = "long_row"  # the row has more cells than the header
@@ -38,6 +41,7 @@ class BadReason(StrEnum):
     UNKNOWN_SPLIT = "unknown_split"  # none of train, valid, validation, dev and test
     UNKNOWN_TIME = "unknown_time"  # a time is neither a timestamp nor a date in ISO form
     NO_HISTORY = "no_history"  # no event of the patient stands before the record's time
+    UNTIMED = "untimed"  # an event has no time, and the history sorts events by time
     TOO_LONG = "too_long"  # the patient's events are longer than the card allows
 
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 from html import escape, unescape
 from pathlib import Path
 from threading import Event
+from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
@@ -29,7 +30,15 @@ from medhelm_spark.board import answer_list
 from medhelm_spark.cli.serve import command
 from medhelm_spark.config.registry import cards_of
 from medhelm_spark.domain.release import ReleaseStatus
-from tests.app_pages import APP, board, imported_from, opened, page_text
+from tests.app_pages import (
+    APP,
+    answer_columns,
+    answer_rows,
+    board,
+    imported_from,
+    opened,
+    page_text,
+)
 from tests.rewriting import rewritable
 from tests.servers import HOST, free_port, wait_healthy
 from tests.unit.board.changes import plant_changes
@@ -42,6 +51,7 @@ from tests.unit.board.planted import (
     append,
     planned,
     plant,
+    plant_answers,
     run_spec,
 )
 from tests.unit.board.planted_releases import plant_change, plant_release
@@ -367,11 +377,66 @@ class TestPage:
         assert re.search(r"accuracy\s+4\s+Because", text)
         assert "Local single-user view" in text
 
-    def test_another_answer_is_chosen_and_named_in_the_address(self, monkeypatch, lake) -> None:
+    def test_the_next_answer_is_opened_and_named_in_the_address(self, monkeypatch, lake) -> None:
         test = opened(monkeypatch, lake, view="Instances", suite="s1", run="alpha-medcalc_bench")
-        test.radio[0].set_value("medcalc_bench-i2").run()
+        for _ in range(2):
+            self.pressed(test, "Next answer").run()
         assert "no answer: timeout" in page_text(test)
         assert test.query_params["instance"] == "medcalc_bench-i2"
+        assert self.pressed(test, "Next answer").disabled
+        self.pressed(test, "Previous answer").run()
+        assert test.query_params["instance"] == "medcalc_bench-i1"
+
+    @staticmethod
+    def pressed(test: AppTest, label: str) -> Any:
+        """The button, pressed."""
+        (button,) = (each for each in test.button if each.label == label)
+        return button if button.disabled else button.click()
+
+    def test_keys_lead_from_the_last_answer_of_a_page_to_the_next_page_and_back(
+        self, monkeypatch, tmp_path
+    ) -> None:
+        lake = plant(tmp_path)
+        plant_answers(lake, 25)
+        test = opened(monkeypatch, lake, view="Instances", run="many", instance="triage_choice-i9")
+        assert "25 of 25 answers, 1–10 listed" in page_text(test)
+        self.pressed(test, "Next answer").run()
+        assert "11–20 listed" in page_text(test)
+        assert "Triage choice · #11" in page_text(test)
+        self.pressed(test, "Previous answer").run()
+        assert "Triage choice · #10" in page_text(test)
+        self.pressed(test, "Next page").run()
+        self.pressed(test, "Next page").run()
+        assert "21–25 listed" in page_text(test)
+        assert self.pressed(test, "Next page").disabled
+        assert [row[0] for row in answer_rows(test)] == [f"#{n}" for n in range(21, 26)]
+
+    def test_answers_are_a_table_with_the_users_id_first_words_answer_and_score(
+        self, monkeypatch, lake
+    ) -> None:
+        test = opened(monkeypatch, lake, view="Instances", run="alpha-triage_choice")
+        assert answer_columns(test) == ["#", "Id", "First words", "Answer", "Score"]
+        last = ["#4", SOURCE_ID, f"Case 3: {HOSTILE}", f"{ALPHA} says 3 {HOSTILE}", "0.000"]
+        assert answer_rows(test)[3] == last
+        lowest = opened(
+            monkeypatch, lake, view="Instances", run="alpha-triage_choice", order="lowest"
+        )
+        assert [row[0] for row in answer_rows(lowest)] == ["#4", "#1", "#2", "#3"]
+
+    def test_a_viewer_elsewhere_sees_numbers_and_scores_and_no_text_of_private_rows(
+        self, monkeypatch, tmp_path
+    ) -> None:
+        lake = plant(tmp_path)
+        rewritable(lake / "instances").update(
+            updates={"access_level": "'private'"}, predicate="instance_id = 'triage_choice-i3'"
+        )
+        test = opened(monkeypatch, lake, view="Instances", run="alpha-triage_choice")
+        monkeypatch.setattr(ContextProxy, "headers", StreamlitHeaders([("Host", "evil.test")]))
+        rows = answer_rows(test.run())
+        assert rows[3] == ["#4", "hidden", "hidden", "hidden", "0.000"]
+        assert rows[2][1:3] == [SOURCE_ID, f"Case 2: {HOSTILE}"]
+        test.selectbox[2].select("MedCalc-Bench").run()
+        assert {cell for row in answer_rows(test) for cell in row[1:4]} == {"hidden"}
 
     def test_the_model_and_benchmark_pickers_follow_each_other(self, monkeypatch, lake) -> None:
         test = opened(monkeypatch, lake, view="Instances", suite="s1", run="alpha-discharge_note")
@@ -384,7 +449,7 @@ class TestPage:
     ) -> None:
         test = opened(monkeypatch, lake, view="Instances", run="alpha-triage_choice", only="wrong")
         assert "1 of 4 answers" in page_text(test)
-        assert test.radio[0].options == ["**#4** · 0.000"]
+        assert [(row[0], row[-1]) for row in answer_rows(test)] == [("#4", "0.000")]
         (picker,) = (box for box in test.selectbox if box.label == "Show")
         assert picker.options == ["all (4)", "wrong (1)", "unread (0)", "failed (0)"]
         picker.select("failed (0)").run()
@@ -401,6 +466,8 @@ class TestPage:
         assert "1 of 4 answers" in page_text(test)
         assert f"{ALPHA} says 2" in page_text(test)
         assert "CASE 2" not in str(test.query_params)
+        test.text_input(key="search").set_value(SOURCE_ID.lower()).run()
+        assert "4 of 4 answers" in page_text(test)
         test.text_input(key="search").set_value("no such text").run()
         none = "None of the 4 answers has the text that was searched for."
         assert test.info[0].value == none
@@ -427,7 +494,7 @@ class TestPage:
         text = page_text(test)
         assert "Not searched, all are listed: private text is shown only at the machine" in text
         assert "4 of 4 answers" in text
-        assert len(test.radio[0].options) == 4
+        assert len(answer_rows(test)) == 4
 
     def test_a_first_page_of_many_answers_does_not_wait_for_their_list(
         self, monkeypatch, lake
@@ -452,7 +519,7 @@ class TestPage:
             (kinds,) = (each.options for each in test.selectbox if "all (4)" in each.options)
             assert "wrong (–)" in kinds
             is_read.set()
-            button = next(each for each in test.button if each.label == "Next")
+            button = next(each for each in test.button if each.label == "Next page")
             button.click().run()
             assert "4 of 4 answers, 3–4 listed" in page_text(test)
             (kinds,) = (each.options for each in test.selectbox if "all (4)" in each.options)
@@ -697,7 +764,7 @@ class TestBrowser:
         expect(tab.locator(".ms-block", has_text="Judges")).to_contain_text("Because")
         data = tab.locator(".ms-block", has_text="In the data").get_by_role("row")
         expect(data).to_have_text(["columnvalue", f"id{SOURCE_ID}", "wardward 0"])
-        tab.get_by_text("#2 · 2.000").click()
+        tab.get_by_role("row", name="2.000").click()
         expect(answer).to_have_text(f"{ALPHA} says 1 {HOSTILE}")
         query = parse_qs(urlsplit(tab.url).query)
         assert query["instance"] == ["discharge_note-i1"]
@@ -811,10 +878,28 @@ class TestBrowser:
         expect(tab.get_by_role("region", name="Comparison")).to_contain_text("Within margin")
         tab.reload()
         expect(tab.get_by_role("region", name="Comparison")).to_contain_text("Within margin")
-        tab.goto(f"{address}?view=Instances&run=alpha-triage_choice&order=lowest+score+first")
-        expect(tab.get_by_text("#4 · 0.000")).to_be_visible()
-        answers = tab.get_by_test_id("stRadio").locator("label").filter(has_text="#")
-        expect(answers.first).to_contain_text("#4")
+        tab.goto(f"{address}?view=Instances&run=alpha-triage_choice")
+        answers = tab.get_by_role("region", name="Answers").get_by_role("row")
+        expect(answers.nth(1)).to_contain_text("#1")
+        tab.get_by_role("button", name="Score").click()
+        expect(answers.nth(1)).to_contain_text("#4")
+        tab.reload()
+        expect(answers.nth(1)).to_contain_text("#4")
+        assert parse_qs(urlsplit(tab.url).query)["order"] == ["lowest"]
+
+    def test_j_and_k_open_the_next_and_the_previous_answer(self, tab: Page, address: str) -> None:
+        tab.goto(f"{address}?view=Instances&run=alpha-triage_choice")
+        answer = tab.locator(".ms-answer")
+        expect(answer).to_contain_text("says 0")
+        expect(tab.get_by_role("button", name="Next answer")).to_be_enabled()
+        expect(tab.get_by_test_id("stStatusWidget")).to_have_count(0)
+        for key, said in (("j", "says 1"), ("j", "says 2"), ("k", "says 1")):
+            tab.keyboard.press(key)
+            expect(answer).to_contain_text(said)
+        search = tab.get_by_label("Search", exact=True)
+        search.press_sequentially("j")
+        expect(search).to_have_value("j")
+        expect(answer).to_contain_text("says 1")
 
     def test_an_address_cannot_make_the_page_fetch_a_picture(self, tab: Page, address: str) -> None:
         tab.goto(f"{address}?suite=![x](http://evil.test/a.png)<img src=//evil.test/b.png>")

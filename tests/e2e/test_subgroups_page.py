@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 import streamlit
 import yaml
+from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 
 from medhelm_spark import Deployment, Evaluation, Locality
-from tests.app_pages import markup, opened, page_text
+from tests.app_pages import answer_columns, answer_rows, markup, opened, page_text
 
 SUITE = "s"
 ROWS = [
@@ -106,3 +107,19 @@ def test_a_lake_without_groups_says_how_to_have_some(monkeypatch, tmp_path) -> N
     assert list(older.subgroups.scores("s1").rows()) == []
     assert list(older.subgroups.compare(suite="s1").rows()) == []
     assert "Groups of patients" not in older.report("s1").html
+
+
+def test_the_table_of_answers_has_the_groups_and_lists_one_of_them(monkeypatch, here) -> None:
+    test = opened(monkeypatch, Path(here.location), suite=SUITE, view="Instances")
+    assert answer_columns(test) == ["#", "Id", "First words", "Answer", "sex", "site", "Score"]
+    assert [row[4:6] for row in answer_rows(test)[:2]] == [["f", "tiny"], ["m", "tiny"]]
+    (picker,) = (box for box in test.selectbox if box.label == "Group")
+    assert picker.options == ["all", "sex: f", "sex: m", "site: n", "site: s", "site: tiny"]
+    picker.select("site: tiny").run()
+    assert "5 of 300 answers" in page_text(test)
+    assert {row[5] for row in answer_rows(test)} == {"tiny"}
+    assert "tiny" not in str(test.query_params)
+    monkeypatch.setattr(ContextProxy, "headers", StreamlitHeaders([("Host", "evil.test")]))
+    test.run()
+    assert "Group" not in [box.label for box in test.selectbox]
+    assert answer_columns(test) == ["#", "Id", "First words", "Answer", "Score"]

@@ -139,7 +139,10 @@ def test_one_patient_or_many_in_a_partition_with_labels_and_events_at_random(
         "missing_field",
     )
     said = "read 301 = 40 kept (40 test) + 1 quarantined (1 missing_field) + 260 not drawn"
-    assert said in capsys.readouterr().err
+    untimed = sum(event["time"] is None for event in events)
+    assert f"{said}; {untimed} events without a time, in no record\n" in capsys.readouterr().err
+    (record,) = [row for row in site.rows("runs") if row["stage"] == "ingest"]
+    assert dict(record["counts"])["events without a time"] == untimed
 
 
 def test_a_table_that_has_the_text_already(site: Site) -> None:

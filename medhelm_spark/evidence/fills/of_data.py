@@ -25,6 +25,7 @@ from medhelm_spark.stages.ingest.ingested import (
     LEFT,
     NOT_DRAWN,
     READ,
+    UNTIMED,
 )
 from medhelm_spark.statistics.board import BoardColumn
 
@@ -206,6 +207,7 @@ _OF_DATA = {
     "not_drawn": "Not drawn",
     "quarantined": "Quarantined",
     "identical_merged": "Identical, merged",
+    "untimed_events": "Events without a time",
     "instances": "Instances",
 }
 _OF_RUN = {
@@ -244,6 +246,7 @@ def _data_records(material: ReleaseMaterial) -> list[dict[str, object]]:
 def _counted(counts: Mapping[str, int]) -> dict[str, int | None]:
     """What the record of ingest counts; None where it has no counts."""
     names = {"read": READ, "left_out": LEFT, "not_drawn": NOT_DRAWN, "identical_merged": IDENTICAL}
+    names |= {"untimed_events": UNTIMED}
     if READ not in counts:
         return dict.fromkeys(names)
     return {name: counts.get(key, 0) for name, key in names.items()}

@@ -17,6 +17,7 @@ from medhelm_spark.stages.context import Context
 
 QUARANTINED = "quarantined:"
 READ, LEFT, IDENTICAL, NOT_DRAWN = "read", "left out", "identical merged", "not drawn"
+UNTIMED = "events without a time"
 """Counts of a data version's record beside its splits and what was quarantined."""
 SPLITS = frozenset(Split)
 
@@ -27,7 +28,7 @@ class Ingested:
 
     `read` counts the records of its source. `left_out` are those that the card's rules leave out,
     `identical` the instances that are another one again, and `not_drawn` the records of files of
-    which only some are drawn.
+    which only some are drawn. `untimed` are the events that have no time, and so are in no record.
 
     `access_level` is the strictest of its rows. `is_unreviewed`: somebody lowered it on record, and
     nobody else approved: its text stays on local. `is_stated`: a person said what its level is.
@@ -43,6 +44,7 @@ class Ingested:
     left_out: int = 0
     identical: int = 0
     not_drawn: int = 0
+    untimed: int = 0
 
     @property
     def size(self) -> int:
@@ -54,6 +56,7 @@ class Ingested:
         """As they stand in the run record."""
         refused = {f"{QUARANTINED}{why}": rows for why, rows in self.bad.items()}
         passed = {LEFT: self.left_out, IDENTICAL: self.identical, NOT_DRAWN: self.not_drawn}
+        passed |= {UNTIMED: self.untimed}
         passed = {name: rows for name, rows in passed.items() if rows}
         return {**self.splits, **refused, READ: self.read, **passed}
 
@@ -72,7 +75,8 @@ class Ingested:
         parts += [f"{self.not_drawn:,} {NOT_DRAWN}"] if self.not_drawn else []
         made = kept + bad + self.left_out + self.identical + self.not_drawn
         several = "" if made == self.read else f", which make {made:,}"
-        return f"read {self.read:,}{several} = {' + '.join(parts)}"
+        events = f"; {self.untimed:,} {UNTIMED}, in no record" if self.untimed else ""
+        return f"read {self.read:,}{several} = {' + '.join(parts)}{events}"
 
 
 def _listed(counts: Mapping[str, int]) -> str:
@@ -121,6 +125,7 @@ def _from_record(record: RunRecord, level: AccessLevel) -> Ingested:
         left_out=counts.get(LEFT, 0),
         identical=counts.get(IDENTICAL, 0),
         not_drawn=counts.get(NOT_DRAWN, 0),
+        untimed=counts.get(UNTIMED, 0),
         access_level=level,
     )
 

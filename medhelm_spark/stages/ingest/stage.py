@@ -23,6 +23,7 @@ from medhelm_spark.policy.levels import level_sql, strictness_sql
 from medhelm_spark.scenarios import (
     CLUSTER,
     LEFT_OUT,
+    BadReason,
     Pins,
     Record,
     fingerprint_records,
@@ -225,8 +226,9 @@ def _first_pass(ctx: Context, cards: Mapping[str, ScenarioCard]) -> dict[str, In
 
 def _ingested(card: ScenarioCard, summaries: Sequence[IngestSummary], undrawn: int) -> Ingested:
     of_card = [row for row in summaries if row.scenario_name == card.name]
-    own = [row for row in of_card if row.reason != LEFT_OUT]
+    own = [row for row in of_card if row.reason not in (LEFT_OUT, BadReason.UNTIMED)]
     left_out = sum(row.rows for row in of_card if row.reason == LEFT_OUT)
+    untimed = sum(row.rows for row in of_card if row.reason == BadReason.UNTIMED)
     _refuse(card, own, left_out)
     prints = sorted(row.fingerprint for row in own)
     good = [row for row in own if row.reason is None]
@@ -235,10 +237,11 @@ def _ingested(card: ScenarioCard, summaries: Sequence[IngestSummary], undrawn: i
         access_level=strictest([card.access_level, *(row.access_level for row in own)]),
         splits={row.split: row.different for row in good if row.split},
         bad={row.reason: row.rows for row in own if row.reason is not None},
-        read=sum(row.records for row in of_card) + undrawn,
+        read=sum(row.records for row in of_card) - untimed + undrawn,
         left_out=left_out,
         identical=sum(row.rows - row.different for row in good),
         not_drawn=undrawn,
+        untimed=untimed,
     )
 
 

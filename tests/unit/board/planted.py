@@ -212,6 +212,21 @@ def plant(lake: Path) -> Path:
     return lake
 
 
+def plant_answers(lake: Path, number: int) -> None:
+    """A further run `many` of alpha's, with so many answers to triage_choice."""
+    scenario, write_id = "triage_choice", "w-many"
+    level = AccessLevel(SCENARIOS[scenario][2])
+    held = len(CELLS[ALPHA, scenario])
+    more = [_instance(scenario, level, index) for index in range(held, number)]
+    append(lake, "instances", more, f"{scenario}-w")
+    spec = replace(run_spec("many", ALPHA, scenario), name=f"{scenario}:model=many")
+    append(lake, "run_specs", [planned(spec)], write_id)
+    append(lake, "per_instance_stats", [_scores(spec, i, 1.0) for i in range(number)], write_id)
+    write_stats(lake, spec.run_spec_id, scenario, [1.0] * number, write_id)
+    for stage in ("plan", "score", "summarize"):
+        finish(lake, stage, spec.run_spec_id, write_id)
+
+
 def _plant_traps(lake: Path) -> None:
     old = run_spec("alpha-triage-old", ALPHA, "triage_choice")
     append(lake, "run_specs", [planned(old, minutes=-60)], "p-old")

@@ -171,7 +171,7 @@ def test_the_flow_counts_every_row_and_every_answer(lake: Path, tmp_path: Path) 
         suite="s1",
         started_at=START,
         finished_at=START,
-        counts={"test": 3, "read": 8, "left out": 2, "not drawn": 3},
+        counts={"test": 3, "read": 8, "left out": 2, "not drawn": 3, "events without a time": 4},
         code_version="0",
         spark_version="4",
     )
@@ -182,6 +182,7 @@ def test_the_flow_counts_every_row_and_every_answer(lake: Path, tmp_path: Path) 
     (data,) = (r for r in rows if r["record"] == "data" and r["scenario_name"] == "medcalc_bench")
     names = ("read", "left_out", "not_drawn", "quarantined", "identical_merged", "instances")
     assert [data[name] for name in names] == ["8", "2", "3", "0", "0", "3"]
+    assert data["untimed_events"] == "4"
     (run,) = (
         row
         for row in rows

@@ -128,6 +128,8 @@ def test_what_is_absent_or_unreadable_is_counted_and_the_rest_is_there() -> None
         ("events", 2, "missing_field"),
         ("events", 3, "unknown_time"),
         ("events", 4, "unknown_time"),
+        ("events", 5, "untimed"),
+        ("events", 6, "untimed"),
         ("events", 7, "missing_field"),
         ("events", 8, "not_unicode"),
     ]
