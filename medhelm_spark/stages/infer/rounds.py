@@ -155,7 +155,7 @@ class DealtOrder:
         results = by_spark(map_rows(requests, ask, Request, RequestResult, slots.needs))
         count = sum(chunk.requests for chunk in chunks)
         staged = staged_name(ctx.suite, ctx.holder, write_id)
-        ctx.lake.append_once("request_results", results, write_id, staged=staged, at_most=count)
+        ctx.lake.append_once("request_results", results, write_id, staged=staged)
         self.kept += count
         outcomes = record_asked(ctx, write_id, started_at, dict.fromkeys(deployments, slots.count))
         record_denied(ctx, write_id, outcomes, deployments, self._recipients.policy)
