@@ -42,7 +42,8 @@ SELECT file, number, model_deployment, count(*) AS requests,
        CAST(sum(estimated_tokens) AS BIGINT) AS tokens, max(decoding.max_tokens) AS longest,
        max(tries) > 0 AS was_tried,
        count_if(access_level = 'public') AS public, count_if(access_level = 'gated') AS gated,
-       count_if(access_level = 'private') AS private
+       count_if(access_level = 'private') AS private, CAST(0 AS BIGINT) AS judged,
+       false AS is_follow_up
 FROM {rows} GROUP BY file, number, model_deployment
 """
 
