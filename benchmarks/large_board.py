@@ -9,7 +9,7 @@ own. With `--lake` the lake is kept there, and read again where it is there alre
 
 import argparse
 import json
-import resource
+import os
 import subprocess
 import sys
 import tempfile
@@ -285,15 +285,18 @@ def spec_of(number: int) -> RunSpec:
 PAGE = """
 import json, sys, time
 from pathlib import Path
-from benchmarks.large_board import SUITE, peak, spec_of
+from benchmarks.boards import peak
+from benchmarks.large_board import SUITE, spec_of
 from medhelm_spark.board import *
 from medhelm_spark.lake.reader import open_reader
 reader, spec, viewer = open_reader(sys.argv[1]), spec_of(0), Viewer.THIS_MACHINE
 answers = answer_list(reader, spec) if {is_listed} else None
 first = choose(reader, SUITE)  # imports and connects, as the page's server has
-before, started = peak(), time.perf_counter()
+before, started, used = peak(), time.perf_counter(), time.process_time()
 page = {call}
-print(json.dumps([time.perf_counter() - started, peak() - before]))
+print(json.dumps([
+    time.perf_counter() - started, time.process_time() - used, peak() - before
+]))
 """
 PAGES = {
     "the first page of 12 answers": ("first_page(reader, spec, limit=12)", False),
@@ -324,20 +327,15 @@ PAGES = {
 """What the dashboard's page of instances does, and whether it has the list of answers before."""
 
 
-def peak() -> float:
-    """The most memory of this process so far, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-
-
-def page(lake: Path, call: str, is_listed: bool) -> tuple[float, float]:
-    """Seconds and added MB of a process of its own, the median of READ_AGAIN by seconds."""
+def page(lake: Path, call: str, is_listed: bool) -> tuple[float, float, float]:
+    """Seconds, CPU seconds and added MB of a process of its own, the median of READ_AGAIN."""
     code = PAGE.format(call=call, is_listed=is_listed)
     words = [sys.executable, "-c", code, str(lake)]
     readings = []
     for _ in range(READ_AGAIN):
         done = subprocess.run(words, capture_output=True, text=True, check=True)
-        seconds, megabytes = json.loads(done.stdout.splitlines()[-1])
-        readings.append((seconds, megabytes))
+        seconds, cpu, megabytes = json.loads(done.stdout.splitlines()[-1])
+        readings.append((seconds, cpu, megabytes))
     return sorted(readings)[READ_AGAIN // 2]
 
 
@@ -360,8 +358,8 @@ def main() -> None:
         ]
         of_pages = []
         for name, (call, is_listed) in PAGES.items():
-            seconds, megabytes = page(lake, call, is_listed)
-            of_pages.append(f"| {name} | {seconds:.2f} | {megabytes:.0f} |")
+            seconds, cpu, megabytes = page(lake, call, is_listed)
+            of_pages.append(f"| {name} | {seconds:.2f} | {cpu:.2f} | {megabytes:.0f} |")
     head = (
         f"# A board of {args.models} models on {args.rows:,} instances\n\n"
         f"{time.strftime('%Y-%m-%d')}, 2 cores, `python -m benchmarks.large_board`. Twelve scores "
@@ -370,8 +368,9 @@ def main() -> None:
     )
     below = (
         f"\nThe dashboard's page of instances, {args.rows:,} answers; MB are those that a process "
-        f"takes beyond what it had, median of {READ_AGAIN} processes.\n\n"
-        "| | seconds | MB |\n|---|---|---|\n"
+        f"takes beyond what it had, median of {READ_AGAIN} processes, load "
+        f"{os.getloadavg()[1]:.1f}.\n\n"
+        "| | seconds | CPU | MB |\n|---|---|---|---|\n"
     )
     text = head + "\n".join(lines) + "\n" + below + "\n".join(of_pages) + "\n"
     print(text)

@@ -1,4 +1,4 @@
-"""BegunWave: texts that were about to be sent, noted before the first of them was."""
+"""BegunOrder: texts that were about to be sent, noted before the first of them was."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,7 +7,7 @@ from medhelm_spark.domain.access import AccessLevel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BegunWave:
+class BegunOrder:
     """Row of `begun_waves`: the texts of one level that an order was to send to one deployment.
 
     `write_id` names the rows of `request_results` that the order's answers get; where there

@@ -4,6 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 from medhelm_spark.domain.deployment import Deployment
@@ -23,9 +24,11 @@ class _Resident:
         self.fingerprint = engine.fingerprint
         self.own_process = getattr(engine, "own_process", False)
         self._engine, self._held, self._start = engine, held, start
+        self.is_asked = False
 
     def answer(self, requests: Iterable[Request], gate: Gate) -> Iterator[RequestResult]:
         """See Engine; the first result tells how long the engine took to start."""
+        self.is_asked = True
         with self._held.at_work():
             results = self._engine.answer(requests, gate)
             if self._start and (first := next(results, None)):
@@ -111,6 +114,11 @@ class _Host:
             self.resident[1].close()
             self.resident = None
 
+    def end_unasked(self) -> None:
+        with self.lock:
+            if self.resident and not self.resident[1].is_asked:
+                self._end_resident()
+
     def close(self) -> None:
         with self.lock:
             self._give_up_slot()
@@ -164,6 +172,27 @@ def engine_for(deployment: Deployment, *, max_in_flight: int | None = None) -> E
         EngineError: the engine cannot be built, or another process is busy on its slot.
     """
     return _of_this_process().engine(deployment, max_in_flight or deployment.max_concurrency)
+
+
+class StartedEngine:
+    """An engine that starts in a thread of its own, before anything is there to ask it.
+
+    `engine_for` waits for it. What its start raises is left to `engine_for`, which tries again.
+    """
+
+    def __init__(self, deployment: Deployment) -> None:
+        self._deployment = deployment
+        self._thread = threading.Thread(target=self._start, name="medhelm-spark-engine-start")
+        self._thread.start()
+
+    def _start(self) -> None:
+        with suppress(Exception):  # a plug-in's engine has kinds of its own
+            engine_for(self._deployment)
+
+    def end(self) -> None:
+        """Close the engine where nothing was asked of it."""
+        self._thread.join()
+        _of_this_process().end_unasked()
 
 
 def close_engines() -> None:

@@ -68,7 +68,7 @@ GROUP BY r.access_level, lowered_from, r.model_deployment, destination, locality
 """
 
 # An order without any row is under way or lost; one with fewer rows than texts was cut short, and
-# what was open then has none. Waves of before do not say how much that may be.
+# what was open then has none. Rows of older lakes do not say how much that may be.
 BEGUN = """
 SELECT access_level, '' AS lowered_from, model_deployment, destination, locality, '' AS run_by,
        CAST(CAST(begun_at AS DATE) AS STRING) AS sent_on,

@@ -222,32 +222,19 @@ class Lake:
         self._may_write(table)
         return self._frames.append(table, df, write_id, txn=txn, at_most=at_most)
 
-    def append_once(
-        self, table: str, df: DataFrame, write_id: str, *, staged: str, at_most: int
-    ) -> None:
+    def append_once(self, table: str, df: DataFrame, write_id: str, *, staged: str) -> None:
         """Append rows that must not be computed twice, because each was paid for.
 
         They are computed by one action, which writes them to a place of their own, `staged`, that
         no other writer touches, and are committed from there, as often as conflicts make it
-        necessary. Few rows wait in the driver's memory instead.
+        necessary.
 
         Raises:
             LakeError: they cannot be committed; they are kept, and `append_staged` commits them.
         """
         self._may_write(table)
-        rows = complete(table, df, write_id)
-        txn = (write_id, 1)
-        if self._tables.takes(table, at_most):
-            with plain_errors():
-                few = rows.toArrow()
-            try:
-                _ = not few.num_rows or self._tables.append(table, few, txn)
-            except Exception as error:  # delta-rs and Arrow have kinds of their own
-                self.staging.keep(staged, few)
-                raise _uncommitted(table, self.staging.place(staged), error) from None
-            return
         with plain_errors():
-            self.staging.write(staged, rows)
+            self.staging.write(staged, complete(table, df, write_id))
         self.append_staged(table, staged, write_id)
 
     def append_files(self, table: str, folder: str, write_id: str, txn: tuple[str, int]) -> int:

@@ -1,18 +1,15 @@
 """Rows that were paid for, on their way into a table: whole, in a place that nobody else writes.
 
 Delta refuses a commit when another writer changed the table's schema, properties or protocol since
-it began, and its rows are lost then. Asking takes minutes; so answers go to a place of their own
-first, and a commit that was refused is made again from there.
+it began, and its rows are lost then. Asking takes minutes; so the answers of a round go to a place
+of their own first, and a commit that was refused is made again from there.
 
 In a lake with a path it is a folder of Parquet files under `_staged`, in a catalog a table whose
 name begins with `staged_`. What a killed driver left is found by `names`.
 """
 
 from collections.abc import Callable
-from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from medhelm_spark.domain.ids import content_id
@@ -70,12 +67,6 @@ class Staging:
             rows.write.format("delta").saveAsTable(self.place(name))
         else:
             rows.write.parquet(self.place(name))
-
-    def keep(self, name: str, rows: pa.Table) -> None:
-        """Keep rows that this process has, in a folder that it sees."""
-        folder = Path(self.place(name))
-        folder.mkdir(parents=True, exist_ok=True)
-        pq.write_table(rows, folder / "part-0.parquet")
 
     def read(self, name: str, schema: str) -> DataFrame:
         """The rows; `schema` is their table's."""

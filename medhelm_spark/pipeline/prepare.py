@@ -11,12 +11,14 @@ from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import TABULAR, ScenarioCard, ScenarioVersion
 from medhelm_spark.domain.skipped import LeftOut, SkippedRun
+from medhelm_spark.engines.engine_pool import StartedEngine
 from medhelm_spark.errors import UnknownNameError
 from medhelm_spark.governance.declassification import approved_levels, lowered
 from medhelm_spark.governance.purges import refuse_purged
 from medhelm_spark.governance.stated_levels import levels_of, with_levels, with_user_data
 from medhelm_spark.metrics import declared_labels
 from medhelm_spark.pipeline.checks import check_engines, to_infer
+from medhelm_spark.pipeline.early_engine import early_engine
 from medhelm_spark.pipeline.in_process import is_small
 from medhelm_spark.pipeline.resolve import Resolved
 from medhelm_spark.pipeline.skipped import absent_files, absent_runs, refuse_all
@@ -73,6 +75,8 @@ class Prepared:
     levels: Mapping[str, AccessLevel]
     cards: Mapping[str, ScenarioCard]
     left_out: tuple[LeftOut, ...] = ()
+    engine: StartedEngine | None = None
+    """An engine that starts since before the data was read (`pipeline.early_engine`)."""
 
     @property
     def models(self) -> InferenceTargets:
@@ -116,10 +120,16 @@ def prepare(
         resolved, suite, is_asked=is_asked, skip_completed=skip_completed_runs, strict=strict
     )
     _decide_early(loaded)
-    data, left_out = _ingest(loaded, strict=strict)
-    runs, data = _decide(loaded, data)
-    runs = as_in_suite(loaded.ctx, runs, again)
-    return _plan(loaded, runs, data, left_out)
+    engine = early_engine(loaded.ctx, loaded.runs) if is_asked else None
+    try:
+        data, left_out = _ingest(loaded, strict=strict)
+        runs, data = _decide(loaded, data)
+        runs = as_in_suite(loaded.ctx, runs, again)
+        return replace(_plan(loaded, runs, data, left_out), engine=engine)
+    except BaseException:
+        if engine:
+            engine.end()
+        raise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,8 +31,12 @@ def evaluate(
     """
     stages = UPTO[: UPTO.index(upto) + 1]
     work = _Work(prepared, retry_failed=retry_failed, is_judged=ANNOTATE in stages)
-    for stage in stages:
-        work.do(stage)
+    try:
+        for stage in stages:
+            work.do(stage)
+    finally:
+        if prepared.engine:
+            prepared.engine.end()
     others = work.finish()
     merge_files(prepared.ctx)
     return work.calls, others

@@ -26,7 +26,7 @@ from medhelm_spark.domain.request import (
 )
 from medhelm_spark.domain.run import RunRecord, SuiteRun
 from medhelm_spark.domain.scenario import Instance, Pin, Quarantined, ScenarioVersion
-from medhelm_spark.domain.sending import BegunWave
+from medhelm_spark.domain.sending import BegunOrder
 from medhelm_spark.domain.skipped import LeftOut
 from medhelm_spark.domain.stats import PerInstanceStats, Stat
 from medhelm_spark.lake.tables import Purging, Table
@@ -115,7 +115,7 @@ TABLES = (
     ),
     Table(
         name="begun_waves",
-        row=BegunWave,
+        row=BegunOrder,
         key=("write_id", "model_deployment", "access_level"),
         indexed=("model_deployment",),
         description="How many texts an order was about to send where, beyond local deployments.",

@@ -22,7 +22,7 @@ HOUSE_WORDS = frozenset(
         """
     Scenario Instance Reference Split AdapterSpec RunEntry RunSpec Suite Release Request Completion
     RequestResult RequestState Model Deployment Annotator Annotation Judge Jury Rubric Criterion
-    Metric PerInstanceStats Stat AccessLevel Locality Engine Stage Lake Wave Slot
+    Metric PerInstanceStats Stat AccessLevel Locality Engine Stage Lake Order Chunk Slot
     """,
     )
 )

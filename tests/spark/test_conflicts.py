@@ -1,4 +1,4 @@
-"""Another writer changes a table in mid-wave: every answer is kept, and none is asked for twice."""
+"""Another writer changes a table while slots ask: every answer is kept, none is asked for twice."""
 
 import threading
 from collections.abc import Callable
@@ -35,7 +35,7 @@ def staged(site: Site) -> list[str]:
 
 
 @pytest.mark.long
-def test_alter_table_and_optimize_in_mid_wave_cost_no_answer(
+def test_alter_table_and_optimize_while_slots_ask_cost_no_answer(
     site: Site, way: str, tmp_path: Path
 ) -> None:
     log = tmp_path / "calls.log"

@@ -116,9 +116,9 @@ def test_the_earliest_answer_stands_or_else_the_latest_failure(lake: Lake) -> No
 def test_a_commit_made_twice_is_one(lake: Lake) -> None:
     frame = lake.frame([record("a", 1)], RunRecord)
     for _ in range(2):
-        lake.append("runs", frame, "w", txn=("wave", 1))
-    lake.append_rows("runs", [record("a", 1)], "w", txn=("wave", 1))
-    assert lake.append_rows("runs", [record("b", 2)], "w", txn=("wave", 2))
+        lake.append("runs", frame, "w", txn=("order", 1))
+    lake.append_rows("runs", [record("a", 1)], "w", txn=("order", 1))
+    assert lake.append_rows("runs", [record("b", 2)], "w", txn=("order", 2))
     assert lake.read("runs").count() == 2
 
 
@@ -127,8 +127,8 @@ def test_few_computed_rows_and_many_are_committed_alike(lake: Lake) -> None:
     assert lake.append("runs", rows, "w", at_most=2)
     assert lake.append("runs", rows.where("unit_id = 'a'"), "w", at_most=FEW_ROWS + 1)
     assert lake.append("runs", rows.where("unit_id = 'none'"), "w", at_most=2)
-    assert lake.append("runs", rows, "w", txn=("wave", 1), at_most=2)
-    lake.append("runs", rows, "w", txn=("wave", 1), at_most=2)
+    assert lake.append("runs", rows, "w", txn=("order", 1), at_most=2)
+    lake.append("runs", rows, "w", txn=("order", 1), at_most=2)
     units = sorted(row["unit_id"] for row in lake.read("runs").collect())
     assert units == ["a", "a", "a", "b", "b"]
 

@@ -1,4 +1,4 @@
-"""Waves that are longer than a lease, and a driver that another one has taken over from."""
+"""Orders that take longer than a lease, and a driver that another one has taken over from."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -63,13 +63,13 @@ def asked_at_last(log: Path) -> int:
 
 
 def slow(site: Site, log: Path) -> str:
-    """All cores are busy for some eight seconds, in one wave."""
+    """All cores are busy for some eight seconds, in one order."""
     model = site.deploy("acme/slow", text="yes", log_file=str(log), delay=DELAY, max_concurrency=2)
     return f"{site.benchmark('bench', questions(COUNT))},model={model}"
 
 
 @pytest.mark.long
-def test_a_wave_longer_than_its_lease_keeps_it(
+def test_an_order_longer_than_its_lease_keeps_it(
     site: Site, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lease, "TIMES", LeaseTimes(lifetime=2.0, heartbeat=0.5, watched=1.0))
@@ -87,7 +87,7 @@ def test_a_wave_longer_than_its_lease_keeps_it(
 
 
 @pytest.mark.long
-def test_a_driver_that_lost_its_lease_cancels_its_wave(
+def test_a_driver_that_lost_its_lease_ends_its_order(
     site: Site,
     way: str,
     tmp_path: Path,
@@ -118,7 +118,7 @@ def test_a_driver_that_lost_its_lease_cancels_its_wave(
     told = capsys.readouterr().err
     assert "another driver (elsewhere:1:x) has taken 'acme/slow' over, so this one stopped" in told
     assert "Traceback" not in told
-    assert asked_at_last(log) < COUNT - 10, "the rest of the wave is not sent"
+    assert asked_at_last(log) < COUNT - 10, "the rest of the order is not sent"
     assert site.run("-r", entry) == 0
     assert site.board()[0]["count"] == COUNT
 

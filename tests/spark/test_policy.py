@@ -100,7 +100,7 @@ def test_every_row_of_text_carries_its_level_and_the_first_private_run_warns(
     for table in ("instances", "prompts", "request_results", "annotations"):
         assert {row["access_level"] for row in site.rows(table)} == {"private"}, table
     sent = disclosures_of(open_reader(str(site.lake_path)))
-    assert not (site.lake_path / "begun_waves").exists(), "local waves cost no further commit"
+    assert not (site.lake_path / "begun_waves").exists(), "local orders cost no further commit"
     places = {(row.access_level, row.destination, row.locality) for row in sent}
     assert places == {("private", "this job", "local")}
     assert {row.model_deployment: (row.texts, row.times, row.answered) for row in sent} == {

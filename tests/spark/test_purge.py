@@ -161,7 +161,9 @@ def add_rest(site: Site) -> None:
     lake.append_rows("ratings", [rating], "w1")
     place = results.column_names.index("write_id")
     staged = results.slice(0, 1).set_column(place, "write_id", pa.array(["w2"]))
-    lake.staging.keep(staged_name("s", "gone", "w2"), staged)
+    left = Path(lake.staging.place(staged_name("s", "gone", "w2")))
+    left.mkdir(parents=True)
+    pq.write_table(staged, left / "part-0.parquet")
     folder = site.lake_path / "prompts"
     whole = next(path for path in folder.glob("*.parquet") if CANARY in json.dumps(decoded(path)))
     (folder / "part-0-orphan.snappy.parquet").write_bytes(whole.read_bytes())

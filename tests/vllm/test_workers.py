@@ -107,7 +107,7 @@ def test_model_then_judge_in_one_task_share_the_slot(spark, model):
     assert len(engine_pids()) == 1
 
 
-def test_a_worker_killed_in_mid_wave_costs_time_only(spark, model, tmp_path):
+def test_a_worker_killed_while_it_asks_costs_time_only(spark, model, tmp_path):
     log = tmp_path / "log"
     killer = while_answering(log, 5, lambda pid: os.kill(pid, signal.SIGKILL))
     found = run(spark, Recipients(small(model), str(log)), questions(COUNT, max_tokens=32))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import UNKNOWN, Deployment, Locality
-from medhelm_spark.domain.sending import BegunWave
+from medhelm_spark.domain.sending import BegunOrder
 from medhelm_spark.engines import factory_of
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.infer.order import OrderedChunk
@@ -36,7 +36,7 @@ def record_begun(
             texts[chunk.model_deployment, level] += chunk.count(level)
     at = now()
     rows = [
-        BegunWave(
+        BegunOrder(
             write_id=write_id,
             suite=ctx.suite,
             model_deployment=name,

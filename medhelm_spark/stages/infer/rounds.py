@@ -42,7 +42,8 @@ SELECT file, number, model_deployment, count(*) AS requests,
        CAST(sum(estimated_tokens) AS BIGINT) AS tokens, max(decoding.max_tokens) AS longest,
        max(tries) > 0 AS was_tried,
        count_if(access_level = 'public') AS public, count_if(access_level = 'gated') AS gated,
-       count_if(access_level = 'private') AS private
+       count_if(access_level = 'private') AS private, CAST(0 AS BIGINT) AS judged,
+       false AS is_follow_up
 FROM {rows} GROUP BY file, number, model_deployment
 """
 
@@ -155,7 +156,7 @@ class DealtOrder:
         results = by_spark(map_rows(requests, ask, Request, RequestResult, slots.needs))
         count = sum(chunk.requests for chunk in chunks)
         staged = staged_name(ctx.suite, ctx.holder, write_id)
-        ctx.lake.append_once("request_results", results, write_id, staged=staged, at_most=count)
+        ctx.lake.append_once("request_results", results, write_id, staged=staged)
         self.kept += count
         outcomes = record_asked(ctx, write_id, started_at, dict.fromkeys(deployments, slots.count))
         record_denied(ctx, write_id, outcomes, deployments, self._recipients.policy)

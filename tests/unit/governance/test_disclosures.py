@@ -16,7 +16,7 @@ from medhelm_spark.cli import main
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import FailureKind, RequestResult
 from medhelm_spark.domain.scenario import ScenarioVersion, Verified
-from medhelm_spark.domain.sending import BegunWave
+from medhelm_spark.domain.sending import BegunOrder
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.governance.disclosures import Disclosure, disclosures_of, lowered_levels
 from medhelm_spark.governance.render_disclosures import AT_MOST, LOWERED
@@ -110,10 +110,10 @@ def test_the_command_prints_a_table_and_json(lake: str, capsys: pytest.CaptureFi
 
 
 @pytest.mark.attack("network", "a driver that dies between sending text outside and its commit")
-def test_a_wave_that_was_never_committed_is_shown_as_a_bound(
+def test_an_order_that_was_never_committed_is_shown_as_a_bound(
     lake: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    begun = BegunWave(
+    begun = BegunOrder(
         write_id="w",  # this one was committed
         suite="s",
         model_deployment="vendor/model",
@@ -124,7 +124,7 @@ def test_a_wave_that_was_never_committed_is_shown_as_a_bound(
         begun_at=datetime(2026, 3, 3, 12, tzinfo=UTC),
     )
     rows = [begun, replace(begun, write_id="lost"), replace(begun, write_id="lost again", texts=3)]
-    table = pa.Table.from_batches([encode_batch(BegunWave, rows)])
+    table = pa.Table.from_batches([encode_batch(BegunOrder, rows)])
     write_deltalake(str(Path(lake) / "begun_waves"), table)
     (bound,) = (row for row in disclosures_of(open_reader(lake)) if row.is_bound)
     assert (bound.texts, bound.answered, bound.sent_on) == (1_203, 0, "2026-03-03")
@@ -147,12 +147,12 @@ def test_tries_that_failed_count(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("in_flight", "bound"), [(8, (8, 40)), (1_000, (15, 75)), (None, None)])
-def test_what_was_open_when_a_wave_was_cut_short_is_a_bound(
+def test_what_was_open_when_an_order_was_cut_short_is_a_bound(
     tmp_path: Path, in_flight: int | None, bound: tuple[int, int] | None
 ) -> None:
     rows = [result("a"), result("b"), result("c", failure=FailureKind.DENIED, destination=None)]
     lake = write(tmp_path / "lake", [*rows, result("d", failure=FailureKind.REJECTED), rows[0]])
-    begun = BegunWave(
+    begun = BegunOrder(
         write_id="w",
         suite="s",
         model_deployment="vendor/model",
@@ -164,7 +164,7 @@ def test_what_was_open_when_a_wave_was_cut_short_is_a_bound(
         in_flight=in_flight,
         most_tries=5,
     )
-    table = pa.Table.from_batches([encode_batch(BegunWave, [begun])])
+    table = pa.Table.from_batches([encode_batch(BegunOrder, [begun])])
     write_deltalake(str(lake / "begun_waves"), table)
     bounds = [row for row in disclosures_of(open_reader(str(lake))) if row.is_bound]
     assert [(row.texts, row.times) for row in bounds] == ([bound] if bound else [])

@@ -141,9 +141,9 @@ def test_a_log_that_names_a_file_elsewhere_deletes_nothing_there(
 
 
 @pytest.mark.attack("lake", "staged answers removed through a symbolic link")
-@pytest.mark.parametrize("link", ["staged", "staged/wave"])
+@pytest.mark.parametrize("link", ["staged", "staged/order"])
 def test_what_is_staged_is_not_removed_through_a_link(tmp_path: Path, link: str) -> None:
-    theirs = tmp_path / "theirs" / "wave"
+    theirs = tmp_path / "theirs" / "order"
     theirs.mkdir(parents=True)
     (theirs / "part").write_bytes(b"theirs")
     lake = tmp_path / "lake"
@@ -152,8 +152,8 @@ def test_what_is_staged_is_not_removed_through_a_link(tmp_path: Path, link: str)
     files = LocalFiles(lake)
     if link == "staged":
         with pytest.raises(LakeError, match="symbolic link"):
-            files.remove("staged/wave")
+            files.remove("staged/order")
     else:
-        files.remove("staged/wave")
+        files.remove("staged/order")
         assert not (lake / link).is_symlink()
     assert (theirs / "part").read_bytes() == b"theirs"
