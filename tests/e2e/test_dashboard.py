@@ -25,6 +25,7 @@ from pyarrow import parquet
 from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 from streamlit.testing.v1 import AppTest
 
+from medhelm_spark import Evaluation, InstanceKey
 from medhelm_spark.cli.serve import command
 from medhelm_spark.config.registry import cards_of
 from medhelm_spark.domain.release import ReleaseStatus
@@ -412,6 +413,41 @@ class TestPage:
             monkeypatch, lake, view="Instances", run="alpha-triage_choice", order="lowest"
         )
         assert [row[0] for row in answer_rows(lowest)] == ["#4", "#1", "#2", "#3"]
+
+    def test_flags_and_a_note_are_stored_at_once_and_stand_in_the_table(
+        self, monkeypatch, tmp_path
+    ) -> None:
+        lake = plant(tmp_path)
+        address = {"view": "Instances", "run": "alpha-triage_choice"}
+        test = opened(monkeypatch, lake, **address, instance="triage_choice-i1")
+        (flags,) = (group for group in test.button_group if group.label == "Flags")
+        flags.set_value(["wrong_label", "harmful"]).run()
+        test.text_area[0].set_value("Of another letter.").run()
+        assert answer_columns(test)[-2:] == ["Flags", "Score"]
+        assert [row[-2] for row in answer_rows(test)] == ["", "wrong label, harmful", "", ""]
+        assert "letter" not in str(test.query_params)
+        again = opened(monkeypatch, lake, **address, instance="triage_choice-i1")
+        assert again.text_area[0].value == "Of another letter."
+        (button,) = (each for each in again.button if each.label == "Next answer")
+        button.click().run()
+        assert again.text_area[0].value == ""
+
+    def test_a_viewer_elsewhere_writes_no_note_and_sees_those_of_public_rows(
+        self, monkeypatch, tmp_path
+    ) -> None:
+        lake = plant(tmp_path)
+        here = Evaluation(lake, site=None, tracking=False)
+        for scenario in ("triage_choice", "medcalc_bench"):
+            key = InstanceKey(instance_id=f"{scenario}-i0")
+            here.notes.write(scenario, ALPHA, key, suite="s1", text=f"Said of {scenario}.")
+        test = opened(monkeypatch, lake, view="Instances", run="alpha-triage_choice")
+        monkeypatch.setattr(ContextProxy, "headers", StreamlitHeaders([("Host", "evil.test")]))
+        test.run()
+        assert not test.text_area
+        assert "Said of triage_choice." in page_text(test)
+        test.selectbox[2].select("MedCalc-Bench").run()
+        assert "Said of medcalc_bench." not in page_text(test)
+        assert "Flags" not in answer_columns(test)
 
     def test_a_viewer_elsewhere_sees_numbers_and_scores_and_no_text_of_private_rows(
         self, monkeypatch, tmp_path
