@@ -61,6 +61,8 @@ def answers_of(
     for run in runs:
         left = None if limit is None else limit - len(shown)
         among = {key for unit, key in marks if unit == run.run_spec.run_spec_id}
+        if noted and not among:
+            continue
         page = instances_of(
             reader,
             run.run_spec,
@@ -74,6 +76,8 @@ def answers_of(
         shown += islice(_texts(reader, run.run_spec, page, marks), left)
         listed += page.total
         notes.append(_note(reader, run, only))
+    if noted and not marks:
+        notes.append("No answer has flags or a note.")
     if len(shown) < listed:
         notes.append(f"{len(shown):,} of {counted(listed, 'answer')} shown; --limit all shows all")
     return Answers(answers=tuple(shown), of_runs=tuple(notes))

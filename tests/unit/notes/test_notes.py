@@ -101,7 +101,8 @@ def test_answers_come_with_their_notes_and_those_alone_where_asked(here, capsys)
     assert [answer.note for answer in every].count(SAID) == 1
     assert len(every) > 1
     assert here.answers(TRIAGE, suite="s1", only="wrong", noted=True).answers == (answer,)
-    assert not here.answers(NOTE, suite="s1", noted=True).answers
+    none = here.answers(NOTE, suite="s1", noted=True)
+    assert (none.answers, none.notes) == ((), ("No answer has flags or a note.",))
     words = ["answers", "-o", here.location, "--suite", "s1", "--benchmark", TRIAGE, "--noted"]
     assert main(words) == 0
     said = capsys.readouterr().out
