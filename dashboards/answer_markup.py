@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from page_markup import chip, passage, section, table, text
 
-from medhelm_spark.board import BoardRun, InstanceDetail, chosen_option, own_columns
+from medhelm_spark.board import TECHNICAL, BoardRun, InstanceDetail, chosen_option, own_columns
 from medhelm_spark.domain.annotation import RubricItem, rubric_items
 from medhelm_spark.domain.request import Annotation, PlannedRequest, Prompt, RequestResult
 from medhelm_spark.domain.scenario import Instance
@@ -169,16 +169,23 @@ def references_html(instance: Instance | None) -> str:
 
 
 def scores_html(run: BoardRun, stats: PerInstanceStats | None) -> str:
-    """All scores of one answer, the main metric's first."""
-    rows = []
+    """All scores of one answer, the main metric's first; those of the request are folded."""
+    rows, technical = [], []
     for score in stats.stats if stats else ():
         name = text(score.name)
         is_main = score.name == run.run_spec.main_metric
         absent = f"<em>{text(score.status.value.replace('_', ' '))}</em>"
         value = absent if score.value is None else f"{score.value:.3f}"
-        rows.append((f"<b>{name}</b> (on the board)" if is_main else name, value))
+        of = technical if score.name in TECHNICAL and not is_main else rows
+        of.append((f"<b>{name}</b> (on the board)" if is_main else name, value))
     rows.sort(key=lambda row: not row[0].startswith("<b>"))
-    return section("Scores", table(("Metric", "Value"), rows))
+    header = ("Metric", "Value")
+    folded = (
+        f"<details><summary>Of the request</summary>{table(header, technical)}</details>"
+        if technical
+        else ""
+    )
+    return section("Scores", table(header, rows), folded)
 
 
 def verdicts_html(annotations: Sequence[Annotation], instance: Instance | None) -> str:

@@ -71,6 +71,7 @@ class AnswerRow:
 
     score: InstanceScore
     detail: InstanceDetail | None
+    flags: str
     groups: Mapping[str, str]
 
 
@@ -85,6 +86,7 @@ def show_table(
 ) -> None:
     """The rows, one of them chosen; what is clicked is given to `on_pick` and `on_sort`."""
     names = sorted({name for row in rows for name in row.groups})
+    has_flags = any(row.flags for row in rows)
     data = {
         "columns": [
             {"name": _NUMBER, "sorted": "ascending" if order is Order.SOURCE else "none"},
@@ -92,10 +94,11 @@ def show_table(
             {"name": "First words"},
             {"name": "Answer"},
             *({"name": name} for name in names),
+            *([{"name": "Flags"}] if has_flags else []),
             {"name": _SCORE, "sorted": _SORTED[order]},
         ],
         "rows": [
-            {"cells": _cells(run, row, names), "chosen": place == chosen}
+            {"cells": _cells(run, row, names, has_flags=has_flags), "chosen": place == chosen}
             for place, row in enumerate(rows)
         ],
     }
@@ -117,9 +120,9 @@ _SORTED = {Order.SOURCE: "none", Order.LOWEST: "ascending", Order.HIGHEST: "desc
 _NEXT = {Order.SOURCE: Order.LOWEST, Order.LOWEST: Order.HIGHEST, Order.HIGHEST: Order.LOWEST}
 
 
-def _cells(run: BoardRun, row: AnswerRow, names: Sequence[str]) -> list[str]:
-    groups = [row.groups.get(name, "") for name in names]
-    return [f"#{row.score.number}", *_texts(run, row), *groups, score_text(row.score)]
+def _cells(run: BoardRun, row: AnswerRow, names: Sequence[str], *, has_flags: bool) -> list[str]:
+    more = [row.groups.get(name, "") for name in names] + [row.flags] * has_flags
+    return [f"#{row.score.number}", *_texts(run, row), *more, score_text(row.score)]
 
 
 def _texts(run: BoardRun, row: AnswerRow) -> tuple[str, str, str]:

@@ -97,6 +97,7 @@ def pick_source(reader: Reader, args: argparse.Namespace) -> BoardSource:
         format_func=source_text,
         key="source",
         on_change=address_follows,
+        label_visibility="collapsed",
     )
     return picked
 
@@ -108,22 +109,30 @@ def main() -> None:
     reader = reader_of(args.output_path)
     if args.plugins:
         check_listed(args.output_path, args.local_path)
-    title, views, picker = st.columns([1.4, 3.05, 1.15], vertical_alignment="bottom")
+    title, views, picker = st.columns([1.15, 3.05, 1.15], vertical_alignment="center")
     with picker:
         source = pick_source(reader, args)
     names = [each.name for each in PAGES]
     with views:
         view = st.segmented_control(
-            "View", names, default=names[0], key="view", bind="query-params", required=True
+            "View",
+            names,
+            default=names[0],
+            key="view",
+            bind="query-params",
+            required=True,
+            label_visibility="collapsed",
         )
     title.html(heading(source_text(source)))
     runs = runs_of(reader.location, source)
     if source.banner:
         st.html(note(source.banner, "error"))
     st.html(note(standing_of(source), "note" if source.is_approved else "warning"))
-    filters = panel(runs, {each.release_status for each in sources_of(reader.location)})
     page = PAGES[names.index(view)]
-    st.html(about(page.about))
+    left, right = st.columns([3.2, 1], vertical_alignment="center")
+    with left:
+        filters = panel(runs, {each.release_status for each in sources_of(reader.location)})
+    right.html(about(page.about))
     if filters:
         st.html(note(f"Filters in use: {filters_text(filters)}."))
     shown = Shown(

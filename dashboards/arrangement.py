@@ -75,12 +75,22 @@ def sort_keys(board: Leaderboard) -> dict[str, SortKey]:
         BY_RANK: lambda row: (),  # the board's own order, since sorting is stable
         BY_NAME: lambda row: (row.name.casefold(),),
     }
+    return keys | {name: _by_mean(place) for place, name in enumerate(column_names(board))}
+
+
+def column_names(board: Leaderboard) -> list[str]:
+    """A name of its own for each benchmark."""
     names = [column.display_name for column in board.columns]
-    for place, column in enumerate(board.columns):
-        name = column.display_name
-        is_plain = names.count(name) == 1 and name not in (BY_RANK, BY_NAME)
-        keys[name if is_plain else _full_name(column)] = _by_mean(place)
-    return keys
+    return [
+        name if names.count(name) == 1 and name not in (BY_RANK, BY_NAME) else _full_name(column)
+        for name, column in zip(names, board.columns, strict=True)
+    ]
+
+
+def of_column(board: Leaderboard, place: int) -> Leaderboard:
+    """The board with one benchmark alone."""
+    rows = tuple(replace(row, cells=row.cells[place : place + 1]) for row in board.rows)
+    return replace(board, columns=board.columns[place : place + 1], rows=rows)
 
 
 def _full_name(column: BoardColumn) -> str:

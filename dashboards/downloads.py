@@ -122,6 +122,13 @@ def charts(board: Leaderboard, name: str) -> None:
             _chart(title, heat, f"{name}-all-benchmarks")
 
 
+def chart_of(board: Leaderboard, benchmark: str, name: str) -> None:
+    """The means of one benchmark as a chart; `board` has this benchmark alone."""
+    palette = DARK if st.context.theme.type == "dark" else LIGHT
+    for _, spec in dot_plots(board, palette):
+        _chart(f"{benchmark}: means with 95 % intervals", spec, f"{name}-{_slug(benchmark)}-chart")
+
+
 def _chart(title: str, spec: Spec, name: str) -> None:
     st.html(f'<h3 class="ms-lead">{text(title)}</h3>')
     st.vega_lite_chart(spec=spec, theme=None, width="content")

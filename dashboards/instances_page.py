@@ -17,6 +17,7 @@ from answer_markup import (
     scores_html,
     verdicts_html,
 )
+from answer_notes import flags_of, show_note
 from answer_reading import AnswerReading
 from answer_table import AnswerRow, show_table
 from loaded import answers_for
@@ -109,7 +110,8 @@ def show(shown: Shown) -> None:
         chosen, detail = picked
         detail = detail or instance_detail(reader, run.run_spec, chosen.key, viewer=viewer)
         if detail:
-            _show_detail(run, chosen, detail)
+            with _show_detail(run, chosen, detail):
+                show_note(reader, run.run_spec, chosen.key, detail, viewer)
             if others := _pick_beside(run, scored):
                 _show_beside(reader, [run, *others], chosen.key, viewer)
     if not reading.has_ended:
@@ -255,10 +257,12 @@ def _rows(
     view = part("subgroups", "of_instances")
     version, ids = run.run_spec.data_version, [key.instance_id for key in details]
     groups = view.groups_of_instances(reader, version, ids, viewer=viewer) if view else {}
+    flags = flags_of(reader, run.run_spec, list(details), viewer)
     return [
         AnswerRow(
             score=score,
             detail=details.get(score.key),
+            flags=flags.get(score.key, ""),
             groups=groups.get(score.key.instance_id, {}) if score.key in details else {},
         )
         for score in scores
@@ -425,7 +429,8 @@ def _go(offset: str, start: int) -> None:
     st.query_params.pop("instance", None)
 
 
-def _show_detail(run: BoardRun, chosen: InstanceScore, detail: InstanceDetail) -> None:
+def _show_detail(run: BoardRun, chosen: InstanceScore, detail: InstanceDetail) -> DeltaGenerator:
+    """All that is stored of an answer; returns the place for a note, below the answer."""
     title = run.cell.display_name if run.cell else _benchmark(run)
     facts = request_facts(detail.request, detail.result)
     st.html(
@@ -437,11 +442,13 @@ def _show_detail(run: BoardRun, chosen: InstanceScore, detail: InstanceDetail) -
         st.html(note(f"{GONE}: {', '.join(detail.gone)}. The scores are kept.", "warning"))
     left.html(request_html(detail.prompt, detail.instance) + request_details(detail))
     right.html(answer_html(run, detail))
+    noted = right.container()
     right.html(scores_html(run, detail.stats))
     right.html(references_html(detail.instance))
     right.html(data_html(detail.instance))
     if detail.annotations:
         right.html(verdicts_html(detail.annotations, detail.instance))
+    return noted
 
 
 def _pick_beside(run: BoardRun, runs: Sequence[BoardRun]) -> list[BoardRun]:

@@ -11,12 +11,14 @@ from arrangement import (
     BY_RANK,
     Arrangement,
     arranged,
+    column_names,
     of_category,
+    of_column,
     pick_arrangement,
     pick_category,
     scenario_of,
 )
-from downloads import Exports, charts, offer
+from downloads import Exports, chart_of, charts, offer
 from loaded import board_for
 from page_markup import LOCAL_VIEW, chip, note, text
 from shown import Shown, address_of, nothing
@@ -34,10 +36,14 @@ CellKey = tuple[str, str, str, str]
 RATE = 'Win rate<span class="ms-metric">mean over benchmarks</span>'
 TIER = 'Tier<span class="ms-metric">possible ranks</span>'
 
+CHART = "chart"
+"""What the address calls the benchmark whose means are drawn."""
+
 ABOUT = (
     "Each row is a model, each column a benchmark with its main metric. A model of a lower tier is "
     "shown to be worse on these benchmarks than one above; tiers, ranks and win rates are computed "
-    "over what is shown. Press a number to read the answers behind it."
+    "over what is shown. Press a number to read the answers behind it, and chart to see a "
+    "benchmark's means drawn."
 )
 
 
@@ -46,9 +52,11 @@ def show(shown: Shown) -> None:
     if not any(run.cell for run in shown.runs):
         st.info(nothing(shown))
         return
-    category_place, form_place, download_place = st.columns(
-        [1.2, 2.4, 0.6], vertical_alignment="bottom"
-    )
+    # On a narrow screen the style sheet moves them below the board.
+    with st.container(key="ms-controls"):
+        category_place, form_place, download_place = st.columns(
+            [1.2, 2.4, 0.6], vertical_alignment="bottom"
+        )
     with category_place:
         category = pick_category(shown.runs)
     runs = of_category(shown.runs, category)
@@ -64,9 +72,20 @@ def show(shown: Shown) -> None:
     if hidden := _hidden(whole, board, category):
         st.html(note(hidden))
     st.html(f'<p class="ms-lead">{text(lead(board))}</p>')
+    _chart(arranged(board, form.sort), shown)
     st.html(board_html(board, runs, address_of(shown), form))
     st.html(_notes(board, runs))
     charts(arranged(board, form.sort), shown.source.name)
+
+
+def _chart(board: Leaderboard, shown: Shown) -> None:
+    """The chart of the benchmark that the address names, above the board."""
+    names, wanted = column_names(board), st.query_params.get(CHART)
+    if wanted not in names:
+        return
+    chart_of(of_column(board, names.index(wanted)), wanted, shown.source.name)
+    address = urlencode(address_of(shown), doseq=True)
+    st.html(f'<p class="ms-links"><a href="?{text(address)}">Close the chart</a></p>')
 
 
 def lead(board: Leaderboard) -> str:
@@ -126,7 +145,13 @@ def board_html(
         list(_cells(board, row, by_id, without_cell, address, is_compact=form.is_compact))
         for row in board.rows
     ]
-    head, body = (_benchmarks_as_rows if form.is_transposed else _models_as_rows)(board, grid)
+    queries = (urlencode({**address, CHART: name}, doseq=True) for name in column_names(board))
+    heads = [
+        _column_head(column, "row" if form.is_transposed else "col", query)
+        for column, query in zip(board.columns, queries, strict=True)
+    ]
+    arrange = _benchmarks_as_rows if form.is_transposed else _models_as_rows
+    head, body = arrange(board, grid, heads)
     by_rank = " ms-by-rank" if form.sort == BY_RANK else ""
     return (
         '<div class="ms-scroll ms-tall" tabindex="0" role="region" aria-label="Leaderboard">'
@@ -139,29 +164,33 @@ def _has_tiers(board: Leaderboard) -> bool:
     return any(row.standing for row in board.rows)
 
 
-def _models_as_rows(board: Leaderboard, grid: Sequence[Sequence[str]]) -> tuple[str, str]:
-    """Header and body; `grid` are the cells of each row of the board."""
+def _models_as_rows(
+    board: Leaderboard, grid: Sequence[Sequence[str]], heads: Sequence[str]
+) -> tuple[str, str]:
+    """Header and body; `grid` are the cells of each row, `heads` those of the benchmarks."""
     has_tiers = _has_tiers(board)
     body = "".join(
         f"<tr{_unranked(row)}>{_row_head(row, 'row')}{_tier(row) if has_tiers else ''}{_rate(row)}"
         f"{''.join(cells)}</tr>"
         for row, cells in zip(board.rows, grid, strict=True)
     )
-    return _head(board, has_tiers=has_tiers), body
+    return _head(board, heads, has_tiers=has_tiers), body
 
 
-def _benchmarks_as_rows(board: Leaderboard, grid: Sequence[Sequence[str]]) -> tuple[str, str]:
+def _benchmarks_as_rows(
+    board: Leaderboard, grid: Sequence[Sequence[str]], names: Sequence[str]
+) -> tuple[str, str]:
     """The same turned: a model is a column, and a heading a row above its benchmarks."""
     heads = "".join(_row_head(row, "col") for row in board.rows)
     lines = [f'<tr><th scope="row">{RATE}</th>{"".join(map(_rate, board.rows))}</tr>']
     if _has_tiers(board):
         lines.insert(0, f'<tr><th scope="row">{TIER}</th>{"".join(map(_tier, board.rows))}</tr>')
     empty = f'<td colspan="{len(board.rows)}"></td>'
-    columns = zip(board.columns, zip(*grid, strict=True), strict=True)
+    columns = zip(board.columns, names, zip(*grid, strict=True), strict=True)
     for name, group in groupby(columns, key=lambda each: each[0].heading):
         title = text(name)
         lines.append(f'<tr class="ms-groups"><th scope="rowgroup">{title}</th>{empty}</tr>')
-        lines += [f"<tr>{_column_head(each, 'row')}{''.join(cells)}</tr>" for each, cells in group]
+        lines += [f"<tr>{own}{''.join(cells)}</tr>" for _, own, cells in group]
     return f'<tr><th scope="col">Benchmark</th>{heads}</tr>', "".join(lines)
 
 
@@ -169,26 +198,30 @@ def _unranked(row: BoardRow) -> str:
     return ' class="ms-unranked"' if row.lacks else ""
 
 
-def _head(board: Leaderboard, *, has_tiers: bool) -> str:
+def _head(board: Leaderboard, names: Sequence[str], *, has_tiers: bool) -> str:
     groups = "".join(
         f'<th scope="colgroup" colspan="{len(list(columns))}">{text(name)}</th>'
         for name, columns in groupby(board.columns, key=lambda column: column.heading)
     )
-    names = "".join(_column_head(column, "col") for column in board.columns)
     heads = ["Model", *([TIER] if has_tiers else []), RATE]
     first = "".join(f'<th scope="col">{head}</th>' for head in heads)
     empty = "<th></th>" * len(heads)
-    return f'<tr class="ms-groups">{empty}{groups}</tr><tr>{first}{names}</tr>'
+    headings = {column.heading for column in board.columns}
+    above = f'<tr class="ms-groups">{empty}{groups}</tr>' if len(headings) > 1 else ""
+    return f"{above}<tr>{first}{''.join(names)}</tr>"
 
 
-def _column_head(column: BoardColumn, scope: str) -> str:
+def _column_head(column: BoardColumn, scope: str, chart: str) -> str:
+    """The benchmark's name, and a link to the address `chart`."""
     direction = ", lower is better" if column.lower_is_better else ""
     margin = "" if column.margin is None else f", margin {column.margin}"
     primary = " " + chip(f"primary endpoint{margin}", "primary") if column.is_primary else ""
     return (
         f'<th scope="{scope}">{text(column.display_name)}'
         f'<span class="ms-metric">{text(column.main_metric)}{direction}</span>'
-        f"{chip(column.access_level)}{primary}</th>"
+        f"{chip(column.access_level)}{primary} "
+        f'<a class="ms-chip ms-chart" href="?{text(chart)}" '
+        f'aria-label="chart of {text(column.display_name)}">chart</a></th>'
     )
 
 
@@ -263,8 +296,15 @@ def _mean(cell: BoardCell) -> str:
 
 def _numbers(cell: BoardCell) -> str:
     """As the command line writes a cell: mean, interval, counts and remarks, a line each."""
-    lines = [interval_text(cell.ci_low, cell.ci_high).strip(), *counts(cell), *remarks(cell)]
-    return _mean(cell) + "".join(f"<span>{text(line)}</span>" for line in lines if line)
+    number, *more = counts(cell)
+    interval = interval_text(cell.ci_low, cell.ci_high).strip()
+    lines = "".join(_line(line) for line in (*more, *remarks(cell)))
+    return f'{_mean(cell)}{_line(interval)}<span class="ms-n">{text(number)}</span>{lines}'
+
+
+def _line(words: str) -> str:
+    """A line below a mean."""
+    return f"<span>{text(words)}</span>" if words else ""
 
 
 def _short(cell: BoardCell) -> str:

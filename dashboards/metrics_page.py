@@ -8,7 +8,7 @@ from loaded import known_prices, metrics_for
 from page_markup import note, table, text
 from shown import Shown, nothing
 
-from medhelm_spark.board import StatRow, stat_rows
+from medhelm_spark.board import TECHNICAL, StatRow, stat_rows
 from medhelm_spark.board.benchmark_metrics import (
     BenchmarkMetrics,
     BenchmarkRuns,
@@ -218,10 +218,14 @@ def _every_stat(benchmark: BenchmarkRuns) -> None:
             for row in stat_rows(benchmark.runs)
             if row.split == benchmark.split and not row.perturbation
         ]
-        header = ("Metric", "Model", "Mean", "n")
-        body = table(header, map(_stat_cells, rows), "ms-measures")
-        label = 'tabindex="0" role="region" aria-label="Every stat"'
-        st.html(f'<div class="ms-scroll ms-tall ms-padded" {label}>{body}</div>')
+        for name, are_technical in (("Every stat", False), ("Of the requests", True)):
+            of = [row for row in rows if (row.metric in TECHNICAL) is are_technical]
+            body = table(("Metric", "Model", "Mean", "n"), map(_stat_cells, of), "ms-measures")
+            label = f'tabindex="0" role="region" aria-label="{name}"'
+            held = f'<div class="ms-scroll ms-tall ms-padded" {label}>{body}</div>'
+            if of:
+                summary = f"<summary>{name}</summary>"
+                st.html(f"<details>{summary}{held}</details>" if are_technical else held)
 
 
 def _stat_cells(row: StatRow) -> tuple[str, ...]:

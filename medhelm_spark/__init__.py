@@ -110,6 +110,8 @@ if TYPE_CHECKING:
     from medhelm_spark.medhelm_results.import_results import HelmResults as HelmResults
     from medhelm_spark.medhelm_results.methods import MedhelmMethods as MedhelmMethods
     from medhelm_spark.medhelm_results.scenarios import Imported as Imported
+    from medhelm_spark.notes.methods import NoteMethods as NoteMethods
+    from medhelm_spark.notes.tables import AnswerNote as AnswerNote
     from medhelm_spark.pipeline.availability import Needed as Needed
     from medhelm_spark.pipeline.coverage import Missing as Missing, Shortfall as Shortfall
     from medhelm_spark.pipeline.demos import demo_benchmark as demo_benchmark

@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from medhelm_spark.evidence.methods import EvidenceMethods
     from medhelm_spark.judge_checks.methods import JudgeMethods
     from medhelm_spark.medhelm_results.methods import MedhelmMethods
+    from medhelm_spark.notes.methods import NoteMethods
     from medhelm_spark.ratings.methods import RatingMethods
     from medhelm_spark.releases.methods import ReleaseMethods
     from medhelm_spark.sharing.methods import SharingMethods
@@ -668,6 +669,7 @@ class Evaluation:
         release: str | None = None,
         only: AnswerFilter | str | None = None,
         limit: int | None = 20,
+        noted: bool = False,
     ) -> Answers:
         """Answers as a person reads them: end of the prompt, answer, references and score of each.
 
@@ -681,17 +683,22 @@ class Evaluation:
             release: a release to read instead.
             only: `wrong`, `unread` or `failed` answers alone (None: all).
             limit: how many answers in all, from 1 on (None: all).
+            noted: only answers on which people left flags or a note.
 
         Raises:
             UnknownNameError: the scenario or the model is not on the board.
+            SetupError: `noted`, and this installation is without the feature `notes`.
             PolicyError: plug-ins are loaded that the policy does not list beside this text.
         """
         check_page(Order.SOURCE, limit, 0, only)
+        if noted:
+            self._feature("notes")
         runs = runs_named(self._runs(suite, release), scenario, model)
         levels = (run.run_spec.access_level for run in runs)
         check_plugins(self._workspace.registry.policy, levels)
         reader = as_of(self._workspace.reader, release)
-        return answers_of(reader, runs, only=AnswerFilter(only) if only else None, limit=limit)
+        chosen = AnswerFilter(only) if only else None
+        return answers_of(reader, runs, only=chosen, limit=limit, noted=noted)
 
     # What features add -------------------------------------------------------------------------
 
@@ -716,6 +723,11 @@ class Evaluation:
     def ratings(self) -> "RatingMethods":
         """What people said of answers, and how judges agree with them."""
         return cast("RatingMethods", self._feature("ratings").RatingMethods(self._host))
+
+    @property
+    def notes(self) -> "NoteMethods":
+        """Flags and notes that people leave on answers."""
+        return cast("NoteMethods", self._feature("notes").NoteMethods(self._host))
 
     @property
     def subgroups(self) -> "SubgroupMethods":

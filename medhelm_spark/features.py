@@ -3,7 +3,8 @@
 Other code reaches a feature only through its modules of a known name: `tables` declares what it
 stores, `kept` which writes gc keeps, `source` what boards can be read from, `methods` what an
 `Evaluation` can do, `runs` what it does in the course of an evaluation, `cells` and
-`report` what it adds to a board's cells and to its report, `tombstones` keeps what purged rows
+`report` what it adds to a board's cells and to its report, `of_answers` what people left on
+answers, `tombstones` keeps what purged rows
 were, and `purge` removes the text of a scenario beside the lake's tables.
 """
 
@@ -21,6 +22,7 @@ FEATURES = (
     "tracking",
     "subgroups",
     "ratings",
+    "notes",
     "sharing",
     "candidate_gate",
     "evidence",

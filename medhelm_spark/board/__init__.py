@@ -44,9 +44,11 @@ from medhelm_spark.board.sources import (
 )
 from medhelm_spark.board.stat_rows import StatRow, stat_rows
 from medhelm_spark.board.viewers import Viewer, is_loopback, viewer_of
+from medhelm_spark.metrics.general import TECHNICAL
 
 __all__ = [
     "RIGHT",
+    "TECHNICAL",
     "AnswerFilter",
     "AnswerList",
     "BoardRun",

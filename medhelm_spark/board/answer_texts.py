@@ -1,9 +1,10 @@
 """Answers as a person reads them, and which other method would read those that count as wrong."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from medhelm_spark import features
 from medhelm_spark.adaptation.extraction import WORDS
 from medhelm_spark.adaptation.options import options_among
 from medhelm_spark.board import (
@@ -11,6 +12,7 @@ from medhelm_spark.board import (
     AnswerFilter,
     BoardRun,
     InstanceDetail,
+    InstanceKey,
     InstancePage,
     InstanceScore,
     Viewer,
@@ -20,7 +22,7 @@ from medhelm_spark.board import (
     own_columns,
     run_metric_of,
 )
-from medhelm_spark.board.results import Answer, Answers
+from medhelm_spark.board.results import Answer, AnswerMark, Answers
 from medhelm_spark.config.extraction import extraction_named, with_options
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.request import Prompt, RequestState
@@ -36,21 +38,46 @@ MOST_READ_AGAIN = 500
 """Of so many answers of a run it is tried how another method reads them."""
 
 
+Marks = Mapping[tuple[str, InstanceKey], AnswerMark]
+"""What people left on answers, by run and answer."""
+
+
 def answers_of(
-    reader: Reader, runs: Iterable[BoardRun], *, only: AnswerFilter | None, limit: int | None
+    reader: Reader,
+    runs: Sequence[BoardRun],
+    *,
+    only: AnswerFilter | None,
+    limit: int | None,
+    noted: bool = False,
 ) -> Answers:
-    """Up to `limit` answers of these runs, one run after the other, with a note on each run."""
+    """Up to `limit` answers of these runs, one run after the other, with a note on each run.
+
+    With `noted` those on which people left flags or a note.
+    """
+    marks = _marks(reader, runs)
     shown: list[Answer] = []
     notes: list[str] = []
     listed = 0
     for run in runs:
         left = None if limit is None else limit - len(shown)
+        among = {key for unit, key in marks if unit == run.run_spec.run_spec_id}
+        if noted and not among:
+            continue
         page = instances_of(
-            reader, run.run_spec, limit=None if left is None else max(left, 1), only=only
+            reader,
+            run.run_spec,
+            limit=None if left is None or noted else max(left, 1),
+            only=only,
+            among={key.instance_id for key in among} if noted else None,
         )
-        shown += islice(_texts(reader, run.run_spec, page), left)
+        if noted:
+            kept = tuple(score for score in page.scores if score.key in among)
+            page = replace(page, scores=kept, total=len(kept))
+        shown += islice(_texts(reader, run.run_spec, page, marks), left)
         listed += page.total
         notes.append(_note(reader, run, only))
+    if noted and not marks:
+        notes.append("No answer has flags or a note.")
     if len(shown) < listed:
         notes.append(f"{len(shown):,} of {counted(listed, 'answer')} shown; --limit all shows all")
     return Answers(answers=tuple(shown), of_runs=tuple(notes))
@@ -65,8 +92,15 @@ def _details(
     return ((score, details[score.key]) for score in scores if score.key in details)
 
 
-def _texts(reader: Reader, spec: RunSpec, page: InstancePage) -> Iterator[Answer]:
+def _marks(reader: Reader, runs: Sequence[BoardRun]) -> Marks:
+    ids = [run.run_spec.run_spec_id for run in runs]
+    hooks = features.parts("of_answers")
+    return {place: mark for hook in hooks for place, mark in hook.marks(reader, ids).items()}
+
+
+def _texts(reader: Reader, spec: RunSpec, page: InstancePage, marks: Marks) -> Iterator[Answer]:
     for score, detail in _details(reader, spec, page.scores):
+        mark = marks.get((spec.run_spec_id, score.key))
         read = read_state(_state(spec, detail), spec)
         is_read = spec.answer_extraction is not None and read.unreadable is False
         references = detail.instance.references if detail.instance else ()
@@ -83,10 +117,12 @@ def _texts(reader: Reader, spec: RunSpec, page: InstancePage) -> Iterator[Answer
             metric=page.value_of,
             value=score.value,
             status=_status(score, detail),
-            levels=detail.levels | {spec.access_level},
+            levels=detail.levels | {spec.access_level, *([mark.access_level] if mark else [])},
             source_id=detail.instance.source_id if detail.instance else None,
             columns=own_columns(detail.instance.extra_data) if detail.instance else {},
             gone=detail.gone,
+            flags=mark.flags if mark else (),
+            note=mark.note if mark else None,
         )
 
 

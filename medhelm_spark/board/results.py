@@ -177,6 +177,16 @@ class Instances(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerMark:
+    """What people left on an answer."""
+
+    flags: tuple[str, ...]
+    """In words."""
+    note: str | None
+    access_level: AccessLevel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """One answer as a person reads it; it holds clinical text."""
 
@@ -206,6 +216,10 @@ class Answer:
     """What its card keeps of the data."""
     gone: tuple[str, ...] = ()
     """The texts that the lake holds no more, of an answer of a release."""
+    flags: tuple[str, ...] = ()
+    """What people marked the answer with."""
+    note: str | None = None
+    """What a person wrote of it."""
 
     @property
     def score(self) -> str:
@@ -216,7 +230,9 @@ class Answer:
     def title(self) -> str:
         """Which answer it is, and its score."""
         own = f"  {start_of(self.source_id)}" if self.source_id else ""
-        return f"#{self.number}{own}  {self.scenario_name}  {self.model_deployment}  {self.score}"
+        flags = "".join(f"  [{flag}]" for flag in self.flags)
+        named = f"{self.scenario_name}  {self.model_deployment}"
+        return f"#{self.number}{own}  {named}  {self.score}{flags}"
 
     @property
     def parts(self) -> list[tuple[str, str]]:
@@ -226,7 +242,8 @@ class Answer:
         parts += [("prompt", self.prompt)] if "prompt" not in self.gone else []
         named = {"answer": self.answer, "read as": self.read, "option": self.option}
         parts += [(label, text) for label, text in named.items() if text is not None]
-        return parts + [("reference", text) for text in self.references]
+        parts += [("reference", text) for text in self.references]
+        return parts + ([("note", self.note)] if self.note else [])
 
     def __str__(self) -> str:
         shorten = {"prompt": end_of}
@@ -257,6 +274,8 @@ class Answers(Result):
         "metric",
         "value",
         "status",
+        "flags",
+        "note",
     )
 
     @property

@@ -10,6 +10,7 @@ from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.metrics import info
+from medhelm_spark.metrics.general import TECHNICAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +111,7 @@ def _place(row: StatRow) -> tuple[object, ...]:
         row.perturbation,
         row.computed_on,
         not row.is_main,
+        row.metric in TECHNICAL,
         row.metric,
         row.model_deployment,
         row.run_name,

@@ -19,6 +19,7 @@ def answers(args: Namespace) -> int:
         release=args.release,
         only=args.only,
         limit=args.limit,
+        noted=args.noted,
     )
     is_terminal = sys.stdout.isatty() and args.html is None
     check_output(shown.levels, args.text_levels, is_terminal=is_terminal)

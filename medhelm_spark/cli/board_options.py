@@ -65,6 +65,11 @@ def answers(parser: ArgumentParser) -> None:
             f"--{kind.value}", dest="only", action="store_const", const=kind, help=about
         )
     add(
+        "--noted",
+        action="store_true",
+        help="only answers on which people left flags or a note in the dashboard",
+    )
+    add(
         "-n",
         "--limit",
         type=at_least_one_or_all,

@@ -3,6 +3,8 @@
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from medhelm_spark import features
 from medhelm_spark.cli import (
@@ -19,6 +21,7 @@ from medhelm_spark.cli import (
     watch,
 )
 from medhelm_spark.cli.answers import answers
+from medhelm_spark.cli.completion import SHELLS, print_completion
 from medhelm_spark.cli.demo import demo
 from medhelm_spark.cli.doctor import doctor, examining
 from medhelm_spark.cli.exit_codes import MEANINGS, PROG
@@ -457,8 +460,13 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+def build_parser(*, lists_commands: bool = False) -> argparse.ArgumentParser:
+    """The whole command line.
+
+    Args:
+        lists_commands: give argparse the line of each command too, by which a shell completes
+            them; argparse would list them below the groups of the first page.
+    """
     groups = grouped((command.group, name, command.line) for name, command in COMMANDS.items())
     more = f"{PROG} COMMAND --help prints a command's options."
     parser = argparse.ArgumentParser(
@@ -471,17 +479,29 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--version", action="version", version=VERSION, help="print the version and exit"
     )
+    parser.add_argument(
+        "--print-completion",
+        choices=SHELLS,
+        metavar="SHELL",
+        action=print_completion(partial(build_parser, lists_commands=True)),
+        help=f"print the script by which {', '.join(SHELLS[:-1])} or {SHELLS[-1]} completes "
+        "command lines, and exit",
+    )
     commands_parser = parser.add_subparsers(
-        required=True, metavar="COMMAND", prog=PROG, help=argparse.SUPPRESS
+        required=True,
+        metavar="COMMAND",
+        prog=PROG,
+        help="a command" if lists_commands else argparse.SUPPRESS,
     )
     for name, command in COMMANDS.items():
-        # Without `help`, which argparse would list below the groups.
+        listed: dict[str, Any] = {"help": command.line} if lists_commands else {}
         command_parser = commands_parser.add_parser(
             name,
             description=command.about,
             epilog=_epilog(command.examples),
             aliases=ALIASES.get(name, ()),
             formatter_class=_Page,
+            **listed,
         )
         command_parser.set_defaults(command=command.function, name=name)
         for add_options in command.options:

@@ -107,6 +107,9 @@ EFFICIENCY = Metric(
 )
 _COST_NAMES = tuple(info.name for info in EFFICIENCY.emits)
 
+TECHNICAL = frozenset((*_GENERAL_NAMES, *_COST_NAMES))
+"""The stats that say how an answer was asked for and came; pages show them last, and folded."""
+
 _UNREADABLE = (UNREADABLE_STAT,)
 _READ_ROWS = {flag: scored(_UNREADABLE, (float(flag),)) for flag in (False, True)}
 _NOTHING_TO_READ = unscored(_UNREADABLE, ScoreStatus.NOT_APPLICABLE)

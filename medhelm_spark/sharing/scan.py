@@ -34,6 +34,7 @@ TEXT_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "annotations": ("scores",),
     "quarantine": ("reason",),
     "ratings": ("comment",),
+    "answer_notes": ("text",),
     "instance_groups": (),
     "run_specs": (),
     "imported_scenarios": (),

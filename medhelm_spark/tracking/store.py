@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 TAG = "medhelm_spark."
 PAGE = f"{TAG}page"
+LOGGED_AT = f"{TAG}logged_at"
+"""When a run's numbers were logged last, in milliseconds."""
 PARENT = "mlflow.parentRunId"
 NOTE = "mlflow.note.content"
 """The description of a run on its page, as Markdown."""
@@ -169,13 +171,13 @@ class Store:
         run_id: str = run.info.run_id
         tags = _changed(target.all_tags(), run.data.tags) | _note(target.page, run.data.tags)
         metrics = changed_metrics(target.metrics, run.data.metrics)
-        # From 0: MLflow draws a single point at step 0 as a bar, by which models are compared.
-        step = int(run.data.tags.get(f"{TAG}revision", -1)) + 1
+        at, step = _moment(run.data.tags)
         if metrics:
-            tags[f"{TAG}revision"] = str(step)
+            tags[f"{TAG}revision"] = str(int(run.data.tags.get(f"{TAG}revision", -1)) + 1)
+            tags[LOGGED_AT] = str(at) if step == 0 else ""
             # Before the numbers: an interrupted call must not leave numbers without their tables.
             self._add_inputs(run, target.delta_versions)
-        self._log(run_id, metrics, _changed(target.params, run.data.params), tags, step)
+        self._log(run_id, metrics, _changed(target.params, run.data.params), tags, at, step)
         if run.info.status != "FINISHED":
             self.client.set_terminated(run_id)
         return run_id
@@ -201,11 +203,11 @@ class Store:
         metrics: Mapping[str, float],
         params: Mapping[str, str],
         tags: Mapping[str, str],
+        at: int,
         step: int,
     ) -> None:
         from mlflow.entities import Metric, Param, RunTag
 
-        at = int(time() * 1000)
         points = [Metric(key, value, at, step) for key, value in metrics.items()]
         settings = [Param(key, value) for key, value in params.items()]
         marks = [RunTag(key, value) for key, value in tags.items()]
@@ -215,6 +217,20 @@ class Store:
             )
             points, settings = points[MAX_METRICS:], settings[MAX_PARAMS:]
             marks = marks[MAX_TAGS:]
+
+
+def _moment(tags: Mapping[str, str]) -> tuple[int, int]:
+    """The time in milliseconds and the step at which a run's numbers are logged now.
+
+    The step is 0 each time: MLflow draws such a number as a bar, by which models are compared, and
+    a later step as a line. Of equal steps the latest time counts, so the time is later than before
+    whatever this machine's clock shows. A run with numbers at later steps goes on with steps.
+    """
+    now, before = int(time() * 1000), tags.get(LOGGED_AT)
+    if before:
+        return max(now, int(before) + 1), 0
+    revision = int(tags.get(f"{TAG}revision", -1)) + 1
+    return now, revision if revision > 1 else 0
 
 
 def server_command(tracking_uri: str) -> str:

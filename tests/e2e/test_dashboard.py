@@ -26,10 +26,12 @@ from pyarrow import parquet
 from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 from streamlit.testing.v1 import AppTest
 
+from medhelm_spark import Deployment, Evaluation, InstanceKey, Locality
 from medhelm_spark.board import answer_list
 from medhelm_spark.cli.serve import command
 from medhelm_spark.config.registry import cards_of
 from medhelm_spark.domain.release import ReleaseStatus
+from medhelm_spark.domain.stats import PerInstanceStats, Score
 from tests.app_pages import (
     APP,
     answer_columns,
@@ -217,6 +219,52 @@ class TestPage:
         labels = [button.proto.label for button in test.get("download_button")]
         assert labels.count("SVG") == labels.count("PNG") == 3
 
+    def test_the_chart_of_one_benchmark_opens_by_the_link_beside_its_name(
+        self, monkeypatch, lake
+    ) -> None:
+        plain = opened(monkeypatch, lake, access=["public", "gated"])
+        links = re.findall(r'href="\?([^"]*chart=[^"]*)" aria-label="([^"]*)"', board(plain))
+        assert [name for _, name in links] == ["chart of MedCalc-Bench", "chart of Triage choice"]
+        address = parse_qs(unescape(links[1][0]))
+        assert address["access"] == ["public", "gated"]
+        assert address["chart"] == ["Triage choice"]
+        test = opened(monkeypatch, lake, chart="Triage choice", access=["public", "gated"])
+        assert "Triage choice: means with 95 % intervals" in page_text(test)
+        assert len(test.get("vega_lite_chart") or test.get("arrow_vega_lite_chart")) == 1
+        unknown = opened(monkeypatch, lake, chart="no such benchmark")
+        assert not unknown.exception
+        assert not unknown.get("vega_lite_chart")
+
+    def test_scores_of_the_request_are_folded_behind_those_of_the_answer(
+        self, monkeypatch, tmp_path
+    ) -> None:
+        lake = plant(tmp_path)
+        spec = run_spec("many", ALPHA, "triage_choice")
+        row = PerInstanceStats(
+            run_spec_id=spec.run_spec_id,
+            instance_id="triage_choice-i0",
+            perturbation="",
+            train_trial_index=0,
+            trial_index=0,
+            split="test",
+            stats=(
+                Score(name="inference_runtime", value=0.5),
+                Score(name="answer_unreadable", value=0.0),
+                Score(name=spec.main_metric, value=1.0),
+            ),
+        )
+        plant_answers(lake, 1)
+        rewritable(lake / "per_instance_stats").delete("run_spec_id = 'many'")
+        append(lake, "per_instance_stats", [row], "w-many")
+        test = opened(monkeypatch, lake, view="Instances", run="many")
+        (body,) = (p.proto.body for p in test.html if "<h3>Scores" in p.proto.body)
+        open_part, _, folded = body.partition("<details>")
+        assert re.findall(r"<td>(.*?)</td>", open_part)[::2] == [
+            "<b>exact_match</b> (on the board)",
+            "answer_unreadable",
+        ]
+        assert "inference_runtime" in folded
+
     def test_a_release_says_where_it_stands_and_what_is_gone(self, monkeypatch, tmp_path) -> None:
         lake = plant(tmp_path)
         manifest = plant_release(lake)
@@ -288,7 +336,8 @@ class TestPage:
 
     def test_filters_in_the_address_are_kept_by_the_links(self, monkeypatch, lake) -> None:
         test = opened(monkeypatch, lake, access=["public", "gated"])
-        (link, *_) = re.findall(r'href="\?([^"]*)"', " ".join(p.proto.body for p in test.html))
+        bodies = " ".join(part.proto.body for part in test.html)
+        (link, *_) = re.findall(r'href="\?([^"]*run=[^"]*)"', bodies)
         assert parse_qs(unescape(link)) == {
             "suite": ["s1"],
             "access": ["public", "gated"],
@@ -422,6 +471,41 @@ class TestPage:
             monkeypatch, lake, view="Instances", run="alpha-triage_choice", order="lowest"
         )
         assert [row[0] for row in answer_rows(lowest)] == ["#4", "#1", "#2", "#3"]
+
+    def test_flags_and_a_note_are_stored_at_once_and_stand_in_the_table(
+        self, monkeypatch, tmp_path
+    ) -> None:
+        lake = plant(tmp_path)
+        address = {"view": "Instances", "run": "alpha-triage_choice"}
+        test = opened(monkeypatch, lake, **address, instance="triage_choice-i1")
+        (flags,) = (group for group in test.button_group if group.label == "Flags")
+        flags.set_value(["wrong_label", "harmful"]).run()
+        test.text_area[0].set_value("Of another letter.").run()
+        assert answer_columns(test)[-2:] == ["Flags", "Score"]
+        assert [row[-2] for row in answer_rows(test)] == ["", "wrong label, harmful", "", ""]
+        assert "letter" not in str(test.query_params)
+        again = opened(monkeypatch, lake, **address, instance="triage_choice-i1")
+        assert again.text_area[0].value == "Of another letter."
+        (button,) = (each for each in again.button if each.label == "Next answer")
+        button.click().run()
+        assert again.text_area[0].value == ""
+
+    def test_a_viewer_elsewhere_writes_no_note_and_sees_those_of_public_rows(
+        self, monkeypatch, tmp_path
+    ) -> None:
+        lake = plant(tmp_path)
+        here = Evaluation(lake, site=None, tracking=False)
+        for scenario in ("triage_choice", "medcalc_bench"):
+            key = InstanceKey(instance_id=f"{scenario}-i0")
+            here.notes.write(scenario, ALPHA, key, suite="s1", text=f"Said of {scenario}.")
+        test = opened(monkeypatch, lake, view="Instances", run="alpha-triage_choice")
+        monkeypatch.setattr(ContextProxy, "headers", StreamlitHeaders([("Host", "evil.test")]))
+        test.run()
+        assert not test.text_area
+        assert "Said of triage_choice." in page_text(test)
+        test.selectbox[2].select("MedCalc-Bench").run()
+        assert "Said of medcalc_bench." not in page_text(test)
+        assert "Flags" not in answer_columns(test)
 
     def test_a_viewer_elsewhere_sees_numbers_and_scores_and_no_text_of_private_rows(
         self, monkeypatch, tmp_path
@@ -709,6 +793,50 @@ def browser(chromium: Callable[..., Browser]) -> Iterator[Browser]:
     browser.close()
 
 
+def nine_by_nine(folder: Path) -> Path:
+    """A lake of nine models with names of usual length on nine benchmarks, with groups."""
+    models = [
+        Deployment(
+            name=name,
+            model=name,
+            engine="canned",
+            locality=Locality.LOCAL,
+            args={"mode": "script", "text": "yes" if number % 2 else "no"},
+        )
+        for number, name in enumerate(NINE_MODELS)
+    ]
+    entries = []
+    for name in NINE_BENCHMARKS:
+        place = folder / name.replace(" ", "_")
+        place.mkdir()
+        (place / "prompt.txt").write_text("{question}\nAnswer:")
+        lines = [f"q{i},Is {i} urgent?,{'yes' if i % 3 else 'no'},{'fm'[i % 2]}" for i in range(24)]
+        (place / "data.csv").write_text("\n".join(["id,question,correct_answer,sex", *lines]))
+        config = {
+            "name": name,
+            "description": "Made for a test.",
+            "prompt_file": "prompt.txt",
+            "dataset_file": "data.csv",
+            "metrics": [{"name": "exact_match"}],
+            "groups": ["sex"],
+        }
+        (place / "benchmark.yaml").write_text(json.dumps(config))
+        entry = f"medhelm_configurable_benchmark:config_path={place / 'benchmark.yaml'}"
+        entries += [f"{entry},model={model.name}" for model in models]
+    lake = folder / "lake"
+    Evaluation(lake, site=None, tracking=False, deployments=models).run(entries, suite="wide")
+    return lake
+
+
+NINE_MODELS = (
+    *("openai/gpt-4-turbo", "anthropic/claude-sonnet-4", "meta/llama-3.1-70b-instruct"),
+    *("mistral/mixtral-8x7b", "google/gemma-2-27b", "qwen/qwen2.5-72b"),
+    *("hospital/pilot", "deepseek/r1-distill", "baseline/constant"),
+)
+NINE_BENCHMARKS = (
+    *("Referral urgency", "Discharge codes", "Radiology follow-up", "Sepsis alert"),
+    *("Drug interactions", "Consent forms", "Triage notes", "Lab anaemia", "Trial matching"),
+)
 GRAVE = ("serious", "critical")
 """The impacts of axe's findings that are faults; contrast of level AA is among its rules."""
 
@@ -778,7 +906,7 @@ class TestBrowser:
         cut = "category=Clinical+Decision+Support&sort=MedCalc-Bench&access=public&access=gated"
         tab.goto(f"{address}?{cut}")
         board = tab.get_by_role("region", name="Leaderboard")
-        expect(board.get_by_role("row")).to_have_count(5)
+        expect(board.get_by_role("row")).to_have_count(4)  # of one category no row names it
         shown = [head.split("\n")[0] for head in board.get_by_role("rowheader").all_inner_texts()]
         order = [next(name for name in (ALPHA, BETA, GAMMA) if name in head) for head in shown]
         assert order == [BETA, ALPHA, GAMMA]
@@ -870,6 +998,30 @@ class TestBrowser:
             self.fits(page)
             assert faults(page) == []
         window.close()
+
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_nine_models_and_benchmarks_are_above_the_fold_and_a_number_on_a_telephone(
+        self, browser: Browser, tmp_path: Path, scheme: str
+    ) -> None:
+        port, lake = free_port(), nine_by_nine(tmp_path)
+        with served([*command(str(lake), port, HOST), "--suite", "wide"], port, tmp_path / "log"):
+            for width, height in ((1400, 900), (390, 844)):
+                window = browser.new_context(
+                    viewport={"width": width, "height": height},
+                    color_scheme=scheme,  # type: ignore[arg-type]
+                )
+                page = window.new_page()
+                page.goto(f"http://{HOST}:{port}/")
+                rows = page.get_by_role("region", name="Leaderboard").get_by_role("row")
+                expect(rows).to_have_count(10, timeout=WAIT_MS)
+                page.wait_for_timeout(1500)  # what a page shows last
+                last, place = (rows.nth(9), -1) if width == 1400 else (rows.nth(1), 0)
+                box = last.get_by_role("link").all()[place].bounding_box()
+                assert box
+                assert box["x"] + box["width"] <= width
+                assert box["y"] + box["height"] <= height
+                assert faults(page) == []
+                window.close()
 
     def test_what_is_chosen_survives_a_refresh(self, tab: Page, address: str) -> None:
         tab.goto(f"{address}?view=Compare&first={quote(ALPHA)}&second={quote(BETA)}")

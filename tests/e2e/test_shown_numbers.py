@@ -13,7 +13,7 @@ from deltalake import DeltaTable
 from scipy.stats import binom, t
 from streamlit.testing.v1 import AppTest
 
-from tests.app_pages import board, markup, opened, page_text, words_of
+from tests.app_pages import answer_rows, board, markup, opened, page_text, words_of
 from tests.unit.board.facts import (
     AGAIN,
     ALPHA,
@@ -350,13 +350,12 @@ class TestInstances:
         address = {"suite": "", "release": APPROVED, "view": "Instances", "run": unit(*cell)}
         test = opened(monkeypatch, lake, **address)
         values = [_value(value, cell[0]) for value in scored[cell]]
-        assert test.radio[0].options == [
-            f"**#{place}** · {value}" for place, value in enumerate(values, start=1)
+        assert [(row[0], row[-1]) for row in answer_rows(test)] == [
+            (f"#{place}", value) for place, value in enumerate(values, start=1)
         ]
-        (order,) = (box for box in test.selectbox if box.label == "Order")
-        order.select("lowest score first").run()
+        test = opened(monkeypatch, lake, **address, order="lowest")
         known = sorted(value for value in scored[cell] if value is not None)
-        listed = [option.partition(" · ")[2] for option in test.radio[0].options]
+        listed = [row[-1] for row in answer_rows(test)]
         assert listed[: len(known)] == [f"{value:.3f}" for value in known]
 
     @pytest.mark.parametrize("place", [0, 4, 9])
@@ -377,8 +376,7 @@ class TestInstances:
         kept = opened(monkeypatch, lake, suite="", release=APPROVED, **address)
         now = opened(monkeypatch, lake, SUITE, **address)
         for test, values in ((kept, scored[GAMMA, "coding"]), (now, AGAIN)):
-            listed = [option.partition(" · ")[2] for option in test.radio[0].options]
-            assert listed == [f"{value:.3f}" for value in values]
+            assert [row[-1] for row in answer_rows(test)] == [f"{value:.3f}" for value in values]
         assert "This run was scored again after the numbers" in page_text(now)
 
     def test_judges_that_failed_stand_beside_the_answer(self, monkeypatch, lake) -> None:
@@ -398,7 +396,7 @@ class TestInstances:
         self, monkeypatch, lake, released
     ) -> None:
         body = board(opened(monkeypatch, lake, suite="", release=APPROVED))
-        links = [parse_qs(unescape(link)) for link in re.findall(r'href="\?([^"]*)', body)]
+        links = [parse_qs(unescape(link)) for link in re.findall(r'href="\?([^"]*)" title', body)]
         assert sorted(link["run"][0] for link in links) == sorted(unit(*cell) for cell in CELLS)
         assert all(link["release"] == [APPROVED] for link in links)
 

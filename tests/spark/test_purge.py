@@ -20,6 +20,7 @@ from medhelm_spark.lake.maintenance import _Folder
 from medhelm_spark.lake.reader import FileReader
 from medhelm_spark.lake.staging import staged_name
 from medhelm_spark.lake.tables import TABLES
+from medhelm_spark.notes.tables import AnswerNote
 from medhelm_spark.ratings.tables import Rating
 from tests.spark.conftest import Site
 
@@ -159,6 +160,17 @@ def add_rest(site: Site) -> None:
         source="queue",
     )
     lake.append_rows("ratings", [rating], "w1")
+    note = AnswerNote(
+        run_spec_id=spec,
+        instance_id=key["instance_id"],
+        train_trial_index=0,
+        trial_index=0,
+        flags=("harmful",),
+        text=f"the {CANARY} again",
+        access_level=AccessLevel.PRIVATE,
+        noted_at=rating.rated_at,
+    )
+    lake.append_rows("answer_notes", [note], "w1")
     place = results.column_names.index("write_id")
     staged = results.slice(0, 1).set_column(place, "write_id", pa.array(["w2"]))
     left = Path(lake.staging.place(staged_name("s", "gone", "w2")))
@@ -183,6 +195,7 @@ def test_no_byte_of_the_text_is_left_and_every_manifest_verifies(purged: Purged)
     held = {table for table in TABLES if TABLES[table].has_text} & tables_of(found(site.lake_path))
     assert held == {
         *("instances", "prompts", "request_results", "annotations", "ratings"),
+        "answer_notes",
     }
     assert purged.here.releases.verify("r1") == purged.manifest
 

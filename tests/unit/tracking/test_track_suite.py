@@ -68,7 +68,9 @@ def mlflow(uri: str, request: pytest.FixtureRequest) -> Iterator[Tracked]:
 
 def own_tags(logged: Any) -> dict[str, str]:
     tags = logged.data.tags.items()
-    return {k.removeprefix("medhelm_spark."): v for k, v in tags if k.startswith("medhelm_spark.")}
+    own = {k.removeprefix("medhelm_spark."): v for k, v in tags if k.startswith("medhelm_spark.")}
+    assert own.pop("logged_at").isdecimal()
+    return own
 
 
 def test_a_parent_holds_the_numbers_and_the_delta_versions(mlflow: Tracked) -> None:
@@ -161,10 +163,31 @@ def test_a_changed_number_is_a_new_point_read_from_new_versions(mlflow: Tracked)
     first = mlflow.suite(suite(run("qa", stat(mean=0.5)), run("notes"), delta_versions=LAKE))
     moved = LAKE | {"stats": ("/lake/stats", 1)}
     mlflow.suite(suite(run("qa", stat(mean=0.75)), run("notes"), delta_versions=moved))
-    assert mlflow.history(first, "qa/exact_match") == [(0, 0.5), (1, 0.75)]
+    assert mlflow.history(first, "qa/exact_match") == [(0, 0.5), (0, 0.75)]
+    assert mlflow.client.get_run(first).data.metrics["qa/exact_match"] == 0.75
     assert mlflow.history(first, "notes/exact_match") == [(0, 0.5)]
     inputs = mlflow.client.get_run(first).inputs.dataset_inputs
     assert sorted(i.dataset.name for i in inputs) == ["instances@v3", "stats@v0", "stats@v1"]
+
+
+def test_all_numbers_are_at_step_0_also_by_a_clock_that_is_behind(
+    mlflow: Tracked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, clock in ((0.5, 2000.0), (0.75, 1000.0), (0.25, 1000.0)):
+        monkeypatch.setattr("medhelm_spark.tracking.store.time", lambda clock=clock: clock)
+        first = mlflow.suite(suite(run("qa", stat(mean=number))))
+    assert mlflow.client.get_run(first).data.metrics["qa/exact_match"] == 0.25
+    assert mlflow.history(first, "qa/exact_match") == [(0, 0.5), (0, 0.75), (0, 0.25)]
+
+
+def test_a_run_that_has_later_steps_goes_on_with_steps(mlflow: Tracked) -> None:
+    first = mlflow.suite(suite(run("qa", stat(mean=0.5))))
+    mlflow.client.log_metric(first, "qa/exact_match", 0.25, step=1)
+    mlflow.client.set_tag(first, "medhelm_spark.revision", "1")
+    mlflow.client.delete_tag(first, "medhelm_spark.logged_at")
+    mlflow.suite(suite(run("qa", stat(mean=0.75))))
+    assert mlflow.client.get_run(first).data.metrics["qa/exact_match"] == 0.75
+    assert mlflow.history(first, "qa/exact_match")[-1] == (2, 0.75)
 
 
 def test_a_number_that_is_gone_becomes_nan_once(mlflow: Tracked) -> None:

@@ -1,0 +1,82 @@
+"""Flags and a note on the answer that is shown; each change is stored at once."""
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+from page_markup import note, section, text
+
+from medhelm_spark.board import InstanceDetail, InstanceKey, Viewer
+from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.errors import MedhelmSparkError
+from medhelm_spark.features import part
+from medhelm_spark.lake.reader import Reader
+
+MAX_NOTE = 2000
+FAILED = "note-failed"
+"""What the session keeps of a note that was not stored: why."""
+
+
+def flags_of(
+    reader: Reader, spec: RunSpec, keys: list[InstanceKey], viewer: Viewer
+) -> dict[InstanceKey, str]:
+    """The flags of those answers, in words; "note" for one that has a note alone."""
+    stored, tables = part("notes", "stored"), part("notes", "tables")
+    if stored is None or tables is None:
+        return {}
+    held = stored.stored_notes(reader, [spec.run_spec_id], viewer=viewer)
+    notes = {key: held[spec.run_spec_id, key] for key in keys if (spec.run_spec_id, key) in held}
+    return {
+        key: ", ".join(tables.Flag(flag).label for flag in found.flags) or "note"
+        for key, found in notes.items()
+    }
+
+
+def show_note(
+    reader: Reader, spec: RunSpec, key: InstanceKey, detail: InstanceDetail, viewer: Viewer
+) -> None:
+    """The inputs, to a person at this machine; to others what was noted of text that they see."""
+    stored, tables = part("notes", "stored"), part("notes", "tables")
+    if stored is None or tables is None:
+        return
+    held = stored.stored_notes(reader, [spec.run_spec_id], viewer=viewer)
+    found = held.get((spec.run_spec_id, key))
+    if viewer is not Viewer.THIS_MACHINE:
+        if found:
+            flags = ", ".join(tables.Flag(flag).label for flag in found.flags)
+            said = " · ".join(part for part in (flags, found.text) if part)
+            st.html(section("Note", f'<p class="ms-role">{text(said)}</p>'))
+        return
+    if why := st.session_state.pop(FAILED, None):
+        st.html(note(f"Not saved: {why}", "error"))
+    place = f"{spec.run_spec_id}-{key.instance_id}-{key.train_trial_index}-{key.trial_index}"
+    flags, words = f"flags-{place}", f"note-{place}"
+    st.session_state.setdefault(flags, list(found.flags) if found else [])
+    st.session_state.setdefault(words, found.text if found else "")
+    save = partial(_save, stored, reader, spec, key, detail, (flags, words))
+    st.pills(
+        "Flags",
+        [flag.value for flag in tables.Flag],
+        selection_mode="multi",
+        format_func=lambda value: tables.Flag(value).label,
+        key=flags,
+        on_change=save,
+        help="Saved at once; `medhelm-spark answers --noted` lists these answers.",
+    )
+    st.text_area("Note", key=words, max_chars=MAX_NOTE, height=68, on_change=save)
+
+
+def _save(
+    stored: Any,
+    reader: Reader,
+    spec: RunSpec,
+    key: InstanceKey,
+    detail: InstanceDetail,
+    widgets: tuple[str, str],
+) -> None:
+    flags, words = (st.session_state[name] for name in widgets)
+    here = Viewer.THIS_MACHINE
+    try:
+        stored.write_note(reader, spec, key, detail, flags=flags, text=words, viewer=here)
+    except MedhelmSparkError as error:
+        st.session_state[FAILED] = str(error)

@@ -1,0 +1,1 @@
+"""Notes and flags that people leave on answers, as rows of a table."""
