@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from medhelm_spark.evidence.methods import EvidenceMethods
     from medhelm_spark.judge_checks.methods import JudgeMethods
     from medhelm_spark.medhelm_results.methods import MedhelmMethods
+    from medhelm_spark.provenance.methods import ProvenanceMethods
     from medhelm_spark.ratings.methods import RatingMethods
     from medhelm_spark.releases.methods import ReleaseMethods
     from medhelm_spark.sharing.methods import SharingMethods
@@ -742,6 +743,11 @@ class Evaluation:
     def judges(self) -> "JudgeMethods":
         """Whether juries may be trusted, and the cards that say so."""
         return cast("JudgeMethods", self._feature("judge_checks").JudgeMethods(self._host))
+
+    @property
+    def provenance(self) -> "ProvenanceMethods":
+        """What the runs of releases came from, as recorded and signed."""
+        return cast("ProvenanceMethods", self._feature("provenance").ProvenanceMethods(self._host))
 
     @property
     def watch(self) -> "WatchMethods":

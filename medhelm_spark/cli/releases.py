@@ -123,6 +123,17 @@ def _evidence(args: Namespace) -> int:
     return 0
 
 
+def _provenance(args: Namespace) -> int:
+    write_result(evaluation(args).provenance.records(args.release), args)
+    return 0
+
+
+def _seal(args: Namespace) -> int:
+    record = evaluation(args).provenance.seal(args.release)
+    write_out(f"release {args.release}: signed up to record {record}")
+    return 0
+
+
 def _verify(args: Namespace) -> int:
     manifest = evaluation(args).releases.verify(args.release)
     write_out(f"release {args.release}: as published, manifest {manifest}")
@@ -156,6 +167,13 @@ ACTIONS: Mapping[str, ReleaseStep] = {
         about="ask its prompts again, and say what moved beyond a --margin", function=watch.watch
     ),
     "looks": ReleaseStep(about="what the looks of watch found", function=watch.looks),
+    "provenance": ReleaseStep(
+        about="what each run came from: code, weights, data, prompts, policy, cost",
+        function=_provenance,
+    ),
+    "seal": ReleaseStep(
+        about="sign it as it is, where it was made without the site's key", function=_seal
+    ),
     "verify": ReleaseStep(about="hash every row behind it again, and compare", function=_verify),
 }
 

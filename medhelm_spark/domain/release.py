@@ -120,9 +120,13 @@ class ReleaseChange:
         """
         return self.changed_by if self.is_verified else f"{self.changed_by} (unverified)"
 
+    @property
+    def step(self) -> str:
+        """The status, who gave it and when, without the note."""
+        return f"{self.to_status} by {self.who} at {self.changed_at:%Y-%m-%d %H:%M} UTC"
+
     def __str__(self) -> str:
-        note = f": {self.note}" if self.note else ""
-        return f"{self.to_status} by {self.who} at {self.changed_at:%Y-%m-%d %H:%M} UTC{note}"
+        return f"{self.step}: {self.note}" if self.note else self.step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

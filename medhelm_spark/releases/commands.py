@@ -1,8 +1,13 @@
 """Releases from draft to withdrawal: what is shown, what is required, who takes which step."""
 
+from pathlib import Path
+
+from medhelm_spark import features
 from medhelm_spark.board import BoardSource, Kind, load_runs
 from medhelm_spark.domain.release import ReleaseStatus, check_transition, refuse_blocked
 from medhelm_spark.errors import ConfigError, ReleaseError
+from medhelm_spark.pipeline.in_process import is_own_machine
+from medhelm_spark.releases.anchors import add_anchor, anchor_file
 from medhelm_spark.releases.differences import behind, release_differences
 from medhelm_spark.releases.gate import gate_of
 from medhelm_spark.releases.pinned import (
@@ -14,6 +19,7 @@ from medhelm_spark.releases.pinned import (
 from medhelm_spark.releases.results import Gate, ReleaseComparison, ReleaseRecord, Releases
 from medhelm_spark.releases.source import release_of
 from medhelm_spark.releases.status import change_status, check_change
+from medhelm_spark.stages.context import Context
 from medhelm_spark.workspace.workspace import Workspace
 
 GATED = (ReleaseStatus.APPROVED, ReleaseStatus.PUBLISHED)
@@ -74,12 +80,49 @@ def take_step(
     if to is ReleaseStatus.WITHDRAWN and not note.strip():
         raise ConfigError(f"release {release!r}: withdrawing it needs a reason (--reason TEXT).")
     held = release_of(workspace.reader, release)
-    ctx = workspace.context("")
-    check_change(held, to, ctx.user)
-    if to in GATED:
-        refuse_changed(release, read_release(workspace.reader, held.members))
-        refuse_blocked(release, str(to), _gate(workspace, held).findings)
-    return _record(workspace, change_status(ctx, release, to, note))
+    ctx = workspace.context("", is_in_process=is_own_machine(workspace))
+    chained = features.part("provenance", "chained")
+    if chained and chained.is_pending(workspace, held, to, ctx.user):
+        ctx.say(f"release: {release!r} is {to} already; its record is written now")
+    else:
+        check_change(held, to, ctx.user)
+        if to in GATED:
+            refuse_changed(release, read_release(workspace.reader, held.members))
+            refuse_blocked(release, str(to), _gate(workspace, held).findings)
+        held = change_status(ctx, release, to, note)
+    keep(workspace, ctx, held)
+    return _record(workspace, held)
+
+
+def check_kept(workspace: Workspace) -> None:
+    """Refuse to make a release that could not be recorded or anchored.
+
+    Raises:
+        ConfigError: a key or file that the settings name is none.
+        IntegrityError: the chain of provenance is broken.
+    """
+    anchors_of(workspace)
+    if chained := features.part("provenance", "chained"):
+        chained.check(workspace)
+
+
+def keep(workspace: Workspace, ctx: Context, held: StoredRelease) -> None:
+    """Record what a release is in its provenance, and anchor both outside the lake."""
+    chained = features.part("provenance", "chained")
+    anchor(workspace, ctx, held, chained.enter(workspace, ctx, held.name) if chained else "")
+
+
+def anchor(workspace: Workspace, ctx: Context, held: StoredRelease, record: str) -> None:
+    """Add the hashes of a release's manifest and last record to the file of anchors, if any."""
+    path = anchors_of(workspace)
+    name = ctx.lake.location.name
+    if path and add_anchor(path, name, held.name, held.manifest_hash, record):
+        ctx.say(f"release: {held.name!r} is anchored in {path}")
+
+
+def anchors_of(workspace: Workspace) -> Path | None:
+    """The file outside the lake that has the hashes of manifests, if the settings name one."""
+    return anchor_file(workspace.settings.anchor_file, workspace.location)
 
 
 def check_may_change(workspace: Workspace, release: str) -> None:

@@ -10,18 +10,22 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.errors import IntegrityError, SetupError
 from medhelm_spark.medhelm.schema_file import Schema
+from medhelm_spark.pipeline.in_process import is_small_check
 from medhelm_spark.pipeline.summarized import summarized
-from medhelm_spark.releases.anchors import add_anchor, anchor_file
 from medhelm_spark.releases.commands import (
+    anchors_of,
+    check_kept,
     check_may_change,
     compared_releases,
     gate,
+    keep,
     release_record,
     releases_of,
     take_step,
 )
 from medhelm_spark.releases.publish import publish
 from medhelm_spark.releases.results import Gate, Release, ReleaseComparison, ReleaseRecord, Releases
+from medhelm_spark.releases.source import release_of
 from medhelm_spark.releases.verify import verify
 from medhelm_spark.workspace.names import check_name
 
@@ -95,10 +99,9 @@ class ReleaseMethods(Methods):
         names, ctx = [ctx.suite for ctx in contexts], contexts[-1]
         policy = self._workspace.registry.policy
         schema_hash = content_id(schema) if schema else ""
-        anchors = self._anchors()
+        check_kept(self._workspace)
         manifest = publish(ctx, release, names, policy=policy, schema_hash=schema_hash)
-        if anchors and add_anchor(anchors, ctx.lake.location.name, release, manifest):
-            ctx.say(f"publish: the manifest's hash is anchored in {anchors}")
+        keep(self._workspace, ctx, release_of(self._workspace.reader, release))
         board = self._host.board(release=release)
         self._host.log(ctx, board.leaderboard, release)
         return Release(name=release, suites=tuple(names), manifest_hash=manifest, board=board)
@@ -150,10 +153,9 @@ class ReleaseMethods(Methods):
             IntegrityError: a value was changed since it was published; names tables and runs.
         """
         choose(self._workspace.reader, release=release)
-        return verify(self._workspace.context(""), release, self._anchors())
-
-    def _anchors(self) -> Path | None:
-        return anchor_file(self._workspace.settings.anchor_file, self._workspace.location)
+        is_here = is_small_check(self._workspace, (), 0)
+        ctx = self._workspace.context("", is_in_process=is_here)
+        return verify(self._workspace, ctx, release, anchors_of(self._workspace))
 
     def _step(self, release: str, to: ReleaseStatus, note: str) -> ReleaseRecord:
         """Give a release a status, and tell MLflow; the status counts whatever becomes of that."""
