@@ -249,6 +249,7 @@ _COMMANDS: Mapping[str, Command] = {
             options.naming_release,
             releases.stepping,
             releases.noting,
+            releases.approving,
             watch.watching,
             board_options.form,
         ),

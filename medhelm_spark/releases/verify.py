@@ -12,10 +12,12 @@ from medhelm_spark.errors import IntegrityError
 from medhelm_spark.lake.literals import literal
 from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.releases.anchors import NONE, guarantee
+from medhelm_spark.releases.identity import wrong_signatures
 from medhelm_spark.releases.pinned import (
     Change,
     ReleaseRows,
     Rows,
+    changes_of,
     copy_of,
     members_of,
     pinned_stats,
@@ -23,7 +25,7 @@ from medhelm_spark.releases.pinned import (
     refuse_changed,
 )
 from medhelm_spark.releases.reader import ORIGINALS
-from medhelm_spark.releases.source import release_of
+from medhelm_spark.releases.source import expired_at, release_of
 from medhelm_spark.releases.value_hash import values_hash
 from medhelm_spark.releases.values import copied_changes, row_changes
 from medhelm_spark.stages.context import Context
@@ -57,10 +59,12 @@ def verify(workspace: Workspace, ctx: Context, release: str, anchors: Path | Non
     gone = gone if all(map(copy_of, rows.members)) else []
     further = [change for change in changes if change not in gone]
     stored = release_of(workspace.reader, release)
+    policy = workspace.registry.policy
+    signatures = wrong_signatures(changes_of(ctx.lake, release), policy.people)
     named = [
         line for each in features.parts("verified") for line in each.changed(workspace, stored)
     ]
-    refuse_changed(release, rows, [*further, *copied, *named])
+    refuse_changed(release, rows, [*further, *copied, *named, *signatures])
     if gone:
         ctx.say(f"verify: kept by the release alone: {first_of(list(map(str, gone)), 8)}")
     held = rows.members[0].manifest_hash
@@ -70,6 +74,8 @@ def verify(workspace: Workspace, ctx: Context, release: str, anchors: Path | Non
             f"{row.purged_by}; tombstones stand for {counted(_tombstones(ctx, row), 'row')}"
         )
     size = counted(len(rows.members), "run")
+    if ended := expired_at(stored):
+        ctx.say(f"verify: release {release!r}: its approval expired at {ended}")
     provenance = features.part("provenance", "verified")
     signed = provenance.signed_by(workspace, stored) if provenance else ""
     records = provenance.hashes_of(workspace, release) if provenance else ()

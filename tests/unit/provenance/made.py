@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from deltalake import DeltaTable, write_deltalake
 
 from medhelm_spark import Evaluation
-from medhelm_spark.domain.release import ReleaseChange, ReleaseManifest, ReleaseStatus
+from medhelm_spark.domain.release import ReleaseChange, ReleaseManifest, ReleaseStatus, SignOff
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.lake.rows import arrow_of
 from medhelm_spark.lake.tables import TABLES
@@ -71,6 +71,17 @@ class Made:
     @classmethod
     def at(cls, folder: Path, **settings: str) -> "Made":
         """Two runs of a suite, released and submitted, approved by bob, and shared."""
+        made = cls.planned(folder, **settings)
+        here = made.evaluation
+        here.releases.publish(RELEASE, SUITE)
+        here.releases.submit(RELEASE)
+        made.step(ReleaseStatus.APPROVED, "bob")
+        here.sharing.share(RELEASE, "board", folder / "share")
+        return made
+
+    @classmethod
+    def planned(cls, folder: Path, **settings: str) -> "Made":
+        """Two runs of a suite."""
         made = cls(folder)
         made.site.mkdir(parents=True)
         rows = "".join(f"Case {place}?,{'yes' if place % 2 else 'no'}\n" for place in range(12))
@@ -93,12 +104,7 @@ class Made:
             yaml.safe_dump({"model_deployments": models})
         )
         entry = f"medhelm_configurable_benchmark:config_path={folder / 'benchmark.yaml'}"
-        here = made.evaluation
-        here.run([f"{entry},model=ward/{name}" for name in names], suite=SUITE)
-        here.releases.publish(RELEASE, SUITE)
-        here.releases.submit(RELEASE)
-        made.step(ReleaseStatus.APPROVED, "bob")
-        here.sharing.share(RELEASE, "board", folder / "share")
+        made.evaluation.run([f"{entry},model=ward/{name}" for name in names], suite=SUITE)
         return made
 
     def set(self, **settings: str) -> None:
@@ -121,7 +127,7 @@ class Made:
         """A status by another user of the operating system."""
         workspace = self.evaluation._workspace
         ctx = replace(workspace.context("", is_in_process=True), user=user)
-        keep(workspace, ctx, change_status(ctx, RELEASE, to, note))
+        keep(workspace, ctx, change_status(ctx, RELEASE, to, SignOff(note=note)))
 
     def verified(self) -> str:
         """What `release verify` says last."""
