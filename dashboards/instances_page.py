@@ -28,6 +28,7 @@ from medhelm_spark.board import (
     InstanceKey,
     InstancePage,
     InstanceScore,
+    Kind,
     Order,
     Viewer,
     instance_detail,
@@ -36,7 +37,7 @@ from medhelm_spark.board import (
 )
 from medhelm_spark.domain.natural_order import in_natural_order
 from medhelm_spark.errors import PolicyError
-from medhelm_spark.lake.reader import Reader
+from medhelm_spark.features import part
 
 ABOUT = (
     "Each entry on the left is one answer of a model to one instance of a benchmark. On the right "
@@ -101,10 +102,26 @@ def show(shown: Shown) -> None:
         others = _pick_beside(run, scored) if chosen else []
         if chosen:
             detail = instance_detail(reader, run.run_spec, chosen.key, viewer=viewer)
-            if detail:
+            if detail and _is_recorded(shown, run, chosen.key, detail):
                 _show_detail(run, chosen, detail)
                 if others:
-                    _show_beside(reader, [run, *others], chosen.key, viewer)
+                    _show_beside(shown, [run, *others], chosen.key)
+
+
+def _is_recorded(shown: Shown, run: BoardRun, key: InstanceKey, detail: InstanceDetail) -> bool:
+    """Whether it is on record that gated or private text is opened here, once for a session."""
+    viewings = part("viewings", "record")
+    opened = f"viewed-{run.run_spec.run_spec_id}-{key_text(key)}"
+    if viewings is None or opened in st.session_state:
+        return True
+    release = shown.source.name if shown.source.kind is Kind.RELEASE else None
+    try:
+        viewings.record_opened(shown.reader.location, run, detail.levels, release)
+    except PolicyError as error:
+        st.html(note(str(error), "error"))
+        return False
+    st.session_state[opened] = True
+    return True
 
 
 def _pick_run(runs: Sequence[BoardRun]) -> tuple[BoardRun, Order]:
@@ -367,13 +384,14 @@ def _pick_beside(run: BoardRun, runs: Sequence[BoardRun]) -> list[BoardRun]:
     return [named[name] for name in picked if name in named]
 
 
-def _show_beside(
-    reader: Reader, runs: Sequence[BoardRun], key: InstanceKey, viewer: Viewer
-) -> None:
+def _show_beside(shown: Shown, runs: Sequence[BoardRun], key: InstanceKey) -> None:
     """The answers of several runs to one instance in columns, with main score and verdicts."""
     cells = []
     for run in runs:
-        detail = instance_details(reader, run.run_spec, [key], viewer=viewer).get(key)
+        details = instance_details(shown.reader, run.run_spec, [key], viewer=shown.viewer)
+        detail = details.get(key)
+        if detail and not _is_recorded(shown, run, key, detail):
+            return
         if detail is None:
             empty = '<p class="ms-empty">this run does not have the instance</p>'
             cells.append(section("Answer", empty, aside=run.run_spec.model_deployment))

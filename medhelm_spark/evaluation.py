@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from medhelm_spark.sharing.methods import SharingMethods
     from medhelm_spark.subgroups.methods import SubgroupMethods
     from medhelm_spark.tracking.methods import TrackingMethods
+    from medhelm_spark.viewings.methods import ViewingMethods
     from medhelm_spark.watch.methods import WatchMethods
 
 DEFAULT_LAKE = "benchmark_output"
@@ -685,14 +686,18 @@ class Evaluation:
 
         Raises:
             UnknownNameError: the scenario or the model is not on the board.
-            PolicyError: plug-ins are loaded that the policy does not list beside this text.
+            PolicyError: plug-ins are loaded that the policy does not list beside this text, or who
+                views gated or private text cannot be recorded.
         """
         check_page(Order.SOURCE, limit, 0, only)
         runs = runs_named(self._runs(suite, release), scenario, model)
         levels = (run.run_spec.access_level for run in runs)
         check_plugins(self._workspace.registry.policy, levels)
         reader = as_of(self._workspace.reader, release)
-        return answers_of(reader, runs, only=AnswerFilter(only) if only else None, limit=limit)
+        shown = answers_of(reader, runs, only=AnswerFilter(only) if only else None, limit=limit)
+        if viewings := features.part("viewings", "record"):
+            viewings.record_answers(self._workspace, shown.answers, runs, release)
+        return shown
 
     # What features add -------------------------------------------------------------------------
 
@@ -748,6 +753,11 @@ class Evaluation:
     def provenance(self) -> "ProvenanceMethods":
         """What the runs of releases came from, as recorded and signed."""
         return cast("ProvenanceMethods", self._feature("provenance").ProvenanceMethods(self._host))
+
+    @property
+    def viewings(self) -> "ViewingMethods":
+        """Who opened gated or private text in the dashboard or by `answers`."""
+        return cast("ViewingMethods", self._feature("viewings").ViewingMethods(self._host))
 
     @property
     def watch(self) -> "WatchMethods":

@@ -5,7 +5,7 @@ stores, `kept` which writes gc keeps, `source` what boards can be read from, `me
 `Evaluation` can do, `runs` what it does in the course of an evaluation, `cells` and
 `report` what it adds to a board's cells and to its report, `tombstones` keeps what purged rows
 were, `purge` removes the text of a scenario beside the lake's tables, `chained` records what is
-done to releases, and `verified` names what else of a release was changed.
+done to releases, `record` who opens text, and `verified` names what else of a release was changed.
 """
 
 from functools import cache
@@ -28,6 +28,7 @@ FEATURES = (
     "judge_checks",
     "watch",
     "provenance",
+    "viewings",
 )
 
 

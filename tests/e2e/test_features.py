@@ -27,6 +27,7 @@ COMMANDS = {
     "judge_checks": {"judge"},
     "watch": set(),
     "provenance": set(),
+    "viewings": set(),
 }
 """The commands of each feature."""
 
@@ -91,6 +92,7 @@ OWN_TABLES = {
     "judge_checks": ("planted_verdicts", "judge_cards"),
     "watch": ("watch_looks", "watch_results"),
     "provenance": ("provenance",),
+    "viewings": ("viewings",),
 }
 
 GATE = """
