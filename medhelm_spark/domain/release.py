@@ -30,6 +30,7 @@ TRANSITIONS: Mapping[ReleaseStatus, tuple[ReleaseStatus, ...]] = {
     ReleaseStatus.DRAFT: (ReleaseStatus.DRAFT, ReleaseStatus.IN_REVIEW, ReleaseStatus.WITHDRAWN),
     ReleaseStatus.IN_REVIEW: (
         ReleaseStatus.DRAFT,
+        ReleaseStatus.IN_REVIEW,
         ReleaseStatus.APPROVED,
         ReleaseStatus.WITHDRAWN,
     ),
@@ -42,7 +43,8 @@ TRANSITIONS: Mapping[ReleaseStatus, tuple[ReleaseStatus, ...]] = {
     ReleaseStatus.WITHDRAWN: (),
     ReleaseStatus.EXTERNAL: (ReleaseStatus.EXTERNAL, ReleaseStatus.WITHDRAWN),
 }
-"""What a release of each status may become; to become a draft is to be pinned anew."""
+"""What a release of each status may become; to become a draft is to be pinned anew. What is in
+review may be submitted by another person too, whom the approver is then told apart from."""
 
 COMMANDS: Mapping[ReleaseStatus, str] = {
     ReleaseStatus.DRAFT: "publish --suites",
@@ -255,7 +257,8 @@ def refuse_involved(release: str, approver: str, involved: Mapping[str, Iterable
     if did:
         raise ReleaseError(
             f"release {release!r}: {approver!r} {' and '.join(did)} it; who does that does not "
-            "approve it; somebody else has to."
+            "approve it; somebody else has to. Two people with one system user are told apart by "
+            "keys or tokens (release.people of the policy)."
         )
 
 

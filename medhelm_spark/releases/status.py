@@ -58,8 +58,8 @@ def _refuse_own(held: StoredRelease, person: Person) -> None:
     if not submitted.is_verified:
         raise ReleaseError(
             f"release {held.name!r} was submitted by {submitted.who}, and approved by a person who "
-            "is known nobody is shown to be somebody else; pin it anew, and submit it by a key, a "
-            "token or on the platform."
+            "is known nobody is shown to be somebody else; submit it again by a key, a token or "
+            "on the platform."
         )
     named = {each.changed_by.casefold() for each in own if each.is_verified}
     if person.name.casefold() in named:

@@ -98,6 +98,10 @@ def test_an_approver_who_is_known_needs_a_submitter_who_is(made: Made) -> None:
     made.evaluation.releases.submit(RELEASE)
     with pytest.raises(ReleaseError, match="nobody is shown to be somebody else"):
         made.evaluation.releases.approve(RELEASE, key=by(made, "bob"))
+    made.evaluation.releases.submit(RELEASE, key=by(made, "bob"))
+    made.evaluation.releases.submit(RELEASE, key=by(made, "ada"))
+    with pytest.raises(ReleaseError, match="'Bob' submitted it"):
+        made.evaluation.releases.approve(RELEASE, key=by(made, "bob"))
 
 
 @pytest.mark.attack("releases", "a signed approval in another's name, or with another note")
