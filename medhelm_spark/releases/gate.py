@@ -307,10 +307,11 @@ def _approval_days(subject: Subject, name: str) -> Findings:
 
 def _verified_people(subject: Subject, name: str) -> Findings:
     held = subject.held
-    for change in held.state.changes:
-        is_reviewed = change.to_status in (ReleaseStatus.IN_REVIEW, ReleaseStatus.APPROVED)
-        if change.manifest_hash == held.manifest_hash and is_reviewed and not change.is_verified:
-            yield _failed(name, "", f"{change.to_status} by {change.who}")
+    own = [each for each in held.state.changes if each.manifest_hash == held.manifest_hash]
+    last = {each.to_status: each for each in own}  # the last of each status counts
+    for status in (ReleaseStatus.IN_REVIEW, ReleaseStatus.APPROVED):
+        if status in last and not last[status].is_verified:
+            yield _failed(name, "", f"{status} by {last[status].who}")
 
 
 CHECKS: Mapping[str, Callable[[Subject, str], Findings]] = {
