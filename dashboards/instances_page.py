@@ -32,6 +32,7 @@ from medhelm_spark.board import (
     InstanceKey,
     InstancePage,
     InstanceScore,
+    Kind,
     Order,
     Viewer,
     first_page,
@@ -40,6 +41,7 @@ from medhelm_spark.board import (
     instances_of,
     visible_details,
 )
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.natural_order import in_natural_order
 from medhelm_spark.errors import PolicyError
 from medhelm_spark.features import part
@@ -109,13 +111,40 @@ def show(shown: Shown) -> None:
     if picked is not None:
         chosen, detail = picked
         detail = detail or instance_detail(reader, run.run_spec, chosen.key, viewer=viewer)
-        if detail:
+        if detail and _recorded(shown, run, {chosen.key: detail}):
             with _show_detail(run, chosen, detail):
                 show_note(reader, run.run_spec, chosen.key, detail, viewer)
             if others := _pick_beside(run, scored):
-                _show_beside(reader, [run, *others], chosen.key, viewer)
+                _show_beside(shown, [run, *others], chosen.key)
     if not reading.has_ended:
         _read_on(reading)
+
+
+def _recorded(
+    shown: Shown, run: BoardRun, details: Mapping[InstanceKey, InstanceDetail]
+) -> dict[InstanceKey, InstanceDetail]:
+    """Those that may be shown: it is on record, once for a session, that their text is opened.
+
+    Where it cannot be recorded, those whose text is public.
+    """
+    viewings = part("viewings", "record")
+    if viewings is None:
+        return dict(details)
+    unit = run.run_spec.run_spec_id
+    opened = {key: f"viewed-{unit}-{key_text(key)}" for key in details}
+    new = [key for key in details if opened[key] not in st.session_state]
+    release = shown.source.name if shown.source.kind is Kind.RELEASE else None
+    levels = [details[key].levels for key in new]
+    try:
+        viewings.record_opened(shown.reader.location, run, levels, release)
+    except PolicyError as error:
+        st.html(note(str(error), "error"))
+        public = {AccessLevel.PUBLIC}
+        return {
+            key: held for key, held in details.items() if key not in new or held.levels <= public
+        }
+    st.session_state.update((opened[key], True) for key in new)
+    return dict(details)
 
 
 @st.fragment(run_every=1.0)
@@ -224,6 +253,7 @@ def _pick_answer(
     _turn_pages(page, offset, place)
     scores = page.scores
     details = visible_details(reader, run.run_spec, [each.key for each in scores], viewer=viewer)
+    details = _recorded(shown, run, details)
     show_table(
         run,
         _rows(reader, run, scores, details, viewer),
@@ -478,13 +508,14 @@ def _pick_beside(run: BoardRun, runs: Sequence[BoardRun]) -> list[BoardRun]:
     return [named[name] for name in picked if name in named]
 
 
-def _show_beside(
-    reader: Reader, runs: Sequence[BoardRun], key: InstanceKey, viewer: Viewer
-) -> None:
+def _show_beside(shown: Shown, runs: Sequence[BoardRun], key: InstanceKey) -> None:
     """The answers of several runs to one instance in columns, with main score and verdicts."""
     cells = []
     for run in runs:
-        detail = instance_details(reader, run.run_spec, [key], viewer=viewer).get(key)
+        details = instance_details(shown.reader, run.run_spec, [key], viewer=shown.viewer)
+        detail = details.get(key)
+        if detail and not _recorded(shown, run, {key: detail}):
+            return
         if detail is None:
             empty = '<p class="ms-empty">this run does not have the instance</p>'
             cells.append(section("Answer", empty, aside=run.run_spec.model_deployment))

@@ -76,11 +76,13 @@ if TYPE_CHECKING:
     from medhelm_spark.judge_checks.methods import JudgeMethods
     from medhelm_spark.medhelm_results.methods import MedhelmMethods
     from medhelm_spark.notes.methods import NoteMethods
+    from medhelm_spark.provenance.methods import ProvenanceMethods
     from medhelm_spark.ratings.methods import RatingMethods
     from medhelm_spark.releases.methods import ReleaseMethods
     from medhelm_spark.sharing.methods import SharingMethods
     from medhelm_spark.subgroups.methods import SubgroupMethods
     from medhelm_spark.tracking.methods import TrackingMethods
+    from medhelm_spark.viewings.methods import ViewingMethods
     from medhelm_spark.watch.methods import WatchMethods
 
 DEFAULT_LAKE = "benchmark_output"
@@ -688,7 +690,8 @@ class Evaluation:
         Raises:
             UnknownNameError: the scenario or the model is not on the board.
             SetupError: `noted`, and this installation is without the feature `notes`.
-            PolicyError: plug-ins are loaded that the policy does not list beside this text.
+            PolicyError: plug-ins are loaded that the policy does not list beside this text, or who
+                views gated or private text cannot be recorded.
         """
         check_page(Order.SOURCE, limit, 0, only)
         if noted:
@@ -698,7 +701,10 @@ class Evaluation:
         check_plugins(self._workspace.registry.policy, levels)
         reader = as_of(self._workspace.reader, release)
         chosen = AnswerFilter(only) if only else None
-        return answers_of(reader, runs, only=chosen, limit=limit, noted=noted)
+        shown = answers_of(reader, runs, only=chosen, limit=limit, noted=noted)
+        if viewings := features.part("viewings", "record"):
+            viewings.record_answers(self._workspace, shown.answers, runs, release)
+        return shown
 
     # What features add -------------------------------------------------------------------------
 
@@ -754,6 +760,16 @@ class Evaluation:
     def judges(self) -> "JudgeMethods":
         """Whether juries may be trusted, and the cards that say so."""
         return cast("JudgeMethods", self._feature("judge_checks").JudgeMethods(self._host))
+
+    @property
+    def provenance(self) -> "ProvenanceMethods":
+        """What the runs of releases came from, as recorded and signed."""
+        return cast("ProvenanceMethods", self._feature("provenance").ProvenanceMethods(self._host))
+
+    @property
+    def viewings(self) -> "ViewingMethods":
+        """Who opened gated or private text in the dashboard or by `answers`."""
+        return cast("ViewingMethods", self._feature("viewings").ViewingMethods(self._host))
 
     @property
     def watch(self) -> "WatchMethods":

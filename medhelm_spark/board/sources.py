@@ -41,6 +41,8 @@ class BoardSource:
     status: str = ""
     reason: str = ""
     changes: tuple[ReleaseChange, ...] = ()
+    expired: str = ""
+    """When the approval of a release ended; empty where it did not."""
 
     @property
     def release_status(self) -> str:
@@ -49,11 +51,13 @@ class BoardSource:
 
     @property
     def banner(self) -> str:
-        """What stands above its board: that it is withdrawn; empty otherwise.
+        """What stands above its board: that it is withdrawn, or its approval over; else empty.
 
         >>> BoardSource(kind=Kind.RELEASE, name="r", status="withdrawn", reason="wrong key").banner
         "WITHDRAWN: do not use the numbers of release 'r'. Reason: wrong key"
         """
+        if self.expired:
+            return f"EXPIRED: the approval of release {self.name!r} ended at {self.expired}."
         if self.status != ReleaseStatus.WITHDRAWN:
             return ""
         why = f" Reason: {self.reason}" if self.reason else ""
@@ -61,8 +65,9 @@ class BoardSource:
 
     @property
     def is_approved(self) -> bool:
-        """Whether somebody approved its numbers, and nothing has voided that."""
-        return self.status in (ReleaseStatus.APPROVED, ReleaseStatus.PUBLISHED)
+        """Whether somebody approved its numbers, and that is neither void nor over."""
+        is_given = self.status in (ReleaseStatus.APPROVED, ReleaseStatus.PUBLISHED)
+        return is_given and not self.expired
 
 
 LOOKS = "watch/"

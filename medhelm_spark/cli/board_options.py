@@ -43,6 +43,11 @@ def disclosures(parser: ArgumentParser) -> None:
         "--release", type=release_name, metavar="NAME", help="only of this release's runs"
     )
     add = parser.add_argument
+    add(
+        "--viewings",
+        action="store_true",
+        help="who opened gated or private text in the dashboard or by `answers`, instead",
+    )
     add("--benchmark", metavar="NAME", help="only about this scenario")
     add("--since", type=day, metavar="DAY", help="the first day, as 2026-01-31")
     add("--until", type=day, metavar="DAY", help="the last day")

@@ -340,12 +340,27 @@ def report(args: Namespace) -> int:
 
 def disclosures(args: Namespace) -> int:
     """`disclosures`: what text was sent where, printed or written."""
+    if args.viewings:
+        if args.suite:
+            raise ConfigError(
+                "disclosures --viewings: --suite is not of viewings; allowed: "
+                "--release, --benchmark, --since, --until."
+            )
+        return _viewings(args)
     found = evaluation(args).governance.disclosures(
         suite=args.suite,
         release=args.release,
         benchmark=args.benchmark,
         since=args.since,
         until=args.until,
+    )
+    write_result(found, args)
+    return 0
+
+
+def _viewings(args: Namespace) -> int:
+    found = evaluation(args).viewings.list(
+        release=args.release, benchmark=args.benchmark, since=args.since, until=args.until
     )
     write_result(found, args)
     return 0

@@ -252,6 +252,7 @@ _COMMANDS: Mapping[str, Command] = {
             options.naming_release,
             releases.stepping,
             releases.noting,
+            releases.approving,
             watch.watching,
             board_options.form,
         ),
@@ -370,6 +371,7 @@ _COMMANDS: Mapping[str, Command] = {
         options=(*_PLACES, board_options.disclosures, board_options.form),
         examples=(
             "disclosures -o lake",
+            "disclosures --viewings --since 2026-01-01",
             "disclosures --release 2026-q1 --since 2026-01-01 --format csv --output-file sent.csv",
         ),
     ),

@@ -45,7 +45,9 @@ def publish(args: Namespace) -> int:
     if not args.release:
         raise ConfigError("publish makes a release: name it by --release R.")
     here, schema, suites = evaluation(args), schema_of(args), suites_of(args)
-    done = here.releases.publish(args.release, suites or None, schema=schema, note=args.note or "")
+    done = here.releases.publish(
+        args.release, suites or None, schema=schema, note=args.note or "", key=args.key
+    )
     if suites:  # a draft: its numbers are what its maker wants to see
         board = here.board(release=args.release, schema=schema) if schema else done.board
         write_out(board.render())
@@ -79,15 +81,32 @@ def _gate(args: Namespace) -> int:
 
 
 def _submit(args: Namespace) -> int:
-    return _told(evaluation(args).releases.submit(args.release, note=args.note or ""))
+    done = evaluation(args).releases.submit(args.release, note=args.note or "", key=args.key)
+    return _told(done)
 
 
 def _approve(args: Namespace) -> int:
-    return _told(evaluation(args).releases.approve(args.release, note=args.note or ""))
+    plan = {
+        "margin": args.margin,
+        "answers_margin": args.answers_margin,
+        "sample": args.sample,
+        "days": args.every,
+    }
+    done = evaluation(args).releases.approve(
+        args.release,
+        note=args.note or "",
+        conditions=args.conditions,
+        until=args.until,
+        owner=args.owner or "",
+        monitoring=plan,
+        key=args.key,
+    )
+    return _told(done)
 
 
 def _withdraw(args: Namespace) -> int:
-    return _told(evaluation(args).releases.withdraw(args.release, reason=args.reason))
+    done = evaluation(args).releases.withdraw(args.release, reason=args.reason, key=args.key)
+    return _told(done)
 
 
 def _told(record: "ReleaseRecord") -> int:
@@ -120,6 +139,17 @@ def _evidence(args: Namespace) -> int:
     if not args.scheme or not args.out:
         raise ConfigError("release evidence: name --for SCHEME and --out FOLDER.")
     write_out(str(evaluation(args).evidence.make(args.release, args.scheme, args.out)))
+    return 0
+
+
+def _provenance(args: Namespace) -> int:
+    write_result(evaluation(args).provenance.records(args.release), args)
+    return 0
+
+
+def _seal(args: Namespace) -> int:
+    record = evaluation(args).provenance.seal(args.release)
+    write_out(f"release {args.release}: signed up to record {record}")
     return 0
 
 
@@ -156,6 +186,13 @@ ACTIONS: Mapping[str, ReleaseStep] = {
         about="ask its prompts again, and say what moved beyond a --margin", function=watch.watch
     ),
     "looks": ReleaseStep(about="what the looks of watch found", function=watch.looks),
+    "provenance": ReleaseStep(
+        about="what each run came from: code, weights, data, prompts, policy, cost",
+        function=_provenance,
+    ),
+    "seal": ReleaseStep(
+        about="sign it as it is, where it was made without the site's key", function=_seal
+    ),
     "verify": ReleaseStep(about="hash every row behind it again, and compare", function=_verify),
 }
 
@@ -204,3 +241,28 @@ def noting(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--note", metavar="TEXT", help="kept beside the new status, without patient data"
     )
+    parser.add_argument(
+        "--key",
+        type=Path,
+        metavar="FILE",
+        help="your private key, by which the policy names you (default: the settings' key or token,"
+        " the platform's user, else the operating system's, unverified)",
+    )
+
+
+def approving(parser: ArgumentParser) -> None:
+    """What an approval states beside its note."""
+    add = parser.add_argument_group(
+        "approve", "--margin, --answers-margin and --sample are then the monitoring plan"
+    ).add_argument
+    add(
+        "--condition",
+        dest="conditions",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="what the approval depends on; may be given several times",
+    )
+    add("--until", metavar="DAY", help="the last day on which the approval counts, as 2027-06-30")
+    add("--owner", metavar="NAME", help="who answers for the model in use")
+    add("--every", type=options.at_least_one, metavar="DAYS", help="how often to look at it again")

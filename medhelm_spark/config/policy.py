@@ -5,6 +5,7 @@ chosen (`config.settings.named_policy`) or written it (`config.policy_trust`). E
 advisory: it restricts what the policy above it allows.
 """
 
+import base64
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -30,7 +31,13 @@ from medhelm_spark.domain.policy import (
     SmallCells,
 )
 from medhelm_spark.domain.policy_table import PolicyTable
-from medhelm_spark.domain.release import ReleaseRequirements
+from medhelm_spark.domain.release import (
+    STEPS,
+    ListedPerson,
+    ReleasePeople,
+    ReleaseRequirements,
+    TokenIssuer,
+)
 from medhelm_spark.domain.retention import LEAST, Retention
 from medhelm_spark.errors import ConfigError
 
@@ -38,6 +45,8 @@ from medhelm_spark.errors import ConfigError
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Release:
     require: ReleaseRequirements = field(default_factory=ReleaseRequirements)
+    people: tuple[ListedPerson, ...] = ()
+    issuers: tuple[TokenIssuer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +70,7 @@ class PolicyFile:
 Commands = tuple[tuple[str, ...], ...]
 Networks = tuple[tuple[Locality, tuple[Network, ...]], ...]
 SHA256 = re.compile("[0-9a-f]{64}")
+PUBLIC_KEY_BYTES = 32
 
 
 def load_policy(place: Path | PolicyTable, above: Policy | None = None) -> Policy:
@@ -95,6 +105,7 @@ def load_policy(place: Path | PolicyTable, above: Policy | None = None) -> Polic
         commands=file.commands,
         approvals=file.approvals,
         release=required,
+        people=_people(file, origin),
         retention=_retention(file, origin),
         small_cells=_small_cells(file, origin),
         rating_links=links,
@@ -183,13 +194,15 @@ def _restricted(policy: Policy, advisory: Policy) -> Policy:
             plugins=advisory.plugins,
             commands=advisory.commands,
             release=advisory.release,
+            people=advisory.people,
             retention=advisory.retention,
             judge_checks=advisory.judge_checks,
             audiences=advisory.audiences,
         )
     else:
         required = policy.release if policy.release.required else advisory.release
-        changed = replace(policy, restricted_by=advisory.origin, release=required)
+        people = policy.people if policy.people.people else advisory.people
+        changed = replace(policy, restricted_by=advisory.origin, release=required, people=people)
     networks = _narrowed(policy, advisory)
     least = max(policy.small_cells.minimum, advisory.small_cells.minimum)
     links = (policy.rating_links, advisory.rating_links)
@@ -240,6 +253,7 @@ _RANGES = {
     "judge_coverage": "0 to 1",
     "min_instances": "a whole number from 1 on",
     "max_interval_width": "a number above 0",
+    "approval_days": "a whole number from 1 on",
 }
 
 
@@ -254,6 +268,7 @@ def _required(file: PolicyFile, origin: str) -> ReleaseRequirements:
         "judge_coverage": share is not None and not 0 <= share <= 1,
         "min_instances": number is not None and number < 1,
         "max_interval_width": width is not None and width <= 0,
+        "approval_days": required.approval_days is not None and required.approval_days < 1,
     }
     for name in (name for name, is_wrong in wrong.items() if is_wrong):
         raise ConfigError(
@@ -261,6 +276,37 @@ def _required(file: PolicyFile, origin: str) -> ReleaseRequirements:
             f"allowed: {_RANGES[name]}."
         )
     return required
+
+
+def _people(file: PolicyFile, origin: str) -> ReleasePeople:
+    """It is not in the policy's version: a change of a release has who took the step."""
+    if file.release is None:
+        return ReleasePeople()
+    issuers = {each.issuer for each in file.release.issuers}
+    recognised: dict[object, str] = {}
+    for person in file.release.people:
+        where = f"{origin}: release.people: {person.name!r}"
+        for step in person.may:
+            if step not in STEPS:
+                raise ConfigError(f"{where}: may is {step!r}; allowed: {', '.join(STEPS)}.")
+        marks = [mark for mark in (person.key, person.subject, person.platform) if mark]
+        if len(marks) != 1 or bool(person.subject) != bool(person.issuer):
+            raise ConfigError(f"{where}: allowed: one of key, platform, and subject with issuer.")
+        if person.issuer and person.issuer not in issuers:
+            raise ConfigError(f"{where}: issuer is {person.issuer!r}, which issuers does not list.")
+        if person.key and not _is_key(person.key):
+            raise ConfigError(f"{where}: key is no Base64 of 32 bytes.")
+        mark = (marks[0], person.issuer)
+        if recognised.setdefault(mark, person.name) != person.name:
+            raise ConfigError(f"{where} is recognised as {recognised[mark]!r} is.")
+    return ReleasePeople(people=file.release.people, issuers=file.release.issuers)
+
+
+def _is_key(text: str) -> bool:
+    try:
+        return len(base64.b64decode(text, validate=True)) == PUBLIC_KEY_BYTES
+    except ValueError:
+        return False
 
 
 def _retention(file: PolicyFile, origin: str) -> Retention:

@@ -152,6 +152,14 @@ class SettingsFile:
     """Where a site serves the dashboard; None: whoever wants it starts it."""
     anchor_file: str | None = _setting()
     """A file outside the lake that gets the hash of each release's manifest; None: no file."""
+    signing_key: str | None = _setting()
+    """A file with the site's private Ed25519 key (PEM), by which records are signed; None: none."""
+    verify_keys: str | None = _setting()
+    """A file with the site's public keys (PEM), for who verifies and does not sign; None: none."""
+    identity_key: str | None = _setting()
+    """A file with the private Ed25519 key (PEM) of the person who takes steps of releases."""
+    identity_token: str | None = _setting()
+    """A file with the person's token of OpenID Connect, which names them."""
     sql_warehouse: str | None = _setting(check=_warehouse_address)
     """What reads a lake in a catalog where no Spark session is; None: Spark does."""
     sql_warehouse_token: str | None = _setting(check=_token)

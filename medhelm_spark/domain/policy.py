@@ -8,7 +8,7 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.level_change import Approval
 from medhelm_spark.domain.network import Network, Reach
-from medhelm_spark.domain.release import ReleaseRequirements
+from medhelm_spark.domain.release import ReleasePeople, ReleaseRequirements
 from medhelm_spark.domain.retention import Retention
 
 
@@ -162,6 +162,8 @@ class Policy:
     rating_links: RatingLinks = field(default_factory=RatingLinks)
     judge_checks: JudgeCheckRules = field(default_factory=JudgeCheckRules)
     """What a jury has to show before it is trusted, and how long a judge card counts."""
+    people: ReleasePeople = field(default_factory=ReleasePeople)
+    """Who may take which step of a release."""
     audiences: tuple[Audience, ...] = ()
     """To whom shares of releases may be made; without one nothing is shared."""
 

@@ -5,10 +5,11 @@ manifest is another one, what was said of the one before is void.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from datetime import datetime
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta
 from enum import StrEnum
 
+from medhelm_spark.domain.ids import LATER
 from medhelm_spark.domain.pluralize import first_of
 from medhelm_spark.errors import GateError, ReleaseError
 from medhelm_spark.namespaces import MARK
@@ -29,6 +30,7 @@ TRANSITIONS: Mapping[ReleaseStatus, tuple[ReleaseStatus, ...]] = {
     ReleaseStatus.DRAFT: (ReleaseStatus.DRAFT, ReleaseStatus.IN_REVIEW, ReleaseStatus.WITHDRAWN),
     ReleaseStatus.IN_REVIEW: (
         ReleaseStatus.DRAFT,
+        ReleaseStatus.IN_REVIEW,
         ReleaseStatus.APPROVED,
         ReleaseStatus.WITHDRAWN,
     ),
@@ -41,7 +43,8 @@ TRANSITIONS: Mapping[ReleaseStatus, tuple[ReleaseStatus, ...]] = {
     ReleaseStatus.WITHDRAWN: (),
     ReleaseStatus.EXTERNAL: (ReleaseStatus.EXTERNAL, ReleaseStatus.WITHDRAWN),
 }
-"""What a release of each status may become; to become a draft is to be pinned anew."""
+"""What a release of each status may become; to become a draft is to be pinned anew. What is in
+review may be submitted by another person too, whom the approver is then told apart from."""
 
 COMMANDS: Mapping[ReleaseStatus, str] = {
     ReleaseStatus.DRAFT: "publish --suites",
@@ -97,7 +100,8 @@ class ReleaseChange:
     """Row of `release_changes`: a status that a manifest of a release was given, by whom and when.
 
     `changed_by` is the operating system's user; while `is_verified` is false nobody has checked
-    who that is. `note` is what the person wrote with it, of a withdrawal the reason.
+    who that is. `note` is what the person wrote with it, of a withdrawal the reason. What follows
+    is of approvals, and None in older rows.
     """
 
     release: str
@@ -108,6 +112,20 @@ class ReleaseChange:
     changed_at: datetime
     note: str = ""
     is_verified: bool = False
+    identified_by: str | None = None
+    """What names the person: a key, an issuer of OpenID Connect, the platform; None: nothing."""
+    conditions: tuple[str, ...] | None = None
+    """What the approval depends on, in the approver's words."""
+    expires_at: datetime | None = None
+    """When the approval ends; None: it does not."""
+    owner: str | None = None
+    """Who answers for the model in use."""
+    monitoring: Mapping[str, str] | None = None
+    """What `release watch` looks at, by the names in `MONITORED`."""
+    key: str | None = None
+    """The person's public key, where a key names them."""
+    signature: str | None = None
+    """The person's signature of this row without the signature."""
 
     @property
     def who(self) -> str:
@@ -118,11 +136,25 @@ class ReleaseChange:
         ...               to_status=ReleaseStatus.IN_REVIEW, changed_by="ada", changed_at=at).who
         'ada (unverified)'
         """
-        return self.changed_by if self.is_verified else f"{self.changed_by} (unverified)"
+        by = f" ({self.identified_by})" if self.identified_by else ""
+        return f"{self.changed_by}{by}" if self.is_verified else f"{self.changed_by} (unverified)"
+
+    @property
+    def end(self) -> str:
+        """When the approval ends, as text; empty where it does not."""
+        return f"{self.expires_at:%Y-%m-%d %H:%M} UTC" if self.expires_at else ""
+
+    def is_expired(self, at: datetime) -> bool:
+        """Whether the approval has ended by then."""
+        return self.expires_at is not None and self.expires_at <= at
+
+    @property
+    def step(self) -> str:
+        """The status, who gave it and when, without the note."""
+        return f"{self.to_status} by {self.who} at {self.changed_at:%Y-%m-%d %H:%M} UTC"
 
     def __str__(self) -> str:
-        note = f": {self.note}" if self.note else ""
-        return f"{self.to_status} by {self.who} at {self.changed_at:%Y-%m-%d %H:%M} UTC{note}"
+        return f"{self.step}: {self.note}" if self.note else self.step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +167,14 @@ class ReleaseState:
     status: ReleaseStatus
     changes: tuple[ReleaseChange, ...] = ()
     void: str = ""
+
+    @property
+    def approval(self) -> ReleaseChange | None:
+        """The approval that the status rests on; None where there is none."""
+        if self.status not in (ReleaseStatus.APPROVED, ReleaseStatus.PUBLISHED):
+            return None
+        given = [each for each in self.changes if each.to_status is ReleaseStatus.APPROVED]
+        return given[-1] if given else None
 
     @property
     def reason(self) -> str:
@@ -217,7 +257,8 @@ def refuse_involved(release: str, approver: str, involved: Mapping[str, Iterable
     if did:
         raise ReleaseError(
             f"release {release!r}: {approver!r} {' and '.join(did)} it; who does that does not "
-            "approve it; somebody else has to."
+            "approve it; somebody else has to. Two people with one system user are told apart by "
+            "keys or tokens (release.people of the policy)."
         )
 
 
@@ -233,8 +274,7 @@ class ReleaseRequirements:
     was left out. `every_answer`: no request is without an answer. `coverage_floor`: the policy's
     `comparison.coverage_floor` of each run's answers has a score. `judge_coverage` is the least
     share of verdicts that can be used, `min_instances` the least number of scored instances of a
-    run, `max_interval_width` the widest 95 % interval, in units of the metric. `redaction_scan` is
-    known and cannot be checked by this version: where it is required nothing passes.
+    run, `max_interval_width` the widest 95 % interval, in units of the metric.
     """
 
     every_run: bool = False
@@ -248,6 +288,17 @@ class ReleaseRequirements:
     max_interval_width: float | None = None
     reviewed_levels: bool = False
     redaction_scan: bool = False
+    no_demo_juries: bool = field(default=False, metadata=LATER)
+    """No run is judged by a deployment for demos alone."""
+    complete_models: bool = field(default=False, metadata=LATER)
+    """Every model has a mean on every benchmark that models are ranked on."""
+    verified_people: bool = field(default=False, metadata=LATER)
+    """Who submits and who approves is named by the platform, an issuer or a key."""
+    approval_note: bool = field(default=False, metadata=LATER)
+    approval_owner: bool = field(default=False, metadata=LATER)
+    approval_monitoring: bool = field(default=False, metadata=LATER)
+    approval_days: int | None = field(default=None, metadata=LATER)
+    """An approval ends after so many days at the latest."""
 
     @property
     def required(self) -> Mapping[str, bool | int | float]:
@@ -258,6 +309,119 @@ class ReleaseRequirements:
             for name, value in values.items()
             if value is not None and value is not False
         }
+
+
+STEPS: Mapping[str, ReleaseStatus] = {
+    "submit": ReleaseStatus.IN_REVIEW,
+    "approve": ReleaseStatus.APPROVED,
+    "publish": ReleaseStatus.PUBLISHED,
+    "withdraw": ReleaseStatus.WITHDRAWN,
+}
+"""The steps that a policy lets people take."""
+
+MONITORED = ("margin", "answers_margin", "sample", "days")
+"""What a monitoring plan says: options of `release watch`, and in how many days it is due again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedPerson:
+    """A person whom a policy names, and how they are recognised: by one of the three."""
+
+    name: str
+    may: tuple[str, ...] = ("approve",)
+    """The steps, of STEPS. A step for which nobody is listed is open to all."""
+    key: str | None = None
+    """The 32 bytes of their public Ed25519 key, as Base64."""
+    subject: str | None = None
+    """The subject in a token of `issuer`."""
+    issuer: str | None = None
+    platform: str | None = None
+    """The user's name on Databricks or of Kerberos."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenIssuer:
+    """An issuer of OpenID Connect whose tokens name people."""
+
+    issuer: str
+    audience: str
+    """What a token has to be for."""
+    keys: str
+    """The file with the issuer's public keys (JWKS)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleasePeople:
+    """Who may take which step of a release."""
+
+    people: tuple[ListedPerson, ...] = ()
+    issuers: tuple[TokenIssuer, ...] = ()
+
+    def may(self, name: str, to: ReleaseStatus) -> bool:
+        """Whether a person may take the step: the listed ones where somebody is listed for it."""
+        allowed = self.names(to)
+        return not allowed or name in allowed
+
+    def names(self, to: ReleaseStatus) -> frozenset[str]:
+        """Who is listed for a step."""
+        return frozenset(
+            person.name for person in self.people if to in {STEPS[step] for step in person.may}
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """Who takes a step of a release.
+
+    >>> Person(name="root").is_verified
+    False
+    """
+
+    name: str
+    identified_by: str = ""
+    """What names them; empty for the operating system's user, whom nobody has checked."""
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether somebody else than the process says who it is."""
+        return bool(self.identified_by)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignOff:
+    """What a person states with a status; all but the note is of approvals."""
+
+    note: str = ""
+    conditions: tuple[str, ...] = ()
+    expires_at: datetime | None = None
+    owner: str = ""
+    monitoring: Mapping[str, str] = field(default_factory=dict)
+
+    def lacks(self, required: ReleaseRequirements, at: datetime) -> Sequence[str]:
+        """What a policy asks of an approval and this one does not say."""
+        wanted = {
+            "a note (--note)": required.approval_note and not self.note.strip(),
+            "who answers for the model (--owner)": required.approval_owner
+            and not self.owner.strip(),
+            "a monitoring plan (--margin and --every)": required.approval_monitoring
+            and not {"margin", "days"} <= self.monitoring.keys(),
+        }
+        if days := required.approval_days:
+            latest = at + timedelta(days=days)
+            is_late = self.expires_at is None or self.expires_at > latest
+            wanted[f"an end (--until), {latest:%Y-%m-%d} at the latest"] = is_late
+        return [what for what, is_lacking in wanted.items() if is_lacking]
+
+
+def stated_in(change: ReleaseChange) -> SignOff:
+    """What a person stated with a status."""
+    return SignOff(
+        note=change.note,
+        conditions=change.conditions or (),
+        expires_at=change.expires_at,
+        owner=change.owner or "",
+        monitoring=change.monitoring or {},
+    )
 
 
 class GateOutcome(StrEnum):

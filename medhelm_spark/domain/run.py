@@ -375,3 +375,6 @@ class RunRecord:
     schema_version: int = 1
     comparability: Mapping[str, str] | None = None
     run_by: str | None = None
+
+    installed: Mapping[str, str] | None = None
+    """The hashes of code, wheel and packages of the process (`installation`)."""

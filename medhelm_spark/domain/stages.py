@@ -196,6 +196,13 @@ CHANGE_STATUS = Stage(
     reads=("releases", "release_manifests", "release_changes"),
     writes=("release_changes",),
 )
+RECORD_PROVENANCE = Stage(
+    name="record-provenance",
+    version="1",
+    about="Record what the runs of a release came from, and its statuses, in a chain.",
+    reads=("provenance",),
+    writes=("provenance",),
+)
 WATCH = Stage(
     name="watch-release",
     version="1",
@@ -298,6 +305,7 @@ STAGES = (
     CHECK_JUDGES,
     PUBLISH,
     CHANGE_STATUS,
+    RECORD_PROVENANCE,
     WATCH,
     EXPORT_HELM,
     TRACK,

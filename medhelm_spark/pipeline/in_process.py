@@ -35,7 +35,7 @@ def is_small_check(workspace: Workspace, asked: Iterable[Deployment], requests: 
     limit = workspace.settings.small_run_requests
     if not limit or requests > limit or not all(map(find_spec, PACKAGES)):
         return False
-    is_here = _is_own_machine(workspace) and all(map(_runs_here, asked))
+    is_here = is_own_machine(workspace) and all(map(_runs_here, asked))
     return is_here and workspace.lake.most_rows(READ) <= MOST_ROWS
 
 
@@ -44,7 +44,7 @@ def is_small(
 ) -> bool:
     """Whether this process computes these runs; `cards` have the data that they read."""
     runs, limit = list(runs), workspace.settings.small_run_requests
-    if not limit or not all(map(find_spec, PACKAGES)) or not _is_own_machine(workspace):
+    if not limit or not all(map(find_spec, PACKAGES)) or not is_own_machine(workspace):
         return False
     if not all(map(_runs_here, deployments_of(runs).values())):
         return False
@@ -57,7 +57,8 @@ def is_small(
     return requests <= limit and workspace.lake.most_rows(READ) <= MOST_ROWS
 
 
-def _is_own_machine(workspace: Workspace) -> bool:
+def is_own_machine(workspace: Workspace) -> bool:
+    """Whether this process writes a lake on its own machine, without a session of Spark."""
     settings = workspace.settings
     is_local = settings.platform is Platform.LOCAL and "spark.master" not in settings.spark
     if not is_local or workspace.provided_session is not None or is_started():

@@ -6,6 +6,8 @@ another manifest than the lake has. A line is only ever added.
 
 import json
 import os
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 
 from medhelm_spark.errors import ConfigError, IntegrityError
@@ -33,11 +35,22 @@ def anchor_file(place: str | None, lake: str) -> Path | None:
     return path
 
 
-def add_anchor(path: Path, lake: str, release: str, manifest_hash: str) -> bool:
-    """Add a manifest's hash in one write; False where it is the last of this release already."""
-    if anchored(path, lake, release)[-1:] == [manifest_hash]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestAnchor:
+    """A line of the file: a release's manifest, and the last record of its provenance then."""
+
+    manifest_hash: str
+    record: str = ""
+    """The record's hash; empty where none was kept."""
+
+
+def add_anchor(path: Path, lake: str, release: str, manifest_hash: str, record: str = "") -> bool:
+    """Add an anchor in one write; False where it is the last of this release already."""
+    anchor = ManifestAnchor(manifest_hash=manifest_hash, record=record)
+    if anchored(path, lake, release)[-1:] == [anchor]:
         return False
-    line = json.dumps({"lake": lake, "release": release, "manifest_hash": manifest_hash})
+    said = {"lake": lake, "release": release, "manifest_hash": manifest_hash}
+    line = json.dumps(said | ({"record": record} if record else {}))
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
         os.write(handle, f"{line}\n".encode())
@@ -47,37 +60,60 @@ def add_anchor(path: Path, lake: str, release: str, manifest_hash: str) -> bool:
     return True
 
 
-def anchored(path: Path, lake: str, release: str) -> list[str]:
-    """The hashes that the file has of a release of a lake, oldest first.
+def anchored(path: Path, lake: str, release: str) -> list[ManifestAnchor]:
+    """The anchors that the file has of a release of a lake, oldest first.
 
     Raises:
         IntegrityError: a line of the file is not as it was written.
     """
-    hashes = []
+    anchors = []
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     for number, line in enumerate(lines, 1):
         try:
             held = json.loads(line)
             if (held["lake"], held["release"]) == (lake, release):
-                hashes.append(str(held["manifest_hash"]))
-        except (ValueError, KeyError, TypeError):
+                anchors.append(
+                    ManifestAnchor(
+                        manifest_hash=held["manifest_hash"], record=held.get("record", "")
+                    )
+                )
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise IntegrityError(f"{path}: line {number} is no anchor; restore the file.") from None
-    return hashes
+    return anchors
 
 
-def guarantee(path: Path | None, lake: str, release: str, manifest_hash: str) -> str:
-    """What is guaranteed of a release whose rows fit its manifest.
+def guarantee(
+    path: Path | None,
+    lake: str,
+    release: str,
+    manifest_hash: str,
+    records: Collection[str] = (),
+) -> str:
+    """That a file outside the lake has the manifest of a release; empty where none has.
+
+    Args:
+        path: the file.
+        lake: the lake's name there.
+        release: the release.
+        manifest_hash: the manifest that the lake has.
+        records: the hashes of the release's records that the lake has.
 
     Raises:
-        IntegrityError: the file's last hash of the release is another one.
+        IntegrityError: the file's last anchor of the release has another manifest, or one has a
+            record that the lake has not.
     """
-    hashes = anchored(path, lake, release) if path else []
-    if path is None or not hashes:
-        return NONE
-    if hashes[-1] != manifest_hash:
+    anchors = anchored(path, lake, release) if path else []
+    if path is None or not anchors:
+        return ""
+    if anchors[-1].manifest_hash != manifest_hash:
         raise IntegrityError(
             f"release {release!r}: the lake has manifest {manifest_hash[:12]}, and {path} names "
-            f"{hashes[-1][:12]}: rows and manifest were rewritten since it was published, or the "
-            "release was made again without the setting anchor_file."
+            f"{anchors[-1].manifest_hash[:12]}: rows and manifest were rewritten since it was "
+            "published, or the release was made again without the setting anchor_file."
+        )
+    if lost := [each.record for each in anchors if each.record and each.record not in records]:
+        raise IntegrityError(
+            f"release {release!r}: {path} names record {lost[0][:12]} of its provenance, which the "
+            "lake has not: the chain was rewritten, or its end removed."
         )
     return f"anchored in {path}"

@@ -1,10 +1,24 @@
 """Releases from draft to withdrawal: what is shown, what is required, who takes which step."""
 
+from pathlib import Path
+
+from medhelm_spark import features
 from medhelm_spark.board import BoardSource, Kind, load_runs
-from medhelm_spark.domain.release import ReleaseStatus, check_transition, refuse_blocked
-from medhelm_spark.errors import ConfigError, ReleaseError
+from medhelm_spark.domain.moments import now
+from medhelm_spark.domain.release import (
+    Person,
+    ReleaseRequirements,
+    ReleaseStatus,
+    SignOff,
+    check_transition,
+    refuse_blocked,
+)
+from medhelm_spark.errors import ConfigError, GateError, ReleaseError
+from medhelm_spark.pipeline.in_process import is_own_machine
+from medhelm_spark.releases.anchors import add_anchor, anchor_file
 from medhelm_spark.releases.differences import behind, release_differences
 from medhelm_spark.releases.gate import gate_of
+from medhelm_spark.releases.identity import signer_of
 from medhelm_spark.releases.pinned import (
     StoredRelease,
     read_release,
@@ -14,6 +28,7 @@ from medhelm_spark.releases.pinned import (
 from medhelm_spark.releases.results import Gate, ReleaseComparison, ReleaseRecord, Releases
 from medhelm_spark.releases.source import release_of
 from medhelm_spark.releases.status import change_status, check_change
+from medhelm_spark.stages.context import Context
 from medhelm_spark.workspace.workspace import Workspace
 
 GATED = (ReleaseStatus.APPROVED, ReleaseStatus.PUBLISHED)
@@ -62,24 +77,85 @@ def _gate(workspace: Workspace, held: StoredRelease) -> Gate:
 
 
 def take_step(
-    workspace: Workspace, release: str, to: ReleaseStatus, note: str = ""
+    workspace: Workspace,
+    release: str,
+    to: ReleaseStatus,
+    stated: SignOff,
+    key: str | Path | None = None,
 ) -> ReleaseRecord:
-    """Give a release another status by the user of this process, where that is allowed.
+    """Give a release another status by who takes the step (`identity`), where that is allowed.
 
     Raises:
         ReleaseError: The status does not follow, or this person may not give it.
         GateError: The release lacks what the policy requires.
         IntegrityError: A value behind its board was changed.
     """
-    if to is ReleaseStatus.WITHDRAWN and not note.strip():
+    if to is ReleaseStatus.WITHDRAWN and not stated.note.strip():
         raise ConfigError(f"release {release!r}: withdrawing it needs a reason (--reason TEXT).")
     held = release_of(workspace.reader, release)
-    ctx = workspace.context("")
-    check_change(held, to, ctx.user)
-    if to in GATED:
-        refuse_changed(release, read_release(workspace.reader, held.members))
-        refuse_blocked(release, str(to), _gate(workspace, held).findings)
-    return _record(workspace, change_status(ctx, release, to, note))
+    ctx = workspace.context("", is_in_process=is_own_machine(workspace))
+    signer, policy = signer_of(workspace, key), workspace.registry.policy
+    chained = features.part("provenance", "chained")
+    if chained and chained.is_pending(workspace, held, to, signer.person.name):
+        ctx.say(f"release: {release!r} is {to} already; its record is written now")
+    else:
+        check_change(held, to, signer.person, policy.people)
+        _refuse_unstated(release, to, stated, signer.person, policy.release)
+        if to in GATED:
+            refuse_changed(release, read_release(workspace.reader, held.members))
+            refuse_blocked(release, str(to), _gate(workspace, held).findings)
+        held = change_status(ctx, release, to, stated, signer=signer, people=policy.people)
+    keep(workspace, ctx, held)
+    return _record(workspace, held)
+
+
+def _refuse_unstated(
+    release: str, to: ReleaseStatus, stated: SignOff, person: Person, required: ReleaseRequirements
+) -> None:
+    """Refuse a step that does not state what the policy asks, or by nobody who is known."""
+    is_reviewed = to in (ReleaseStatus.IN_REVIEW, ReleaseStatus.APPROVED)
+    if required.verified_people and is_reviewed and not person.is_verified:
+        raise GateError(
+            f"release {release!r}: {person.name!r} is the operating system's user, whom nobody has "
+            "checked, and the policy requires verified_people; allowed: a key (--key), a token "
+            "(setting identity_token), or the platform's user."
+        )
+    if to is ReleaseStatus.APPROVED and (lacking := stated.lacks(required, now())):
+        raise GateError(
+            f"release {release!r} is not approved: the policy asks of an approval: "
+            f"{'; '.join(lacking)}."
+        )
+
+
+def check_kept(workspace: Workspace) -> None:
+    """Refuse to make a release that could not be recorded or anchored.
+
+    Raises:
+        ConfigError: a key or file that the settings name is none.
+        IntegrityError: the chain of provenance is broken.
+    """
+    anchors_of(workspace)
+    if chained := features.part("provenance", "chained"):
+        chained.check(workspace)
+
+
+def keep(workspace: Workspace, ctx: Context, held: StoredRelease) -> None:
+    """Record what a release is in its provenance, and anchor both outside the lake."""
+    chained = features.part("provenance", "chained")
+    anchor(workspace, ctx, held, chained.enter(workspace, ctx, held.name) if chained else "")
+
+
+def anchor(workspace: Workspace, ctx: Context, held: StoredRelease, record: str) -> None:
+    """Add the hashes of a release's manifest and last record to the file of anchors, if any."""
+    path = anchors_of(workspace)
+    name = ctx.lake.location.name
+    if path and add_anchor(path, name, held.name, held.manifest_hash, record):
+        ctx.say(f"release: {held.name!r} is anchored in {path}")
+
+
+def anchors_of(workspace: Workspace) -> Path | None:
+    """The file outside the lake that has the hashes of manifests, if the settings name one."""
+    return anchor_file(workspace.settings.anchor_file, workspace.location)
 
 
 def check_may_change(workspace: Workspace, release: str) -> None:

@@ -7,14 +7,13 @@ made again after a crash, has them once.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 
-from pyspark.sql import functions as F
-
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.stages import SCORE
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.errors import LakeError
-from medhelm_spark.lake.rows import by_spark
-from medhelm_spark.lake.tables import WRITE_ID
+from medhelm_spark.lake.literals import literal
+from medhelm_spark.lake.rows import sorted_rows
+from medhelm_spark.lake.tables import TABLES, WRITE_ID, columns
 from medhelm_spark.releases.pinned import COPIES, Change, ReleaseRows, own_stats
 from medhelm_spark.releases.tables import ReleasedStat, ReleaseMember
 from medhelm_spark.releases.value_hash import values_hash
@@ -47,9 +46,10 @@ def write_copies(ctx: Context, rows: ReleaseRows, scores: Iterable[ValuePin]) ->
     write_id = (rows.members[0].writes or {})[stats_table]
     txn = (write_id, 1)
     ctx.lake.append_rows(stats_table, _stats(rows, release), write_id, txn=txn)
-    pinned = by_spark(pinned_rows(ctx.lake, SCORES, scores))
-    copied = pinned.withColumn("release", F.lit(release))
-    copied = copied.drop(WRITE_ID).repartition("run_spec_id").sortWithinPartitions("run_spec_id")
+    pinned = pinned_rows(ctx.lake, SCORES, scores)
+    names = ", ".join(name for name in columns(TABLES[SCORES]) if name != WRITE_ID)
+    sql = f"SELECT {names}, {literal(release)} AS release FROM {{pinned}}"
+    copied = sorted_rows(ctx.lake.query(sql, pinned=pinned), "run_spec_id", by=("run_spec_id",))
     ctx.lake.ensure(scores_table)
     ctx.lake.append(scores_table, copied, write_id, txn=txn, at_most=_size(ctx, rows))
     with ctx.metered("publish: copied rows hashed") as watch:

@@ -14,9 +14,16 @@ from medhelm_spark.board.skipped import skipped_in
 from medhelm_spark.board.sources import BoardSource, Kind, reader_of
 from medhelm_spark.domain.comparability import UNKNOWN
 from medhelm_spark.domain.level_change import lowering_of
-from medhelm_spark.domain.pluralize import counted
+from medhelm_spark.domain.pluralize import counted, first_of
 from medhelm_spark.domain.policy import Policy
-from medhelm_spark.domain.release import Finding, GateOutcome
+from medhelm_spark.domain.release import (
+    Finding,
+    GateOutcome,
+    ReleaseRequirements,
+    ReleaseStatus,
+    SignOff,
+    stated_in,
+)
 from medhelm_spark.domain.run import RunRecord, SuiteRun
 from medhelm_spark.domain.skipped import LeftOut
 from medhelm_spark.domain.stages import SCORE
@@ -50,6 +57,7 @@ class Gated:
 class Subject:
     """What the checks look at; `unreviewed` are data versions lowered without a second person.
 
+    `lacks` are the benchmarks of the ranking that a model has no counted mean on, by model.
     `is_scanned`: a share of the release passed its scan; None where this cannot be asked.
     `trusted` are the runs whose juries a judge card trusts; None where there are no such cards.
     """
@@ -60,6 +68,7 @@ class Subject:
     unreviewed: frozenset[str]
     policy: Policy
     is_scanned: bool | None
+    lacks: Mapping[str, tuple[str, ...]]
     trusted: frozenset[str] | None = None
 
 
@@ -125,6 +134,7 @@ def _subject(reader: Reader, held: StoredRelease, policy: Policy) -> Subject:
         unreviewed=frozenset(unreviewed),
         policy=policy,
         is_scanned=sharing.is_scanned(reader, held.manifest_hash) if sharing else None,
+        lacks={row.name: row.lacks for row in board.rows if row.lacks and not row.variant},
         trusted=cards.trusted_runs(reader, runs) if cards else None,
     )
 
@@ -262,6 +272,48 @@ def _redaction_scan(subject: Subject, name: str) -> Findings:
         yield _failed(name, "", reason)
 
 
+def _no_demo_juries(subject: Subject, name: str) -> Findings:
+    for gated in _judged(subject):
+        if gated.planned.is_jury_demo is None and gated.planned.as_imported is None:
+            yield _unchecked(name, gated.name, "no record says whether a demo judge is in its jury")
+        elif gated.planned.is_jury_demo:
+            yield _failed(name, gated.name, "a demo judge is in its jury")
+
+
+def _complete_models(subject: Subject, name: str) -> Findings:
+    for model, lacks in subject.lacks.items():
+        yield _failed(name, "", f"{model} is not ranked, without a mean on {first_of(lacks)}")
+
+
+def _approval(lacks: Callable[[SignOff], bool], what: str) -> Callable[[Subject, str], Findings]:
+    """A check of the approval that stands; what is not approved yet states it when it is."""
+
+    def check(subject: Subject, name: str) -> Findings:
+        approval = subject.held.state.approval
+        if approval and lacks(stated_in(approval)):
+            yield _failed(name, "", f"its approval lacks {what}")
+
+    return check
+
+
+def _approval_days(subject: Subject, name: str) -> Findings:
+    approval = subject.held.state.approval
+    if approval is None:
+        return
+    required = ReleaseRequirements(approval_days=subject.policy.release.approval_days)
+    for lacking in stated_in(approval).lacks(required, approval.changed_at):
+        yield _failed(name, "", f"its approval lacks {lacking}")
+
+
+def _verified_people(subject: Subject, name: str) -> Findings:
+    held = subject.held
+    own = [each for each in held.state.changes if each.manifest_hash == held.manifest_hash]
+    last = {each.to_status: each for each in own}  # the last of each status counts
+    for status in (ReleaseStatus.IN_REVIEW, ReleaseStatus.APPROVED):
+        if status in last and not last[status].is_verified:
+            yield _failed(name, "", f"{status} by {last[status].who}")
+
+
 CHECKS: Mapping[str, Callable[[Subject, str], Findings]] = {
     "every_run": _every_run,
     "every_answer": _every_answer,
@@ -274,6 +326,13 @@ CHECKS: Mapping[str, Callable[[Subject, str], Findings]] = {
     "max_interval_width": _max_interval_width,
     "reviewed_levels": _reviewed_levels,
     "redaction_scan": _redaction_scan,
+    "no_demo_juries": _no_demo_juries,
+    "complete_models": _complete_models,
+    "verified_people": _verified_people,
+    "approval_note": _approval(lambda stated: not stated.note, "a note"),
+    "approval_owner": _approval(lambda stated: not stated.owner, "an owner"),
+    "approval_monitoring": _approval(lambda stated: not stated.monitoring, "a monitoring plan"),
+    "approval_days": _approval_days,
 }
 """A check for each field of `ReleaseRequirements`."""
 

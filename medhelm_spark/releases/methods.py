@@ -1,27 +1,32 @@
 """`evaluation.releases`: releases from draft to withdrawal."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
 from medhelm_spark.board import choose
 from medhelm_spark.board.host import Methods, at_work
 from medhelm_spark.board.schema import schema_of
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.domain.release import ReleaseStatus
-from medhelm_spark.errors import IntegrityError, SetupError
+from medhelm_spark.domain.release import MONITORED, ReleaseStatus, SignOff
+from medhelm_spark.errors import ConfigError, IntegrityError, SetupError
 from medhelm_spark.medhelm.schema_file import Schema
+from medhelm_spark.pipeline.in_process import is_small_check
 from medhelm_spark.pipeline.summarized import summarized
-from medhelm_spark.releases.anchors import add_anchor, anchor_file
 from medhelm_spark.releases.commands import (
+    anchors_of,
+    check_kept,
     check_may_change,
     compared_releases,
     gate,
+    keep,
     release_record,
     releases_of,
     take_step,
 )
 from medhelm_spark.releases.publish import publish
 from medhelm_spark.releases.results import Gate, Release, ReleaseComparison, ReleaseRecord, Releases
+from medhelm_spark.releases.source import release_of
 from medhelm_spark.releases.verify import verify
 from medhelm_spark.workspace.names import check_name
 
@@ -61,6 +66,7 @@ class ReleaseMethods(Methods):
         *,
         schema: Schema | str | Path | None = None,
         note: str = "",
+        key: str | Path | None = None,
     ) -> Release:
         """Pin the current numbers of some suites as a draft; without suites, publish what stands.
 
@@ -73,6 +79,7 @@ class ReleaseMethods(Methods):
             schema: a schema file of HELM's that its board is to be shown by; the manifest has its
                 hash.
             note: what to keep with the publication.
+            key: a file with the private key by which the policy names who publishes.
 
         Raises:
             ReleaseError: the release has another status than this follows from.
@@ -81,7 +88,7 @@ class ReleaseMethods(Methods):
         """
         check_name("release", release)
         if suites is None:
-            record = self._step(release, ReleaseStatus.PUBLISHED, note)
+            record = self._step(release, ReleaseStatus.PUBLISHED, SignOff(note=note), key)
             return Release(
                 name=release,
                 suites=record.held.suites,
@@ -95,10 +102,9 @@ class ReleaseMethods(Methods):
         names, ctx = [ctx.suite for ctx in contexts], contexts[-1]
         policy = self._workspace.registry.policy
         schema_hash = content_id(schema) if schema else ""
-        anchors = self._anchors()
+        check_kept(self._workspace)
         manifest = publish(ctx, release, names, policy=policy, schema_hash=schema_hash)
-        if anchors and add_anchor(anchors, ctx.lake.location.name, release, manifest):
-            ctx.say(f"publish: the manifest's hash is anchored in {anchors}")
+        keep(self._workspace, ctx, release_of(self._workspace.reader, release))
         board = self._host.board(release=release)
         self._host.log(ctx, board.leaderboard, release)
         return Release(name=release, suites=tuple(names), manifest_hash=manifest, board=board)
@@ -114,33 +120,75 @@ class ReleaseMethods(Methods):
         return gate(self._workspace, release)
 
     @at_work
-    def submit(self, release: str, *, note: str = "") -> ReleaseRecord:
-        """Put a draft in review, by the user of this process.
+    def submit(
+        self, release: str, *, note: str = "", key: str | Path | None = None
+    ) -> ReleaseRecord:
+        """Put a draft in review.
+
+        Args:
+            release: its name.
+            note: what to keep with the status.
+            key: a file with the private key by which the policy names who submits (None: the
+                settings' key or token, the platform's user, else the operating system's).
 
         Raises:
             ReleaseError: it is no draft.
         """
-        return self._step(release, ReleaseStatus.IN_REVIEW, note)
+        return self._step(release, ReleaseStatus.IN_REVIEW, SignOff(note=note), key)
 
     @at_work
-    def approve(self, release: str, *, note: str = "") -> ReleaseRecord:
+    def approve(
+        self,
+        release: str,
+        *,
+        note: str = "",
+        conditions: Sequence[str] = (),
+        until: date | str | None = None,
+        owner: str = "",
+        monitoring: Mapping[str, object] | None = None,
+        key: str | Path | None = None,
+    ) -> ReleaseRecord:
         """Approve a release in review, as somebody who neither made, ran nor submitted it.
+
+        Args:
+            release: its name.
+            note: why, for whoever reads the record.
+            conditions: what the approval depends on, a sentence each.
+            until: the last day on which it counts, as `2027-06-30` (None: it does not end).
+            owner: who answers for the model in use.
+            monitoring: what `release watch` looks at: `margin`, `answers_margin`, `sample`, and
+                after how many `days` again.
+            key: as of `submit`.
 
         Raises:
             ReleaseError: it is not in review, or the user of this process had a hand in it.
             GateError: it lacks what the policy requires.
         """
-        return self._step(release, ReleaseStatus.APPROVED, note)
+        stated = SignOff(
+            note=note,
+            conditions=tuple(conditions),
+            expires_at=_end_of(until) if until else None,
+            owner=owner,
+            monitoring=_plan(monitoring or {}),
+        )
+        return self._step(release, ReleaseStatus.APPROVED, stated, key)
 
     @at_work
-    def withdraw(self, release: str, *, reason: str) -> ReleaseRecord:
+    def withdraw(
+        self, release: str, *, reason: str, key: str | Path | None = None
+    ) -> ReleaseRecord:
         """Withdraw a release: all its rows stay, and its boards say so at their top.
+
+        Args:
+            release: its name.
+            reason: why, for whoever reads its board.
+            key: as of `submit`.
 
         Raises:
             ReleaseError: it is withdrawn already.
             ConfigError: no reason is given.
         """
-        return self._step(release, ReleaseStatus.WITHDRAWN, reason)
+        return self._step(release, ReleaseStatus.WITHDRAWN, SignOff(note=reason), key)
 
     @at_work
     def verify(self, release: str) -> str:
@@ -150,14 +198,15 @@ class ReleaseMethods(Methods):
             IntegrityError: a value was changed since it was published; names tables and runs.
         """
         choose(self._workspace.reader, release=release)
-        return verify(self._workspace.context(""), release, self._anchors())
+        is_here = is_small_check(self._workspace, (), 0)
+        ctx = self._workspace.context("", is_in_process=is_here)
+        return verify(self._workspace, ctx, release, anchors_of(self._workspace))
 
-    def _anchors(self) -> Path | None:
-        return anchor_file(self._workspace.settings.anchor_file, self._workspace.location)
-
-    def _step(self, release: str, to: ReleaseStatus, note: str) -> ReleaseRecord:
+    def _step(
+        self, release: str, to: ReleaseStatus, stated: SignOff, key: str | Path | None
+    ) -> ReleaseRecord:
         """Give a release a status, and tell MLflow; the status counts whatever becomes of that."""
-        record = take_step(self._workspace, release, to, note)
+        record = take_step(self._workspace, release, to, stated, key)
         try:
             if self._host.is_tracked:
                 board = self._host.board(release=release).leaderboard
@@ -165,3 +214,38 @@ class ReleaseMethods(Methods):
         except (IntegrityError, SetupError) as error:
             self._workspace.say(f"mlflow: the status is on record and not tracked: {error}")
         return record
+
+
+def _end_of(day: date | str) -> datetime:
+    """The end of a day, in UTC.
+
+    Raises:
+        ConfigError: it is no day, or over.
+    """
+    try:
+        named = day if isinstance(day, date) else date.fromisoformat(day)
+    except ValueError:
+        raise ConfigError(f"until (--until) is {day!r}; allowed: a day as 2027-06-30.") from None
+    end = datetime.combine(named, time(), UTC) + timedelta(days=1)
+    if end <= datetime.now(UTC):
+        raise ConfigError(f"until (--until) is {named}, which is over; allowed: today or later.")
+    return end
+
+
+def _plan(given: Mapping[str, object]) -> dict[str, str]:
+    """A monitoring plan as it is stored.
+
+    Raises:
+        ConfigError: it has another key, or a value that is no number.
+    """
+    plan = {name: str(value) for name, value in given.items() if value is not None}
+    for name, value in plan.items():
+        if name not in MONITORED:
+            raise ConfigError(f"monitoring: unknown {name!r}; allowed: {', '.join(MONITORED)}.")
+        try:
+            is_right = float(value) > 0 and (name in ("margin", "answers_margin") or int(value) > 0)
+        except ValueError:
+            is_right = False
+        if not is_right:
+            raise ConfigError(f"monitoring: {name} is {value!r}; allowed: a number above 0.")
+    return plan

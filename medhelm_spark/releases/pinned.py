@@ -171,6 +171,12 @@ def stored_releases(source: Rows) -> list[StoredRelease]:
     return sorted(held, key=lambda each: (each.members[0].created_at, each.name), reverse=True)
 
 
+def changes_of(source: Rows, release: str) -> list[ReleaseChange]:
+    """The statuses that a release was given, as stored, oldest first."""
+    rows = [row for row in source.rows(_CHANGES, ReleaseChange) if row.release == release]
+    return sorted(rows, key=lambda row: row.changed_at)
+
+
 def _began(member: ReleaseMember) -> ReleaseStatus:
     """What a release began as: imported, or a draft, whatever else its rows may say."""
     is_external = member.status == ReleaseStatus.EXTERNAL
@@ -258,10 +264,10 @@ def _newest_planned(
     }
 
 
-def refuse_changed(release: str, rows: ReleaseRows, further: Iterable[Change] = ()) -> None:
+def refuse_changed(release: str, rows: ReleaseRows, further: Iterable[Change | str] = ()) -> None:
     """Raise IntegrityError where a value behind a release's board was changed, and name where.
 
-    `further` are changes of tables that a board is not made of.
+    `further` are changes of what a board is not made of.
     """
     changed = [str(change) for change in (*rows.changes(), *further)]
     if not changed:

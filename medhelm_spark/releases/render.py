@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, fields, replace
 
 from medhelm_spark.board.cells import jury_evidence
 from medhelm_spark.domain.jury_evidence import JuryEvidence, mark_note
+from medhelm_spark.domain.moments import now
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.release import Finding, GateOutcome, ReleaseChange
 from medhelm_spark.domain.run import SuiteRun
@@ -127,6 +128,7 @@ def _facts(
         facts["reason"] = held.state.reason
     if held.state.void:
         facts["void"] = held.state.void
+    facts |= _approval(held)
     if changed:
         facts["changed since"] = f"{', '.join(changed)}; no number of it is shown"
     facts |= {
@@ -150,6 +152,22 @@ def _facts(
     shown = [name if value is True else f"{name} {value}" for name, value in required.items()]
     facts["required"] = ", ".join(shown) or NOTHING_REQUIRED
     return facts
+
+
+def _approval(held: StoredRelease) -> dict[str, str]:
+    """What the approval says that the status rests on."""
+    approval = held.state.approval
+    if approval is None:
+        return {}
+    ended = f"EXPIRED at {approval.end}" if approval.is_expired(now()) else approval.end
+    plan = ", ".join(f"{name} {value}" for name, value in (approval.monitoring or {}).items())
+    said = {
+        "approved until": ended,
+        "conditions": "; ".join(approval.conditions or ()),
+        "owner": approval.owner or "",
+        "monitoring": plan,
+    }
+    return {name: value for name, value in said.items() if value}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from medhelm_spark.board.sources import (
     read_releases_by,
     unknown,
 )
+from medhelm_spark.domain.moments import now
 from medhelm_spark.domain.skipped import LeftOut
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.releases.pinned import (
@@ -35,6 +36,12 @@ def release_of(reader: Reader, name: str) -> StoredRelease:
     return held[name]
 
 
+def expired_at(held: StoredRelease) -> str:
+    """When the approval of a release ended; empty where there is none, or it has not."""
+    approval = held.state.approval
+    return approval.end if approval and approval.is_expired(now()) else ""
+
+
 class _Releases:
     """See `board.sources.ReleaseSource`."""
 
@@ -46,6 +53,7 @@ class _Releases:
                 status=held.state.status.value,
                 reason=held.state.reason,
                 changes=held.state.changes,
+                expired=expired_at(held),
             )
             for held in stored_releases(reader)
         ]

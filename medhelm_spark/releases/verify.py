@@ -4,17 +4,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from medhelm_spark import features
 from medhelm_spark.domain.pluralize import counted, first_of
 from medhelm_spark.domain.purge import Purge
 from medhelm_spark.domain.release import ReleaseManifest
 from medhelm_spark.errors import IntegrityError
 from medhelm_spark.lake.literals import literal
 from medhelm_spark.lake.tables import TABLES
-from medhelm_spark.releases.anchors import guarantee
+from medhelm_spark.releases.anchors import NONE, guarantee
+from medhelm_spark.releases.identity import wrong_signatures
 from medhelm_spark.releases.pinned import (
     Change,
     ReleaseRows,
     Rows,
+    changes_of,
     copy_of,
     members_of,
     pinned_stats,
@@ -22,15 +25,18 @@ from medhelm_spark.releases.pinned import (
     refuse_changed,
 )
 from medhelm_spark.releases.reader import ORIGINALS
+from medhelm_spark.releases.source import expired_at, release_of
 from medhelm_spark.releases.value_hash import values_hash
 from medhelm_spark.releases.values import copied_changes, row_changes
 from medhelm_spark.stages.context import Context
+from medhelm_spark.workspace.workspace import Workspace
 
 
-def verify(ctx: Context, release: str, anchors: Path | None = None) -> str:
+def verify(workspace: Workspace, ctx: Context, release: str, anchors: Path | None = None) -> str:
     """Hash all rows of a release again; returns its manifest hash. Writes nothing.
 
-    `anchors` is the file outside the lake that has the hashes of manifests, if there is one.
+    `anchors` is the file outside the lake that has the hashes of manifests, if there is one. What
+    else is kept of a release is asked of the features that keep it: its provenance, its shares.
 
     Both are hashed: the release's own stats and scores, and those of the lake that they were copied
     from. Of a run whose stats or scores the lake holds no more, its own rows alone count, and that
@@ -52,7 +58,13 @@ def verify(ctx: Context, release: str, anchors: Path | None = None) -> str:
     gone = [change for change in changes if change.is_gone and change.table in ORIGINALS]
     gone = gone if all(map(copy_of, rows.members)) else []
     further = [change for change in changes if change not in gone]
-    refuse_changed(release, rows, [*further, *copied])
+    stored = release_of(workspace.reader, release)
+    policy = workspace.registry.policy
+    signatures = wrong_signatures(changes_of(ctx.lake, release), policy.people)
+    named = [
+        line for each in features.parts("verified") for line in each.changed(workspace, stored)
+    ]
+    refuse_changed(release, rows, [*further, *copied, *named, *signatures])
     if gone:
         ctx.say(f"verify: kept by the release alone: {first_of(list(map(str, gone)), 8)}")
     held = rows.members[0].manifest_hash
@@ -62,8 +74,14 @@ def verify(ctx: Context, release: str, anchors: Path | None = None) -> str:
             f"{row.purged_by}; tombstones stand for {counted(_tombstones(ctx, row), 'row')}"
         )
     size = counted(len(rows.members), "run")
-    kept = guarantee(anchors, ctx.lake.location.name, release, held)
-    ctx.say(f"verify: release {release!r}, {size}: every value is as published ({kept})")
+    if ended := expired_at(stored):
+        ctx.say(f"verify: release {release!r}: its approval expired at {ended}")
+    provenance = features.part("provenance", "verified")
+    signed = provenance.signed_by(workspace, stored) if provenance else ""
+    records = provenance.hashes_of(workspace, release) if provenance else ()
+    kept = [signed, guarantee(anchors, ctx.lake.location.name, release, held, records)]
+    said = ", ".join(filter(None, kept)) or NONE
+    ctx.say(f"verify: release {release!r}, {size}: every value is as published ({said})")
     return held
 
 

@@ -10,6 +10,7 @@ from medhelm_spark.domain.cluster import Cluster
 from medhelm_spark.domain.moments import now as now  # stages have it from here
 from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.stages import Stage
+from medhelm_spark.installation import installed
 from medhelm_spark.lake.condition import RowCondition, one_of
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.lease import this_holder
@@ -172,6 +173,7 @@ class Context:
                 schema_version=SCHEMA_VERSION,
                 comparability=(comparability or {}).get(unit),
                 run_by=self.user,
+                installed=installed(),
             )
             for unit, fingerprint in fingerprints.items()
         ]

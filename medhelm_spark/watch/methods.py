@@ -1,15 +1,17 @@
 """`evaluation.watch`: looks at releases, one after the other."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from medhelm_spark.board import choose
 from medhelm_spark.board.host import Methods, at_work
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.releases.source import release_of
 from medhelm_spark.watch.baseline import LookOptions
 from medhelm_spark.watch.look import look_at, results_of
 from medhelm_spark.watch.results import ReleaseLook, ReleaseLooks, looks_of
 from medhelm_spark.workspace.entries import Entries, entries_of, listed
+from medhelm_spark.workspace.workspace import Workspace
 
 
 class WatchMethods(Methods):
@@ -37,11 +39,12 @@ class WatchMethods(Methods):
 
         Args:
             release: its name.
-            sample: so many instances of each run at most, the same ones in each look (None: all).
-            margin: a difference too small to matter, in the metric's units (None: that which the
-                suite file declared).
-            answers_margin: the share of other answers that is too small to matter (None: the share
-                is shown and decides nothing).
+            sample: so many instances of each run at most, the same ones in each look (None: the
+                plan's; without one all).
+            margin: a difference too small to matter, in the metric's units (None: that of the
+                approval's monitoring plan, else that which the suite file declared).
+            answers_margin: the share of other answers that is too small to matter (None: the
+                plan's; without one the share is shown and decides nothing).
             models: models or deployments of the release (none: all).
             scenarios: its scenarios (none: all).
             metric: the stat to compare by (None: each main metric).
@@ -60,14 +63,15 @@ class WatchMethods(Methods):
             raise ConfigError(
                 f"sample (--sample) is {sample!r}; allowed: a whole number from 1 on."
             )
+        plan = _plan_of(self._workspace, release)
         given = entries_of(entries, options) if entries or options else None
         rows = look_at(
             self._workspace,
             release,
             LookOptions(
-                sample=sample,
-                margin=margin,
-                answers_margin=answers_margin,
+                sample=int(plan["sample"]) if sample is None and "sample" in plan else sample,
+                margin=_stated(margin, plan, "margin"),
+                answers_margin=_stated(answers_margin, plan, "answers_margin"),
                 models=listed(models),
                 scenarios=listed(scenarios),
                 metric=metric,
@@ -86,3 +90,17 @@ class WatchMethods(Methods):
         reader = self._workspace.reader
         choose(reader, release=release)
         return ReleaseLooks(release=release, looks=looks_of(release, results_of(reader, release)))
+
+
+def _plan_of(workspace: Workspace, release: str) -> Mapping[str, str]:
+    """The monitoring plan of the approval that stands; empty where there is none."""
+    approval = release_of(workspace.reader, release).state.approval
+    plan = (approval.monitoring or {}) if approval else {}
+    if plan:
+        said = ", ".join(f"{name} {value}" for name, value in plan.items())
+        workspace.say(f"watch: monitoring plan of release {release!r}: {said}")
+    return plan
+
+
+def _stated(given: float | None, plan: Mapping[str, str], name: str) -> float | None:
+    return float(plan[name]) if given is None and name in plan else given

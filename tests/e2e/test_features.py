@@ -27,6 +27,8 @@ COMMANDS = {
     "evidence": set(),
     "judge_checks": {"judge"},
     "watch": set(),
+    "provenance": set(),
+    "viewings": set(),
 }
 """The commands of each feature."""
 
@@ -91,6 +93,8 @@ OWN_TABLES = {
     "evidence": (),
     "judge_checks": ("planted_verdicts", "judge_cards"),
     "watch": ("watch_looks", "watch_results"),
+    "provenance": ("provenance",),
+    "viewings": ("viewings",),
 }
 
 GATE = """

@@ -45,7 +45,17 @@ def plain(name: str) -> str:
 def test_the_core_brings_neither_spark_nor_delta_nor_mlflow() -> None:
     core = {plain(requirement) for requirement in PROJECT["dependencies"]}
     assert not core & {"pyspark", "delta-spark", "mlflow", "pandas", "torch", "vllm", "streamlit"}
-    extras = {"local", "connect", "databricks", "hub", "excel", "summarization", "vllm", "dev"}
+    extras = {
+        "local",
+        "connect",
+        "databricks",
+        "hub",
+        "excel",
+        "sign",
+        "summarization",
+        "vllm",
+        "dev",
+    }
     assert set(PROJECT["optional-dependencies"]) == extras
 
 

@@ -186,6 +186,7 @@ def decoded(path: Path) -> str:
     return json.dumps(pq.read_table(path).to_pylist(), default=str)
 
 
+@pytest.mark.attack("purge", "the purged text, byte by byte below lake, MLflow and caches")
 def test_no_byte_of_the_text_is_left_and_every_manifest_verifies(purged: Purged) -> None:
     site = purged.site
     add_rest(site)
@@ -227,6 +228,7 @@ def test_no_byte_of_the_text_is_left_and_every_manifest_verifies(purged: Purged)
         ("tombstones", {"digest": "replaced_by"}),
     ],
 )
+@pytest.mark.attack("purge", "a row changed where a purge has replaced text")
 def test_what_is_changed_after_the_purge_is_named(
     table: str, change: dict[str, str], site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -288,6 +290,7 @@ def test_a_purge_that_was_killed_is_finished_by_the_same_command(
     assert purged.here.releases.verify("r1") == purged.manifest
 
 
+@pytest.mark.attack("purge", "purged data brought into the lake again")
 def test_what_was_purged_is_not_run_again_and_the_rest_is(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,6 +76,7 @@ def table_of(folder: Path, name: str) -> list[dict[str, object]]:
     return read(path).to_pylist()
 
 
+@pytest.mark.attack("sharing", "private text in any file of a share of aggregates")
 def test_aggregates_are_the_releases_numbers_and_no_text_leaves(
     shared_site: Site, tmp_path: Path
 ) -> None:
@@ -98,6 +99,7 @@ def test_aggregates_are_the_releases_numbers_and_no_text_leaves(
     assert "no certificate" in manifest["scan"]["what_it_is"]
 
 
+@pytest.mark.attack("sharing", "an instance of private data found by its scores in a share")
 def test_scores_are_rounded_and_nobody_is_alone_with_theirs(
     shared_site: Site, tmp_path: Path
 ) -> None:
@@ -134,6 +136,7 @@ def test_data_of_few_instances_has_no_scores(shared_site: Site, tmp_path: Path) 
     assert all(row["mean"] is None for row in hidden)
 
 
+@pytest.mark.attack("sharing", "rows of two shares linked by id, hash, order or file name")
 def test_two_shares_have_no_id_hash_order_or_file_name_in_common(
     shared_site: Site, tmp_path: Path
 ) -> None:
@@ -184,6 +187,7 @@ def test_a_pattern_blocks_until_somebody_answers_for_it(shared_site: Site, tmp_p
         (f"{CANARY}.csv", "column\n1\n"),
     ],
 )
+@pytest.mark.attack("sharing", "private text planted in each kind of file, and in file names")
 def test_text_of_private_rows_is_found_wherever_it_stands(
     shared_site: Site, tmp_path: Path, name: str, text: str
 ) -> None:
@@ -194,6 +198,7 @@ def test_text_of_private_rows_is_found_wherever_it_stands(
     assert "zebra" not in " ".join(leak.kind + leak.column for leak in found.leaks)
 
 
+@pytest.mark.attack("sharing", "a record number of the site in a column of a share")
 def test_a_record_number_of_the_site_is_found_in_any_column(
     shared_site: Site, tmp_path: Path
 ) -> None:
@@ -218,6 +223,7 @@ def test_a_share_is_on_record_and_a_changed_file_is_named(
         sharing.verify(tmp_path / "out")
 
 
+@pytest.mark.attack("sharing", "a share for an audience that the policy does not name")
 def test_what_the_policy_does_not_name_is_refused(shared_site: Site, tmp_path: Path) -> None:
     sharing = here(shared_site).sharing
     with pytest.raises(UnknownNameError, match="Did you mean 'board'"):

@@ -167,6 +167,8 @@ def facts_of(
 
 def standing_of(source: BoardSource) -> str:
     """Whether anybody approved the numbers; of a release who did, and when."""
+    if source.expired:
+        return source.banner
     if not source.is_approved:
         return NOT_APPROVED
     approvals = [each for each in source.changes if each.to_status is ReleaseStatus.APPROVED]

@@ -1,8 +1,8 @@
 """The models: deployments, where they run, and what is known of their weights."""
 
-import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
+from medhelm_spark.domain.engine_record import WEIGHTS, recorded_by
 from medhelm_spark.domain.stages import PLAN
 from medhelm_spark.evidence.fills.listed import listed
 from medhelm_spark.evidence.material import ReleaseMaterial
@@ -10,10 +10,6 @@ from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
 from medhelm_spark.render.report import Report
 
-WEIGHTS = ("weights_sha256", "lora_sha256", "revision", "dtype", "quantization")
-"""What says which weights answered, in an engine's record and in a deployment's arguments; of the
-arguments no other one is shown."""
-_RECORDED = ("version", *WEIGHTS)
 ANSWERS, SITE = "answers", "site"
 """Where the weights are known from."""
 _ENGINES = """
@@ -32,7 +28,7 @@ def models(material: ReleaseMaterial) -> Report:
         spec, planned = runs[0].run_spec, runs[0].planned
         known = material.models.get(spec.model)
         settings = sorted({run.run_spec.deployment_fingerprint for run in runs})
-        recorded = _recorded(
+        recorded = recorded_by(
             made for run in runs for made in engines.get(run.run_spec.run_spec_id, ())
         )
         stated = _stated(material, name, settings)
@@ -74,20 +70,6 @@ def models(material: ReleaseMaterial) -> Report:
             "nobody states it. Developer and date are those of model_metadata.yaml."
         ],
     )
-
-
-def _recorded(fingerprints: Iterable[str]) -> dict[str, list[str]]:
-    """What engines recorded with the answers, by name: several values where it changed."""
-    held: dict[str, set[str]] = {}
-    for text in fingerprints:
-        try:
-            made = json.loads(text)
-        except ValueError:
-            continue
-        for key in _RECORDED:
-            if isinstance(made, dict) and made.get(key):
-                held.setdefault(key, set()).add(str(made[key]))
-    return {key: sorted(values) for key, values in held.items()}
 
 
 def _stated(material: ReleaseMaterial, name: str, settings: list[str]) -> dict[str, list[str]]:

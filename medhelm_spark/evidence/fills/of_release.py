@@ -45,7 +45,14 @@ def approvals(material: ReleaseMaterial) -> Report:
                 "is_verified": change.is_verified,
                 "at": change.changed_at.isoformat(),
                 "manifest_hash": change.manifest_hash,
+                "identified_by": change.identified_by or "",
                 "note": change.note,
+                "conditions": "; ".join(change.conditions or ()),
+                "until": change.end,
+                "owner": change.owner or "",
+                "monitoring": ", ".join(
+                    f"{name} {value}" for name, value in (change.monitoring or {}).items()
+                ),
             }
             for change in material.held.state.changes
         ],
@@ -55,6 +62,10 @@ def approvals(material: ReleaseMaterial) -> Report:
             "is_verified": "Name checked",
             "at": "At (UTC)",
             "note": "Note",
+            "conditions": "Conditions",
+            "until": "Until",
+            "owner": "Owner",
+            "monitoring": "Monitoring",
         },
         if_empty="Nobody submitted or approved it.",
     )

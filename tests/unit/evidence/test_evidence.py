@@ -404,7 +404,7 @@ def test_releases_of_earlier_versions_and_made_elsewhere_are_shown(
     (member,) = open_reader(str(lake)).rows("SELECT * FROM {releases}", ReleaseMember)
     member = replace(member, release="medhelm", status="external", manifest_hash="")
     append(lake, "releases", [replace(member, manifest_hash=manifest_hash([member]))], "e")
-    for release, said in (("R1", "nothing"), ("medhelm", "not_available")):
+    for release, said in (("R1", "records"), ("medhelm", "not_available")):
         done = here(lake).evidence.make(release, "chai", tmp_path / release)
         fills = data_of(done.folder)["fills"]
         assert fills["release"]["facts"]["Made by"] == "nobody on record"

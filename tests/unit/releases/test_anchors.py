@@ -5,7 +5,13 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.errors import ConfigError, IntegrityError
-from medhelm_spark.releases.anchors import NONE, add_anchor, anchor_file, anchored, guarantee
+from medhelm_spark.releases.anchors import (
+    ManifestAnchor,
+    add_anchor,
+    anchor_file,
+    anchored,
+    guarantee,
+)
 
 FIRST, SECOND = "a" * 64, "b" * 64
 
@@ -14,14 +20,17 @@ def test_a_manifest_that_the_file_names_last_is_anchored_and_another_is_named(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "anchors.jsonl"
-    assert guarantee(path, "lake", "r1", FIRST) == NONE == guarantee(None, "lake", "r1", FIRST)
+    assert guarantee(path, "lake", "r1", FIRST) == "" == guarantee(None, "lake", "r1", FIRST)
     assert add_anchor(path, "lake", "r1", FIRST)
     assert not add_anchor(path, "lake", "r1", FIRST), "twice is once"
     assert guarantee(path, "lake", "r1", FIRST) == f"anchored in {path}"
     with pytest.raises(IntegrityError, match=f"manifest {SECOND[:12]}, and .* {FIRST[:12]}"):
         guarantee(path, "lake", "r1", SECOND)
     assert add_anchor(path, "lake", "r1", SECOND)
-    assert anchored(path, "lake", "r1") == [FIRST, SECOND]
+    assert anchored(path, "lake", "r1") == [
+        ManifestAnchor(manifest_hash=FIRST),
+        ManifestAnchor(manifest_hash=SECOND),
+    ]
     with pytest.raises(IntegrityError, match=r"rewritten"):
         guarantee(path, "lake", "r1", FIRST)
 
@@ -29,8 +38,8 @@ def test_a_manifest_that_the_file_names_last_is_anchored_and_another_is_named(
 def test_releases_and_lakes_are_apart(tmp_path: Path) -> None:
     path = tmp_path / "anchors.jsonl"
     add_anchor(path, "lake", "r1", FIRST)
-    assert guarantee(path, "lake", "r2", SECOND) == NONE
-    assert guarantee(path, "other", "r1", SECOND) == NONE
+    assert guarantee(path, "lake", "r2", SECOND) == ""
+    assert guarantee(path, "other", "r1", SECOND) == ""
 
 
 def test_a_changed_line_is_named(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_a_draft_is_submitted_and_shown(lake: Path, capsys, monkeypatch) -> None
     assert "in review  " in said
     assert "(unverified)" in said
     assert "please" in said
-    assert "The policy requires nothing of a release" in said
+    assert "coverage_floor, no_demo_juries, complete_models, approval_note" in said
     assert "0.750 [0.30, 0.95]" in said
     assert release(lake, "gate", "R2") == 0
     rewritable(lake / "release_stats").update(updates={"mean": "0.9"})
@@ -76,7 +76,7 @@ def test_a_draft_is_submitted_and_shown(lake: Path, capsys, monkeypatch) -> None
     assert f"release_stats of {RUN}; no number of it is shown" in said
     assert "0.900" not in said
     monkeypatch.setattr("os.geteuid", lambda: 1)  # somebody else than who submitted it
-    assert release(lake, "approve", "R2") == CHANGED
+    assert release(lake, "approve", "R2", "--note", "read it") == CHANGED
 
 
 def test_the_gate_names_each_failure_and_what_cannot_be_checked(lake: Path, capsys) -> None:

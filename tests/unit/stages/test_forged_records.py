@@ -9,7 +9,7 @@ import pytest
 from deltalake import DeltaTable
 
 from medhelm_spark.domain import moments
-from medhelm_spark.domain.release import ReleaseStatus
+from medhelm_spark.domain.release import ReleaseStatus, SignOff
 from medhelm_spark.domain.stages import SCORE
 from medhelm_spark.errors import IntegrityError, ReleaseError
 from medhelm_spark.lake.files import FileTables
@@ -20,6 +20,7 @@ from medhelm_spark.releases.pinned import stored_releases
 from medhelm_spark.releases.status import change_status
 from medhelm_spark.releases.verify import verify
 from medhelm_spark.stages.context import Context, now
+from medhelm_spark.workspace.workspace import Workspace
 from tests.unit.board.planted import plant
 from tests.unit.board.planted_releases import plant_release
 
@@ -51,7 +52,7 @@ def status(lake: Path) -> ReleaseStatus:
 @pytest.mark.parametrize("table", ["release_changes", "policy_decisions"])
 def test_a_restored_table_is_named_by_verify(lake: Path, table: str) -> None:
     change_status(as_user(lake, "ada"), "R2", REVIEW)
-    change_status(as_user(lake, "bob"), "R2", WITHDRAWN, "wrong data")
+    change_status(as_user(lake, "bob"), "R2", WITHDRAWN, SignOff(note="wrong data"))
     FileTables(str(lake)).ensure(table)
     restored = DeltaTable(str(lake / table))
     restored.alter.set_table_properties({"delta.logRetentionDuration": "interval 31 days"})
@@ -59,7 +60,7 @@ def test_a_restored_table_is_named_by_verify(lake: Path, table: str) -> None:
     if table == "release_changes":
         assert status(lake) is not WITHDRAWN
     with pytest.raises(IntegrityError) as caught:
-        verify(as_user(lake, "x"), "R2")
+        verify(Workspace(str(lake), None), as_user(lake, "x"), "R2")
     version = DeltaTable(str(lake / table)).version()
     assert f"{table} (RESTORE at version {version})" in str(caught.value)
     assert "R2" in str(caught.value)
@@ -79,7 +80,7 @@ def test_the_order_of_records_is_the_order_of_commits(
 
     monkeypatch.setattr(moments, "datetime", Behind)
     change_status(as_user(lake, "bob"), "R2", APPROVED)
-    change_status(as_user(lake, "cyd"), "R2", WITHDRAWN, "wrong data")
+    change_status(as_user(lake, "cyd"), "R2", WITHDRAWN, SignOff(note="wrong data"))
     assert status(lake) is WITHDRAWN
     ctx = as_user(lake, "x")
     ctx.record(SCORE, {"u": "first"}, "w1", behind)

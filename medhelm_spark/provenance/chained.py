@@ -1,0 +1,174 @@
+"""Writes the chain of a lake: releases call it when they are pinned and change status.
+
+There is one writer: a lease on the chain. What is recorded already is not recorded again, so that a
+command that was killed is finished by the same command.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from medhelm_spark.domain.ids import content_id
+from medhelm_spark.domain.moments import now
+from medhelm_spark.domain.pluralize import first_of
+from medhelm_spark.domain.release import ReleaseChange, ReleaseStatus
+from medhelm_spark.domain.stages import RECORD_PROVENANCE
+from medhelm_spark.errors import IntegrityError, ReleaseError
+from medhelm_spark.lake.lake import new_write_id
+from medhelm_spark.lake.lease import lease
+from medhelm_spark.provenance.chain import ChainEntry, broken, follow, in_order, last_signed
+from medhelm_spark.provenance.facts import facts_of
+from medhelm_spark.provenance.tables import ProvenanceRecord, RecordKind
+from medhelm_spark.releases.keys import site_keys
+from medhelm_spark.releases.pinned import Rows, StoredRelease, changes_of
+from medhelm_spark.releases.source import release_of
+from medhelm_spark.releases.value_hash import row_digest
+from medhelm_spark.stages.context import Context
+from medhelm_spark.workspace.workspace import Workspace
+
+LEASED = "provenance"
+"""In place of a suite: the right to add to the chain."""
+CHANGE = "change"
+"""The fact of a status: the digest of its row."""
+
+
+def records_of(source: Rows) -> list[ProvenanceRecord]:
+    """The records of a lake's chain in order."""
+    return in_order(source.rows("SELECT * FROM {provenance}", ProvenanceRecord))
+
+
+def enter(workspace: Workspace, ctx: Context, release: str) -> str:
+    """Record the runs of a release as it is, and its last status; returns the last record's hash.
+
+    Raises:
+        IntegrityError: the chain is broken.
+        LakeError: somebody else adds to the chain now.
+        ReleaseError: an earlier status is not in the chain.
+    """
+    return _added(workspace, ctx, release, seal=False)
+
+
+def seal(workspace: Workspace, ctx: Context, release: str) -> str:
+    """The same, and a signed record where the last one of the release is not signed yet.
+
+    Raises:
+        as of `enter`; ReleaseError also where the settings name no key.
+    """
+    return _added(workspace, ctx, release, seal=True)
+
+
+def _added(workspace: Workspace, ctx: Context, release: str, *, seal: bool) -> str:
+    keys = site_keys(workspace.settings, workspace.location)
+    if seal and keys.signing is None:
+        raise ReleaseError(
+            f"release {release!r}: setting signing_key names no key to sign by; allowed: a file "
+            "with a private Ed25519 key."
+        )
+    with lease(ctx.lake, LEASED, [LEASED], ctx.holder, say=ctx.say):
+        held, records = release_of(workspace.reader, release), records_of(workspace.reader)
+        _refuse_broken(records)
+        at = now(record.made_at for record in records)
+        entries = list(_lacking(workspace, held, records, at, is_sealed=seal))
+        own = [record for record in records if record.release == release]
+        covered = last_signed(records)
+        if seal and not entries and (not covered or covered.position < own[-1].position):
+            entries = [_entry(held, RecordKind.SEAL, "sealed", {})]
+        made = follow(records, entries, at, ctx.user, keys.signing)
+        if made:
+            txn = (content_id(LEASED, made[0].before, made[0].position), 1)
+            lake = ctx.within(RECORD_PROVENANCE).lake
+            if not lake.append_rows("provenance", made, new_write_id(), txn=txn):
+                raise IntegrityError(
+                    f"record {made[0].position} of provenance was written before and is gone; "
+                    "restore the table."
+                )
+    return [*own, *made][-1].record_hash
+
+
+def _lacking(
+    workspace: Workspace,
+    held: StoredRelease,
+    records: Sequence[ProvenanceRecord],
+    at: datetime,
+    *,
+    is_sealed: bool,
+) -> Iterator[ChainEntry]:
+    """What of a release is not in the chain: its runs, then its statuses."""
+    known = {(each.kind, each.manifest_hash, each.name) for each in records}
+    members = [
+        member
+        for member in held.members
+        if (RecordKind.RUN, held.manifest_hash, member.name) not in known
+    ]
+    if members:
+        facts = facts_of(workspace, held, at)
+        for member in members:
+            yield _entry(held, RecordKind.RUN, member.name, facts[member.name])
+    changes = unrecorded(workspace.reader, held, records)
+    if len(changes) > 1 and not members and not is_sealed:
+        raise ReleaseError(_of_earlier(held, changes[0]))
+    for change in changes:
+        yield _entry(held, RecordKind.STATUS, change.to_status.value, {CHANGE: row_digest(change)})
+
+
+def unrecorded(
+    source: Rows, held: StoredRelease, records: Sequence[ProvenanceRecord]
+) -> list[ReleaseChange]:
+    """The statuses of this manifest without a record, oldest first."""
+    digests = {record.facts.get(CHANGE) for record in records}
+    own = [row for row in changes_of(source, held.name) if row.manifest_hash == held.manifest_hash]
+    return [change for change in own if row_digest(change) not in digests]
+
+
+def _of_earlier(held: StoredRelease, change: ReleaseChange) -> str:
+    return (
+        f"release {held.name!r}: the chain has no record of an earlier status: {change.step}. "
+        f"Whoever gave it repeats the command, or `release seal {held.name}` signs what is there."
+    )
+
+
+def _refuse_broken(records: Sequence[ProvenanceRecord]) -> None:
+    if wrong := list(broken(records)):
+        raise IntegrityError(
+            f"provenance was changed: {first_of(wrong, 3)}. Nothing is added to it; restore the "
+            "table."
+        )
+
+
+def _entry(held: StoredRelease, kind: RecordKind, name: str, facts: dict[str, str]) -> ChainEntry:
+    return ChainEntry(
+        kind=kind,
+        release=held.name,
+        manifest_hash=held.manifest_hash,
+        name=name,
+        facts=facts,
+    )
+
+
+def check(workspace: Workspace) -> None:
+    """Refuse to begin what could not be recorded.
+
+    Raises:
+        ConfigError: the settings name a key that is none.
+        IntegrityError: the chain is broken.
+    """
+    site_keys(workspace.settings, workspace.location)
+    _refuse_broken(records_of(workspace.reader))
+
+
+def is_pending(workspace: Workspace, held: StoredRelease, to: ReleaseStatus, user: str) -> bool:
+    """Whether this user gave the release this status, and the command was killed before its record.
+
+    Raises:
+        IntegrityError: the chain is broken.
+        ReleaseError: another status has no record.
+    """
+    check(workspace)
+    records = records_of(workspace.reader)
+    if not any(record.manifest_hash == held.manifest_hash for record in records):
+        return False
+    lacking = unrecorded(workspace.reader, held, records)
+    if [(change.to_status, change.changed_by) for change in lacking] == [(to, user)]:
+        return True
+    if lacking:
+        raise ReleaseError(_of_earlier(held, lacking[0]))
+    return False

@@ -1,0 +1,95 @@
+"""Who takes a step of a release: by a key, a token, the platform, else the system's user."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from medhelm_spark.config.settings import Platform
+from medhelm_spark.domain.moments import now
+from medhelm_spark.domain.release import Person, ReleaseChange, ReleasePeople
+from medhelm_spark.errors import ConfigError, ReleaseError
+from medhelm_spark.lake.user import platform_user, this_user
+from medhelm_spark.releases.keys import SigningKey, is_signed, key_name, signing_key
+from medhelm_spark.releases.tokens import subject_of
+from medhelm_spark.releases.value_hash import row_digest
+from medhelm_spark.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signer:
+    """A person, and their key where a key names them."""
+
+    person: Person
+    key: SigningKey | None = None
+
+    def signed(self, change: ReleaseChange) -> ReleaseChange:
+        """The change by this person, signed where they have a key."""
+        named = replace(
+            change,
+            changed_by=self.person.name,
+            is_verified=self.person.is_verified,
+            identified_by=self.person.identified_by or None,
+            key=self.key.public if self.key else None,
+        )
+        return replace(named, signature=self.key.sign(row_digest(named))) if self.key else named
+
+
+def signer_of(workspace: Workspace, key: str | Path | None = None) -> Signer:
+    """Who takes a step now: by `key`, else by what the settings name, the platform, the system.
+
+    Raises:
+        ReleaseError: the policy lists nobody with the key, or the token names nobody.
+        ConfigError: the file of the key or token is none.
+    """
+    people, settings = workspace.registry.policy.people, workspace.settings
+    if place := str(key or settings.identity_key or ""):
+        where = "--key" if key else "setting identity_key"
+        return _by_key(signing_key(place, where, workspace.location), people, where)
+    if settings.identity_token:
+        return Signer(person=_by_token(settings.identity_token, people))
+    spark = workspace.lake.spark if settings.platform in _PLATFORMS else None
+    if spark and (found := platform_user(spark)):
+        user, said = found
+        listed = {each.platform: each.name for each in people.people if each.platform}
+        return Signer(person=Person(name=listed.get(user, user), identified_by=said))
+    return Signer(person=Person(name=this_user()))
+
+
+_PLATFORMS = (Platform.DATABRICKS, Platform.EMR)
+
+
+def _by_key(key: SigningKey, people: ReleasePeople, where: str) -> Signer:
+    names = {each.key: each.name for each in people.people if each.key}
+    if key.public not in names:
+        raise ReleaseError(
+            f"{where}: the policy lists nobody with this key; allowed: an entry of release.people "
+            f"with key {key.public}."
+        )
+    said = f"key {key_name(key.public)}"
+    return Signer(person=Person(name=names[key.public], identified_by=said), key=key)
+
+
+def _by_token(place: str, people: ReleasePeople) -> Person:
+    try:
+        token = Path(place).expanduser().read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError):
+        raise ConfigError(
+            f"setting identity_token is {place!r}; allowed: a file with a token."
+        ) from None
+    subject, issuer = subject_of(token, people.issuers, now())
+    listed = {(each.issuer, each.subject): each.name for each in people.people}
+    return Person(name=listed.get((issuer, subject), subject), identified_by=issuer)
+
+
+def wrong_signatures(changes: list[ReleaseChange], people: ReleasePeople) -> list[str]:
+    """The statuses whose person's signature is wrong, or whose key the policy gives another."""
+    names = {each.key: each.name for each in people.people if each.key}
+    wrong = []
+    for change in changes:
+        if change.key is None:
+            continue
+        signed = row_digest(replace(change, signature=None))
+        if not is_signed(signed, change.signature or "", change.key):
+            wrong.append(f"signature of {change.step}")
+        elif names.get(change.key, change.changed_by) != change.changed_by:
+            wrong.append(f"name of {change.step}")
+    return wrong

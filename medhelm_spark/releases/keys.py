@@ -1,0 +1,162 @@
+"""Ed25519 keys: files that settings and policies name, signatures, and whose they are."""
+
+import base64
+import binascii
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from medhelm_spark.errors import ConfigError, SetupError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+NEEDED = "signatures need cryptography: pip install 'medhelm-spark[sign]'."
+_PEM = re.compile(rb"-----BEGIN PUBLIC KEY-----.*?-----END PUBLIC KEY-----", re.DOTALL)
+SHORT = 12
+OTHERS = 0o077
+"""The rights of others than the owner of a file."""
+
+
+def key_name(public: str) -> str:
+    """How a key is named to people: the first characters of its SHA-256.
+
+    >>> key_name("AAAA")
+    '709e80c88487'
+    """
+    return hashlib.sha256(base64.b64decode(public)).hexdigest()[:SHORT]
+
+
+@dataclass(frozen=True, slots=True)
+class SigningKey:
+    """A private key that was read from a file."""
+
+    private: "Ed25519PrivateKey"
+
+    @property
+    def public(self) -> str:
+        """The 32 bytes of its public key, as Base64."""
+        return _text_of(self.private.public_key())
+
+    def sign(self, text: str) -> str:
+        """The signature of a text, as Base64."""
+        return base64.b64encode(self.private.sign(text.encode())).decode()
+
+
+def signing_key(place: str, where: str, lake: str) -> SigningKey:
+    """The private key of a PEM file.
+
+    Args:
+        place: the file.
+        where: what names it, for errors.
+        lake: the lake, which may not hold it.
+
+    Raises:
+        ConfigError: it is no private Ed25519 key, lies in the lake, or others may read it.
+        SetupError: cryptography is not installed.
+    """
+    path = _file(place, where)
+    if path.resolve().is_relative_to(Path(lake).resolve()):
+        raise ConfigError(f"{where} is {place!r}, which lies in the lake, beside what it signs.")
+    if path.stat().st_mode & OTHERS:
+        raise ConfigError(f"{where} is {place!r}, which others may use; `chmod 600` it.")
+    serialization, ed25519 = _cryptography()
+    try:
+        held = serialization.load_pem_private_key(path.read_bytes(), None)
+    except (ValueError, TypeError):
+        held = None
+    if not isinstance(held, ed25519.Ed25519PrivateKey):
+        raise ConfigError(
+            f"{where} is {place!r}, which is no private Ed25519 key without a password; "
+            f"`openssl genpkey -algorithm ed25519 -out {place}` makes one."
+        )
+    return SigningKey(held)
+
+
+def public_keys(place: str, where: str) -> tuple[str, ...]:
+    """The public keys of a PEM file, as Base64; several where keys were changed.
+
+    Raises:
+        ConfigError: it holds none, or one that is no Ed25519 key.
+        SetupError: cryptography is not installed.
+    """
+    serialization, ed25519 = _cryptography()
+    blocks = _PEM.findall(_file(place, where).read_bytes())
+    held: list[str] = []
+    for block in blocks:
+        try:
+            key = serialization.load_pem_public_key(block)
+        except ValueError:
+            key = None
+        if not isinstance(key, ed25519.Ed25519PublicKey):
+            raise ConfigError(f"{where} is {place!r}: key {len(held) + 1} is no Ed25519 key.")
+        held.append(_text_of(key))
+    if not held:
+        raise ConfigError(
+            f"{where} is {place!r}, which holds no public key; "
+            "`openssl pkey -in KEY -pubout` prints one."
+        )
+    return tuple(held)
+
+
+def is_signed(text: str, signature: str, public: str) -> bool:
+    """Whether this key signed the text."""
+    _, ed25519 = _cryptography()
+    from cryptography.exceptions import InvalidSignature
+
+    try:
+        key = ed25519.Ed25519PublicKey.from_public_bytes(base64.b64decode(public))
+        key.verify(base64.b64decode(signature), text.encode())
+    except (InvalidSignature, ValueError, binascii.Error):
+        return False
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteKeys:
+    """The keys by which a site signs and verifies."""
+
+    signing: SigningKey | None = None
+    verifying: tuple[str, ...] = ()
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The public keys that count."""
+        own = (self.signing.public,) if self.signing else ()
+        return (*own, *(key for key in self.verifying if key not in own))
+
+
+def site_keys(settings: Any, lake: str) -> SiteKeys:
+    """The keys that the settings name: `signing_key`, and `verify_keys` for who only verifies.
+
+    Raises:
+        ConfigError: a file is no such key.
+        SetupError: cryptography is not installed.
+    """
+    private, public = settings.signing_key, settings.verify_keys
+    return SiteKeys(
+        signing=signing_key(private, "setting signing_key", lake) if private else None,
+        verifying=public_keys(public, "setting verify_keys") if public else (),
+    )
+
+
+def _file(place: str, where: str) -> Path:
+    path = Path(place).expanduser()
+    if not path.is_file():
+        raise ConfigError(f"{where} is {place!r}; allowed: a file that is there.")
+    return path
+
+
+def _text_of(public: Any) -> str:
+    return base64.b64encode(public.public_bytes_raw()).decode()
+
+
+def _cryptography() -> tuple[Any, Any]:
+    try:
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric import ed25519
+    except ModuleNotFoundError:
+        raise SetupError(NEEDED) from None
+    return serialization, ed25519

@@ -1,0 +1,1 @@
+"""Viewings: who opened gated or private text, when, and of how many rows."""

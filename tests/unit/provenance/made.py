@@ -1,0 +1,194 @@
+"""A release with its chain, made without Spark, and somebody who may write the lake's files."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import yaml
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from deltalake import DeltaTable, write_deltalake
+
+from medhelm_spark import Evaluation
+from medhelm_spark.domain.release import ReleaseChange, ReleaseManifest, ReleaseStatus, SignOff
+from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.lake.rows import arrow_of
+from medhelm_spark.lake.tables import TABLES
+from medhelm_spark.provenance.chain import ChainEntry, follow
+from medhelm_spark.provenance.chained import CHANGE
+from medhelm_spark.provenance.facts import rows_of
+from medhelm_spark.provenance.tables import ProvenanceRecord, RecordKind
+from medhelm_spark.releases.commands import keep
+from medhelm_spark.releases.pinned import read_release
+from medhelm_spark.releases.status import change_status
+from medhelm_spark.releases.tables import ReleaseMember
+from medhelm_spark.releases.value_hash import manifest_hash, row_digest
+from tests.rewriting import rewritable
+
+RELEASE, SUITE = "r1", "first"
+POLICY = {"audiences": [{"name": "board", "content": "aggregates"}]}
+BENCHMARK = {
+    "name": "Cases",
+    "description": "Made for a test.",
+    "access_level": "public",
+    "prompt_file": "prompt.txt",
+    "dataset_file": "data.csv",
+    "metrics": [{"name": "exact_match"}],
+}
+
+Rows = list[dict[str, Any]]
+
+
+def write_key(path: Path) -> Path:
+    """A private Ed25519 key, as openssl writes one."""
+    made = Ed25519PrivateKey.generate().private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    path.write_bytes(made)
+    path.chmod(0o600)
+    return path
+
+
+def public_of(path: Path) -> bytes:
+    """The public key of such a file, as PEM."""
+    key = serialization.load_pem_private_key(path.read_bytes(), None)
+    return key.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+
+
+class Made:
+    """A folder with benchmark, site, lake and a share; models are the shipped baselines."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.lake, self.site = folder, folder / "lake", folder / "site"
+
+    @classmethod
+    def at(cls, folder: Path, **settings: str) -> "Made":
+        """Two runs of a suite, released and submitted, approved by bob, and shared."""
+        made = cls.planned(folder, **settings)
+        here = made.evaluation
+        here.releases.publish(RELEASE, SUITE)
+        here.releases.submit(RELEASE)
+        made.step(ReleaseStatus.APPROVED, "bob")
+        here.sharing.share(RELEASE, "board", folder / "share")
+        return made
+
+    @classmethod
+    def planned(cls, folder: Path, **settings: str) -> "Made":
+        """Two runs of a suite."""
+        made = cls(folder)
+        made.site.mkdir(parents=True)
+        rows = "".join(f"Case {place}?,{'yes' if place % 2 else 'no'}\n" for place in range(12))
+        (folder / "data.csv").write_text(f"question,correct_answer\n{rows}")
+        (folder / "prompt.txt").write_text("{question}\nAnswer yes or no:")
+        (folder / "benchmark.yaml").write_text(yaml.safe_dump(BENCHMARK))
+        (made.site / "policy.yaml").write_text(yaml.safe_dump(POLICY))
+        made.set(**settings)
+        names = ("yes", "no")
+        models = [
+            {
+                "name": f"ward/{text}",
+                "engine": "canned",
+                "locality": "local",
+                "client_spec": {"args": {"text": text}},
+            }
+            for text in names
+        ]
+        (made.site / "model_deployments.yaml").write_text(
+            yaml.safe_dump({"model_deployments": models})
+        )
+        entry = f"medhelm_configurable_benchmark:config_path={folder / 'benchmark.yaml'}"
+        made.evaluation.run([f"{entry},model=ward/{name}" for name in names], suite=SUITE)
+        return made
+
+    def set(self, **settings: str) -> None:
+        (self.site / "settings.yaml").write_text(yaml.safe_dump(settings or {"spark": {}}))
+
+    def copied(self, folder: Path) -> "Made":
+        """The same in another place."""
+        shutil.copytree(self.folder, folder)
+        return Made(folder)
+
+    @property
+    def evaluation(self) -> Evaluation:
+        return Evaluation(self.lake, site=self.site, tracking=False, say=self.said.append)
+
+    @property
+    def said(self) -> list[str]:
+        return self.__dict__.setdefault("_said", [])
+
+    def step(self, to: ReleaseStatus, user: str, note: str = "") -> None:
+        """A status by another user of the operating system."""
+        workspace = self.evaluation._workspace
+        ctx = replace(workspace.context("", is_in_process=True), user=user)
+        keep(workspace, ctx, change_status(ctx, RELEASE, to, SignOff(note=note)))
+
+    def verified(self) -> str:
+        """What `release verify` says last."""
+        here = self.evaluation
+        here.releases.verify(RELEASE)
+        return self.said[-1]
+
+    def rows(self, table: str, kind: type) -> list[Any]:
+        return open_reader(str(self.lake)).rows(f"SELECT * FROM {{{table}}}", kind)
+
+    def edit(self, table: str, edit: Callable[[Rows], Rows]) -> None:
+        """Write the rows of a table again, otherwise."""
+        opened = rewritable(self.lake / table)
+        held = pa.table(opened.to_pyarrow_table())
+        changed = pa.Table.from_pylist(edit(held.to_pylist()), schema=held.schema)
+        write_deltalake(DeltaTable(str(self.lake / table)), changed, mode="overwrite")
+
+    def rewrite(self) -> None:
+        """Make all means 1: table, copy, hashes, manifest and the whole chain, without the key."""
+        for table in ("stats", "release_stats"):
+            self.edit(table, lambda rows: [{**row, "mean": 1.0} for row in rows])
+        members = self.rows("releases", ReleaseMember)
+        (manifest,) = self.rows("release_manifests", ReleaseManifest)
+        held = read_release(open_reader(str(self.lake)), members)
+        hashed = [
+            replace(each, value_hashes={**(each.value_hashes or {}), **held.hashes(each)})
+            for each in members
+        ]
+        written = manifest_hash(hashed, manifest)
+        hashed = [replace(each, manifest_hash=written) for each in hashed]
+        self._replace("releases", hashed)
+        changes = [
+            replace(each, manifest_hash=written)
+            for each in sorted(
+                self.rows("release_changes", ReleaseChange), key=lambda each: each.changed_at
+            )
+        ]
+        self._replace("release_changes", changes)
+        old = sorted(self.rows("provenance", ProvenanceRecord), key=lambda record: record.position)
+        facts = {member.name: rows_of(member) for member in hashed}
+        statuses = iter(changes)
+        entries = [
+            ChainEntry(
+                kind=record.kind,
+                release=record.release,
+                manifest_hash=written,
+                name=record.name,
+                facts={**record.facts, **facts[record.name]}
+                if record.kind is RecordKind.RUN
+                else {CHANGE: row_digest(next(statuses))},
+            )
+            for record in old
+        ]
+        self._replace("provenance", follow([], entries, old[0].made_at, "ada", None))
+
+    def _replace(self, table: str, rows: list[Any]) -> None:
+        made = arrow_of(rows, TABLES[table].row)
+        opened = rewritable(self.lake / table)
+        held = pa.table(opened.to_pyarrow_table())
+        write_ids = pa.array(["forged"] * made.num_rows, pa.string())
+        whole = made.append_column("write_id", write_ids).select(held.schema.names)
+        write_deltalake(
+            DeltaTable(str(self.lake / table)), whole.cast(held.schema), mode="overwrite"
+        )

@@ -1,0 +1,291 @@
+"""Chains of provenance: every single change is named, and what a rewrite of all is worth."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from medhelm_spark.domain.release import ReleaseStatus
+from medhelm_spark.errors import IntegrityError, MedhelmSparkError, ReleaseError
+from medhelm_spark.lake.session import is_started
+from medhelm_spark.provenance.facts import FACTS
+from medhelm_spark.provenance.tables import ProvenanceRecord
+from medhelm_spark.releases.keys import key_name, public_keys
+from medhelm_spark.releases.status import change_status
+from tests.unit.provenance.made import RELEASE, Made, Rows, public_of, write_key
+
+
+@pytest.fixture(scope="module")
+def signed(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    folder = tmp_path_factory.mktemp("signed")
+    return Made.at(folder / "made", signing_key=str(write_key(folder / "site.pem")))
+
+
+@pytest.fixture
+def made(signed: Made, tmp_path: Path) -> Made:
+    """A copy of the release, by a site that has no key."""
+    copied = signed.copied(tmp_path / "copy")
+    copied.set()
+    share = copied.folder / "share"
+    copied.edit("shares", lambda rows: [{**row, "folder": str(share)} for row in rows])
+    return copied
+
+
+def cell(name: str, value: object, at: int = 0) -> Callable[[Rows], Rows]:
+    """One cell of one row."""
+
+    def edit(rows: Rows) -> Rows:
+        assert rows[at][name] != value
+        rows[at][name] = value
+        return rows
+
+    return edit
+
+
+def swapped(*names: str) -> Callable[[Rows], Rows]:
+    """These cells of the first row and of the last one with others, exchanged."""
+
+    def edit(rows: Rows) -> Rows:
+        first, last = rows[0], next(row for row in rows[::-1] if row[names[0]] != rows[0][names[0]])
+        for name in names:
+            first[name], last[name] = last[name], first[name]
+        return rows
+
+    return edit
+
+
+def without(position: int) -> Callable[[Rows], Rows]:
+    return lambda rows: [row for row in rows if row["position"] != position]
+
+
+def of_record(position: int, **values: Any) -> Callable[[Rows], Rows]:
+    def edit(rows: Rows) -> Rows:
+        (row,) = [row for row in rows if row["position"] == position]
+        row.update(values)
+        return rows
+
+    return edit
+
+
+def of_facts(rows: Rows) -> Rows:
+    row = next(row for row in rows if row["kind"] == "run")
+    row["facts"] = [(key, "eve" if key == "ran_by" else value) for key, value in row["facts"]]
+    return rows
+
+
+def of_status(status: str, **values: Any) -> Callable[[Rows], Rows]:
+    return lambda rows: [{**row, **(values if row["to_status"] == status else {})} for row in rows]
+
+
+def first_gone(rows: Rows) -> Rows:
+    return rows[1:]
+
+
+CHANGES: dict[str, tuple[str, Callable[[Rows], Rows], str]] = {
+    "a_cell_of_stats": ("stats", cell("mean", 0.123), "stats of"),
+    "a_cell_of_the_copy_of_stats": ("release_stats", cell("mean", 0.123), "release_stats of"),
+    "a_row_of_stats_deleted": ("stats", first_gone, "stats of"),
+    "a_score": ("per_instance_stats", cell("instance_id", "x"), "per_instance_stats of"),
+    "a_copied_score_deleted": ("release_scores", first_gone, "release_scores of"),
+    "a_result": ("request_results", cell("attempts", 9), "request_results of"),
+    "a_result_deleted": ("request_results", first_gone, "request_results of"),
+    "two_answers_swapped": ("request_results", swapped("completions"), "request_results of"),
+    "a_prompt": ("prompts", cell("text", "Answer yes."), "prompts of"),
+    "an_instance": ("instances", cell("input", "another"), "instances of"),
+    "a_request_deleted": ("requests", first_gone, "requests of"),
+    "a_plan": ("run_specs", cell("locality", "external"), "run_specs of"),
+    "a_field_of_the_manifest": ("release_manifests", cell("made_by", "eve"), "releases"),
+    "a_member": ("releases", cell("suite", "other"), "releases"),
+    "a_member_deleted": ("releases", first_gone, "releases"),
+    "a_field_of_a_record": ("provenance", of_facts, "record 1 of provenance"),
+    "who_wrote_a_record": (
+        "provenance",
+        of_record(2, made_by="eve"),
+        "record 2 of provenance",
+    ),
+    "a_record_removed_from_the_middle": ("provenance", without(3), "record 3 of provenance (gone)"),
+    "the_last_record_removed": ("provenance", without(5), "approved by bob"),
+    "two_records_swapped": ("provenance", swapped("position"), "of provenance ("),
+    "an_approval": (
+        "release_changes",
+        of_status("approved", changed_by="carol"),
+        "release_changes: approved",
+    ),
+    "an_approval_deleted": (
+        "release_changes",
+        lambda rows: [row for row in rows if row["to_status"] != "approved"],
+        "release_changes: approved",
+    ),
+    "a_decision": ("policy_decisions", cell("rule", "another"), "policy_decisions of"),
+    "a_decision_deleted": ("policy_decisions", first_gone, "policy_decisions of"),
+}
+
+
+@pytest.mark.attack("releases", "one change in a table, in the chain, an approval or a decision")
+@pytest.mark.parametrize("change", CHANGES)
+def test_every_single_change_is_named(made: Made, change: str) -> None:
+    table, edit, named = CHANGES[change]
+    made.edit(table, edit)
+    with pytest.raises(IntegrityError) as refused:
+        made.verified()
+    assert named in str(refused.value)
+    assert "eve" not in str(refused.value), "no value stands in an error"
+    assert not is_started()
+
+
+@pytest.mark.attack("releases", "bytes of a file of a share, or of a table")
+@pytest.mark.parametrize("kind", ["share", "manifest_of_a_share", "table"])
+def test_changed_bytes_of_a_file_are_named(made: Made, kind: str) -> None:
+    files = {
+        "share": (made.folder / "share").glob("*-results.csv"),
+        "manifest_of_a_share": (made.folder / "share").glob("manifest.json"),
+        "table": (made.lake / "release_scores").glob("*.parquet"),
+    }
+    (path, *_) = sorted(files[kind])
+    content = bytearray(path.read_bytes())
+    places = range(8, 40) if kind == "table" else (len(content) // 3,)
+    for place in places:
+        content[place] ^= 0xFF
+    path.write_bytes(bytes(content))
+    with pytest.raises(MedhelmSparkError, match=path.name if kind != "table" else "release_"):
+        made.verified()
+
+
+def test_what_is_as_it_was_says_what_that_is_worth(signed: Made, made: Made) -> None:
+    (key,) = {row.signed_by for row in signed.rows("provenance", ProvenanceRecord)}
+    assert signed.verified().endswith(f"every value is as published (signed by key {key})")
+    assert made.verified().endswith("every value is as published (integrity only)")
+
+
+@pytest.mark.attack("releases", "table, hashes, manifest and the whole chain rewritten")
+def test_a_rewrite_of_table_and_chain_is_named_where_there_is_a_key(
+    signed: Made, made: Made
+) -> None:
+    made.rewrite()
+    assert made.verified().endswith("(integrity only)"), "nobody can see it without a key"
+    public = made.folder / "public.pem"
+    public.write_bytes(public_of(signed.folder.parent / "site.pem"))
+    made.set(verify_keys=str(public))
+    with pytest.raises(IntegrityError, match="which no key of this site signed"):
+        made.verified()
+
+
+@pytest.mark.attack("releases", "the whole chain rewritten and signed by another key")
+def test_another_key_signs_for_nobody(signed: Made, made: Made, tmp_path: Path) -> None:
+    public = tmp_path / "public.pem"
+    public.write_bytes(public_of(signed.folder.parent / "site.pem"))
+    made.rewrite()
+    made.set(signing_key=str(write_key(tmp_path / "own.pem")))
+    made.evaluation.provenance.seal(RELEASE)
+    made.set(verify_keys=str(public))
+    with pytest.raises(IntegrityError, match="by a key that is not known"):
+        made.verified()
+
+
+@pytest.mark.attack("releases", "the chain rewritten where its end is anchored outside the lake")
+def test_an_anchored_record_that_is_gone_is_named(made: Made, tmp_path: Path) -> None:
+    made.set(anchor_file=str(tmp_path / "anchors.jsonl"))
+    made.step(ReleaseStatus.PUBLISHED, "bob")
+    assert made.verified().endswith(f"(anchored in {tmp_path / 'anchors.jsonl'})")
+    made.edit("provenance", without(6))
+    made.edit(
+        "release_changes",
+        lambda rows: [row for row in rows if row["to_status"] != "published"],
+    )
+    with pytest.raises(IntegrityError, match=r"names record .* its end removed"):
+        made.verified()
+
+
+def test_a_record_says_what_a_run_came_from(signed: Made) -> None:
+    rows = list(signed.evaluation.provenance.records(RELEASE).rows())
+    facts = {row["fact"]: row["value"] for row in rows if row["record"] == 1}
+    assert {*FACTS, "rows.prompts", "rows.stats", "rows.request_results"} <= set(facts)
+    assert facts["model"] == "ward/no, ward/no"
+    assert facts["cost"].endswith(" s")
+    assert facts["counts"].startswith("answered 12")
+    assert int(facts["decisions"].split()[0]) >= 1
+    assert len(facts["code"]) == len(facts["lock"]) == 64
+    assert [row["name"] for row in rows if row["fact"] == "change"] == [
+        "draft",
+        "in review",
+        "approved",
+    ]
+
+
+def test_a_command_that_was_killed_is_finished_by_the_same_command(tmp_path: Path) -> None:
+    made = Made.at(tmp_path / "made")
+    before = made.rows("provenance", ProvenanceRecord)
+    made.evaluation.releases.publish(RELEASE, "first")
+    assert made.rows("provenance", ProvenanceRecord) == before, "nothing is recorded twice"
+    workspace = made.evaluation._workspace
+    change_status(workspace.context("", is_in_process=True), RELEASE, ReleaseStatus.WITHDRAWN)
+    with pytest.raises(IntegrityError, match=r"withdrawn by .*not in the chain"):
+        made.verified()
+    made.evaluation.releases.withdraw(RELEASE, reason="a wrong key")
+    assert len(made.rows("provenance", ProvenanceRecord)) == len(before) + 1
+    assert made.verified().endswith("(integrity only)")
+    assert [row.to_status for row in made.evaluation.releases.show(RELEASE).changes].count(
+        ReleaseStatus.WITHDRAWN
+    ) == 1
+
+
+@pytest.mark.attack("releases", "a status written into the table, then recorded by the next one")
+def test_no_command_records_a_status_that_it_did_not_give(made: Made) -> None:
+    made.edit(
+        "release_changes",
+        lambda rows: [
+            *rows,
+            {
+                **rows[-1],
+                "from_status": "approved",
+                "to_status": "published",
+                "changed_by": "eve",
+                "changed_at": max(row["changed_at"] for row in rows).replace(year=2099),
+            },
+        ],
+    )
+    with pytest.raises(ReleaseError, match="no record of an earlier status: published"):
+        made.evaluation.releases.withdraw(RELEASE, reason="forged")
+
+
+def test_a_release_without_the_key_is_signed_as_it_is(made: Made, tmp_path: Path) -> None:
+    made.edit(
+        "provenance",
+        lambda rows: [{**row, "signature": None, "signed_by": None} for row in rows],
+    )
+    key = write_key(tmp_path / "site.pem")
+    made.set(signing_key=str(key))
+    with pytest.raises(IntegrityError, match="`release seal` signs it as it is"):
+        made.verified()
+    made.evaluation.provenance.seal(RELEASE)
+    made.evaluation.provenance.seal(RELEASE)
+    assert len(made.rows("provenance", ProvenanceRecord)) == 6, "sealed once"
+    public = tmp_path / "public.pem"
+    public.write_bytes(public_of(key))
+    (name,) = map(key_name, public_keys(str(public), "a test"))
+    assert made.verified().endswith(f"(signed by key {name})")
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("missing", "a file that is there"),
+        ("no_key", "no private Ed25519 key"),
+        ("readable", "others may use"),
+        ("in_the_lake", "lies in the lake"),
+    ],
+)
+def test_a_wrong_key_is_refused_before_anything_is_recorded(
+    made: Made, tmp_path: Path, kind: str, said: str
+) -> None:
+    path = (made.lake if kind == "in_the_lake" else tmp_path) / "key.pem"
+    if kind == "no_key":
+        path.write_text("-----BEGIN PRIVATE KEY-----\n")
+        path.chmod(0o600)
+    elif kind != "missing":
+        write_key(path).chmod(0o644 if kind == "readable" else 0o600)
+    made.set(signing_key=str(path))
+    with pytest.raises(MedhelmSparkError, match=said):
+        made.evaluation.releases.withdraw(RELEASE, reason="x")
+    assert made.evaluation.releases.show(RELEASE).status is ReleaseStatus.APPROVED
