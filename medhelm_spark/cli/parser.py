@@ -263,6 +263,7 @@ _COMMANDS: Mapping[str, Command] = {
             "release publish 2026-q1",
             'release withdraw 2026-q1 --reason "wrong answer key in med_qa"',
             "release verify --release 2026-q1",
+            "release share 2026-q1 --audience research --out for_research --helm",
             "release watch 2026-q1 --sample 300 --margin 0.03",
             "release looks 2026-q1",
         ),
