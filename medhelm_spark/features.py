@@ -3,8 +3,9 @@
 Other code reaches a feature only through its modules of a known name: `tables` declares what it
 stores, `kept` which writes gc keeps, `source` what boards can be read from, `methods` what an
 `Evaluation` can do, `runs` what it does in the course of an evaluation, `cells` and
-`report` what it adds to a board's cells and to its report, `tombstones` keeps what purged rows
-were, and `purge` removes the text of a scenario beside the lake's tables.
+`report` what it adds to a board's cells and to its report, `in_tasks` what every task of Spark
+sets up as this process did, `tombstones` keeps what purged rows were, and `purge` removes the text
+of a scenario beside the lake's tables.
 """
 
 from functools import cache
@@ -26,6 +27,7 @@ FEATURES = (
     "evidence",
     "judge_checks",
     "watch",
+    "air_gap",
 )
 
 

@@ -51,8 +51,8 @@ class Command:
 
 ALIASES: Mapping[str, tuple[str, ...]] = {"serve": ("server",)}
 _PLACES = (options.lake, options.site)
-_STAGES = (*_PLACES, options.entries, options.running)
-_SUMMARIES = (*_PLACES, options.summarizing, options.tracking)
+_STAGES = (*_PLACES, options.offline, options.entries, options.running)
+_SUMMARIES = (*_PLACES, options.offline, options.summarizing, options.tracking)
 _RELEASES = (*_SUMMARIES, options.naming_release, releases.noting)
 _QUESTIONS = '-r "pubmed_qa:model=huggingface/smollm2-135m-instruct" --suite first'
 
@@ -402,12 +402,17 @@ _COMMANDS: Mapping[str, Command] = {
         line="check Java, Spark, Delta, engines, disks; print what to do",
         function=doctor,
         about="Say what is wrong, and what to do, with Java, Spark, Delta, GPUs, engines, the "
-        "lake's place, clocks, disks and the tracking server; with --executors there too.",
+        "lake's place, clocks, disks and the tracking server; with --executors there too. Or make "
+        "a folder with all that a machine without a network needs, and check one.",
         options=(*_PLACES, examining, options.tracking),
         examples=(
             "doctor",
             "doctor --executors --engine vllm --paths /Volumes/main/models -o main.medhelm",
             "doctor --format json",
+            "doctor bundle --out bundle --wheel dist/medhelm_spark-0.2.0-py3-none-any.whl "
+            "--scenarios med_qa",
+            "doctor --offline bundle",
+            "doctor --egress --executors",
         ),
     ),
     "explain-config": Command(

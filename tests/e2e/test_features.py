@@ -26,6 +26,7 @@ COMMANDS = {
     "evidence": set(),
     "judge_checks": {"judge"},
     "watch": set(),
+    "air_gap": set(),
 }
 """The commands of each feature."""
 
@@ -89,6 +90,7 @@ OWN_TABLES = {
     "evidence": (),
     "judge_checks": ("planted_verdicts", "judge_cards"),
     "watch": ("watch_looks", "watch_results"),
+    "air_gap": ("offline_runs",),
 }
 
 GATE = """
