@@ -71,6 +71,7 @@ from medhelm_spark.workspace.names import check_known, check_name
 from medhelm_spark.workspace.workspace import Workspace, say
 
 if TYPE_CHECKING:
+    from medhelm_spark.air_gap.methods import AirGapMethods
     from medhelm_spark.candidate_gate.methods import CandidateGateMethods
     from medhelm_spark.evidence.methods import EvidenceMethods
     from medhelm_spark.judge_checks.methods import JudgeMethods
@@ -775,6 +776,11 @@ class Evaluation:
     def watch(self) -> "WatchMethods":
         """Looks at releases: whether a model that runs today still is what was published."""
         return cast("WatchMethods", self._feature("watch").WatchMethods(self._host))
+
+    @property
+    def air_gap(self) -> "AirGapMethods":
+        """Offline runs, a folder with all that they need, and the site's network rule."""
+        return cast("AirGapMethods", self._feature("air_gap").AirGapMethods(self._host))
 
     @property
     def governance(self) -> GovernanceMethods:

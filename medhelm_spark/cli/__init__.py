@@ -7,6 +7,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 
 from medhelm_spark import plugins
+from medhelm_spark.cli.commands import evaluation
 from medhelm_spark.cli.exit_codes import CHANGED, FAILED, GATED, OUTAGE, again
 from medhelm_spark.cli.parser import parse
 from medhelm_spark.cli.stopping import end_soon, stoppable
@@ -48,6 +49,8 @@ def _run(args: Namespace) -> int:
             args.plugins = [*load_settings(args.local_path).plugins, *args.plugins]
         for plugin in plugins.activate(getattr(args, "plugins", ())):
             sys.stderr.write(f"plug-in {plugin}\n")
+        if getattr(args, "offline", None) is True:
+            evaluation(args).air_gap.go_offline(getattr(args, "tracking_uri", None))
         code = int(args.command(args) or 0)
         sys.stdout.flush()
         return code

@@ -89,6 +89,16 @@ def site(parser: ArgumentParser) -> None:
     plugins(parser)
 
 
+def offline(parser: ArgumentParser) -> None:
+    """Whether to work without a network."""
+    parser.add_argument(
+        "--offline",
+        action="store_true",
+        help="set every library's offline switch, and refuse addresses that the site's files do "
+        "not name; the list is printed and recorded",
+    )
+
+
 def plugins(parser: ArgumentParser) -> None:
     """A site's own code."""
     parser.add_argument(

@@ -54,8 +54,8 @@ class Command:
 
 ALIASES: Mapping[str, tuple[str, ...]] = {"serve": ("server",)}
 _PLACES = (options.lake, options.site)
-_STAGES = (*_PLACES, options.entries, options.running)
-_SUMMARIES = (*_PLACES, options.summarizing, options.tracking)
+_STAGES = (*_PLACES, options.offline, options.entries, options.running)
+_SUMMARIES = (*_PLACES, options.offline, options.summarizing, options.tracking)
 _RELEASES = (*_SUMMARIES, options.naming_release, releases.noting)
 _QUESTIONS = '-r "pubmed_qa:model=huggingface/smollm2-135m-instruct" --suite first'
 
@@ -267,6 +267,7 @@ _COMMANDS: Mapping[str, Command] = {
             "release publish 2026-q1",
             'release withdraw 2026-q1 --reason "wrong answer key in med_qa"',
             "release verify --release 2026-q1",
+            "release share 2026-q1 --audience research --out for_research --helm",
             "release watch 2026-q1 --sample 300 --margin 0.03",
             "release looks 2026-q1",
         ),
@@ -406,12 +407,17 @@ _COMMANDS: Mapping[str, Command] = {
         line="check Java, Spark, Delta, engines, disks; print what to do",
         function=doctor,
         about="Say what is wrong, and what to do, with Java, Spark, Delta, GPUs, engines, the "
-        "lake's place, clocks, disks and the tracking server; with --executors there too.",
+        "lake's place, clocks, disks and the tracking server; with --executors there too. Or make "
+        "a folder with all that a machine without a network needs, and check one.",
         options=(*_PLACES, examining, options.tracking),
         examples=(
             "doctor",
             "doctor --executors --engine vllm --paths /Volumes/main/models -o main.medhelm",
             "doctor --format json",
+            "doctor bundle --out bundle --wheel dist/medhelm_spark-0.2.0-py3-none-any.whl "
+            "--scenarios med_qa",
+            "doctor --offline bundle",
+            "doctor --egress --executors",
         ),
     ),
     "explain-config": Command(

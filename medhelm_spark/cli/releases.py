@@ -119,7 +119,7 @@ def _share(args: Namespace) -> int:
     if not args.audience or not args.out:
         raise ConfigError("release share: name --audience NAME and --out FOLDER.")
     done = evaluation(args).sharing.share(
-        args.release, args.audience, args.out, waivers=args.waivers
+        args.release, args.audience, args.out, waivers=args.waivers, helm=args.helm
     )
     write_out(str(done))
     return 0
@@ -221,6 +221,11 @@ def stepping(parser: ArgumentParser) -> None:
         type=Path,
         metavar="FOLDER",
         help="share, evidence: the folder to make; shares: to verify",
+    )
+    add(
+        "--helm",
+        action="store_true",
+        help="share: as HELM's output folder, which MedHELM's helm-summarize reads",
     )
     add(
         "--for",

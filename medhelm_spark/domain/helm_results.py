@@ -18,6 +18,14 @@ SUFFIX = f"@{MEDHELM_08}"
 RESCORED = "@rescored"
 """The end of the name of a run that has the same answers, scored here."""
 
+RUN_SPEC, SCENARIO, STATS = "run_spec.json", "scenario.json", "stats.json"
+STATES, PER_INSTANCE = "scenario_state.json", "per_instance_stats.json"
+RUNS, SCHEMA = "runs", "schema.json"
+"""The files of HELM's output folder that are written here too."""
+
+NUM_INSTANCES = "num_instances"
+"""HELM's stat of how many instances a run has."""
+
 HELM_RESULTS = "helm results"
 """The `source` of a data version whose instances came with imported results."""
 

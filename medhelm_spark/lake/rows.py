@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, fields
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,7 +23,7 @@ from pyspark.resource import ResourceProfile, ResourceProfileBuilder, TaskResour
 from pyspark.sql import DataFrame, functions as F
 from pyspark.sql.types import StructType
 
-from medhelm_spark import errors, plugins
+from medhelm_spark import errors, features, plugins
 from medhelm_spark.domain.cluster import GPU, StageResources
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.lake.columnar import arrow_schema, ddl, decode_batch, encode_batch, fields_of
@@ -67,7 +68,7 @@ def map_rows(
     `needs` is what each task asks Spark for beyond what the settings give every task. Of Spark
     lazy, and evaluated once per action: give it to exactly one write where `fn` costs money.
     """
-    return _mapped(df, _Partition(fn, in_type, out_type, plugins.active()), needs)
+    return _mapped(df, _Partition(fn, in_type, out_type, plugins.active(), _carried()), needs)
 
 
 def map_batches(
@@ -77,7 +78,13 @@ def map_batches(
     out_type: type,
 ) -> Frame:
     """The same for a function of Arrow batches with the types' columns, for millions of rows."""
-    return _mapped(df, _BatchPartition(fn, in_type, out_type, plugins.active()))
+    return _mapped(df, _BatchPartition(fn, in_type, out_type, plugins.active(), _carried()))
+
+
+def _carried() -> tuple[tuple[str, Any], ...]:
+    """What features have to set up in every task, each with the module that does it."""
+    held = ((module.__name__, module.carried()) for module in features.parts("in_tasks"))
+    return tuple((name, value) for name, value in held if value is not None)
 
 
 def _mapped(df: Frame, partition: "_Partition", needs: StageResources | None = None) -> Frame:
@@ -181,11 +188,14 @@ class _Partition:
     in_type: type
     out_type: type
     loaded: tuple[plugins.Plugin, ...] = ()
+    carried: tuple[tuple[str, Any], ...] = ()
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         source = _Source(batches, self.in_type)
         try:
             with _unprinted(bool(self.loaded)):
+                for module, value in self.carried:
+                    import_module(module).resume(value)
                 plugins.ensure(self.loaded)
                 yield from self._made(source)
         except errors.MedhelmSparkError as error:

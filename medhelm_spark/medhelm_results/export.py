@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.helm_results import is_stored
+from medhelm_spark.domain.helm_results import (
+    PER_INSTANCE,
+    RUN_SPEC,
+    RUNS,
+    SCENARIO,
+    STATES,
+    STATS,
+    is_stored,
+)
 from medhelm_spark.domain.pluralize import counted, first_of
 from medhelm_spark.domain.run import SuiteRun
 from medhelm_spark.domain.stages import EXPORT_HELM
@@ -20,14 +28,6 @@ from medhelm_spark.medhelm_results.export_stage import (
     exported_values,
     has_requests,
     scenario_of,
-)
-from medhelm_spark.medhelm_results.folder import (
-    PER_INSTANCE,
-    RUN_SPEC,
-    RUNS,
-    SCENARIO,
-    STATES,
-    STATS,
 )
 from medhelm_spark.medhelm_results.write import (
     LIST_HEAD,

@@ -10,20 +10,27 @@ from pathlib import Path
 from typing import Any
 
 from medhelm_spark.config.loader import validate
-from medhelm_spark.domain.helm_results import NotImported
+from medhelm_spark.domain.helm_results import (
+    PER_INSTANCE,
+    RUN_SPEC,
+    RUNS,
+    SCENARIO,
+    SCHEMA,
+    STATES,
+    STATS,
+    NotImported,
+)
 from medhelm_spark.domain.names import is_name
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.medhelm.export_file import TheirRunSpec
 from medhelm_spark.medhelm.run_entries import MODEL_KEYS
 from medhelm_spark.medhelm_results.stream import BrokenFileError, items, mapping
 
-RUN_SPEC, SCENARIO, STATS = "run_spec.json", "scenario.json", "stats.json"
-STATES, PER_INSTANCE = "scenario_state.json", "per_instance_stats.json"
 INSTANCES = "instances.json"
 PREDICTIONS, REQUESTS = "display_predictions.json", "display_requests.json"
 FILES = (RUN_SPEC, SCENARIO, STATS, STATES, PER_INSTANCE, INSTANCES, PREDICTIONS, REQUESTS)
-RUNS, RELEASES = "runs", "releases"
-SCHEMA, RUNS_TO_SUITES, RELEASE_RUNS = "schema.json", "runs_to_run_suites.json", "runs.json"
+RELEASES = "releases"
+RUNS_TO_SUITES, RELEASE_RUNS = "runs_to_run_suites.json", "runs.json"
 NO_RUNS = frozenset({"eval_cache", "groups"})
 """Folders beside runs that HELM does not read as runs."""
 

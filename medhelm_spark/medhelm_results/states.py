@@ -5,13 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medhelm_spark.medhelm_results.folder import (
-    INSTANCES,
-    PER_INSTANCE,
-    PREDICTIONS,
-    REQUESTS,
-    STATES,
-)
+from medhelm_spark.domain.helm_results import PER_INSTANCE, STATES
+from medhelm_spark.medhelm_results.folder import INSTANCES, PREDICTIONS, REQUESTS
 from medhelm_spark.medhelm_results.stream import BrokenFileError, items
 
 REDACTED = "[redacted]"

@@ -16,16 +16,15 @@ from medhelm_spark.domain.comparability import (
     data_part,
     prompt_part,
 )
-from medhelm_spark.domain.helm_results import SUFFIX
+from medhelm_spark.domain.helm_results import NUM_INSTANCES, STATS, SUFFIX
 from medhelm_spark.domain.names import is_name
 from medhelm_spark.domain.run import MEDHELM_08, RunSpec
 from medhelm_spark.domain.stats import ComputedOn, IntervalMethod, Stat
-from medhelm_spark.medhelm_results.folder import STATS, RunFolder
+from medhelm_spark.medhelm_results.folder import RunFolder
 from medhelm_spark.medhelm_results.states import perturbation_name
 from medhelm_spark.medhelm_results.stream import BrokenFileError, items
 from medhelm_spark.metrics import parts_of
 
-NUM_INSTANCES = "num_instances"
 COMPUTED_ON = frozenset(ComputedOn)
 
 Key = tuple[str, str, str, str | None]

@@ -9,15 +9,25 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.helm_export import ExportedState, ExportedStats, Line
-from medhelm_spark.domain.helm_results import SUFFIX, is_stored
+from medhelm_spark.domain.helm_export import (
+    ExportedState,
+    ExportedStats,
+    Line,
+    stat_document,
+    without_none,
+)
+from medhelm_spark.domain.helm_results import (
+    NUM_INSTANCES,
+    RUN_SPEC,
+    SCENARIO,
+    SUFFIX,
+    is_stored,
+)
 from medhelm_spark.domain.request import Annotation, Completion, FinishReason, RequestResult
 from medhelm_spark.domain.run import RunSpec, SuiteRun
 from medhelm_spark.domain.scenario import Instance, ScenarioVersion
 from medhelm_spark.domain.stats import ComputedOn, ScoreStatus, Stat
-from medhelm_spark.medhelm_results.folder import RUN_SPEC, SCENARIO
 from medhelm_spark.medhelm_results.states import REDACTED
-from medhelm_spark.medhelm_results.stats import NUM_INSTANCES
 from medhelm_spark.medhelm_results.verdicts import CRITERIA_MET, PROMPT_TEXT
 
 ROBUSTNESS, FAIRNESS = "robustness", "fairness"
@@ -42,11 +52,6 @@ def run_names(specs: Iterable[RunSpec]) -> dict[str, str]:
         else name
         for name, stored in named.items()
     }
-
-
-def _plain(document: Mapping[str, Any]) -> dict[str, Any]:
-    """An object without what is None, as HELM writes it."""
-    return {key: value for key, value in document.items() if value is not None}
 
 
 def run_spec_document(row: SuiteRun, name: str) -> dict[str, Any]:
@@ -85,7 +90,7 @@ def _arguments(scenario_name: str) -> dict[str, str]:
 
 def adapter_document(spec: RunSpec) -> dict[str, Any]:
     """The adapter in HELM's form, with the model."""
-    adapter = _plain(asdict(spec.adapter_spec))
+    adapter = without_none(asdict(spec.adapter_spec))
     if letters := adapter.get("reference_prefix_characters"):
         adapter["reference_prefix_characters"] = list(letters)
     if not adapter.get("eval_splits"):
@@ -113,39 +118,11 @@ def _perturbation(name: str, computed_on: ComputedOn | None = None) -> dict[str,
     }
 
 
-def _stat(
-    name: str,
-    split: str,
-    mean: float | None,
-    *,
-    count: int = 1,
-    perturbation: Mapping[str, Any] | None = None,
-    stddev: float = 0.0,
-    ends: tuple[float, float] | None = None,
-) -> dict[str, Any]:
-    named = _plain({"name": name, "split": split or None, "perturbation": perturbation})
-    if mean is None:
-        return {"name": named, "count": 0, "sum": 0, "sum_squared": 0}
-    low, high = ends or (mean, mean)
-    square = stddev * stddev + mean * mean
-    return {
-        "name": named,
-        "count": count,
-        "sum": mean * count,
-        "sum_squared": square * count,
-        "min": low,
-        "max": high,
-        "mean": mean,
-        "variance": stddev * stddev,
-        "stddev": stddev,
-    }
-
-
 def stats_document(spec: RunSpec, stats: Sequence[Stat]) -> list[Any]:
     """`stats.json`: what HELM has a word for; of our own runs every mean counts one trial."""
     imported = is_stored(spec)
     rows = [
-        _stat(
+        stat_document(
             stat.name.removesuffix(SUFFIX) if imported else stat.name,
             stat.split,
             stat.mean,
@@ -162,7 +139,7 @@ def stats_document(spec: RunSpec, stats: Sequence[Stat]) -> list[Any]:
     main = next((stat for stat in stats if _is_main(stat, spec)), None)
     if main and not imported:
         size = (main.count + main.num_unscored) / spec.adapter_spec.requests_per_instance
-        rows.append(_stat(NUM_INSTANCES, spec.main_split, size))
+        rows.append(stat_document(NUM_INSTANCES, spec.main_split, size))
     return rows
 
 
@@ -212,7 +189,7 @@ class StateLines:
             "num_conditioning_tokens": 0,
             "annotations": _annotations(state.annotations or (), is_open=is_open) or None,
         }
-        return _plain(document)
+        return without_none(document)
 
     def _is_open(self, state: ExportedState) -> bool:
         rows = (state.instance, state.request, state.prompt, state.result)
@@ -229,7 +206,7 @@ class StateLines:
                 {"role": message.role, "content": message.content} for message in instance.messages
             ]
         name = instance.perturbation
-        return _plain(
+        return without_none(
             {
                 "input": asked,
                 "references": [
@@ -255,7 +232,7 @@ class StateLines:
         request, prompt, decoding = state.request, state.prompt, state.request.decoding
         messages = prompt.messages if prompt and is_open else ()
         text = prompt.text if prompt and is_open else REDACTED
-        return _plain(
+        return without_none(
             {
                 "model_deployment": request.model_deployment,
                 "model": self.model,
@@ -283,7 +260,7 @@ def _result(result: RequestResult | None, *, is_open: bool) -> dict[str, Any] | 
     """A request's result; None where there is no answer, which HELM's summary leaves out."""
     if result is None or not result.completions:
         return None
-    return _plain(
+    return without_none(
         {
             "success": True,
             "embedding": [],
@@ -298,7 +275,7 @@ def _result(result: RequestResult | None, *, is_open: bool) -> dict[str, Any] | 
 def _completion(completion: Completion, *, is_open: bool) -> dict[str, Any]:
     tokens = completion.tokens if is_open else ()
     reason = _REASONS.get(completion.finish_reason)
-    return _plain(
+    return without_none(
         {
             "text": completion.text if is_open else REDACTED,
             "logprob": completion.logprob or 0.0,
@@ -350,12 +327,12 @@ class StatLines:
                 "perturbation": perturbation,
                 "train_trial_index": of.train_trial_index,
                 "stats": [
-                    _stat(score.name, of.split, score.value, perturbation=perturbation)
+                    stat_document(score.name, of.split, score.value, perturbation=perturbation)
                     for score in of.stats
                     if score.value is not None and score.status is ScoreStatus.OK
                 ],
             }
-            yield Line(text=json.dumps(_plain(document)))
+            yield Line(text=json.dumps(without_none(document)))
 
 
 def state_head(row: SuiteRun) -> str:

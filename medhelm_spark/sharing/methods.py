@@ -36,6 +36,7 @@ class SharingMethods(Methods):
         out: str | Path,
         *,
         waivers: str | Path | None = None,
+        helm: bool = False,
     ) -> SharedFolder:
         """Make a folder that may leave: new files of named columns, scanned before they are there.
 
@@ -44,13 +45,14 @@ class SharingMethods(Methods):
             audience: to whom, by a name of the policy's `audiences`.
             out: the folder to make.
             waivers: a YAML file of matches of patterns that somebody answers for.
+            helm: whether the files are those of HELM's output folder, which `helm-summarize` reads.
 
         Raises:
             PolicyError: the policy names no such audience, or the scan found what may not leave.
             ConfigError: the file of waivers is wrong.
         """
         held = load_waivers(Path(waivers)) if waivers else ()
-        return share(self._workspace, release, audience, Path(out), held)
+        return share(self._workspace, release, audience, Path(out), held, helm=helm)
 
     @at_work
     def list(self) -> Shares:

@@ -29,6 +29,7 @@ from medhelm_spark.sharing.keys import ShareKeys
 
 RESULTS = {
     "share": pa.string(),
+    "run": pa.string(),
     "model": pa.string(),
     "scenario": pa.string(),
     "benchmark": pa.string(),
@@ -49,6 +50,7 @@ RESULTS = {
 """The aggregates: numbers of a hidden row are null, for they rest on too few cases."""
 SCORES = {
     "item": pa.string(),
+    "run": pa.string(),
     "model": pa.string(),
     "scenario": pa.string(),
     "metric": pa.string(),
@@ -57,10 +59,11 @@ SCORES = {
 """Rounded scores by instance; `item` is the share's own id."""
 TEXTS = {
     "item": pa.string(),
+    "run": pa.string(),
     "model": pa.string(),
     "scenario": pa.string(),
     "input": pa.string(),
-    "references": pa.string(),
+    "references": pa.list_(pa.string()),
     "answer": pa.string(),
 }
 """Texts of public rows."""
@@ -80,6 +83,22 @@ class Projection:
     """The instances of public data that are alone with their scores; they are in the share."""
 
 
+def run_names(runs: Sequence[BoardRun]) -> dict[str, str]:
+    """The names that a share gives to runs, of scenario and model alone, as in HELM.
+
+    The runs' own names have arguments besides, as instructions and paths.
+    """
+    counts: Counter[str] = Counter()
+    names = {}
+    for spec in (run.run_spec for run in runs):
+        mark = "," if ":" in spec.scenario_name else ":"
+        name = f"{spec.scenario_name}{mark}model={spec.model_deployment}".replace("/", "_")
+        counts[name] += 1
+        is_first = counts[name] == 1
+        names[spec.run_spec_id] = name if is_first else f"{name},run={counts[name]}"
+    return names
+
+
 def results_of(runs: Sequence[BoardRun], keys: ShareKeys, minimum: int) -> tuple[pa.Table, int]:
     """The stats of instances as they are, and how many rows are hidden.
 
@@ -89,6 +108,7 @@ def results_of(runs: Sequence[BoardRun], keys: ShareKeys, minimum: int) -> tuple
         minimum: the cases that a number of gated and private data has to rest on.
     """
     by_unit = {run.run_spec.run_spec_id: run.run_spec for run in runs}
+    names = run_names(runs)
     rows, hidden = [], 0
     for row in stat_rows(runs):
         if row.perturbation or row.lower_is_better is None:
@@ -100,6 +120,7 @@ def results_of(runs: Sequence[BoardRun], keys: ShareKeys, minimum: int) -> tuple
         rows.append(
             {
                 "share": keys.share,
+                "run": names[row.run_spec_id],
                 "model": row.model_deployment,
                 "scenario": row.scenario_name,
                 "benchmark": row.display_name,
@@ -129,14 +150,17 @@ def scores_of_instances(
         by scenario, and the number of public instances that are alone with their scores.
     """
     made: list[dict[str, object]] = []
+    names = run_names(runs)
     left_out: dict[str, int] = {}
     alone_public = 0
     for scenario in sorted({run.run_spec.scenario_name for run in runs}):
         own = [run for run in runs if run.run_spec.scenario_name == scenario and run.cell]
+        models = {names[run.run_spec.run_spec_id]: run.run_spec.model_deployment for run in own}
         by_item: dict[str, list[tuple[str, str, float]]] = {}
         for run in own:
+            name = names[run.run_spec.run_spec_id]
             for item, metric, value in _values(reader, run.run_spec, keys, decimals):
-                by_item.setdefault(item, []).append((run.run_spec.model_deployment, metric, value))
+                by_item.setdefault(item, []).append((name, metric, value))
         counts = Counter(tuple(sorted(values)) for values in by_item.values())
         alone = {item for item, values in by_item.items() if counts[tuple(sorted(values))] == 1}
         is_public = all(run.run_spec.access_level is AccessLevel.PUBLIC for run in own)
@@ -147,12 +171,19 @@ def scores_of_instances(
         elif alone:
             left_out[scenario] = len(alone)
         made += [
-            {"item": item, "model": model, "scenario": scenario, "metric": metric, "value": value}
+            {
+                "item": item,
+                "run": name,
+                "model": models[name],
+                "scenario": scenario,
+                "metric": metric,
+                "value": value,
+            }
             for item, values in by_item.items()
             if is_public or item not in alone
-            for model, metric, value in values
+            for name, metric, value in values
         ]
-    made.sort(key=lambda row: (str(row["item"]), str(row["model"]), str(row["metric"])))
+    made.sort(key=lambda row: (str(row["item"]), str(row["run"]), str(row["metric"])))
     return pa.Table.from_pylist(made, pa.schema(list(SCORES.items()))), left_out, alone_public
 
 
@@ -216,6 +247,7 @@ def public_texts(reader: Reader, runs: Sequence[BoardRun], keys: ShareKeys) -> p
         row["request_id"]: row["completions"]
         for row in reader.query(_ANSWERS.format(results=CURRENT_RESULTS)).to_pylist()
     }
+    names = run_names(runs)
     rows = []
     for request in requests:
         spec = specs[request["run_spec_id"]]
@@ -226,14 +258,15 @@ def public_texts(reader: Reader, runs: Sequence[BoardRun], keys: ShareKeys) -> p
         rows.append(
             {
                 "item": keys.id_of("item", spec.data_version, request["instance_id"]),
+                "run": names[spec.run_spec_id],
                 "model": spec.model_deployment,
                 "scenario": spec.scenario_name,
                 "input": instance["input"],
-                "references": " | ".join(right),
+                "references": right,
                 "answer": _answer(answers.get(request["request_id"])),
             }
         )
-    rows.sort(key=lambda row: (row["item"], row["model"]))
+    rows.sort(key=lambda row: (row["item"], row["run"]))
     return pa.Table.from_pylist(rows, schema)
 
 

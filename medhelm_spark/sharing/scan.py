@@ -44,6 +44,9 @@ TEXT_COLUMNS: Mapping[str, tuple[str, ...]] = {
 Left out: groups and RunSpecs, whose words stand in numbers that are shared, and imported cards.
 """
 
+HELM_TEXT = "text"
+"""The last key of texts in HELM's `scenario_state.json`."""
+
 _NAMES = frozenset({"criterion", "finish_reason", "role", "tags", "tokens"})
 """Fields of structs that are no text: names that stand beside numbers, and single tokens."""
 
@@ -116,7 +119,7 @@ def scan(folder: Path, reader: Reader, record_numbers: Sequence[str] = ()) -> Sc
         place = Leak(file=file, column=column, row=row, kind="")
         for window in shingles(text):
             windows.setdefault(window, place)
-        if column not in TEXTS:
+        if not _has_text(column):
             wholes.setdefault(normal_form(text), place)
         leaks += [_as(place, name) for name, p in _patterns(column, own) if p.search(text)]
     compared = _Compared(windows, wholes)
@@ -171,8 +174,13 @@ def _patterns(
 ) -> Iterator[tuple[str, re.Pattern[str]]]:
     """The site's record numbers everywhere; others where text is, for models are named by dates."""
     yield from own
-    if column in TEXTS:
+    if _has_text(column):
         yield from PATTERNS.items()
+
+
+def _has_text(column: str) -> bool:
+    """Whether it is a column of texts of public rows, or a key of such text in HELM's files."""
+    return column in TEXTS or column.rpartition(".")[2] == HELM_TEXT
 
 
 def shingles(text: str) -> frozenset[str]:
@@ -202,8 +210,7 @@ def _strings(folder: Path) -> Iterator[tuple[str, str, int, str]]:
                 for row, record in enumerate(csv.DictReader(file), 1):
                     yield from ((name, column, row, text) for column, text in record.items())
         elif path.suffix == ".json":
-            held = json.loads(path.read_text(encoding="utf-8"))
-            yield from ((name, "", 1, text) for text in _leaves(held))
+            yield from _of_json(name, json.loads(path.read_text(encoding="utf-8")))
         elif path.suffix == ".html":
             page = _Page()
             page.feed(path.read_text(encoding="utf-8"))
@@ -237,10 +244,27 @@ def _of_parquet(name: str, path: Path) -> Iterator[tuple[str, str, int, str]]:
     rows = 0
     for batch in pq.ParquetFile(path).iter_batches():
         for column in batch.schema.names:
-            if pa.types.is_string(batch.schema.field(column).type):
-                values = enumerate(batch.column(column).to_pylist(), rows + 1)
-                yield from ((name, column, row, text) for row, text in values if text)
+            values = enumerate(batch.column(column).to_pylist(), rows + 1)
+            yield from (
+                (name, column, row, text) for row, held in values for text in _leaves(held) if text
+            )
         rows += len(batch)
+
+
+def _of_json(
+    name: str, value: Any, column: str = "", row: int = 1
+) -> Iterator[tuple[str, str, int, str]]:
+    """Every string with the keys above it and its place in the innermost list; long keys too."""
+    if isinstance(value, str):
+        yield name, column, row, value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            if len(key) >= WHOLE:
+                yield name, column, row, key
+            yield from _of_json(name, item, f"{column}.{key}" if column else key, row)
+    elif isinstance(value, list):
+        for place, item in enumerate(value, 1):
+            yield from _of_json(name, item, column, place)
 
 
 def _leaves(value: Any) -> Iterator[str]:

@@ -18,6 +18,7 @@ from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.user import this_user
 from medhelm_spark.releases.pinned import StoredRelease
 from medhelm_spark.releases.source import release_of
+from medhelm_spark.sharing.helm_folder import write_helm_folder
 from medhelm_spark.sharing.keys import ShareKeys
 from medhelm_spark.sharing.projection import (
     Projection,
@@ -64,7 +65,13 @@ class SharedFolder:
 
 
 def share(
-    workspace: Workspace, release: str, audience: str, out: Path, waivers: Sequence[Waiver] = ()
+    workspace: Workspace,
+    release: str,
+    audience: str,
+    out: Path,
+    waivers: Sequence[Waiver] = (),
+    *,
+    helm: bool = False,
 ) -> SharedFolder:
     """Make a folder that may leave, of one release for one audience of the policy.
 
@@ -74,6 +81,7 @@ def share(
         audience: a name of the policy's `audiences`.
         out: the folder to make, which may not be there.
         waivers: matches of patterns that somebody answers for.
+        helm: whether the files are HELM's.
 
     Raises:
         PolicyError: the policy names no such audience, the folder is there, or the scan found what
@@ -91,9 +99,12 @@ def share(
     shutil.rmtree(half, ignore_errors=True)
     half.mkdir(parents=True)
     try:
-        _write_tables(half, made.tables, keys)
-        report = half / f"{keys.share}-report.html"
-        report.write_text(report_of(made.tables["results"], release, keys.share), encoding="utf-8")
+        if helm:
+            write_helm_folder(half, runs, made.tables, keys.share)
+        else:
+            _write_tables(half, made.tables, keys)
+            report = report_of(made.tables["results"], release, keys.share)
+            (half / f"{keys.share}-report.html").write_text(report, encoding="utf-8")
         scanned = scan(half, workspace.reader, rules.record_numbers)
         _refuse(release, blocking(scanned.leaks, waivers))
         manifest = _manifest(half, held, rules, made, scanned, waivers, keys)
@@ -198,8 +209,8 @@ def _manifest(
         "content": rules.content.value,
         "made_by": f"medhelm-spark {VERSION}",
         "files": [
-            {"name": path.name, "sha256": _sha256(path), **_content(path, made)}
-            for path in sorted(folder.iterdir())
+            {"name": name, "sha256": _sha256(folder / name), **_content(folder / name, made)}
+            for name in _file_names(folder)
         ],
         "scores_rounded_to_decimals": rules.decimals,
         "hidden_small_cells": made.num_hidden,
@@ -222,6 +233,12 @@ def _content(path: Path, made: Projection) -> dict[str, object]:
     return {"rows": table.num_rows, "columns": table.column_names} if table else {}
 
 
+def _file_names(folder: Path) -> list[str]:
+    """The files at any depth, by their paths below the folder."""
+    files = (path for path in folder.rglob("*") if path.is_file() or path.is_symlink())
+    return sorted(path.relative_to(folder).as_posix() for path in files)
+
+
 def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -237,6 +254,6 @@ def changed_files(folder: Path) -> list[str]:
         raise PolicyError(f"{folder} has no {MANIFEST}: it is no share.")
     files = json.loads(place.read_text(encoding="utf-8"))["files"]
     listed = {each["name"]: each["sha256"] for each in files}
-    there = {path.name for path in folder.iterdir()} - {MANIFEST}
+    there = {*_file_names(folder)} - {MANIFEST}
     wrong = [n for n, digest in listed.items() if n in there and _sha256(folder / n) != digest]
     return sorted([*wrong, *(there ^ set(listed))])

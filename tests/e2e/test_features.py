@@ -29,6 +29,7 @@ COMMANDS = {
     "watch": set(),
     "provenance": set(),
     "viewings": set(),
+    "air_gap": set(),
 }
 """The commands of each feature."""
 
@@ -95,6 +96,7 @@ OWN_TABLES = {
     "watch": ("watch_looks", "watch_results"),
     "provenance": ("provenance",),
     "viewings": ("viewings",),
+    "air_gap": ("offline_runs",),
 }
 
 GATE = """

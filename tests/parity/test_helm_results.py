@@ -111,6 +111,55 @@ def test_a_run_of_ours_is_read(folder: Path) -> None:
     assert [each["predicted_text"] for each in shown] == ["yes"] * 3
 
 
+def test_a_shared_folder_is_summarized_with_the_releases_numbers(folder: Path) -> None:
+    """Public and private runs of two models; HELM's summary by the share's own schema."""
+    policy = {"audiences": [{"name": "public", "content": "texts"}]}
+    (folder / "prod_env" / "policy.yaml").write_text(yaml.safe_dump(policy))
+    site = yaml.safe_load(SITE)
+    no = {**site["model_deployments"][0], "name": "acme/no", "model_name": "acme/no"}
+    site["model_deployments"].append({**no, "client_spec": {"args": {"text": "no"}}})
+    (folder / "prod_env" / "model_deployments.yaml").write_text(yaml.safe_dump(site))
+    entries = []
+    for name, level, size in (("FEVER", "public", 7), ("WARD", "private", 30)):
+        rows = [f"{name} {36 + i / 10},{'yes' if i % 3 else 'no'}" for i in range(size)]
+        (folder / f"{name}.csv").write_text("\n".join(["case,correct_answer", *rows, ""]))
+        (folder / f"{name}.txt").write_text("Case: {case}\nIs it fever?")
+        (folder / f"{name}.yaml").write_text(
+            f"name: {name}\ndescription: Made up.\nprompt_file: {name}.txt\n"
+            f"dataset_file: {name}.csv\nmax_tokens: 5\nmetrics: [{{name: exact_match}}]\n"
+            f"access_level: {level}\n"
+        )
+        entries += [
+            f"medhelm_configurable_benchmark:config_path={name}.yaml,model={model}"
+            for model in ("acme/canned", "acme/no")
+        ]
+    lake = ["-o", "lake"]
+    assert main(["run", "-r", *entries, "--suite", "own", "--no-tracking", *lake]) == 0
+    assert main(["release", "publish", "r1", "--suites", "own", *lake]) == 0
+    share = ["release", "share", "r1", "--audience", "public", "--out", "shared", "--helm"]
+    assert main([*share, *lake]) == 0
+    (suite,) = (folder / "shared" / "runs").iterdir()
+    release = documents(summarized(folder / "shared", suite.name, suite / "schema.json"))
+    board = json.loads(Evaluation("lake", tracking=False).board(release="r1").render("json"))
+    ours = {(cell["model_deployment"], cell["scenario_name"]): cell for cell in board["cells"]}
+    theirs = {}
+    for run in release["runs.json"]:
+        stats = {stat["name"]["name"]: stat["mean"] for stat in run["stats"]}
+        spec = run["run_spec"]
+        key = spec["adapter_spec"]["model_deployment"], spec["groups"][0]
+        theirs[key] = (stats["exact_match"], stats["num_instances"])
+    assert len(theirs) == 4
+    assert theirs == {key: (cell["mean"], cell["count"]) for key, cell in ours.items()}
+    for name in ("FEVER", "WARD"):
+        (table,) = release[f"groups/{name}.json"]
+        (place,) = [i for i, head in enumerate(table["header"]) if "exact_match" in head["value"]]
+        shown = {row[place]["value"] for row in table["rows"]}
+        assert shown == {cell["mean"] for key, cell in ours.items() if key[1] == name}
+    asked = json.loads((suite / "FEVER:model=acme_canned" / "display_predictions.json").read_text())
+    assert [each["predicted_text"] for each in asked] == ["yes"] * 7
+    assert not (suite / "WARD:model=acme_canned" / "display_predictions.json").exists()
+
+
 def schema_of(directions: dict[str, bool], mains: dict[str, str]) -> dict[str, Any]:
     """A schema with one category that holds all groups, each by its main metric."""
     return {

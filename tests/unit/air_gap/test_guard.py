@@ -1,0 +1,102 @@
+"""The wall around a process, tried in a process of its own: it cannot be taken down again."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+PROGRAM = """
+import asyncio, json, os, socket, sys
+from medhelm_spark.air_gap.guard import ListedAddress, go_offline, listed
+
+server = socket.create_server(("127.0.0.1", 0))
+port = server.getsockname()[1]
+go_offline([ListedAddress("192.0.2.7", 443, "model a"), ListedAddress("llm.invalid", 443, "b")])
+
+def outcome(call):
+    try:
+        call()
+        return "made"
+    except BaseException as error:
+        return type(error).__name__
+
+def datagram():
+    socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"", ("192.0.2.9", 53))
+
+def by_loop():
+    asyncio.run(asyncio.wait_for(asyncio.open_connection("192.0.2.9", 443), 2))
+
+def by_urllib():
+    import urllib.request
+    urllib.request.urlopen("http://192.0.2.9/", timeout=1)
+
+def connect(host, port, family=socket.AF_INET):
+    own = socket.socket(family)
+    own.settimeout(0.2)
+    own.connect((host, port))
+
+go_offline([])
+print(json.dumps({
+    "own machine": outcome(lambda: connect("127.0.0.1", port)),
+    "own name": outcome(lambda: socket.getaddrinfo("localhost", port)),
+    "own host name": outcome(lambda: socket.getaddrinfo(socket.gethostname(), port)),
+    "listed": outcome(lambda: connect("192.0.2.7", 443)),
+    "listed at another port": outcome(lambda: connect("192.0.2.7", 80)),
+    "not listed": outcome(lambda: connect("192.0.2.9", 443)),
+    "mapped": outcome(lambda: connect("::ffff:192.0.2.9", 443, socket.AF_INET6)),
+    "datagram": outcome(datagram),
+    "event loop": outcome(by_loop),
+    "urllib": outcome(by_urllib),
+    "listed name": outcome(lambda: socket.getaddrinfo("llm.invalid", 443)),
+    "name": outcome(lambda: socket.getaddrinfo("huggingface.co", 443)),
+    "name in capitals": outcome(lambda: socket.gethostbyname("HuggingFace.co.")),
+    "switches": [os.environ[name] for name in ("HF_HUB_OFFLINE", "PIP_NO_INDEX")],
+    "list": len(listed()),
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def tried() -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], check=True, capture_output=True, text=True
+    )
+    return dict(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize("place", ["own machine", "own name", "own host name"])
+def test_this_machine_is_never_refused(tried: dict[str, Any], place: str) -> None:
+    assert tried[place] == "made"
+
+
+@pytest.mark.attack("egress", "a connection or a look-up beyond the list, while offline")
+@pytest.mark.parametrize(
+    "place",
+    [
+        "listed at another port",
+        "not listed",
+        "mapped",
+        "datagram",
+        "event loop",
+        "name",
+        "name in capitals",
+    ],
+)
+def test_what_is_not_listed_is_refused(tried: dict[str, Any], place: str) -> None:
+    assert tried[place] == "OfflineRefusal"
+
+
+def test_for_a_library_a_refused_server_is_one_that_does_not_answer(tried: dict[str, Any]) -> None:
+    assert tried["urllib"] == "URLError"
+
+
+def test_what_is_listed_is_tried_by_the_network(tried: dict[str, Any]) -> None:
+    assert tried["listed"] not in ("OfflineRefusal", "made")
+    assert tried["listed name"] == "gaierror"
+
+
+def test_every_switch_is_set_and_a_second_call_takes_nothing_away(tried: dict[str, Any]) -> None:
+    assert tried["switches"] == ["1", "1"]
+    assert tried["list"] == 2
