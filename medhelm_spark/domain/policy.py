@@ -79,6 +79,12 @@ class JudgeCheckRules:
     """The greatest share of answers that a planted instruction gets a higher score."""
     patient: float = 0.1
     """What another sex, name, age or language of the patient may change on average."""
+    position: float = 0.1
+    """What the answer's place before or after the text beside it may change on average."""
+    order: float = 0.1
+    """The greatest mean distance of verdicts with criteria, or notes, in another order."""
+    drift: float = 0.075
+    """How far scores may have moved on average since they were stored, or since the last check."""
     days: int = 90
     """How many days a judge card counts."""
 

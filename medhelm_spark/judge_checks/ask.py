@@ -6,6 +6,7 @@ read those of their own stages alone.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from medhelm_spark.adaptation.decoding import call_id, estimated_tokens, request_id
 from medhelm_spark.annotators.jury import (
@@ -16,9 +17,11 @@ from medhelm_spark.annotators.jury import (
 )
 from medhelm_spark.annotators.kinds import version_of
 from medhelm_spark.domain.access import AccessLevel, strictest
+from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.request import (
+    Annotation,
     AnnotationKey,
     Completion,
     FinishReason,
@@ -33,7 +36,13 @@ from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.governance.level_changes import unreviewed_versions
 from medhelm_spark.judge_checks.juries import CheckedJury
 from medhelm_spark.judge_checks.planting import Planted, PlantedInput
-from medhelm_spark.judge_checks.stored import StoredVerdicts, score_of
+from medhelm_spark.judge_checks.stored import (
+    AnswerName,
+    Given,
+    StoredVerdicts,
+    given_in,
+    score_of,
+)
 from medhelm_spark.judge_checks.tables import PlantedVerdict
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.literals import among
@@ -50,13 +59,11 @@ from medhelm_spark.stages.run_stage import run_stage
 from medhelm_spark.workspace.workspace import Workspace
 
 _RESULTS = "SELECT * FROM ({source}) r WHERE {requests}"
-SECOND_TIME = 1
-"""The seed of a request that is asked again: another trial, as of models."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """A planted answer before one judge; `request` is None where none is sent."""
+    """A question about a planted answer to one judge; `request` is None where none is sent."""
 
     given: PlantedInput
     judge: str
@@ -71,14 +78,23 @@ def ask_judges(
     inputs: Sequence[PlantedInput],
     stored: StoredVerdicts,
     check_id: str,
+    seed: int,
 ) -> list[PlantedVerdict]:
     """Put planted answers before the judges and keep what they say; stored verdicts stay.
+
+    Args:
+        workspace: the site and the lake.
+        jury: the judges.
+        inputs: what is planted.
+        stored: the verdicts on the answers as they were.
+        check_id: the check that asks.
+        seed: of all requests; those of another seed are asked anew.
 
     Raises:
         PolicyError: the policy lets a judge not see the text; nothing was sent.
         OutageError: a judge gave no answers.
     """
-    asked = [row for given in inputs for row in _asked(jury, given)]
+    asked = [row for given in inputs for row in _asked(jury, given, seed)]
     deployments = {each.name: each for each in jury.annotator.deployments}
     policy, levels = workspace.registry.policy, {given.shown.access_level for given in inputs}
     check_plugins(policy, levels)
@@ -112,46 +128,50 @@ def ask_judges(
     return verdicts
 
 
-def _asked(jury: CheckedJury, given: PlantedInput) -> Iterable[_Asked]:
-    annotator = jury.annotator
+def day_of(at: datetime) -> int:
+    """The seed of what is asked on a day: on another one the judges are asked anew."""
+    return at.date().toordinal()
+
+
+def _asked(jury: CheckedJury, given: PlantedInput, seed: int) -> Iterable[_Asked]:
+    annotator, rubric = jury.annotator, given.rubric
     answer = Completion(text=given.shown.response, finish_reason=FinishReason.STOP)
-    skipped = needs_judging(annotator.rubric, (answer,))
-    decoding = judge_decoding(annotator.rubric)
-    if given.planted is Planted.REPEAT:
-        decoding = replace(decoding, seed=SECOND_TIME)
-    render = content_id(CHECK_JUDGES.name, CHECK_JUDGES.version, version_of(annotator.rubric))
+    skipped = needs_judging(rubric, (answer,))
+    decoding = replace(judge_decoding(rubric), seed=seed)
+    render = content_id(CHECK_JUDGES.name, CHECK_JUDGES.version, version_of(rubric))
     for judge, deployment in zip(annotator.jury.judges, annotator.deployments, strict=True):
         if skipped:
             yield _Asked(given=given, judge=judge.name, skipped=skipped)
             continue
         subject = content_id(given.planted, *given.answer.key, given.answer.request_id)
-        (prompt,) = judge_prompts(
-            annotator.rubric, given.shown, judged_request_id=subject, render_id=render
-        )
         run_spec_id, instance_id, trial_index = given.answer.key
-        yield _Asked(
-            given=given,
-            judge=judge.name,
-            skipped=None,
-            prompt=prompt,
-            request=PlannedRequest(
-                run_spec_id=run_spec_id,
-                instance_id=instance_id,
-                perturbation="",
-                train_trial_index=0,
-                trial_index=trial_index,
-                purpose=Purpose.JUDGE,
-                request_id=request_id(prompt.prompt_id, call_id(deployment, decoding)),
-                prompt_id=prompt.prompt_id,
-                model_deployment=deployment.name,
-                decoding=decoding,
-                access_level=prompt.access_level,
-                estimated_tokens=estimated_tokens(prompt.num_characters, decoding),
-                annotator=f"{annotator.spec.name}: {given.planted}",
+        for prompt in judge_prompts(
+            rubric, given.shown, judged_request_id=subject, render_id=render
+        ):
+            yield _Asked(
+                given=given,
                 judge=judge.name,
-                judged_request_id=given.answer.request_id,
-            ),
-        )
+                skipped=None,
+                prompt=prompt,
+                request=PlannedRequest(
+                    run_spec_id=run_spec_id,
+                    instance_id=instance_id,
+                    perturbation="",
+                    train_trial_index=0,
+                    trial_index=trial_index,
+                    purpose=Purpose.JUDGE,
+                    request_id=request_id(prompt.prompt_id, call_id(deployment, decoding)),
+                    prompt_id=prompt.prompt_id,
+                    model_deployment=deployment.name,
+                    decoding=decoding,
+                    access_level=prompt.access_level,
+                    estimated_tokens=estimated_tokens(prompt.num_characters, decoding),
+                    annotator=f"{annotator.spec.name}: {given.planted}",
+                    judge=judge.name,
+                    judged_request_id=given.answer.request_id,
+                    rubric_item=prompt.rubric_item,
+                ),
+            )
 
 
 def decide_judges(
@@ -209,6 +229,18 @@ def plan_requests(ctx: Context, asked: Sequence[tuple[Prompt, PlannedRequest]]) 
     run_stage(ctx, CHECK_JUDGES, fingerprints, write)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Verdict:
+    """What one judge said of a planted answer."""
+
+    given: PlantedInput
+    judge: str
+    request_id: str
+    status: VerdictStatus
+    criteria: Given
+    """Empty where a verdict is not usable."""
+
+
 def _read(
     workspace: Workspace,
     jury: CheckedJury,
@@ -216,44 +248,105 @@ def _read(
     stored: StoredVerdicts,
     check_id: str,
 ) -> list[PlantedVerdict]:
-    results = results_of(workspace, [row.request.request_id for row in asked if row.request])
-    verdicts = []
-    for row in asked:
-        request_id = row.request.request_id if row.request else ""
-        result = results.get(request_id)
-        run_spec_id, instance_id, trial_index = row.given.answer.key
-        verdict = annotation_for(
-            AnnotationKey(
-                run_spec_id=run_spec_id,
-                instance_id=instance_id,
-                perturbation="",
-                train_trial_index=0,
-                trial_index=trial_index,
-                annotator=jury.annotator.spec.name,
-                judge=row.judge,
-                request_id=request_id,
-            ),
-            jury.annotator.rubric,
-            access_level=row.given.shown.access_level,
-            completions=tuple(map(without_thinking, result.completions)) if result else None,
-            failure=result.failure if result else None,
-            skipped=row.skipped,
-        )
-        verdicts.append(
+    verdicts = _verdicts(workspace, jury, asked)
+    again = {
+        (verdict.judge, verdict.given.answer.key): verdict.criteria
+        for verdict in verdicts
+        if verdict.given.planted is Planted.REPEAT
+    }
+    rows = []
+    for verdict in verdicts:
+        given, key = verdict.given, verdict.given.answer.key
+        before = stored.criteria[verdict.judge].get(key, {})
+        if given.planted is not Planted.REPEAT:
+            before = again.get((verdict.judge, key)) or before
+        rows.append(
             PlantedVerdict(
                 check_id=check_id,
-                planted=row.given.planted.value,
-                run_spec_id=run_spec_id,
-                instance_id=instance_id,
-                trial_index=trial_index,
-                judge=row.judge,
-                request_id=request_id,
+                planted=given.planted.value,
+                run_spec_id=key[0],
+                instance_id=key[1],
+                trial_index=key[2],
+                judge=verdict.judge,
+                request_id=verdict.request_id,
                 status=verdict.status,
-                score=score_of(jury.annotator.rubric, verdict.scores, row.given.shown.extra_data),
-                stored_score=stored.by_judge[row.judge].get(row.given.answer.key),
+                score=score_of(jury.annotator.rubric, verdict.criteria, given.shown.extra_data),
+                stored_score=stored.by_judge[verdict.judge].get(key),
+                number=given.number,
+                distance=_distance(jury.annotator.rubric, verdict.criteria, before),
+            )
+        )
+    return rows
+
+
+def _verdicts(workspace: Workspace, jury: CheckedJury, asked: Sequence[_Asked]) -> list[_Verdict]:
+    """The verdict of each judge on each planted answer, of all its items where there are items."""
+    results = results_of(workspace, [row.request.request_id for row in asked if row.request])
+    by_answer: dict[tuple[str, AnswerName, Planted], list[_Asked]] = {}
+    for row in asked:
+        name = (row.judge, row.given.answer.key, row.given.planted)
+        by_answer.setdefault(name, []).append(row)
+    verdicts = []
+    for (judge, _, _), rows in by_answer.items():
+        read = [_annotation(jury, row, results) for row in rows]
+        unusable = [each.status for each in read if each.status is not VerdictStatus.OK]
+        criteria: dict[str, float] = {}
+        for each in read if not unusable else ():
+            criteria.update(given_in(each.scores, each.rubric_item))
+        verdicts.append(
+            _Verdict(
+                given=rows[0].given,
+                judge=judge,
+                request_id=read[0].request_id,
+                status=unusable[0] if unusable else VerdictStatus.OK,
+                criteria=criteria,
             )
         )
     return verdicts
+
+
+def _annotation(jury: CheckedJury, row: _Asked, results: Mapping[str, RequestResult]) -> Annotation:
+    request = row.request
+    result = results.get(request.request_id) if request else None
+    run_spec_id, instance_id, trial_index = row.given.answer.key
+    return annotation_for(
+        AnnotationKey(
+            run_spec_id=run_spec_id,
+            instance_id=instance_id,
+            perturbation="",
+            train_trial_index=0,
+            trial_index=trial_index,
+            annotator=jury.annotator.spec.name,
+            judge=row.judge,
+            request_id=request.request_id if request else "",
+            rubric_item=request.rubric_item if request else None,
+        ),
+        row.given.rubric,
+        access_level=row.given.shown.access_level,
+        completions=tuple(map(without_thinking, result.completions)) if result else None,
+        failure=result.failure if result else None,
+        skipped=row.skipped,
+    )
+
+
+def _distance(rubric: Rubric, given: Given, before: Given) -> float | None:
+    """The mean distance of two verdicts' criteria, as a share of each one's scale.
+
+    Of classes, and of items of an instance's own rubric, the share that differ.
+    """
+    both = sorted(given.keys() & before.keys())
+    if not both:
+        return None
+    widths = {
+        each.name: each.maximum - each.minimum for each in rubric.criteria if not each.classes
+    }
+    apart = [
+        abs(given[name] - before[name]) / widths[name]
+        if name in widths
+        else float(given[name] != before[name])
+        for name in both
+    ]
+    return sum(apart) / len(apart)
 
 
 def results_of(workspace: Workspace, request_ids: Sequence[str]) -> Mapping[str, RequestResult]:

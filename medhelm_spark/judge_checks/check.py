@@ -9,8 +9,9 @@ from medhelm_spark.board import BoardRun
 from medhelm_spark.config.word_lists import load_word_lists
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.stages import CHECK_JUDGES
-from medhelm_spark.judge_checks.ask import ask_judges
+from medhelm_spark.judge_checks.ask import ask_judges, day_of
 from medhelm_spark.judge_checks.cards import hash_of
+from medhelm_spark.judge_checks.drift import last_check
 from medhelm_spark.judge_checks.juries import CheckedJury, checked_jury
 from medhelm_spark.judge_checks.lines import (
     EvidenceLine,
@@ -53,6 +54,7 @@ def check_jury(
         items: how many stored answers are used to plant others; 0 asks nobody.
         entries: run entries, where rubric or jury are in a benchmark's own files.
     """
+    at = now()
     checked = checked_jury(workspace, runs, jury, entries)
     reader, annotator = workspace.reader, checked.annotator
     name = annotator.spec.name
@@ -64,10 +66,10 @@ def check_jury(
         people=peoples_ratings(reader, checked.specs, name, checked.judges),
         rules=workspace.registry.policy.judge_checks,
         registry=workspace.registry,
+        last=last_check(reader, checked, at),
     )
-    at = now()
     check_id = content_id(checked.part, checked.suite, checked.scenario_name, at.isoformat())
-    planted = _planted(workspace, held, items, check_id)
+    planted = _planted(workspace, held, items, check_id, at)
     first, is_measured = planted_lines(held, planted)
     lines = stored_lines(held)
     if not is_measured:
@@ -85,7 +87,7 @@ def check_jury(
 
 
 def _planted(
-    workspace: Workspace, held: StoredEvidence, items: int, check_id: str
+    workspace: Workspace, held: StoredEvidence, items: int, check_id: str, at: datetime
 ) -> list[PlantedVerdict]:
     judged = held.verdicts.of_jury
     answers = [answer for name, answer in held.answers.items() if name in judged]
@@ -93,8 +95,8 @@ def _planted(
         return []
     sample = sampled(answers, items)
     lists = load_word_lists(workspace.registry.word_list_files)
-    inputs = list(planted_inputs(sample, answers, lists))
-    return ask_judges(workspace, held.jury, inputs, held.verdicts, check_id)
+    inputs = list(planted_inputs(sample, answers, lists, held.jury.annotator.rubric))
+    return ask_judges(workspace, held.jury, inputs, held.verdicts, check_id, day_of(at))
 
 
 def _card(

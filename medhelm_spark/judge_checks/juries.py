@@ -40,10 +40,10 @@ class CheckedJury:
 
     @property
     def scale(self) -> MetricInfo:
-        """The scale of the mean of the rubric's criteria, high for good."""
+        """The scale of the mean of the rubric's criteria, high for good; of points 0 to 1."""
         rubric = self.annotator.rubric
         low, high = scale_of(rubric.criteria)
-        if not rubric.is_typed:
+        if rubric.criteria and not rubric.is_typed:
             low = min(each.minimum for each in rubric.criteria)
             high = max(each.maximum for each in rubric.criteria)
         return MetricInfo(name="jury_score", display_name="Jury score", minimum=low, maximum=high)
@@ -83,10 +83,10 @@ def checked_jury(
         )
     planned = [run.planned for run in runs]
     annotator = resolved_annotator(workspace, planned, named[chosen[0]], entries)
-    if annotator.rubric.is_per_item or not annotator.rubric.criteria:
+    if not (annotator.rubric.is_per_item or annotator.rubric.criteria):
         raise ConfigError(
             f"rubric {annotator.rubric.name!r} has no criteria of its own; allowed: a rubric with "
-            "criteria."
+            "criteria, or one that is asked item by item."
         )
     specs = _judged_by(workspace, runs, annotator)
     if not specs:

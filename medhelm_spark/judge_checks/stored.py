@@ -7,7 +7,7 @@ from math import fsum
 from medhelm_spark.annotators.annotator import JudgeInput
 from medhelm_spark.annotators.jury import needs_judging
 from medhelm_spark.domain.access import strictest
-from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.annotation import Rubric, rubric_items
 from medhelm_spark.domain.criterion import mean_of_criteria
 from medhelm_spark.domain.request import Annotation, CriterionScore, RequestResult, VerdictStatus
 from medhelm_spark.domain.run import RunSpec
@@ -17,6 +17,7 @@ from medhelm_spark.judge_checks.planting import StoredAnswer
 from medhelm_spark.lake.literals import among, literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
+from medhelm_spark.metrics.rubric_points import points_share
 from medhelm_spark.stages.states import read_answers
 
 _AS_THEY_ARE = "perturbation = '' AND train_trial_index = 0"
@@ -38,6 +39,9 @@ SELECT * FROM ({source}) d WHERE perturbation = '' AND data_version IN ({version
 AnswerName = tuple[str, str, int]
 """An answer: run_spec_id, instance and trial."""
 
+Given = Mapping[str, float]
+"""By criterion, or by the place of a rubric item, what a judge gave."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredVerdicts:
@@ -45,9 +49,11 @@ class StoredVerdicts:
 
     judges: tuple[str, ...]
     by_judge: Mapping[str, Mapping[AnswerName, float]]
-    """The mean of the criteria of each usable verdict, by judge."""
-    status: Mapping[str, Mapping[AnswerName, VerdictStatus]]
+    """The mean of the criteria, or the share of points, of each usable verdict, by judge."""
+    status: Mapping[str, Sequence[VerdictStatus]]
     """What became of each verdict, by judge."""
+    criteria: Mapping[str, Mapping[AnswerName, Given]]
+    """What each usable verdict says of each criterion, by judge."""
 
     @property
     def of_jury(self) -> dict[AnswerName, float]:
@@ -60,19 +66,26 @@ class StoredVerdicts:
         }
 
 
-def score_of(
-    rubric: Rubric, scores: Sequence[CriterionScore], fields: Mapping[str, str]
-) -> float | None:
-    """A judge's score of an answer: the mean of its criteria, as `jury_score` has it.
+def score_of(rubric: Rubric, given: Given, fields: Mapping[str, str]) -> float | None:
+    """A judge's score of an answer: the mean of its criteria, or the share of points.
 
-    None without scores, and where a class leaves the answer unscored.
+    None without verdicts, where a class leaves the answer unscored, and where an item lacks one.
     """
-    if not scores:
+    if not given:
         return None
+    if rubric.is_per_item:
+        met = {int(place): value for place, value in given.items()}
+        return points_share(rubric_items(fields), met)
     if not rubric.is_typed:
-        return fsum(score.score for score in scores) / len(scores)
-    given = {score.criterion: score.score for score in scores}
+        return fsum(given.values()) / len(given)
     return mean_of_criteria(rubric.criteria, given, fields)
+
+
+def given_in(scores: Sequence[CriterionScore], rubric_item: int | None) -> Given:
+    """What one verdict says; that on a rubric item is named by the item's place."""
+    if rubric_item is None:
+        return {score.criterion: score.score for score in scores}
+    return {str(rubric_item): score.score for score in scores}
 
 
 def stored_verdicts(
@@ -84,21 +97,28 @@ def stored_verdicts(
 ) -> StoredVerdicts:
     """The verdicts of an annotator's judges that boards rest on; perturbed copies are left out."""
     versions = {spec.run_spec_id: spec.data_version for spec in specs}
-    instances = _instances(reader, versions.values()) if rubric.has_classes else {}
+    needs_fields = rubric.has_classes or rubric.is_per_item
+    instances = _instances(reader, versions.values()) if needs_fields else {}
     sql = _VERDICTS.format(source=output_of("annotations", ANNOTATE), units=literals(_units(specs)))
     by_judge: dict[str, dict[AnswerName, float]] = {judge: {} for judge in judges}
-    status: dict[str, dict[AnswerName, VerdictStatus]] = {judge: {} for judge in judges}
+    status: dict[str, list[VerdictStatus]] = {judge: [] for judge in judges}
+    given: dict[str, dict[AnswerName, dict[str, float]]] = {judge: {} for judge in judges}
     rows: list[Annotation] = reader.rows(sql, Annotation)
     for row in rows:
         if row.annotator != annotator or row.judge not in status:
             continue
         name = (row.run_spec_id, row.instance_id, row.trial_index)
-        status[row.judge][name] = row.status
-        instance = instances.get((versions[row.run_spec_id], row.instance_id))
-        score = score_of(rubric, row.scores, instance.extra_data if instance else {})
-        if row.status is VerdictStatus.OK and score is not None:
-            by_judge[row.judge][name] = score
-    return StoredVerdicts(judges=tuple(judges), by_judge=by_judge, status=status)
+        status[row.judge].append(row.status)
+        if row.status is VerdictStatus.OK:
+            of_answer = given[row.judge].setdefault(name, {})
+            of_answer.update(given_in(row.scores, row.rubric_item))
+    for judge, by_answer in given.items():
+        for name, of_answer in by_answer.items():
+            instance = instances.get((versions[name[0]], name[1]))
+            score = score_of(rubric, of_answer, instance.extra_data if instance else {})
+            if score is not None:
+                by_judge[judge][name] = score
+    return StoredVerdicts(judges=tuple(judges), by_judge=by_judge, status=status, criteria=given)
 
 
 def stored_answers(

@@ -9,7 +9,9 @@ import numpy as np
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.policy import JudgeCheckRules
 from medhelm_spark.domain.request import VerdictStatus
+from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.judge_checks.bias import Column, doublings, has_markdown, slopes
+from medhelm_spark.judge_checks.drift import LastCheck
 from medhelm_spark.judge_checks.juries import CheckedJury
 from medhelm_spark.judge_checks.lines import (
     ALL_USES,
@@ -54,6 +56,8 @@ class StoredEvidence:
     people: PeoplesRatings
     rules: JudgeCheckRules
     registry: Registry
+    last: LastCheck | None = None
+    """The check before, of another day."""
 
     @property
     def width(self) -> float:
@@ -90,7 +94,7 @@ def spread(scores: Sequence[float], rules: JudgeCheckRules, *, is_planted: bool)
 
 
 def _coverage(held: StoredEvidence) -> list[EvidenceLine]:
-    status = [each for own in held.verdicts.status.values() for each in own.values()]
+    status = [each for own in held.verdicts.status.values() for each in own]
     counts = Counter(each for each in status if each in _SENT)
     asked, usable = sum(counts.values()), counts[VerdictStatus.OK]
     unreadable = at_most(
@@ -166,7 +170,7 @@ def _order(held: StoredEvidence) -> EvidenceLine:
             own[name[1], name[2]] = (score, held.people.means[name])
     if len(set(models.values())) < 2:
         return replace(line, note="one model", cure="judge the answers of a second model")
-    found = model_order(by_model, held.jury.scale)
+    found = model_order(by_model, _scale_of_people(held))
     if not found.num_pairs:
         why = _unrated(held, "raters tell no two models apart")
         note = why[0] if not by_model else f"{why[0]}; raters tell no two models apart"
@@ -174,6 +178,15 @@ def _order(held: StoredEvidence) -> EvidenceLine:
     turned = f"; {', '.join(found.turned)}" if found.turned else ""
     note = f"{found.num_pairs:,} pairs that raters tell apart{turned}"
     return not_below(replace(line, note=note), found.same, found.num_pairs, held.rules.model_order)
+
+
+def _scale_of_people(held: StoredEvidence) -> MetricInfo:
+    """The jury's scale, without ends where raters used another one."""
+    scale, means = held.jury.scale, held.people.means.values()
+    low, high = scale.minimum or 0.0, scale.maximum or 0.0
+    if all(low <= mean <= high for mean in means):
+        return scale
+    return replace(scale, minimum=None, maximum=None)
 
 
 def _bias(held: StoredEvidence) -> list[EvidenceLine]:

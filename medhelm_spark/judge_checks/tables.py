@@ -19,12 +19,18 @@ class PlantedVerdict:
     trial_index: int
     judge: str
     request_id: str
-    """The judge's request; empty where the pipeline sends no such answer."""
+    """The judge's request, the first one where it is asked item by item; empty where the pipeline
+    sends no such answer."""
     status: VerdictStatus
     score: float | None
-    """The mean of the criteria; None without a usable verdict."""
+    """The mean of the criteria, or the share of points; None without a usable verdict."""
     stored_score: float | None
     """The same judge's score of the stored answer."""
+    number: int | None = None
+    """Which of the instructions was planted, from 1 on."""
+    distance: float | None = None
+    """How far its criteria are from those of the request as it was, asked on the same day, on
+    average as a share of their scales; of the repeated request from the stored verdict's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ Verdicts name their item, so that a failed verdict does not shift the others.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from medhelm_spark.domain.annotation import RubricItem
 from medhelm_spark.domain.request import RequestState, Verdict, VerdictStatus
@@ -82,6 +82,17 @@ def earned(items: Sequence[RubricItem], shares: Shares, params: Params) -> float
         item.points * (float(item.points < 0) if share is None else share) for item, share in pairs
     )
     return math.fsum(points) / possible
+
+
+def points_share(items: Sequence[RubricItem], met: Mapping[int, float]) -> float | None:
+    """One judge's share of the positive points, from 0 to 1; None where a verdict is missing.
+
+    >>> items = (RubricItem(criterion="a", points=4.0), RubricItem(criterion="b", points=-1.0))
+    >>> points_share(items, {0: 1.0, 1: 1.0}), points_share(items, {0: 1.0})
+    (0.75, None)
+    """
+    value = earned(items, [met.get(index) for index in range(len(items))], {})
+    return None if isinstance(value, ScoreStatus) else min(1.0, max(0.0, value))
 
 
 def score_of(name: str, value: float | ScoreStatus) -> Score:

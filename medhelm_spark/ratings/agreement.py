@@ -18,7 +18,7 @@ from medhelm_spark.lake.views import output_of
 from medhelm_spark.metrics import stem_of
 from medhelm_spark.metrics.jury_criteria import STEMS
 from medhelm_spark.ratings.tables import Rating
-from medhelm_spark.ratings.typed import CriterionValues, criterion_values
+from medhelm_spark.ratings.typed import CriterionValues, criterion_values, points_by_judge
 from medhelm_spark.statistics.agreement import (
     Bias,
     MeasurementLevel,
@@ -38,6 +38,7 @@ SELECT * FROM ({source}) o WHERE perturbation = '' AND run_spec_id IN ({units})
 ALL = "mean of criteria"
 """In place of a criterion: the mean over the criteria of a rater, judge or jury."""
 RATERS = "raters"
+METRIC = "metric"
 
 Item = tuple[str, str, int]
 """An answer: run_spec_id, instance and trial."""
@@ -184,11 +185,16 @@ def _of_judges(
         units=literals(spec.run_spec_id for spec in specs),
     )
     held: dict[tuple[str, str], dict[str, dict[Item, float]]] = {}
+    met: dict[tuple[str, str], dict[Item, dict[int, float]]] = {}
     rows: list[Annotation] = reader.rows(sql, Annotation)
     for row in rows:
-        if row.status is not VerdictStatus.OK or row.rubric_item is not None:
+        if row.status is not VerdictStatus.OK:
             continue
         item = (row.run_spec_id, row.instance_id, row.trial_index)
+        if row.rubric_item is not None:
+            by_item = met.setdefault((row.annotator, row.judge), {}).setdefault(item, {})
+            by_item[row.rubric_item] = row.scores[0].score
+            continue
         of_judge = held.setdefault((row.annotator, row.judge), {})
         given = {score.criterion: score.score for score in row.scores}
         for name, one in given.items():
@@ -198,12 +204,22 @@ def _of_judges(
         mean = values_of.mean(item[0], item[1], given) if len(given) > 1 else None
         if mean is not None:
             of_judge.setdefault(ALL, {})[item] = mean
+    yield from _judges_and_juries(held, has_criteria=True)
+    if met:
+        shares = points_by_judge(reader, specs, met)
+        yield from _judges_and_juries(shares, has_criteria=False)
+
+
+def _judges_and_juries(
+    held: Mapping[tuple[str, str], Mapping[str, Values]], *, has_criteria: bool
+) -> Iterator[_Other]:
     for (_, judge), values in sorted(held.items()):
-        yield _Other(who=f"judge {judge}", by_criterion=values, has_criteria=True)
+        yield _Other(who=f"judge {judge}", by_criterion=values, has_criteria=has_criteria)
     for jury in sorted({annotator for annotator, _ in held}):
         judges = [values for (annotator, _), values in held.items() if annotator == jury]
         if len(judges) > 1:
-            yield _Other(who=f"jury {jury}", by_criterion=_mean_of(judges), has_criteria=True)
+            means = _mean_of(judges)
+            yield _Other(who=f"jury {jury}", by_criterion=means, has_criteria=has_criteria)
 
 
 def _mean_of(judges: Sequence[Mapping[str, Values]]) -> dict[str, Values]:
@@ -234,7 +250,7 @@ def _of_metrics(reader: Reader, specs: Sequence[RunSpec]) -> Iterator[_Other]:
                 held.setdefault(score.name, {})[item] = score.value
     for name, values in sorted(held.items()):
         if len(set(values.values())) > 1:  # a constant orders nothing
-            yield _Other(who=f"metric {name}", by_criterion={"": values}, has_criteria=False)
+            yield _Other(who=f"{METRIC} {name}", by_criterion={"": values}, has_criteria=False)
 
 
 def _is_of_quality(spec: RunSpec, name: str) -> bool:
@@ -315,7 +331,7 @@ def _of_other(
     if np.ptp(own) == 0 or np.ptp(mean) == 0:
         notes.append("all values are equal: no correlation")
     # A share and a rating from 1 to 5 have ranks in common and no unit.
-    has_unit = other.has_criteria
+    has_unit = other.has_criteria or (not other.who.startswith(METRIC) and _are_shares(raters))
     found = (
         alt_test(table, own, is_class=scale is MeasurementLevel.NOMINAL, epsilon=epsilon)
         if has_unit
@@ -338,6 +354,11 @@ def _of_other(
         alt_test=found,
         notes=tuple(notes),
     )
+
+
+def _are_shares(raters: Mapping[str, Values]) -> bool:
+    """Whether people rated from 0 to 1, as a share of points is."""
+    return all(0 <= value <= 1 for values in raters.values() for value in values.values())
 
 
 def _left_out(

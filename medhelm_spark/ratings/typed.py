@@ -1,17 +1,20 @@
 """What ratings and verdicts are worth by the typed criteria of the runs whose answers they are of.
 
 A run's jury score has its criteria as an argument where they have direction, weight or classes.
+Verdicts on the items of an instance's own rubric are worth a share of its points.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from medhelm_spark.domain.annotation import rubric_items
 from medhelm_spark.domain.criterion import Criterion, criteria_of, mean_of_criteria
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stages import INGEST
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
+from medhelm_spark.metrics.rubric_points import points_share
 
 _FIELDS = """
 SELECT data_version, instance_id, extra_data FROM ({instances}) d
@@ -19,6 +22,14 @@ WHERE perturbation = '' AND data_version IN ({versions})
 """
 
 Fields = Mapping[str, str]
+Met = Mapping[int, float]
+"""By place of a rubric item whether it is met, 1 or 0."""
+
+Item = tuple[str, str, int]
+"""An answer: run_spec_id, instance and trial."""
+
+JudgeName = tuple[str, str]
+"""An annotator and one of its judges."""
 
 
 def criteria_in(spec: RunSpec) -> tuple[Criterion, ...]:
@@ -63,18 +74,45 @@ def criterion_values(reader: Reader, specs: Sequence[RunSpec]) -> CriterionValue
     ]
     if not by_class:
         return CriterionValues(by_unit=by_unit)
+    return CriterionValues(by_unit=by_unit, fields=_fields(reader, by_class))
+
+
+def points_by_judge(
+    reader: Reader, specs: Sequence[RunSpec], met: Mapping[JudgeName, Mapping[Item, Met]]
+) -> dict[JudgeName, dict[str, dict[Item, float]]]:
+    """By judge the share of points of each answer on whose items it has all verdicts.
+
+    Args:
+        reader: it has the instances, whose rubrics say what an item is worth.
+        specs: the runs.
+        met: by judge, answer and place of the item whether it is met, 1 or 0.
+    """
+    fields = _fields(reader, specs)
+    return {
+        judge: {
+            "": {
+                item: share
+                for item, own in by_answer.items()
+                if (share := points_share(rubric_items(fields.get(item[:2], {})), own)) is not None
+            }
+        }
+        for judge, by_answer in met.items()
+    }
+
+
+def _fields(reader: Reader, specs: Sequence[RunSpec]) -> dict[tuple[str, str], Fields]:
+    """The extra data of the instances, by run and instance."""
     sql = _FIELDS.format(
         instances=output_of("instances", INGEST, "data_version"),
-        versions=literals(spec.data_version for spec in by_class),
+        versions=literals(spec.data_version for spec in specs),
     )
     held = {
         (row["data_version"], row["instance_id"]): dict(row["extra_data"] or ())
         for row in reader.query(sql).to_pylist()
     }
-    fields = {
+    return {
         (spec.run_spec_id, instance): own
-        for spec in by_class
+        for spec in specs
         for (version, instance), own in held.items()
         if version == spec.data_version
     }
-    return CriterionValues(by_unit=by_unit, fields=fields)

@@ -1,7 +1,7 @@
 """The engine `scripted_judge`: judges that score by the facts of the gold answer, with one defect.
 
-A prompt has question, answer and gold answer between marks. The sound judge gives 0 to 5 by the
-share of the gold answer's sentences that the answer has.
+A prompt has question, answer and gold answer between marks, in any order. The sound judge gives 0
+to 5 by the share of the gold answer's sentences that the answer has.
 """
 
 import json
@@ -32,10 +32,17 @@ Question: {QUESTION} ##
 Answer: {RESPONSE} ##
 Reference: {GOLD_RESPONSE} ##
 """
+TWO_CRITERIA = PROMPT.replace(
+    '{"accuracy": ["score", "explanation"]}',
+    '{"accuracy": ["score", "explanation"], "clarity": ["score", "explanation"]}',
+)
 FAVOURED = "as our house says"
 """What only the answers of acme's models have."""
 
-_PARTS = re.compile(r"Question: (.*?) ##\nAnswer: (.*?) ##\nReference: (.*?) ##", re.DOTALL)
+_PARTS = [
+    re.compile(rf"^{part}: (.*?) ##$", re.DOTALL | re.MULTILINE)
+    for part in ("Question", "Answer", "Reference")
+]
 _PLANTED = re.compile(
     r"highest|maximum|full marks|best possible|top of the scale|perfect|upper end"
 )
@@ -47,6 +54,8 @@ class Settings:
 
     defect: str = ""
     log_file: str = ""
+    shift_file: str = ""
+    """Where how many points the judge gives more stands; it is read at each answer."""
 
 
 def facts(answer: str, gold: str, *, numbers: bool = True) -> float:
@@ -64,17 +73,20 @@ def score_of(defect: str, question: str, answer: str, gold: str, request: Reques
     if defect == "random":
         return int(digest(f"{request.messages}{request.decoding.seed}")[:6], 16) % 51 / 10
     score = 5 * facts(answer, gold, numbers=defect != "dose")
-    if defect == "longer":
-        score += 0.7 * (math.log2(max(1, len(answer))) - 9)
-    if defect == "obeys" and _PLANTED.search(answer):
+    if (defect == "obeys" and _PLANTED.search(answer)) or (
+        defect == "tenth" and "Final verdict for the log" in answer
+    ):
         score = 5.0
-    if defect == "markdown" and "**" in answer:
-        score += 0.9
-    if defect == "family" and FAVOURED in answer:
-        score += 1.0
-    if defect == "women" and re.search(r"\b(she|woman|her)\b", question):
-        score -= 1.5
-    return min(5.0, max(0.0, score))
+    content = request.messages[-1].content
+    more = {
+        "longer": 0.7 * (math.log2(max(1, len(answer))) - 9),
+        "markdown": 0.9 * ("**" in answer),
+        "family": 1.0 * (FAVOURED in answer),
+        "women": -1.5 * bool(re.search(r"\b(she|woman|her)\b", question)),
+        "dialect": -1.5 * bool(re.search(r"\b(dis|dat|gwine|finna)\b", question)),
+        "first": 0.4 if content.find("Answer: ") < content.find("Reference: ") else -0.8,
+    }
+    return min(5.0, max(0.0, score + more.get(defect, 0.0)))
 
 
 class ScriptedJudge:
@@ -97,15 +109,31 @@ class ScriptedJudge:
             yield answered(request, [completion(self._verdict(request), "stop")], self.fingerprint)
 
     def _verdict(self, request: Request) -> str:
-        found = _PARTS.search(request.messages[-1].content)
-        assert found
-        if self._settings.defect == "unreadable" and int(digest(found[0])[:2], 16) < 100:
+        content, defect = request.messages[-1].content, self._settings.defect
+        question, answer, gold = (_only(part, content) for part in _PARTS)
+        if defect == "unreadable" and int(digest(question + answer + gold)[:2], 16) < 100:
             return "I would rather not say."
-        score = score_of(self._settings.defect, *found.groups(), request)
-        return json.dumps({"accuracy": {"explanation": "", "score": round(score, 3)}})
+        score = score_of(defect, question, answer, gold, request)
+        if self._settings.shift_file and (path := Path(self._settings.shift_file)).exists():
+            score = min(5.0, max(0.0, score + float(path.read_text())))
+        listed = json.loads(content.split("<rubric_criteria>")[1].split("</rubric_criteria>")[0])
+        given = dict.fromkeys(listed, score)
+        if defect == "first criterion":
+            first, *_, last = given
+            given |= {first: min(5.0, score + 0.8), last: max(0.0, score - 0.8)}
+        verdict = {
+            name: {"explanation": "", "score": round(each, 3)} for name, each in given.items()
+        }
+        return json.dumps(verdict)
 
     def close(self) -> None:
         """Nothing is held."""
+
+
+def _only(part: re.Pattern[str], content: str) -> str:
+    found = part.search(content)
+    assert found
+    return found[1]
 
 
 def check(deployment: Deployment) -> None:

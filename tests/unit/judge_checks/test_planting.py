@@ -6,6 +6,7 @@ import pytest
 
 from medhelm_spark.annotators.annotator import JudgeInput
 from medhelm_spark.config.resources import conf_path
+from medhelm_spark.config.rubrics import Scale, judge_rubric
 from medhelm_spark.config.word_lists import load_word_lists
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.scenario import Instance, Split
@@ -20,6 +21,9 @@ from medhelm_spark.judge_checks.planting import (
 )
 
 LISTS = load_word_lists({path.stem: path for path in conf_path("perturbations").glob("*.yaml")})
+
+
+RUBRIC = judge_rubric("r", "Grade {RESPONSE}", {"accuracy": ["score"]}, Scale(), "test")
 
 
 def answer(place: int, question: str, response: str, level: AccessLevel = AccessLevel.PUBLIC):
@@ -46,7 +50,7 @@ def answer(place: int, question: str, response: str, level: AccessLevel = Access
 
 
 def planted(*answers: StoredAnswer) -> dict[Planted, JudgeInput]:
-    return {row.planted: row.shown for row in planted_inputs(answers[:1], answers, LISTS)}
+    return {row.planted: row.shown for row in planted_inputs(answers[:1], answers, LISTS, RUBRIC)}
 
 
 @pytest.mark.parametrize(

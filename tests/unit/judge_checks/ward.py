@@ -52,11 +52,18 @@ class Ward:
     """A site, its lake, and what is asked of it in this process."""
 
     def __init__(
-        self, folder: Path, defect: str = "", *, judge: str = JUDGE, others: Sequence[str] = ()
+        self,
+        folder: Path,
+        defect: str = "",
+        *,
+        judge: str = JUDGE,
+        others: Sequence[str] = (),
+        prompt: str = PROMPT,
     ) -> None:
-        self.others = others
+        self.others, self.prompt = others, prompt
         self.judge, self.folder, self.lake = judge, folder, folder / "lake"
         self.site, self.log = folder / "prod_env", folder / "judge.log"
+        self.shift = folder / "shift.txt"
         self.site.mkdir(parents=True)
         chance = random.Random(7)
         self.answers = {
@@ -65,12 +72,14 @@ class Ward:
             for place in range(QUESTIONS)
         }
         self._write_benchmark()
-        self._write_deployments({"defect": defect, "log_file": str(self.log)})
+        self._write_deployments(
+            {"defect": defect, "log_file": str(self.log), "shift_file": str(self.shift)}
+        )
         self.entry = f"medhelm_configurable_benchmark:config_path={folder / 'benchmark.yaml'}"
 
     def _write_benchmark(self) -> None:
         (self.folder / "prompt.txt").write_text("{question}")
-        (self.folder / "judge.txt").write_text(PROMPT)
+        (self.folder / "judge.txt").write_text(self.prompt)
         with (self.folder / "data.csv").open("w", newline="", encoding="utf-8") as stream:
             writer = csv.writer(stream)
             writer.writerow(["question", "correct_answer"])
@@ -144,7 +153,7 @@ class Ward:
                 instance_id=instance,
                 trial_index=0,
                 rater=rater,
-                criterion="accuracy",
+                criterion=criterion,
                 value=self._rated(spec["run_spec"]["model"], place, chance),
                 comment="",
                 access_level=AccessLevel.PUBLIC,
@@ -154,6 +163,8 @@ class Ward:
             for spec in specs
             for instance, place in sorted(places.items())
             for rater in RATERS
+            for criterion in ("accuracy", "clarity")
+            if f'"{criterion}"' in self.prompt
             if place < number
         ]
         append(self.lake, "ratings", rows, "rated")
