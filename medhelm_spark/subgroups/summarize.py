@@ -36,34 +36,30 @@ JOIN {wanted} w
 
 # All groups of an instance in one row: what is joined does not grow with the columns.
 ALIKE = f"""
-SELECT run_spec_id, name, groups, value, unit, count(*) AS rows,
+SELECT run_spec_id, name, groups, value, count(*) AS rows,
        count_if(status IN ('{FAILED[0]}', '{FAILED[1]}')) AS failures,
        count_if(status = '{ScoreStatus.UNREADABLE}') AS unread,
-       max(cluster_id) IS NOT NULL AS is_clustered
-FROM (SELECT v.*, g.groups,
-             CASE WHEN v.cluster_id IS NOT NULL OR v.is_repeated
-                  THEN xxhash64(coalesce(v.cluster_id, v.instance_id)) END AS unit
+       max(cluster_id) IS NOT NULL AS is_clustered,
+       collect_list(CASE WHEN cluster_id IS NOT NULL OR is_repeated
+                         THEN xxhash64(coalesce(cluster_id, v_instance_id)) END) AS units
+FROM (SELECT v.run_spec_id, v.name, v.value, v.status, v.cluster_id, v.is_repeated,
+             v.instance_id AS v_instance_id, g.groups
       FROM {{scores}} v
       JOIN (SELECT data_version, instance_id,
                    array_sort(collect_list(named_struct(
                      'group_column', group_column, 'group_value', group_value))) AS groups
             FROM {{groups}} GROUP BY data_version, instance_id) g
         ON g.data_version = v.data_version AND g.instance_id = v.instance_id)
-GROUP BY run_spec_id, name, groups, value, unit
+GROUP BY run_spec_id, name, groups, value
 """
 
 # Counted before and after groups are taken apart: answers that are alike in all groups are one row.
-# Units are collected last, from few rows: Spark sorts all rows of an aggregation that has a list.
 GROUPED = """
-SELECT run_spec_id, name, group_column, group_value, value, sum(rows) AS rows,
+SELECT run_spec_id, name, at.group_column, at.group_value, value, sum(rows) AS rows,
        sum(failures) AS failures, sum(unread) AS unread, bool_or(is_clustered) AS is_clustered,
-       flatten(collect_list(CASE WHEN unit IS NOT NULL
-                             THEN array_repeat(unit, CAST(rows AS INT)) END)) AS units
-FROM (SELECT run_spec_id, name, at.group_column, at.group_value, value, unit, sum(rows) AS rows,
-             sum(failures) AS failures, sum(unread) AS unread, bool_or(is_clustered) AS is_clustered
-      FROM {alike} LATERAL VIEW explode(groups) at AS at
-      GROUP BY run_spec_id, name, at.group_column, at.group_value, value, unit)
-GROUP BY run_spec_id, name, group_column, group_value, value
+       flatten(collect_list(units)) AS units
+FROM {alike} LATERAL VIEW explode(groups) at AS at
+GROUP BY run_spec_id, name, at.group_column, at.group_value, value
 """
 
 COLLECTED = """

@@ -28,7 +28,8 @@ def test_a_judge_is_asked_about_new_answers_alone(tmp_path: Path) -> None:
     assert [row.verdict.value for row in fingerprints] == ["not moved"] * len(MODELS)
     for key in [key for key in ward.answers if key[0] == MODELS[0]]:
         ward.answers[key] = "Nothing of it."
-    ward._write_deployments({"defect": "", "log_file": str(ward.log)})
+    files = {"log_file": str(ward.log), "shift_file": str(ward.shift)}
+    ward._write_deployments({"defect": "", **files})
     again = ward.evaluation.watch.look("r1", **options)
     moved = {row.model_deployment for row in again.lines if row.part == "scores" and row.difference}
     assert moved == {MODELS[0]}
