@@ -148,10 +148,8 @@ def chosen_html(option: str) -> str:
     return f'<p class="ms-role">option: {text(option)}</p>'
 
 
-def data_html(instance: Instance | None) -> str:
+def data_html(instance: Instance) -> str:
     """What the data calls the instance, and the columns that its card keeps of the data."""
-    if instance is None:
-        return ""
     rows = {"id": instance.source_id, **own_columns(instance.extra_data)}
     return section(
         "In the data", table(("column", "value"), [tuple(map(text, r)) for r in rows.items()])

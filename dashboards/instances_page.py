@@ -475,7 +475,8 @@ def _show_detail(run: BoardRun, chosen: InstanceScore, detail: InstanceDetail) -
     noted = right.container()
     right.html(scores_html(run, detail.stats))
     right.html(references_html(detail.instance))
-    right.html(data_html(detail.instance))
+    if detail.instance:  # a release keeps scores whose instances may be gone
+        right.html(data_html(detail.instance))
     if detail.annotations:
         right.html(verdicts_html(detail.annotations, detail.instance))
     return noted

@@ -44,6 +44,7 @@ from tests.app_pages import (
 from tests.rewriting import rewritable
 from tests.servers import HOST, free_port, wait_healthy
 from tests.unit.board.changes import plant_changes
+from tests.unit.board.clinic import SUITE as CLINIC, plant_clinic
 from tests.unit.board.planted import (
     ALPHA,
     BETA,
@@ -608,6 +609,14 @@ class TestPage:
             assert "4 of 4 answers, 3–4 listed" in page_text(test)
             (kinds,) = (each.options for each in test.selectbox if "all (4)" in each.options)
             assert "wrong (1)" in kinds
+
+    def test_scores_whose_instance_the_lake_no_longer_has_are_shown(
+        self, monkeypatch, tmp_path
+    ) -> None:
+        lake = plant_clinic(tmp_path)
+        test = opened(monkeypatch, lake, view="Instances", suite=CLINIC)
+        assert not test.exception
+        assert "No longer in the lake: prompt, references" in page_text(test)
 
     def test_answers_of_other_models_stand_beside_it(self, monkeypatch, lake) -> None:
         address = {"view": "Instances", "run": "alpha-triage_choice", "beside": BETA}
