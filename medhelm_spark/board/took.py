@@ -126,6 +126,7 @@ FROM ({asked}) q JOIN ({results}) r ON r.request_id = q.request_id
 WHERE r.failure IS NULL
 """
 _TRIALS = ("train_trial_index", "trial_index")
+_MEASURED = ("prompt_tokens", "completion_tokens", "request_time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +161,6 @@ def each_took(reader: Reader, run_spec_ids: Iterable[str]) -> dict[str, EachTook
     columns += [answers[name].to_numpy(zero_copy_only=False) for name in _MEASURED]
     parts = zip(*(np.split(column[order], ends[:-1]) for column in columns), strict=True)
     return {unit: EachTook(*part) for unit, part in zip(units, parts, strict=True)}
-
-
-_MEASURED = ("prompt_tokens", "completion_tokens", "request_time")
 
 
 def _read_each(reader: Reader, asked: str, results: str) -> dict[str, pa.Array]:

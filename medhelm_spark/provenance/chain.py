@@ -64,7 +64,7 @@ def in_order(records: Iterable[ProvenanceRecord]) -> list[ProvenanceRecord]:
 
 
 def broken(records: Sequence[ProvenanceRecord]) -> Iterator[str]:
-    """What is wrong in a chain, which is given in order; nothing where all is as it was written."""
+    """Name each changed, missing or repeated record of a chain, whose records are in order."""
     place, before = 0, ""
     for record in records:
         label = f"record {record.position} of provenance ({record.name} of {record.release})"

@@ -15,7 +15,7 @@ from dataclasses import replace
 from html import escape, unescape
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
@@ -984,11 +984,11 @@ class TestBrowser:
     @pytest.mark.parametrize("scheme", ["light", "dark"])
     @pytest.mark.parametrize("width", [390, 1280])
     def test_every_page_is_legible_in_light_and_dark_and_as_wide_as_the_window(
-        self, browser: Browser, address: str, scheme: str, width: int
+        self, browser: Browser, address: str, scheme: Literal["light", "dark"], width: int
     ) -> None:
         window = browser.new_context(
             viewport={"width": width, "height": 900},
-            color_scheme=scheme,  # type: ignore[arg-type]
+            color_scheme=scheme,
         )
         page = window.new_page()
         views = (
@@ -1010,14 +1010,14 @@ class TestBrowser:
 
     @pytest.mark.parametrize("scheme", ["light", "dark"])
     def test_nine_models_and_benchmarks_are_above_the_fold_and_a_number_on_a_telephone(
-        self, browser: Browser, tmp_path: Path, scheme: str
+        self, browser: Browser, tmp_path: Path, scheme: Literal["light", "dark"]
     ) -> None:
         port, lake = free_port(), nine_by_nine(tmp_path)
         with served([*command(str(lake), port, HOST), "--suite", "wide"], port, tmp_path / "log"):
             for width, height in ((1400, 900), (390, 844)):
                 window = browser.new_context(
                     viewport={"width": width, "height": height},
-                    color_scheme=scheme,  # type: ignore[arg-type]
+                    color_scheme=scheme,
                 )
                 page = window.new_page()
                 page.goto(f"http://{HOST}:{port}/")

@@ -36,7 +36,9 @@ def test_the_answer_and_the_reference_change_places_with_their_tags() -> None:
     assert text.index("<note_to_grade>\nRest.\n</note_to_grade>") < text.index("<reference_note>")
     assert moved.version != rubric.version
     assert sorted(moved.template) == sorted(rubric.template)
-    assert with_answer_moved(moved, SHOWN).template == rubric.template  # type: ignore[union-attr]
+    back = with_answer_moved(moved, SHOWN)
+    assert back is not None
+    assert back.template == rubric.template
 
 
 def test_without_a_reference_the_answer_changes_places_with_the_question() -> None:
@@ -74,7 +76,9 @@ def test_criteria_change_places_in_words_in_json_and_in_the_schema(name: str) ->
     written = [turned.template.index(f'"{each}": {{') for each in names]
     assert written == sorted(written, reverse=True)
     assert sorted(turned.template) == sorted(rubric.template)
-    assert with_criteria_reversed(turned).template == rubric.template  # type: ignore[union-attr]
+    back = with_criteria_reversed(turned)
+    assert back is not None
+    assert back.template == rubric.template
 
 
 def test_a_block_of_criteria_of_medhelms_form_is_turned() -> None:
