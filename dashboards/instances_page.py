@@ -5,23 +5,12 @@ from dataclasses import astuple, dataclass, replace
 from functools import partial
 
 import streamlit as st
-from answer_markup import (
-    GONE,
-    answer_html,
-    data_html,
-    main_score,
-    references_html,
-    request_details,
-    request_facts,
-    request_html,
-    scores_html,
-    verdicts_html,
-)
 from answer_notes import flags_of, show_note
 from answer_reading import AnswerReading
 from answer_table import AnswerRow, show_table
 from loaded import answers_for
-from page_markup import LOCAL_VIEW, chip, note, section, text
+from one_answer import pick_beside, recorded, show_beside, show_detail
+from page_markup import LOCAL_VIEW, note
 from shown import Shown, nothing
 from streamlit.delta_generator import DeltaGenerator
 
@@ -32,16 +21,13 @@ from medhelm_spark.board import (
     InstanceKey,
     InstancePage,
     InstanceScore,
-    Kind,
     Order,
     Viewer,
     first_page,
     instance_detail,
-    instance_details,
     instances_of,
     visible_details,
 )
-from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.natural_order import in_natural_order
 from medhelm_spark.errors import PolicyError
 from medhelm_spark.features import part
@@ -54,7 +40,6 @@ ABOUT = (
     "so that a link opens it again."
 )
 PAGE_ROWS = 10
-MAX_BESIDE = 3
 FEW_ANSWERS = 50_000
 """Of so many answers all are read for the first page."""
 MAX_SEARCHED = 200
@@ -111,40 +96,13 @@ def show(shown: Shown) -> None:
     if picked is not None:
         chosen, detail = picked
         detail = detail or instance_detail(reader, run.run_spec, chosen.key, viewer=viewer)
-        if detail and _recorded(shown, run, {chosen.key: detail}):
-            with _show_detail(run, chosen, detail):
+        if detail and recorded(shown, run, {chosen.key: detail}):
+            with show_detail(run, chosen, detail):
                 show_note(reader, run.run_spec, chosen.key, detail, viewer)
-            if others := _pick_beside(run, scored):
-                _show_beside(shown, [run, *others], chosen.key)
+            if others := pick_beside(run, scored):
+                show_beside(shown, [run, *others], chosen.key)
     if not reading.has_ended:
         _read_on(reading)
-
-
-def _recorded(
-    shown: Shown, run: BoardRun, details: Mapping[InstanceKey, InstanceDetail]
-) -> dict[InstanceKey, InstanceDetail]:
-    """Those that may be shown: it is on record, once for a session, that their text is opened.
-
-    Where it cannot be recorded, those whose text is public.
-    """
-    viewings = part("viewings", "record")
-    if viewings is None:
-        return dict(details)
-    unit = run.run_spec.run_spec_id
-    opened = {key: f"viewed-{unit}-{key_text(key)}" for key in details}
-    new = [key for key in details if opened[key] not in st.session_state]
-    release = shown.source.name if shown.source.kind is Kind.RELEASE else None
-    levels = [details[key].levels for key in new]
-    try:
-        viewings.record_opened(shown.reader.location, run, levels, release)
-    except PolicyError as error:
-        st.html(note(str(error), "error"))
-        public = {AccessLevel.PUBLIC}
-        return {
-            key: held for key, held in details.items() if key not in new or held.levels <= public
-        }
-    st.session_state.update((opened[key], True) for key in new)
-    return dict(details)
 
 
 @st.fragment(run_every=1.0)
@@ -253,7 +211,7 @@ def _pick_answer(
     _turn_pages(page, offset, place)
     scores = page.scores
     details = visible_details(reader, run.run_spec, [each.key for each in scores], viewer=viewer)
-    details = _recorded(shown, run, details)
+    details = recorded(shown, run, details)
     show_table(
         run,
         _rows(reader, run, scores, details, viewer),
@@ -457,72 +415,3 @@ def _step(page: InstancePage, offset: str, place: int) -> None:
 def _go(offset: str, start: int) -> None:
     st.session_state[offset] = start
     st.query_params.pop("instance", None)
-
-
-def _show_detail(run: BoardRun, chosen: InstanceScore, detail: InstanceDetail) -> DeltaGenerator:
-    """All that is stored of an answer; returns the place for a note, below the answer."""
-    title = run.cell.display_name if run.cell else _benchmark(run)
-    facts = request_facts(detail.request, detail.result)
-    st.html(
-        f'<div class="ms-title"><h2>{text(title)} · #{chosen.number}</h2>'
-        f"{chip(run.run_spec.access_level)}{''.join(chip(fact, 'fact') for fact in facts)}</div>"
-    )
-    left, right = st.columns(2, gap="medium")
-    if detail.gone:
-        st.html(note(f"{GONE}: {', '.join(detail.gone)}. The scores are kept.", "warning"))
-    left.html(request_html(detail.prompt, detail.instance) + request_details(detail))
-    right.html(answer_html(run, detail))
-    noted = right.container()
-    right.html(scores_html(run, detail.stats))
-    right.html(references_html(detail.instance))
-    if detail.instance:  # a release keeps scores whose instances may be gone
-        right.html(data_html(detail.instance))
-    if detail.annotations:
-        right.html(verdicts_html(detail.annotations, detail.instance))
-    return noted
-
-
-def _pick_beside(run: BoardRun, runs: Sequence[BoardRun]) -> list[BoardRun]:
-    """Runs of other models on the same data; the address keeps their names."""
-    spec = run.run_spec
-    same = [
-        other
-        for other in runs
-        if other.run_spec.data_version == spec.data_version
-        and other.run_spec.scenario_name == spec.scenario_name
-        and other.run_spec.model_deployment != spec.model_deployment
-    ]
-    models = [other.run_spec.model_deployment for other in same]
-    named = {
-        model if models.count(model) == 1 else f"{model}: {other.run_spec.name}": other
-        for model, other in zip(models, same, strict=True)
-    }
-    if not named:
-        return []
-    picked = st.multiselect(
-        "Beside it, the answers of",
-        sorted(named, key=in_natural_order),
-        key="beside",
-        bind="query-params",
-        max_selections=MAX_BESIDE,
-    )
-    return [named[name] for name in picked if name in named]
-
-
-def _show_beside(shown: Shown, runs: Sequence[BoardRun], key: InstanceKey) -> None:
-    """The answers of several runs to one instance in columns, with main score and verdicts."""
-    cells = []
-    for run in runs:
-        details = instance_details(shown.reader, run.run_spec, [key], viewer=shown.viewer)
-        detail = details.get(key)
-        if detail and not _recorded(shown, run, {key: detail}):
-            return
-        if detail is None:
-            empty = '<p class="ms-empty">this run does not have the instance</p>'
-            cells.append(section("Answer", empty, aside=run.run_spec.model_deployment))
-            continue
-        parts = [answer_html(run, detail), main_score(run, detail.stats)]
-        if detail.annotations:
-            parts.append(verdicts_html(detail.annotations, detail.instance))
-        cells.append(f"<div>{''.join(parts)}</div>")
-    st.html(section("Side by side", f'<div class="ms-columns">{"".join(cells)}</div>'))

@@ -1,0 +1,131 @@
+"""One answer as Instances shows it: all that is stored of it, and other models beside it."""
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+from answer_markup import (
+    GONE,
+    answer_html,
+    data_html,
+    main_score,
+    references_html,
+    request_details,
+    request_facts,
+    request_html,
+    scores_html,
+    verdicts_html,
+)
+from page_markup import chip, note, section, text
+from shown import Shown
+from streamlit.delta_generator import DeltaGenerator
+
+from medhelm_spark.board import (
+    BoardRun,
+    InstanceDetail,
+    InstanceKey,
+    InstanceScore,
+    Kind,
+    instance_details,
+)
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.natural_order import in_natural_order
+from medhelm_spark.errors import PolicyError
+from medhelm_spark.features import part
+
+MAX_BESIDE = 3
+
+
+def recorded(
+    shown: Shown, run: BoardRun, details: Mapping[InstanceKey, InstanceDetail]
+) -> dict[InstanceKey, InstanceDetail]:
+    """Those that may be shown: it is on record, once for a session, that their text is opened.
+
+    Where it cannot be recorded, those whose text is public.
+    """
+    viewings = part("viewings", "record")
+    if viewings is None:
+        return dict(details)
+    unit = run.run_spec.run_spec_id
+    opened = {key: f"viewed-{unit}-{key}" for key in details}
+    new = [key for key in details if opened[key] not in st.session_state]
+    release = shown.source.name if shown.source.kind is Kind.RELEASE else None
+    levels = [details[key].levels for key in new]
+    try:
+        viewings.record_opened(shown.reader.location, run, levels, release)
+    except PolicyError as error:
+        st.html(note(str(error), "error"))
+        public = {AccessLevel.PUBLIC}
+        return {
+            key: held for key, held in details.items() if key not in new or held.levels <= public
+        }
+    st.session_state.update((opened[key], True) for key in new)
+    return dict(details)
+
+
+def show_detail(run: BoardRun, chosen: InstanceScore, detail: InstanceDetail) -> DeltaGenerator:
+    """All that is stored of an answer; returns the place for a note, below the answer."""
+    title = run.cell.display_name if run.cell else run.run_spec.scenario_name
+    facts = request_facts(detail.request, detail.result)
+    st.html(
+        f'<div class="ms-title"><h2>{text(title)} · #{chosen.number}</h2>'
+        f"{chip(run.run_spec.access_level)}{''.join(chip(fact, 'fact') for fact in facts)}</div>"
+    )
+    left, right = st.columns(2, gap="medium")
+    if detail.gone:
+        st.html(note(f"{GONE}: {', '.join(detail.gone)}. The scores are kept.", "warning"))
+    left.html(request_html(detail.prompt, detail.instance) + request_details(detail))
+    right.html(answer_html(run, detail))
+    noted = right.container()
+    right.html(scores_html(run, detail.stats))
+    right.html(references_html(detail.instance))
+    if detail.instance:  # a release keeps scores whose instances may be gone
+        right.html(data_html(detail.instance))
+    if detail.annotations:
+        right.html(verdicts_html(detail.annotations, detail.instance))
+    return noted
+
+
+def pick_beside(run: BoardRun, runs: Sequence[BoardRun]) -> list[BoardRun]:
+    """Runs of other models on the same data; the address keeps their names."""
+    spec = run.run_spec
+    same = [
+        other
+        for other in runs
+        if other.run_spec.data_version == spec.data_version
+        and other.run_spec.scenario_name == spec.scenario_name
+        and other.run_spec.model_deployment != spec.model_deployment
+    ]
+    models = [other.run_spec.model_deployment for other in same]
+    named = {
+        model if models.count(model) == 1 else f"{model}: {other.run_spec.name}": other
+        for model, other in zip(models, same, strict=True)
+    }
+    if not named:
+        return []
+    picked = st.multiselect(
+        "Beside it, the answers of",
+        sorted(named, key=in_natural_order),
+        key="beside",
+        bind="query-params",
+        max_selections=MAX_BESIDE,
+    )
+    return [named[name] for name in picked if name in named]
+
+
+def show_beside(shown: Shown, runs: Sequence[BoardRun], key: InstanceKey) -> None:
+    """The answers of several runs to one instance in columns, with main score and verdicts."""
+    cells = []
+    for run in runs:
+        details = instance_details(shown.reader, run.run_spec, [key], viewer=shown.viewer)
+        detail = details.get(key)
+        if detail and not recorded(shown, run, {key: detail}):
+            return
+        if detail is None:
+            empty = '<p class="ms-empty">this run does not have the instance</p>'
+            cells.append(section("Answer", empty, aside=run.run_spec.model_deployment))
+            continue
+        parts = [answer_html(run, detail), main_score(run, detail.stats)]
+        if detail.annotations:
+            parts.append(verdicts_html(detail.annotations, detail.instance))
+        cells.append(f"<div>{''.join(parts)}</div>")
+    st.html(section("Side by side", f'<div class="ms-columns">{"".join(cells)}</div>'))
