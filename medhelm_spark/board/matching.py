@@ -14,7 +14,7 @@ from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stages import INGEST, PLAN
 from medhelm_spark.lake.literals import literal, literals
 from medhelm_spark.lake.reader import Reader
-from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
+from medhelm_spark.lake.views import current_results, output_of
 
 MOST_NAMED = 1_000
 """So many ids stand in a query at most: more take longer to plan than they save, and of a million
@@ -30,11 +30,12 @@ SELECT request_id, access_level, instance_id, train_trial_index, trial_index
 FROM ({requests}) q
 WHERE run_spec_id = {run_spec_id} AND perturbation = ''
 """
-# Which results are current is found by their keys: the window would hold the texts of all.
+# Which results are current is found by their keys: the window would keep the texts of all. The keys
+# stand first, because the engine keeps the first side of a join in memory.
 _ANSWERS = """
 SELECT r.request_id, r.access_level, r.completions
-FROM {{request_results}} r
-JOIN (SELECT request_id, write_id, completed_at FROM ({current}) w WHERE {named}) c
+FROM (SELECT request_id, write_id, completed_at FROM ({current}) w) c
+JOIN {{request_results}} r
   ON r.request_id = c.request_id AND r.write_id = c.write_id AND r.completed_at = c.completed_at
 """
 
@@ -59,12 +60,12 @@ def matching_places(
         named=_named("instance_id", ids),
     )
     data = _found(reader, sql, partial(_in_data, wanted=wanted))
-    run_spec_id = literal(spec.run_spec_id)
-    sql = _REQUESTS.format(requests=output_of("requests", PLAN), run_spec_id=run_spec_id)
-    requests = reader.query(sql)
+    planned = output_of("requests", PLAN, units=[spec.run_spec_id])
+    of_run = _REQUESTS.format(requests=planned, run_spec_id=literal(spec.run_spec_id))
+    requests = reader.query(of_run)
     requests = requests.filter(pc.is_in(requests["instance_id"], value_set=ids))
     request_ids = requests["request_id"].unique()
-    sql = _ANSWERS.format(current=CURRENT_RESULTS, named=_named("request_id", request_ids))
+    sql = _ANSWERS.format(current=current_results(of_run))
     results = _found(reader, sql, partial(_in_answers, wanted=wanted))
     data = data.filter(pc.is_in(data["instance_id"], value_set=ids))
     results = results.filter(pc.is_in(results["request_id"], value_set=request_ids))

@@ -15,7 +15,7 @@ from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.stages import PLAN
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
-from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
+from medhelm_spark.lake.views import current_results, output_of
 from medhelm_spark.statistics.two_by_two import CASES
 
 _ASKED = """
@@ -85,21 +85,11 @@ def took_by(reader: Reader, run_spec_ids: Iterable[str]) -> dict[str, Took]:
     if not units:
         return {}
     asked = _ASKED.format(requests=output_of("requests", PLAN), units=literals(units))
-    results = _current(asked)
+    results = current_results(asked)
     by_run: dict[str, list[dict[str, Any]]] = {}
     for row in reader.query(_TOOK.format(asked=asked, results=results)).to_pylist():
         by_run.setdefault(row["run_spec_id"], []).append(row)
     return {unit: _of_run(rows) for unit, rows in by_run.items()}
-
-
-def _current(asked: str) -> str:
-    """SQL of the current answers to these requests.
-
-    Whatever else was asked in the lake is left out before answers are sorted by their age.
-    """
-    ids = f"SELECT request_id FROM ({asked}) a"
-    own = f"(SELECT * FROM {{request_results}} WHERE request_id IN ({ids}))"
-    return CURRENT_RESULTS.replace("{request_results}", own)
 
 
 def _of_run(rows: Sequence[Mapping[str, Any]]) -> Took:
@@ -150,7 +140,7 @@ def each_took(reader: Reader, run_spec_ids: Iterable[str]) -> dict[str, EachTook
     if _has_twice(answers):
         # Hardly a request is answered twice, and to sort all answers by their age takes longer
         # than the query.
-        answers = _read_each(reader, asked, _current(asked))
+        answers = _read_each(reader, asked, current_results(asked))
     units = answers["run_spec_id"].dictionary.to_pylist()
     if not units:
         return {}

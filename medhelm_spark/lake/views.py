@@ -60,6 +60,16 @@ WHERE age = 1
 """
 
 
+def current_results(asked: str) -> str:
+    """SQL of the current results of these requests: `asked` is SQL with their `request_id`.
+
+    Whatever else was asked in the lake is left out before results are sorted by their age.
+    """
+    ids = f"SELECT request_id FROM ({asked}) a"
+    own = f"(SELECT * FROM {{request_results}} WHERE request_id IN ({ids}))"
+    return CURRENT_RESULTS.replace("{request_results}", own)
+
+
 def output_of(
     table: str, stage: Stage, unit: str = "run_spec_id", units: Iterable[str] | None = None
 ) -> str:
