@@ -135,7 +135,7 @@ SCORE = Stage(
 )
 SUMMARIZE = Stage(
     name="summarize",
-    version="8",
+    version="9",
     about="Means, counts and intervals of a RunSpec's scores.",
     reads=("per_instance_stats", "stats", "runs"),
     writes=("stats", "runs"),
@@ -150,7 +150,7 @@ ASSIGN_GROUPS = Stage(
 )
 SUMMARIZE_GROUPS = Stage(
     name="summarize-groups",
-    version="4",
+    version="5",
     about="Means, counts and intervals of a RunSpec's scores by group, small cells hidden.",
     reads=("group_columns", "instance_groups", "per_instance_stats", "runs"),
     writes=("stats_by_group", "runs"),

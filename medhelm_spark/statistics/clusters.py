@@ -108,10 +108,11 @@ class ClusterTotals:
     def mean_size(self) -> float:
         """How many answers the cluster of an answer has, on average over answers.
 
-        The largest cluster counts as at most twice the second: its own residual is in CR2 already.
+        The largest cluster counts as the geometric mean of its size, three times, and the second
+        largest's, once: its own residual is in CR2 already.
         """
         second, largest = np.partition(self.sizes, -2)[-2:] if len(self) > 1 else self.sizes[[0, 0]]
-        counted = min(largest, 2 * second)
+        counted = largest**0.75 * second**0.25
         squares = (self.sizes**2).sum() - largest**2 + counted**2
         return float(squares / (self.sizes.sum() - largest + counted))
 
