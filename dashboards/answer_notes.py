@@ -35,13 +35,13 @@ def flags_of(
 def show_note(
     reader: Reader, spec: RunSpec, key: InstanceKey, detail: InstanceDetail, viewer: Viewer
 ) -> None:
-    """The inputs, to a person at this machine; to others what was noted of text that they see."""
+    """The inputs, to who may write; to others what was noted of text that they see."""
     stored, tables = part("notes", "stored"), part("notes", "tables")
     if stored is None or tables is None:
         return
     held = stored.stored_notes(reader, [spec.run_spec_id], viewer=viewer)
     found = held.get((spec.run_spec_id, key))
-    if viewer is not Viewer.THIS_MACHINE:
+    if not viewer.may_write:
         if found:
             flags = ", ".join(tables.Flag(flag).label for flag in found.flags)
             said = " · ".join(part for part in (flags, found.text) if part)
@@ -53,7 +53,7 @@ def show_note(
     flags, words = f"flags-{place}", f"note-{place}"
     st.session_state.setdefault(flags, list(found.flags) if found else [])
     st.session_state.setdefault(words, found.text if found else "")
-    save = partial(_save, stored, reader, spec, key, detail, (flags, words))
+    save = partial(_save, stored, reader, spec, key, detail, (flags, words), viewer)
     st.pills(
         "Flags",
         [flag.value for flag in tables.Flag],
@@ -73,10 +73,10 @@ def _save(
     key: InstanceKey,
     detail: InstanceDetail,
     widgets: tuple[str, str],
+    viewer: Viewer,
 ) -> None:
     flags, words = (st.session_state[name] for name in widgets)
-    here = Viewer.THIS_MACHINE
     try:
-        stored.write_note(reader, spec, key, detail, flags=flags, text=words, viewer=here)
+        stored.write_note(reader, spec, key, detail, flags=flags, text=words, viewer=viewer)
     except MedhelmSparkError as error:
         st.session_state[FAILED] = str(error)

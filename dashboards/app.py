@@ -15,16 +15,16 @@ from filter_panel import panel
 from given import arguments
 from loaded import REFRESH_SECONDS, first_source, reader_of, runs_of, sources_of, tracked_by
 from mlflow_links import mlflow_links
-from page_markup import about, heading, links, note, styles
+from page_markup import about, heading, links, note, styles, view_note
 from pages import PAGES
 from shown import Shown
+from sign_in import visitor
 
 from medhelm_spark.board import (
     BoardSource,
     Viewer,
     choose,
     reader_of as frozen,
-    viewer_of,
 )
 from medhelm_spark.board.filters import STATUS, filters_text, passing
 from medhelm_spark.board.render.report_file import standing_of
@@ -70,11 +70,6 @@ def address_follows() -> None:
     st.query_params[source.kind.value] = source.name
 
 
-def viewer() -> Viewer:
-    """Who looks, by where the server listens now and by what the browser sent."""
-    return viewer_of(st.get_option("server.address"), st.context.headers.to_dict())
-
-
 def pick_source(reader: Reader, args: argparse.Namespace) -> BoardSource:
     """The picker of suites and releases."""
     selected = source_of(reader, args)
@@ -102,9 +97,8 @@ def pick_source(reader: Reader, args: argparse.Namespace) -> BoardSource:
     return picked
 
 
-def main() -> None:
+def main(args: argparse.Namespace, viewer: Viewer) -> None:
     """The whole page."""
-    args = arguments()
     load_plugins(tuple(args.plugins))
     reader = reader_of(args.output_path)
     if args.plugins:
@@ -142,10 +136,13 @@ def main() -> None:
         all_runs=runs,
         filters=filters,
         coverage_floor=args.coverage_floor,
-        viewer=viewer(),
+        viewer=viewer,
         site=args.local_path,
     )
-    page.show(shown)
+    if page.is_of_instances and viewer.text is None:
+        st.html(note(view_note(viewer)))
+    else:
+        page.show(shown)
     tracked = tracked_by(reader.location, source)
     if tracked_runs := mlflow_links(tracked, shown, st.query_params.get("run")):
         st.html(tracked_runs)
@@ -171,9 +168,13 @@ TITLE = "Rate answers" if IS_RATER else "Medical leaderboard"
 st.set_page_config(page_title=TITLE, page_icon=str(HERE / "favicon.svg"), layout="wide")
 st.html(styles(HERE))
 if IS_RATER:
-    rate_page.show(arguments())  # and nothing else: whoever has a link is no other visitor
+    if looking := visitor(arguments().local_path):
+        rate_page.show(
+            arguments(), looking
+        )  # and nothing else: whoever has a link is no other visitor
 else:
     try:
-        main()
+        if looking := visitor(arguments().local_path):
+            main(arguments(), looking)
     except MedhelmSparkError as error:
         show_error(error)

@@ -5,11 +5,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 from answer_markup import chosen_html
 from loaded import board_for, known_prices
-from page_markup import LOCAL_VIEW, chip, note, section, table, text
+from page_markup import chip, note, section, table, text, view_note
+from records import download, recorded
 from shown import Shown
 
 from medhelm_spark.board import (
@@ -17,7 +19,6 @@ from medhelm_spark.board import (
     Disagreement,
     InstanceDetail,
     InstanceKey,
-    Viewer,
     board_of,
     chosen_option,
     disagreements,
@@ -67,20 +68,18 @@ def show(shown: Shown) -> None:
         lines = "".join(f"<p>{text(line)}</p>" for line in notes)
         st.html(f'<div class="ms-notes">{lines}</div>')
         _practical(shown, runs, listed)
-        st.download_button(
-            "Download as CSV",
-            lambda: comparison.render(
-                pairs,
-                "csv",
-                banner=shown.source.banner,
-                filters=filters_text(shown.filters),
-            ),
-            file_name="comparison.csv",
-            mime="text/csv",
+        make = partial(
+            comparison.render,
+            pairs,
+            "csv",
+            banner=shown.source.banner,
+            filters=filters_text(shown.filters),
         )
+        download(shown, runs, "Download as CSV", make, "comparison.csv", "text/csv")
     else:
         st.html(note(f"On no benchmark is {first} shown to be worse."))
-    _differing(reader, runs, [first, second], pairs, shown.viewer)
+    if shown.viewer.text is not None:
+        _differing(shown, runs, [first, second], pairs)
 
 
 def _by_rank(shown: Shown) -> list[str]:
@@ -201,11 +200,10 @@ def _title(pair: BoardPair, pairs: Sequence[BoardPair]) -> str:
 
 
 def _differing(
-    reader: Reader,
+    shown: Shown,
     runs: Sequence[BoardRun],
     names: Sequence[str],
     pairs: Sequence[BoardPair],
-    viewer: Viewer,
 ) -> None:
     """One benchmark's answers on which the two have other values, where the first lost before."""
     titles = {SEPARATOR.join(pair.run_spec_ids): _title(pair, pairs) for pair in pairs}
@@ -218,7 +216,7 @@ def _differing(
     )
     by_id = {run.run_spec.run_spec_id: run for run in runs}
     both = [by_id[name] for name in ids.split(SEPARATOR)]
-    rows = disagreements(reader, *both)
+    rows = disagreements(shown.reader, *both)
     if not rows:
         st.html(
             note("No answers to list: their values are equal, or the metric is of the whole run.")
@@ -233,7 +231,12 @@ def _differing(
         "those that the first model lost first</p>"
     )
     keys = [InstanceKey(instance_id=row.instance_id) for row in listed]
-    ours, theirs = (instance_details(reader, run.run_spec, keys, viewer=viewer) for run in both)
+    ours, theirs = (
+        recorded(
+            shown, run, instance_details(shown.reader, run.run_spec, keys, viewer=shown.viewer)
+        )
+        for run in both
+    )
     for row, key in zip(listed, keys, strict=True):
         if key in ours and key in theirs:
             pair = (ours[key], theirs[key])
@@ -241,7 +244,7 @@ def _differing(
                 chosen_option(run.run_spec, each) for run, each in zip(both, pair, strict=True)
             ]
             st.html(_side_by_side(row, pair, options, names))
-    st.html(note(LOCAL_VIEW))
+    st.html(note(view_note(shown.viewer)))
 
 
 def _side_by_side(

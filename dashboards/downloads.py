@@ -1,7 +1,7 @@
 """What is taken away from the leaderboard: the board as files, and its charts."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -9,6 +9,7 @@ import streamlit as st
 from arrangement import BY_RANK, arranged
 from loaded import known_prices
 from page_markup import text
+from records import download
 from shown import Shown
 
 from medhelm_spark.board import BoardRun, manifest_of, paired
@@ -97,52 +98,51 @@ class Exports:
 def offer(exports: Exports) -> None:
     """The popover of files."""
     name = f"{exports.shown.source.name}-leaderboard"
+    button = partial(download, exports.shown, exports.runs, width="stretch")
     with st.popover("Download", icon=":material/download:", width="stretch"):
         for label, (ending, mime) in FORMATS.items():
-            _button(label, partial(exports.text, ending), f"{name}.{ending}", mime)
-        _button("Parquet", exports.parquet, f"{name}.parquet", "application/vnd.apache.parquet")
-        _button("HTML report", exports.html, f"{name}.html", "text/html")
+            button(label, partial(exports.text, ending), f"{name}.{ending}", mime)
+        button("Parquet", exports.parquet, f"{name}.parquet", "application/vnd.apache.parquet")
+        button("HTML report", exports.html, f"{name}.html", "text/html")
 
 
-def _button(label: str, data: Callable[[], str | bytes], file_name: str, mime: str) -> None:
-    # Nothing changes on the page by it, so that the page is not run again.
-    st.download_button(label, data, file_name, mime, on_click="ignore", width="stretch")
-
-
-def charts(board: Leaderboard, name: str) -> None:
+def charts(shown: Shown, board: Leaderboard) -> None:
     """The charts, drawn where the address asks for them, with a file of each."""
     with st.expander("Charts", expanded="charts" in st.query_params):
         if not st.toggle("Draw the charts", key="charts", bind="query-params"):
             return
         palette = DARK if st.context.theme.type == "dark" else LIGHT
+        name, chart = shown.source.name, partial(_chart, shown, _runs_in(board, shown.runs))
         for category, spec in dot_plots(board, palette):
-            _chart(f"{category}: means with 95 % intervals", spec, f"{name}-{_slug(category)}")
+            chart(f"{category}: means with 95 % intervals", spec, f"{name}-{_slug(category)}")
         if heat := heat_map(board, palette):
             title = "Models against benchmarks; a deeper blue is nearer to the best"
-            _chart(title, heat, f"{name}-all-benchmarks")
+            chart(title, heat, f"{name}-all-benchmarks")
 
 
-def chart_of(board: Leaderboard, benchmark: str, name: str) -> None:
+def chart_of(shown: Shown, board: Leaderboard, benchmark: str) -> None:
     """The means of one benchmark as a chart; `board` has this benchmark alone."""
     palette = DARK if st.context.theme.type == "dark" else LIGHT
+    name, runs = f"{shown.source.name}-{_slug(benchmark)}-chart", _runs_in(board, shown.runs)
     for _, spec in dot_plots(board, palette):
-        _chart(f"{benchmark}: means with 95 % intervals", spec, f"{name}-{_slug(benchmark)}-chart")
+        _chart(shown, runs, f"{benchmark}: means with 95 % intervals", spec, name)
 
 
-def _chart(title: str, spec: Spec, name: str) -> None:
+def _runs_in(board: Leaderboard, runs: Sequence[BoardRun]) -> list[BoardRun]:
+    """The runs whose numbers are in a board."""
+    cells = (cell for row in board.rows for cell in row.cells if cell)
+    units = {unit for cell in cells for unit in cell.run_spec_ids}
+    return [run for run in runs if run.run_spec.run_spec_id in units]
+
+
+def _chart(shown: Shown, runs: Sequence[BoardRun], title: str, spec: Spec, name: str) -> None:
     st.html(f'<h3 class="ms-lead">{text(title)}</h3>')
     st.vega_lite_chart(spec=spec, theme=None, width="content")
     with st.container(horizontal=True):
         for label, draw, mime in (("SVG", svg, "image/svg+xml"), ("PNG", png, "image/png")):
             ending = label.lower()
-            st.download_button(
-                label,
-                partial(draw, spec),
-                f"{name}.{ending}",
-                mime,
-                key=f"{name}.{ending}",
-                on_click="ignore",
-            )
+            file_name = f"{name}.{ending}"
+            download(shown, runs, label, partial(draw, spec), file_name, mime, key=file_name)
 
 
 def _slug(title: str) -> str:

@@ -1,9 +1,11 @@
 """Drift: what looks at a release found since it was published."""
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
 from page_markup import chip, note, table, text
+from records import download
 from shown import Shown
 
 from medhelm_spark.board import Kind
@@ -43,9 +45,8 @@ def show(shown: Shown) -> None:
     _plot(view.drift_plot(looks, DARK if st.context.theme.type == "dark" else LIGHT))
     for one in view.tables(looks):
         _table(one)
-    st.download_button(
-        "Download as CSV", lambda: view.as_csv(looks), file_name="looks.csv", mime="text/csv"
-    )
+    make = partial(view.as_csv, looks)
+    download(shown, shown.runs, "Download as CSV", make, "looks.csv", "text/csv")
 
 
 def _plot(spec: dict[str, Any] | None) -> None:

@@ -9,8 +9,9 @@ from answer_notes import flags_of, show_note
 from answer_reading import AnswerReading
 from answer_table import AnswerRow, show_table
 from loaded import answers_for
-from one_answer import pick_beside, recorded, show_beside, show_detail
-from page_markup import LOCAL_VIEW, note
+from one_answer import pick_beside, show_beside, show_detail
+from page_markup import note, view_note
+from records import record_search, recorded
 from shown import Shown, nothing
 from streamlit.delta_generator import DeltaGenerator
 
@@ -80,7 +81,7 @@ class Listing:
 def show(shown: Shown) -> None:
     """Pickers, the table of answers, and one answer, if the viewer may see its text."""
     reader, viewer = shown.reader, shown.viewer
-    st.html(note(LOCAL_VIEW))
+    st.html(note(view_note(shown.viewer)))
     scored = [run for run in shown.runs if run.cell]
     if not scored:
         st.info(nothing(shown))
@@ -198,6 +199,7 @@ def _pick_answer(
         )
         try:
             page = listed_page(matching=listing.matching)
+            record_search(shown, run, page, listing.matching)
         except PolicyError as error:  # a row of a public run may have another level by now
             st.html(note(f"Not searched, all are listed: {error}", "warning"))
             listing = replace(listing, matching="")
@@ -308,7 +310,12 @@ def _search(run: BoardRun, viewer: Viewer, offset: str) -> str:
     """The text to search for. It may be clinical text, so the address does not keep it."""
     if not viewer.may_see(run.run_spec.access_level):
         level = run.run_spec.access_level
-        st.html(note(f"No search: {level} text is searched only at the machine that serves this."))
+        where = (
+            f"{level} text is not shown to you"
+            if viewer.name
+            else (f"{level} text is searched only at the machine that serves this")
+        )
+        st.html(note(f"No search: {where}."))
         return ""
     return st.text_input(
         "Search",

@@ -20,10 +20,10 @@ from arrangement import (
 )
 from downloads import Exports, chart_of, charts, offer
 from loaded import board_for
-from page_markup import LOCAL_VIEW, chip, note, text
+from page_markup import chip, note, text, view_note
 from shown import Shown, address_of, nothing
 
-from medhelm_spark.board import BoardRun
+from medhelm_spark.board import BoardRun, Viewer
 from medhelm_spark.board.render.board import BELOW_FLOOR, counts, remarks
 from medhelm_spark.board.render.charts import share_of_scale
 from medhelm_spark.domain.pluralize import counted, first_of
@@ -74,8 +74,8 @@ def show(shown: Shown) -> None:
     st.html(f'<p class="ms-lead">{text(lead(board))}</p>')
     _chart(arranged(board, form.sort), shown)
     st.html(board_html(board, runs, address_of(shown), form))
-    st.html(_notes(board, runs))
-    charts(arranged(board, form.sort), shown.source.name)
+    st.html(_notes(board, runs, shown.viewer))
+    charts(shown, arranged(board, form.sort))
 
 
 def _chart(board: Leaderboard, shown: Shown) -> None:
@@ -83,7 +83,7 @@ def _chart(board: Leaderboard, shown: Shown) -> None:
     names, wanted = column_names(board), st.query_params.get(CHART)
     if wanted not in names:
         return
-    chart_of(of_column(board, names.index(wanted)), wanted, shown.source.name)
+    chart_of(shown, of_column(board, names.index(wanted)), wanted)
     address = urlencode(address_of(shown), doseq=True)
     st.html(f'<p class="ms-links"><a href="?{text(address)}">Close the chart</a></p>')
 
@@ -313,7 +313,7 @@ def _short(cell: BoardCell) -> str:
     return _mean(cell) + (f"<span>{why}</span>" if why else "")
 
 
-def _notes(board: Leaderboard, runs: Sequence[BoardRun]) -> str:
+def _notes(board: Leaderboard, runs: Sequence[BoardRun], viewer: Viewer) -> str:
     scale = (
         f'<p class="ms-scale">worst<i style="background:linear-gradient(90deg, {heat.scale()})">'
         "</i>best, on each metric's own scale; no colour: a metric without a fixed scale, or a "
@@ -325,5 +325,5 @@ def _notes(board: Leaderboard, runs: Sequence[BoardRun]) -> str:
         lines.append(f"Runs that are planned and not scored or summarised yet: {waiting}.")
     if any(run.is_summarized and not run.is_current for run in runs):
         lines.append("Some runs were scored again after these numbers were made.")
-    lines.append(LOCAL_VIEW)
+    lines.append(view_note(viewer))
     return f'<div class="ms-notes">{scale}{"".join(f"<p>{text(line)}</p>" for line in lines)}</div>'

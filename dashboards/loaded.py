@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from answer_reading import AnswerReading
@@ -109,6 +109,7 @@ def warm(words: Sequence[str]) -> None:
     source = first_source(reader, args)
     runs = runs_of(reader.location, source)
     board_for(reader.location, source, runs, args.coverage_floor)
+    viewers_now(args.local_path)
 
 
 def runs_of(location: str, source: BoardSource) -> tuple[BoardRun, ...]:
@@ -201,6 +202,19 @@ def known_prices(site: Path) -> Mapping[str, Prices] | None:
         return prices_behind(site)
     except ConfigError:  # which may quote a file that not every viewer may see
         return None
+
+
+@st.cache_resource(ttl=REFRESH_SECONDS, show_spinner=False)
+def viewers_now(site: Path) -> Any:
+    """The viewers of the policy, and whether it is binding.
+
+    Raises:
+        ConfigError: the policy cannot be read.
+    """
+    # Not at the top: it reads configuration, which takes a third of a second to import.
+    from medhelm_spark.governance.viewers import viewers_in_force
+
+    return viewers_in_force(site)
 
 
 def _key(source: BoardSource) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from functools import partial
 import streamlit as st
 from loaded import known_prices, metrics_for
 from page_markup import note, table, text
+from records import download
 from shown import Shown, nothing
 
 from medhelm_spark.board import TECHNICAL, StatRow, stat_rows
@@ -207,7 +208,8 @@ def _download(
         banner=shown.source.banner,
         filters=filters_text(shown.filters),
     )
-    st.download_button("Download as CSV", make, "metrics.csv", "text/csv", on_click="ignore")
+    runs = [each.run for each in held.runs]
+    download(shown, runs, "Download as CSV", make, "metrics.csv", "text/csv")
 
 
 def _every_stat(benchmark: BenchmarkRuns) -> None:

@@ -1,6 +1,6 @@
 """One answer as Instances shows it: all that is stored of it, and other models beside it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 from answer_markup import (
@@ -16,6 +16,7 @@ from answer_markup import (
     verdicts_html,
 )
 from page_markup import chip, note, section, text
+from records import recorded
 from shown import Shown
 from streamlit.delta_generator import DeltaGenerator
 
@@ -24,42 +25,11 @@ from medhelm_spark.board import (
     InstanceDetail,
     InstanceKey,
     InstanceScore,
-    Kind,
     instance_details,
 )
-from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.natural_order import in_natural_order
-from medhelm_spark.errors import PolicyError
-from medhelm_spark.features import part
 
 MAX_BESIDE = 3
-
-
-def recorded(
-    shown: Shown, run: BoardRun, details: Mapping[InstanceKey, InstanceDetail]
-) -> dict[InstanceKey, InstanceDetail]:
-    """Those that may be shown: it is on record, once for a session, that their text is opened.
-
-    Where it cannot be recorded, those whose text is public.
-    """
-    viewings = part("viewings", "record")
-    if viewings is None:
-        return dict(details)
-    unit = run.run_spec.run_spec_id
-    opened = {key: f"viewed-{unit}-{key}" for key in details}
-    new = [key for key in details if opened[key] not in st.session_state]
-    release = shown.source.name if shown.source.kind is Kind.RELEASE else None
-    levels = [details[key].levels for key in new]
-    try:
-        viewings.record_opened(shown.reader.location, run, levels, release)
-    except PolicyError as error:
-        st.html(note(str(error), "error"))
-        public = {AccessLevel.PUBLIC}
-        return {
-            key: held for key, held in details.items() if key not in new or held.levels <= public
-        }
-    st.session_state.update((opened[key], True) for key in new)
-    return dict(details)
 
 
 def show_detail(run: BoardRun, chosen: InstanceScore, detail: InstanceDetail) -> DeltaGenerator:

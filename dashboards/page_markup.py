@@ -4,10 +4,20 @@ import html
 from collections.abc import Iterable
 from pathlib import Path
 
+from medhelm_spark.board import Viewer
+
 LOCAL_VIEW = (
     "Local single-user view: whoever can open this page at this machine can read every text of "
     "this lake, gated and private rows included; from elsewhere only public text is shown."
 )
+
+
+def view_note(viewer: Viewer) -> str:
+    """Which text the page shows, and to whom."""
+    if not viewer.name:
+        return LOCAL_VIEW
+    sees = f"text up to {viewer.text}" if viewer.text else "numbers of benchmarks, and no text"
+    return f"You see {sees}. That you open or download gated or private results is on record."
 
 
 def text(value: object) -> str:

@@ -13,7 +13,12 @@ PAGES = (
     Page(name="Leaderboard", about=leaderboard_page.ABOUT, show=leaderboard_page.show),
     Page(name="Metrics", about=metrics_page.ABOUT, show=metrics_page.show),
     Page(name="Compare", about=compare_page.ABOUT, show=compare_page.show),
-    Page(name="Instances", about=instances_page.ABOUT, show=instances_page.show),
+    Page(
+        name="Instances",
+        about=instances_page.ABOUT,
+        show=instances_page.show,
+        is_of_instances=True,
+    ),
     Page(name="Robustness", about=robustness_page.ABOUT, show=robustness_page.show),
     Page(name="Subgroups", about=subgroups_page.ABOUT, show=subgroups_page.show),
     Page(name="Drift", about=drift_page.ABOUT, show=drift_page.show),

@@ -15,6 +15,7 @@ from loaded import REFRESH_SECONDS, reader_of
 from page_markup import note, passage, section, table, text
 from rate_keys import SCALE, listen_for_digits
 
+from medhelm_spark.board import Viewer
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.errors import LakeError, MedhelmSparkError, SetupError
 from medhelm_spark.features import part
@@ -27,6 +28,7 @@ MOST_VALUES = 11
 MAX_COMMENT = 2000
 MAX_COLUMNS = 3
 """So many criteria of an answer stand side by side; on a telephone they stand below each other."""
+RECORDED = "rating-recorded-"
 QUEUE, ITEM, FAILED = "rate-queue", "rate-item", "rate-failed"
 """What the session keeps on the server: the queue, the place in it, that saving failed."""
 
@@ -45,12 +47,14 @@ def level_now(site: Path) -> AccessLevel:
     return level
 
 
-def show(args: argparse.Namespace) -> None:
+def show(args: argparse.Namespace, viewer: Viewer) -> None:
     """The page, or one sentence where the token opens nothing."""
     try:
-        queue = _queue(args)
+        queue = _queue(args, viewer)
         item = _place(queue) if queue else 0
         shown = queue.shown(item) if queue else None
+        if queue and shown:
+            _record(args.output_path, queue, item, viewer)
     except (MedhelmSparkError, ValueError):  # whatever it is, a rater is told no more
         queue = shown = None
     if queue is None or shown is None:
@@ -73,18 +77,40 @@ def show(args: argparse.Namespace) -> None:
         _turn(queue, item)
 
 
-def _queue(args: argparse.Namespace) -> Any:
-    """The queue that the token opens; the session keeps it, and the token is checked each time."""
+def _record(location: str, queue: Any, item: int, viewer: Viewer) -> None:
+    """Put on record, once for a session, that the answers to an instance are shown.
+
+    Raises:
+        PolicyError: it cannot be recorded, and so they may not be shown.
+    """
+    viewings, opened = part("viewings", "record"), f"{RECORDED}{item}"
+    if viewings is None or opened in st.session_state:
+        return
+    levels, units = queue.opened(item)
+    record = viewings.Opening(location=location, viewer=viewer, suite=queue.suite)
+    record.of_rating(queue.rater, queue.scenario, units, levels)
+    st.session_state[opened] = True
+
+
+def _queue(args: argparse.Namespace, viewer: Viewer) -> Any:
+    """The queue that the token opens; the session keeps it, and the token is checked each time.
+
+    Where people sign in, it opens to those alone who may rate, and no text that is not shown them.
+    """
     module = part("ratings", "queue")
-    if module is None:
+    if module is None or (viewer.name and not viewer.may_write):
         return None
     token, reader = st.query_params.get(PARAMETER, ""), reader_of(args.output_path)
     level = level_now(args.local_path)
+    if viewer.name and viewer.text:
+        level = min(level, viewer.text, key=lambda each: each.strictness)
     known = st.session_state.get(QUEUE)
     if known and known[:2] == (token, level):
         return known[2] if module.is_open(reader, token) else None
     queue = module.queue_of(reader, token, level)
     st.session_state[QUEUE] = (token, level, queue)
+    for seen in [name for name in st.session_state if str(name).startswith(RECORDED)]:
+        del st.session_state[seen]
     st.session_state.pop(ITEM, None)
     return queue
 

@@ -52,3 +52,5 @@ class Page:
     name: str
     about: str
     show: Callable[[Shown], None]
+    is_of_instances: bool = False
+    """Whether it shows answers to instances, which is not for who sees numbers alone."""

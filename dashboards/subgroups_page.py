@@ -1,11 +1,13 @@
 """Subgroups: what models score by groups of patients, and whether one widens a gap."""
 
 from collections.abc import Sequence
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 import streamlit as st
 from page_markup import chip, note, table, text
+from records import download
 from shown import Shown, nothing
 
 from medhelm_spark.board.render.charts import DARK, LIGHT
@@ -50,12 +52,8 @@ def show(shown: Shown) -> None:
         _table(one)
     notes = "".join(f"<p>{text(line)}</p>" for line in view.notes_of(picked))
     st.html(f'<div class="ms-notes">{notes}</div>')
-    st.download_button(
-        "Download as CSV",
-        lambda: view.as_csv(groups, banner=shown.source.banner),
-        file_name="subgroups.csv",
-        mime="text/csv",
-    )
+    make = partial(view.as_csv, groups, banner=shown.source.banner)
+    download(shown, shown.runs, "Download as CSV", make, "subgroups.csv", "text/csv")
 
 
 def _pick(groups: Sequence[Any]) -> list[Any]:

@@ -88,6 +88,8 @@ class InstancePage:
     value_of: str = ""
     counts: Mapping[AnswerFilter, int] = field(default_factory=dict)
     asked: int = 0
+    searched: frozenset[AccessLevel] = frozenset()
+    """The levels of the rows that a search read; empty without a search."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +154,7 @@ def instances_of(
             searched: whether a text is there would tell of it.
     """
     held = answers or answer_list(reader, spec)
+    searched: frozenset[AccessLevel] = frozenset()
     places = np.flatnonzero(held.statuses >= 0)
     if only:
         places = _both(places, held.listed.get(only, np.array([], np.int64)))
@@ -160,7 +163,8 @@ def instances_of(
         in_group = pc.is_in(held.keys["instance_id"], value_set=ids)
         places = _both(places, np.flatnonzero(in_group.to_numpy()))
     if matching:
-        places = _both(places, matching_places(reader, spec, held, matching, viewer))
+        found, searched = matching_places(reader, spec, held, matching, viewer)
+        places = _both(places, found)
     if order is not Order.SOURCE:  # no value comes last, equal ones as in the data
         signed = held.values[places] * (1 if order is Order.LOWEST else -1)
         places = places[np.argsort(signed, kind="stable")]
@@ -177,6 +181,7 @@ def instances_of(
         value_of=held.value_of,
         counts={which: len(of_filter) for which, of_filter in held.listed.items()},
         asked=held.keys.num_rows,
+        searched=searched,
     )
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from medhelm_spark.board.answer_list import KEYS, AnswerList
 from medhelm_spark.board.viewers import Viewer, refuse
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stages import INGEST, PLAN
 from medhelm_spark.lake.literals import literal, literals
@@ -42,8 +43,8 @@ JOIN {{request_results}} r
 
 def matching_places(
     reader: Reader, spec: RunSpec, answers: AnswerList, wanted: str, viewer: Viewer
-) -> NDArray[np.int64]:
-    """The places of the answers with this text, in any case.
+) -> tuple[NDArray[np.int64], frozenset[AccessLevel]]:
+    """The places of the answers with this text, in any case, and the levels of what was searched.
 
     SQL chooses the rows, and Arrow searches them in this process, part by part as they come: no
     text is kept, and none stands in SQL, so that nothing in it is escaped.
@@ -69,8 +70,12 @@ def matching_places(
     results = _found(reader, sql, partial(_in_answers, wanted=wanted))
     data = data.filter(pc.is_in(data["instance_id"], value_set=ids))
     results = results.filter(pc.is_in(results["request_id"], value_set=request_ids))
+    levels = {spec.access_level}
     for table in (data, requests, results):
-        refuse(viewer, table["access_level"].unique().to_pylist())
+        held = table["access_level"].unique().to_pylist()
+        refuse(viewer, held)
+        known = list(AccessLevel)
+        levels |= {AccessLevel(each) if each in known else AccessLevel.PRIVATE for each in held}
     of_data = data.filter(data["has_text"])["instance_id"].combine_chunks()
     of_answer = results.filter(results["has_text"])["request_id"].combine_chunks()
     answered = requests.filter(pc.is_in(requests["request_id"], value_set=of_answer))
@@ -78,7 +83,7 @@ def matching_places(
         pc.is_in(keys["instance_id"], value_set=of_data),
         pc.is_in(_as_text(keys), value_set=_as_text(answered).combine_chunks()),
     )
-    return np.flatnonzero(has_text.to_numpy())
+    return np.flatnonzero(has_text.to_numpy()), frozenset(levels)
 
 
 def _named(column: str, ids: pa.Array) -> str:

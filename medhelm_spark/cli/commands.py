@@ -369,6 +369,7 @@ def _viewings(args: Namespace) -> int:
 def serve(args: Namespace) -> int:
     """`serve`: the dashboard on this machine."""
     from medhelm_spark.cli.serve import serve as open_dashboard
+    from medhelm_spark.cli.sign_in import sign_in_of
 
     place = (args.output_path, args.suite, args.release, args.port, args.host)
     settings = settings_of(args.local_path)
@@ -385,6 +386,7 @@ def serve(args: Namespace) -> int:
         plugins=args.plugins,
         allowed=args.allowed_hosts or (),
         raters_only=args.raters_only,
+        sign_in=sign_in_of(policy, settings.sign_in, args.local_path),
         warehouse=warehouse,
     )
 

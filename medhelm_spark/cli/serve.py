@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from medhelm_spark.board import choose, is_loopback, text_levels
+from medhelm_spark.cli.sign_in import SignIn
 from medhelm_spark.config.resources import resource
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.warehouse import Warehouse
@@ -28,6 +29,7 @@ def serve(
     allowed: Sequence[str] = (),
     warehouse: Warehouse | None = None,
     raters_only: bool = False,
+    sign_in: SignIn | None = None,
 ) -> int:
     """Become the dashboard's server; what is wrong with the lake or the names is said before.
 
@@ -35,7 +37,7 @@ def serve(
     their metrics; tables do not hold them: those that the policy of `site` lists, where there is
     gated or private text. `allowed` are names of the server beside its own. A lake in a catalog is
     read through `warehouse`; of its token the page is told the variable's name. With `raters_only`
-    it shows the page of raters alone.
+    it shows the page of raters alone, with `sign_in` nothing to whoever has not signed in.
 
     Raises:
         SetupError: Streamlit is missing, or the lake cannot be read from here.
@@ -45,9 +47,12 @@ def serve(
     if find_spec("streamlit") is None:
         raise SetupError("serve needs streamlit: pip install 'medhelm-spark[local]'.")
     reader = open_reader(output_path, warehouse)
-    check_host(reader, host)
+    check_host(reader, host, sign_in)
+    allowed = [*allowed, *([sign_in.host] if sign_in else [])]
     source = choose(reader, suite, release)
-    words = [*command(output_path, port, host, allowed), "--coverage-floor", str(coverage_floor)]
+    file = sign_in.file if sign_in else None
+    words = [*command(output_path, port, host, allowed, file)]
+    words += ["--coverage-floor", str(coverage_floor)]
     words += ["--local-path", str(site)] if site else []
     if warehouse:
         words += ["--sql-warehouse", warehouse.address, "--sql-warehouse-token", warehouse.token]
@@ -59,15 +64,19 @@ def serve(
     os.execv(words[0], words)
 
 
-def check_host(reader: Reader, host: str) -> None:
-    """Refuse to show gated or private text to other machines: nobody logs in to this page."""
-    if is_loopback(host):
+def check_host(reader: Reader, host: str, sign_in: SignIn | None = None) -> None:
+    """Refuse to show gated or private text to other machines where nobody signs in.
+
+    Where the policy is not binding, a sign-in shows no more than the page without it.
+    """
+    if is_loopback(host) or (sign_in and sign_in.is_binding):
         return
     held = sorted(level.value for level in text_levels(reader) - {AccessLevel.PUBLIC})
     if held:
         raise PolicyError(
             f"--host {host} would show the {' and '.join(held)} text of {reader.location} to other "
-            "machines without a login; use 127.0.0.1, or a lake that holds only public text."
+            "machines without a login; use 127.0.0.1, or a lake that holds only public text, or a "
+            "binding policy that lists viewers."
         )
 
 
@@ -92,10 +101,17 @@ def _addresses(name: str) -> list[str]:
         return []
 
 
-def command(output_path: str, port: int, host: str, allowed: Sequence[str] = ()) -> list[str]:
+def command(
+    output_path: str,
+    port: int,
+    host: str,
+    allowed: Sequence[str] = (),
+    sign_in: Path | None = None,
+) -> list[str]:
     """The words that start the server; the dashboard's own configuration file says the rest.
 
-    `allowed` are names that browsers may call it by, beside its own.
+    `allowed` are names that browsers may call it by, beside its own; `sign_in` is the file of the
+    sign-in, without which Streamlit looks for none elsewhere.
     """
     options = {
         "server.address": host,
@@ -110,6 +126,7 @@ def command(output_path: str, port: int, host: str, allowed: Sequence[str] = ())
     }
     flags = [word for name, value in options.items() for word in (f"--{name}", str(value))]
     flags += [f"--server.allowedHosts={name}" for name in allowed_hosts(host, allowed)]
+    flags += [f"--secrets.files={sign_in or os.devnull}"]
     server, app = (str(resource("dashboards", name)) for name in ("server.py", "app.py"))
     # -P: a pandas.py of the working folder is nobody's to run here.
     words = [sys.executable, "-P", server, "run", app, *flags, "--"]

@@ -39,6 +39,7 @@ from medhelm_spark.domain.release import (
     TokenIssuer,
 )
 from medhelm_spark.domain.retention import LEAST, Retention
+from medhelm_spark.domain.viewer_rules import ViewerRules
 from medhelm_spark.errors import ConfigError
 
 
@@ -65,6 +66,7 @@ class PolicyFile:
     rating_links: RatingLinks | None = None
     judge_checks: JudgeCheckRules | None = None
     audiences: tuple[Audience, ...] = ()
+    viewers: ViewerRules | None = None
 
 
 Commands = tuple[tuple[str, ...], ...]
@@ -111,6 +113,7 @@ def load_policy(place: Path | PolicyTable, above: Policy | None = None) -> Polic
         rating_links=links,
         judge_checks=_judge_checks(file, origin),
         audiences=_audiences(file, origin),
+        viewers=_viewers(file, origin),
     )
 
 
@@ -169,6 +172,7 @@ def _refuse_decided(site: Path, binding: Policy) -> None:
         "retention",
         "judge_checks",
         "audiences",
+        "viewers",
     ):
         if getattr(file, key):
             raise ConfigError(f"{site}: {key} is decided by {binding.label}; leave it out here.")
@@ -198,6 +202,7 @@ def _restricted(policy: Policy, advisory: Policy) -> Policy:
             retention=advisory.retention,
             judge_checks=advisory.judge_checks,
             audiences=advisory.audiences,
+            viewers=advisory.viewers,
         )
     else:
         required = policy.release if policy.release.required else advisory.release
@@ -364,6 +369,26 @@ def _audiences(file: PolicyFile, origin: str) -> tuple[Audience, ...]:
     if twice := {name for name in names if names.count(name) > 1}:
         raise ConfigError(f"{origin}: audiences: {min(twice)!r} stands twice.")
     return file.audiences
+
+
+def _viewers(file: PolicyFile, origin: str) -> ViewerRules:
+    """It is not in the policy's version: no number rests on who looks at it."""
+    rules = file.viewers or ViewerRules()
+    if rules.hours < 1:
+        raise ConfigError(
+            f"{origin}: viewers.hours is {rules.hours}; allowed: a whole number from 1 on."
+        )
+    if file.viewers and not rules.people:
+        raise ConfigError(f"{origin}: viewers.people is missing; allowed: people who sign in.")
+    for place, each in enumerate(rules.people):
+        where = f"{origin}: viewers.people[{place}]"
+        if not each.issuer or bool(each.subject) == bool(each.group):
+            raise ConfigError(f"{where}: allowed: issuer, with one of subject and group.")
+        if each.group and each.name:
+            raise ConfigError(f"{where}: name is {each.name!r}; allowed: of a subject alone.")
+        if each.may_rate and each.text is None:
+            raise ConfigError(f"{where}: may_rate needs text: a level whose text they read.")
+    return rules
 
 
 def _plugins(file: PolicyFile, origin: str) -> tuple[ListedPlugin, ...]:

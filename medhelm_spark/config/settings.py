@@ -160,6 +160,8 @@ class SettingsFile:
     """A file with the private Ed25519 key (PEM) of the person who takes steps of releases."""
     identity_token: str | None = _setting()
     """A file with the person's token of OpenID Connect, which names them."""
+    sign_in: str | None = _setting()
+    """A TOML file, as Streamlit's `st.login` reads it, by which people sign in to the dashboard."""
     sql_warehouse: str | None = _setting(check=_warehouse_address)
     """What reads a lake in a catalog where no Spark session is; None: Spark does."""
     sql_warehouse_token: str | None = _setting(check=_token)

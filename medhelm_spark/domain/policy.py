@@ -10,6 +10,7 @@ from medhelm_spark.domain.level_change import Approval
 from medhelm_spark.domain.network import Network, Reach
 from medhelm_spark.domain.release import ReleasePeople, ReleaseRequirements
 from medhelm_spark.domain.retention import Retention
+from medhelm_spark.domain.viewer_rules import ViewerRules
 
 
 class IncompleteJury(StrEnum):
@@ -172,6 +173,8 @@ class Policy:
     """Who may take which step of a release."""
     audiences: tuple[Audience, ...] = ()
     """To whom shares of releases may be made; without one nothing is shared."""
+    viewers: ViewerRules = field(default_factory=ViewerRules)
+    """Who signs in to the dashboard, and what it shows them."""
 
     @property
     def is_binding(self) -> bool:

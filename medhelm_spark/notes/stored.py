@@ -7,10 +7,10 @@ import pyarrow as pa
 
 from medhelm_spark.board import InstanceDetail, InstanceKey, Viewer
 from medhelm_spark.board.viewers import refuse
-from medhelm_spark.domain.access import AccessLevel, strictest
+from medhelm_spark.domain.access import strictest
 from medhelm_spark.domain.moments import now
 from medhelm_spark.domain.run import RunSpec
-from medhelm_spark.errors import LakeError
+from medhelm_spark.errors import LakeError, PolicyError
 from medhelm_spark.lake.columnar import encode_batch
 from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.literals import literals
@@ -69,13 +69,18 @@ def write_note(
         detail: what is stored of the answer; the note has the strictest of its levels.
         flags: values of Flag.
         text: what the person wrote; with no flag and no text the note is taken back.
-        viewer: who writes; only a person at this machine may.
+        viewer: who writes: a person at this machine, or one who signed in and may.
 
     Raises:
-        PolicyError: the viewer reaches the page from elsewhere.
+        PolicyError: the viewer may not write, or not see the text.
         LakeError: the note was not stored.
     """
-    refuse(viewer, [AccessLevel.PRIVATE])
+    if not viewer.may_write:
+        raise PolicyError(
+            "notes are written only at the machine that serves this page, or by people of the "
+            "policy's viewers with may_rate."
+        )
+    refuse(viewer, detail.levels)
     chosen = {Flag(flag) for flag in flags}
     held = stored_notes(reader, [spec.run_spec_id], viewer=viewer)
     before = held.get((spec.run_spec_id, key))

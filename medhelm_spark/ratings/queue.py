@@ -101,6 +101,21 @@ class RaterQueue:
         return self._invitation.scenario_name
 
     @property
+    def suite(self) -> str:
+        """The suite whose answers are rated."""
+        return self._invitation.suite
+
+    @property
+    def rater(self) -> str:
+        """The rater's pseudonym."""
+        return self._invitation.rater
+
+    def opened(self, item: int) -> tuple[list[AccessLevel], list[str]]:
+        """The level of each answer to an instance, and the runs of the answers."""
+        answers = self._items[item]
+        return [each.access_level for each in answers], [each.run_spec_id for each in answers]
+
+    @property
     def criteria(self) -> tuple[RatedCriterion, ...]:
         """What each answer is rated by."""
         return self._invitation.criteria

@@ -10,25 +10,28 @@ from medhelm_spark.render.result import Result
 from medhelm_spark.viewings.tables import Viewing
 
 NOTES = (
-    "Text of public rows is not recorded. Users are the operating system's, which nobody has "
-    "checked; whoever may read the lake's files can read them without a record.",
+    "Text of public rows is not recorded. A user without identified_by is the operating system's, "
+    "which nobody has checked; whoever may read the lake's files can read them without a record.",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Viewings(Result):
-    """Who opened gated or private text, oldest first."""
+    """Who opened gated or private text or downloaded a file, oldest first."""
 
     viewings: tuple[Viewing, ...]
 
     HEADER = (
         "viewed_at",
         "viewed_by",
+        "identified_by",
         "place",
         "access_level",
         "scenario_name",
         "model_deployment",
+        "suite",
         "release",
+        "file_name",
         "num_rows",
     )
 
@@ -37,6 +40,7 @@ class Viewings(Result):
         for viewing in self.viewings:
             held = asdict(viewing)
             del held["run_spec_ids"]
+            held |= {name: held[name] or "" for name in ("identified_by", "suite", "file_name")}
             yield {**held, "viewed_at": f"{viewing.viewed_at.astimezone(UTC):%Y-%m-%d %H:%M:%S}"}
 
     @property
@@ -57,7 +61,7 @@ class ViewingMethods(Methods):
         since: date | None = None,
         until: date | None = None,
     ) -> Viewings:
-        """Who opened gated or private text in the dashboard or by `answers`.
+        """Who opened gated or private text, or downloaded a file.
 
         Args:
             release: only of this release.

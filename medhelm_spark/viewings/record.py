@@ -1,11 +1,13 @@
 """Writes viewings: before gated or private text is shown, or it is not shown."""
 
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from medhelm_spark.board.results import Answer
 from medhelm_spark.board.runs import BoardRun
+from medhelm_spark.board.viewers import Viewer
 from medhelm_spark.domain.access import AccessLevel, strictest
 from medhelm_spark.domain.moments import now
 from medhelm_spark.errors import LakeError, PolicyError
@@ -46,33 +48,111 @@ def record_answers(
     _store(workspace.location, rows, _by_workspace(workspace))
 
 
-def record_opened(
-    location: str,
-    run: BoardRun,
-    instances: Iterable[Collection[AccessLevel]],
-    release: str | None,
-) -> None:
-    """Record that the dashboard shows the text of instances of a run.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """Where the dashboard shows something, and to whom.
 
     Args:
         location: the lake.
-        run: the run.
-        instances: the levels of each instance's text.
-        release: the release that the dashboard shows; None of a suite.
-
-    Raises:
-        PolicyError: the lake is no folder that this process writes, and so nothing may be shown.
+        viewer: who looks.
+        suite: the suite that is shown; None of a release.
+        release: the release that is shown; None of a suite.
     """
-    levels = [
-        strictest(hidden)
-        for each in instances
-        if (hidden := [level for level in each if level is not AccessLevel.PUBLIC])
-    ]
-    spec = run.run_spec
-    key = (spec.scenario_name, spec.model_deployment)
-    place = ViewingPlace.DASHBOARD
-    rows = [_viewing(place, key, [spec.run_spec_id], release, levels)] if levels else []
-    _store(location, rows, _in_folder(location))
+
+    location: str
+    viewer: Viewer
+    suite: str | None = None
+    release: str | None = None
+
+    def of_instances(self, run: BoardRun, instances: Iterable[Collection[AccessLevel]]) -> None:
+        """Record that the text of instances of a run is shown.
+
+        Args:
+            run: the run.
+            instances: the levels of each instance's text.
+
+        Raises:
+            PolicyError: the lake is no folder that this process writes: nothing may be shown.
+        """
+        levels = [
+            strictest(hidden)
+            for each in instances
+            if (hidden := [level for level in each if level is not AccessLevel.PUBLIC])
+        ]
+        if levels:
+            self._store(self._of_run(ViewingPlace.DASHBOARD, run, levels))
+
+    def of_search(self, run: BoardRun, levels: Collection[AccessLevel], num_rows: int) -> None:
+        """Record that answers of a run were searched for a text.
+
+        Args:
+            run: the run.
+            levels: those of the rows that were searched.
+            num_rows: how many answers were searched.
+
+        Raises:
+            PolicyError: as of instances.
+        """
+        if set(levels) - {AccessLevel.PUBLIC}:
+            row = self._of_run(ViewingPlace.SEARCH, run, list(levels))
+            self._store(replace(row, num_rows=num_rows))
+
+    def of_rating(
+        self, rater: str, scenario: str, units: Iterable[str], levels: list[AccessLevel]
+    ) -> None:
+        """Record that a rating page shows the answers to an instance.
+
+        Args:
+            rater: the rater's pseudonym.
+            scenario: the benchmark.
+            units: the runs of the answers.
+            levels: the level of each answer.
+
+        Raises:
+            PolicyError: as of instances.
+        """
+        if set(levels) == {AccessLevel.PUBLIC}:
+            return
+        row = _viewing(ViewingPlace.RATING, (scenario, ""), sorted(set(units)), None, levels)
+        row = replace(row, viewed_by=rater, identified_by="link")
+        self._store(self._named(row))
+
+    def of_download(self, file_name: str, runs: Iterable[BoardRun]) -> None:
+        """Record that a file with numbers of runs is downloaded, one of public runs too.
+
+        Args:
+            file_name: as the page offers it.
+            runs: whose numbers it holds.
+
+        Raises:
+            PolicyError: as of instances, where a run is not public.
+        """
+        specs = [run.run_spec for run in runs]
+        levels = [spec.access_level for spec in specs] or [AccessLevel.PUBLIC]
+        units = [spec.run_spec_id for spec in specs]
+        row = _viewing(ViewingPlace.DOWNLOAD, ("", ""), units, self.release, levels)
+        row = replace(self._named(row), file_name=file_name, num_rows=len(specs))
+        try:
+            self._store(row)
+        except PolicyError:
+            if row.access_level is not AccessLevel.PUBLIC:
+                raise
+
+    def _of_run(self, place: ViewingPlace, run: BoardRun, levels: list[AccessLevel]) -> Viewing:
+        spec = run.run_spec
+        key = (spec.scenario_name, spec.model_deployment)
+        return self._named(_viewing(place, key, [spec.run_spec_id], self.release, levels))
+
+    def _named(self, row: Viewing) -> Viewing:
+        row = replace(row, suite=self.suite)
+        if not self.viewer.name:
+            return row
+        return replace(
+            row, viewed_by=self.viewer.name, identified_by=self.viewer.identified_by or None
+        )
+
+    def _store(self, row: Viewing) -> None:
+        _store(self.location, [row], _in_folder(self.location))
 
 
 def _viewing(

@@ -52,6 +52,7 @@ def test_the_core_brings_neither_spark_nor_delta_nor_mlflow() -> None:
         "hub",
         "excel",
         "sign",
+        "sign-in",
         "summarization",
         "vllm",
         "dev",

@@ -281,6 +281,7 @@ def test_the_binding_file_is_named_as_the_one_in_force_beside_a_sites_own(write,
         "comparison: {coverage_floor: 0.1}",
         f"plugins: [{{module: m, sha256: {'0' * 64}}}]",
         "audiences: [{name: anybody, content: scores}]",
+        "viewers: {people: [{issuer: https://own.test, subject: me, text: private}]}",
     ],
 )
 def test_what_a_binding_policy_decides_is_not_stated_beside_it(write, more: str) -> None:

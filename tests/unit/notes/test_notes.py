@@ -78,7 +78,7 @@ def test_what_cannot_be_noted_is_refused_and_nothing_is_stored(here, monkeypatch
     spec, of = run.run_spec, key(run.run_spec.scenario_name)
     detail = instance_detail(reader, spec, of, viewer=HERE)
     assert detail
-    with pytest.raises(PolicyError, match="shown only at the machine"):
+    with pytest.raises(PolicyError, match="written only at the machine"):
         write_note(reader, spec, of, detail, flags=[], text=SAID, viewer=Viewer.ANYONE)
     assert held(here) == []
     with monkeypatch.context() as patched:

@@ -1,18 +1,22 @@
 """Viewings: who opens gated or private text is on record, or does not see it."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit
 import yaml
 from streamlit.testing.v1 import AppTest
 
 from medhelm_spark import Evaluation
+from medhelm_spark.board import Viewer, choose, load_runs
 from medhelm_spark.cli import main
 from medhelm_spark.errors import PolicyError
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.lake.session import is_started
+from medhelm_spark.viewings.record import Opening
 from tests.app_pages import opened, page_text
 from tests.unit.provenance.made import BENCHMARK, SUITE
 
@@ -33,14 +37,17 @@ def here(tmp_path: Path, level: str) -> Evaluation:
     (tmp_path / "prompt.txt").write_text("{question}\nAnswer yes or no:")
     benchmark = {**BENCHMARK, "access_level": level}
     (tmp_path / "benchmark.yaml").write_text(yaml.safe_dump(benchmark))
-    model = {
-        "name": "ward/yes",
-        "engine": "canned",
-        "locality": "local",
-        "client_spec": {"args": {"text": "yes"}},
-    }
+    models = [
+        {
+            "name": f"ward/{answer}",
+            "engine": "canned",
+            "locality": "local",
+            "client_spec": {"args": {"text": answer}},
+        }
+        for answer in ("yes", "no")
+    ]
     (tmp_path / "site" / "model_deployments.yaml").write_text(
-        yaml.safe_dump({"model_deployments": [model]})
+        yaml.safe_dump({"model_deployments": models})
     )
     made = Evaluation(
         tmp_path / "lake", site=tmp_path / "site", tracking=False, say=lambda line: None
@@ -95,6 +102,110 @@ def test_instances_that_the_dashboard_shows_are_on_record_once(
     assert [(row["place"], row["num_rows"]) for row in rows] == (
         [("dashboard", 6)] if level == "private" else []
     ), "the table of answers shows the words of all six"
+
+
+def test_a_search_is_on_record(
+    here: Evaluation, level: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened(monkeypatch, Path(here.location), SUITE, view="Instances")
+    before = stored(here)
+    page.text_input(key="search").set_value("case 3").run()
+    page.run()
+    new = [row for row in stored(here) if row not in before]
+    assert [(row["place"], row["num_rows"], row["suite"]) for row in new] == (
+        [("search", 6, SUITE)] if level == "private" else []
+    ), "what was searched, once; the rows that it found were shown before"
+
+
+def test_a_comparison_puts_the_answers_of_both_models_on_record(
+    here: Evaluation, level: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "benchmark.yaml"
+    here.run(f"medhelm_configurable_benchmark:config_path={path},model=ward/no", suite=SUITE)
+    page = opened(monkeypatch, Path(here.location), SUITE, view="Compare")
+    assert CANARY in page_text(page)
+    page.run()
+    rows = stored(here)
+    if level == "public":
+        assert rows == []
+        return
+    assert {row["model_deployment"] for row in rows} == {"ward/yes", "ward/no"}
+    assert [row["num_rows"] for row in rows] == [5, 5], "the answers of a page, once"
+
+
+@pytest.fixture
+def private_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A binding policy that lets raters' links open private text."""
+    policy = tmp_path / "policy.yaml"
+    allowed = {"public": ["local"], "private": ["local"]}
+    links = {"highest_level": "private"}
+    policy.write_text(yaml.safe_dump({"allowed": allowed, "rating_links": links}))
+    (tmp_path / "settings.yaml").write_text(f"policy: {policy}")
+    monkeypatch.setattr("medhelm_spark.config.settings.PLATFORM_FILE", tmp_path / "settings.yaml")
+    for module in ("policy", "settings"):
+        monkeypatch.setattr(f"medhelm_spark.config.{module}.why_ours", lambda _: None)
+    streamlit.cache_data.clear()
+    streamlit.cache_resource.clear()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
+@pytest.mark.usefixtures("private_links")
+def test_what_a_rating_page_shows_is_on_record_by_the_raters_pseudonym(
+    here: Evaluation, level: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {"scenario": "Cases", "suite": SUITE, "criteria": ("accuracy",), "scale": (1, 5)}
+    (link,) = here.ratings.invite(["A"], level=level, **asked).links
+    token = link.link.partition("?rate=")[2]
+    page = opened(monkeypatch, Path(here.location), SUITE, rate=token)
+    assert CANARY in page_text(page)
+    page.run()
+    page.button(key="top-next").click().run()
+    rows = stored(here)
+    if level == "public":
+        assert rows == []
+        return
+    assert [(row["place"], row["num_rows"], row["identified_by"]) for row in rows] == [
+        ("rating", 1, "link"),
+        ("rating", 1, "link"),
+    ], "one for each instance"
+    assert all(row["viewed_by"].startswith("rater-") for row in rows)
+    (Path(here.location) / "viewings").rename(Path(here.location) / "elsewhere")
+    (Path(here.location) / "viewings").write_text("no table can be made here")
+    page.button(key="top-next").click().run()
+    assert CANARY not in page_text(page)
+
+
+@pytest.mark.parametrize("level", ["private"], indirect=True)
+def test_what_was_searched_without_a_record_is_not_said(
+    here: Evaluation, level: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened(monkeypatch, Path(here.location), SUITE, view="Instances")
+    table = Path(here.location) / "viewings"
+    shutil.rmtree(table)
+    table.write_text("no table can be made here")
+    page.text_input(key="search").set_value("case 3").run()
+    assert "Not searched, all are listed: private text" in page_text(page)
+    assert "its viewing cannot be recorded" in page_text(page)
+
+
+def test_a_download_is_on_record_one_of_public_results_too(
+    here: Evaluation, level: str, tmp_path: Path
+) -> None:
+    reader = open_reader(here.location)
+    runs = load_runs(reader, choose(reader, SUITE, None))
+    opening = Opening(location=here.location, viewer=Viewer.THIS_MACHINE, suite=SUITE)
+    opening.of_download("board.csv", runs)
+    (row,) = stored(here)
+    assert (row["place"], row["file_name"], row["access_level"]) == ("download", "board.csv", level)
+    assert (row["num_rows"], list(row["run_spec_ids"])) == (1, [runs[0].run_spec.run_spec_id])
+    elsewhere = tmp_path / "file"
+    elsewhere.write_text("no lake")
+    broken = Opening(location=str(elsewhere), viewer=Viewer.THIS_MACHINE, suite=SUITE)
+    if level == "public":
+        broken.of_download("board.csv", runs)
+    else:
+        with pytest.raises(PolicyError, match="its viewing cannot be recorded"):
+            broken.of_download("board.csv", runs)
 
 
 @pytest.mark.attack("reading", "private text opened where the viewing cannot be recorded")
