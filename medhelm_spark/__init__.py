@@ -99,6 +99,9 @@ if TYPE_CHECKING:
         JudgeCards as JudgeCards,
         JudgeCheck as JudgeCheck,
     )
+    from medhelm_spark.judge_checks.side_by_side_results import (
+        JuriesSideBySide as JuriesSideBySide,
+    )
     from medhelm_spark.judge_checks.tables import JudgeCard as JudgeCard
     from medhelm_spark.lake.maintenance import Files as Files
     from medhelm_spark.maintenance.commands import Rewritten as Rewritten

@@ -20,6 +20,8 @@ def judge(args: Namespace) -> int:
 def _check(args: Namespace) -> int:
     if not args.scenario:
         raise ConfigError("judge check: --scenario missing.")
+    if args.against or args.against_suite:
+        return _compare(args)
     done = evaluation(args).judges.check(
         scenario=args.scenario,
         suite=args.suite,
@@ -30,6 +32,21 @@ def _check(args: Namespace) -> int:
     )
     write_out(done.render(args.format), args.output_file, command=args.name)
     return {"UNTRUSTED": NO_GO, "INCONCLUSIVE": INCONCLUSIVE}.get(done.trust.value, 0)
+
+
+def _compare(args: Namespace) -> int:
+    done = evaluation(args).judges.compare(
+        scenario=args.scenario,
+        jury=args.jury,
+        against=args.against,
+        suite=args.suite,
+        against_suite=args.against_suite,
+        entries=args.run_entries,
+    )
+    write_out(done.render(args.format), args.output_file, command=args.name)
+    if done.first_is_better is None:
+        return INCONCLUSIVE
+    return 0 if done.first_is_better else NO_GO
 
 
 def _physicians(args: Namespace) -> int:
@@ -79,7 +96,20 @@ def judging(parser: ArgumentParser) -> None:
     add(
         "--jury",
         metavar="NAME",
-        help="check: the jury (default: the only one); physicians: the jury (default: default)",
+        help="check: the jury, or its rubric (default: the only one); physicians: the jury "
+        "(default: default)",
+    )
+    add(
+        "--against",
+        metavar="NAME",
+        help="check: another jury or rubric, whose stored verdicts on the same answers are put "
+        "beside those of --jury: which agrees better with the raters; nobody is asked",
+    )
+    add(
+        "--against-suite",
+        type=suite_name,
+        metavar="NAME",
+        help="check: the suite with the verdicts of --against (default: that of --suite)",
     )
     add(
         "--file",

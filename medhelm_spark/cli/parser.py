@@ -299,6 +299,7 @@ _COMMANDS: Mapping[str, Command] = {
         examples=(
             "judge check --suite first --scenario aci_bench",
             "judge check --suite first --scenario aci_bench --items 0 --for rank",
+            "judge check --suite second --scenario aci_bench --against-suite first",
             "judge physicians --file meta_eval.jsonl --access-level public",
             "judge cards",
         ),

@@ -54,14 +54,17 @@ def checked_jury(
     runs: Sequence[BoardRun],
     jury: str | None,
     entries: LoadedEntries | None = None,
+    *,
+    flag: str = "--jury",
 ) -> CheckedJury:
     """The jury of a scenario's runs, as the site's files have it now.
 
     Args:
         workspace: the site and the lake.
         runs: those of one scenario in one suite.
-        jury: its name, or that of its annotator (None: the only one).
+        jury: its name, or that of its annotator or rubric (None: the only one).
         entries: run entries of the scenario, where its rubric or jury are in its own files.
+        flag: what names the jury on the command line, for messages.
 
     Raises:
         ConfigError: nobody judged, the rubric has no criteria, or the jury that judged is not the
@@ -69,20 +72,21 @@ def checked_jury(
         UnknownNameError: no jury has the name.
     """
     suite, scenario = runs[0].planned.suite, runs[0].run_spec.scenario_name
-    named = _annotators(runs)
-    if not named:
+    held = {spec: None for run in runs for spec in run.run_spec.annotators}
+    if not held:
         raise ConfigError(f"scenario {scenario!r}: no run of suite {suite!r} has a jury.")
-    chosen = [name for name, spec in named.items() if jury in (None, name, spec.jury)]
+    chosen = [spec for spec in held if jury in (None, *_names(spec))]
     if not chosen:
-        names = {each for name, spec in named.items() for each in (name, spec.jury)}
-        raise UnknownNameError("jury", str(jury), names, where="--jury")
+        names = {name for spec in held for name in _names(spec)}
+        raise UnknownNameError("jury", str(jury), names, where=flag)
     if len(chosen) > 1:
+        listed = sorted(f"{spec.name} (jury {spec.jury}, rubric {spec.rubric})" for spec in chosen)
         raise ConfigError(
-            f"scenario {scenario!r} has {len(chosen)} juries; name one by --jury: "
-            f"{', '.join(sorted(chosen))}."
+            f"scenario {scenario!r} has {len(chosen)} juries; name one by {flag}, by what no other "
+            f"has: {', '.join(listed)}."
         )
     planned = [run.planned for run in runs]
-    annotator = resolved_annotator(workspace, planned, named[chosen[0]], entries)
+    annotator = resolved_annotator(workspace, planned, chosen[0], entries)
     if not (annotator.rubric.is_per_item or annotator.rubric.criteria):
         raise ConfigError(
             f"rubric {annotator.rubric.name!r} has no criteria of its own; allowed: a rubric with "
@@ -98,8 +102,8 @@ def checked_jury(
     return CheckedJury(suite=suite, scenario_name=scenario, annotator=annotator, specs=specs)
 
 
-def _annotators(runs: Sequence[BoardRun]) -> dict[str, AnnotatorSpec]:
-    return {spec.name: spec for run in runs for spec in run.run_spec.annotators}
+def _names(spec: AnnotatorSpec) -> tuple[str, ...]:
+    return spec.name, spec.jury, spec.rubric
 
 
 def _judged_by(

@@ -226,12 +226,19 @@ def _of_interval(
         value=found.value,
         low=found.low,
         high=found.high,
-        cure=_narrower(found, n, room, more) if is_open else "",
+        cure=narrower(found, n, room, more) if is_open else "",
     )
 
 
-def _narrower(found: Estimated, n: int, distance: float, more: More) -> str:
-    """How many more items would bring the nearer end to the limit, at a width of 1 / sqrt(n)."""
+def narrower(found: Estimated, n: int, distance: float, more: More) -> str:
+    """How many more items would bring the nearer end to the limit, at a width of 1 / sqrt(n).
+
+    Args:
+        found: the estimate, with its interval.
+        n: the items that it rests on.
+        distance: of the estimate from the limit.
+        more: how a cure names the items.
+    """
     if found.low is None or found.high is None or not distance:
         return more.of(None)
     half = (found.high - found.low) / 2

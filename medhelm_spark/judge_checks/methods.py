@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from medhelm_spark.board import choose, load_runs
+from medhelm_spark.board import BoardRun, choose, load_runs
 from medhelm_spark.board.host import Methods, at_work
 from medhelm_spark.config.juries import DEFAULT_JURY
 from medhelm_spark.domain.access import AccessLevel
@@ -14,6 +14,8 @@ from medhelm_spark.judge_checks.lines import ALL_USES, Use
 from medhelm_spark.judge_checks.physician_records import physician_records
 from medhelm_spark.judge_checks.physicians import agreement_with_physicians
 from medhelm_spark.judge_checks.results import JudgeCards, JudgeCheck, PhysicianAgreement
+from medhelm_spark.judge_checks.side_by_side import compared_juries
+from medhelm_spark.judge_checks.side_by_side_results import JuriesSideBySide
 from medhelm_spark.judge_checks.tables import JudgeCard
 from medhelm_spark.stages.context import now
 from medhelm_spark.workspace.entries import Entries, entries_of, listed
@@ -62,19 +64,56 @@ class JudgeMethods(Methods):
             raise ConfigError(f"items is {items!r}; allowed: a whole number from 0 on.")
         for use in listed(uses):
             check_known("use", use, Use)
-        reader = self._workspace.reader
-        runs = load_runs(reader, choose(reader, suite))
-        check_known("scenario", scenario, {run.run_spec.scenario_name for run in runs})
-        own = [run for run in runs if run.run_spec.scenario_name == scenario]
         given = entries_of(entries, options) if entries or options else None
         card = check_jury(
             self._workspace,
-            own,
+            self._judged(suite, scenario),
             jury,
             items=items,
             entries=given.load(self._workspace.site) if given else None,
         )
         return JudgeCheck(card=card, asked=tuple(map(Use, listed(uses))) or ALL_USES)
+
+    @at_work
+    def compare(
+        self,
+        *,
+        scenario: str,
+        jury: str | None = None,
+        against: str | None = None,
+        suite: str | None = None,
+        against_suite: str | None = None,
+        entries: str | Sequence[str] | Entries = (),
+        **options: Any,
+    ) -> JuriesSideBySide:
+        """Which of two juries, or rubrics, agrees better with the raters on the same answers.
+
+        Stored verdicts and ratings are read; nobody is asked and nothing is stored.
+
+        Args:
+            scenario: the benchmark whose answers both judged.
+            jury: the name of the first jury, or of its annotator or rubric (None: the only one).
+            against: that of the second.
+            suite: the suite of the first (None: that planned last).
+            against_suite: the suite of the second (None: that of the first).
+            entries: run entries, as for `run`, where rubrics or juries are in a benchmark's own
+                files.
+            options: fields of Entries.
+
+        Raises:
+            ConfigError: neither `against` nor `against_suite` is given, both juries are the same,
+                no answer was judged by both, or a jury of the files is not the one that judged.
+        """
+        if against is None and against_suite is None:
+            raise ConfigError("against is missing: name the second jury or rubric, or its suite.")
+        given = entries_of(entries, options) if entries or options else None
+        held = compared_juries(
+            self._workspace,
+            (self._judged(suite, scenario), jury),
+            (self._judged(against_suite or suite, scenario), against),
+            given.load(self._workspace.site) if given else None,
+        )
+        return JuriesSideBySide(held=held)
 
     @at_work
     def physicians(
@@ -121,3 +160,10 @@ class JudgeMethods(Methods):
         rows = self._workspace.reader.rows("SELECT * FROM {judge_cards}", JudgeCard)
         held = sorted(rows, key=lambda card: card.checked_at, reverse=True)
         return JudgeCards(cards=tuple(held), at=now())
+
+    def _judged(self, suite: str | None, scenario: str) -> list[BoardRun]:
+        """The runs of a suite on one scenario."""
+        reader = self._workspace.reader
+        runs = load_runs(reader, choose(reader, suite))
+        check_known("scenario", scenario, {run.run_spec.scenario_name for run in runs})
+        return [run for run in runs if run.run_spec.scenario_name == scenario]

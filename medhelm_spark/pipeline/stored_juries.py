@@ -1,6 +1,7 @@
 """The jury of runs that are stored: its rubric and judges as the site's files have them now."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from medhelm_spark.domain.plan import ResolvedAnnotator
 from medhelm_spark.domain.run import AnnotatorSpec, SuiteRun
@@ -28,11 +29,15 @@ def resolved_annotator(
         ConfigError: rubric or jury is in no file of the site, or no entry is of a run.
     """
     if entries is not None:
-        found = runs_of(rows, entries, workspace)
-        for run in found.values():
-            for annotator in run.annotators:
-                if annotator.spec.name == spec.name:
-                    return annotator
+        own = [
+            annotator
+            for entry in entries.entries  # one by one: two juries' runs may have one name
+            for run in runs_of(rows, replace(entries, entries=(entry,)), workspace).values()
+            for annotator in run.annotators
+            if annotator.spec.name == spec.name
+        ]
+        if own:
+            return next((annotator for annotator in own if annotator.spec == spec), own[0])
         raise ConfigError(
             f"--run-entries: no entry is of a run that annotator {spec.name!r} judged."
         )

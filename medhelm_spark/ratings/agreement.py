@@ -106,7 +106,7 @@ def agreement_of(
         raise ConfigError("no answer of these runs has a rating; `ratings import` stores some.")
     values_of = criterion_values(reader, specs)
     is_class = scale is MeasurementLevel.NOMINAL
-    people = _by_criterion(ratings, values_of, is_class=is_class)
+    people = by_criterion(ratings, values_of, is_class=is_class)
     others = [
         *_of_judges(reader, specs, values_of, is_class=is_class),
         *_of_metrics(reader, specs),
@@ -120,7 +120,7 @@ def agreement_of(
                 for name, values in raters.items()
             }
             if any(kept.values()):
-                rows.append(_of_raters(criterion, model, kept, scale))
+                rows.append(of_raters(criterion, model, kept, scale))
                 rows += [
                     found
                     for other in others
@@ -129,12 +129,15 @@ def agreement_of(
     return rows
 
 
-def _by_criterion(
+def by_criterion(
     ratings: Iterable[Rating], values_of: CriterionValues, *, is_class: bool
 ) -> dict[str, dict[str, dict[Item, float]]]:
     """The values by criterion, rater and answer; with several criteria their mean too.
 
-    A class is its score, and with `is_class` its place in the criterion's list.
+    Args:
+        ratings: those that count.
+        values_of: what a value of a typed criterion is worth.
+        is_class: a class is its place in the criterion's list, and not its score.
     """
     held: dict[str, dict[str, dict[Item, float]]] = {}
     by_rater: dict[str, dict[Item, dict[str, float]]] = {}
@@ -274,9 +277,17 @@ def _items(raters: Mapping[str, Values]) -> list[Item]:
     return sorted({item for values in raters.values() for item in values})
 
 
-def _of_raters(
+def of_raters(
     criterion: str, model: str, raters: Mapping[str, Values], scale: MeasurementLevel
 ) -> Agreement:
+    """The raters among themselves.
+
+    Args:
+        criterion: what they rated.
+        model: whose answers these are; empty for all.
+        raters: by rater the value of each answer.
+        scale: what a difference of two ratings means, for alpha.
+    """
     raters = {name: values for name, values in raters.items() if values}
     table = _table(raters, _items(raters))
     is_rated = ~np.isnan(table)
