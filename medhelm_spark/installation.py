@@ -1,4 +1,4 @@
-"""What is installed in this process's environment, as hashes: the code, its wheel, all packages."""
+"""Hashes of what this process's environment has installed: the code, its wheel, all packages."""
 
 import hashlib
 import json
@@ -16,8 +16,8 @@ CODE, WHEEL, LOCK = "code", "wheel", "lock"
 def installed() -> Mapping[str, str]:
     """SHA-256 of the package's modules (`code`), of its wheel and of all packages (`lock`).
 
-    `lock` is of the sorted lines NAME==VERSION of every distribution. `wheel` is there where pip
-    installed the package from a file, whose hash it keeps.
+    `lock` hashes the sorted lines NAME==VERSION of all distributions. `wheel` is the hash that pip
+    stores when it installs the package from a file; it is absent after any other installation.
     """
     held = {CODE: _code(Path(__file__).parent), LOCK: _sha256("\n".join(distributions()))}
     wheel = _wheel()
@@ -25,7 +25,7 @@ def installed() -> Mapping[str, str]:
 
 
 def distributions() -> list[str]:
-    """Every installed distribution as NAME==VERSION, in order, by the names of their folders."""
+    """Every installed distribution as NAME==VERSION, sorted, from the names of their folders."""
     folders = [place for entry in sys.path if (place := Path(entry or ".")).is_dir()]
     stems = {path.stem for folder in folders for path in folder.glob("*.dist-info")}
     return sorted("==".join(stem.rsplit("-", 1)).lower() for stem in stems)

@@ -1,10 +1,11 @@
-"""What is read where nothing stronger names an option: in a text that was not cut.
+"""Reads an option from a text that was not cut and has no stronger evidence (`choice`).
 
-In this order: a small letter after a hedge or a noun for the answer ("probably c,"); yes or no in
-other words ("Probably not."); "the second option"; what follows the heading of a conclusion; a
-short text that is an option in other words; the only option in bold; the only option that is not
-denied ("none of A, B or D"); the only one that should be given; the only one in the last
-sentence, where no other is named. Each reads nothing where it finds several options.
+`weakest_evidence` tries these in order: the text after a colon ("Since you ask: urgent."), the
+class of the whole ("Overall the report is abnormal."), a small letter ("probably c,"), yes or no in
+other words ("Probably not."), "the second option", the text below the heading of a conclusion, a
+short text that is an option in other words, the only option in bold, percentages, "A > B > C", the
+only option that the text does not deny ("none of A, B or D"), "the only one that is safe is B", the
+only option to give, and the last sentence. A way that finds several options reads none.
 """
 
 import re
@@ -129,17 +130,17 @@ _LINKED = re.compile(
 _CAPITAL = re.compile(r"(?<![\w'-])[A-Z](?![\w'-])")
 _WORDS = frozenset({"yes", "no", "maybe", "true", "false"})
 _LONGEST, _LONGEST_SEARCHED, _LONGEST_LINE = 600, 2_000, 300
-"""Characters of texts that are searched for denials, for what is to be given, and of a line."""
+"""Most characters: of a text searched for denials, of one searched in all ways, of a line."""
 _MOST_BOLD, _MOST_ADDED = 60, 3
-"""Bold spans that are looked at, and words beside an option in one."""
+"""Most bold spans that are read, and most words after the option in a span."""
 
 
 def weakest_evidence(
     reply: Reply, marked: str, strongest: Callable[[Reply], str | None]
 ) -> str | None:
-    """The result of the first way that names one option; `marked` is the text with its marks.
+    """The option that the first successful way reads; None where every way fails.
 
-    `strongest` reads what follows a heading.
+    `marked` is the text with its marks of bold words; `strongest` reads the text below a heading.
     """
     is_long = len(reply.low) > _LONGEST_SEARCHED
     if result := _after_colon(reply) or _overall(reply):
@@ -165,7 +166,7 @@ def _one(results: Iterator[str | None]) -> str | None:
 
 
 def _after_colon(reply: Reply) -> str | None:
-    """The only option that stands after a proviso and a colon: "Since you ask: urgent."."""
+    """The only option after a proviso and a colon: "Since you ask: urgent."."""
     results: set[str | None] = set()
     for match in _COLON_LEAD.finditer(reply.low):
         named = reply.named_at(match.end())
@@ -176,9 +177,10 @@ def _after_colon(reply: Reply) -> str | None:
 
 
 def _overall(reply: Reply) -> str | None:
-    """The class that the last sentence gives the whole: "Overall the report is abnormal.".
+    """The class that the last sentence gives to the whole: "Overall the report is abnormal.".
 
-    Or that any sentence gives it, and none after it another: "It must be handled as urgent."
+    Else the class of any sentence such as "It must be handled as urgent.", if no later text names
+    another class.
     """
     if reply.options.labels:
         return None
@@ -194,7 +196,7 @@ def _overall(reply: Reply) -> str | None:
 
 
 def _is_alone_from(reply: Reply, named: NamedOption) -> bool:
-    """Whether nothing denies an option where it stands, or limits it or names another later."""
+    """Whether the text does not deny the option, nor later limit it or name another option."""
     rest = reply.low[named.end :]
     is_limited = (
         patterns.TURN.search(rest)
@@ -239,7 +241,7 @@ def _in_words(reply: Reply) -> str | None:
 
 
 def _by_number(reply: Reply) -> str | None:
-    """The option that is called by its place: "the second option"."""
+    """The option that the text calls by its place: "the second option"."""
     results = [*reply.options.labels.values()]
     shown = reply.options.shown.values()
     if not shown or reply.options.are_numbers or any(text[:1].isdigit() for text in shown):
@@ -257,7 +259,7 @@ def _by_number(reply: Reply) -> str | None:
 
 
 def _concluded(reply: Reply, strongest: Callable[[Reply], str | None]) -> str | None:
-    """What the text after the last heading of a conclusion says, read by itself."""
+    """The option that `strongest` reads in the text below the last heading of a conclusion."""
     headings = [*_CONCLUSION_HEADING.finditer(reply.low)]
     if not headings:
         return None
@@ -266,7 +268,7 @@ def _concluded(reply: Reply, strongest: Callable[[Reply], str | None]) -> str | 
 
 
 def _in_bold(reply: Reply, marked: str) -> str | None:
-    """The only option among the bold words, which nothing denies where it stands."""
+    """The only option in bold; None where its line denies it or leaves it uncertain."""
     if reply.options.are_numbers:
         return None
     results: set[str | None] = set()
@@ -301,10 +303,10 @@ def _says_more(rest: str) -> bool:
 
 
 def _only_left(reply: Reply) -> str | None:
-    """The option that is left where all others are denied at once ("none of A, B or D").
+    """The one option not denied, where one denial covers all others ("none of A, B or D").
 
-    Denials one after another may be the steps of a reasoning that ends before its answer. Nothing
-    is read where the question asks for the exception.
+    Separate denials may be the steps of a reasoning that ends before its answer. The function reads
+    none where the question asks for the wrong or least option.
     """
     options = reply.options
     if reply.asks.for_worst or len(reply.low) > _LONGEST or options.are_numbers:
@@ -338,9 +340,10 @@ def _sentence(reply: Reply, at: int) -> str:
 
 
 def _only_such(reply: Reply) -> str | None:
-    """What the text calls the only one of its kind: "the only one that is safe is B".
+    """The option that the text calls the only one of its kind: "the only one that is safe is B".
 
-    Where it says so of what is not so, the question must ask for that, and the other way about.
+    "The only one that is not safe" counts only where the question asks for the wrong or least
+    option; "the only one that is safe" counts only where it does not.
     """
     named = []
     for match in _ONLY_ONE.finditer(reply.low):
@@ -377,7 +380,7 @@ def _is_firm(reply: Reply, start: int, named: NamedOption) -> bool:
 
 
 def _drawn(reply: Reply) -> str | None:
-    """The option that the last clause is in other words, after a word that draws a conclusion."""
+    """The option that the last clause names in other words, after a word such as "so"."""
     start = reply.sentence_start(len(reply.low) - 2)
     drawn = _DRAWN.search(reply.low, start)
     if drawn is None or patterns.OPEN.search(reply.low, start):
@@ -386,7 +389,7 @@ def _drawn(reply: Reply) -> str | None:
 
 
 def _closing(reply: Reply) -> str | None:
-    """The option that the last sentence names by its text, where the text names no other one."""
+    """The option whose text the last sentence contains, where no earlier text names an option."""
     if len(reply.low) > _LONGEST or (
         not reply.options.labels and _WORDS & reply.options.texts.keys()
     ):

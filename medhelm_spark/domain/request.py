@@ -1,4 +1,4 @@
-"""Prompt, Request, Completion, RequestResult and RequestState: from text out to text back."""
+"""Prompt, Request, Completion, RequestResult and RequestState: text sent and text returned."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -11,17 +11,17 @@ from medhelm_spark.domain.scenario import Message, Reference
 
 
 class Purpose(StrEnum):
-    """Why a request is made: to evaluate a model, or to judge an evaluated model's answer."""
+    """The purpose of a request: to evaluate a model, or to judge an evaluated model's answer."""
 
     EVALUATE = "evaluate"
     JUDGE = "judge"
 
 
 class FinishReason(StrEnum):
-    """How an answer ended. Every one of them is an answer: stored, scored, counted by kind.
+    """How an answer ended. Stages store, score and count answers with any of these reasons.
 
-    EMPTY is what reading says of an answer without text (`domain.thinking`); a stored completion
-    has the engine's own reason.
+    `domain.thinking` returns EMPTY when it reads an answer without text; a stored completion has
+    the engine's own reason.
     """
 
     STOP = "stop"
@@ -32,15 +32,15 @@ class FinishReason(StrEnum):
 
 
 class FailureKind(StrEnum):
-    """Why there is no answer. A failure carries no text and is never scored.
+    """Why a request has no answer. A failure has no text and no score.
 
-    The request itself causes `too_long`, `denied` (by policy), `invalid_request` (refused as it
-    stands, such as by HTTP 400) and `invalid_reply` (a reply beyond the limit of bytes, or of a
-    form that holds no answer): it would fail again. The rest are failures of infrastructure:
-    `unreachable` (no connection), `timeout`, `engine_error` (HTTP 5xx, 429 after all tries, a
-    reply that is none, a broken engine), and `rejected` (no request of this deployment is taken:
-    key, quota, name of the model, a parameter, a fault of the engine's program). What each kind
-    leads to is its deployment's business (`domain.deployment.OnFailure`).
+    Four kinds have their cause in the request, which would fail again: `too_long`, `denied` (by the
+    policy), `invalid_request` (the server refuses this request, such as by HTTP 400) and
+    `invalid_reply` (the reply exceeds the limit of bytes or contains no answer). The others are
+    failures of infrastructure: `unreachable` (no connection), `timeout`, `engine_error` (HTTP 5xx,
+    429 after all tries, a malformed reply, a broken engine) and `rejected` (the server refuses all
+    requests of this deployment: key, quota, name of the model, a parameter, a fault of the engine's
+    program). `domain.deployment.OnFailure` lists what a deployment does about a failure.
     """
 
     TOO_LONG = "too_long"
@@ -54,24 +54,24 @@ class FailureKind(StrEnum):
 
     @property
     def is_infrastructure(self) -> bool:
-        """Whether the same request may be answered once what it needs works again."""
+        """Whether the same request may get an answer once the infrastructure works again."""
         return self in (self.ENGINE_ERROR, self.TIMEOUT, self.UNREACHABLE, self.REJECTED)
 
     @property
     def needs_reason(self) -> bool:
-        """Whether only the reason of a failure says what a person can mend."""
+        """Whether a person needs the failure's reason, beside its kind, to repair the cause."""
         return self in (self.INVALID_REQUEST, self.INVALID_REPLY, self.REJECTED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """Row of `prompts`: rendered text, once for all deployments that are asked it.
+    """Row of `prompts`: a rendered text, stored once for all deployments that get it.
 
-    `prompt_id` is the content id of (messages or text, access_level). `render_id` names the
-    rendering (adapter, template, data version; for a judge its rubric) and `subject_id` the row it
-    renders: an instance_id, or the request_id of the judged answer. Exactly one of `messages`
-    and `text` is non-empty. `output_mapping` is the options shown: letter to reference text.
-    `rubric_item` is the place of the instance's rubric item that a judge is asked about.
+    `prompt_id` is the content id of (messages or text, access_level). `render_id` is the id of the
+    rendering (adapter, template, data version; for a judge its rubric). `subject_id` is the id of
+    the rendered row: an instance_id, or the request_id of the judged answer. Exactly one of
+    `messages` and `text` is non-empty. `output_mapping` maps each letter in the prompt to its
+    reference text. `rubric_item` is the place of the rubric item that a judge's prompt asks about.
     """
 
     prompt_id: str
@@ -91,7 +91,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoding:
-    """Every decoding parameter of a request, explicit; part of the request_id."""
+    """All decoding parameters of a request; they are part of the request_id."""
 
     max_tokens: int
     temperature: float = 0.0
@@ -105,9 +105,9 @@ class Decoding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationKey:
-    """What names one evaluated answer; rows that hold one are kept by it.
+    """The key of one evaluated answer, in every row about this answer.
 
-    `perturbation` is empty for an instance as it is; trials are counted from 0.
+    `perturbation` is empty for the unchanged instance; the first trial is 0.
     """
 
     run_spec_id: str
@@ -122,11 +122,12 @@ EVALUATION_KEY = tuple(field.name for field in fields(EvaluationKey))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedRequest(EvaluationKey):
-    """Row of `requests`: what one evaluation key of a RunSpec asks, without text.
+    """Row of `requests`: the request of one evaluation key of a RunSpec, without text.
 
-    Rows with the same `request_id` share one result: equal work is asked and paid once. `annotator`
-    and `judge` are empty for purpose `evaluate`; `judged_request_id` is the judged answer's request
-    for purpose `judge`, and `rubric_item` the place of the rubric item asked about, from 0.
+    Rows with the same `request_id` share one result: an engine gets equal requests once.
+    `annotator` and `judge` are empty for purpose `evaluate`. For purpose `judge`,
+    `judged_request_id` is the judged answer's request, and `rubric_item` the place, from 0, of the
+    rubric item that the judge scores.
     """
 
     purpose: Purpose
@@ -165,11 +166,11 @@ class TokenLogprob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """One returned text, as the engine wrote it; `thinking` is what it returned beside the text.
+    """One returned text, as the engine wrote it; `thinking` is text that the engine returned apart.
 
-    Stages read it by `domain.thinking.without_thinking`, which leaves the answer in `text` and
-    moves to `thinking` what stood between tags. `tokens` are all that were generated; `logprob` is
-    the sum over them, None where the engine gives none.
+    Stages read a completion by `domain.thinking.without_thinking`, which leaves the answer in
+    `text` and moves the text between thinking tags to `thinking`. `tokens` are all generated
+    tokens; `logprob` is the sum of their log-probabilities, None where the engine returns none.
     """
 
     text: str
@@ -181,17 +182,18 @@ class Completion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestResult:
-    """Row of `request_results`: the outcome of asking once (with the engine's own retries).
+    """Row of `request_results`: the outcome of one request (after the engine's own retries).
 
     An answer has completions and no failure; a failure has a kind and no completions. `attempts`
-    counts the request's tries so far in the invocation that asked. `request_time` is in seconds.
-    `cached_tokens` are those of the prompt that the engine had from its prefix cache. `executor`
-    names the process group that asked; `engine_start` stands on the first result of an engine that
-    was started for it: the seconds that the start took. `destination` is the host and port that
-    the text was sent to, or `this job`, and `locality` what the deployment said of it then; both
-    are None where nothing was sent: of a denied request, and of an answer from a file. `tries` is
-    how often the text was sent for this row. `reason` says why a failure is one: status and known
-    error codes; a public request has the server's own sentence too, no other one has any text.
+    counts the request's tries so far in the command that sent it. `request_time` is in seconds.
+    `cached_tokens` counts the prompt's tokens that came from the engine's prefix cache. `executor`
+    is the process group that sent the request. `engine_start` is the seconds that the engine took
+    to start, in the first result of an engine started for this request. `destination` is the host
+    and port that the text was sent to, or `this job`; `locality` is the deployment's at that time.
+    Both are None for a denied request and for an answer from a file, whose text was not sent.
+    `tries` counts how often the text was sent for this row. `reason` is the status and the known
+    error codes of a failure; for a public request also the server's own sentence, for others no
+    text.
     """
 
     request_id: str
@@ -219,7 +221,7 @@ class RequestResult:
 
 
 class VerdictStatus(StrEnum):
-    """What became of one judge's verdict on one answer."""
+    """Whether one judge's verdict on one answer can be used, and if not, why."""
 
     OK = "ok"
     UNPARSEABLE = "unparseable"
@@ -233,8 +235,8 @@ class VerdictStatus(StrEnum):
 class CriterionScore:
     """A judge's score for one criterion, on the rubric's own scale.
 
-    Of a criterion with classes `label` is the class, and `score` its place in the criterion's list,
-    from 0.
+    For a criterion with classes, `label` is the class and `score` is the place of the class in the
+    criterion's list, from 0.
     """
 
     criterion: str
@@ -245,7 +247,7 @@ class CriterionScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotationKey(EvaluationKey):
-    """What names a verdict; `request_id` is the judge's request, empty where none was asked."""
+    """The key of a verdict; `request_id` is the judge's request, empty where no judge was asked."""
 
     annotator: str
     judge: str
@@ -257,8 +259,8 @@ class AnnotationKey(EvaluationKey):
 class Annotation(EvaluationKey):
     """Row of `annotations`: one judge's verdict on one evaluated answer.
 
-    With `rubric_item` it is the verdict on that item of the instance's own rubric alone: one score,
-    1 where the answer meets the item and 0 where it does not.
+    A row with a `rubric_item` is the verdict on this one item of the instance's own rubric: one
+    score, 1 where the answer meets the item and 0 where it does not.
     """
 
     annotator: str
@@ -283,7 +285,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredValue:
-    """A value of an answer, as the results that were imported have it."""
+    """One value of an answer, taken from imported results."""
 
     name: str
     value: float | None
@@ -291,14 +293,15 @@ class StoredValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestState(EvaluationKey):
-    """Instance, request, result and annotations joined: what a metric sees.
+    """Instance, request, result and annotations joined: the row that a metric reads.
 
-    Fields that no metric of the RunSpec needs are left at their defaults; `completions` is None
-    where there is no answer (`failure` says why, None there means never asked or not imported).
-    Their texts are the answers that the RunSpec's extraction read. `unreadable` says whether it
-    found none, and is None where there was nothing to find. `medhelm` are the completions as
-    MedHELM would have got them, None where that cannot be told. `cluster_id` is the instance's.
-    `stored` are the values that came with an imported answer, None where none did.
+    Fields that no metric of the RunSpec needs keep their defaults. `completions` is None where the
+    request has no answer; `failure` is then the reason, or None for a request that was never sent
+    or whose answer was not imported. The texts of `completions` are the answers that the RunSpec's
+    extraction read. `unreadable` is True where the extraction found no answer, and None where it
+    had nothing to read. `medhelm` are the completions that MedHELM would have got, None where they
+    are the same or unknown. `cluster_id` is the instance's. `stored` are the values of an imported
+    answer, None where it came without values.
     """
 
     split: str

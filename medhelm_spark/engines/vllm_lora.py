@@ -7,11 +7,11 @@ from typing import Any
 
 CONFIG = "adapter_config.json"
 RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
-"""What vLLM takes as `max_lora_rank`."""
+"""The values that vLLM accepts as `max_lora_rank`."""
 
 
 def arguments(folder: str) -> Mapping[str, Any]:
-    """The engine arguments that make room for this adapter alone."""
+    """The engine arguments for this one adapter, with the smallest rank of RANKS that fits it."""
     given = {"enable_lora": True, "max_loras": 1}
     rank = _rank(Path(folder).expanduser())
     fitting = next((room for room in RANKS if rank and room >= rank), None)
@@ -19,7 +19,7 @@ def arguments(folder: str) -> Mapping[str, Any]:
 
 
 def _rank(folder: Path) -> int:
-    """The largest rank that the adapter has anywhere; 0 where its configuration does not say."""
+    """The largest rank in the adapter's configuration; 0 where the file states none."""
     try:
         held = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         return max([int(held["r"]), *map(int, (held.get("rank_pattern") or {}).values())])
@@ -28,7 +28,7 @@ def _rank(folder: Path) -> int:
 
 
 def request(folder: str) -> Any:
-    """What vLLM wants beside a prompt; the same name and number for every request of an engine."""
+    """The adapter to pass to vLLM with a prompt: one name and number for all requests."""
     from vllm.lora.request import LoRARequest
 
     path = str(Path(folder).expanduser().absolute())

@@ -1,12 +1,13 @@
 """BERTScore precision, recall and F (Zhang et al. 2020) by the `bert-score` package, offline.
 
-MedHELM's settings: distilbert-base-uncased, its fifth layer, English, no rescaling, no idf weights,
-one outer brace taken off each text, the best of ALL references for each of the three. An empty text
-scores 0 and never reaches the package (which breaks on one with transformers 5).
+MedHELM's settings: distilbert-base-uncased, its fifth layer, English, no rescaling, no idf weights.
+The metric removes one outer brace at each end of a text. Precision, recall and F are each the
+highest over all references. An empty text scores 0 without a call of the package, which fails on an
+empty text with transformers 5.
 
-The model is read from a folder and never downloaded: params["model_path"], else for the default
-model the folder in MEDHELM_SPARK_BERTSCORE_MODEL (set on every host) or the Hugging Face cache.
-Another model than the default needs params["num_layers"] and shows in the stats' names, as
+The metric reads the model from a folder and downloads nothing. The folder is params["model_path"];
+else, for the default model, MEDHELM_SPARK_BERTSCORE_MODEL (set on every host) or the Hugging Face
+cache. Any other model needs params["num_layers"], and its name is part of the stats' names, as
 `BERTScore-F[all-MiniLM-L6-v2]`: params["model"], else the name of its folder.
 """
 
@@ -32,7 +33,7 @@ _ZERO: Triple = (0.0, 0.0, 0.0)
 
 
 def _folder_name(folder: Path) -> str:
-    """The model's name by its folder; a Hugging Face cache keeps it two levels up."""
+    """The folder's name; in a Hugging Face cache the model's name, which is two levels up."""
     if folder.parent.name == "snapshots":
         return folder.parent.parent.name.rpartition("--")[2]
     return folder.name
@@ -68,7 +69,7 @@ def _cached_default() -> Iterable[Path]:
 
 
 def _model_folder(params: Params) -> Path:
-    """The first folder that holds a model; raises SetupError where there is none."""
+    """The first folder that contains a model; raises SetupError where there is none."""
     model = _model_name(params)
     is_default = model == DEFAULT_MODEL
     path = params.get("model_path") or (
@@ -112,8 +113,8 @@ def preflight(params: Params) -> None:
 
 @lru_cache(maxsize=1)
 def _scorer(folder: str, num_layers: int) -> Callable[[list[str], list[str]], list[Triple]]:
-    """The comparison by the model, which a worker process loads once."""
-    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # which is read at import
+    """The function that compares texts by the model; a worker process loads the model once."""
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # the import reads it
     from bert_score import BERTScorer
 
     scorer = BERTScorer(model_type=folder, num_layers=num_layers, batch_size=_BATCH_SIZE)
@@ -135,7 +136,7 @@ def _pairs(text: str, state: RequestState) -> list[tuple[str, str]]:
 
 
 def _compare(pairs: Sequence[tuple[str, str]], params: Params) -> dict[tuple[str, str], Triple]:
-    """Scores by (prediction, reference), each distinct pair compared once."""
+    """Scores by (prediction, reference); the model compares each distinct pair once."""
     results = dict.fromkeys(pairs, _ZERO)
     nonempty = [pair for pair in results if pair[0].strip() and pair[1].strip()]
     if nonempty:

@@ -1,7 +1,7 @@
 """XML files, and Word documents, which are XML in a zip archive.
 
-Of XML the elements of one name are records, their columns are paths below them. In a Word document
-questions with answers follow one another, wrong answers in red.
+In XML each element of one name is a record, and a path below the element is a column. In a Word
+document each question is followed by its answer, and a wrong answer has red text.
 """
 
 import re
@@ -16,7 +16,7 @@ from medhelm_spark.scenarios.text_files import stem
 from medhelm_spark.scenarios.unpacking import check_parts, size_of
 
 BAD_PATH = (SyntaxError, TypeError, KeyError)
-"""What ElementTree raises for paths it cannot read, by its version."""
+"""The errors that ElementTree raises, depending on its version, for a path it cannot read."""
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 BODY = "word/document.xml"
 RED = "FF0000"
@@ -24,15 +24,15 @@ QUESTION, RESPONSE, IS_RED = COLUMNS = ("Question", "Response", "True/False")
 
 
 def read_xml(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, str] | BadReason]:
-    """A record for every element named `record_path`, or for the whole document without one.
+    """A record for each element named `record_path`; without one, the document is the record.
 
-    A column's path is ElementTree's, with `@name` at its end for an attribute; what it does not
-    find is absent. The file's name without the ending is the column `file`. One record is held in
-    memory at a time.
+    A column's path is an ElementTree path; `@name` at its end reads an attribute. A record lacks
+    the columns whose paths find nothing. The column `file` is the file's name without its ending.
+    The reader keeps one record in memory at a time.
 
     Raises:
         DataError: the file is not well-formed XML.
-        ConfigError: a path is none that ElementTree knows.
+        ConfigError: ElementTree cannot read a path.
     """
     paths = {column: _split_path(path) for column, path in file.source.paths.items()}
     check((*paths, "file"))
@@ -84,16 +84,16 @@ def _text_at(element: ET.Element, path: str, attribute: str | None) -> str | Non
 
 
 def read_docx(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, str] | BadReason]:
-    """A record for every paragraph that begins with `record_path` and holds a colon.
+    """A record for each question: a paragraph that begins with `record_path` and has a colon.
 
-    White space before and in that beginning may be of any kind, such as Word's no-break spaces.
-    What follows the first colon with white space is the `Question`; the paragraphs up to the next
-    such one are the `Response`, a line each; `True/False` is True where any of their text is pure
-    red. Paragraphs before the first question are passed over.
+    A beginning matches with any kind of white space, such as Word's no-break spaces. `Question` is
+    the text after the first colon before white space (else after the first colon). `Response` is
+    the paragraphs up to the next question, one a line. `True/False` is True where the response has
+    pure red text. The reader skips paragraphs before the first question.
 
     Raises:
         DataError: the file is no Word document or is cut off.
-        ConfigError: the card does not say how a question begins.
+        ConfigError: the card has no `record_path`.
     """
     start = file.source.record_path
     if not start:
@@ -116,7 +116,7 @@ def read_docx(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, str] 
 
 
 def _plain(text: str) -> str:
-    """The text with a plain space wherever there is white space, and none before it."""
+    """The text with one plain space for each run of white space, and none at its beginning."""
     return re.sub(r"\s+", " ", text).lstrip()
 
 

@@ -1,10 +1,10 @@
-"""Bootstrap resamples that agree between runs without any of them knowing of the others.
+"""Poisson bootstrap with equal resamples for all runs over the same instances.
 
-The number of times that a unit (an instance, or a cluster of them) stands in a resample is drawn
-from Poisson's distribution with mean 1, which is what drawing units with replacement comes to for
-many units (Chamandy and others 2012). It is computed from the unit's hash and the resample's
-number. So every run draws for itself, in its own task, and two runs over the same instances are
-resampled alike: differences of their resampled means are paired.
+The number of copies of a unit (an instance, or a cluster of instances) in a resample has Poisson's
+distribution with mean 1, the limit of drawing many units with replacement (Chamandy and others
+2012). `weights` computes the number from the unit's hash and the resample's number alone. So each
+run computes its resamples in its own task, two runs over the same instances have the same
+resamples, and the differences of their resampled means are paired.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 DRAWS = 1000
 MIN_UNITS = 10
-"""With fewer units a resample says too little of other ones."""
+"""Fewest units that are resampled: fewer units say too little about other units."""
 
 WEIGHTS_AT_ONCE = 1 << 19
-"""4 MB of them."""
+"""Most weights in memory at once: 4 MB."""
 
 Units = NDArray[np.uint64]
 Weights = NDArray[np.float64]
@@ -45,10 +45,10 @@ _POISSON = _poisson()
 
 
 def weights(units: Units, draws: int = DRAWS) -> Weights:
-    """How often each unit stands in each resample; shape (units, draws).
+    """How many copies of each unit each resample has; shape (units, draws).
 
     Args:
-        units: their hashes, shape (units,).
+        units: the hash of each unit, shape (units,).
         draws: how many resamples, a multiple of 4.
     """
     steps = np.arange(1, draws // _PER_HASH + 1, dtype=np.uint64) * _GOLDEN
@@ -84,16 +84,16 @@ def mean_draws(
     totals: NDArray[np.float64],
     draws: int = DRAWS,
 ) -> NDArray[np.float64] | None:
-    """Resampled means over answers; None of too few units.
+    """The mean over answers in each resample; None for fewer than MIN_UNITS units.
 
     Args:
         units: the hash of each unit, shape (units,).
-        sizes: how many answers each has, shape (units,).
-        totals: the sum of their values, shape (units,).
+        sizes: how many answers each unit has, shape (units,).
+        totals: the sum of the answers' values by unit, shape (units,).
         draws: how many resamples, a multiple of 4.
 
     Returns:
-        Shape (draws,). A resample without any answer has the mean of all.
+        Shape (draws,). A resample without answers gets the mean of all answers.
     """
     if len(units) < MIN_UNITS:
         return None
@@ -112,12 +112,12 @@ def measure_draws(
     num_rows: int,
     draws: int = DRAWS,
 ) -> list[Sequence[float | None]] | None:
-    """What `measure` gives of each resample's number of distinct rows; None of too few units.
+    """The result of `measure` for each resample; None for fewer than MIN_UNITS units.
 
     Args:
-        measure: from how often each distinct row occurs, shape (num_rows,), to numbers.
+        measure: maps the count of each distinct row, shape (num_rows,), to numbers.
         units: the hash of the unit of each answer, shape (answers,).
-        rows: which distinct row each answer is, shape (answers,).
+        rows: the place of each answer's row among the distinct rows, shape (answers,).
         num_rows: how many distinct rows there are.
         draws: how many resamples, a multiple of 4.
     """

@@ -13,9 +13,9 @@ _NORMAL = (IntervalMethod.BONETT_PRICE, IntervalMethod.CONDITIONAL)
 
 
 def needed_instances(held: PairedDifference, limit: float) -> int | None:
-    """The instances at which the 95 % interval of a difference like this one excludes a limit.
+    """How many instances the 95 % interval of this difference needs to exclude a limit.
 
-    See `needed_for`; None too where nothing could be tested.
+    As `needed_for`; also None for a difference without a value or an interval.
     """
     if held.mean_difference is None or held.ci_low is None or held.ci_high is None:
         return None
@@ -26,11 +26,11 @@ def needed_instances(held: PairedDifference, limit: float) -> int | None:
 def needed_for(
     value: float, low: float, high: float, limit: float, n: int, *, df: float = MANY
 ) -> int | None:
-    """The instances at which an interval excludes a limit with a power of 80 %.
+    """How many instances an interval needs to exclude a limit with a power of 80 %.
 
-    The value stays and the interval narrows by the square root of their number (clusters keep their
-    size). None of an interval without width, and where the value is the limit: then no number of
-    instances parts the two.
+    The formula assumes that the value stays and that the width falls with the square root of the
+    number of instances (clusters keep their size). None for an interval without width, and for a
+    value equal to the limit: no number of instances separates the two.
 
     >>> needed_for(0.0, -0.1, 0.1, -0.05, 100)
     818
@@ -38,12 +38,12 @@ def needed_for(
     True
 
     Args:
-        value: what the interval is of.
-        low: its lower end.
-        high: its upper end.
-        limit: what it has to exclude.
-        n: the instances that it rests on.
-        df: the degrees of freedom behind it.
+        value: the estimate.
+        low: the interval's lower end.
+        high: the interval's upper end.
+        limit: the number that the interval has to exclude.
+        n: how many instances the interval comes from.
+        df: the interval's degrees of freedom.
     """
     half = value - low if value > limit else high - value
     distance = abs(value - limit)

@@ -1,4 +1,4 @@
-"""What the dashboard's page *Subgroups* shows."""
+"""Sentences, tables and file of the dashboard's page *Subgroups*."""
 
 from collections.abc import Iterator, Sequence
 
@@ -31,7 +31,7 @@ def compared_pairs(
     minimum: int,
     coverage_floor: float,
 ) -> list[GroupPair]:
-    """Two models' runs in each group of a column, differences taken from `first`."""
+    """Two models' runs in each group of a column; each difference is `first` less the other."""
     rows = board_of(reader, runs, coverage_floor=coverage_floor).rows
     ordered = sorted(rows, key=lambda row: row.model_deployment != first)
     pairs = paired(reader, runs, ordered, pairs=with_all)
@@ -39,7 +39,7 @@ def compared_pairs(
 
 
 def lead(groups: Sequence[ModelGroups]) -> Iterator[str]:
-    """A sentence for each model: its worst group, and how far it is from the best one."""
+    """A sentence for each model: its worst group and the gap between best and worst group."""
     for of in groups:
         if of.gap is None:
             yield f"{of.model_deployment}: no two groups can be shown."
@@ -56,7 +56,7 @@ def lead(groups: Sequence[ModelGroups]) -> Iterator[str]:
 
 
 def verdict(pairs: Sequence[GroupPair], first: str, second: str) -> str:
-    """Whether the first model widens a gap against the second."""
+    """A sentence that names the groups where the first model widens a gap against the second."""
     behind = [pair for pair in pairs if pair.decision is GroupDecision.FALLS_BEHIND]
     if not behind:
         return f"Against {second}, {first} {NO_FALL}."
@@ -65,15 +65,15 @@ def verdict(pairs: Sequence[GroupPair], first: str, second: str) -> str:
 
 
 def tables(groups: Sequence[ModelGroups], pairs: Sequence[GroupPair]) -> list[TextTable]:
-    """The numbers by group, and of two models those beside each other."""
+    """A table of scores by group, and a table of the pairs of models if there are any."""
     return [groups_table(groups), *([pairs_table(pairs)] if pairs else [])]
 
 
 def notes_of(groups: Sequence[ModelGroups]) -> list[str]:
-    """What the numbers mean."""
+    """The notes that explain the numbers."""
     return list(notes(groups))
 
 
 def as_csv(groups: Sequence[ModelGroups], *, banner: str = "") -> str:
-    """The numbers as a file; hidden ones are hidden there too."""
+    """The numbers as CSV; a number that the page hides is hidden here too."""
     return formatted(groups_report(groups, banner), "csv")

@@ -1,7 +1,6 @@
-"""Replacement of words and phrases in text: whole words only, in the case of what they replace.
+"""Replaces whole words and phrases in text; the new word gets the case of the old one.
 
-Text is only scanned and joined and never becomes part of a pattern: clinical text may hold
-anything.
+No function builds a regular expression from the text: clinical text may contain any character.
 """
 
 import re
@@ -51,7 +50,7 @@ def indexed(words: WordList, *, exact: bool = False) -> Words:
 
 
 def inverted(words: WordList) -> dict[str, tuple[str, ...]]:
-    """The list from replacement to phrase, without replacements of several phrases.
+    """Map each replacement to its phrase; leave out a replacement that several phrases share.
 
     >>> inverted({"do not": ("don't",), "he is": ("he's",), "he has": ("he's",)})
     {"don't": ('do not',)}
@@ -64,9 +63,9 @@ def inverted(words: WordList) -> dict[str, tuple[str, ...]]:
 
 
 def replace_words(text: str, words: Words, choose: Choose) -> str:
-    """The text with the list's phrases replaced by what `choose` gives; None keeps one.
+    """Replace each phrase of the list by the text that `choose` returns; None keeps the phrase.
 
-    A phrase matches between word boundaries; of several at one word the longest counts. A
+    A phrase matches whole words. If several phrases match at one word, the longest counts. A
     possessive or contracted word is its stem and an ending: `Anna's` contains `Anna`.
 
     >>> replace_words("He's here, then.", indexed({"he": ("she",)}), {"he": "she"}.get)
@@ -88,7 +87,9 @@ def find(text: str, words: Words) -> Iterator[tuple[int, str]]:
     plain = text.replace("’", "'")
     if not words.exact:
         lower = plain.lower()
-        plain = lower if len(lower) == len(plain) else plain  # a few letters grow in lower case
+        plain = (
+            lower if len(lower) == len(plain) else plain
+        )  # a few letters become two in lower case
     for match in WORD.finditer(plain):
         at = match.start()
         for phrase in words.index.get(match[0]) or words.index.get(_stem(match[0])) or ():
