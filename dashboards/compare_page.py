@@ -2,15 +2,15 @@
 
 import difflib
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+import prevalence
 import streamlit as st
 from answer_markup import chosen_html
 from loaded import board_for, known_prices
-from page_markup import chip, note, section, table, text, view_note
+from page_markup import chip, note, said, section, table, text, view_note
 from records import download, recorded
 from shown import Shown
 
@@ -26,11 +26,12 @@ from medhelm_spark.board import (
     paired,
     with_all,
 )
+from medhelm_spark.board.class_answers import has_positive
 from medhelm_spark.board.filters import filters_text
-from medhelm_spark.board.practical import practical_differences
+from medhelm_spark.board.practical import PracticalDifference, practical_differences
 from medhelm_spark.board.render import comparison
 from medhelm_spark.board.render.practical import practical_table
-from medhelm_spark.domain.pluralize import counted
+from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.statistics.pairs import BoardPair, PairDecision, regressions_first
@@ -61,17 +62,26 @@ def show(shown: Shown) -> None:
         st.html(note("The two have no comparable benchmark in common: see the board for why."))
         return
     listed = [pair for pair in pairs if pair.decision is PairDecision.WORSE or not is_short]
-    st.html(_summary(pairs, first, second))
+    _pick_prevalence(runs)
+    headline = st.empty()
+    headline.html(said(comparison.said(pairs, ())))
     if listed:
         st.html(_table(listed))
         notes = (*comparison.notes(pairs), *comparison.column_notes(pairs))
         lines = "".join(f"<p>{text(line)}</p>" for line in notes)
         st.html(f'<div class="ms-notes">{lines}</div>')
-        _practical(shown, runs, listed)
+    # After the table, which is there at once: costs, tokens and seconds are read answer by answer.
+    prices, stated = known_prices(shown.site) or {}, prevalence.stated()
+    practical = tuple(practical_differences(reader, runs, pairs, stated=stated, prices=prices))
+    headline.html(said(comparison.said(pairs, practical)))
+    if listed:
+        _practical([each for each in practical if _is_of(each, listed)], prices)
         make = partial(
             comparison.render,
             pairs,
             "csv",
+            practical=practical,
+            prices=prices,
             banner=shown.source.banner,
             filters=filters_text(shown.filters),
         )
@@ -143,27 +153,33 @@ def _pairs(
     return sorted(pairs, key=regressions_first)
 
 
-def _summary(pairs: Sequence[BoardPair], first: str, second: str) -> str:
-    counts = [
-        f"{decision.value} on {sum(pair.decision is decision for pair in pairs)}"
-        for decision in PairDecision
-        if any(pair.decision is decision for pair in pairs)
-    ]
-    of = counted(len(pairs), "comparison")
-    line = f"{first} against {second}, {of}: {', '.join(counts)}."
-    verdicts = Counter(filter(None, map(comparison.margin_verdict, pairs)))
-    if verdicts:
-        listed = (f"{verdict} on {number}" for verdict, number in verdicts.most_common())
-        line += f" Within the margin: {', '.join(listed)}."
-    return f'<p class="ms-lead">{text(line)}</p>'
+def _pick_prevalence(runs: Sequence[BoardRun]) -> None:
+    """The prevalence of the benchmarks that have a positive class, as the page Metrics has it."""
+    names = {
+        run.cell.display_name: run.cell.scenario_name
+        for run in runs
+        if run.cell and has_positive(run.run_spec)
+    }
+    if not names:
+        return
+    left, right, _ = st.columns([1.4, 1, 2], vertical_alignment="bottom")
+    with left:
+        title = st.selectbox("Prevalence of", list(names), key="prevalence of")
+    with right:
+        prevalence.pick(names[title])
 
 
-def _practical(shown: Shown, runs: Sequence[BoardRun], pairs: Sequence[BoardPair]) -> None:
-    """What the two differ by beside the main metric."""
-    prices = known_prices(shown.site) or {}
-    held = practical_table(
-        tuple(practical_differences(shown.reader, runs, pairs, prices=prices)), prices
+def _is_of(each: PracticalDifference, pairs: Sequence[BoardPair]) -> bool:
+    return any(
+        (each.display_name, each.first_name, each.second_name)
+        == (pair.display_name, pair.first, pair.second)
+        for pair in pairs
     )
+
+
+def _practical(practical: Sequence[PracticalDifference], prices: Mapping[str, Prices]) -> None:
+    """What the two differ by beside the main metric."""
+    held = practical_table(practical, prices)
     if held.rows:
         rows = [[text(cell) for cell in row] for row in held.rows]
         label = f'tabindex="0" role="region" aria-label="{text(held.title)}"'
@@ -171,8 +187,7 @@ def _practical(shown: Shown, runs: Sequence[BoardRun], pairs: Sequence[BoardPair
         st.html(
             f'<h3 class="ms-lead">{text(held.title)}</h3>'
             f'<div class="ms-scroll ms-padded" {label}>{table(held.header, rows, "ms-pairs")}</div>'
-            f'<div class="ms-notes">{notes}<p>Another prevalence: the page Metrics, or '
-            "compare --prevalence.</p></div>"
+            f'<div class="ms-notes">{notes}</div>'
         )
 
 

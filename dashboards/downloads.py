@@ -19,6 +19,7 @@ from medhelm_spark.board.render.board import board_report
 from medhelm_spark.board.render.charts import DARK, LIGHT, Spec, dot_plots, heat_map, png, svg
 from medhelm_spark.board.render.fields import FIELD_KINDS
 from medhelm_spark.board.render.report_file import facts_of, report_file
+from medhelm_spark.domain.stated_prevalence import Stated
 from medhelm_spark.render.report import Report, formatted, parquet
 from medhelm_spark.statistics.board import Leaderboard
 
@@ -33,7 +34,8 @@ FORMATS = {
 class Exports:
     """The files of a board; `category` is what it was cut to, empty for all of it.
 
-    Its rows are in the order `sort`, one of `sort_keys`, as on the page.
+    Its rows are in the order `sort`, one of `sort_keys`, as on the page. The report is read at the
+    `stated` prevalence.
 
     Each is made only when somebody asks for it: paired differences and charts take their time.
     """
@@ -43,6 +45,7 @@ class Exports:
     runs: tuple[BoardRun, ...]
     category: str = ""
     sort: str = BY_RANK
+    stated: Stated = None
 
     @property
     def filters(self) -> str:
@@ -90,6 +93,7 @@ class Exports:
             cards_behind(self.shown.site),
             runs=self.runs,
             metrics=benchmark_metrics(self.shown.reader, benchmarks_of(self.runs)),
+            stated=self.stated,
             prices=known_prices(self.shown.site),
             sections=sections_of(self.shown.reader, self.runs),
         )

@@ -5,6 +5,7 @@ from itertools import groupby
 from urllib.parse import urlencode
 
 import heat
+import prevalence
 import streamlit as st
 from arrangement import (
     ALL,
@@ -24,7 +25,7 @@ from page_markup import chip, note, text, view_note
 from shown import Shown, address_of, nothing
 
 from medhelm_spark.board import BoardRun, Viewer
-from medhelm_spark.board.render.board import BELOW_FLOOR, counts, remarks
+from medhelm_spark.board.render.board import BELOW_FLOOR, counts, remarks, traded
 from medhelm_spark.board.render.charts import share_of_scale
 from medhelm_spark.domain.pluralize import counted, first_of
 from medhelm_spark.render.table import interval_text, mean_text
@@ -65,7 +66,14 @@ def show(shown: Shown) -> None:
     with form_place:
         form = pick_arrangement(board)
     cut = "" if category == ALL else category
-    exports = Exports(shown=shown, board=board, runs=runs, category=cut, sort=form.sort)
+    exports = Exports(
+        shown=shown,
+        board=board,
+        runs=runs,
+        category=cut,
+        sort=form.sort,
+        stated=prevalence.stated(),
+    )
     with download_place:
         offer(exports)
     whole = board_for(location, shown.source, shown.all_runs, shown.coverage_floor)
@@ -299,7 +307,15 @@ def _numbers(cell: BoardCell) -> str:
     number, *more = counts(cell)
     interval = interval_text(cell.ci_low, cell.ci_high).strip()
     lines = "".join(_line(line) for line in (*more, *remarks(cell)))
-    return f'{_mean(cell)}{_line(interval)}<span class="ms-n">{text(number)}</span>{lines}'
+    return (
+        f'{_mean(cell)}{_line(interval)}{_traded(cell)}<span class="ms-n">{text(number)}</span>'
+        f"{lines}"
+    )
+
+
+def _traded(cell: BoardCell) -> str:
+    """What the metric is traded against, directly below the mean."""
+    return "".join(f'<span class="ms-traded">{text(words)}</span>' for words in traded(cell))
 
 
 def _line(words: str) -> str:
@@ -308,9 +324,9 @@ def _line(words: str) -> str:
 
 
 def _short(cell: BoardCell) -> str:
-    """The mean alone, and in two words why no rank counts it."""
+    """The mean, what it is traded against, and in two words why no rank counts it."""
     why = "not comparable" if cell.differs else BELOW_FLOOR if cell.is_below_floor else ""
-    return _mean(cell) + (f"<span>{why}</span>" if why else "")
+    return _mean(cell) + _traded(cell) + (f"<span>{why}</span>" if why else "")
 
 
 def _notes(board: Leaderboard, runs: Sequence[BoardRun], viewer: Viewer) -> str:

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+import prevalence
 import streamlit as st
 from loaded import known_prices, metrics_for
-from page_markup import note, table, text
+from page_markup import note, said, table, text
 from records import download
 from shown import Shown, nothing
 
@@ -15,10 +16,11 @@ from medhelm_spark.board.benchmark_metrics import (
     BenchmarkRuns,
     RunMetrics,
     benchmarks_of,
+    most_to_say,
 )
 from medhelm_spark.board.filters import filters_text
-from medhelm_spark.board.practical import Stated
 from medhelm_spark.board.render.charts import CURVE_NOTE, DARK, LIGHT, calibration_plots
+from medhelm_spark.board.render.meanings import meaning_of
 from medhelm_spark.board.render.metric_records import render_metrics
 from medhelm_spark.board.render.metrics import (
     calibration_table,
@@ -40,7 +42,8 @@ from medhelm_spark.board.render.stats import size_text
 from medhelm_spark.board.render.trade_off import TRADE_OFF_NOTE, trade_off_plot
 from medhelm_spark.board.trade_off import trade_offs
 from medhelm_spark.domain.deployment import Prices
-from medhelm_spark.render.table import TextTable, interval_text, number_text
+from medhelm_spark.domain.stated_prevalence import Stated
+from medhelm_spark.render.table import TextTable, interval_text, number_text, strong_html
 
 ABOUT = (
     "All models on one benchmark: whom they miss, how many false alarms they raise, what their "
@@ -55,13 +58,13 @@ def show(shown: Shown) -> None:
     if not any(run.cell for run in shown.runs):
         st.info(nothing(shown))
         return
-    benchmark, share = _pick(benchmarks_of(shown.runs))
+    benchmark = _pick(benchmarks_of(shown.runs))
     held = metrics_for(shown.reader.location, shown.source, shown.reader, benchmark)
-    stated: Stated = share / 100 if share else None
+    stated = prevalence.stated()
     prices = known_prices(shown.site)
     if prices is None:
         st.html(note("model_deployments.yaml cannot be read, so that no prices are known."))
-    _risk(held, stated)
+    _risk(held, stated, prices or {})
     _evidence(held)
     _curves(held)
     _table(took_table(held, prices or {}))
@@ -70,32 +73,22 @@ def show(shown: Shown) -> None:
     _every_stat(benchmark)
 
 
-def _pick(benchmarks: Sequence[BenchmarkRuns]) -> tuple[BenchmarkRuns, float | None]:
-    """The benchmark, and the stated prevalence in %; None for the data's."""
+def _pick(benchmarks: Sequence[BenchmarkRuns]) -> BenchmarkRuns:
+    """The benchmark; the page opens with the one that has most to say."""
     left, right = st.columns([2.4, 1], vertical_alignment="bottom")
     titles = _titles(benchmarks)
     with left:
         title = st.selectbox(
-            "Benchmark", list(titles), key="benchmark", bind="query-params", on_change=_as_in_data
-        )
-    with right:
-        share = st.number_input(
-            "Prevalence, %",
-            min_value=0.01,
-            max_value=99.99,
-            value=None,
-            step=0.5,
-            placeholder="as in the data",
-            key="prevalence",
+            "Benchmark",
+            list(titles),
+            index=most_to_say(benchmarks),
+            key="benchmark",
             bind="query-params",
-            help="how many of 100 cases are positive where the model is to be used",
         )
-    return titles[title], share
-
-
-def _as_in_data() -> None:
-    """What was stated of one benchmark says nothing of another."""
-    st.session_state["prevalence"] = None
+    if titles[title].positive:
+        with right:
+            prevalence.pick(titles[title].scenario_name)
+    return titles[title]
 
 
 def _titles(benchmarks: Sequence[BenchmarkRuns]) -> dict[str, BenchmarkRuns]:
@@ -107,9 +100,9 @@ def _titles(benchmarks: Sequence[BenchmarkRuns]) -> dict[str, BenchmarkRuns]:
     return titles
 
 
-def _risk(held: BenchmarkMetrics, stated: Stated) -> None:
-    prevalence = prevalence_of(held, stated)
-    if prevalence is None:
+def _risk(held: BenchmarkMetrics, stated: Stated, prices: Mapping[str, Prices]) -> None:
+    at = prevalence_of(held, stated)
+    if at is None:
         if criteria_table(held).rows:
             return
         if not has_tables(held):
@@ -122,9 +115,9 @@ def _risk(held: BenchmarkMetrics, stated: Stated) -> None:
         elif not any(run.answers for run in held.runs):
             st.html(note("No class is declared as positive, so that nothing is missed or alarmed."))
         return
-    st.html("".join(f'<p class="ms-lead">{text(line)}</p>' for line in lead(held, prevalence)))
-    _table(risk_table(held, prevalence))
-    if (differences := difference_table(held, prevalence)).rows:
+    st.html(said(lead(held, at, prices)))
+    _table(risk_table(held, at))
+    if (differences := difference_table(held, at)).rows:
         _table(differences)
 
 
@@ -162,10 +155,13 @@ def _grid(run: RunMetrics) -> str:
 def _table(held: TextTable) -> None:
     """A table that scrolls by itself, its first column staying, with its notes."""
     # An interval below its number: a table of seven rates is half as wide.
-    rows = [[text(cell).replace(" [", "<br>[", 1) for cell in row] for row in held.rows]
+    rows = [
+        [strong_html(cell, held.strong).replace(" [", "<br>[", 1) for cell in row]
+        for row in held.rows
+    ]
     label = f'tabindex="0" role="region" aria-label="{text(held.title)}"'
     body = table(held.header, rows, "ms-measures")
-    notes = "".join(f"<p>{text(line)}</p>" for line in held.notes)
+    notes = "".join(f"<p>{strong_html(line, held.strong)}</p>" for line in held.notes)
     st.html(
         f'<h3 class="ms-lead">{text(held.title)}</h3>'
         f'<div class="ms-scroll ms-padded" {label}>{body}</div>'
@@ -222,7 +218,8 @@ def _every_stat(benchmark: BenchmarkRuns) -> None:
         ]
         for name, are_technical in (("Every stat", False), ("Of the requests", True)):
             of = [row for row in rows if (row.metric in TECHNICAL) is are_technical]
-            body = table(("Metric", "Model", "Mean", "n"), map(_stat_cells, of), "ms-measures")
+            cells = (_stat_cells(row, benchmark) for row in of)
+            body = table(("Metric", "Model", "Mean", "n"), cells, "ms-measures")
             label = f'tabindex="0" role="region" aria-label="{name}"'
             held = f'<div class="ms-scroll ms-tall ms-padded" {label}>{body}</div>'
             if of:
@@ -230,10 +227,11 @@ def _every_stat(benchmark: BenchmarkRuns) -> None:
                 st.html(f"<details>{summary}{held}</details>" if are_technical else held)
 
 
-def _stat_cells(row: StatRow) -> tuple[str, ...]:
+def _stat_cells(row: StatRow, benchmark: BenchmarkRuns) -> tuple[str, ...]:
     main = " (main)" if row.is_main else ""
+    meaning = meaning_of(row.metric, benchmark.runs[0].run_spec.metrics)
     return (
-        text(row.metric + main),
+        f'<span title="{text(meaning)}">{text(row.metric + main)}</span>',
         text(row.model_deployment),
         number_text(row.mean) + interval_text(row.ci_low, row.ci_high),
         text(size_text(row)),

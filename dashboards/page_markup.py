@@ -5,6 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from medhelm_spark.board import Viewer
+from medhelm_spark.board.render.risk import VERDICTS
+from medhelm_spark.board.render.verdicts import COST_WORDS
+from medhelm_spark.render.table import strong_html
 
 LOCAL_VIEW = (
     "Local single-user view: whoever can open this page at this machine can read every text of "
@@ -60,6 +63,12 @@ def links(title: str, named: Iterable[tuple[str, str]]) -> str:
 def chip(label: str, kind: str = "") -> str:
     """A small label; `kind` picks its colour."""
     return f'<span class="ms-chip ms-{text(kind or label)}">{text(label)}</span>'
+
+
+def said(lines: Iterable[str]) -> str:
+    """Sentences of what numbers come to, their verdicts in bold."""
+    words = (*VERDICTS, *COST_WORDS)
+    return "".join(f'<p class="ms-said">{strong_html(line, words)}</p>' for line in lines)
 
 
 def section(title: str, *parts: str, aside: str = "") -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
+from prevalence import PARAMETER
 
 from medhelm_spark.board import BoardRun, BoardSource, Viewer, lost_note
 from medhelm_spark.board.filters import Filters, filters_text
@@ -30,8 +31,8 @@ class Shown:
 
 
 def address_of(shown: Shown) -> dict[str, list[str]]:
-    """The part of the address that all links keep: suite or release, and the filters in use."""
-    kept = {key: st.query_params.get_all(key) for key in shown.filters}
+    """The part of the address that all links keep: suite or release, filters, prevalence."""
+    kept = {key: st.query_params.get_all(key) for key in (*shown.filters, PARAMETER)}
     return {shown.source.kind.value: [shown.source.name], **kept}
 
 

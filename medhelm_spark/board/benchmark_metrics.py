@@ -17,6 +17,7 @@ from medhelm_spark.board.scores import in_batches, scores_of
 from medhelm_spark.board.took import Took, took_by
 from medhelm_spark.domain.natural_order import in_natural_order
 from medhelm_spark.lake.reader import Reader
+from medhelm_spark.metrics.diagnostic import costs_text
 from medhelm_spark.statistics.reliability import Bin
 from medhelm_spark.statistics.two_by_two import ClassAnswers
 
@@ -26,7 +27,7 @@ class BenchmarkRuns:
     """The runs of one benchmark, or of a part of it, on one split; those that have a number.
 
     `positive` are the labels that count as positive, as the metric's arguments name them, empty
-    where they name none, and `costs` what errors cost, as they name it. Runs of other arguments are
+    where they name none, and `costs` what errors cost, in words. Runs of other arguments are
     another benchmark.
     """
 
@@ -95,10 +96,29 @@ def benchmarks_of(runs: Iterable[BoardRun]) -> tuple[BenchmarkRuns, ...]:
             split=key[3],
             positive=class_params(held[key][0].run_spec).get("positive", ""),
             runs=tuple(held[key]),
-            costs=class_params(held[key][0].run_spec).get("costs", ""),
+            costs=costs_text(class_params(held[key][0].run_spec)),
         )
         for key in sorted(held, key=lambda key: tuple(map(in_natural_order, key)))
     )
+
+
+def most_to_say(benchmarks: Sequence[BenchmarkRuns]) -> int:
+    """The place of the benchmark that a reader begins with.
+
+    With a positive class before one with stats by class or criterion, of several the primary
+    endpoint, then the first.
+    """
+
+    def weight(place: int) -> tuple[bool, bool, bool, int]:
+        runs = benchmarks[place].runs
+        return (
+            bool(benchmarks[place].positive),
+            any("[" in name for run in runs for name in run.originals),
+            any(run.cell.is_primary for run in runs if run.cell),
+            -place,
+        )
+
+    return max(range(len(benchmarks)), key=weight)
 
 
 def benchmark_metrics(

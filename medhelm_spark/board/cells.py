@@ -52,8 +52,11 @@ def cell_of(
         return None
     coverage, unreadable = originals.get(COVERAGE.name), originals.get(UNREADABLE_STAT)
     is_judged = _is_judged(spec)
+    measured = _measured(row, main, scenario)
+    traded = originals.get(measured.traded_metric)
     return replace(
-        _measured(row, main, scenario),
+        measured,
+        traded_mean=traded.mean if traded else None,
         jury_evidence=jury_evidence(row),
         jury_coverage=coverage.mean if is_judged and coverage else None,
         unreadable=unreadable.mean if unreadable else None,
@@ -115,6 +118,7 @@ def _measured(row: SuiteRun, main: Stat, scenario: ScenarioVersion | None) -> Bo
         denominator=main.denominator,
         cluster_column=scenario.cluster_column if scenario and main.num_clusters else None,
         draws=main.draws,
+        traded_metric=scale.traded_against if scale else "",
         num_model_failures=main.num_model_failures or 0,
         num_unscorable=main.num_unscorable or 0,
         mean=main.mean,

@@ -9,11 +9,11 @@ from medhelm_spark.board.benchmark_metrics import (
     benchmark_metrics,
     benchmarks_of,
 )
-from medhelm_spark.board.practical import Stated
 from medhelm_spark.board.render.metric_records import FIELDS, records_of, render_metrics
 from medhelm_spark.board.render.risk import check_stated
 from medhelm_spark.board.sources import as_of
 from medhelm_spark.domain.deployment import Prices
+from medhelm_spark.domain.stated_prevalence import Stated
 from medhelm_spark.render.result import Result
 from medhelm_spark.workspace.workspace import Workspace
 

@@ -9,8 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics
 from medhelm_spark.board.class_answers import (
+    CaseAnswers,
     answers_of,
+    class_params,
     has_positive,
     in_common,
     needed_stats_of,
@@ -19,15 +22,14 @@ from medhelm_spark.board.runs import BoardRun
 from medhelm_spark.board.scores import scores_of
 from medhelm_spark.board.took import EachTook, each_took
 from medhelm_spark.domain.deployment import Prices
+from medhelm_spark.domain.stated_prevalence import Stated, share_of
 from medhelm_spark.domain.stats import UNBOUNDED
 from medhelm_spark.lake.reader import Reader
+from medhelm_spark.metrics.diagnostic import costs_text
 from medhelm_spark.statistics.class_differences import difference_at
 from medhelm_spark.statistics.paired import Values, paired_difference
 from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.statistics.two_by_two import CASES, AtPrevalence, Estimated, at_prevalence
-
-Stated = float | Mapping[str, float] | None
-"""The prevalence that a reader states: of all benchmarks, or by scenario name; None: the data's."""
 
 
 class ComparedQuantity(StrEnum):
@@ -75,6 +77,8 @@ class PracticalDifference:
     """The share of positive cases that the quantity is computed at; None where it needs none."""
     is_stated: bool = False
     """Whether a reader stated the prevalence; else it is that of these cases."""
+    costs: str = ""
+    """What errors cost, in words; empty of other quantities."""
 
 
 def practical_differences(
@@ -104,23 +108,43 @@ def practical_differences(
             split = both[0].cell.split if both[0].cell else both[0].run_spec.main_split
             needed = {name for run in both for name in needed_stats_of(run.run_spec)}
             scores = scores_of(reader, pair.run_spec_ids, needed, split)
-            share = stated.get(pair.scenario_name) if isinstance(stated, Mapping) else stated
-            yield from _of_classes(pair, both, scores, share)
+            cases = [_of_run(run, scores) for run in both]
+            yield from _of_classes(pair, both[0], cases, stated)
         if all(unit in took for unit in pair.run_spec_ids):
             answers = [took[unit] for unit in pair.run_spec_ids]
             yield from _of_answers(pair, both, answers, prices)
 
 
-def _of_classes(
-    pair: BoardPair, runs: tuple[BoardRun, BoardRun], scores: pa.Table, share: float | None
+def class_differences(
+    benchmarks: Iterable[BenchmarkMetrics], pairs: Iterable[BoardPair], stated: Stated = None
 ) -> Iterator[PracticalDifference]:
-    held = []
-    for run in runs:
-        of_run = pc.equal(scores["run_spec_id"], run.run_spec.run_spec_id)
-        held.append(answers_of(run.run_spec, scores.filter(of_run)))
-    if held[0] is None or held[1] is None:
+    """Missed cases, false alarms and cost of each pair whose runs are among those of `benchmarks`.
+
+    Args:
+        benchmarks: with the answers of their runs.
+        pairs: two models on a benchmark each.
+        stated: the prevalence of positive cases; None: that of the cases in common.
+    """
+    known = {run.run.run_spec.run_spec_id: run for one in benchmarks for run in one.runs}
+    for pair in pairs:
+        both = [known.get(unit) for unit in pair.run_spec_ids]
+        if both[0] and both[1]:
+            yield from _of_classes(pair, both[0].run, [both[0].by_case, both[1].by_case], stated)
+
+
+def _of_run(run: BoardRun, scores: pa.Table) -> CaseAnswers | None:
+    of_run = pc.equal(scores["run_spec_id"], run.run_spec.run_spec_id)
+    return answers_of(run.run_spec, scores.filter(of_run))
+
+
+def _of_classes(
+    pair: BoardPair, run: BoardRun, cases: Sequence[CaseAnswers | None], stated: Stated
+) -> Iterator[PracticalDifference]:
+    """`cases` are the answers of both models, `run` is the run of the first."""
+    if cases[0] is None or cases[1] is None:
         return
-    first, second = in_common(held[0], held[1])
+    first, second = in_common(cases[0], cases[1])
+    share = share_of(stated, pair.scenario_name, *([run.cell.scenario_name] if run.cell else ()))
     prevalence = share or first.prevalence
     if prevalence is None:
         return
@@ -148,6 +172,9 @@ def _of_classes(
                 n=sizes[quantity],
                 prevalence=prevalence,
                 is_stated=share is not None,
+                costs=costs_text(class_params(run.run_spec))
+                if quantity is ComparedQuantity.COST
+                else "",
             )
 
 

@@ -15,10 +15,11 @@ from medhelm_spark.board import (
     with_all,
 )
 from medhelm_spark.board.class_answers import has_positive
-from medhelm_spark.board.practical import Stated, practical_differences
+from medhelm_spark.board.practical import practical_differences
 from medhelm_spark.board.render.risk import check_stated
 from medhelm_spark.board.results import Comparison, Instances
 from medhelm_spark.domain.deployment import Prices
+from medhelm_spark.domain.stated_prevalence import Stated
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.statistics.pairs import regressions_first
@@ -78,7 +79,12 @@ def compared(
                 "metrics` shows all at a prevalence."
             )
         return Comparison(models=tuple(names), pairs=pairs)
-    with_class = {run.run_spec.scenario_name for run in shown if has_positive(run.run_spec)}
+    with_class = {
+        name
+        for run in shown
+        if has_positive(run.run_spec)
+        for name in (run.run_spec.scenario_name, *([run.cell.scenario_name] if run.cell else ()))
+    }
     check_stated(prevalence, with_class)
     practical = practical_differences(reader, shown, pairs, stated=prevalence, prices=prices)
     own = {name: prices[name] for name in names if name in prices}

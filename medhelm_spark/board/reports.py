@@ -7,9 +7,9 @@ from pathlib import Path
 from medhelm_spark import features
 from medhelm_spark.board import BoardRun, as_of, choose, manifest_of
 from medhelm_spark.board.metrics import metrics_of
-from medhelm_spark.board.practical import Stated
 from medhelm_spark.board.render.report_file import Section, facts_of, report_file
 from medhelm_spark.board.schema import BoardView, load_board
+from medhelm_spark.domain.stated_prevalence import Stated
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.local_files import write_whole
 from medhelm_spark.workspace.workspace import Workspace

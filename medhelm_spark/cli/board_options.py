@@ -1,7 +1,6 @@
 """The options of commands that show what is in a lake."""
 
 from argparse import ArgumentParser
-from collections.abc import Sequence
 from pathlib import Path
 
 from medhelm_spark.board import AnswerFilter
@@ -15,7 +14,6 @@ from medhelm_spark.cli.options import (
     suite_name,
 )
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.errors import ConfigError
 
 ALL = "all"
 """As a metric: every stat."""
@@ -177,34 +175,6 @@ def prevalence(parser: ArgumentParser) -> None:
         metavar="SHARE",
         help="the share of cases that is positive, for missed cases, predictive values and cost: "
         "0.02, or of single benchmarks, as referral=0.02 (default: as in the data)",
-    )
-
-
-def prevalence_of(given: Sequence[str]) -> float | dict[str, float] | None:
-    """What was typed: one share of all benchmarks, or some by name.
-
-    >>> prevalence_of(["0.02"]), prevalence_of(["referral=0.02", "sepsis=0.1"]), prevalence_of([])
-    (0.02, {'referral': 0.02, 'sepsis': 0.1}, None)
-
-    Raises:
-        ConfigError: it is no number, or one of all beside some by name.
-    """
-    pairs = [text.rpartition("=") for text in given]
-    try:
-        shares = {name: float(number) for name, _, number in pairs}
-    except ValueError:
-        raise _no_prevalence(given) from None
-    if "" not in shares:
-        return shares or None
-    if len(given) > 1:
-        raise _no_prevalence(given)
-    return shares[""]
-
-
-def _no_prevalence(given: Sequence[str]) -> ConfigError:
-    return ConfigError(
-        f"--prevalence is {' '.join(given)}; allowed: one number between 0 and 1, or one or more "
-        "as BENCHMARK=NUMBER."
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from medhelm_spark import Entries, Evaluation, RunResult
 from medhelm_spark.board import text_levels
-from medhelm_spark.cli.board_options import ALL, prevalence_of
+from medhelm_spark.cli.board_options import ALL
 from medhelm_spark.cli.dry_run import print_dry_run
 from medhelm_spark.cli.exit_codes import FAILED
 from medhelm_spark.cli.incomplete import exit_code, skipped_code
@@ -23,6 +23,7 @@ from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.names import printable, without_login
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.stages import SUMMARIZE
+from medhelm_spark.domain.stated_prevalence import stated_of
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.file_permissions import Permissions, restrict
 from medhelm_spark.lake.reader import open_reader
@@ -280,7 +281,7 @@ def _shown(args: Namespace) -> Result:
     if args.show == "metrics":
         if args.metric:
             raise ConfigError("--show metrics shows all; give it without --metric.")
-        return site.metrics(args.suite, prevalence=prevalence_of(args.prevalence), **source)
+        return site.metrics(args.suite, prevalence=stated_of(args.prevalence), **source)
     if args.show == "taxonomy":
         if args.metric:
             raise ConfigError("--show taxonomy has no metric; give it without --metric.")
@@ -306,7 +307,7 @@ def compare(args: Namespace) -> int:
         release=args.release,
         scenario=args.scenario,
         margin=args.margin,
-        prevalence=prevalence_of(args.prevalence),
+        prevalence=stated_of(args.prevalence),
     )
     write_result(shown, args)
     return 0
@@ -331,7 +332,7 @@ def report(args: Namespace) -> int:
         args.suite,
         release=args.release,
         schema=args.schema,
-        prevalence=prevalence_of(args.prevalence),
+        prevalence=stated_of(args.prevalence),
     )
     place = args.output_file or Path(f"{made.name}.html")
     write_out(made.html, place, command=args.name)

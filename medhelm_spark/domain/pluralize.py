@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 _TO_IES = re.compile(r"(?<=[^aeiou])y$")
+_ENDING = re.compile(r"(?<=\w) (?:id|no|nr|number)$")
 
 
 def counted(number: int, noun: str) -> str:
@@ -13,6 +14,16 @@ def counted(number: int, noun: str) -> str:
     ('1 run', '2 runs', '0 model calls', '3 run entries')
     """
     return f"{number} {noun}" if number == 1 else f"{number} {_TO_IES.sub('ie', noun)}s"
+
+
+def counted_by(number: int, column: str | None) -> str:
+    """How many values of a column there are, by what the column is of; without one clusters.
+
+    >>> counted_by(46, "patient_id"), counted_by(1, "Calculator ID"), counted_by(2, None)
+    ('46 patients', '1 calculator', '2 clusters')
+    """
+    words = (column or "cluster").casefold().replace("_", " ").strip()
+    return counted(number, _ENDING.sub("", words))
 
 
 def first_of(names: Sequence[str], most: int = 4) -> str:

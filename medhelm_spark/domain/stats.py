@@ -185,7 +185,8 @@ class Stat:
 class MetricInfo:
     """How a stat is read: its direction and its scale, used by boards and summaries.
 
-    `has_mean` is false for a code that only stats of a whole run are made of.
+    `has_mean` is false for a code that only stats of a whole run are made of. `traded_against` is
+    the stat that a model can give up for this one, as specificity for sensitivity; empty without.
     With `clips_mean` single values may lie off the scale, and only their mean is brought onto it.
     """
 
@@ -197,6 +198,7 @@ class MetricInfo:
     description: str = ""
     has_mean: bool = True
     clips_mean: bool = False
+    traded_against: str = ""
 
     @property
     def is_share(self) -> bool:

@@ -97,6 +97,26 @@ def _stated_costs(params: Params) -> Iterator[tuple[tuple[int, int], float]]:
         yield place, cost
 
 
+def costs_text(params: Params) -> str:
+    """What errors cost in words; empty where params state no costs.
+
+    >>> costs_text({"labels": "urgent|routine", "costs": "urgent>routine=10|urgent>-=5"})
+    'urgent answered as routine costs 10, urgent without an answer costs 5, any other error 1'
+    """
+    if "costs" not in params:
+        return ""
+    names, stated = labels_of(params), dict(_stated_costs(params))
+    said = [
+        f"{names[right]} {f'answered as {names[given - 1]}' if given else 'without an answer'} "
+        f"costs {cost:g}"
+        for (right, given), cost in stated.items()
+    ]
+    errors = sum(given > 0 for _, given in stated)
+    if errors < len(names) * (len(names) - 1):
+        said.append(f"any other error {_OTHER_ERROR:g}")
+    return ", ".join(said)
+
+
 def _spelling(pair: str) -> str:
     return "".join(pair.casefold().split())
 
@@ -246,11 +266,32 @@ CLASS_GIVEN = Metric(
 )
 _NAMES = tuple(info.name for info in CLASS_GIVEN.emits)
 
+_SENSITIVITY, _SPECIFICITY = "sensitivity", "specificity"
 _RATES = (
-    ("sensitivity", "Sensitivity", "Share of the positive that were answered as positive."),
-    ("specificity", "Specificity", "Share of the negative that were answered as negative."),
-    ("ppv", "Positive predictive value", "Share of the positive answers that are right."),
-    ("npv", "Negative predictive value", "Share of the negative answers that are right."),
+    (
+        _SENSITIVITY,
+        "Sensitivity",
+        "Share of the positive that were answered as positive.",
+        _SPECIFICITY,
+    ),
+    (
+        _SPECIFICITY,
+        "Specificity",
+        "Share of the negative that were answered as negative.",
+        _SENSITIVITY,
+    ),
+    (
+        "ppv",
+        "Positive predictive value",
+        "Share of the positive answers that are right.",
+        _SENSITIVITY,
+    ),
+    (
+        "npv",
+        "Negative predictive value",
+        "Share of the negative answers that are right.",
+        _SPECIFICITY,
+    ),
 )
 
 
@@ -260,9 +301,14 @@ def _more(params: Params) -> tuple[MetricInfo, ...]:
         [("", "")] if "positive" in params else [(f"[{x}]", f" of {x}") for x in labels_of(params)]
     )
     rates = [
-        MetricInfo(name=name + label, display_name=display_name + of, description=description)
+        MetricInfo(
+            name=name + label,
+            display_name=display_name + of,
+            description=description,
+            traded_against=other + label,
+        )
         for label, of in named
-        for name, display_name, description in _RATES
+        for name, display_name, description, other in _RATES
     ]
     costs = [_cost(float(costs_of(params).max()))] if "costs" in params else []
     counts = [_count(f"confusion[{pair}]", pair) for pair in _pairs(params)]
@@ -315,8 +361,8 @@ DIAGNOSTIC_ACCURACY = RunMetric(
     is_right=lambda columns: columns[:, 0] == columns[:, 1],
     aliases=(
         *(
-            MetricInfo(name=name, display_name=title, description=what)
-            for name, title, what in _RATES
+            MetricInfo(name=name, display_name=title, description=what, traded_against=other)
+            for name, title, what, other in _RATES
         ),
         _cost(None),
         _count("confusion", "right>given"),

@@ -73,7 +73,7 @@ def _as_html(report: Report) -> str:
     if report.if_empty:
         return "\n".join([*said, f"<p>{html.escape(report.if_empty)}</p>"])
     tables = (
-        html_table(table.labels, table.rows, table.notes, title=table.title)
+        html_table(table.labels, table.rows, table.notes, title=table.title, strong=table.strong)
         for table in report.tables
     )
     return "\n".join([*said, *tables])

@@ -15,7 +15,8 @@ class TextTable:
     """Header and rows with a title above and notes below; every cell is plain text.
 
     `subheader` is a second header line. Where `num_fixed` is given, columns beyond WIDTH go into a
-    further block of lines, each block led by that many first columns.
+    further block of lines, each block led by that many first columns. `strong` are the words that
+    HTML and Markdown print bold.
     """
 
     header: Sequence[str]
@@ -24,6 +25,7 @@ class TextTable:
     title: str = ""
     notes: Sequence[str] = ()
     num_fixed: int | None = None
+    strong: Sequence[str] = ()
 
     @property
     def labels(self) -> list[str]:
@@ -98,10 +100,32 @@ def _blocks(columns: Sequence[Sequence[str]], num_fixed: int) -> list[list[Seque
 
 def markdown_table(table: TextTable) -> str:
     """Title, table and one paragraph per note; every text is shown as it is."""
-    rows = [table.labels, ["---"] * len(table.header), *table.rows]
-    lines = [f"| {' | '.join(map(markdown_text, row))} |" for row in rows]
-    parts = [markdown_text(table.title), "\n".join(lines), *map(markdown_text, table.notes)]
+
+    def shown(text: str) -> str:
+        return marked(markdown_text(text), table.strong, "**{}**")
+
+    rows = [[*map(shown, row)] for row in table.rows]
+    header = [[*map(markdown_text, table.labels)], ["---"] * len(table.header)]
+    lines = [f"| {' | '.join(row)} |" for row in (*header, *rows)]
+    parts = [markdown_text(table.title), "\n".join(lines), *map(shown, table.notes)]
     return "\n\n".join(part for part in parts if part)
+
+
+def marked(text: str, words: Iterable[str], mark: str) -> str:
+    """The text with `mark` around these words.
+
+    >>> marked("a model of no use here", ["of no use"], "<b>{}</b>")
+    'a model <b>of no use</b> here'
+    """
+    for each in words:
+        text = text.replace(each, mark.format(each))
+    return text
+
+
+def strong_html(text: str, words: Iterable[str]) -> str:
+    """The escaped text with these words in bold."""
+    escaped = [html.escape(each) for each in words]
+    return marked(html.escape(text), escaped, "<strong>{}</strong>")
 
 
 def markdown_text(text: str) -> str:
@@ -132,6 +156,7 @@ def html_table(
     notes: Iterable[str] = (),
     *,
     title: str = "",
+    strong: Sequence[str] = (),
 ) -> str:
     """A plain `<table>` for a notebook's `_repr_html_`: all text escaped, no style, no script.
 
@@ -150,14 +175,14 @@ def html_table(
             *caption,
             f"<thead>{_html_row('th', header)}</thead>",
             "<tbody>",
-            *(_html_row("td", row) for row in rows),
+            *(_html_row("td", row, strong) for row in rows),
             "</tbody>",
             "</table>",
-            *(f"<p>{html.escape(note)}</p>" for note in notes),
+            *(f"<p>{strong_html(note, strong)}</p>" for note in notes),
         ]
     )
 
 
-def _html_row(tag: str, texts: Iterable[str]) -> str:
-    cells = "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts)
+def _html_row(tag: str, texts: Iterable[str], strong: Sequence[str] = ()) -> str:
+    cells = "".join(f"<{tag}>{strong_html(text, strong)}</{tag}>" for text in texts)
     return f"<tr>{cells}</tr>"

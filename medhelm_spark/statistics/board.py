@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.jury_evidence import mark_note
 from medhelm_spark.domain.natural_order import in_natural_order
-from medhelm_spark.domain.pluralize import counted, first_of
+from medhelm_spark.domain.pluralize import counted, counted_by, first_of
 from medhelm_spark.domain.stats import IntervalMethod
 from medhelm_spark.statistics.arrangement import Arranged, ColumnKey, RowKey, arranged
 from medhelm_spark.statistics.bootstrap import MIN_UNITS
@@ -269,6 +269,7 @@ def _cell_notes(cells: Sequence[BoardCell], coverage_floor: float) -> Iterator[s
         "unread: the share of answers in which no single answer could be read.": any(
             cell.unreadable for cell in cells
         ),
+        **_traded_notes(cells),
         "margin: the difference that the suite declared too small to matter; nothing is decided by "
         "it here.": strictest_margin(cells) is not None,
         **_import_notes(cells),
@@ -282,6 +283,16 @@ def _methods(cells: Sequence[BoardCell]) -> str:
     names = {cell.ci_method for cell in cells if cell.ci_low is not None} - {"none"}
     labels = ", ".join(_METHODS.get(name, name.replace("_", " ")) for name in sorted(names))
     return f" ({labels})" if labels else ""
+
+
+def _traded_notes(cells: Sequence[BoardCell]) -> dict[str, bool]:
+    """Which stat stands beside which, and why."""
+    pairs = {(c.main_metric, c.traded_metric) for c in cells if c.traded_mean is not None}
+    return {
+        f"{traded} beside {metric}: what a model can give up for it; one answer to every case can "
+        "have the best of one of the two.": True
+        for metric, traded in sorted(pairs)
+    }
 
 
 def _import_notes(cells: Sequence[BoardCell]) -> dict[str, bool]:
@@ -305,12 +316,25 @@ def _part_notes(cells: Sequence[BoardCell]) -> dict[str, bool]:
 
 
 def _cluster_notes(cells: Sequence[BoardCell]) -> dict[str, bool]:
-    columns = {cell.display_name: cell.cluster_column for cell in cells if cell.num_clusters}
+    largest: dict[str, BoardCell] = {}
+    for cell in sorted(cells, key=lambda cell: (cell.num_clusters or 0, cell.count)):
+        if cell.num_clusters:
+            largest[cell.display_name] = cell
     return {
-        f"{name}: answers are clustered by {column or 'the column that its card names'}; interval, "
-        "tests and ranks count clusters.": True
-        for name, column in sorted(columns.items())
+        f"{name}: {clustered_text(cell.count, cell.num_clusters or 0, cell.cluster_column)}; "
+        "intervals, tests and ranks count these, not answers.": True
+        for name, cell in sorted(largest.items())
     }
+
+
+def clustered_text(answers: int, clusters: int, column: str | None) -> str:
+    """How many answers belong to how many patients, or whatever the card's column is of.
+
+    >>> clustered_text(300, 120, "patient_id")
+    '300 answers of 120 patients (patient_id)'
+    """
+    named = f" ({column})" if column else ""
+    return f"{counted(answers, 'answer')} of {counted_by(clusters, column)}{named}"
 
 
 def _detectable_notes(columns: Iterable[BoardColumn]) -> Iterator[str]:

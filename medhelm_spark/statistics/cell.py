@@ -46,6 +46,9 @@ class BoardCell:
     `corrected_mean` is a jury's mean corrected by the ratings that people gave to `num_rated`
     answers, with its interval (`statistics.prediction_powered`); None without enough ratings.
 
+    `traded_metric` is the stat that a model can give up for this one, as specificity for
+    sensitivity, and `traded_mean` its mean, None where the run has none.
+
     `part` names the part of the scenario, empty for the whole; `is_disjoint`: no case is in two
     parts. Two means are compared only where `comparability` is equal (see `Stat.comparability`).
     `configuration` has the run's settings by name, `made_at` is when the mean was computed, and
@@ -83,6 +86,8 @@ class BoardCell:
     denominator: int | None = None
     cluster_column: str | None = None
     draws: tuple[float, ...] | None = field(default=None, repr=False)
+    traded_metric: str = ""
+    traded_mean: float | None = None
     jury_evidence: JuryEvidence = JuryEvidence.NO_JURY
     jury_coverage: float | None = None
     unreadable: float | None = None
@@ -221,6 +226,7 @@ def merged(cells: Sequence[BoardCell]) -> BoardCell:
         ci_low=low,
         ci_high=high,
         ci_method="none" if low is None and high is None else method,
+        traded_mean=_known_average(cell.traded_mean for cell in valued),
         jury_evidence=weakest(cell.jury_evidence for cell in cells),
         jury_coverage=_known_average(cell.jury_coverage for cell in cells),
         unreadable=_known_average(cell.unreadable for cell in cells),

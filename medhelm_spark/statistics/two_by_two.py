@@ -129,6 +129,11 @@ class ClassAnswers:
         """How many clusters the answers make."""
         return None if self.clusters is None else len(np.unique(self.clusters))
 
+    def clusters_of(self, is_positive: bool) -> int | None:
+        """How many clusters the cases of a class are in."""
+        held = self.is_positive == is_positive
+        return None if self.clusters is None else len(np.unique(self.clusters[held]))
+
     def rate(self, is_positive: bool, given: int) -> Estimated | None:
         """The share of a class that got this answer; None of a class without a case."""
         held = self.is_positive == is_positive

@@ -1,5 +1,6 @@
 """The page Metrics on a lake of countable answers."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -20,23 +21,57 @@ def words(test) -> str:
 
 
 def test_the_page_says_who_is_missed_at_a_stated_prevalence(monkeypatch, lake) -> None:
-    test = opened(monkeypatch, lake, suite=SUITE, view="Metrics", benchmark="Referral")
+    test = opened(monkeypatch, lake, suite=SUITE, view="Metrics")
+    assert test.selectbox(key="benchmark").value == "Referral", "it has a positive class"
     text = words(test)
     assert (
         "At a prevalence of 20 % (as in the data), in 1,000 cases: fewest missed: alarmist" in text
     )
     assert "careful 30.0 [14.1, 58.1] 80.0 [50.0, 125.0] 30.0" in text
+    assert "Evidence: 200 answers by each model, 40 positive and 160 negative." in text
+    assert "urgent answered as routine costs 10, routine answered as urgent costs 1." in text
+    assert "Specificity: share of the negative that were answered as negative." in text
+    bold = re.findall("<strong>(.*?)</strong>", " ".join(markup(test)))
+    assert {"lowest declared cost", "of no use here", "not shown to be of use here"} == set(bold)
     assert "always positive 0.0 800.0 0.0 800.0 0.200 -" in text
     assert "careful Case answered positive answered negative neither positive 34 4 2" in text
     assert "0.875 [0.81, 0.92] n=160" in text
     assert len(test.get("vega_lite_chart") or test.get("arrow_vega_lite_chart")) == 1
     assert [button.proto.label for button in test.get("download_button")] == ["Download as CSV"]
-    test.number_input(key="prevalence").set_value(2.0).run()
+    test.number_input(key="prevalence-referral").set_value(2.0).run()
     text = words(test)
     assert "At a prevalence of 2 % (as stated)" in text
     assert "careful 3.0 [1.4, 5.8]" in text
     test.selectbox(key="benchmark").select("Triage").run()
-    assert test.number_input(key="prevalence").value is None
+    assert "prevalence-referral" not in {field.key for field in test.number_input}
+
+
+def test_a_prevalence_is_stated_once_for_metrics_compare_and_the_board(monkeypatch, lake) -> None:
+    test = opened(monkeypatch, lake, suite=SUITE, view="Metrics")
+    test.number_input(key="prevalence-referral").set_value(2.0).run()
+    test.button_group(key="view").set_value("Compare").run()
+    assert test.query_params["prevalence"] == "referral=0.02"
+    test.selectbox(key="second").select("alarmist").run()
+    assert (
+        "Referral, at a prevalence of 2 % (as stated): careful is worse than alarmist on "
+        "sensitivity, at lower declared cost (152.5 beside 918.8 in 1,000 cases, -766.2"
+        in words(test)
+    )
+    assert test.number_input(key="prevalence-referral").value == 2.0
+    test.number_input(key="prevalence-referral").set_value(5.0).run()
+    assert "Referral, at a prevalence of 5 % (as stated)" in words(test)
+    test.button_group(key="view").set_value("Leaderboard").run()
+    links = " ".join(markup(test))
+    assert "prevalence=referral%3D0.05" in links
+    assert "1.000 [0.91, 1.00] specificity 0.062 n=40 of 200" in words(test)
+    test.button_group(key="view").set_value("Metrics").run()
+    assert test.number_input(key="prevalence-referral").value == 5.0
+
+
+def test_an_address_with_no_prevalence_is_refused(monkeypatch, lake) -> None:
+    for wrong in ("referral=2", "referral=rare"):
+        test = opened(monkeypatch, lake, suite=SUITE, view="Metrics", prevalence=wrong)
+        assert "between 0 and 1" in words(test)
 
 
 def test_a_benchmark_shows_what_applies_to_it_and_nothing_made_up(monkeypatch, lake) -> None:
@@ -66,4 +101,5 @@ def test_prices_of_the_site_give_money(monkeypatch, lake, tmp_path) -> None:
     streamlit.cache_resource.clear()
     text = words(opened(monkeypatch, lake, suite=SUITE, view="Metrics", benchmark="Notes"))
     assert "cannot be read, so that no prices are known" in text
+    assert "no price is declared of careful, quiet; to declare one, write `prices:" in text
     assert "secret" not in " ".join(markup(test))

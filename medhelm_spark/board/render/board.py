@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
 from medhelm_spark.board.render import comparison
+from medhelm_spark.domain.pluralize import counted_by
 from medhelm_spark.render.report import ROUNDED, Report, formatted
 from medhelm_spark.render.table import TextTable, interval_text, mean_text, number_text
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
@@ -139,6 +140,7 @@ def _cell_text(cell: BoardCell | None) -> str:
     return " ".join(
         [
             marked_mean(cell) + interval_text(cell.ci_low, cell.ci_high),
+            *traded(cell),
             *counts(cell),
             *remarks(cell),
         ]
@@ -151,7 +153,7 @@ def marked_mean(cell: BoardCell) -> str:
 
 
 def counts(cell: BoardCell) -> Iterator[str]:
-    """`n=990/1000`, `55 clusters`, `cov 0.83` and `unread 0.05` where the share is not 1 or 0.
+    """`n=990/1000`, `55 patients`, `cov 0.83` and `unread 0.05` where the share is not 1 or 0.
 
     Of a share of a part of the answers `n=90 of 300`, and of clusters of uneven size how many equal
     ones they come to.
@@ -160,11 +162,17 @@ def counts(cell: BoardCell) -> Iterator[str]:
     part = "" if cell.num_counted == cell.count else f"{cell.num_counted} of "
     yield f"n={part}{cell.count}{total}"
     if cell.num_clusters:
-        yield f"{cell.num_clusters} clusters{_effective_text(cell)}"
+        yield counted_by(cell.num_clusters, cell.cluster_column) + _effective_text(cell)
     if cell.jury_coverage is not None and cell.jury_coverage < 1:
         yield f"cov {cell.jury_coverage:.2f}"
     if cell.unreadable:
         yield f"unread {cell.unreadable:.2f}"
+
+
+def traded(cell: BoardCell) -> Iterator[str]:
+    """`specificity 0.000` beside a sensitivity; none of a metric that nothing is given up for."""
+    if cell.traded_mean is not None:
+        yield f"{cell.traded_metric} {cell.traded_mean:.3f}"
 
 
 def _effective_text(cell: BoardCell) -> str:
@@ -211,7 +219,7 @@ def _pair_cells(pair: BoardPair) -> tuple[str, ...]:
         pair.first,
         pair.second,
         comparison.difference_text(pair.difference),
-        comparison.size_text(pair.difference),
+        comparison.size_text(pair),
         comparison.wins_text(pair),
         comparison.p_text(pair.adjusted_p),
         pair.decision.value,

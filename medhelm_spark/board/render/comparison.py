@@ -1,14 +1,18 @@
 """Paired differences as a report: a decision per benchmark, with what it rests on."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 
 from medhelm_spark.board.practical import PracticalDifference
+from medhelm_spark.board.render.meanings import meanings_of
 from medhelm_spark.board.render.practical import practical_table, records as practical_records
+from medhelm_spark.board.render.verdicts import COST_WORDS, margin_verdict, summary, verdicts
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.jury_evidence import mark_note
+from medhelm_spark.domain.pluralize import counted_by
 from medhelm_spark.render.report import ROUNDED, Report, formatted
 from medhelm_spark.render.table import TextTable, number_text
+from medhelm_spark.statistics.board import clustered_text
 from medhelm_spark.statistics.paired import PairedDifference, PairedTest
 from medhelm_spark.statistics.pairs import Adjustment, BoardPair
 
@@ -56,7 +60,7 @@ def render(
     records = [record(pair) for pair in pairs]
     more = [practical_table(practical, prices)] if practical else []
     report = Report(
-        tables=[comparison_table(pairs), *more],
+        tables=[comparison_table(pairs, practical), *more],
         content={"pairs": records, "practical_differences": practical_records(practical)},
         fields=FIELDS,
         records=records,
@@ -68,14 +72,27 @@ def render(
     return formatted(report, output_format)
 
 
-def comparison_table(pairs: Sequence[BoardPair]) -> TextTable:
-    """The pairs as a table; the column of the margin only where one is given."""
+def comparison_table(
+    pairs: Sequence[BoardPair], practical: Iterable[PracticalDifference] = ()
+) -> TextTable:
+    """The pairs as a table, below it what they come to; a column of the margin where one is given.
+
+    Args:
+        pairs: in the order in which they are shown.
+        practical: what two models differ by beside the main metric.
+    """
     width = len(HEADER) if any(pair.margin is not None for pair in pairs) else len(HEADER) - 1
     return TextTable(
         header=HEADER[:width],
         rows=[_cells(pair)[:width] for pair in pairs],
-        notes=[*notes(pairs), *column_notes(pairs)],
+        notes=[*said(pairs, practical), *notes(pairs), *column_notes(pairs)],
+        strong=COST_WORDS,
     )
+
+
+def said(pairs: Sequence[BoardPair], practical: Iterable[PracticalDifference]) -> list[str]:
+    """What the pairs come to, in sentences."""
+    return [line for line in (summary(pairs), *verdicts(pairs, practical)) if line]
 
 
 def _cells(pair: BoardPair) -> tuple[str, ...]:
@@ -87,7 +104,7 @@ def _cells(pair: BoardPair) -> tuple[str, ...]:
         pair.decision.value,
         difference_text(held),
         p_text(pair.adjusted_p),
-        size_text(held),
+        size_text(pair),
         wins_text(pair),
         number_text(held.detectable),
         _margin_text(pair),
@@ -120,23 +137,12 @@ def wins_text(pair: BoardPair) -> str:
     return "-" if pair.wins is None else f"{pair.wins}/{pair.difference.num_equal}/{pair.losses}"
 
 
-def size_text(held: PairedDifference) -> str:
-    """`990 in 55 clusters, 10 dropped`."""
-    clusters = f" in {held.num_clusters} clusters" if held.num_clusters else ""
+def size_text(pair: BoardPair) -> str:
+    """`990 in 55 patients, 10 dropped`, by what the card's cluster column is of."""
+    held = pair.difference
+    clusters = held.num_clusters and f" in {counted_by(held.num_clusters, pair.cluster_column)}"
     dropped = f", {held.num_dropped} dropped" if held.num_dropped else ""
-    return f"{held.n}{clusters}{dropped}"
-
-
-def margin_verdict(pair: BoardPair) -> str:
-    """What is known of the first model beside a margin; every equivalent one is not inferior.
-
-    Empty without a margin, and where nothing could be tested.
-    """
-    if pair.margin is None or pair.is_not_inferior is None:
-        return ""
-    if pair.is_equivalent:
-        return "equivalent"
-    return "not inferior" if pair.is_not_inferior else "not shown"
+    return f"{held.n}{clusters or ''}{dropped}"
 
 
 def _margin_text(pair: BoardPair) -> str:
@@ -164,15 +170,24 @@ def notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
             "better and worse, at most 1 in 20 is expected to be chance. p depends on how many "
             "pairs are compared together, so that another table may have another p."
         )
-    columns = {pair.display_name: pair.cluster_column for pair in pairs if pair.cluster_column}
-    for name, column in sorted(columns.items()):
-        yield f"{name}: answers are clustered by {column}."
+    yield from _cluster_notes(pairs)
     if any(pair.difference.test is PairedTest.NONE for pair in pairs):
         yield "Not tested: no pair, a single one or cluster, or differences that are all equal."
 
 
+def _cluster_notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
+    """Of how many patients the answers are, by benchmark."""
+    held = {pair.display_name: pair for pair in pairs if pair.difference.num_clusters}
+    for name, pair in sorted(held.items()):
+        answers, clusters = pair.difference.n, pair.difference.num_clusters or 0
+        said = clustered_text(answers, clusters, pair.cluster_column)
+        yield f"{name}: {said}; intervals and tests count these, not answers."
+
+
 def column_notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
     """What the columns mean that only a comparison's own table has."""
+    if meanings := meanings_of({pair.main_metric: pair.main_metric for pair in pairs}):
+        yield meanings
     if note := mark_note(pair.jury_evidence for pair in pairs):
         yield note
     for known in sorted({pair.imported for pair in pairs if pair.imported}):

@@ -65,6 +65,8 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "main_metric": "the metric that the mean is of",
         "split": "the split of the instances",
         "ci_method": f"how the interval was computed, of a pair one of {_one_of(IntervalMethod)}",
+        "traded_metric": "the stat that a model can give up for the metric, as specificity for "
+        "sensitivity; empty where there is none",
         "cluster_column": "the column by which answers belong together; none where they do not",
         "variant": "what differs in a further run of a model; empty for the first",
         "differs": "why the mean is not compared with the others of its benchmark; empty where "
@@ -132,6 +134,7 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "benchmarks and models",
         "mean": "the mean, in the metric's unit; none where no answer has a score",
         "worst_group_mean": "the mean over that group",
+        "traded_mean": "the mean of that stat; none where the run has none",
         "corrected_mean": "a jury's mean corrected by the ratings of people; none without enough",
         "corrected_low": "lower end of the 95 % interval of the corrected mean",
         "corrected_high": "upper end of that interval",

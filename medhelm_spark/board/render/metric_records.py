@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics, RunMetrics
-from medhelm_spark.board.practical import Stated
 from medhelm_spark.board.render.metrics import overall_table, tables_of
 from medhelm_spark.board.render.risk import Risk, counts_of, lead, prevalence_of, risks_of
 from medhelm_spark.board.took import money
 from medhelm_spark.domain.deployment import Prices
+from medhelm_spark.domain.stated_prevalence import Stated
 from medhelm_spark.render.report import ROUNDED, Report, formatted
 from medhelm_spark.render.table import TextTable
 from medhelm_spark.statistics.two_by_two import Estimated
@@ -110,7 +110,7 @@ def _said_first(
 ) -> Iterator[TextTable]:
     """The tables of a benchmark, below the first what it comes to."""
     prevalence = prevalence_of(held, stated)
-    said = tuple(lead(held, prevalence)) if prevalence else ()
+    said = tuple(lead(held, prevalence, prices)) if prevalence else ()
     for place, table in enumerate(tables_of(held, stated, prices)):
         yield table if place else replace(table, notes=(*said, *table.notes))
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics, RunMetrics
-from medhelm_spark.board.practical import Stated
-from medhelm_spark.board.render.practical import price_note
+from medhelm_spark.board.render.meanings import meanings_of
+from medhelm_spark.board.render.practical import price_notes
 from medhelm_spark.board.render.risk import (
     difference_table,
     prevalence_of,
@@ -16,9 +16,11 @@ from medhelm_spark.board.render.trade_off import trade_off_notes
 from medhelm_spark.board.took import Took, money, together
 from medhelm_spark.board.trade_off import trade_offs
 from medhelm_spark.domain.deployment import Prices
+from medhelm_spark.domain.stated_prevalence import Stated
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.metrics.jury_criteria import CLASS, CRITERION, CRITICAL, LOW
 from medhelm_spark.render.table import TextTable, interval_text, number_text
+from medhelm_spark.statistics.board import clustered_text
 
 TOOK = (
     "Model",
@@ -61,7 +63,6 @@ CRITERIA_NOTE = (
     "put in the low part of the scale (its last quarter, unless the rubric says otherwise); in the "
     "last row, to which most judges give a criterion the worst value."
 )
-NO_PRICES = "Money: - where model_deployments.yaml states no prices."
 
 
 def tables_of(
@@ -114,7 +115,28 @@ def _stats_table(held: BenchmarkMetrics, names: Mapping[str, str], title: str) -
         for run in held.runs
         if _of(run, shown)
     ]
-    return TextTable(title=title, header=("Model", *(names[name] for name in shown)), rows=rows)
+    return TextTable(
+        title=title,
+        header=("Model", *(names[name] for name in shown)),
+        rows=rows,
+        notes=_notes(held, {name: names[name] for name in shown}),
+    )
+
+
+def _notes(held: BenchmarkMetrics, titles: Mapping[str, str]) -> tuple[str, ...]:
+    """Of how many patients the answers are, and what the stats mean."""
+    meanings = meanings_of(titles, held.runs[0].run.run_spec.metrics if held.runs else ())
+    return tuple(filter(None, (clustered_note(held), meanings)))
+
+
+def clustered_note(held: BenchmarkMetrics) -> str:
+    """`300 answers of 120 patients (patient_id)`, of the run with the most; empty where unknown."""
+    cells = [run.run.cell for run in held.runs if run.run.cell and run.run.cell.num_clusters]
+    most = max(cells, key=lambda cell: cell.count, default=None)
+    if most is None or not most.num_clusters:
+        return ""
+    said = clustered_text(most.count, most.num_clusters, most.cluster_column)
+    return f"n: answers. {said}; intervals count these, not answers."
 
 
 def _of(run: RunMetrics, names: "Sequence[str] | Mapping[str, str] | set[str]") -> list[str]:
@@ -127,8 +149,7 @@ def stat_text(stat: Stat | None) -> str:
     if stat is None or stat.mean is None:
         return "-"
     n = stat.count if stat.denominator is None else stat.denominator
-    clusters = f", {stat.num_clusters} clusters" if stat.num_clusters else ""
-    return f"{number_text(stat.mean)}{interval_text(stat.ci_low, stat.ci_high)} n={n}{clusters}"
+    return f"{number_text(stat.mean)}{interval_text(stat.ci_low, stat.ci_high)} n={n}"
 
 
 def classes_table(held: BenchmarkMetrics) -> TextTable:
@@ -146,6 +167,7 @@ def classes_table(held: BenchmarkMetrics) -> TextTable:
             for run in held.runs
             for label in _classes(run)
         ],
+        notes=_notes(held, {name: _OF_CLASS[name] for name in there}),
     )
 
 
@@ -246,8 +268,7 @@ def _took_table(
     title: str, rows: Sequence[tuple[str, str, Took]], prices: Mapping[str, Prices]
 ) -> TextTable:
     cells = [(name, *_took_cells(took, prices.get(deployment))) for name, deployment, took in rows]
-    own = {deployment: prices[deployment] for _, deployment, _ in rows if deployment in prices}
-    notes = (TOOK_NOTE, price_note(own) or NO_PRICES)
+    notes = [TOOK_NOTE, *price_notes(dict.fromkeys(each for _, each, _ in rows), prices)]
     return TextTable(title=title, header=TOOK, rows=cells, notes=notes)
 
 

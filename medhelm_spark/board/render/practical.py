@@ -1,16 +1,17 @@
 """Missed cases, alarms, cost, tokens, seconds and money of two models, as a table and as data."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 from medhelm_spark.board.practical import OF_CLASSES, ComparedQuantity, PracticalDifference
-from medhelm_spark.board.render.risk import signed_text
+from medhelm_spark.board.render.risk import MISSED_NOTE, Prevalence, signed_text
 from medhelm_spark.domain.deployment import Prices
+from medhelm_spark.domain.pluralize import first_of
 from medhelm_spark.render.table import TextTable
 from medhelm_spark.statistics.two_by_two import CASES
 
 HEADER = ("Benchmark", "What", "First", "Second", "First - second", "n")
-_DIGITS = {
+DIGITS = {
     ComparedQuantity.MISSED: 1,
     ComparedQuantity.FALSE_ALARMS: 1,
     ComparedQuantity.COST: 1,
@@ -19,6 +20,12 @@ _DIGITS = {
     ComparedQuantity.SECONDS: 3,
     ComparedQuantity.MONEY: 4,
 }
+
+
+DECLARE_PRICES = (
+    "to declare one, write `prices: {prompt: 2.5, completion: 10, currency: USD}`, of a million "
+    "tokens, at the deployment's name in model_deployments.yaml"
+)
 
 
 def practical_table(
@@ -38,7 +45,7 @@ def practical_table(
 
 
 def _cells(each: PracticalDifference) -> tuple[str, ...]:
-    digits = _DIGITS[each.quantity]
+    digits = DIGITS[each.quantity]
     return (
         each.display_name,
         _what(each),
@@ -66,17 +73,34 @@ def _notes(held: Sequence[PracticalDifference], prices: Mapping[str, Prices]) ->
         "differences, each row by itself, not adjusted for the others. An interval without 0: the "
         "two are shown to differ. Tokens, seconds and money: instances are taken as independent."
     )
-    at = {
-        f"{each.display_name} at a prevalence of {100 * each.prevalence:.3g} % "
-        f"({'as stated' if each.is_stated else 'as in the data'})"
-        for each in held
-        if each.prevalence is not None
-    }
+    at = {f"{each.display_name} {at_text(each)}" for each in held if each.prevalence is not None}
     if at:
-        yield f"Missed cases, false alarms and cost: {'; '.join(sorted(at))}."
-    priced = any(each.quantity is ComparedQuantity.MONEY for each in held)
-    if priced and (note := price_note(prices)):
+        yield f"Missed cases, false alarms and cost: {'; '.join(sorted(at))}. {MISSED_NOTE}"
+    for name, costs in sorted({(each.display_name, each.costs) for each in held if each.costs}):
+        yield f"Declared cost, {name}: {costs}."
+    if any(each.quantity is ComparedQuantity.SECONDS for each in held):
+        yield from price_notes((held[0].first_name, held[0].second_name), prices)
+
+
+def at_text(each: PracticalDifference) -> str:
+    """`at a prevalence of 2 % (as stated)`; empty of a quantity that needs none."""
+    if each.prevalence is None:
+        return ""
+    return f"at a prevalence of {Prevalence(share=each.prevalence, is_stated=each.is_stated)}"
+
+
+def price_notes(names: Iterable[str], prices: Mapping[str, Prices]) -> Iterator[str]:
+    """By which prices money is computed, and how to declare one where there is none.
+
+    Args:
+        names: of deployments, a further run's with its variant.
+        prices: of deployments by name.
+    """
+    behind = {name: name.partition(" (")[0] for name in names}
+    if note := price_note({each: prices[each] for each in behind.values() if each in prices}):
         yield note
+    if without := [name for name, each in behind.items() if each not in prices]:
+        yield f"Money: no price is declared of {first_of(without)}; {DECLARE_PRICES}."
 
 
 def price_note(prices: Mapping[str, Prices]) -> str:

@@ -10,10 +10,10 @@ from itertools import groupby
 
 from medhelm_spark.board import BoardRun, BoardSource
 from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics
-from medhelm_spark.board.practical import Stated
+from medhelm_spark.board.practical import class_differences
 from medhelm_spark.board.render import comparison
 from medhelm_spark.board.render.benchmark_facts import benchmark_facts
-from medhelm_spark.board.render.board import counts, marked_mean, rank_text, remarks
+from medhelm_spark.board.render.board import counts, marked_mean, rank_text, remarks, traded
 from medhelm_spark.board.render.charts import (
     CURVE_NOTE,
     DARK,
@@ -27,15 +27,23 @@ from medhelm_spark.board.render.charts import (
     svg,
 )
 from medhelm_spark.board.render.metrics import has_tables, overall_table, tables_of
-from medhelm_spark.board.render.risk import lead, prevalence_of
+from medhelm_spark.board.render.risk import VERDICTS, lead, prevalence_of
 from medhelm_spark.board.render.trade_off import TRADE_OFF_NOTE, trade_off_plot
+from medhelm_spark.board.render.verdicts import COST_WORDS, verdicts
 from medhelm_spark.board.trade_off import trade_offs
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.domain.stated_prevalence import Stated
 from medhelm_spark.render.html_page import html_page
-from medhelm_spark.render.table import TextTable, html_table, interval_text, number_text
+from medhelm_spark.render.table import (
+    TextTable,
+    html_table,
+    interval_text,
+    number_text,
+    strong_html,
+)
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
 from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.version import VERSION
@@ -214,7 +222,7 @@ def report_file(
         *_metrics(metrics, stated, prices or {}),
         *_categories(board),
         *_heat(board),
-        *_pairs(board),
+        *_pairs(board, metrics, stated),
         *(part for section in sections for part in _section(section)),
         "<h2>Benchmarks</h2>",
         *(_benchmark(column, board, cards or {}, runs, metrics) for column in board.columns),
@@ -251,7 +259,7 @@ def _metrics(
     for one in shown:
         yield f"<h3>{_text(one.benchmark.title)}</h3>"
         if prevalence := prevalence_of(one, stated):
-            yield from (f"<p><strong>{_text(line)}</strong></p>" for line in lead(one, prevalence))
+            yield from map(_said, lead(one, prevalence, prices))
         yield from map(_titled, tables_of(one, stated, prices))
         if curves := {run.name: run.curve for run in one.runs if run.curve}:
             label = f"{one.benchmark.title}: share of right answers by confidence"
@@ -274,8 +282,13 @@ def _quality_against_cost(held: BenchmarkMetrics, prices: Mapping[str, Prices]) 
 
 
 def _titled(table: TextTable) -> str:
-    held = html_table(table.header, table.rows, table.notes, title=table.title)
+    held = html_table(table.header, table.rows, table.notes, title=table.title, strong=table.strong)
     return f'<div class="wide">{held}</div>'
+
+
+def _said(line: str) -> str:
+    """A sentence of what numbers come to, its verdicts in bold."""
+    return f"<p>{strong_html(line, (*VERDICTS, *COST_WORDS))}</p>"
 
 
 def _categories(board: Leaderboard) -> Iterator[str]:
@@ -311,7 +324,7 @@ def _cell(row: BoardRow, place: int) -> str:
     if cell is None:
         return "not run"
     interval = interval_text(cell.ci_low, cell.ci_high).replace(", ", f",{_UNBROKEN}")
-    return " ".join([marked_mean(cell) + interval, *counts(cell), *remarks(cell)])
+    return " ".join([marked_mean(cell) + interval, *traded(cell), *counts(cell), *remarks(cell)])
 
 
 def _heat(board: Leaderboard) -> Iterator[str]:
@@ -327,7 +340,9 @@ def shown_pairs(board: Leaderboard) -> Sequence[BoardPair]:
     return [pair for pair in board.pairs if pair.is_primary] or board.pairs
 
 
-def _pairs(board: Leaderboard) -> Iterator[str]:
+def _pairs(
+    board: Leaderboard, metrics: Sequence[BenchmarkMetrics], stated: Stated
+) -> Iterator[str]:
     shown = shown_pairs(board)
     declared = any(pair.is_primary for pair in shown)
     if shown:
@@ -338,6 +353,7 @@ def _pairs(board: Leaderboard) -> Iterator[str]:
         rest = "." if declared else " against each other one; no question was declared beforehand."
         yield f"<p>{asked}{rest}</p>"
         table = comparison.comparison_table(shown)
+        yield from map(_said, verdicts(shown, class_differences(metrics, shown, stated)))
         yield f'<div class="wide">{html_table(table.header, table.rows, table.notes)}</div>'
 
 

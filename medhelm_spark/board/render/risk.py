@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics, BenchmarkRuns, RunMetrics
 from medhelm_spark.board.class_answers import in_common
-from medhelm_spark.board.practical import Stated
-from medhelm_spark.domain.pluralize import first_of
+from medhelm_spark.board.took import money
+from medhelm_spark.domain.deployment import Prices
+from medhelm_spark.domain.pluralize import counted_by, first_of
+from medhelm_spark.domain.stated_prevalence import Stated, share_of
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.render.table import TextTable
 from medhelm_spark.statistics.class_differences import (
@@ -37,6 +39,13 @@ RISK = (
     "PPV",
     "NPV",
 )
+COSTS_LEAST, OF_NO_USE, NOT_SHOWN = (
+    "lowest declared cost",
+    "of no use here",
+    "not shown to be of use here",
+)
+VERDICTS = (COSTS_LEAST, OF_NO_USE, NOT_SHOWN)
+"""What is printed of a model by the declared costs; bold where a form can be."""
 DIFFERENCES = ("Model", "Missed", "False alarms", "Declared cost", "Cases, positive + negative")
 TWO_BY_TWO = (
     "Model",
@@ -48,14 +57,21 @@ TWO_BY_TWO = (
     "Negative, none",
     "Without a score",
 )
-RISK_NOTES = (
+MISSED_NOTE = (
     "Missed: positive cases that were not answered as positive; positive cases whose answer could "
     "not be read count as missed. False alarms: negative cases that were answered as positive; a "
     "negative case whose answer could not be read is no false alarm, though specificity counts it "
-    "as wrong. [low, high]: 95 % intervals at this prevalence; rates of the data have others. "
-    "Another prevalence: --prevalence, or the page Metrics.",
-    "always positive, always negative: no model, every case gets the same answer. A model that is "
-    "not shown to cost less than the cheaper of the two is of no use here.",
+    "as wrong."
+)
+RISK_NOTES = (
+    f"{MISSED_NOTE} [low, high]: 95 % intervals at this prevalence; rates of the data have others. "
+    "Another prevalence: --prevalence, or the pages Metrics and Compare.",
+    "PPV, NPV: the share of the positive (negative) answers that is right. always positive, always "
+    "negative: no model, every case gets the same answer.",
+)
+_VERDICT_NOTE = (
+    f"A model that costs more than the cheaper of these two is {OF_NO_USE}; one that is not shown "
+    f"to cost less is {NOT_SHOWN}."
 )
 
 
@@ -96,7 +112,7 @@ def prevalence_of(held: BenchmarkMetrics, stated: Stated = None) -> Prevalence |
     own = held.prevalence
     if own is None:
         return None
-    share = stated.get(held.benchmark.scenario_name) if isinstance(stated, Mapping) else stated
+    share = share_of(stated, held.benchmark.scenario_name)
     return Prevalence(share=own if share is None else share, is_stated=share is not None)
 
 
@@ -125,8 +141,59 @@ def risks_of(held: BenchmarkMetrics, prevalence: Prevalence) -> list[Risk]:
     return [*risks, *rules]
 
 
-def lead(held: BenchmarkMetrics, prevalence: Prevalence) -> Iterator[str]:
-    """What the numbers come to: who misses least, who costs least, who is of no use."""
+def lead(
+    held: BenchmarkMetrics, prevalence: Prevalence, prices: Mapping[str, Prices]
+) -> Iterator[str]:
+    """What the numbers come to: who misses least, who costs least, by how many cases.
+
+    Args:
+        held: a benchmark with a positive class.
+        prevalence: what it is read at.
+        prices: of deployments by name.
+    """
+    yield from _said_of_risks(held, prevalence)
+    if money_known := _money(held, prices):
+        yield money_known
+    yield _evidence(held)
+
+
+def _money(held: BenchmarkMetrics, prices: Mapping[str, Prices]) -> str:
+    """What 1,000 answers cost in money; empty where no price is declared."""
+    said = []
+    for run in held.runs:
+        own = prices.get(run.run.run_spec.model_deployment)
+        if run.took and own and (cost := money(run.took, own)) is not None:
+            said.append(f"{run.name} {cost:,.2f} {own.currency or ''}".strip())
+    return f"Money for {CASES:,} answers: {first_of(said, 8)}." if said else ""
+
+
+def _evidence(held: BenchmarkMetrics) -> str:
+    """How many cases, and of how many patients, say so."""
+    runs = [run for run in held.runs if run.answers]
+    most = max(runs, key=lambda run: len(run.answers.given) if run.answers else 0)
+    answers, column = most.answers, most.run.cell and most.run.cell.cluster_column
+    if answers is None:
+        return ""
+    total = len(answers.given)
+
+    def of(clusters: int | None) -> str:
+        return f" of {counted_by(clusters, column)}" if column and clusters else ""
+
+    most_of = (
+        "" if all(len(run.answers.given) == total for run in runs if run.answers) else "at most "
+    )
+    named = f" ({column})" if column else ""
+    positive, negative = (
+        f"{answers.count(kind):,} {name}{of(answers.clusters_of(kind))}"
+        for kind, name in ((True, "positive"), (False, "negative"))
+    )
+    return (
+        f"Evidence: {most_of}{total:,} answers{of(answers.num_clusters)}{named} by each model, "
+        f"{positive} and {negative}."
+    )
+
+
+def _said_of_risks(held: BenchmarkMetrics, prevalence: Prevalence) -> Iterator[str]:
     risks = risks_of(held, prevalence)
     models = [risk for risk in risks if risk.run]
     if not models:
@@ -143,8 +210,7 @@ def lead(held: BenchmarkMetrics, prevalence: Prevalence) -> Iterator[str]:
         )
         return
     yield f"Of the models, {_least(costs, 'cost')}{_beside_models(held, prevalence)}."
-    rule = min((risk for risk in risks if not risk.run), key=lambda each: _value(each, "cost"))
-    yield _beside_rule(costs, rule)
+    yield _beside_rule(costs, _cheaper_rule(risks))
     yield from _where_cheapest(costs)
 
 
@@ -159,16 +225,42 @@ def _beside_models(held: BenchmarkMetrics, prevalence: Prevalence) -> str:
     return "".join(f"; {part}" for part in said)
 
 
+_COSTS_LESS = "shown to cost less"
+
+
 def _beside_rule(costs: Sequence[Risk], rule: Risk) -> str:
     """Which models cost less or more than the cheaper rule, by their own intervals."""
-    limit = _value(rule, "cost")
-    sides: dict[str, list[str]] = {"less": [], "more": [], "not shown to differ": []}
+    sides: dict[str, list[str]] = {_COSTS_LESS: [], OF_NO_USE: [], NOT_SHOWN: []}
     for risk in costs:
-        side = "less" if _high(risk.at.cost) < limit else "not shown to differ"
-        side = "more" if _low(risk.at.cost) > limit else side
-        sides[side].append(risk.name)
+        sides[_side(risk, rule)].append(risk.name)
     said = [f"{side}: {first_of(names, 8)}" for side, names in sides.items() if names]
-    return f"Cost beside {rule.name}, {limit:.1f}: {'; '.join(said)}."
+    return f"Beside {rule.name}, which costs {_value(rule, 'cost'):.1f}: {'; '.join(said)}."
+
+
+def _side(risk: Risk, rule: Risk) -> str:
+    limit = _value(rule, "cost")
+    if _high(risk.at.cost) < limit:
+        return _COSTS_LESS
+    return OF_NO_USE if _low(risk.at.cost) > limit else NOT_SHOWN
+
+
+def _cheaper_rule(risks: Sequence[Risk]) -> Risk:
+    return min((risk for risk in risks if not risk.run), key=lambda each: _value(each, "cost"))
+
+
+def verdicts_of(risks: Sequence[Risk]) -> dict[str, str]:
+    """By model, whether it costs least and whether it is of use; empty without declared costs."""
+    costs = [risk for risk in risks if risk.run and risk.at.cost]
+    if not costs:
+        return {}
+    rule, least = _cheaper_rule(risks), min(_value(risk, "cost") for risk in costs)
+    said = {
+        risk.name: (COSTS_LEAST * (_value(risk, "cost") == least), _side(risk, rule))
+        for risk in costs
+    }
+    return {
+        name: ", ".join(each for each in words if each in VERDICTS) for name, words in said.items()
+    }
 
 
 def _where_cheapest(costs: Sequence[Risk]) -> Iterator[str]:
@@ -243,7 +335,7 @@ def differences_of(held: BenchmarkMetrics, prevalence: Prevalence) -> list[RiskD
 _NAMES = {
     "missed": "fewest missed",
     "false_alarms": "fewest false alarms",
-    "cost": "lowest declared cost",
+    "cost": COSTS_LEAST,
 }
 
 
@@ -286,23 +378,27 @@ def signed_text(held: Estimated | None, digits: int) -> str:
 
 
 def risk_table(held: BenchmarkMetrics, prevalence: Prevalence) -> TextTable:
-    """What each model comes to in CASES cases."""
+    """What each model comes to in CASES cases; with declared costs the verdict by them."""
+    risks = risks_of(held, prevalence)
+    verdicts = verdicts_of(risks)
+    last = ["Verdict"] if verdicts else []
     return TextTable(
         title=f"{held.benchmark.title}: {CASES:,} cases at a prevalence of {prevalence}",
-        header=RISK,
-        rows=[_risk_cells(risk) for risk in risks_of(held, prevalence)],
+        header=(*RISK, *last),
+        rows=[(*_risk_cells(risk), *(verdicts.get(risk.name, "") for _ in last)) for risk in risks],
         notes=(*RISK_NOTES, *_cost_notes(held.benchmark)),
+        strong=VERDICTS,
     )
 
 
 def _cost_notes(benchmark: BenchmarkRuns) -> Iterator[str]:
     """What an error costs by the benchmark's own statement."""
     if benchmark.costs:
-        stated = ", ".join(benchmark.costs.split("|"))
+        yield _VERDICT_NOTE
         yield (
             f"Declared cost: what {CASES:,} cases cost in the units of the benchmark's own "
-            f"statement, the right class first: {stated}. Any other error costs 1. An answer that "
-            "could not be read costs as much as the costliest error of the case's class."
+            f"statement: {benchmark.costs}. An answer that could not be read costs as much as the "
+            "costliest error of the case's class, unless its cost is stated."
         )
 
 

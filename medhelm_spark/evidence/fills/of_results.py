@@ -10,8 +10,8 @@ from medhelm_spark.board import robustness_of
 from medhelm_spark.board.render import comparison
 from medhelm_spark.board.render.board import board_report, counts, marked_mean, remarks
 from medhelm_spark.board.render.metric_records import metrics_report
-from medhelm_spark.board.render.metrics import NO_PRICES, TOOK_NOTE, has_tables
-from medhelm_spark.board.render.practical import price_note
+from medhelm_spark.board.render.metrics import TOOK_NOTE, has_tables
+from medhelm_spark.board.render.practical import price_notes
 from medhelm_spark.board.render.robustness import robustness_report
 from medhelm_spark.domain.comparability import METRIC
 from medhelm_spark.domain.stats import IntervalMethod
@@ -171,14 +171,10 @@ def cost(material: ReleaseMaterial) -> Report:
         for row in material.metrics.rows()
         if row.get("answers")
     ]
-    own = {
-        str(row["model_deployment"]): prices[str(row["model_deployment"])]
-        for row in records
-        if row["model_deployment"] in prices
-    }
+    names = dict.fromkeys(str(row["model_deployment"]) for row in records)
     return listed(
         records,
         _TOOK,
-        notes=[TOOK_NOTE, price_note(own) or NO_PRICES],
+        notes=[TOOK_NOTE, *price_notes(names, prices)],
         if_empty="The lake holds no answer of these runs.",
     )

@@ -95,15 +95,24 @@ def test_what_errors_cost_shows_who_is_no_better_than_one_answer_to_all(held) ->
         "always positive": 800.0,
         "always negative": 2000.0,
     }
-    first, cheapest, beaten, turns = lead(referral, prevalence)
+    first, cheapest, beaten, turns, evidence = lead(referral, prevalence, {})
     assert f"fewest missed: {ALARMIST}, 0.0" in first
     assert f"fewest false alarms: {QUIET}, 10.0" in first
     assert f"lowest declared cost: {CAREFUL}, 400.0" in cheapest
     assert cheapest.endswith(f"; shown to cost less than {ALARMIST}, {QUIET}.")
     assert beaten == (
-        f"Cost beside always positive, 800.0: less: {CAREFUL}; more: {QUIET}; "
-        f"not shown to differ: {ALARMIST}."
+        f"Beside always positive, which costs 800.0: shown to cost less: {CAREFUL}; "
+        f"of no use here: {QUIET}; not shown to be of use here: {ALARMIST}."
     )
+    assert evidence == "Evidence: 200 answers by each model, 40 positive and 160 negative."
+    verdicts = {name: cells[-1] for name, cells in rows.items()}
+    assert verdicts == {
+        ALARMIST: "not shown to be of use here",
+        CAREFUL: "lowest declared cost",
+        QUIET: "of no use here",
+        "always positive": "",
+        "always negative": "",
+    }
     # careful less quiet: 10 (1 - p) 14/160 = 1110 p / 200; alarmist less careful likewise
     assert turns == (
         f"{CAREFUL} costs least only in a range of prevalences: below 1.84 % {QUIET} costs less, "
@@ -111,7 +120,7 @@ def test_what_errors_cost_shows_who_is_no_better_than_one_answer_to_all(held) ->
     )
     rare = prevalence_of(referral, {"referral": 0.02})
     assert str(rare) == "2 % (as stated)"
-    assert "always negative, 200.0" in list(lead(referral, rare))[2]
+    assert "always negative, which costs 200.0" in list(lead(referral, rare, {}))[2]
 
 
 def test_models_are_compared_case_by_case_in_missed_cases_alarms_and_cost(held) -> None:
@@ -338,7 +347,15 @@ def test_the_report_answers_which_model_at_what_risk_at_what_cost(lake: Path) ->
     html = site(lake).report(prevalence=0.02).html
     assert "Risk, cost and evidence" in html
     assert "At a prevalence of 2 % (as stated), in 1,000 cases: fewest missed: alarmist" in html
-    assert "Cost beside always negative, 200.0: more: alarmist; not shown to differ" in html
+    assert (
+        "Beside always negative, which costs 200.0: <strong>of no use here</strong>: alarmist; "
+        "<strong>not shown to be of use here</strong>: careful, quiet." in html
+    )
+    assert (
+        "Referral, at a prevalence of 2 % (as stated): careful is worse than alarmist on "
+        "sensitivity, <strong>at lower declared cost</strong> (152.5 beside 918.8 in 1,000 cases, "
+        "-766.2" in html
+    )
     assert "3.0 [1.4, 5.8]" in html
     assert "Tokens, seconds and money" in html
     assert html.count('aria-label="Referral: share of right answers by confidence"') == 1
@@ -354,7 +371,8 @@ def test_the_command_shows_metrics_and_any_stat(
 
     assert "always negative  20.0" in shown("--show", "metrics", "--prevalence", "referral=0.02")
     board = shown("--metric", "specificity")
-    assert "0.875 [0.81, 0.92] n=160 of 200" in board
+    assert "0.875 [0.81, 0.92] sensitivity 0.850 n=160 of 200" in board
+    assert "1.000 [0.91, 1.00] specificity 0.062 n=40 of 200" in shown()
     assert "Read by specificity, whatever the main metric is" in board
     assert "Not shown, without specificity: notes:model=careful, notes:model=quiet" in board
     assert "No tiers" in board
@@ -379,7 +397,7 @@ def test_the_command_shows_metrics_and_any_stat(
         (("--metric", "all", "--show", "robustness"), "--metric all lists every stat"),
         (("--show", "metrics", "--metric", "npv"), "--show metrics shows all"),
         (("--prevalence", "0.1"), "--prevalence is for --show metrics"),
-        (("--show", "metrics", "--prevalence", "rare"), "--prevalence is rare"),
+        (("--show", "metrics", "--prevalence", "rare"), "prevalence is rare"),
         (("--show", "metrics", "--prevalence", "0.1", "0.2"), "one number between 0 and 1"),
         (("--show", "metrics", "--prevalence", "7"), "prevalence is 7.0"),
     ],
