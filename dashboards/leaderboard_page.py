@@ -25,9 +25,8 @@ from page_markup import chip, note, text, view_note
 from shown import Shown, address_of, nothing
 
 from medhelm_spark.board import BoardRun, Viewer
-from medhelm_spark.board.render.board import BELOW_FLOOR, counts, remarks, traded
+from medhelm_spark.board.render.board import BELOW_FLOOR, counts, remarks, tiers_text, traded
 from medhelm_spark.board.render.charts import share_of_scale
-from medhelm_spark.domain.pluralize import counted, first_of
 from medhelm_spark.render.table import interval_text, mean_text
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
 from medhelm_spark.statistics.cell import BoardCell
@@ -79,7 +78,7 @@ def show(shown: Shown) -> None:
     whole = board_for(location, shown.source, shown.all_runs, shown.coverage_floor)
     if hidden := _hidden(whole, board, category):
         st.html(note(hidden))
-    st.html(f'<p class="ms-lead">{text(lead(board))}</p>')
+    st.html(f'<p class="ms-lead">{text(tiers_text(board))}</p>')
     _chart(arranged(board, form.sort), shown)
     st.html(board_html(board, runs, address_of(shown), form))
     st.html(_notes(board, runs, shown.viewer))
@@ -94,30 +93,6 @@ def _chart(board: Leaderboard, shown: Shown) -> None:
     chart_of(shown, of_column(board, names.index(wanted)), wanted)
     address = urlencode(address_of(shown), doseq=True)
     st.html(f'<p class="ms-links"><a href="?{text(address)}">Close the chart</a></p>')
-
-
-def lead(board: Leaderboard) -> str:
-    """What the board comes to, in a sentence or two."""
-    ranked = [row for row in board.rows if row.rank is not None]
-    if not ranked:
-        return "No model is ranked: none has a mean that counts on every benchmark of the ranking."
-    best = [row.name for row in ranked if row.standing and row.standing.tier == 1]
-    if not best:
-        return (
-            "No tiers: the order over all benchmarks of the ranking may be chance. Single "
-            "benchmarks may still show which model is better: see Compare."
-        )
-    apart = len(ranked) - len(best)
-    which = "these" if len(best) > 1 else "this one"
-    first = (
-        f"Tier 1: {first_of(best)}. On these benchmarks no ranked model is shown to be better than "
-        f"{which}"
-    )
-    are = "is" if apart == 1 else "are"
-    second = f", and {counted(apart, 'model')} {are} shown to be behind." if apart else "."
-    unranked = len(board.rows) - len(ranked)
-    third = f" Not ranked: {unranked} of {len(board.rows)}, for reasons below." if unranked else ""
-    return first + second + third
 
 
 def _hidden(whole: Leaderboard, shown: Leaderboard, category: str) -> str:

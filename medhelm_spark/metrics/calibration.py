@@ -121,10 +121,24 @@ CALIBRATION = RunMetric(
     fn=_calibration,
     reads=_reads,
     emits=(
-        _info("ece_10_bin", "Calibration error", "ECE with ten bins of equal mass.", lower=True),
+        _info(
+            "ece_10_bin",
+            "Calibration error",
+            "Mean distance of confidence from the share that is right, over ten groups.",
+            lower=True,
+        ),
         _info("ece_1_bin", "Overconfidence", "Mean confidence against accuracy.", lower=True),
-        _info("brier_score", "Brier score", "Mean squared error of the confidence.", lower=True),
-        _info("selective_cov_acc_area", "Selective accuracy", "Area under coverage and accuracy."),
+        _info(
+            "brier_score",
+            "Brier score",
+            "Mean squared distance of confidence from 1 where right and 0 where wrong.",
+            lower=True,
+        ),
+        _info(
+            "selective_cov_acc_area",
+            "Selective accuracy",
+            "Share that is right of the surest answers, mean over how many are kept.",
+        ),
         _info("selective_acc@10", "Accuracy of the surest tenth", "Of the most confident tenth."),
         _info(
             f"selective_acc@10{MEDHELM}",

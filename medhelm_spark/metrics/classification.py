@@ -176,7 +176,11 @@ CLASSES = Metric(
 )
 _NAMES = tuple(info.name for info in CLASSES.emits)
 
-F1 = MetricInfo(name="classification_f1", display_name="F1", description="F1 of one class.")
+F1 = MetricInfo(
+    name="classification_f1",
+    display_name="F1",
+    description="Harmonic mean of a class's sensitivity and PPV.",
+)
 
 
 MACRO = MetricInfo(

@@ -290,7 +290,8 @@ def _traded_notes(cells: Sequence[BoardCell]) -> dict[str, bool]:
     pairs = {(c.main_metric, c.traded_metric) for c in cells if c.traded_mean is not None}
     return {
         f"{traded} beside {metric}: what a model can give up for it; one answer to every case can "
-        "have the best of one of the two.": True
+        "have the best of one of the two. The errors in 1,000 cases: the page Metrics, or "
+        "--show metrics.": True
         for metric, traded in sorted(pairs)
     }
 

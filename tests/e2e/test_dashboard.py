@@ -1032,6 +1032,45 @@ class TestBrowser:
                 assert faults(page) == []
                 window.close()
 
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_what_scrolls_sideways_fades_out_until_its_end(
+        self, browser: Browser, address: str, scheme: Literal["light", "dark"]
+    ) -> None:
+        faded, whole = "-64px 0px", "0px 0px"
+        for width in (390, 1920):
+            window = browser.new_context(
+                viewport={"width": width, "height": 900}, color_scheme=scheme
+            )
+            page = window.new_page()
+            page.goto(f"{address}?view=Compare")
+            table = page.get_by_role("region", name="Comparison")
+            is_narrow = width == 390
+            expect(table).to_have_css("mask-position", faded if is_narrow else whole)
+            table.evaluate("(each) => each.scrollTo(each.scrollWidth, 0)")
+            expect(table).to_have_css("mask-position", whole)
+            assert faults(page) == []
+            window.close()
+
+    def test_a_stated_prevalence_goes_from_metrics_to_compare(
+        self, tab: Page, tmp_path: Path
+    ) -> None:
+        port, lake = free_port(), plant_clinic(tmp_path / "clinic")
+        with served([*command(str(lake), port, HOST), "--suite", CLINIC], port, tmp_path / "log"):
+            tab.goto(f"http://{HOST}:{port}/?view=Metrics")
+            field = tab.get_by_role("spinbutton", name="Prevalence, %")
+            field.fill("2")
+            field.press("Enter")
+            expect(tab.locator(".ms-said").first).to_contain_text("2 % (as stated)")
+            tab.get_by_text("Leaderboard", exact=True).click()
+            board = tab.get_by_role("region", name="Leaderboard")
+            expect(board).to_contain_text("specificity 0.062")
+            tab.get_by_text("Compare", exact=True).click()
+            expect(tab.locator(".ms-said").nth(1)).to_contain_text("2 % (as stated)")
+            assert parse_qs(urlsplit(tab.url).query)["prevalence"] == ["referral=0.02"]
+            tab.reload()
+            expect(field).to_have_value("2.00")
+            tab.goto("about:blank")  # before the server ends
+
     def test_what_is_chosen_survives_a_refresh(self, tab: Page, address: str) -> None:
         tab.goto(f"{address}?view=Compare&first={quote(ALPHA)}&second={quote(BETA)}")
         tab.get_by_role("spinbutton", name="Margin").fill("0.9")

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics
+from medhelm_spark.board.render.meanings import meaning_of
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.run import RunSpec
@@ -41,9 +42,11 @@ def benchmark_facts(
         "Read by": _each(spec.reading for spec in specs),
         "Judges": _each(map(_judges, specs)),
         "Metric": column.main_metric + (", lower is better" if column.lower_is_better else ""),
+        "Its meaning": _each(meaning_of(column.main_metric, spec.metrics) for spec in specs),
         "Instances": f"{max((cell.total for cell in cells), default=0):,}",
         "Positive cases": "; ".join(filter(None, map(_positives, metrics))),
         "Clustered by": _each(cell.cluster_column or "" for cell in cells),
+        "Declared costs": _each(held.benchmark.costs for held in metrics),
         "Can detect, planned": "" if column.detectable is None else f"{column.detectable:.3f}",
         "Licence": card.licence if card else "",
         "Data": _each(map(_data_version, cells)),

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
 from medhelm_spark.board.render import comparison
-from medhelm_spark.domain.pluralize import counted_by
+from medhelm_spark.domain.pluralize import counted, counted_by, first_of
 from medhelm_spark.render.report import ROUNDED, Report, formatted
 from medhelm_spark.render.table import TextTable, interval_text, mean_text, number_text
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
@@ -113,6 +113,30 @@ def _grid(board: Leaderboard) -> TextTable:
         notes=board.notes,
         num_fixed=2 + len(tier),
     )
+
+
+def tiers_text(board: Leaderboard) -> str:
+    """What the board comes to, in a sentence or two."""
+    ranked = [row for row in board.rows if row.rank is not None]
+    if not ranked:
+        return "No model is ranked: none has a mean that counts on every benchmark of the ranking."
+    best = [row.name for row in ranked if row.standing and row.standing.tier == 1]
+    if not best:
+        return (
+            "No tiers: the order over all benchmarks of the ranking may be chance. Single "
+            "benchmarks may still show which model is better: see Compare."
+        )
+    apart = len(ranked) - len(best)
+    which = "these" if len(best) > 1 else "this one"
+    first = (
+        f"Tier 1: {first_of(best)}. On these benchmarks no ranked model is shown to be better than "
+        f"{which}"
+    )
+    are = "is" if apart == 1 else "are"
+    second = f", and {counted(apart, 'model')} {are} shown to be behind." if apart else "."
+    unranked = len(board.rows) - len(ranked)
+    third = f" Not ranked: {unranked} of {len(board.rows)}, for reasons below." if unranked else ""
+    return first + second + third
 
 
 def rank_text(standing: TierRank | None) -> str:

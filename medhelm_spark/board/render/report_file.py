@@ -13,7 +13,14 @@ from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics
 from medhelm_spark.board.practical import class_differences
 from medhelm_spark.board.render import comparison
 from medhelm_spark.board.render.benchmark_facts import benchmark_facts
-from medhelm_spark.board.render.board import counts, marked_mean, rank_text, remarks, traded
+from medhelm_spark.board.render.board import (
+    counts,
+    marked_mean,
+    rank_text,
+    remarks,
+    tiers_text,
+    traded,
+)
 from medhelm_spark.board.render.charts import (
     CURVE_NOTE,
     DARK,
@@ -61,7 +68,13 @@ h3 { font-size: 1rem; margin: 1.4rem 0 0.4rem; }
   padding: 0.5rem 0.9rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.15rem 1.2rem; margin: 0.8rem 0; }
 dt { color: var(--muted); } dd { margin: 0; overflow-wrap: anywhere; }
-.wide { overflow-x: auto; margin: 0 0 0.8rem; }
+.wide { overflow-x: auto; margin: 0 0 0.3rem; }
+/* Fades out at its right end as long as more is to be scrolled, as the dashboard's tables do. */
+@keyframes more { 0%, 90% { mask-position: -4rem 0; } 100% { mask-position: 0 0; } }
+.wide { mask: linear-gradient(to left, transparent, #000 4rem) no-repeat;
+  mask-size: calc(100% + 4rem) 100%; animation: more linear both;
+  animation-timeline: scroll(self inline); }
+h4 { font-size: 0.86rem; margin: 1rem 0 0.2rem; }
 table { border-collapse: collapse; font-size: 0.86rem; font-variant-numeric: tabular-nums; }
 th, td { border-bottom: 1px solid var(--line); padding: 0.3rem 0.8rem 0.3rem 0; text-align: left;
   vertical-align: top; }
@@ -77,7 +90,7 @@ svg { display: block; height: auto; max-width: 100%; }
 }
 @media print { :root { color-scheme: light; } body { margin: 0; max-width: none; font-size: 11px; }
   h2 { break-after: avoid; }
-  figure, table { break-inside: avoid; } .wide, figure { overflow: visible; } }
+  figure, table { break-inside: avoid; } .wide, figure { mask: none; overflow: visible; } }
 """
 
 NOT_APPROVED = (
@@ -217,6 +230,7 @@ def report_file(
         f'<p class="status{" approved" * facts.is_approved}">{_text(facts.standing)}</p>',
         _facts([*facts.lines, ("Made by", f"medhelm-spark {VERSION}")]),
         "<h2>Models</h2>",
+        *([_said(tiers_text(board))] if board.rows else []),
         _models(board),
         f'<div class="notes">{"".join(f"<p>{_text(line)}</p>" for line in board.notes)}</div>',
         *_metrics(metrics, stated, prices or {}),
@@ -282,8 +296,11 @@ def _quality_against_cost(held: BenchmarkMetrics, prices: Mapping[str, Prices]) 
 
 
 def _titled(table: TextTable) -> str:
-    held = html_table(table.header, table.rows, table.notes, title=table.title, strong=table.strong)
-    return f'<div class="wide">{held}</div>'
+    """The table with its title above and its notes below, which do not scroll with it."""
+    held = html_table(table.header, table.rows, strong=table.strong)
+    title = f"<h4>{_text(table.title)}</h4>" if table.title else ""
+    notes = "".join(f"<p>{strong_html(line, table.strong)}</p>" for line in table.notes)
+    return f'{title}<div class="wide">{held}</div><div class="notes">{notes}</div>'
 
 
 def _said(line: str) -> str:
@@ -352,9 +369,8 @@ def _pairs(
         )
         rest = "." if declared else " against each other one; no question was declared beforehand."
         yield f"<p>{asked}{rest}</p>"
-        table = comparison.comparison_table(shown)
         yield from map(_said, verdicts(shown, class_differences(metrics, shown, stated)))
-        yield f'<div class="wide">{html_table(table.header, table.rows, table.notes)}</div>'
+        yield _titled(comparison.comparison_table(shown))
 
 
 def _section(section: Section) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,8 +18,11 @@ from medhelm_spark.board.benchmark_metrics import (
     BenchmarkMetrics,
     benchmark_metrics,
     benchmarks_of,
+    most_to_say,
 )
 from medhelm_spark.board.class_answers import CaseAnswers, in_common
+from medhelm_spark.board.practical import class_differences
+from medhelm_spark.board.render.board import counts
 from medhelm_spark.board.render.fields import FIELDS
 from medhelm_spark.board.render.metric_records import metrics_report, render_metrics
 from medhelm_spark.board.render.metrics import (
@@ -26,6 +30,7 @@ from medhelm_spark.board.render.metrics import (
     confusion_of,
     has_tables,
     overall_table,
+    rates_table,
     tables_of,
     took_table,
 )
@@ -39,6 +44,7 @@ from medhelm_spark.board.render.risk import (
     risk_table,
 )
 from medhelm_spark.board.render.trade_off import BEATEN, UNDOMINATED, trade_off_plot
+from medhelm_spark.board.render.verdicts import verdicts
 from medhelm_spark.board.took import Took, each_took, money, together, took_by
 from medhelm_spark.board.trade_off import MONEY, trade_offs
 from medhelm_spark.cli import main
@@ -121,6 +127,75 @@ def test_what_errors_cost_shows_who_is_no_better_than_one_answer_to_all(held) ->
     rare = prevalence_of(referral, {"referral": 0.02})
     assert str(rare) == "2 % (as stated)"
     assert "always negative, which costs 200.0" in list(lead(referral, rare, {}))[2]
+
+
+def of_patients(held: BenchmarkMetrics) -> BenchmarkMetrics:
+    """The same, with two letters of each patient, of one class."""
+    runs = []
+    for run in held.runs:
+        is_positive = run.answers.is_positive
+        within = np.where(is_positive, is_positive.cumsum() - 1, (~is_positive).cumsum() - 1)
+        clusters = within // 2 + 1000 * is_positive
+        by_case = replace(run.by_case, answers=replace(run.answers, clusters=clusters))
+        cell = replace(run.run.cell, num_clusters=100, cluster_column="patient_id")
+        runs.append(replace(run, by_case=by_case, run=replace(run.run, cell=cell)))
+    return replace(held, runs=tuple(runs))
+
+
+def test_patients_are_counted_beside_the_answers(held) -> None:
+    referral = of_patients(named(held, "Referral"))
+    *_, evidence = lead(referral, prevalence_of(referral), PRICES)
+    assert evidence == (
+        "Evidence: 200 answers of 100 patients (patient_id) by each model, 40 positive of 20 "
+        "patients and 160 negative of 80 patients."
+    )
+    patients, meanings = rates_table(referral).notes
+    assert patients.startswith("n: answers. 200 answers of 100 patients (patient_id); intervals")
+    assert "PPV: share of the positive answers that are right." in meanings
+    assert "100 patients" in list(counts(referral.runs[0].run.cell))
+    money = [*lead(referral, prevalence_of(referral), PRICES)][-2]
+    assert money == "Money for 1,000 answers: careful 0.13."
+
+
+def test_without_costs_a_verdict_names_missed_cases_and_false_alarms(held, lake: Path) -> None:
+    referral = named(held, "Referral")
+    free = [
+        replace(run, by_case=replace(run.by_case, answers=replace(run.answers, costs=None)))
+        for run in referral.runs
+    ]
+    pairs = site(lake).compare(CAREFUL, ALARMIST, suite=SUITE).pairs
+    found = class_differences([replace(referral, runs=tuple(free))], pairs, {"referral": 0.02})
+    (line,) = verdicts(pairs, tuple(found))
+    assert line.startswith(
+        "Referral, at a prevalence of 2 % (as stated): careful is worse than alarmist on "
+        "sensitivity, with more missed cases (3.0 beside 0.0 in 1,000 cases, +3.0 ["
+    )
+    assert " and with fewer false alarms (98.0 beside 918.8 in 1,000 cases, -820.8 [" in line
+    prevalence = prevalence_of(referral)
+    table = risk_table(replace(referral, runs=tuple(free)), prevalence)
+    assert "Verdict" not in table.header
+
+
+def test_a_reader_begins_with_the_benchmark_that_has_most_to_say(lake: Path) -> None:
+    reader = open_reader(str(lake))
+    benchmarks = benchmarks_of(load_runs(reader, choose(reader, SUITE)))
+    assert [one.title for one in benchmarks] == ["Notes", "Referral", "Triage"]
+    assert most_to_say(benchmarks) == 1
+    notes, referral, triage = benchmarks
+    assert most_to_say([notes, triage]) == 1
+    assert most_to_say([notes]) == 0
+    primary = replace(
+        referral,
+        runs=tuple(replace(r, cell=replace(r.cell, is_primary=True)) for r in referral.runs),
+    )
+    assert most_to_say([notes, referral, primary]) == 2
+
+
+def test_verdicts_are_bold_where_a_form_can_be(held) -> None:
+    referral = [named(held, "Referral")]
+    assert "<strong>of no use here</strong>" in render_metrics(referral, "html")
+    assert "| **lowest declared cost** |" in render_metrics(referral, "md")
+    assert "*" not in render_metrics(referral, "table")
 
 
 def test_models_are_compared_case_by_case_in_missed_cases_alarms_and_cost(held) -> None:

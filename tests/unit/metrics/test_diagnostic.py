@@ -11,6 +11,7 @@ from medhelm_spark.domain.scenario import Reference
 from medhelm_spark.domain.stats import IntervalMethod, ScoreStatus
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.metrics import METRICS, RUN_METRICS, info, metrics_for, run_metrics_for
+from medhelm_spark.metrics.diagnostic import costs_text
 from medhelm_spark.stages.summarize.run_level import Observed, RunSummarizer
 from medhelm_spark.statistics.intervals import mover, wilson
 from tests.unit.metrics.states import correct, state
@@ -69,6 +70,34 @@ def test_costs_of_errors():
     assert measured(TEST, stated)["cost_weighted_error"] == pytest.approx(cost)
     (scale,) = (one for one in METRIC.emitted(stated) if one.name == "cost_weighted_error")
     assert (scale.minimum, scale.maximum, scale.lower_is_better) == (0.0, 10.0, True)
+
+
+@pytest.mark.parametrize(
+    ("labels", "costs", "said"),
+    [
+        (
+            "yes|no",
+            "yes>no=10 | No > yes = 1",
+            "yes answered as no costs 10, no answered as yes costs 1",
+        ),
+        ("yes|no", "yes>-=2.5", "yes without an answer costs 2.5, any other error 1"),
+        ("red|amber|green", "red>green=8", "red answered as green costs 8, any other error 1"),
+    ],
+    ids=["both", "no answer", "three classes"],
+)
+def test_costs_are_said_in_words(labels, costs, said):
+    assert costs_text({"labels": labels, "costs": costs}) == said
+    assert costs_text({"labels": labels}) == ""
+
+
+def test_a_rate_names_what_it_is_traded_against():
+    known = {stat.name: stat.traded_against for stat in METRIC.emitted(YES_NO)}
+    assert (known["sensitivity"], known["specificity"]) == ("specificity", "sensitivity")
+    assert (known["ppv"], known["npv"], known["accuracy"]) == ("sensitivity", "specificity", "")
+    by_class = {
+        stat.name: stat.traded_against for stat in METRIC.emitted({"labels": "red|amber|green"})
+    }
+    assert by_class["sensitivity[red]"] == "specificity[red]"
 
 
 def test_several_classes_have_rates_of_their_own_or_are_positive_together():
