@@ -1,17 +1,21 @@
-"""How often the interval of a corrected mean contains the true mean.
+"""How often the interval of a corrected mean, difference or share contains the true one.
 
 A judge is too kind by 0.6 of a scale from 1 to 5 and errs besides; people rated some of its 1,000
-answers, which belong to patients or stand alone.
+answers, which belong to patients or stand alone. Of two models it is too kind to the first alone. A
+judge of two classes has a sensitivity and a specificity.
 
     python -m benchmarks.corrected_means [--repeats 2000] > benchmarks/results/corrected_means.md
 """
 
 import argparse
 import sys
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from medhelm_spark.statistics.prediction_powered import corrected_mean
+from medhelm_spark.statistics.corrected_share import corrected_share
+from medhelm_spark.statistics.prediction_powered import corrected_difference, corrected_mean
 from medhelm_spark.statistics.student import quantile
 
 VALUES, SHARES = (1.0, 2.0, 3.0, 4.0, 5.0), (0.03, 0.07, 0.15, 0.4, 0.35)
@@ -22,19 +26,36 @@ ERRORS = (0.3, 1.0, 3.0)
 """Standard deviations of what the judge errs by besides."""
 PATIENT = 5
 """Answers of a patient, where they belong to patients."""
+JUDGES = ((0.95, 0.9), (0.98, 0.6), (0.6, 0.6), (0.5, 0.5))
+"""Sensitivity and specificity of judges of two classes; the last one says nothing of the truth."""
+CLASS_SHARES = (0.1, 0.5, 0.8)
+
+Values = NDArray[np.float64]
+Counted = list[float]
+"""Percent of intervals with the truth, their mean width, and that of the ratings alone."""
 
 
-def counted(rated: int, error: float, repeats: int, *, is_clustered: bool) -> list[float]:
-    """Percent of intervals with the true mean, their mean width, and that of ratings alone."""
+def _drawn(generator: np.random.Generator, *, is_clustered: bool) -> tuple[Values, Values]:
+    """True values and the labels of their patients."""
+    truth, labels = generator.choice(VALUES, ANSWERS, p=SHARES), np.arange(ANSWERS)
+    if is_clustered:  # three of five answers are like the patient's first one
+        labels //= PATIENT
+        is_alike = generator.random(ANSWERS) < 0.6
+        truth = np.where(is_alike, truth[labels * PATIENT], truth)
+    return truth, labels
+
+
+def _alone(rated: Values) -> float:
+    """The width of the interval of the ratings alone, by t."""
+    return float(2 * quantile(len(rated) - 1) * rated.std(ddof=1) / np.sqrt(len(rated)))
+
+
+def of_means(rated: int, error: float, repeats: int, *, is_clustered: bool) -> Counted:
+    """Of corrected means."""
     generator = np.random.default_rng(rated)
     inside, width, alone = 0, 0.0, 0.0
     for _ in range(repeats):
-        truth = generator.choice(VALUES, ANSWERS, p=SHARES)
-        labels = np.arange(ANSWERS)
-        if is_clustered:  # three of five answers are like the patient's first one
-            labels //= PATIENT
-            is_alike = generator.random(ANSWERS) < 0.6
-            truth = np.where(is_alike, truth[labels * PATIENT], truth)
+        truth, labels = _drawn(generator, is_clustered=is_clustered)
         judge = np.clip(truth + BIAS + generator.normal(0, error, ANSWERS), 1, 5)
         held = corrected_mean(
             truth[:rated],
@@ -47,17 +68,83 @@ def counted(rated: int, error: float, repeats: int, *, is_clustered: bool) -> li
             return []
         inside += held.low <= TRUE_MEAN <= held.high
         width += held.high - held.low
-        error_of_ratings = truth[:rated].std(ddof=1) / np.sqrt(rated)
-        alone += 2 * quantile(rated - 1) * error_of_ratings
+        alone += _alone(truth[:rated])
     return [100 * inside / repeats, width / repeats, alone / repeats]
 
 
-def main() -> None:
-    """Print the report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=2_000)
-    repeats = parser.parse_args().repeats
-    lines = [
+def of_differences(rated: int, error: float, repeats: int, *, is_clustered: bool) -> Counted:
+    """Of corrected differences of two equal models; the judge is too kind to the first."""
+    generator = np.random.default_rng(rated)
+    inside, width, alone = 0, 0.0, 0.0
+    for _ in range(repeats):
+        first, labels = _drawn(generator, is_clustered=is_clustered)
+        second, _ = _drawn(generator, is_clustered=is_clustered)
+        kind = np.clip(first + BIAS + generator.normal(0, error, ANSWERS), 1, 5)
+        fair = np.clip(second + generator.normal(0, error, ANSWERS), 1, 5)
+        held = corrected_difference(
+            (first[:rated], second[:rated]),
+            (kind[:rated], fair[:rated]),
+            (kind[rated:], fair[rated:]),
+            (1, 5),
+            clusters=(labels[:rated], labels[rated:]),
+        )
+        if held is None:
+            return []
+        inside += held.low <= 0 <= held.high
+        width += held.high - held.low
+        alone += _alone(first[:rated] - second[:rated])
+    return [100 * inside / repeats, width / repeats, alone / repeats]
+
+
+def of_shares(
+    rated: int, judge: tuple[float, float], share: float, repeats: int, *, is_difference: bool
+) -> Counted:
+    """Of corrected shares of a class, or of their difference of two equal models."""
+    generator = np.random.default_rng(rated)
+    inside, width, alone, made = 0, 0.0, 0.0, 0
+    for _ in range(repeats):
+        models = []
+        for place in range(1 + is_difference):
+            truth = generator.random(ANSWERS) < share
+            # Of two models the judge is perfect for the second.
+            sensitivity, specificity = (1.0, 1.0) if place else judge
+            chance = generator.random(ANSWERS)
+            models.append((truth, np.where(truth, chance < sensitivity, chance > specificity)))
+        truths = [truth[:rated].astype(float) for truth, _ in models]
+        if is_difference:
+            said = [given.astype(float) for _, given in models]
+            held = corrected_difference(
+                (truths[0], truths[1]),
+                (said[0][:rated], said[1][:rated]),
+                (said[0][rated:], said[1][rated:]),
+                (0, 1),
+            )
+            true, of_ratings = 0.0, truths[0] - truths[1]
+        else:
+            (truth, given) = models[0]
+            held = corrected_share(truth[:rated], given[:rated], given[rated:])
+            true, of_ratings = share, truths[0]
+        if held is None:  # ratings that are all equal
+            continue
+        made += 1
+        inside += held.low <= true <= held.high
+        width += held.high - held.low
+        alone += _alone(of_ratings)
+    return [100 * inside / made, width / made, alone / made] if made else []
+
+
+def _line(name: str, counted: Callable[[int], Counted]) -> str:
+    found = map(counted, SIZES)
+    cells = ["{:.1f}, {:.2f} ({:.2f})".format(*each) if each else "none" for each in found]
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def _head(name: str) -> Sequence[str]:
+    return ("", f"| {name} | {' | '.join(f'{n} rated' for n in SIZES)} |", f"|---|{'---|' * 4}")
+
+
+def _lines(repeats: int) -> Iterator[str]:
+    yield from (
         "# Corrected means of a jury",
         "",
         f"Made by `python -m benchmarks.corrected_means`, {repeats:,} samples a cell. A judge of "
@@ -67,19 +154,50 @@ def main() -> None:
         "interval of the ratings alone, which ignores patients. In the lower half answers belong "
         f"to patients with {PATIENT} each, who are as alike as three of five equal answers make "
         "them; 30 and 40 rated answers are of too few patients to correct a mean.",
-        "",
-        f"| the judge errs by | {' | '.join(f'{n} rated' for n in SIZES)} |",
-        f"|---|{'---|' * len(SIZES)}",
-    ]
-    for is_clustered in (False, True):
-        for error in ERRORS:
-            cells = []
-            for size in SIZES:
-                found = counted(size, error, repeats, is_clustered=is_clustered)
-                cells.append("{:.1f}, {:.2f} ({:.2f})".format(*found) if found else "none")
+    )
+    kinds = [(error, is_clustered) for is_clustered in (False, True) for error in ERRORS]
+    for title, of in (("", of_means), ("Differences of two models", of_differences)):
+        if title:
+            yield from ("", f"## {title}", "")
+            yield (
+                f"Two equal models on the same {ANSWERS:,} instances; the judge is too kind by "
+                f"{BIAS} to the first alone, so that its own difference is wrong by up to as much. "
+                "So many instances have ratings of both answers."
+            )
+        yield from _head("the judge errs by")
+        for error, is_clustered in kinds:
             name = f"{error}, {PATIENT} answers a patient" if is_clustered else f"{error}"
-            lines.append(f"| {name} | {' | '.join(cells)} |")
-    sys.stdout.write("\n".join(lines) + "\n")
+            yield _line(
+                name,
+                lambda n, of=of, error=error, is_clustered=is_clustered: of(
+                    n, error, repeats, is_clustered=is_clustered
+                ),
+            )
+    for is_difference in (False, True):
+        yield from ("", f"## {'Differences of shares' if is_difference else 'Two classes'}", "")
+        yield (
+            "Two equal models whose answers are of one of two classes; the judge has this "
+            "sensitivity and specificity for the first, and makes no error about the second."
+            if is_difference
+            else "Answers of one of two classes, and a judge with a sensitivity and a specificity. "
+            "The width in brackets is that of Wald's interval, which covers less."
+        )
+        yield from _head("share, sensitivity, specificity")
+        for share in CLASS_SHARES:
+            for judge in JUDGES:
+                yield _line(
+                    f"{share}, {judge[0]}, {judge[1]}",
+                    lambda n, judge=judge, share=share, is_difference=is_difference: of_shares(
+                        n, judge, share, repeats, is_difference=is_difference
+                    ),
+                )
+
+
+def main() -> None:
+    """Print the report."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=2_000)
+    sys.stdout.write("\n".join(_lines(parser.parse_args().repeats)) + "\n")
 
 
 if __name__ == "__main__":

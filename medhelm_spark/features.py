@@ -2,8 +2,9 @@
 
 Other code reaches a feature only through its modules of a known name: `tables` declares what it
 stores, `kept` which writes gc keeps, `source` what boards can be read from, `methods` what an
-`Evaluation` can do, `runs` what it does in the course of an evaluation, `cells` and `report` what
-it adds to a board's cells and to its report, `of_answers` what people left on answers, `in_tasks`
+`Evaluation` can do, `runs` what it does in the course of an evaluation, `cells`, `of_pairs` and
+`report` what it adds to a board's cells, to the pairs of its models and to its report, `of_answers`
+what people left on answers, `in_tasks`
 what every task of Spark sets up as this process did, `tombstones` keeps what purged rows were,
 `purge` removes the text of a scenario beside the lake's tables, `chained` records what is done to
 releases, `record` who opens text, and `verified` names what else of a release was changed.

@@ -7,6 +7,7 @@ from itertools import combinations
 
 import pyarrow as pa
 
+from medhelm_spark import features
 from medhelm_spark.board.measured import measured, needed_stats
 from medhelm_spark.board.runs import BoardRun
 from medhelm_spark.board.scores import in_batches, own_scores, scores_of
@@ -70,6 +71,8 @@ def paired(
     sizes = {True: 0, False: 0}
     for column in columns.values():
         sizes[_is_primary(column)] += math.comb(len(column), 2)
+    for feature in features.parts("of_pairs"):
+        differences = feature.with_pairs(reader, by_id.values(), differences)
     return adjusted(differences, num_declared=sizes[True], num_others=sizes[False])
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from medhelm_spark.board import BoardRun
 from medhelm_spark.board.scores import ASKED_AS, scores_of, value_of
@@ -13,10 +14,14 @@ from medhelm_spark.lake.reader import Reader
 from medhelm_spark.ratings.stored import stored_ratings
 from medhelm_spark.ratings.tables import Rating
 from medhelm_spark.ratings.typed import CriterionValues, criterion_values
-from medhelm_spark.statistics.prediction_powered import CorrectedMean, corrected_mean
+from medhelm_spark.statistics.cell import BoardCell
+from medhelm_spark.statistics.corrected_share import corrected_share
+from medhelm_spark.statistics.prediction_powered import corrected_mean
 
 Answer = tuple[str, int]
 """An instance and a trial."""
+Values = NDArray[np.float64]
+Labels = NDArray[np.int64]
 PLAIN = CriterionValues()
 """Criteria that are scales alone."""
 
@@ -26,44 +31,41 @@ def with_cells(reader: Reader, runs: Sequence[BoardRun]) -> list[BoardRun]:
 
     Runs of a release have none: a release does not pin ratings.
     """
-    judged = {
-        run.run_spec.run_spec_id: run
-        for run in runs
-        if run.cell and run.run_spec.annotators and run.release_status == WORKING
-    }
-    ratings: dict[str, list[Rating]] = {}
-    for row in stored_ratings(reader, list(judged)):
-        ratings.setdefault(row.run_spec_id, []).append(row)
+    people = rated_answers(reader, [run for run in runs if run.cell])
     return [
-        _corrected(reader, run, ratings[unit])
-        if (unit := run.run_spec.run_spec_id) in ratings
+        _corrected(reader, run, people[unit])
+        if (unit := run.run_spec.run_spec_id) in people
         else run
         for run in runs
     ]
 
 
-def _corrected(reader: Reader, run: BoardRun, ratings: Sequence[Rating]) -> BoardRun:
-    held = _corrected_mean(reader, run, ratings)
-    if held is None or run.cell is None:
-        return run
-    cell = replace(
-        run.cell,
-        corrected_mean=held.value,
-        corrected_low=held.low,
-        corrected_high=held.high,
-        num_rated=held.num_rated,
-    )
-    return replace(run, cell=cell)
+def rated_answers(reader: Reader, runs: Iterable[BoardRun]) -> dict[str, Mapping[Answer, float]]:
+    """By run the mean rating of each answer, of the runs whose ratings are in the metric's unit.
+
+    Runs without a jury, and those of a release, have none.
+    """
+    judged = {
+        run.run_spec.run_spec_id: run
+        for run in runs
+        if run.run_spec.annotators and run.release_status == WORKING
+    }
+    ratings: dict[str, list[Rating]] = {}
+    for row in stored_ratings(reader, list(judged)):
+        ratings.setdefault(row.run_spec_id, []).append(row)
+    held = {}
+    for unit, own in ratings.items():
+        values_of = criterion_values(reader, [judged[unit].run_spec])
+        scale = judged[unit].info
+        if scale is not None and (_is_typed(own, values_of) or _has_unit(own, scale)):
+            held[unit] = mean_ratings(own, values_of)
+    return held
 
 
-def _corrected_mean(
-    reader: Reader, run: BoardRun, ratings: Sequence[Rating]
-) -> CorrectedMean | None:
+def _corrected(reader: Reader, run: BoardRun, by_answer: Mapping[Answer, float]) -> BoardRun:
     spec, scale = run.run_spec, run.info
-    values_of = criterion_values(reader, [spec])
-    if scale is None or not (_is_typed(ratings, values_of) or _has_unit(ratings, scale)):
-        return None
-    by_answer = mean_ratings(ratings, values_of)
+    if scale is None or run.cell is None:
+        return run
     scores = scores_of(reader, [spec.run_spec_id], [spec.main_metric], spec.main_split)
     values = value_of(scores, spec.main_metric)
     instances = scores["instance_id"].to_pylist()
@@ -78,12 +80,54 @@ def _corrected_mean(
     labels = np.unique(np.array(units, dtype=str), return_inverse=True)[1].astype(np.int64)
     is_rated = ~np.isnan(people) & ~np.isnan(values)
     is_other = np.isnan(people) & ~np.isnan(values)
-    return corrected_mean(
-        people[is_rated],
-        values[is_rated],
-        values[is_other],
-        (scale.minimum, scale.maximum),
-        clusters=(labels[is_rated], labels[is_other]),
+    cell = _corrected_cell(
+        run.cell,
+        scale,
+        (people[is_rated], values[is_rated], values[is_other]),
+        (labels[is_rated], labels[is_other]),
+    )
+    return replace(run, cell=cell)
+
+
+def _corrected_cell(
+    cell: BoardCell,
+    scale: MetricInfo,
+    values: tuple[Values, Values, Values],
+    clusters: tuple[Labels, Labels],
+) -> BoardCell:
+    """The cell with its corrected mean; ratings of two classes alone correct a share.
+
+    Args:
+        cell: of the run.
+        scale: of the metric.
+        values: the ratings, the jury's values of the rated answers, and those of the others.
+        clusters: of the rated answers and of the others.
+    """
+    rated, judged, others = values
+    low, high = scale.minimum, scale.maximum
+    if low is not None and high is not None and np.isin(rated, (low, high)).all():
+        middle, width = (low + high) / 2, high - low
+        share = corrected_share(rated == high, judged > middle, others > middle, clusters=clusters)
+        if share is None:
+            return cell
+        return replace(
+            cell,
+            corrected_mean=low + width * share.value,
+            corrected_low=low + width * share.low,
+            corrected_high=low + width * share.high,
+            num_rated=share.num_rated,
+            jury_sensitivity=share.sensitivity,
+            jury_specificity=share.specificity,
+        )
+    held = corrected_mean(rated, judged, others, (low, high), clusters=clusters)
+    if held is None:
+        return cell
+    return replace(
+        cell,
+        corrected_mean=held.value,
+        corrected_low=held.low,
+        corrected_high=held.high,
+        num_rated=held.num_rated,
     )
 
 

@@ -44,7 +44,9 @@ class BoardCell:
     unlikely reason for its gap; empty where there is none. `worst_group_mean` is its mean.
 
     `corrected_mean` is a jury's mean corrected by the ratings that people gave to `num_rated`
-    answers, with its interval (`statistics.prediction_powered`); None without enough ratings.
+    answers, with its interval (`statistics.prediction_powered`); None without enough ratings. Where
+    these are of two classes, it is the share of the higher one on the scale
+    (`statistics.corrected_share`), and `jury_sensitivity` and `jury_specificity` are the jury's.
 
     `traded_metric` is the stat that a model can give up for this one, as specificity for
     sensitivity, and `traded_mean` its mean, None where the run has none.
@@ -113,6 +115,8 @@ class BoardCell:
     corrected_low: float | None = None
     corrected_high: float | None = None
     num_rated: int = 0
+    jury_sensitivity: float | None = None
+    jury_specificity: float | None = None
     parts: tuple["BoardCell", ...] = ()
 
     @property
@@ -241,6 +245,8 @@ def merged(cells: Sequence[BoardCell]) -> BoardCell:
         corrected_low=None,
         corrected_high=None,
         num_rated=0,
+        jury_sensitivity=None,
+        jury_specificity=None,
         comparability=_joined_comparability(cells),
         configuration=_shared(cells),
         made_at=max((cell.made_at for cell in cells if cell.made_at), default=None),

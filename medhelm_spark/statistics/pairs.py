@@ -35,6 +35,8 @@ class BoardPair:
     is too small to matter, in the metric's own units. `adjusted_p` takes into account the other
     pairs that were asked about at once, `num_adjusted` with this one, by `adjustment`; `adjusted`
     fills the three in. `jury_evidence` and `imported` are as in BoardCell, of either.
+    `corrected_difference` is a jury's difference corrected by the ratings that people gave to both
+    answers of `num_rated` instances (`statistics.prediction_powered`); None without enough.
     """
 
     scenario_name: str
@@ -54,6 +56,10 @@ class BoardPair:
     adjusted_p: float | None = None
     adjustment: Adjustment | None = None
     num_adjusted: int | None = None
+    corrected_difference: float | None = None
+    corrected_low: float | None = None
+    corrected_high: float | None = None
+    num_rated: int = 0
 
     @property
     def decision(self) -> PairDecision:

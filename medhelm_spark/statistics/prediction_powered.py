@@ -125,3 +125,39 @@ def _degrees_of_freedom(of_rated: Values, of_others: Values, groups: int, more: 
 def _cut(value: float, low: float | None, high: float | None) -> float:
     value = value if low is None else max(low, value)
     return value if high is None else min(high, value)
+
+
+def corrected_difference(
+    rated: tuple[Values, Values],
+    judged: tuple[Values, Values],
+    others: tuple[Values, Values],
+    scale: tuple[float | None, float | None] = (None, None),
+    *,
+    clusters: tuple[Labels, Labels] | None = None,
+    weight: float | None = None,
+) -> CorrectedMean | None:
+    """The difference of two models' means, first less second, corrected on the same instances.
+
+    It is the corrected mean of the differences of each instance: with one weight for both models,
+    the difference of their corrected means. Arguments are as those of `corrected_mean`, of both
+    models: rated are the instances on which people rated both answers.
+
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.normal([[3.5], [3.0]], 0.5, (2, 1000))
+    >>> judge = truth + [[0.6], [0.0]]  # the judge favours the first model
+    >>> parts = (tuple(truth[:, :40]), tuple(judge[:, :40]), tuple(judge[:, 40:]))
+    >>> held = corrected_difference(*parts)
+    >>> round(held.value, 1), round(float((judge[0] - judge[1]).mean()), 1)
+    (0.5, 1.1)
+    """
+    low, high = scale
+    width = None if low is None or high is None else high - low
+    ends = (None, None) if width is None else (-width, width)
+    return corrected_mean(
+        rated[0] - rated[1],
+        judged[0] - judged[1],
+        others[0] - others[1],
+        ends,
+        clusters=clusters,
+        weight=weight,
+    )

@@ -213,6 +213,9 @@ def remarks(cell: BoardCell) -> Iterator[str]:
         corrected = number_text(cell.corrected_mean)
         interval = interval_text(cell.corrected_low, cell.corrected_high)
         yield f"people rated {cell.num_rated}: {corrected}{interval}"
+        if cell.jury_sensitivity is not None and cell.jury_specificity is not None:
+            of_class, of_other = cell.jury_sensitivity, cell.jury_specificity
+            yield f"jury's sensitivity {of_class:.2f}, specificity {of_other:.2f}"
     if cell.worst_group:
         yield f"worst {cell.worst_group} {number_text(cell.worst_group_mean)}"
     if cell.imported:

@@ -17,17 +17,19 @@ from medhelm_spark.statistics.paired import PairedDifference, PairedTest
 from medhelm_spark.statistics.pairs import Adjustment, BoardPair
 
 EMPTY = "No benchmark has two of these models on the same instances."
+_RATED, _WITHIN = "By ratings too", "Within margin"
 HEADER = (
     "Benchmark",
     "First",
     "Second",
     "First is",
     "First - second",
+    _RATED,
     "p adjusted",
     "n",
     "Win/tie/loss",
     "Can detect",
-    "Within margin",
+    _WITHIN,
 )
 SMALLEST_P = 0.001
 
@@ -75,16 +77,21 @@ def render(
 def comparison_table(
     pairs: Sequence[BoardPair], practical: Iterable[PracticalDifference] = ()
 ) -> TextTable:
-    """The pairs as a table, below it what they come to; a column of the margin where one is given.
+    """The pairs as a table; the columns of ratings and of the margin only where there are any.
 
     Args:
         pairs: in the order in which they are shown.
         practical: what two models differ by beside the main metric.
     """
-    width = len(HEADER) if any(pair.margin is not None for pair in pairs) else len(HEADER) - 1
+    left_out = {
+        _RATED: not any(pair.corrected_difference is not None for pair in pairs),
+        _WITHIN: all(pair.margin is None for pair in pairs),
+    }
+    shown = [place for place, name in enumerate(HEADER) if not left_out.get(name)]
+    rows = [_cells(pair) for pair in pairs]
     return TextTable(
-        header=HEADER[:width],
-        rows=[_cells(pair)[:width] for pair in pairs],
+        header=[HEADER[place] for place in shown],
+        rows=[[cells[place] for place in shown] for cells in rows],
         notes=[*said(pairs, practical), *notes(pairs), *column_notes(pairs)],
         strong=COST_WORDS,
     )
@@ -103,12 +110,21 @@ def _cells(pair: BoardPair) -> tuple[str, ...]:
         pair.second,
         pair.decision.value,
         difference_text(held),
+        rated_text(pair),
         p_text(pair.adjusted_p),
         size_text(pair),
         wins_text(pair),
         number_text(held.detectable),
         _margin_text(pair),
     )
+
+
+def rated_text(pair: BoardPair) -> str:
+    """`-0.020 [-0.310, 0.270], 40 rated`: the difference corrected by ratings."""
+    if pair.corrected_difference is None:
+        return "-"
+    ends = f"[{pair.corrected_low:z.3f}, {pair.corrected_high:z.3f}]"
+    return f"{pair.corrected_difference:+z.3f} {ends}, {pair.num_rated:,} rated"
 
 
 def benchmark(pair: BoardPair) -> str:
@@ -192,6 +208,13 @@ def column_notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
         yield note
     for known in sorted({pair.imported for pair in pairs if pair.imported}):
         yield f"imported: answers of one of two models or both were made elsewhere; {known}."
+    if any(pair.corrected_difference is not None for pair in pairs):
+        yield (
+            f"{_RATED}: the jury's difference, moved by how far the jury was off on the instances "
+            "whose answers of both models people rated (prediction-powered inference), with an "
+            "interval that counts ratings and verdicts; right if these instances are a random "
+            "sample. Decision and p are those of the jury alone."
+        )
     if any(pair.difference.detectable for pair in pairs):
         yield (
             "Can detect: the difference that is found with a power of 80 % where answers disagree "

@@ -110,7 +110,8 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "denominator": "of the answers with a score, those that a share of a part of them rests "
         "on, such as the positives of a sensitivity; none where the mean rests on all",
         "num_runs": "runs behind the mean",
-        "num_rated": "answers that people rated, behind the corrected mean",
+        "num_rated": "answers that people rated, behind the corrected mean; of a pair instances "
+        "on which people rated both answers",
         "n": "instances on which both models have a value",
         "num_dropped": "instances that lack one of the two values",
         "num_adjusted": "how many pairs `adjusted_p` was adjusted for, this one included",
@@ -136,8 +137,14 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "worst_group_mean": "the mean over that group",
         "traded_mean": "the mean of that stat; none where the run has none",
         "corrected_mean": "a jury's mean corrected by the ratings of people; none without enough",
-        "corrected_low": "lower end of the 95 % interval of the corrected mean",
+        "corrected_low": "lower end of the 95 % interval of the corrected mean, of a pair of "
+        "`corrected_difference`",
         "corrected_high": "upper end of that interval",
+        "corrected_difference": "the jury's mean difference, first minus second, corrected by the "
+        "ratings of people; none without enough",
+        "jury_sensitivity": "share from 0 to 1: of the answers that people put in the higher of "
+        "two classes, those that the jury does; none where ratings are no two classes",
+        "jury_specificity": "the same of the lower class",
         "num_effective_clusters": "clusters of equal size that would tell as much as these",
         "ci_low": "lower end of the 95 % interval of the mean, of a pair of the mean difference; "
         "in the metric's unit",

@@ -139,8 +139,8 @@ class Ward:
         self.evaluation.run(self.entry, suite="s", models_to_run=list(MODELS))
         return self
 
-    def rate(self, number: int = QUESTIONS) -> "Ward":
-        """Three raters rate by the facts, each with an error of his own."""
+    def rate(self, number: int = QUESTIONS, *, model: str = "") -> "Ward":
+        """Three raters rate by the facts, each with an error of his own; all models, or one."""
         specs = self.rows("run_specs")
         places = {
             row["instance_id"]: int(row["input"].split()[1].rstrip(":"))
@@ -161,6 +161,7 @@ class Ward:
                 source="file",
             )
             for spec in specs
+            if model in ("", spec["run_spec"]["model"])
             for instance, place in sorted(places.items())
             for rater in RATERS
             for criterion in ("accuracy", "clarity")

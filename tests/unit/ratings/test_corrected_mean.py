@@ -94,6 +94,20 @@ def test_ratings_of_another_scale_correct_nothing(lake: Path):
     assert cell_of(lake)["corrected_mean"] is None
 
 
+def test_ratings_of_two_classes_correct_the_share_by_sensitivity_and_specificity(lake: Path):
+    """The jury gives 3 and 4 by turns; people call each 4 right, and one 3 of four."""
+    ratings = [rating(place, 5.0 if place % 2 or place % 8 == 0 else 1.0) for place in range(80)]
+    append(lake, "ratings", ratings, "w")
+    cell = cell_of(lake)
+    assert cell["corrected_mean"] == pytest.approx(1 + 4 * (0.5 + 0.5 / 4))
+    assert cell["corrected_low"] < cell["corrected_mean"] < cell["corrected_high"] <= 5
+    assert cell["jury_sensitivity"] == pytest.approx(0.5 / 0.625)
+    assert cell["jury_specificity"] == 1.0
+    text = str(Evaluation(str(lake), site=None, tracking=False).board("s1"))
+    assert "people rated 80: 3.500 [" in text
+    assert "jury's sensitivity 0.80, specificity 1.00" in text
+
+
 def test_an_answer_has_the_mean_of_the_raters_who_rated_all_criteria():
     rows = [
         rating(0, 2.0),
