@@ -66,7 +66,6 @@ class GroupedInstance:
 
     instance_id: str
     row: int
-    access_level: AccessLevel
     groups: Mapping[str, str]
 
 
@@ -144,7 +143,6 @@ def groups_of(
                 yield GroupedInstance(
                     instance_id=content_id(card.name, parsed.source_id, *parsed.identity),
                     row=record.row,
-                    access_level=parsed.access_level,
                     groups={each.name: _group(parsed.fields, each) for each in columns},
                 )
 

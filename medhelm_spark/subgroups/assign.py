@@ -17,8 +17,7 @@ from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.domain.stages import ASSIGN_GROUPS, INGEST
 from medhelm_spark.errors import DataError
-from medhelm_spark.lake.condition import one_of
-from medhelm_spark.lake.rows import Frame, rows_of
+from medhelm_spark.lake.literals import literal
 from medhelm_spark.lake.views import output_of
 from medhelm_spark.scenarios import Record, groups_of
 from medhelm_spark.stages.context import Context
@@ -26,54 +25,53 @@ from medhelm_spark.stages.ingest.pins import pins_of
 from medhelm_spark.stages.ingest.sources import located, read
 from medhelm_spark.stages.ingest.unchanged import pinned
 from medhelm_spark.stages.run_stage import run_stage
-from medhelm_spark.subgroups.tables import AssignedColumn, InstanceGroup
+from medhelm_spark.subgroups.tables import AssignedColumn
 
-# The level is the instance's: what its text was raised to, its groups are raised to.
-FOUND = """
-SELECT f.scenario_name, f.data_version, f.instance_id, f.group_column, f.group_value,
-       i.access_level, f.source_row
-FROM {found} f
-JOIN {instances} i ON i.data_version = f.data_version AND i.instance_id = f.instance_id
-"""
-
-AS_FOUND = f"SELECT * EXCEPT (source_row) FROM ({FOUND})"
-
-# Records that make the same instance may name several groups: the first one counts.
-FIRST = f"""
-SELECT * EXCEPT (place, source_row)
-FROM (SELECT *, row_number() OVER (
-        PARTITION BY data_version, instance_id, group_column ORDER BY source_row) AS place
-      FROM ({FOUND}))
+# The level is the instance's: what its text was raised to, its groups are raised to. Of records
+# that make the same instance the first one counts.
+APART = """
+SELECT scenario_name, data_version, instance_id, access_level, named.group_column,
+       named.group_value
+FROM (SELECT f.*, i.access_level,
+             row_number() OVER (
+               PARTITION BY f.data_version, f.instance_id ORDER BY f.source_row) AS place
+      FROM {found} f
+      JOIN {instances} i ON i.data_version = f.data_version AND i.instance_id = f.instance_id)
+LATERAL VIEW explode(groups) named AS named
 WHERE place = 1
 """
 
-UNGROUPED = """
-SELECT i.scenario_name, count(*) AS rows
-FROM {instances} i LEFT ANTI JOIN {written} g
-  ON g.data_version = i.data_version AND g.instance_id = i.instance_id
-GROUP BY i.scenario_name
-"""
-
+# The driver reads counts from the files; ids, which may be many, stay there.
 SIZES = """
-SELECT data_version, group_column, count(DISTINCT group_value) AS num_groups,
-       count_if(group_value = '') AS num_not_stated
-FROM {written} GROUP BY data_version, group_column
+SELECT data_version, group_column, count(*) AS num_instances,
+       count(DISTINCT group_value) AS num_groups,
+       count(CASE WHEN group_value = '' THEN 1 END) AS num_not_stated
+FROM {{instance_groups}} WHERE write_id = {write_id} GROUP BY data_version, group_column
+"""
+
+HELD = """
+SELECT scenario_name, data_version, count(*) AS num_instances FROM ({instances}) i
+GROUP BY scenario_name, data_version
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundGroup(InstanceGroup):
-    """An InstanceGroup and the number of the record that says so; its level is the record's."""
+class NamedGroup:
+    """A column and the group that an instance is in by it."""
 
-    source_row: int
+    group_column: str
+    group_value: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ungrouped:
-    """How many instances of a scenario its source does not give any more."""
+class FoundGroups:
+    """The groups of an instance, and the number of the record that names them."""
 
     scenario_name: str
-    rows: int
+    data_version: str
+    instance_id: str
+    source_row: int
+    groups: tuple[NamedGroup, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +80,18 @@ class ColumnSize:
 
     data_version: str
     group_column: str
+    num_instances: int
     num_groups: int
     num_not_stated: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldInstances:
+    """How many instances the lake has of a data version."""
+
+    scenario_name: str
+    data_version: str
+    num_instances: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,18 +102,18 @@ class MakeGroups:
 
     def __call__(
         self, records: Iterable[Record], card: ScenarioCard, file: int
-    ) -> Iterator[FoundGroup]:
+    ) -> Iterator[FoundGroups]:
         for found in groups_of(records, card):
-            for name, value in found.groups.items():
-                yield FoundGroup(
-                    scenario_name=card.name,
-                    data_version=self.versions[card.name],
-                    instance_id=found.instance_id,
-                    group_column=name,
-                    group_value=value,
-                    access_level=found.access_level,
-                    source_row=found.row,
-                )
+            yield FoundGroups(
+                scenario_name=card.name,
+                data_version=self.versions[card.name],
+                instance_id=found.instance_id,
+                source_row=found.row,
+                groups=tuple(
+                    NamedGroup(group_column=name, group_value=value)
+                    for name, value in found.groups.items()
+                ),
+            )
 
 
 def assign_groups(
@@ -172,15 +180,14 @@ def _write(
     pins = pins_of(ctx, cards.values())
     here = {name: pinned(ctx, located(card, pins)) for name, card in cards.items()}
     with ctx.metered(f"{ASSIGN_GROUPS.name}: instances") as watch:
-        found = read(ctx, here, MakeGroups(versions), FoundGroup, watch)
-        sql = FIRST if any(card.merge_identical for card in here.values()) else AS_FOUND
+        found = read(ctx, here, MakeGroups(versions), FoundGroups, watch)
         instances = ctx.current(
             "instances", INGEST, [versions[name] for name in cards], "data_version"
         )
-        groups = ctx.lake.query(sql, found=found, instances=instances)
+        groups = ctx.lake.query(APART, found=found, instances=instances)
         ctx.lake.append("instance_groups", groups, write_id)
-    _refuse_moved(ctx, instances, write_id)
-    sizes = rows_of(ctx.lake.query(SIZES, written=_written(ctx, write_id)), ColumnSize)
+    sizes = ctx.lake.rows(SIZES.format(write_id=literal(write_id)), ColumnSize)
+    _refuse_moved(ctx, [versions[name] for name in cards], sizes)
     rows = [
         _column(here[name], column, size)
         for name in cards
@@ -197,19 +204,19 @@ def _write(
         )
 
 
-def _written(ctx: Context, write_id: str) -> Frame:
-    return ctx.lake.read("instance_groups", one_of("write_id", [write_id]))
-
-
-def _refuse_moved(ctx: Context, instances: Frame, write_id: str) -> None:
+def _refuse_moved(
+    ctx: Context, data_versions: Collection[str], sizes: Iterable[ColumnSize]
+) -> None:
     """Refuse a source that lacks instances that the lake has of it."""
-    frame = ctx.lake.query(UNGROUPED, instances=instances, written=_written(ctx, write_id))
-    for row in rows_of(frame, Ungrouped):
-        raise DataError(
-            f"scenario {row.scenario_name!r}: its source does not give "
-            f"{counted(row.rows, 'instance')} of the lake any more, so that their groups are not "
-            "known; ingest it again first."
-        )
+    found = {size.data_version: size.num_instances for size in sizes}
+    sql = HELD.format(instances=output_of("instances", INGEST, "data_version", data_versions))
+    for held in ctx.lake.rows(sql, HeldInstances):
+        if lost := held.num_instances - found.get(held.data_version, 0):
+            raise DataError(
+                f"scenario {held.scenario_name!r}: its source does not give "
+                f"{counted(lost, 'instance')} of the lake any more, so that their groups are not "
+                "known; ingest it again first."
+            )
 
 
 def _column(card: ScenarioCard, column: GroupColumn, size: ColumnSize) -> AssignedColumn:

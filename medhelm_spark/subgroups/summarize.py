@@ -34,32 +34,28 @@ JOIN {wanted} w
   ON w.run_spec_id = s.run_spec_id AND w.split = s.split AND w.name = s.stat.name
 """
 
-# All groups of an instance in one row: what is joined does not grow with the columns.
-ALIKE = f"""
-SELECT run_spec_id, name, groups, value, count(*) AS rows,
+# Hash aggregation, which counts alone allow: a unit is what is no independent try, and null where
+# each answer is one.
+COUNTED_BY_UNIT = f"""
+SELECT run_spec_id, name, group_column, group_value, value, unit, count(*) AS rows,
        count_if(status IN ('{FAILED[0]}', '{FAILED[1]}')) AS failures,
        count_if(status = '{ScoreStatus.UNREADABLE}') AS unread,
-       max(cluster_id) IS NOT NULL AS is_clustered,
-       collect_list(CASE WHEN cluster_id IS NOT NULL OR is_repeated
-                         THEN xxhash64(coalesce(cluster_id, v_instance_id)) END) AS units
-FROM (SELECT v.run_spec_id, v.name, v.value, v.status, v.cluster_id, v.is_repeated,
-             v.instance_id AS v_instance_id, g.groups
+       max(in_cluster) AS in_cluster
+FROM (SELECT v.run_spec_id, v.name, g.group_column, g.group_value, v.value, v.status,
+             CASE WHEN v.cluster_id IS NOT NULL THEN 1 ELSE 0 END AS in_cluster,
+             CASE WHEN v.cluster_id IS NOT NULL OR v.is_repeated
+                  THEN xxhash64(coalesce(v.cluster_id, v.instance_id)) END AS unit
       FROM {{scores}} v
-      JOIN (SELECT data_version, instance_id,
-                   array_sort(collect_list(named_struct(
-                     'group_column', group_column, 'group_value', group_value))) AS groups
-            FROM {{groups}} GROUP BY data_version, instance_id) g
-        ON g.data_version = v.data_version AND g.instance_id = v.instance_id)
-GROUP BY run_spec_id, name, groups, value
+      JOIN {{groups}} g ON g.data_version = v.data_version AND g.instance_id = v.instance_id)
+GROUP BY run_spec_id, name, group_column, group_value, value, unit
 """
 
-# Counted before and after groups are taken apart: answers that are alike in all groups are one row.
 GROUPED = """
-SELECT run_spec_id, name, at.group_column, at.group_value, value, sum(rows) AS rows,
-       sum(failures) AS failures, sum(unread) AS unread, bool_or(is_clustered) AS is_clustered,
-       flatten(collect_list(units)) AS units
-FROM {alike} LATERAL VIEW explode(groups) at AS at
-GROUP BY run_spec_id, name, at.group_column, at.group_value, value
+SELECT run_spec_id, name, group_column, group_value, value, sum(rows) AS rows,
+       sum(failures) AS failures, sum(unread) AS unread, max(in_cluster) > 0 AS is_clustered,
+       flatten(collect_list(CASE WHEN unit IS NOT NULL
+                            THEN transform(sequence(1, rows), answer -> unit) END)) AS units
+FROM {counted} GROUP BY run_spec_id, name, group_column, group_value, value
 """
 
 COLLECTED = """
@@ -223,8 +219,8 @@ def _of_instances(
     ]
     frame = ctx.lake.frame(wanted, WantedStat)
     values = ctx.lake.query(WANTED, scored=scored, wanted=frame)
-    alike = ctx.lake.query(ALIKE, scores=values, groups=groups)
-    grouped = ctx.lake.query(GROUPED, alike=alike)
+    counted = ctx.lake.query(COUNTED_BY_UNIT, scores=values, groups=groups)
+    grouped = ctx.lake.query(GROUPED, counted=counted)
     rows = ctx.lake.query(COLLECTED, grouped=grouped)
     # Exchanged once more, so that the writer's single task does not compute all of it.
     stats = map_rows(rows, GroupSummarizer(runs), GroupedScores, GroupStat)

@@ -117,6 +117,21 @@ def test_classes_clusters_and_repeats(both: Both) -> None:
     both.check()
 
 
+def test_groups_of_clusters_and_repeats(both: Both) -> None:
+    entry = both.site.benchmark(
+        "letters",
+        rows(24),
+        metrics=["exact_match", {"name": "classification", "args": {"labels": "yes|no"}}],
+        cluster_column="patient",
+        groups=["ward"],
+    )
+    both.site.deploy("acme/a", mode="choice", choices=["yes", "no", "perhaps"])
+    both.run("-r", f"{entry},model=acme/a", f"{entry},num_trials=3,model=acme/a")
+    both.check()
+    grouped = next(here for name, here, _ in both.rows() if name == "stats_by_group")
+    assert len(grouped) > 4
+
+
 def test_perturbed_copies_and_prompt_variants(both: Both) -> None:
     entry = both.site.benchmark(
         "bench",
