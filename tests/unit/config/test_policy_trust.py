@@ -46,7 +46,9 @@ def open_folder() -> Iterator[Path]:
     """A folder of the tests' user that every user may enter; pytest's own are closed."""
     folder = Path(tempfile.mkdtemp(prefix="medhelm-spark-test-"))
     folder.chmod(0o755)
+    before = os.umask(0o022)  # a command of an earlier test may have closed the process's files
     yield folder
+    os.umask(before)
     shutil.rmtree(folder)
 
 
