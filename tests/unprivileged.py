@@ -1,6 +1,5 @@
 """A function's result as a user sees it who may write nothing of root's."""
 
-import codecs
 import os
 import pickle
 from collections.abc import Callable
@@ -16,7 +15,6 @@ def unprivileged(function: Callable[..., Any], *args: Any) -> Any:
     """
     if os.geteuid() != 0:
         return function(*args)
-    codecs.lookup("utf-8-sig")  # imported when it is used, from where the other may not read
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
