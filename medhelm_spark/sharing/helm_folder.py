@@ -46,6 +46,32 @@ ADAPTER = (
 )
 """What a share says of an adapter: no instructions, no words around a question, no stops."""
 
+_ADAPTER_KEYS = {f"adapter_spec.{name}" for name in (*ADAPTER, "model", "model_deployment")}
+_STAT = {"name.name", "name.split"}
+_STATE = {
+    *(f"instance.{name}" for name in ("id", "split", "input.text")),
+    *("instance.references.output.text", "instance.references.tags"),
+    *(f"request.{name}" for name in ("model", "model_deployment", "prompt")),
+    "result.completions.text",
+}
+_GROUP = ("name", "display_name", "description", "category", "subgroups", "metric_groups")
+_OF_SCHEMA = {
+    *(f"metrics.{name}" for name in ("name", "display_name")),
+    *(f"metric_groups.{name}" for name in ("name", "display_name")),
+    *(f"metric_groups.metrics.{name}" for name in ("name", "split")),
+    *(f"run_groups.{name}" for name in _GROUP),
+    *(f"run_groups.environment.{name}" for name in ("main_name", "main_split")),
+}
+HELM_KEYS: Mapping[str, frozenset[str]] = {
+    RUN_SPEC: frozenset({"share", "name", "scenario_spec.class_name", "groups", *_ADAPTER_KEYS}),
+    SCENARIO: frozenset({"share", "name", "description", "definition_path"}),
+    STATS: frozenset({"share", *_STAT}),
+    PER_INSTANCE: frozenset({"share", "instance_id", *(f"stats.{name}" for name in _STAT)}),
+    STATES: frozenset({"share", *_ADAPTER_KEYS, *(f"request_states.{name}" for name in _STATE)}),
+    SCHEMA: frozenset({"share", *_OF_SCHEMA}),
+}
+"""By file the keys that have strings, with the keys above them: the scan lets no other leave."""
+
 ALL = "all_benchmarks"
 MAIN = "main"
 

@@ -68,6 +68,13 @@ TEXTS = {
 }
 """Texts of public rows."""
 
+DECLARED: Mapping[str, Mapping[str, pa.DataType]] = {
+    "results": RESULTS,
+    "scores": SCORES,
+    "texts": TEXTS,
+}
+"""The columns of each table of a share: the scan lets no other leave."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Projection:

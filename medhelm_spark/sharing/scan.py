@@ -3,8 +3,10 @@
 Every string of every file, and every file name, is compared with the texts of gated and private
 rows: 8 words in a row in common, in normal form, or 40 characters where words are not divided. A
 text of fewer words is compared as a whole with strings that are no text of public rows. Then
-patterns of identifiers are looked for. What it finds it names by file, column and row, never by the
-text. A share that passes is not shown to be free of patient data: a paraphrase passes.
+patterns of identifiers are looked for. A file, column or key that no list here declares fails, and
+so does a column of the lake with text that no list declares. What the scan finds it names by file,
+column and row, never by the text. A share that passes is not shown to be free of patient data: a
+paraphrase passes.
 """
 
 import csv
@@ -19,30 +21,53 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from medhelm_spark.errors import PolicyError
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.scenarios import normal_form
-from medhelm_spark.sharing.projection import TEXTS
+from medhelm_spark.sharing.helm_folder import HELM_KEYS
+from medhelm_spark.sharing.projection import DECLARED, TEXTS
 
 WORDS, CHARACTERS, WHOLE = 8, 40, 12
 """The length of a shingle in words and in characters, and of a short text that is compared."""
 
 TEXT_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "instances": ("input", "references", "extra_data", "source_id"),
-    "prompts": ("messages", "text"),
+    "instances": ("input", "references", "extra_data", "source_id", "messages", "cluster_id"),
+    "prompts": ("messages", "text", "output_mapping"),
     "request_results": ("completions", "reason"),
     "annotations": ("scores",),
-    "quarantine": ("reason",),
+    "quarantine": ("reason", "source_file"),
     "ratings": ("comment",),
     "answer_notes": ("text",),
     "instance_groups": (),
     "run_specs": (),
     "imported_scenarios": (),
 }
-"""The columns of every table with text whose strings are compared; a test keeps it complete.
+"""The columns of every table with text whose strings are compared."""
 
-Left out: groups and RunSpecs, whose words stand in numbers that are shared, and imported cards.
-"""
+PROSE_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "request_results": ("engine_fingerprint",),
+    "run_specs": ("run_spec", "as_imported", "name", "declared", "critical"),
+    "instance_groups": ("group_value",),
+    "imported_scenarios": ("card", "header", "args", "name"),
+}
+"""Columns that hold names beside text: names that are in a share too, so that 8 words in a row
+alone are compared."""
+
+NAME_COLUMNS = frozenset(
+    {
+        *("access_level", "annotator", "criterion", "data_version"),
+        *("destination", "engine", "executor", "failure", "flags", "group_column", "instance_id"),
+        *("judge", "locality", "model_deployment", "package", "package_version"),
+        *("part_of", "perturbation", "prompt_attested", "prompt_id", "rater", "render_id"),
+        *("request_id", "run_spec_id", "scenario_name", "source", "split", "status", "sub_split"),
+        *("subject_id", "suite", "write_id"),
+    }
+)
+"""Columns of ids, names and levels, which are not compared. A column with strings that is in none
+of the three lists stops the scan."""
+
+UNDECLARED = "no list of columns declares it"
 
 HELM_TEXT = "text"
 """The last key of texts in HELM's `scenario_state.json`."""
@@ -84,6 +109,11 @@ class Leak:
         """Whether it is text of gated or private rows, which nobody can waive."""
         return self.kind.startswith("text of ")
 
+    @property
+    def is_waivable(self) -> bool:
+        """Whether somebody may answer for it: for a match of a pattern alone."""
+        return not self.is_text and self.kind != UNDECLARED
+
     def __str__(self) -> str:
         where = f", column {self.column}, row {self.row}" if self.row else ""
         return f"{self.file}{where}: {self.kind}"
@@ -108,11 +138,18 @@ def scan(folder: Path, reader: Reader, record_numbers: Sequence[str] = ()) -> Sc
         folder: a share before it is handed on.
         reader: the lake that it was made of.
         record_numbers: regular expressions of the site.
+
+    Raises:
+        PolicyError: a table of the lake has a column with text that no list declares.
     """
+    _refuse_undeclared(reader)
     own = [(f"record number {n}", re.compile(p)) for n, p in enumerate(record_numbers, 1)]
     windows: dict[str, Leak] = {}
     wholes: dict[str, Leak] = {}
-    leaks: list[Leak] = []
+    leaks = [
+        Leak(file=file, column=column, row=row, kind=UNDECLARED)
+        for file, column, row in _undeclared(folder)
+    ]
     count = 0
     for file, column, row, text in _strings(folder):
         count += 1
@@ -124,8 +161,9 @@ def scan(folder: Path, reader: Reader, record_numbers: Sequence[str] = ()) -> Sc
         leaks += [_as(place, name) for name, p in _patterns(column, own) if p.search(text)]
     compared = _Compared(windows, wholes)
     for table, columns in TEXT_COLUMNS.items():
-        if columns and table in TABLES:
-            compared.with_table(reader, table, columns)
+        if table in TABLES:
+            compared.with_table(reader, table, columns, is_prose=False)
+            compared.with_table(reader, table, PROSE_COLUMNS.get(table, ()), is_prose=True)
     leaks += compared.leaks
     return Scanned(
         leaks=tuple(dict.fromkeys(leaks)), num_strings=count, num_texts=compared.num_texts
@@ -140,8 +178,12 @@ class _Compared:
         self.leaks: list[Leak] = []
         self.num_texts = 0
 
-    def with_table(self, reader: Reader, table: str, columns: Sequence[str]) -> None:
-        """Compare the texts of these columns."""
+    def with_table(
+        self, reader: Reader, table: str, columns: Sequence[str], *, is_prose: bool
+    ) -> None:
+        """Compare the texts of these columns; of prose 8 words in a row alone."""
+        if not columns:
+            return
         level = TABLES[table].level
         names = ", ".join(columns)
         sql = f"SELECT {names} FROM {{{table}}} WHERE {level} <> 'public'"
@@ -149,20 +191,76 @@ class _Compared:
         def compare(part: pa.Table) -> pa.Table:
             for record in part.to_pylist():
                 for text in _leaves(record):
-                    self._compare(table, text)
+                    self._compare(table, text, is_prose=is_prose)
             return part.slice(0, 0)  # nothing is kept of it
 
         reader.query(sql, each=compare)
 
-    def _compare(self, table: str, text: str) -> None:
-        self.num_texts += 1
+    def _compare(self, table: str, text: str, *, is_prose: bool) -> None:
+        self.num_texts += not is_prose
         kind = f"text of {table}"
         if self._windows:
             shared = shingles(text) & self._windows.keys()
+            if is_prose:
+                shared = frozenset(window for window in shared if " " in window)
             self.leaks += [_as(self._windows[window], kind) for window in sorted(shared)]
-        is_short = len(text.split(maxsplit=WORDS)) < WORDS
+        is_short = not is_prose and len(text.split(maxsplit=WORDS)) < WORDS
         if is_short and len(plain := normal_form(text)) >= WHOLE and plain in self._wholes:
             self.leaks.append(_as(self._wholes[plain], kind))
+
+
+def _refuse_undeclared(reader: Reader) -> None:
+    """Refuse a lake with a column of strings that no list declares, as one of a later version."""
+    for table, columns in TEXT_COLUMNS.items():
+        if table not in TABLES:
+            continue
+        declared = {*columns, *PROSE_COLUMNS.get(table, ()), *NAME_COLUMNS}
+        held = reader.query(f"SELECT * FROM {{{table}}} LIMIT 0").schema
+        for field in held:
+            if field.name not in declared and has_strings(field.type):
+                raise PolicyError(
+                    f"table {table} of {reader.location} has the column {field.name}, of which no "
+                    "list says whether it is text; nothing is shared. Allowed: the columns of this "
+                    "version (docs/tables.md)."
+                )
+
+
+def has_strings(kind: pa.DataType) -> bool:
+    """Whether values of a type hold strings, at any depth."""
+    if pa.types.is_dictionary(kind):
+        return has_strings(kind.value_type)
+    if pa.types.is_map(kind):
+        return has_strings(kind.key_type) or has_strings(kind.item_type)
+    if pa.types.is_nested(kind):
+        return any(has_strings(kind.field(place).type) for place in range(kind.num_fields))
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
+def _undeclared(folder: Path) -> Iterator[tuple[str, str, int]]:
+    """File, column and first row of what no list declares, in each file of a folder."""
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file():
+            continue
+        name = str(path.relative_to(folder))
+        table = DECLARED.get(path.stem.rpartition("-")[2], {})
+        if path.suffix == ".parquet":
+            columns = pq.ParquetFile(path).schema_arrow.names
+            yield from ((name, column, 1) for column in columns if column not in table)
+        elif path.suffix == ".csv":
+            with path.open(encoding="utf-8", newline="") as file:
+                columns = next(csv.reader(file), [])
+            # A column is named by its place: its name may be the text.
+            for place, column in enumerate(columns, 1):
+                if column not in table:
+                    yield name, f"number {place}", 1
+        elif path.suffix == ".json":
+            known = HELM_KEYS.get(path.name, frozenset())
+            document = json.loads(path.read_text(encoding="utf-8"))
+            yield from ((name, key, 1) for key in sorted({*_keys(document)} - known))
+        elif path.suffix != ".html":
+            yield name, "", 1
 
 
 def _as(place: Leak, kind: str) -> Leak:
@@ -217,8 +315,8 @@ def _strings(folder: Path) -> Iterator[tuple[str, str, int, str]]:
             yield from ((name, "", row, text) for row, text in page.texts)
             # Tags may stand between the words of one text.
             yield name, "", 1, " ".join(text for _, text in page.texts)
-        else:
-            lines = path.read_text(encoding="utf-8").splitlines()
+        else:  # declared nowhere, and searched all the same
+            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
             yield from ((name, "", row, line) for row, line in enumerate(lines, 1))
 
 
@@ -265,6 +363,18 @@ def _of_json(
     elif isinstance(value, list):
         for place, item in enumerate(value, 1):
             yield from _of_json(name, item, column, place)
+
+
+def _keys(value: Any, above: str = "") -> Iterator[str]:
+    """Where strings stand in a document: their keys, with the keys above them."""
+    if isinstance(value, str):
+        yield above
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _keys(item, f"{above}.{key}" if above else key)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _keys(item, above)
 
 
 def _leaves(value: Any) -> Iterator[str]:

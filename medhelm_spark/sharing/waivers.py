@@ -41,12 +41,12 @@ def load_waivers(path: Path) -> tuple[Waiver, ...]:
 
 
 def blocking(leaks: Iterable[Leak], waivers: Sequence[Waiver]) -> list[Leak]:
-    """The leaks that block: texts always, patterns unless waived."""
+    """The leaks that block: texts and undeclared columns always, patterns unless waived."""
     waived = {(waiver.table, waiver.column, waiver.pattern) for waiver in waivers}
     return [
         leak
         for leak in leaks
-        if leak.is_text or (table_of(leak.file), leak.column, leak.kind) not in waived
+        if not leak.is_waivable or (table_of(leak.file), leak.column, leak.kind) not in waived
     ]
 
 

@@ -204,7 +204,7 @@ def test_a_record_number_of_the_site_is_found_in_any_column(
 ) -> None:
     (tmp_path / "a.csv").write_text("name\nmodel QX-0042\n")
     found = scan(tmp_path, open_reader(str(shared_site.lake_path)), [r"\bQX-\d{4}\b"])
-    assert [str(leak) for leak in found.leaks] == ["a.csv, column name, row 1: record number 1"]
+    assert "a.csv, column name, row 1: record number 1" in map(str, found.leaks)
 
 
 def test_a_share_is_on_record_and_a_changed_file_is_named(
