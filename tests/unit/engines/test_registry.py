@@ -31,7 +31,7 @@ def clean_process():
 
 
 def test_the_names_of_engines():
-    assert set(ENGINES) == {"llama_cpp", "openai", "vllm", "canned", "imported"}
+    assert {"llama_cpp", "openai", "vllm", "canned", "imported"} <= set(ENGINES)
 
 
 @pytest.mark.parametrize(
