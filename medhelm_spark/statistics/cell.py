@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 
@@ -205,6 +206,31 @@ class BoardCell:
         return ((self.mean or 0.0) * self.count + value * times) / (self.count + times)
 
 
+_SHARED = (
+    "model",
+    "model_deployment",
+    "locality",
+    "scenario_name",
+    "display_name",
+    "category",
+    "subcategory",
+    "access_level",
+    "main_metric",
+    "lower_is_better",
+    "split",
+    "minimum",
+    "maximum",
+    "cluster_column",
+    "traded_metric",
+    "is_disjoint",
+    "variant",
+    "differs",
+    "is_asked_otherwise",
+    "is_below_floor",
+)
+"""Fields that all parts of a scenario share. Any other has its default where `merged` has none."""
+
+
 def merged(cells: Sequence[BoardCell]) -> BoardCell:
     """One cell of the parts of a scenario: the unweighted mean of their means, as MedHELM's."""
     if len(cells) == 1 and not cells[0].part:
@@ -216,14 +242,14 @@ def merged(cells: Sequence[BoardCell]) -> BoardCell:
     method = MOVER if is_disjoint else MOVING_TOGETHER
     if len(valued) == 1:
         method = valued[0].ci_method
-    return replace(
-        cells[0],
+    shared: dict[str, Any] = {name: getattr(cells[0], name) for name in _SHARED}
+    return BoardCell(
+        **shared,
         count=sum(cell.count for cell in cells),
         num_unscored=sum(cell.num_unscored for cell in cells),
         num_model_failures=sum(cell.num_model_failures for cell in cells),
         num_unscorable=sum(cell.num_unscorable for cell in cells),
         num_clusters=_clusters(cells, is_disjoint),
-        num_effective_clusters=None,
         denominator=_total(cell.denominator for cell in cells),
         draws=_mean_draws(valued),
         mean=_average(means) if means else None,
@@ -238,15 +264,6 @@ def merged(cells: Sequence[BoardCell]) -> BoardCell:
         is_listed=any(cell.is_listed for cell in cells),
         margin=strictest_margin(cells),
         imported=all_known(cell.imported for cell in cells),
-        part="",
-        worst_group="",
-        worst_group_mean=None,
-        corrected_mean=None,
-        corrected_low=None,
-        corrected_high=None,
-        num_rated=0,
-        jury_sensitivity=None,
-        jury_specificity=None,
         comparability=_joined_comparability(cells),
         configuration=_shared(cells),
         made_at=max((cell.made_at for cell in cells if cell.made_at), default=None),
