@@ -223,7 +223,7 @@ def _report(name: str, report: Report) -> Iterator[str]:
 
 def _table(table: TextTable) -> str:
     has_header = any(table.labels)
-    made = html_table(table.labels, table.rows, table.notes, title=table.title)
+    made = html_table(table.labels, table.rows, table.notes, title=table.title, strong=table.strong)
     if not has_header:
         made = _without_head(made.splitlines())
     return f'<div class="wide">{made}</div>'

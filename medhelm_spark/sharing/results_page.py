@@ -35,7 +35,10 @@ def report_of(results: pa.Table, release: str, share: str) -> str:
     parts = [
         f"<h1>{html.escape(title)}</h1>",
         f"<p>{html.escape(share)}</p>",
-        *(html_table(each.labels, each.rows, each.notes, title=each.title) for each in tables),
+        *(
+            html_table(each.labels, each.rows, each.notes, title=each.title, strong=each.strong)
+            for each in tables
+        ),
     ]
     return html_page(title, _STYLE, "\n".join(parts))
 

@@ -91,8 +91,7 @@ def test_prices_of_the_site_give_money(monkeypatch, lake, tmp_path) -> None:
     (tmp_path / "prod_env").mkdir()
     (tmp_path / "prod_env" / "model_deployments.yaml").write_text(
         "model_deployments:\n"
-        "- {name: careful, engine: canned, locality: local, client_spec: {args: {text: yes}},\n"
-        "   prices: {prompt: 2.0, completion: 8.0}}\n"
+        "- {name: careful, engine: imported, prices: {prompt: 2.0, completion: 8.0}}\n"
     )
     streamlit.cache_resource.clear()
     test = opened(monkeypatch, lake, suite=SUITE, view="Metrics", benchmark="Notes")

@@ -24,7 +24,8 @@ DIGITS = {
 
 DECLARE_PRICES = (
     "to declare one, write `prices: {prompt: 2.5, completion: 10, currency: USD}`, of a million "
-    "tokens, at the deployment's name in model_deployments.yaml"
+    "tokens, at the deployment's entry in model_deployments.yaml; the entry of a model whose "
+    "answers were made elsewhere has `engine: imported`"
 )
 
 
