@@ -31,6 +31,8 @@ WHEELS, WEIGHTS, CACHE, HUB = "wheels", "weights", "cache", "hub"
 IMAGE = re.compile(r"[^\s@]+@sha256:[0-9a-f]{64}")
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "*.gguf")
 OWN = "medhelm-spark"
+_UNMADE = re.compile(r"(?:No matching distribution found for|Failed to build) '?([\w.=\[\]-]+)")
+"""Where pip says which requirement it could not have; some come as sources alone, as PySpark."""
 
 _ENVIRONMENT = """\
 # . BUNDLE/env.sh: what this machine takes from the bundle in place of the network.
@@ -171,16 +173,17 @@ def _wheels(folder: Path, own: Sequence[Path], requirements: Path | None) -> Non
         shutil.copy2(requirements, wanted)
     if not wanted.read_text(encoding="utf-8").strip():
         return
-    command = [*_downloader(), "--only-binary", ":all:", "--dest", str(folder), "-r", str(wanted)]
+    command = [*_pip(), "wheel", "--quiet", "--wheel-dir", str(folder), "-r", str(wanted)]
     command += ["--no-deps"] if requirements is None else ["--find-links", str(folder)]
     env = child_environment((*FETCHING, *INDEX))
     done = subprocess.run(command, capture_output=True, check=False, env=env)
     if done.returncode:
-        # The message omits the installer's output, in which an address may contain a password.
-        raise SetupError(
-            f"could not download the wheels of {wanted.name} (the installer ended with code "
-            f"{done.returncode}); look at them with `pip download --only-binary :all:`."
+        # The message omits the rest of pip's output, in which an address may contain a password.
+        named = _UNMADE.search(done.stderr.decode(errors="replace"))
+        which = (
+            f"of {named[1]}" if named else f"of {wanted.name} (pip ended with {done.returncode})"
         )
+        raise SetupError(f"could not make the wheel {which}; look at it with `pip wheel`.")
 
 
 def _installed() -> list[str]:
@@ -192,14 +195,14 @@ def _installed() -> list[str]:
     )
 
 
-def _downloader() -> list[str]:
-    """`pip download` of this Python, or of uv where the environment has no pip."""
+def _pip() -> list[str]:
+    """`pip` of this Python, or of uv where the environment has none."""
     if find_spec("pip"):
-        return [sys.executable, "-m", "pip", "download", "--quiet"]
+        return [sys.executable, "-m", "pip"]
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     if not uv:
-        raise SetupError("downloading wheels needs pip or uv; install one of them.")
-    return [uv, "tool", "run", "--quiet", "--python", sys.executable, "pip", "download", "--quiet"]
+        raise SetupError("wheels are made by pip or uv; install one of them.")
+    return [uv, "tool", "run", "--quiet", "--python", sys.executable, "pip"]
 
 
 def _names(folder: Path) -> list[str]:

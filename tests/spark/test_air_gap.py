@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 
 from medhelm_spark import Evaluation
 from medhelm_spark.air_gap.bundle import problems_of
-from medhelm_spark.errors import ConfigError
+from medhelm_spark.errors import ConfigError, SetupError
 from medhelm_spark.lake.reader import open_reader
 from tests.spark.conftest import Site
 
@@ -130,3 +131,40 @@ def test_a_bundle_is_whole_and_every_change_is_named(tmp_path: Path) -> None:
         "weights/ward_model/model.safetensors was changed",
     ]
     assert here.air_gap.offline_findings(out)[0].state.value == "wrong"
+
+
+_BACKEND = """
+import zipfile
+
+def build_wheel(folder, config_settings=None, metadata_directory=None):
+    info = "tiny-1.0.dist-info"
+    with zipfile.ZipFile(f"{folder}/tiny-1.0-py3-none-any.whl", "w") as file:
+        file.writestr("tiny.py", "")
+        file.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\\nName: tiny\\nVersion: 1.0\\n")
+        file.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nTag: py3-none-any\\n")
+        file.writestr(f"{info}/RECORD", "")
+    return "tiny-1.0-py3-none-any.whl"
+"""
+
+
+def test_what_is_published_as_sources_alone_is_a_wheel_in_the_bundle(tmp_path: Path) -> None:
+    """As PySpark is."""
+    source = tmp_path / "tiny-1.0"
+    source.mkdir()
+    (source / "backend.py").write_text(_BACKEND)
+    system = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+    (source / "pyproject.toml").write_text(system)
+    (source / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")
+    with tarfile.open(tmp_path / "tiny-1.0.tar.gz", "w:gz") as file:
+        file.add(source, "tiny-1.0")
+    wanted = tmp_path / "requirements.txt"
+    wanted.write_text(f"{tmp_path / 'tiny-1.0.tar.gz'}\n")
+    here = Evaluation(tmp_path / "lake", site=None, tracking=False, say=lambda line: None)
+    here.air_gap.bundle(tmp_path / "bundle", requirements=wanted)
+    assert [path.name for path in (tmp_path / "bundle" / "wheels").iterdir()] == [
+        "tiny-1.0-py3-none-any.whl"
+    ]
+    wanted.write_text("no-such-package-of-medhelm-spark==9.9\n")
+    with pytest.raises(SetupError, match=r"the wheel of no-such-package-of-medhelm-spark==9\.9"):
+        here.air_gap.bundle(tmp_path / "other", requirements=wanted)
+    assert not (tmp_path / "other").exists()
