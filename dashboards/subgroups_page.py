@@ -76,8 +76,8 @@ def _pick(groups: Sequence[Any]) -> list[Any]:
 
 
 def _pairs(view: ModuleType, shown: Shown, picked: Sequence[Any]) -> list[Any]:
-    """The two models in each group; none where one is shown alone."""
-    if len(picked) < 2:
+    """The two models in each group; none where one is shown alone, and none of twins."""
+    if len(picked) < 2 or view.is_twins(picked[0].group_column):
         return []
     ids = {each.run_spec_id for each in picked}
     runs = [run for run in shown.runs if run.run_spec.run_spec_id in ids]

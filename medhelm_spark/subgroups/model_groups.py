@@ -19,6 +19,7 @@ from medhelm_spark.metrics import info
 from medhelm_spark.subgroups.gaps import Gap, gap_of
 from medhelm_spark.subgroups.group_stats import estimate_of
 from medhelm_spark.subgroups.tables import GroupStat
+from medhelm_spark.subgroups.twins import ORIGINAL, PERTURBED, is_twins
 
 SENSITIVITY = "sensitivity"
 """The stat whose gap is that of equal opportunity (Hardt, Price and Srebro 2016): of those who have
@@ -126,8 +127,15 @@ def check_columns(reader: Reader, runs: Iterable[BoardRun], by: Sequence[str]) -
 
     Raises:
         UnknownNameError: there is one.
+        ConfigError: one is of twins, which are compared within each model.
     """
     _refuse_unknown(by, columns_of(reader, runs) if by else [])
+    if twins := [name for name in by if is_twins(name)]:
+        raise ConfigError(
+            f"{twins[0]!r} names no groups of patients in which two models are compared: its "
+            "copies are compared with their originals within each model; `medhelm-spark "
+            f"leaderboard --show groups --by {twins[0]}` shows both models."
+        )
 
 
 def columns_of(reader: Reader, runs: Iterable[BoardRun]) -> list[str]:
@@ -164,7 +172,7 @@ def _of_run(
         lower_is_better=scale.lower_is_better if scale else None,
         group_column=column,
         stats=tuple(stats),
-        gap=_gap(stats, scale),
+        gap=_twin_gap(stats, scale) if is_twins(column) else _gap(stats, scale),
         overall=overall.mean if overall else None,
         opportunity=_gap(sensitivity, SHARE) if name != SENSITIVITY else None,
         is_current=run.is_current,
@@ -179,6 +187,25 @@ def _scale(run: BoardRun, name: str) -> MetricInfo | None:
         return info(name, run.run_spec.metrics)
     except ConfigError:
         return None
+
+
+def _twin_gap(stats: Iterable[GroupStat], scale: MetricInfo | None) -> Gap | None:
+    """The gap between originals and copies: the size of their paired difference."""
+    held = next((stat for stat in stats if stat.group_value == PERTURBED), None)
+    if scale is None or scale.lower_is_better is None or held is None:
+        return None
+    value, low, high = held.difference, held.difference_low, held.difference_high
+    if value is None or low is None or high is None:
+        return None
+    is_worse = (value > 0) == scale.lower_is_better
+    ends = sorted(map(abs, (low, high)))
+    return Gap(
+        best=ORIGINAL if is_worse else PERTURBED,
+        worst=PERTURBED if is_worse else ORIGINAL,
+        value=abs(value),
+        low=ends[0] if low > 0 or high < 0 else 0.0,
+        high=ends[1],
+    )
 
 
 def _gap(stats: Iterable[GroupStat], scale: MetricInfo | None) -> Gap | None:

@@ -10,10 +10,11 @@ from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
 from medhelm_spark.subgroups.model_groups import group_label, group_order
+from medhelm_spark.subgroups.twins import COLUMN
 
-_VALUES = """
-SELECT DISTINCT group_column, group_value FROM ({stats}) s
-WHERE group_column NOT LIKE '%*%'
+_VALUES = f"""
+SELECT DISTINCT group_column, group_value FROM ({{stats}}) s
+WHERE group_column NOT LIKE '%*%' AND group_column NOT LIKE '{COLUMN}%'
 """
 _OF_INSTANCES = """
 SELECT instance_id, group_column, group_value, access_level FROM ({groups}) g
@@ -43,7 +44,7 @@ class OneGroup:
 
 
 def groups_of_run(reader: Reader, run_spec_id: str) -> tuple[OneGroup, ...]:
-    """The groups of which a run has results, column by column, without crossed columns."""
+    """The groups of which a run has results, without crossed columns and twins."""
     stats = output_of("stats_by_group", SUMMARIZE_GROUPS, units=[run_spec_id])
     rows = reader.query(_VALUES.format(stats=stats)).to_pylist()
     rows.sort(key=lambda row: (row["group_column"], group_order(row["group_value"])))

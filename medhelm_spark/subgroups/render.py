@@ -11,13 +11,20 @@ from medhelm_spark.subgroups.gaps import Gap
 from medhelm_spark.subgroups.model_groups import ModelGroups, group_label
 from medhelm_spark.subgroups.pairs import GroupPair
 from medhelm_spark.subgroups.tables import GroupStat
+from medhelm_spark.subgroups.twins import COLUMN, is_twins
 
 EMPTY = (
     "No groups: name columns of the data as `groups` in a benchmark's file, or add them to what "
-    "was run by `medhelm-spark run --by COLUMN`."
+    "was run by `medhelm-spark run --by COLUMN`; `data_augmentation=fairness` in a run entry asks "
+    "of other patients."
 )
 NO_PAIRS = "No two of these models have groups on the same instances."
 HIDDEN = "hidden"
+TWINS_NOTE = (
+    f"{COLUMN}NAME: the same questions, asked as they are and of another patient by that "
+    "perturbation. The difference is that of the copies to their originals, pair by pair; the gap "
+    "is its size."
+)
 
 HEADER = (
     "Benchmark",
@@ -29,6 +36,7 @@ HEADER = (
     "p adjusted",
     "Gap",
 )
+TWINS_HEADER = (*HEADER[:5], "Difference to the originals", *HEADER[6:])
 PAIR_HEADER = (
     "Benchmark",
     "First",
@@ -91,9 +99,10 @@ def groups_report(groups: Sequence[ModelGroups], banner: str = "") -> Report:
 
 def groups_table(groups: Sequence[ModelGroups]) -> TextTable:
     """What models score by the groups of one column; without the notes."""
+    column = groups[0].group_column
     return TextTable(
-        title=f"By {groups[0].group_column}",
-        header=HEADER,
+        title=f"By {column}",
+        header=TWINS_HEADER if is_twins(column) else HEADER,
         rows=[_cells(each, stat) for each in groups for stat in each.stats],
     )
 
@@ -151,10 +160,13 @@ def notes(groups: Sequence[ModelGroups]) -> Iterator[str]:
         "interval that allows for both being picked from all groups; it begins at 0 where the "
         "groups are not told apart."
     )
+    if not all(is_twins(of.group_column) for of in groups):
+        yield "Difference to the rest: the group less all other groups of the column."
     yield (
-        "Difference to the rest: the group less all other groups of the column; p adjusted by "
-        "Benjamini and Hochberg for all groups and columns of that model and score."
+        "p adjusted by Benjamini and Hochberg for all groups and columns of that model and score."
     )
+    if any(is_twins(of.group_column) for of in groups):
+        yield TWINS_NOTE
     for of in groups:
         if of.opportunity:
             yield (

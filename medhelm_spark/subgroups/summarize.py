@@ -19,9 +19,11 @@ from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.run_stage import run_stage
 from medhelm_spark.stages.summarize.run_level import run_stats, versions
 from medhelm_spark.subgroups.assign import assigned_columns
-from medhelm_spark.subgroups.group_stats import COUNTED, GroupedScores, GroupSummarizer, RunGroups
+from medhelm_spark.subgroups.group_answers import COUNTED
+from medhelm_spark.subgroups.group_stats import GroupedScores, GroupSummarizer, RunGroups
 from medhelm_spark.subgroups.of_whole_runs import MARK, CountedStat, RunLevelGroups
 from medhelm_spark.subgroups.tables import AssignedColumn, GroupStat
+from medhelm_spark.subgroups.twins import twin_rows, twins_of
 
 FAILED = (ScoreStatus.NO_ANSWER, ScoreStatus.TOO_LONG)
 
@@ -59,11 +61,24 @@ FROM {counted} GROUP BY run_spec_id, name, group_column, group_value, value
 """
 
 COLLECTED = """
-SELECT run_spec_id, bool_or(is_clustered) AS is_clustered,
-       collect_list(named_struct(
-         'name', name, 'group_column', group_column, 'group_value', group_value, 'value', value,
-         'rows', rows, 'failures', failures, 'unread', unread, 'units', units)) AS `values`
-FROM {grouped} GROUP BY run_spec_id
+SELECT run_spec_id, bool_or(is_clustered) AS is_clustered, collect_list(held) AS `values`,
+       collect_list(pair) AS twins
+FROM (SELECT run_spec_id, is_clustered,
+             named_struct(
+               'name', name, 'group_column', group_column, 'group_value', group_value,
+               'value', value, 'rows', rows, 'failures', failures, 'unread', unread,
+               'units', units) AS held,
+             NULL AS pair
+      FROM {grouped}
+      UNION ALL
+      SELECT run_spec_id, is_clustered, NULL AS held,
+             named_struct(
+               'name', name, 'twin', twin, 'has_copy', has_copy, 'original', original,
+               'perturbed', perturbed, 'rows', rows, 'original_failures', original_failures,
+               'perturbed_failures', perturbed_failures, 'original_unread', original_unread,
+               'perturbed_unread', perturbed_unread, 'units', units) AS pair
+      FROM {twins})
+GROUP BY run_spec_id
 """
 
 AS_SPLITS = f"""
@@ -115,8 +130,8 @@ class GroupedRun:
 def summarize_groups(ctx: Context, specs: Iterable[RunSpec], rules: SmallCells) -> list[str]:
     """Summarise RunSpecs by the groups of their data where scores or groups changed; returns ids.
 
-    Those whose data has no groups are left alone; those whose scores are of another definition than
-    the present one wait until they are scored again.
+    Twins are groups too. RunSpecs with neither are left alone; those whose scores are of another
+    definition than the present one wait until they are scored again.
 
     Args:
         ctx: the lake.
@@ -125,15 +140,21 @@ def summarize_groups(ctx: Context, specs: Iterable[RunSpec], rules: SmallCells) 
     """
     ctx, unique = ctx.within(SUMMARIZE_GROUPS), {spec.run_spec_id: spec for spec in specs}
     columns = assigned_columns(ctx, {spec.data_version for spec in unique.values()})
-    grouped = {unit: spec for unit, spec in unique.items() if spec.data_version in columns}
+    grouped = {
+        unit: spec
+        for unit, spec in unique.items()
+        if spec.data_version in columns or twins_of(spec)
+    }
     assigned = ctx.finished(ASSIGN_GROUPS, columns)
+    writes = {version: record.write_id for version, record in assigned.items()}
     fingerprints = {
         unit: SUMMARIZE_GROUPS.fingerprint(
             scored.write_id,
-            assigned[grouped[unit].data_version].write_id,
+            writes.get(grouped[unit].data_version),
             [metric.version for metric, _ in metrics_for(grouped[unit].metrics)],
             versions(grouped[unit].metrics),
             _minimum(grouped[unit], rules),
+            *([twins_of(grouped[unit])] if twins_of(grouped[unit]) else []),
         )
         for unit, scored in ctx.finished(SCORE, grouped).items()
         if not is_outdated(ctx, grouped[unit], scored)
@@ -155,7 +176,8 @@ def _minimum(spec: RunSpec, rules: SmallCells) -> int:
 
 def _size(spec: RunSpec, columns: Mapping[str, Sequence[AssignedColumn]]) -> int:
     """The most rows that a RunSpec has."""
-    groups = sum(column.num_groups for column in columns[spec.data_version])
+    groups = sum(column.num_groups for column in columns.get(spec.data_version, ()))
+    groups += 2 * len(twins_of(spec))
     emitted = [metric.emitted(params) for metric, params in run_metrics_for(spec.metrics)]
     return groups * (len(_names(spec)) + sum(map(len, emitted)))
 
@@ -194,7 +216,8 @@ def stats_by_group(
         )
         for spec in specs
     }
-    of_runs = _of_runs(ctx, specs, scored, groups, runs)
+    with_columns = [spec for spec in specs if spec.data_version in columns]
+    of_runs = _of_runs(ctx, with_columns, scored, groups, runs)
     frames = [_of_instances(ctx, specs, scored, groups, runs), *([of_runs] if of_runs else [])]
     return united(frames)
 
@@ -221,7 +244,8 @@ def _of_instances(
     values = ctx.lake.query(WANTED, scored=scored, wanted=frame)
     counted = ctx.lake.query(COUNTED_BY_UNIT, scores=values, groups=groups)
     grouped = ctx.lake.query(GROUPED, counted=counted)
-    rows = ctx.lake.query(COLLECTED, grouped=grouped)
+    twins = twin_rows(ctx, scored, frame, specs)
+    rows = ctx.lake.query(COLLECTED, grouped=grouped, twins=twins)
     # Exchanged once more, so that the writer's single task does not compute all of it.
     stats = map_rows(rows, GroupSummarizer(runs), GroupedScores, GroupStat)
     return in_one_partition(stats, is_exchanged=True)

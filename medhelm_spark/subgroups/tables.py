@@ -70,9 +70,11 @@ class GroupStat:
     split: str
 
     group_column: str
+    """A column of the data, or `perturbation:` and the name of one that changes who the patient
+    is."""
 
     group_value: str
-    """Empty for instances that do not say."""
+    """Empty for instances that do not say; of a perturbation `original` or `perturbed`."""
 
     access_level: AccessLevel
 
@@ -122,7 +124,7 @@ class GroupStat:
     """The mean over all other groups of the column; None of stats of whole runs."""
 
     difference: float | None = None
-    """The mean less that of the rest."""
+    """The mean less that of the rest; of perturbed copies less their originals, pair by pair."""
 
     difference_low: float | None = None
 

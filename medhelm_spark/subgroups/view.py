@@ -16,8 +16,9 @@ from medhelm_spark.subgroups.render import (
     notes,
     pairs_table,
 )
+from medhelm_spark.subgroups.twins import is_twins
 
-__all__ = ["group_plot", "groups_of_runs"]
+__all__ = ["group_plot", "groups_of_runs", "is_twins"]
 
 NO_FALL = "is not shown to fall behind in any group"
 
@@ -45,7 +46,7 @@ def lead(groups: Sequence[ModelGroups]) -> Iterator[str]:
             yield f"{of.model_deployment}: no two groups can be shown."
         elif of.gap.low > 0:
             yield (
-                f"{of.model_deployment} is worst for {group_label(of.gap.worst)}: gap "
+                f"{of.model_deployment} is worst for {_named(of, of.gap.worst)}: gap "
                 f"{gap_text(of.gap)}."
             )
         else:
@@ -53,6 +54,12 @@ def lead(groups: Sequence[ModelGroups]) -> Iterator[str]:
                 f"{of.model_deployment}: no group is shown to be worse; largest difference "
                 f"{gap_text(of.gap)}, from {group_label(of.gap.worst)}."
             )
+
+
+def _named(of: ModelGroups, group: str) -> str:
+    """A group in a sentence; of twins with the perturbation that made the copies."""
+    label = group_label(group)
+    return f"the {label} questions of {of.group_column}" if is_twins(of.group_column) else label
 
 
 def verdict(pairs: Sequence[GroupPair], first: str, second: str) -> str:

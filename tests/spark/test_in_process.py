@@ -121,15 +121,18 @@ def test_groups_of_clusters_and_repeats(both: Both) -> None:
     entry = both.site.benchmark(
         "letters",
         rows(24),
+        template="Does he agree? {question}",
         metrics=["exact_match", {"name": "classification", "args": {"labels": "yes|no"}}],
         cluster_column="patient",
         groups=["ward"],
     )
     both.site.deploy("acme/a", mode="choice", choices=["yes", "no", "perhaps"])
-    both.run("-r", f"{entry},model=acme/a", f"{entry},num_trials=3,model=acme/a")
+    twins = "model=acme/a,data_augmentation=fairness"
+    both.run("-r", f"{entry},model=acme/a", f"{entry},num_trials=3,{twins}")
     both.check()
     grouped = next(here for name, here, _ in both.rows() if name == "stats_by_group")
     assert len(grouped) > 4
+    assert any("perturbation:gender" in row for row in grouped)
 
 
 def test_perturbed_copies_and_prompt_variants(both: Both) -> None:
