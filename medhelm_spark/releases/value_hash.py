@@ -11,9 +11,10 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import groupby
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from medhelm_spark.domain.ids import identity_of
@@ -21,6 +22,9 @@ from medhelm_spark.domain.release import ReleaseManifest
 from medhelm_spark.lake.canonical_columns import canonical_texts
 from medhelm_spark.lake.tables import WRITE_ID
 from medhelm_spark.releases.tables import ReleaseMember
+
+DIGITS = 64
+"""The hexadecimal digits of a digest."""
 
 GROUP_DIGITS = 3
 
@@ -62,17 +66,18 @@ def values_hash(rows: Iterable[Any], before: Mapping[str, str] | None = None) ->
         before: by the digest of a row whose text was purged the digest from before.
     """
     digests = map(row_digest, rows)
-    return hash_of_sorted(sorted((before or {}).get(now, now) for now in digests))
+    return hash_of_digests("".join((before or {}).get(now, now) for now in digests))
 
 
-def hash_of_sorted(digests: Iterable[str]) -> str:
-    """The hash of rows whose digests come in order; one group at a time is in memory."""
-    groups = groupby(digests, key=lambda digest: digest[:GROUP_DIGITS])
-    return _hash_of("".join(sorted(_hash_of("".join(group)) for _, group in groups)))
-
-
-def _hash_of(text: str) -> str:
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+def hash_of_digests(digests: str) -> str:
+    """The hash of rows whose digests stand one behind the other, in any order."""
+    ordered = np.sort(np.frombuffer(digests.encode("ascii"), f"S{DIGITS}"))
+    begins = ordered.astype(f"S{GROUP_DIGITS}")
+    starts = np.flatnonzero(begins[1:] != begins[:-1]) + 1
+    edges = [0, *(starts * DIGITS).tolist(), len(digests)] if digests else [0]
+    text = ordered.tobytes()
+    groups = (hashlib.sha256(text[a:b]).hexdigest() for a, b in pairwise(edges))
+    return hashlib.sha256("".join(sorted(groups)).encode("ascii")).hexdigest()
 
 
 def manifest_hash(members: Sequence[ReleaseMember], manifest: ReleaseManifest | None = None) -> str:

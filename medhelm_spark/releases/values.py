@@ -14,15 +14,15 @@ import pyarrow as pa
 from medhelm_spark.domain.request import Annotation, PlannedRequest, Prompt, RequestResult
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stats import PerInstanceStats
-from medhelm_spark.lake.columnar import arrow_schema
+from medhelm_spark.lake.columnar import encode_batch
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.literals import literals
-from medhelm_spark.lake.progress import Watch
-from medhelm_spark.lake.rows import Frame, map_batches, map_rows, rows_of, sorted_rows
+from medhelm_spark.lake.progress import Rows, Watch
+from medhelm_spark.lake.rows import Frame, map_batches, map_rows, rows_of, sorted_rows, united
 from medhelm_spark.lake.tables import TABLES, WRITE_ID
 from medhelm_spark.releases.pinned import COPIES, Change, ReleaseRows, copy_of
 from medhelm_spark.releases.tables import ReleaseMember
-from medhelm_spark.releases.value_hash import batch_digests, hash_of_sorted
+from medhelm_spark.releases.value_hash import DIGITS, batch_digests, hash_of_digests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +51,13 @@ class _PerInstanceStats(PerInstanceStats):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Prompt(Prompt):
     write_id: str
+    units: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Result(RequestResult):
     write_id: str
+    units: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +70,10 @@ class _Place:
     """How the rows of a table belong to a run or to its data."""
 
     row: type
-    """The type of the rows, with their `write_id` where a unit's rows are told apart by it."""
+    """The type of the rows, with their `write_id` where a unit's rows are told apart by it.
+
+    `units` are the runs that ask a prompt or request.
+    """
 
     key: str
     """The column that names the run, the prompt, the request or the data version of a row."""
@@ -111,43 +116,40 @@ ORIGINAL, COPIED = "per_instance_stats", COPIES[1]
 """The lake's table of scores, and the table with a release's own copy of them."""
 
 _PINNED = """
-SELECT {columns} FROM {{{table}}} t
+SELECT t.* FROM {{{table}}} t
 JOIN {{pins}} p ON p.unit = t.{key} AND p.write_id = t.write_id
 """
-_ASKED = "SELECT DISTINCT run_spec_id, {key} FROM {{requests}}"
+_ASKED = """
+SELECT {key}, collect_set(run_spec_id) AS units FROM {{requests}} GROUP BY {key}
+"""
 _OF_REQUESTS = """
-SELECT t.* FROM {{{table}}} t LEFT SEMI JOIN {{requests}} q ON q.{key} = t.{key}
-"""
-_AS_BEFORE = """
-SELECT d.unit, d.write_id, coalesce(s.digest, d.digest) AS digest FROM {{digests}} d
-LEFT JOIN (SELECT DISTINCT unit, row_write_id, digest, replaced_by FROM {{tombstones}}
-           WHERE table_name = '{table}') s
-  ON s.unit = d.unit AND s.row_write_id = d.write_id AND s.replaced_by = d.digest
-"""
-"""The digests of rows, of those whose text was purged the digest from before."""
-
-_OF_RUNS_REQUESTS = """
-SELECT q.run_spec_id AS unit, d.write_id, d.digest FROM ({asked}) q
-JOIN {{digests}} d ON d.unit = q.{key}
+SELECT t.*, q.units FROM {{{table}}} t JOIN ({asked}) q ON q.{key} = t.{key}
 """
 _OF_PINNED_WRITES = """
 SELECT d.* FROM {digests} d JOIN {pins} p ON p.unit = d.unit AND p.write_id = d.write_id
 """
+_TOMBSTONES = """
+SELECT DISTINCT unit, row_write_id AS write_id, digest AS digests, replaced_by FROM {{tombstones}}
+WHERE table_name = '{table}'
+"""
+_TOMBSTONES_OF_REQUESTS = """
+SELECT q.run_spec_id AS unit, s.write_id, s.digests, s.replaced_by FROM ({tombstones}) s
+JOIN (SELECT DISTINCT run_spec_id, {key} FROM {{requests}}) q ON q.{key} = s.unit
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Digest:
-    """The digest of one row, with the value of its key column (`unit`).
+class _Digests:
+    """The digests of rows of a unit and a write, one behind the other; millions of rows are few.
 
-    `write_id` is empty of tables whose rows are hashed by unit alone.
+    `write_id` is empty of tables whose rows are hashed by unit alone. With `replaced_by` it is a
+    tombstone: the digest that a row had before its text was purged, in place of the one it has now.
     """
 
     unit: str
     write_id: str
-    digest: str
-
-
-_DIGEST = arrow_schema(_Digest)
+    digests: str
+    replaced_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,18 +162,35 @@ class RowsHash:
 
 
 @dataclass(frozen=True, slots=True)
-class _Digests:
-    """Computes the digest of each row of a place; the executors call it."""
+class _HashRows:
+    """Computes the digests of rows, those of a batch together; the executors call it."""
 
-    row: type
+    kind: type
+    """The row type whose fields are hashed."""
+
     key: str
+    """The column that names a row's unit where the rows have no `units`."""
+
+    counted: Rows
+    """Counts the rows that come; it gives them as they are."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            has_writes = WRITE_ID in batch.schema.names
-            writes = batch[WRITE_ID] if has_writes else [""] * batch.num_rows
-            digests = batch_digests(self.row, batch)
-            yield pa.record_batch([batch[self.key], writes, digests], schema=_DIGEST)
+        for batch in self.counted(batches):
+            yield encode_batch(_Digests, list(self._hashed(batch)))
+
+    def _hashed(self, batch: pa.RecordBatch) -> Iterator[_Digests]:
+        names, held = batch.schema.names, dict[tuple[str, str], list[str]]()
+        writes = batch[WRITE_ID].to_pylist() if WRITE_ID in names else [""] * batch.num_rows
+        digests = batch_digests(self.kind, batch)
+        if "units" in names:
+            units = batch["units"].to_pylist()
+        else:
+            units = [(unit,) for unit in batch[self.key].to_pylist()]
+        for of_row, write_id, digest in zip(units, writes, digests, strict=True):
+            for unit in of_row:
+                held.setdefault((unit, write_id), []).append(digest)
+        for (unit, write_id), of_unit in held.items():
+            yield _Digests(unit=unit, write_id=write_id, digests="".join(of_unit))
 
 
 def data_versions(rows: ReleaseRows) -> dict[str, str]:
@@ -180,8 +199,8 @@ def data_versions(rows: ReleaseRows) -> dict[str, str]:
 
 
 def pinned_rows(lake: Lake, table: str, pins: Iterable[ValuePin]) -> Frame:
-    """The rows of the pinned writes in a table of OF_RUNS, with their `write_id`."""
-    sql = _PINNED.format(columns="t.*", table=table, key=OF_RUNS[table].key)
+    """The rows of the pinned writes in a table of OF_RUNS or OF_DATA, with their `write_id`."""
+    sql = _PINNED.format(table=table, key={**OF_RUNS, **OF_DATA}[table].key)
     return lake.query(sql, pins=lake.frame(pins, ValuePin))
 
 
@@ -194,7 +213,7 @@ def copied_changes(lake: Lake, rows: ReleaseRows, watch: Watch) -> Iterator[Chan
     if not writes:
         return
     sql = f"SELECT * FROM {{{COPIED}}} WHERE write_id IN ({literals(writes)})"
-    current = _combined(_digests(lake.query(sql), OF_RUNS[ORIGINAL], watch))
+    current = _combined(_digests(lake.query(sql), ORIGINAL, watch))
     for member in rows.members:
         now = current.get(member.run_spec_id)
         if (member.value_hashes or {}).get(ORIGINAL, "") != (now.digest if now else ""):
@@ -265,18 +284,15 @@ def row_hashes(
         watch: shows how many rows were hashed.
     """
     hashes = {}
-    for table, place in {**OF_RUNS, **OF_DATA}.items():
-        frame = lake.frame(pins.get(table, ()), ValuePin)
-        sql = _PINNED.format(columns="t.*", table=table, key=place.key)
-        rows = lake.query(sql, pins=frame)
-        hashes[table] = _combined(_as_before(lake, table, _digests(rows, place, watch)))
-    planned = _planned(lake, pins.get("requests", ()))
+    for table in (*OF_RUNS, *OF_DATA):
+        digests = _digests(pinned_rows(lake, table, pins.get(table, ())), table, watch)
+        hashes[table] = _combined(_with_tombstones(lake, table, digests))
+    requests = pinned_rows(lake, "requests", pins.get("requests", ()))
     for table, place in OF_REQUESTS.items():
         asked = _ASKED.format(key=place.key)
-        names = {"asked": asked, "table": table, "key": place.key}
-        rows = lake.query(_OF_REQUESTS.format(**names), requests=planned)
-        hashed = _as_before(lake, table, _digests(rows, place, watch))
-        digests = lake.query(_OF_RUNS_REQUESTS.format(**names), requests=planned, digests=hashed)
+        sql = _OF_REQUESTS.format(table=table, key=place.key, asked=asked)
+        digests = _digests(lake.query(sql, requests=requests), table, watch)
+        digests = _with_tombstones(lake, table, digests, requests)
         if table in pins:
             pinned = lake.frame(pins[table], ValuePin)
             digests = lake.query(_OF_PINNED_WRITES, digests=digests, pins=pinned)
@@ -284,39 +300,62 @@ def row_hashes(
     return hashes
 
 
-def _planned(lake: Lake, pins: Sequence[ValuePin]) -> Frame:
-    sql = _PINNED.format(columns="t.*", table="requests", key="run_spec_id")
-    return lake.query(sql, pins=lake.frame(pins, ValuePin))
+def _digests(rows: Frame, table: str, watch: Watch) -> Frame:
+    place = {**OF_RUNS, **OF_REQUESTS, **OF_DATA}[table]
+    hash_rows = _HashRows(TABLES[table].row, place.key, watch(_as_they_are))
+    return map_batches(rows, hash_rows, place.row, _Digests)
 
 
-def _digests(rows: Frame, place: _Place, watch: Watch) -> Frame:
-    return map_batches(rows, watch(_Digests(place.row, place.key)), place.row, _Digest)
+def _as_they_are(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+    return batches
 
 
-def _as_before(lake: Lake, table: str, digests: Frame) -> Frame:
-    """The digests that the rows had before their text was purged; Spark joins if any was."""
+def _with_tombstones(
+    lake: Lake, table: str, digests: Frame, requests: Frame | None = None
+) -> Frame:
+    """The digests, and tombstones of the rows whose text was purged, of a lake that has any.
+
+    Args:
+        lake: where the tombstones are.
+        table: whose rows were hashed.
+        digests: of its rows.
+        requests: the rows of `requests` that name the runs of a table of OF_REQUESTS.
+    """
     if TABLES[table].purging is None or lake.version("tombstones") is None:
         return digests
-    return lake.query(_AS_BEFORE.format(table=table), digests=digests)
+    sql = _TOMBSTONES.format(table=table)
+    if requests is None:
+        return united([digests, lake.query(sql)])
+    of_requests = _TOMBSTONES_OF_REQUESTS.format(tombstones=sql, key=OF_REQUESTS[table].key)
+    return united([digests, lake.query(of_requests, requests=requests)])
 
 
 def _combined(digests: Frame) -> dict[str, RowsHash]:
-    """The hash of each unit's digests, by unit: each unit is sorted, and hashed, by one task."""
-    ordered = sorted_rows(digests, "unit", "digest", by=("unit",))
-    hashes = rows_of(map_rows(ordered, _hashes, _Digest, RowsHash), RowsHash)
+    """The hash of each unit's digests, by unit, each made by one task."""
+    ordered = sorted_rows(digests, "unit", by=("unit",))
+    hashes = rows_of(map_rows(ordered, _hashes, _Digests, RowsHash), RowsHash)
     return {row.unit: row for row in hashes}
 
 
-def _hashes(rows: Iterable[_Digest]) -> Iterator[RowsHash]:
-    """The hash of each unit's rows, which come sorted by unit and digest."""
+def _hashes(rows: Iterable[_Digests]) -> Iterator[RowsHash]:
+    """The hash of each unit's rows, which come sorted by unit."""
     for unit, held in groupby(rows, key=attrgetter("unit")):
-        writes: set[str] = set()
-        digest = hash_of_sorted(_noted(held, writes))
-        yield RowsHash(unit=unit, digest=digest, writes=tuple(sorted(writes)))
+        digests: dict[str, list[str]] = {}
+        before: dict[tuple[str, str], str] = {}
+        for row in held:
+            if row.replaced_by:
+                before[row.write_id, row.replaced_by] = row.digests
+            else:
+                digests.setdefault(row.write_id, []).append(row.digests)
+        if digests:
+            texts = [_as_before("".join(of), write, before) for write, of in digests.items()]
+            digest = hash_of_digests("".join(texts))
+            yield RowsHash(unit=unit, digest=digest, writes=tuple(sorted(digests)))
 
 
-def _noted(rows: Iterable[_Digest], writes: set[str]) -> Iterator[str]:
-    """The digests of rows, whose writes are added to `writes` meanwhile."""
-    for row in rows:
-        writes.add(row.write_id)
-        yield row.digest
+def _as_before(digests: str, write_id: str, before: Mapping[tuple[str, str], str]) -> str:
+    """The digests of a write, of rows whose text was purged those from before."""
+    if not before:
+        return digests
+    each = (digests[at : at + DIGITS] for at in range(0, len(digests), DIGITS))
+    return "".join(before.get((write_id, digest), digest) for digest in each)

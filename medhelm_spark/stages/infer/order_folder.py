@@ -31,6 +31,9 @@ from medhelm_spark.stages.infer.order import (
 
 ORDER, JUDGED, ANSWERS, COMMIT = "order", "judged", "answers", "commit-"
 REQUEST_ID = "request_id"
+MOST_FILES = 1000
+"""Files of answers of one commit, so that the driver holds some 64,000 answers at once."""
+
 _READING = threading.Lock()
 """An open file is read by one thread at a time."""
 
@@ -113,13 +116,18 @@ class OrderFolder:
         pq.write_table(pa.Table.from_batches([encode_batch(RequestResult, list(results))]), hidden)
         hidden.replace(folder / f"{name}.parquet")
 
-    def take_answers(self) -> str | None:
-        """Move the answers that are there into a folder for one commit; its name, if there are any.
+    def take_answers(self) -> list[str]:
+        """Move the answers that are there into folders, each for one commit; their names.
 
         A file that another driver moves meanwhile is that driver's.
         """
+        files = self._answer_files()
+        parts = [files[at : at + MOST_FILES] for at in range(0, len(files), MOST_FILES)]
+        return [name for part in parts if (name := self._taken(part))]
+
+    def _taken(self, files: Iterable[Path]) -> str | None:
         name, taken = f"{COMMIT}{uuid4().hex}", False
-        for path in self._answer_files():
+        for path in files:
             Path(self.root, name).mkdir(exist_ok=True)
             with suppress(FileNotFoundError):
                 path.replace(Path(self.root, name, path.name))

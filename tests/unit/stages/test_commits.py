@@ -58,14 +58,26 @@ def test_a_commit_that_is_made_twice_is_one(
     """As where a driver ends after its commit and before it removes what was committed."""
     commits = Commits(ctx, folder, WRITE)
     answer(folder, "0-0", "a", "b")
-    name = folder.take_answers()
-    assert name
+    (name,) = folder.take_answers()
     shutil.copytree(folder.commit(name), tmp_path / "kept")
     assert commits.commit() == 2
     shutil.copytree(tmp_path / "kept", folder.commit(name))
     answer(folder, "0-1", "c")
     Commits(ctx, folder, WRITE).commit()
     assert rows(ctx) == ["a", "b", "c"]
+    assert not folder.commits()
+
+
+def test_many_answers_are_several_commits(
+    ctx: Context, folder: OrderFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a driver that was kept from committing does not read all of them at once."""
+    monkeypatch.setattr("medhelm_spark.stages.infer.order_folder.MOST_FILES", 2)
+    for number in range(5):
+        answer(folder, f"0-{number}", f"a{number}")
+    assert Commits(ctx, folder, WRITE).commit() == 5
+    assert rows(ctx) == ["a0", "a1", "a2", "a3", "a4"]
+    assert ctx.lake.version("request_results") == 3  # made, and three commits
     assert not folder.commits()
 
 

@@ -91,8 +91,7 @@ def test_a_slot_asks_all_and_its_answers_are_files_that_lie_there_whole(
     assert folder.count_files() >= 6
     assert dispatcher.requests == {asked.name: 0}
     assert not dispatcher.lost(0), "every chunk was reported done"
-    name = folder.take_answers()
-    assert name
+    (name,) = folder.take_answers()
     assert folder.commits() == [name]
     assert not folder.count_files()
     folder.end_commit(name)

@@ -1,0 +1,89 @@
+"""The hash of a unit's rows is the same however their digests come together."""
+
+import hashlib
+from dataclasses import fields
+from itertools import groupby
+from random import Random
+
+import pyarrow as pa
+import pytest
+
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.request import Prompt
+from medhelm_spark.lake.columnar import decode_batch, encode_batch
+from medhelm_spark.lake.progress import unwatched
+from medhelm_spark.releases.value_hash import hash_of_digests, row_digest, values_hash
+from medhelm_spark.releases.values import OF_REQUESTS, _as_they_are, _Digests, _hashes, _HashRows
+
+
+def by_groups(digests: list[str]) -> str:
+    """The hash by its definition: sorted digests, in groups whose first three digits agree."""
+    groups = groupby(sorted(digests), key=lambda digest: digest[:3])
+    hashes = [hashlib.sha256("".join(of).encode()).hexdigest() for _, of in groups]
+    return hashlib.sha256("".join(sorted(hashes)).encode()).hexdigest()
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 5000])
+def test_the_hash_is_the_one_of_releases_that_are_published(rows: int) -> None:
+    digests = [hashlib.sha256(str(row).encode()).hexdigest() for row in range(rows)]
+    digests += digests[:3]
+    expected = by_groups(digests)
+    Random(0).shuffle(digests)
+    assert hash_of_digests("".join(digests)) == expected
+
+
+def prompt(name: str) -> Prompt:
+    return Prompt(
+        prompt_id=name,
+        render_id="r",
+        subject_id="s",
+        access_level=AccessLevel.PUBLIC,
+        text=f"text of {name}",
+    )
+
+
+def hashed(batches: list[pa.RecordBatch]) -> list[_Digests]:
+    hash_rows = _HashRows(Prompt, "prompt_id", unwatched(_as_they_are))
+    return [row for batch in hash_rows(batches) for row in decode_batch(_Digests, batch)]
+
+
+def batch(*rows: tuple[str, str, tuple[str, ...]]) -> pa.RecordBatch:
+    """Prompts by name, with their writes and the runs that ask them."""
+    row = OF_REQUESTS["prompts"].row
+    names = [field.name for field in fields(Prompt)]
+    return encode_batch(
+        row,
+        [
+            row(
+                **{each: getattr(prompt(name), each) for each in names},
+                write_id=write,
+                units=units,
+            )
+            for name, write, units in rows
+        ],
+    )
+
+
+def test_a_prompt_counts_in_every_run_that_asks_it() -> None:
+    parts = [
+        batch(("a", "w1", ("m1", "m2")), ("b", "w1", ("m1",))),
+        batch(("c", "w2", ("m2",))),
+    ]
+    found = {row.unit: row for row in _hashes(sorted(hashed(parts), key=lambda row: row.unit))}
+    assert found["m1"].digest == values_hash([prompt("a"), prompt("b")])
+    assert found["m2"].digest == values_hash([prompt("a"), prompt("c")])
+    assert found["m2"].writes == ("w1", "w2")
+
+
+def test_a_tombstone_stands_for_the_row_of_its_write_alone() -> None:
+    before, now = row_digest(prompt("a")), row_digest(prompt("purged"))
+    stone = _Digests(unit="m", write_id="w1", digests=before, replaced_by=now)
+    rows = hashed([batch(("purged", "w1", ("m",)), ("b", "w1", ("m",)))])
+    (found,) = _hashes([*rows, stone])
+    assert found.digest == values_hash([prompt("a"), prompt("b")])
+    (other,) = _hashes([*hashed([batch(("purged", "w2", ("m",)))]), stone])
+    assert other.digest == values_hash([prompt("purged")])
+
+
+def test_tombstones_of_rows_that_are_gone_give_no_hash() -> None:
+    assert not list(_hashes([_Digests(unit="m", write_id="w", digests="a", replaced_by="b")]))
