@@ -141,6 +141,7 @@ bench-intervals: setup ## Coverage of the intervals and false wins of incomplete
 	$(BIN)/python -m benchmarks.rank_claims > benchmarks/results/rank_claims.md
 	$(BIN)/python -m benchmarks.missing_answers > benchmarks/results/missing_answers.md
 	$(BIN)/python -m benchmarks.corrected_means > benchmarks/results/corrected_means.md
+	$(BIN)/python -m benchmarks.clustered_agreement > benchmarks/results/clustered_agreement.md
 	$(BIN)/python -m benchmarks.release_watch > benchmarks/results/release_watch.md
 RATED ?= ../shared/data/human_rated
 meta-evaluation: setup ## How automatic metrics agree with clinicians, from public ratings in the folder RATED (seconds)

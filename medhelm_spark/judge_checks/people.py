@@ -70,7 +70,7 @@ def peoples_ratings(
 def _of(row: Any) -> WithPeople:
     return WithPeople(
         who=row.who,
-        icc=row.intraclass.agreement,
+        icc=row.icc,
         num_items=row.num_items,
         alt_test=row.alt_test,
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from medhelm_spark.board import BoardRun
 from medhelm_spark.domain.access import AccessLevel, strictest
+from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.criterion import Criterion
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import RunSpec
@@ -15,6 +16,7 @@ from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
 from medhelm_spark.ratings.pseudonyms import pseudonym, pseudonym_key
+from medhelm_spark.ratings.rated_criteria import refuse_other_scale
 from medhelm_spark.ratings.read_ratings import Classes, RatedValue, RatingFile, read_ratings
 from medhelm_spark.ratings.stored import stored_ratings
 from medhelm_spark.ratings.tables import Rating
@@ -70,7 +72,8 @@ def import_ratings(
         key_file: where the key of the pseudonyms lies.
 
     Raises:
-        ConfigError: no scale is known, or the key may not lie where it is named.
+        ConfigError: no scale is known, it reaches beyond the rubric's, or the key may not lie
+            where it is named.
         DataError: a row is unusable, names no answer of a run, or has a value off the scale;
             nothing was stored.
     """
@@ -80,6 +83,8 @@ def import_ratings(
     values = list(read_ratings(file, _classes_in(scales)))
     if not values:
         raise DataError(f"{file.path}: has no value.")
+    if scale is not None:
+        refuse_other_scale(_rubrics(workspace, specs), (value.criterion for value in values), scale)
     placed = [answers.of(file, value) for value in values]
     _check(file, values, placed, scales)
     secret = pseudonym_key(key_file, workspace.location)
@@ -133,13 +138,10 @@ def _scales(
     """The criteria that a value may have, or the one scale of all."""
     if scale is not None:
         return scale
-    rubrics = workspace.registry.rubrics
     known = {
         criterion.name: criterion
-        for spec in specs
-        for each in spec.annotators
-        if each.rubric in rubrics
-        for criterion in rubrics[each.rubric].criteria
+        for rubric in _rubrics(workspace, specs)
+        for criterion in rubric.criteria
     }
     if not known:
         names = ", ".join(sorted({spec.scenario_name for spec in specs}))
@@ -148,6 +150,13 @@ def _scales(
             "--scale 1-5."
         )
     return known
+
+
+def _rubrics(workspace: Workspace, specs: Sequence[RunSpec]) -> list[Rubric]:
+    """The rubrics of the runs' judges that the site's files have."""
+    rubrics = workspace.registry.rubrics
+    names = (each.rubric for spec in specs for each in spec.annotators)
+    return [rubrics[name] for name in dict.fromkeys(names) if name in rubrics]
 
 
 def _classes_in(scales: Mapping[str, Criterion] | tuple[float, float]) -> Classes:

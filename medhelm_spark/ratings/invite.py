@@ -19,7 +19,7 @@ from medhelm_spark.ratings.answers import answers_of, within
 from medhelm_spark.ratings.assignment import assigned, in_drawn_order
 from medhelm_spark.ratings.invitations import all_invitations, hash_of
 from medhelm_spark.ratings.pseudonyms import pseudonym, pseudonym_key
-from medhelm_spark.ratings.rated_criteria import of_rubrics, of_scale
+from medhelm_spark.ratings.rated_criteria import of_rubrics, of_scale, refuse_other_scale
 from medhelm_spark.ratings.tables import Invitation, RatedCriterion
 from medhelm_spark.workspace.names import check_known
 from medhelm_spark.workspace.workspace import Workspace
@@ -219,13 +219,15 @@ def _criteria(
     workspace: Workspace, specs: Sequence[RunSpec], asked: InvitationRequest
 ) -> tuple[RatedCriterion, ...]:
     """The criteria that were named on one scale, else those of the judges' rubrics."""
+    names = dict.fromkeys(each.rubric for spec in specs for each in spec.annotators)
+    rubrics = workspace.registry.rubrics
+    own = [rubrics[name] for name in names if name in rubrics]
     if asked.criteria or asked.scale:
         if not (asked.criteria and asked.scale):
             raise ConfigError("--criteria and --scale are given together, or neither.")
+        refuse_other_scale(own, asked.criteria, asked.scale)
         return of_scale(asked.criteria, asked.scale)
-    names = dict.fromkeys(each.rubric for spec in specs for each in spec.annotators)
-    rubrics = workspace.registry.rubrics
-    found = of_rubrics(rubrics[name] for name in names if name in rubrics)
+    found = of_rubrics(own)
     if not found:
         raise ConfigError(
             f"{asked.scenario}: no rubric of its judges has criteria; name them, as --criteria "

@@ -97,7 +97,9 @@ class RatingMethods(Methods):
         check_known("scale", scale, MeasurementLevel)
         if not 0 <= epsilon < 1:
             raise ConfigError(f"epsilon is {epsilon!r}; allowed: a number from 0 on and below 1.")
-        specs = [run.run_spec for run in self._rated(suite, scenario)]
+        runs = self._rated(suite, scenario)
+        specs = [run.run_spec for run in runs]
+        columns = (run.cell.cluster_column for run in runs if run.cell)
         reader = self._workspace.reader
         held = agreement_of(
             reader,
@@ -107,7 +109,11 @@ class RatingMethods(Methods):
             epsilon=epsilon,
             by_model=by_model,
         )
-        return Agreements(held=tuple(held), scale=MeasurementLevel(scale))
+        return Agreements(
+            held=tuple(held),
+            scale=MeasurementLevel(scale),
+            cluster_column=next(filter(None, columns), ""),
+        )
 
     @at_work
     def invite(

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.criterion import Criterion, Direction
+from medhelm_spark.errors import ConfigError
 from medhelm_spark.ratings.tables import RatedCriterion
 
 _ANCHOR = re.compile(r"-?\d+(?:\.\d+)?: \S.*")
@@ -18,6 +19,25 @@ def of_rubrics(rubrics: Iterable[Rubric]) -> tuple[RatedCriterion, ...]:
         for criterion in rubric.criteria
     }
     return tuple(held.values())
+
+
+def refuse_other_scale(
+    rubrics: Iterable[Rubric], names: Iterable[str], scale: tuple[float, float]
+) -> None:
+    """Refuse a scale that reaches beyond that of a criterion of the same name in a rubric.
+
+    Raises:
+        ConfigError: it names the criterion and its scale.
+    """
+    low, high = scale
+    held = {each.name: each for each in of_rubrics(rubrics)}
+    for each in (held[name] for name in dict.fromkeys(names) if name in held):
+        if low < each.minimum or high > each.maximum:
+            raise ConfigError(
+                f"--scale is {low:g}-{high:g}, and the judges' rubric has criterion {each.name!r} "
+                f"from {each.minimum:g} to {each.maximum:g}; leave --scale out, or give the "
+                "criterion another name: its values are not the judges'."
+            )
 
 
 def of_scale(names: Iterable[str], scale: tuple[float, float]) -> tuple[RatedCriterion, ...]:

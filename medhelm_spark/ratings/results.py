@@ -9,6 +9,7 @@ from medhelm_spark.render.report import Report, formatted
 from medhelm_spark.render.result import Result
 from medhelm_spark.render.table import TextTable
 from medhelm_spark.statistics.agreement import MeasurementLevel
+from medhelm_spark.statistics.intraclass import NOTHING
 from medhelm_spark.statistics.two_by_two import Estimated
 
 _CORRELATIONS = {
@@ -17,6 +18,7 @@ _CORRELATIONS = {
     "icc_ak": "mean_agreement",
     "icc_ck": "mean_consistency",
 }
+FEW_CLUSTERS = 10
 HEADER = (
     "Criterion",
     "Who",
@@ -48,6 +50,8 @@ class Agreements(Result):
 
     held: tuple[Agreement, ...]
     scale: MeasurementLevel
+    cluster_column: str = ""
+    """The column of the card by which answers belong together; empty where it names none."""
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One per criterion, model, and who is compared."""
@@ -72,10 +76,26 @@ class Agreements(Result):
         return (
             *NOTES,
             f"Alpha: Krippendorff's, {self.scale}, over all answers with two ratings.",
+            *self._clusters(),
             *alt,
             *([means] if any(each.criterion == ALL for each in self.held) else ()),
             *said,
         )
+
+    def _clusters(self) -> Iterator[str]:
+        numbers = {each.clustered.num_clusters for each in self.held if each.clustered}
+        if not numbers:
+            return
+        least, most = min(numbers), max(numbers)
+        said = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        by = f" by {self.cluster_column}" if self.cluster_column else ""
+        yield (
+            f"Answers are clustered{by}: intervals are of a jackknife over {said} clusters. CSV "
+            "and JSON have those that take answers as independent too (F quantiles; of alpha a "
+            "bootstrap)."
+        )
+        if least < FEW_CLUSTERS:
+            yield f"Fewer than {FEW_CLUSTERS} clusters: their intervals are rough."
 
     def render(self, form: str = "table") -> str:
         """The rows as text: `table`, `md`, `csv`, `json` or `html`."""
@@ -102,6 +122,8 @@ def _of(each: Agreement) -> str:
 
 def _cells(each: Agreement, *, by_model: bool) -> tuple[str, ...]:
     is_people = each.who == RATERS
+    clustered = each.clustered
+    icc = clustered.intraclass if clustered else each.intraclass
     who = f"{each.num_raters} raters" if is_people and each.num_raters != 1 else each.who
     bias = each.bias
     limits = "" if bias is None or bias.low is None else f" ({bias.low:+.2f} to {bias.high:+.2f})"
@@ -111,13 +133,13 @@ def _cells(each: Agreement, *, by_model: bool) -> tuple[str, ...]:
         "1 rater" if is_people and each.num_raters == 1 else who,
         *([each.model or "all"] if by_model else ()),
         f"{each.num_items:,}",
-        _text(each.intraclass.agreement),
-        _text(each.intraclass.consistency),
-        _text(each.intraclass.mean_consistency) if is_people else "-",
-        _text(each.alpha),
+        _text(icc.agreement),
+        _text(icc.consistency),
+        _text(icc.mean_consistency) if is_people else "-",
+        _text(clustered.alpha if clustered else each.alpha),
         _number(each.spearman),
         _number(each.kendall),
-        _number(each.kappa),
+        _text(clustered.kappa) if clustered else _number(each.kappa),
         "-" if bias is None else f"{bias.bias.value:+.2f}{limits}",
         "-" if alt is None else f"omega {alt.winning_rate:.2f}, rho {alt.advantage:.2f}",
     )
@@ -147,7 +169,13 @@ def _record(each: Agreement) -> dict[str, Any]:
     for name, field in _CORRELATIONS.items():
         record |= _ends(name, getattr(each.intraclass, field))
     record |= _ends("alpha", each.alpha)
-    bias, alt = each.bias, each.alt_test
+    bias, alt, clustered = each.bias, each.alt_test, each.clustered
+    of_clusters = clustered.intraclass if clustered else NOTHING
+    ends: dict[str, float | None] = {}
+    for name, field in _CORRELATIONS.items():
+        ends |= _clustered_ends(name, getattr(of_clusters, field))
+    for name in ("alpha", "kappa", "bias"):
+        ends |= _clustered_ends(name, getattr(clustered, name) if clustered else None)
     return {
         **record,
         "spearman": each.spearman,
@@ -160,7 +188,16 @@ def _record(each: Agreement) -> dict[str, Any]:
         "alt_rho": alt.advantage if alt else None,
         "alt_epsilon": alt.epsilon if alt else None,
         "alt_is_passed": alt.is_passed if alt else None,
+        "num_clusters": clustered.num_clusters if clustered else None,
+        **ends,
         "notes": "; ".join(each.notes),
+    }
+
+
+def _clustered_ends(name: str, held: Estimated | None) -> dict[str, float | None]:
+    return {
+        f"{name}_clustered_low": held.low if held else None,
+        f"{name}_clustered_high": held.high if held else None,
     }
 
 

@@ -147,7 +147,8 @@ def weighted_kappa(first: Table, second: Table) -> float | None:
     """
     if not len(first):
         return None
-    expected = ((first[:, None] - second[None, :]) ** 2).mean()
+    # The mean squared distance of each value of the one from each of the other.
+    expected = first.var() + second.var() + (first.mean() - second.mean()) ** 2
     return float(1 - ((first - second) ** 2).mean() / expected) if expected > 0 else None
 
 
