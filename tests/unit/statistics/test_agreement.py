@@ -97,7 +97,7 @@ def test_the_interval_of_an_intraclass_correlation_holds_the_true_one() -> None:
     ],
 )
 def test_alpha_is_that_of_krippendorff(scale: MeasurementLevel, alpha: float) -> None:
-    assert krippendorff(RELIABILITY_C, scale) == pytest.approx(alpha, abs=1e-4)
+    assert krippendorff(RELIABILITY_C, scale) == pytest.approx(alpha, abs=1e-9)
     held = krippendorff_interval(RELIABILITY_C, scale)
     assert held.low < held.value < held.high <= 1
     assert krippendorff_interval(RELIABILITY_C, scale) == held
