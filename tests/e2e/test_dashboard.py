@@ -3,14 +3,10 @@
 import csv
 import io
 import json
-import os
 import re
-import shutil
 import socket
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from html import escape, unescape
 from pathlib import Path
@@ -21,7 +17,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 import streamlit
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 from pyarrow import parquet
 from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 from streamlit.testing.v1 import AppTest
@@ -41,8 +37,9 @@ from tests.app_pages import (
     opened,
     page_text,
 )
+from tests.browsers import launcher
 from tests.rewriting import rewritable
-from tests.servers import HOST, free_port, wait_healthy
+from tests.servers import HOST, free_port, served
 from tests.unit.board.changes import plant_changes
 from tests.unit.board.clinic import SUITE as CLINIC, plant_clinic
 from tests.unit.board.planted import (
@@ -61,16 +58,6 @@ from tests.unit.board.planted_releases import plant_change, plant_release
 
 ROOT = Path(__file__).resolve().parents[2]
 WAIT_MS = 60_000
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-SWITCHES = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 
 
 @pytest.fixture(scope="module")
@@ -696,20 +683,6 @@ def address(lake: Path) -> Iterator[str]:
     assert HOSTILE not in said
 
 
-@contextmanager
-def served(words: list[str], port: int, log: Path, **variables: str) -> Iterator[None]:
-    """A server of its own process, with these environment variables."""
-    env = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
-    with log.open("w", encoding="utf-8") as file:
-        server = subprocess.Popen(words, env=env, stdout=file, stderr=file)
-        try:
-            wait_healthy(port, server)
-            yield
-        finally:
-            server.terminate()
-            server.wait(timeout=30)
-
-
 PRIVATE = "view=Instances&suite=s1&run=alpha-discharge_note&instance=discharge_note-i1"
 EVIL = "evil.test"
 WITHHELD = "private text is shown only at the machine that serves this page"
@@ -724,13 +697,7 @@ def streamlit_run(lake: Path, port: int) -> list[str]:
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Callable[..., Browser]]:
     """Launches browsers; one Playwright for all, since a second beside it is refused."""
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    assert path, f"a browser is needed to test the page: one of {', '.join(BROWSERS)}"
-    with sync_playwright() as playwright:
-
-        def launch(*switches: str) -> Browser:
-            return playwright.chromium.launch(executable_path=path, args=[*SWITCHES, *switches])
-
+    with launcher() as launch:
         yield launch
 
 

@@ -1,0 +1,208 @@
+"""A clinician's hour in a real browser: rated by keys, killed in the middle, resumed."""
+
+import csv
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from playwright.sync_api import Browser, Page, expect
+
+from medhelm_spark import Deployment, Evaluation, Locality
+from medhelm_spark.cli.serve import command
+from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.ratings.tables import Rating
+from tests.browsers import launcher
+from tests.servers import HOST, free_port, served
+
+SUITE, ITEMS = "s", 10
+SAID = {"first": "Rest and fluids.", "second": "Antibiotics.", "third": "Wait."}
+WAIT_MS = 60_000
+SCALES = '[class*="st-key-ms-scale-"]'
+NEXT_SCALE = """(place) => {
+  const scales = [...document.querySelectorAll('[class*="st-key-ms-scale-"]')];
+  return document.activeElement?.closest('[class*="st-key-ms-scale-"]') === scales[place];
+}"""
+IN_A_SCALE = """() => Boolean(document.activeElement?.closest('[class*="st-key-ms-scale-"]'))"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with launcher() as launch:
+        held = launch()
+        yield held
+        held.close()
+
+
+def evaluated(folder: Path, level: str = "public") -> Evaluation:
+    """Three models' answers to ten questions: thirty answers."""
+    (folder / "prompt.txt").write_text("{question}")
+    with (folder / "data.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerows([["id", "question", "correct_answer"]])
+        writer.writerows([[f"q{i}", f"Question {i}?", "gold answer"] for i in range(ITEMS)])
+    config = {
+        "name": "Colds",
+        "description": "Made for a test.",
+        "prompt_file": "prompt.txt",
+        "dataset_file": "data.csv",
+        "access_level": level,
+        "metrics": [{"name": "exact_match"}],
+    }
+    (folder / "benchmark.yaml").write_text(yaml.safe_dump(config))
+    models = [
+        Deployment(
+            name=f"acme/{name}",
+            model=name,
+            engine="canned",
+            locality=Locality.LOCAL,
+            args={"mode": "script", "text": text},
+        )
+        for name, text in SAID.items()
+    ]
+    made = Evaluation(folder / "lake", site=None, tracking=False, deployments=models)
+    entry = f"medhelm_configurable_benchmark:config_path={folder / 'benchmark.yaml'}"
+    made.run([f"{entry},model={name}" for name in SAID], suite=SUITE)
+    return made
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluation:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return evaluated(tmp_path)
+
+
+def tokens(here: Evaluation, *raters: str) -> list[str]:
+    links = here.ratings.invite(
+        list(raters), scenario="Colds", suite=SUITE, criteria=["accuracy"], scale=(1, 5)
+    ).links
+    return [link.link.partition("?rate=")[2] for link in links]
+
+
+def stored(here: Evaluation) -> list[Rating]:
+    return open_reader(here.location).rows("SELECT * FROM {ratings}", Rating)
+
+
+def opened(browser: Browser, port: int, token: str) -> Page:
+    page = browser.new_page()
+    page.goto(f"http://{HOST}:{port}/?rate={token}")
+    expect(page.get_by_text("Rate answers")).to_be_visible(timeout=WAIT_MS)
+    expect(page.locator(SCALES)).to_have_count(len(SAID), timeout=WAIT_MS)
+    return page
+
+
+def wait_stored(here: Evaluation, number: int) -> None:
+    """Wait until the lake has so many ratings: the page shows a stored choice later."""
+    end = time.monotonic() + WAIT_MS / 1000
+    while len(stored(here)) < number:
+        assert time.monotonic() < end, f"{len(stored(here))} of {number} ratings are stored"
+        time.sleep(0.1)
+
+
+def press(here: Evaluation, page: Page, place: int, value: int, number: int) -> None:
+    """Choose a value of one answer's scale by a digit; the lake then has so many ratings."""
+    end = time.monotonic() + WAIT_MS / 1000
+    while not page.evaluate(NEXT_SCALE, place):
+        assert time.monotonic() < end, f"no key reaches the scale of answer {place}"
+        if page.evaluate(IN_A_SCALE) or place:
+            page.keyboard.press("Tab")  # which passes the comment of the answer above
+        else:  # the first digit on an item is of its first open scale
+            page.keyboard.press(str(value))
+            if page.evaluate(NEXT_SCALE, place):
+                break
+        page.wait_for_timeout(300)
+    else:
+        page.keyboard.press(str(value))
+    wait_stored(here, number)
+    chosen = page.locator(f"{SCALES} >> nth={place}")
+    expect(chosen.locator('[aria-checked="true"]')).to_have_text(str(value), timeout=WAIT_MS)
+
+
+def turn(page: Page, item: int) -> None:
+    """The next item, by its key."""
+    page.keyboard.press("Escape")
+    page.evaluate("document.activeElement?.blur()")
+    page.keyboard.press("n")
+    expect(page.get_by_text(f"item {item + 1} of {ITEMS}")).to_be_visible(timeout=WAIT_MS)
+
+
+def value_of(answer: int) -> int:
+    return 1 + answer % 5
+
+
+def test_thirty_answers_are_rated_by_keys_killed_in_the_middle_and_resumed(
+    browser: Browser, here: Evaluation, tmp_path: Path
+) -> None:
+    (token,) = tokens(here, "A")
+    port, done = free_port(), 0
+    words = [*command(here.location, port, HOST), "--suite", SUITE]
+    with served(words, port, tmp_path / "server.log") as server:
+        page = opened(browser, port, token)
+        for item in range(5):
+            for place in range(3 if item < 4 else 1):
+                press(here, page, place, value_of(done), done + 1)
+                done += 1
+            if item < 4:
+                turn(page, item + 1)
+        server.kill()  # thirteen answers are rated, the fifth item is begun
+        page.close()
+    assert len(stored(here)) == done == 13
+    with served(words, port, tmp_path / "server.log"):
+        page = opened(browser, port, token)
+        expect(page.get_by_text(f"item 5 of {ITEMS}")).to_be_visible(timeout=WAIT_MS)
+        first = page.locator(f"{SCALES} >> nth=0")
+        expect(first.locator('[aria-checked="true"]')).to_have_text(str(value_of(12)))
+        for item in range(4, ITEMS):
+            for place in range(1 if item == 4 else 0, 3):
+                press(here, page, place, value_of(done), done + 1)
+                done += 1
+            if item < ITEMS - 1:
+                turn(page, item + 1)
+        expect(page.get_by_text("All items are rated.")).to_be_visible(timeout=WAIT_MS)
+        page.close()
+    rows = sorted(stored(here), key=lambda row: row.rated_at)
+    assert [row.value for row in rows] == [value_of(answer) for answer in range(30)]
+    keys = {(row.run_spec_id, row.instance_id) for row in rows}
+    assert len(keys) == 30
+    assert len({row.rater for row in rows}) == 1
+
+
+def test_two_raters_at_once_in_two_windows_lose_nothing(
+    browser: Browser, here: Evaluation, tmp_path: Path
+) -> None:
+    both = tokens(here, "A", "B")
+    port = free_port()
+    words = [*command(here.location, port, HOST), "--suite", SUITE]
+    with served(words, port, tmp_path / "server.log"):
+        pages = [opened(browser, port, token) for token in both]
+        done = 0
+        for place in range(3):
+            for page, value in zip(pages, (2, 4), strict=True):
+                page.bring_to_front()
+                press(here, page, place, value, done + 1)
+                done += 1
+        for page in pages:
+            page.close()
+    by_rater: dict[str, list[float]] = {}
+    for row in stored(here):
+        by_rater.setdefault(row.rater, []).append(row.value)
+    assert sorted(by_rater.values()) == [[2.0] * 3, [4.0] * 3]
+
+
+def test_who_may_not_see_the_level_sees_nothing(
+    browser: Browser, here: Evaluation, tmp_path: Path
+) -> None:
+    """The data were public when the link was made, and are private now."""
+    (token,) = tokens(here, "A")
+    evaluated(tmp_path, "private")
+    port = free_port()
+    words = [*command(here.location, port, HOST), "--suite", SUITE]
+    with served(words, port, tmp_path / "server.log"):
+        page = browser.new_page()
+        page.goto(f"http://{HOST}:{port}/?rate={token}")
+        expect(page.get_by_text("This link opens nothing")).to_be_visible(timeout=WAIT_MS)
+        content = page.content()
+        assert "Question" not in content
+        assert not any(said in content for said in SAID.values())
+        page.close()
