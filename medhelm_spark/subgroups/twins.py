@@ -7,7 +7,7 @@ column with two groups: the originals that have a copy, and the copies.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from medhelm_spark.adaptation.perturbations import perturbation
+from medhelm_spark.adaptation.perturbations import PERTURBATIONS
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stats import ComputedOn, ScoreStatus
 from medhelm_spark.lake.rows import Frame
@@ -100,9 +100,12 @@ class TwinMember:
 
 
 def twins_of(spec: RunSpec) -> tuple[str, ...]:
-    """The perturbations of a RunSpec that change who the patient is."""
+    """The perturbations of a RunSpec that change who the patient is.
+
+    One of a plug-in that is not loaded counts as none: the RunSpec is summarised without it.
+    """
     named = (each.name for each in spec.perturbations or ())
-    return tuple(name for name in named if perturbation(name).fairness)
+    return tuple(name for name in named if name in PERTURBATIONS and PERTURBATIONS[name].fairness)
 
 
 def twin_column(name: str) -> str:

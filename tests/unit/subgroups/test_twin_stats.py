@@ -1,15 +1,18 @@
 """Rows of twins from counted pairs of values, worked out by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.run import MetricSpec
+from medhelm_spark.domain.run import MetricSpec, PerturbationSpec
 from medhelm_spark.statistics.intervals import wilson
 from medhelm_spark.statistics.mcnemar import mcnemar_mid_p
 from medhelm_spark.subgroups.group_answers import GroupedValue
 from medhelm_spark.subgroups.group_stats import GroupedScores, RunGroups, rows_of_scores
 from medhelm_spark.subgroups.tables import GroupStat
-from medhelm_spark.subgroups.twins import TwinValue
+from medhelm_spark.subgroups.twins import TwinValue, twins_of
+from tests.unit.board.planted import SCENARIOS, run_spec
 
 COLUMN = "perturbation:gender"
 
@@ -119,3 +122,11 @@ def test_unread_answers_and_refusals_are_counted_by_side() -> None:
     rows = made(*PAIRS, *counts)
     assert rows[COLUMN, "original"].num_refused == 0
     assert rows[COLUMN, "perturbed"].num_refused == 7
+
+
+def test_perturbations_that_change_who_the_patient_is_make_twins() -> None:
+    names = ("gender", "misspellings", "of_a_plug_in_that_is_not_loaded")
+    perturbations = tuple(PerturbationSpec(name=name) for name in names)
+    assert twins_of(
+        replace(run_spec("r", "vllm/a", next(iter(SCENARIOS))), perturbations=perturbations)
+    ) == ("gender",)
