@@ -152,14 +152,14 @@ class Meter(threading.Thread):
 
 
 def progress_line(label: str, rows: int, tokens: int, total: int | None, seconds: float) -> str:
-    """One line of progress.
+    """One line of progress; a total that was too small rises with the rows.
 
     >>> progress_line("infer", 500, 9000, 2000, 20.0)
     'infer: 500 of 2,000, 25.0/s, 450 tokens/s, 60 s left'
     >>> progress_line("plan", 0, 0, None, 1.0)
     'plan: 0'
     """
-    parts = [f"{rows:,}" if total is None else f"{rows:,} of {total:,}"]
+    parts = [f"{rows:,}" if total is None else f"{rows:,} of {max(rows, total):,}"]
     if rows and seconds > 0:
         parts.append(f"{rows / seconds:,.1f}/s")
         if tokens:

@@ -68,6 +68,10 @@ class FollowUps:
             for name, beside in self.tokens.items()
         }
 
+    def expected_requests(self, chunks: Iterable[OrderedChunk]) -> int:
+        """How many requests the answers to chunks bring, by one an answer and judge."""
+        return len(self.deployments) * sum(chunk.judged for chunk in chunks)
+
     def note(self, write_id: str, joined: Mapping[str, int], down: Collection[str]) -> None:
         """Note what joined an order, and who of all its deployments stopped answering."""
         self.write_id = write_id

@@ -115,9 +115,10 @@ def _send(
         chunks = order.make(rows)
         total = sum(chunk.requests for chunk in chunks)
         pending = {chunk.model_deployment for chunk in chunks}
+        expected = total + (follow_ups.expected_requests(chunks) if follow_ups else 0)
         with (
             _kept_on_interrupt(recipients.label, total, order, follow_ups),
-            ctx.metered(recipients.label, total) as watch,
+            ctx.metered(recipients.label, expected) as watch,
         ):
             for group in groups_of(ctx, recipients.deployments, pending):
                 held.check()

@@ -136,7 +136,7 @@ def test_nobody_listening_does_no_harm() -> None:
     ("made", "total", "seconds", "line"),
     [
         (0, 10, 3.0, "x: 0 of 10"),
-        (12, 10, 3.0, "x: 12 of 10, 4.0/s, 0 s left"),
+        (12, 10, 3.0, "x: 12 of 12, 4.0/s, 0 s left"),
         (1000, 1_000_000, 100.0, "x: 1,000 of 1,000,000, 10.0/s, 27.8 h left"),
         (10, 100, 60.0, "x: 10 of 100, 0.2/s, 9 min left"),
     ],
