@@ -1,5 +1,8 @@
 """Keys for the scales of the page of raters: digits choose, Enter and Tab move on.
 
+Enter passes comments, which can be written only once a choice is stored: "4 Enter 3" chooses for
+two answers, however long that takes.
+
 Streamlit gives buttons a shortcut each and scales none. This small script runs in the page; it
 reads key presses, presses the button of a scale and moves the focus, and sends nothing.
 """
@@ -14,25 +17,42 @@ _SCRIPT = (
 const SCALES = '[class*="st-key-{SCALE}-"]';
 """
     + """\
-const FIELDS = SCALES + ', .stTextArea textarea:not([disabled]), .stNumberInput input';
+const CHOICES = SCALES + ', .stNumberInput input';
+const FIELDS = CHOICES + ', .stTextArea textarea:not([disabled])';
 const buttons = (scale) => [...scale.querySelectorAll('button')];
 const isChosen = (button) => button.getAttribute('aria-checked') === 'true';
 const focusOf = (field) => field.matches(SCALES)
   ? buttons(field).find(isChosen) ?? buttons(field)[0] : field;
 
-function move(from, step) {
-  const fields = [...document.querySelectorAll(FIELDS)];
+const TURN_MS = 3000;
+let leftAt = -TURN_MS;  // when an item was left: a digit is of the item that is to come
+let current;  // the class of the scale that had the focus last
+
+// Streamlit may replace a field while it draws the page anew; the focus is then on the page itself.
+function scaleInFocus() {
+  const at = document.activeElement ?? document.body;
+  if (at === document.body) return current ? document.querySelector('.' + current) : null;
+  const scale = at.closest(SCALES);
+  current = scale ? [...scale.classList].find((name) => name.startsWith('st-key-')) : undefined;
+  return scale;
+}
+
+function move(from, key, step) {
+  const fields = [...document.querySelectorAll(key === 'Enter' ? CHOICES : FIELDS)];
   const to = fields[fields.indexOf(from) + step];
-  if (to) { focusOf(to).focus(); to.scrollIntoView({block: 'nearest'}); }
+  if (to) { focusOf(to).focus(); to.scrollIntoView({block: 'nearest'}); scaleInFocus(); }
   return Boolean(to);
 }
 
 function pressed(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const at = document.activeElement;
-  const scale = at?.closest(SCALES);
-  if (!scale && at?.matches('input, textarea, [contenteditable]')) return;
-  if (/^[0-9]$/.test(event.key)) {
+  const scale = scaleInFocus();
+  if (!scale && document.activeElement?.matches('input, textarea, [contenteditable]')) return;
+  if (event.key === 'n' || event.key === 'p') {
+    const name = event.key === 'n' ? 'next' : 'previous';
+    if (document.querySelector(`.st-key-top-${name} button:enabled`)) leftAt = event.timeStamp;
+  } else if (/^[0-9]$/.test(event.key)) {
+    if (event.timeStamp - leftAt < TURN_MS) return;
     const open = (each) => !buttons(each).some(isChosen);
     const scales = [...document.querySelectorAll(SCALES)];
     const target = scale ?? scales.find(open);
@@ -42,15 +62,22 @@ function pressed(event) {
     event.preventDefault();
     if (!isChosen(button)) button.click();
     button.focus();
+    scaleInFocus();
   } else if (scale && (event.key === 'Enter' || event.key === 'Tab')) {
-    if (move(scale, event.shiftKey ? -1 : 1)) { event.preventDefault(); event.stopPropagation(); }
+    if (!move(scale, event.key, event.shiftKey ? -1 : 1)) return;
+    event.preventDefault();
+    event.stopPropagation();
   }
 }
 
 let shown;
 
 export default function (component) {
-  if (shown !== component.data.item) document.querySelector('.stMain')?.scrollTo(0, 0);
+  if (shown !== component.data.item) {
+    document.querySelector('.stMain')?.scrollTo(0, 0);
+    current = undefined;
+    leftAt = -TURN_MS;
+  }
   shown = component.data.item;
   document.addEventListener('keydown', pressed, true);
   return () => document.removeEventListener('keydown', pressed, true);

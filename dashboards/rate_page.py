@@ -163,8 +163,8 @@ def _scales(queue: Any) -> str:
         anchors = anchors or (f"<li>{ends}</li>" if asks else "")
         rows.append((f"<b>{text(each.name)}</b>", f"{asks}<ul>{anchors}</ul>" if anchors else ends))
     how = (
-        "Digits choose, Tab or Enter moves on, n and p turn to the next and the previous item. "
-        "Each choice is saved at once."
+        "Digits choose, Enter moves to the next scale, Tab also to comments, n and p turn to the "
+        "next and the previous item. Each choice is saved at once."
     )
     body = f'<p class="ms-role">{how}</p>{table(("Criterion", "Scale"), rows, "ms-scales")}'
     return f'<details class="ms-block" open><summary>How to rate</summary>{body}</details>'

@@ -168,6 +168,26 @@ def test_thirty_answers_are_rated_by_keys_killed_in_the_middle_and_resumed(
     assert len({row.rater for row in rows}) == 1
 
 
+def test_keys_that_come_faster_than_the_page_choose_for_the_answers_that_are_meant(
+    browser: Browser, here: Evaluation, tmp_path: Path
+) -> None:
+    (token,) = tokens(here, "A")
+    port = free_port()
+    with served([*command(here.location, port, HOST), "--suite", SUITE], port, tmp_path / "log"):
+        page = opened(browser, port, token)
+        press(here, page, 0, 4, 1)  # from then on the page listens
+        for key in ("Enter", "2", "Enter", "5", "n", "1"):  # the last is of no item yet
+            page.keyboard.press(key)
+        expect(page.get_by_text(f"item 2 of {ITEMS}")).to_be_visible(timeout=WAIT_MS)
+        page.keyboard.press("p")
+        expect(page.get_by_text(f"item 1 of {ITEMS}")).to_be_visible(timeout=WAIT_MS)
+        for place, value in enumerate(("4", "2", "5")):
+            chosen = page.locator(f"{SCALES} >> nth={place}").locator('[aria-checked="true"]')
+            expect(chosen).to_have_text(value, timeout=WAIT_MS)
+        page.close()
+    assert [row.value for row in sorted(stored(here), key=lambda row: row.rated_at)] == [4, 2, 5]
+
+
 def test_two_raters_at_once_in_two_windows_lose_nothing(
     browser: Browser, here: Evaluation, tmp_path: Path
 ) -> None:
