@@ -57,6 +57,42 @@ def test_intraclass_correlations_are_those_of_shrout_and_fleiss() -> None:
     )
 
 
+MADE = np.array(
+    [
+        [1.53, 3.32, 2.34],
+        [0.46, 1.62, 0.86],
+        [2.31, 2.41, 2.25],
+        [3.81, 3.38, 3.01],
+        [4.42, 4.72, 2.99],
+        [2.93, 2.42, 2.99],
+        [1.54, 2.46, 2.42],
+        [2.0, 1.48, 1.94],
+        [2.98, 2.8, 3.91],
+        [3.86, 5.45, 5.14],
+        [1.87, 3.46, 2.5],
+        [1.79, 1.8, 0.37],
+    ]
+)
+"""Twelve made items, three raters."""
+
+
+def test_intraclass_correlations_and_intervals_are_those_of_pingouin() -> None:
+    """Value, low and high of pingouin 0.7.0 before it rounds."""
+    first, second = intraclass(SHROUT), intraclass(MADE)
+    expected = {
+        (0.28976377952755916, 0.018786513374712058, 0.7610843696489527): first.agreement,
+        (0.7148407148407154, 0.34246476503392614, 0.9458582599553597): first.consistency,
+        (0.6200505475989893, 0.07113681530250353, 0.9272320401677219): first.mean_agreement,
+        (0.9093155423770697, 0.6756747138163055, 0.9858916781690623): first.mean_consistency,
+        (0.7208388730964089, 0.44392495612559135, 0.8988994000882908): second.agreement,
+        (0.7373470312213642, 0.4603994547412125, 0.9066069399126482): second.consistency,
+        (0.8856683166569084, 0.7054453109509579, 0.9638642350174258): second.mean_agreement,
+        (0.8938644688388773, 0.7190749418927007, 0.9668020050814082): second.mean_consistency,
+    }
+    for values, held in expected.items():
+        assert (held.value, held.low, held.high) == pytest.approx(values, abs=1e-9)
+
+
 @pytest.mark.parametrize(
     "table", [np.zeros((0, 3)), np.ones((1, 3)), np.ones((4, 1)), np.full((5, 3), 2.0)]
 )
