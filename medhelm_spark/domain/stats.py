@@ -149,9 +149,10 @@ class Stat:
     `denominator` is how many of the scored rows a share of a part of them rests on, as the
     positives of a sensitivity. None of any other stat.
 
-    `num_clusters` is how many clusters the scored rows make, None where the card names no cluster
-    column, `num_effective_clusters` how many of equal size would tell as much (Bell and McCaffrey's
-    degrees of freedom and one). `standard_error` is the mean's, cluster-robust where there are
+    `num_clusters` is how many clusters the scored rows make, or those of them that `denominator`
+    counts, None where the card names no cluster column; `num_effective_clusters` how many of equal
+    size would tell as much (Bell and McCaffrey's degrees of freedom and one). `standard_error` is
+    the mean's, cluster-robust where there are
     clusters; None of a single answer or cluster, of whole runs, and in older lakes. `draws` are
     bootstrap means of the run's main metric (`statistics.bootstrap`): the same place is the same
     resample in all runs over the same instances, so that ranks rest on paired differences.

@@ -322,7 +322,7 @@ def _cluster_notes(cells: Sequence[BoardCell]) -> dict[str, bool]:
         if cell.num_clusters:
             largest[cell.display_name] = cell
     return {
-        f"{name}: {clustered_text(cell.count, cell.num_clusters or 0, cell.cluster_column)}; "
+        f"{name}: {clustered_text(cell.num_counted, cell.num_clusters or 0, cell.cluster_column)}; "
         "intervals, tests and ranks count these, not answers.": True
         for name, cell in sorted(largest.items())
     }

@@ -55,7 +55,7 @@ def test_answers_of_one_patient_are_no_independent_tries(site: Site) -> None:
     assert np.std(stat["draws"]) == pytest.approx(error, rel=0.15)
     assert stat["ci_high"] - stat["ci_low"] > 1.8 * 2 * 1.96 * (0.24 / 120) ** 0.5
     text = str(board)
-    assert "n=120 30 patients" in text
+    assert "n=120 in 30 patients" in text
     assert "letters: 120 answers of 30 patients (patient)" in text
     standing = [(row.model_deployment, row.standing) for row in board.leaderboard.rows]
     assert standing == [

@@ -177,7 +177,7 @@ def marked_mean(cell: BoardCell) -> str:
 
 
 def counts(cell: BoardCell) -> Iterator[str]:
-    """`n=990/1000`, `55 patients`, `cov 0.83` and `unread 0.05` where the share is not 1 or 0.
+    """`n=990/1000`, `in 55 patients`, `cov 0.83` and `unread 0.05` where the share is not 1 or 0.
 
     Of a share of a part of the answers `n=90 of 300`, and of clusters of uneven size how many equal
     ones they come to.
@@ -186,7 +186,8 @@ def counts(cell: BoardCell) -> Iterator[str]:
     part = "" if cell.num_counted == cell.count else f"{cell.num_counted} of "
     yield f"n={part}{cell.count}{total}"
     if cell.num_clusters:
-        yield counted_by(cell.num_clusters, cell.cluster_column) + _effective_text(cell)
+        clusters = counted_by(cell.num_clusters, cell.cluster_column)
+        yield f"in {clusters}{_effective_text(cell)}"
     if cell.jury_coverage is not None and cell.jury_coverage < 1:
         yield f"cov {cell.jury_coverage:.2f}"
     if cell.unreadable:

@@ -130,12 +130,17 @@ def _notes(held: BenchmarkMetrics, titles: Mapping[str, str]) -> tuple[str, ...]
 
 
 def clustered_note(held: BenchmarkMetrics) -> str:
-    """`300 answers of 120 patients (patient_id)`, of the run with the most; empty where unknown."""
-    cells = [run.run.cell for run in held.runs if run.run.cell and run.run.cell.num_clusters]
-    most = max(cells, key=lambda cell: cell.count, default=None)
-    if most is None or not most.num_clusters:
+    """`300 answers of 120 patients (patient_id)`, of the stat of most answers; else empty."""
+    column = next((run.run.cell.cluster_column for run in held.runs if run.run.cell), None)
+    sizes = [
+        (stat.count if stat.denominator is None else stat.denominator, stat.num_clusters)
+        for run in held.runs
+        for stat in run.run.originals.values()
+        if stat.num_clusters
+    ]
+    if not sizes:
         return ""
-    said = clustered_text(most.count, most.num_clusters, most.cluster_column)
+    said = clustered_text(*max(sizes), column)
     return f"n: answers. {said}; intervals count these, not answers."
 
 

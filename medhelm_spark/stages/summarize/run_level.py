@@ -233,25 +233,28 @@ class _Group:
     is_clustered: bool
     unscored: int
 
-    @property
-    def counts(self) -> Numbers:
-        """How many answers there are, by the names of Stat."""
+    def counts(self, part: NDArray[np.float64] | None = None) -> Numbers:
+        """How many answers there are, by the names of Stat, and how many clusters of them.
+
+        Args:
+            part: above 0 for the distinct rows that a share of a part of the answers rests on; the
+                clusters are those of this part.
+        """
         return {
             "count": int(self.weights.sum()),
             "num_unscored": self.unscored,
-            "num_clusters": self.num_clusters,
-            "num_effective_clusters": self.num_effective_clusters,
+            "denominator": None if part is None else int(self.weights @ part),
+            **self._clusters(part),
         }
 
-    @property
-    def num_clusters(self) -> int | None:
-        return len(np.unique(self.units)) if self.is_clustered else None
-
-    @property
-    def num_effective_clusters(self) -> float | None:
+    def _clusters(self, part: NDArray[np.float64] | None) -> Numbers:
         if not self.is_clustered:
-            return None
-        return cluster_totals(self.units, np.zeros(len(self.units))).effective
+            return {}
+        units = self.units if part is None else self.units[part[self.rows] > 0]
+        return {
+            "num_clusters": len(np.unique(units)),
+            "num_effective_clusters": cluster_totals(units, np.zeros(len(units))).effective,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,20 +305,19 @@ class RunSummarizer:
         drawn: Sequence[tuple[float, ...] | None] = [None] * len(metric.emitted(params))
         if not of["perturbation"]:
             drawn = _drawn(metric, params, group)
-        values, intervals, denominators = _measured(metric, params, group, clustering)
+        values, intervals, counted = _measured(metric, params, group, clustering)
         stats = metric.emitted(params)
         main = self.mains.get(of["run_spec_id"])
-        columns = zip(stats, values, intervals, denominators, drawn, strict=True)
-        for stat, value, interval, denominator, draws in columns:
+        columns = zip(stats, values, intervals, counted, drawn, strict=True)
+        for stat, value, interval, part, draws in columns:
             if computed_on in COMPARISONS and stat.lower_is_better is None:
                 continue
             is_main = main == (stat.name, of["split"]) and not of["perturbation"]
             yield {
                 "name": stat.name,
-                **group.counts,
+                **group.counts(part),
                 "mean": value,
                 **_ends(interval),
-                "denominator": denominator,
                 "draws": draws if is_main else None,
             }
 
@@ -333,7 +335,7 @@ class RunSummarizer:
             if stat.lower_is_better is not None:
                 yield {
                     "name": stat.name,
-                    **group.counts,
+                    **group.counts(),
                     "mean": share.mean(group.weights) if is_known else None,
                     **_ends(interval),
                 }
@@ -454,8 +456,8 @@ def _drawn(metric: RunMetric, params: Params, group: _Group) -> Sequence[tuple[f
 
 def _measured(
     metric: RunMetric, params: Params, group: _Group, clustering: Clustering | None
-) -> tuple[Sequence[float | None], Sequence[Interval | None], Sequence[int | None]]:
-    """The values of a metric's stats, with their intervals and denominators where there are any."""
+) -> tuple[Sequence[float | None], Sequence[Interval | None], Sequence[NDArray[np.float64] | None]]:
+    """The values of a metric's stats and their intervals; of a share which rows it rests on."""
     stats = metric.emitted(params)
     nothing = [None] * len(stats)
     if not len(group.weights):
@@ -481,10 +483,8 @@ def _measured(
             else:
                 interval = pseudo.interval(place, stat)
         intervals.append(interval)
-    denominators = [
-        int(group.weights @ parts[0].counts) if len(parts) == 1 else None for parts in shares
-    ]
-    return values, intervals, denominators
+    counted = [parts[0].counts if len(parts) == 1 else None for parts in shares]
+    return values, intervals, counted
 
 
 def _shares(

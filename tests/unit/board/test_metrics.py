@@ -138,7 +138,8 @@ def of_patients(held: BenchmarkMetrics) -> BenchmarkMetrics:
         clusters = within // 2 + 1000 * is_positive
         by_case = replace(run.by_case, answers=replace(run.answers, clusters=clusters))
         cell = replace(run.run.cell, num_clusters=100, cluster_column="patient_id")
-        runs.append(replace(run, by_case=by_case, run=replace(run.run, cell=cell)))
+        stats = tuple(replace(stat, num_clusters=100) for stat in run.run.stats)
+        runs.append(replace(run, by_case=by_case, run=replace(run.run, cell=cell, stats=stats)))
     return replace(held, runs=tuple(runs))
 
 
@@ -152,7 +153,7 @@ def test_patients_are_counted_beside_the_answers(held) -> None:
     patients, meanings = rates_table(referral).notes
     assert patients.startswith("n: answers. 200 answers of 100 patients (patient_id); intervals")
     assert "PPV: share of the positive answers that are right." in meanings
-    assert "100 patients" in list(counts(referral.runs[0].run.cell))
+    assert "in 100 patients" in list(counts(referral.runs[0].run.cell))
     money = [*lead(referral, prevalence_of(referral), PRICES)][-2]
     assert money == "Money for 1,000 answers: careful 0.13."
 

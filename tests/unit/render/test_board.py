@@ -178,9 +178,9 @@ def test_a_share_of_a_part_of_the_answers_says_of_how_many():
 
 def test_clusters_of_uneven_size_say_how_many_equal_ones_they_come_to():
     uneven = replace(CELL, num_clusters=10, num_effective_clusters=2.9)
-    assert "n=100 10 clusters (effectively 2.9)" in render(board_of([uneven]), "table")
+    assert "n=100 in 10 clusters (effectively 2.9)" in render(board_of([uneven]), "table")
     even = replace(CELL, num_clusters=10, num_effective_clusters=9.8)
-    assert "n=100 10 clusters\n" in render(board_of([even]), "table")
+    assert "n=100 in 10 clusters\n" in render(board_of([even]), "table")
 
 
 def test_a_comparison_marks_what_a_jury_without_evidence_scored() -> None:

@@ -147,7 +147,8 @@ def test_letters_that_are_clusters_of_their_own_change_nothing():
     assert (plain["sensitivity"].ci_low, plain["sensitivity"].ci_high) == pytest.approx(
         (0.552, 0.953), abs=5e-4
     )
-    assert (alone["sensitivity"].num_clusters, plain["sensitivity"].num_clusters) == (300, None)
+    assert (alone["accuracy"].num_clusters, plain["accuracy"].num_clusters) == (300, None)
+    assert alone["sensitivity"].num_clusters == alone["sensitivity"].denominator == 12
 
 
 def test_a_share_of_clustered_answers_counts_the_clusters_that_have_such_answers():
@@ -155,6 +156,7 @@ def test_a_share_of_clustered_answers_counts_the_clusters_that_have_such_answers
     clustered = of_letters("diagnostic_accuracy", URGENT, LETTERS, by_four)["sensitivity"]
     alone = of_letters("diagnostic_accuracy", URGENT, LETTERS)["sensitivity"]
     assert clustered.ci_method is IntervalMethod.CLUSTERED
+    assert clustered.num_clusters == 4
     # 15 urgent letters of four clusters, all alike within a cluster but one.
     assert clustered.ci_high - clustered.ci_low > 1.3 * (alone.ci_high - alone.ci_low)
 
