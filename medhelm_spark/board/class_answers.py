@@ -169,6 +169,7 @@ def _costs(
     classes: Sequence[int],
 ) -> Costs:
     is_positive = np.isin(right, classes)
+    of_class = np.isin(np.arange(1, len(matrix) + 1), classes)
 
     def in_classes(label: int) -> tuple[float, float]:
         costs = matrix[right - 1, label]
@@ -178,7 +179,10 @@ def _costs(
     labels = range(1, matrix.shape[1])
     return Costs(
         of_answers=matrix[right - 1, given],
-        costliest=float(matrix.max()),
+        costliest=(
+            float(matrix[of_class].max(initial=0.0)),
+            float(matrix[~of_class].max(initial=0.0)),
+        ),
         always={
             POSITIVE: [in_classes(label) for label in labels if label in classes],
             NEGATIVE: [in_classes(label) for label in labels if label not in classes],

@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 
 from medhelm_spark.domain.stats import SHARE, MetricInfo
 from medhelm_spark.statistics.paired import PairedDifference, paired_difference
-from medhelm_spark.statistics.two_by_two import CASES, POSITIVE, ClassAnswers, Estimated, summed
+from medhelm_spark.statistics.two_by_two import (
+    CASES,
+    POSITIVE,
+    ClassAnswers,
+    Estimated,
+    scale_of_costs,
+    summed,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +82,9 @@ def _cost(
     if first.costs is None or second.costs is None:
         return None
     values = [first.costs.of_answers, second.costs.of_answers]
-    most = max(first.costs.costliest, second.costs.costliest)
-    scale = MetricInfo(name="cost", display_name="Cost", maximum=most)
-    positive = _within(first, first.is_positive, values, scale, found)
-    negative = _within(first, ~first.is_positive, values, scale, missing)
+    scales = [scale_of_costs(of, first.costs, second.costs) for of in (True, False)]
+    positive = _within(first, first.is_positive, values, scales[0], found)
+    negative = _within(first, ~first.is_positive, values, scales[1], missing)
     return summed(positive, negative) if positive and negative else None
 
 

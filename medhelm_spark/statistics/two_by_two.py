@@ -78,15 +78,27 @@ class Estimated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """Declared costs: of each answer, shape (answers,), the costliest there can be, and of rules.
+    """Declared costs: of each answer, shape (answers,), of the costliest error, and of rules.
 
+    `costliest` is the cost of the costliest error in the positive and in the negative class: on the
+    scale of missed cases the interval of what false alarms cost would be far too wide.
     `always` are, by the answer, the mean costs in the positive and in the negative class of giving
     every case one label that is POSITIVE, or NEGATIVE: a pair for each such label.
     """
 
     of_answers: NDArray[np.float64]
-    costliest: float
+    costliest: tuple[float, float]
     always: Mapping[int, Sequence[tuple[float, float]]]
+
+
+def scale_of_costs(is_positive: bool, *costs: Costs) -> MetricInfo:
+    """The scale of a mean cost in a class, of the answers of one run or more.
+
+    Where no error in the class costs anything, any scale holds its zeros: the other class's.
+    """
+    most = max(each.costliest[not is_positive] for each in costs)
+    most = most or max(max(each.costliest) for each in costs) or 1.0
+    return MetricInfo(name="cost", display_name="Cost", maximum=most)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +155,7 @@ class ClassAnswers:
         """The mean declared cost of an answer in a class."""
         if self.costs is None:
             return None
-        scale = MetricInfo(name="cost", display_name="Cost", maximum=self.costs.costliest)
+        scale = scale_of_costs(is_positive, self.costs)
         return self._mean(self.is_positive == is_positive, self.costs.of_answers, scale)
 
     def _mean(

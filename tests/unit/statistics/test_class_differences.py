@@ -22,7 +22,9 @@ def answers(is_positive: list[bool], given: list[int], clusters: list[int] | Non
         given=np.array(given, np.int64),
         clusters=None if clusters is None else np.array(clusters, np.int64),
         costs=Costs(
-            of_answers=np.array([COSTS.get(pair, 0.0) for pair in pairs]), costliest=10.0, always={}
+            of_answers=np.array([COSTS.get(pair, 0.0) for pair in pairs]),
+            costliest=(10.0, 1.0),
+            always={},
         ),
     )
 

@@ -104,7 +104,13 @@ def test_declared_costs_are_weighed_by_the_prevalence():
     costs = np.repeat([0.0, 10.0, 10.0, 1.0, 0.0, 1.0], [34, 4, 2, 16, 140, 4])
     always_costs = {POSITIVE: [(0.0, 1.0)], NEGATIVE: [(10.0, 0.0)]}
     held = answers(
-        34, 4, 2, 16, 140, 4, costs=Costs(of_answers=costs, costliest=10.0, always=always_costs)
+        34,
+        4,
+        2,
+        16,
+        140,
+        4,
+        costs=Costs(of_answers=costs, costliest=(10.0, 1.0), always=always_costs),
     )
     for prevalence, cost in ((0.2, 400.0), (0.02, 20 * 1.5 + 980 * 0.125)):
         found = at_prevalence(held, prevalence).cost
@@ -112,6 +118,23 @@ def test_declared_costs_are_weighed_by_the_prevalence():
         assert found.low < found.value < found.high
     assert always(held, 0.2, POSITIVE).cost.value == pytest.approx(800)
     assert always(held, 0.2, NEGATIVE).cost.value == pytest.approx(2000)
+
+
+def test_a_cost_is_no_less_certain_than_the_errors_that_it_is_made_of():
+    costs = np.repeat([0.0, 10.0, 0.0, 1.0, 0.0, 0.0], [18, 28, 0, 1, 253, 0])
+    held = Costs(of_answers=costs, costliest=(10.0, 1.0), always={})
+    found = at_prevalence(answers(18, 28, 0, 1, 253, 0, costs=held), 0.05)
+    assert found.cost.value == pytest.approx(10 * found.missed.value + found.false_alarms.value)
+    assert 10 * found.missed.low + found.false_alarms.low < found.cost.low
+    assert found.cost.high < 10 * found.missed.high + found.false_alarms.high
+
+
+def test_errors_that_cost_nothing_in_a_class_cost_nothing():
+    costs = np.repeat([0.0, 10.0, 10.0, 0.0], [34, 4, 2, 160])
+    held = Costs(of_answers=costs, costliest=(10.0, 0.0), always={})
+    found = at_prevalence(answers(34, 4, 2, 16, 140, 4, costs=held), 0.2).cost
+    assert found.value == pytest.approx(300)
+    assert found.low < found.value < found.high
 
 
 def test_whoever_answers_every_case_alike_misses_none_or_alarms_nobody():
