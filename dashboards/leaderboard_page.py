@@ -307,8 +307,8 @@ def _short(cell: BoardCell) -> str:
 def _notes(board: Leaderboard, runs: Sequence[BoardRun], viewer: Viewer) -> str:
     scale = (
         f'<p class="ms-scale">worst<i style="background:linear-gradient(90deg, {heat.scale()})">'
-        "</i>best, on each metric's own scale; no colour: a metric without a fixed scale, or a "
-        "mean that no rank counts.</p>"
+        "</i>best, on each metric's own scale; no colour: a metric without a fixed scale, a "
+        "mean that no rank counts, or one that an answer by chance reaches too.</p>"
     )
     waiting = sum(not run.is_summarized for run in runs)
     lines = [*board.notes]

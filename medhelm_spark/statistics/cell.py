@@ -163,6 +163,14 @@ class BoardCell:
         return self.is_comparable and not self.is_below_floor
 
     @property
+    def is_no_better_than_chance(self) -> bool:
+        """Whether sensitivity and specificity come to 1 or less, as of one answer to every case."""
+        names = {self.main_metric.partition("[")[0], self.traded_metric.partition("[")[0]}
+        if self.mean is None or self.traded_mean is None:
+            return False
+        return names == {"sensitivity", "specificity"} and self.mean + self.traded_mean <= 1
+
+    @property
     def is_of_sweep(self) -> bool:
         """Whether it is compared with the other runs of its own model."""
         return self.is_asked_otherwise and self.mean is not None and not self.is_below_floor

@@ -26,6 +26,7 @@ PAIRS_HEADER = (
 )
 PAIRS_TITLE = "Paired differences on the same instances"
 BELOW_FLOOR = "under the floor"
+NO_BETTER = "no better than one answer to every case"
 
 # Of a cell's fields these are used to arrange the board, or written by `_cell_record` as text.
 _NOT_AS_IS = ("comparability", "configuration", "parts", "part", "made_at", "run_spec_ids", "draws")
@@ -133,10 +134,26 @@ def tiers_text(board: Leaderboard) -> str:
         f"{which}"
     )
     are = "is" if apart == 1 else "are"
+    chance = _chance_text([row for row in ranked if row.name in best])
     second = f", and {counted(apart, 'model')} {are} shown to be behind." if apart else "."
     unranked = len(board.rows) - len(ranked)
     third = f" Not ranked: {unranked} of {len(board.rows)}, for reasons below." if unranked else ""
-    return first + second + third
+    return first + second + third + chance
+
+
+def _chance_text(rows: Sequence[BoardRow]) -> str:
+    """Which of these models know no positive case from a negative one, whatever their rank."""
+    found = {
+        cell.display_name: [row.name for row in rows if cell in row.cells]
+        for row in rows
+        for cell in row.cells
+        if cell and cell.is_no_better_than_chance
+    }
+    return "".join(
+        f" On {name} {first_of(models)} {'is' if len(models) == 1 else 'are'} {NO_BETTER}: see "
+        "Metrics."
+        for name, models in found.items()
+    )
 
 
 def rank_text(standing: TierRank | None) -> str:
@@ -209,7 +226,7 @@ def _effective_text(cell: BoardCell) -> str:
 
 
 def remarks(cell: BoardCell) -> Iterator[str]:
-    """The mean by ratings, the worst group, imported answers, bounds, why it is not compared."""
+    """The mean by ratings, the worst group, bounds, and why a mean is worth less than it seems."""
     if cell.corrected_mean is not None:
         corrected = number_text(cell.corrected_mean)
         interval = interval_text(cell.corrected_low, cell.corrected_high)
@@ -217,6 +234,8 @@ def remarks(cell: BoardCell) -> Iterator[str]:
         if cell.jury_sensitivity is not None and cell.jury_specificity is not None:
             of_class, of_other = cell.jury_sensitivity, cell.jury_specificity
             yield f"jury's sensitivity {of_class:.2f}, specificity {of_other:.2f}"
+    if cell.is_no_better_than_chance:
+        yield f"({NO_BETTER})"
     if cell.worst_group:
         yield f"worst {cell.worst_group} {number_text(cell.worst_group_mean)}"
     if cell.imported:

@@ -332,10 +332,13 @@ def _heat(board: Leaderboard) -> Iterator[dict[str, object]]:
 def share_of_scale(cell: BoardCell) -> float | None:
     """A mean on the scale from the worst (0) to the best (1) of its metric.
 
-    None where the mean counts in no rank, or the scale has an open end or no direction.
+    None where the mean counts in no rank, one answer to every case does as well, or the scale has
+    an open end or no direction.
     """
     ends = (cell.minimum, cell.maximum)
-    if not cell.is_counted or cell.mean is None or cell.lower_is_better is None:
+    if cell.is_no_better_than_chance or not cell.is_counted:
+        return None
+    if cell.mean is None or cell.lower_is_better is None:
         return None
     if ends[0] is None or ends[1] is None:
         return None

@@ -14,6 +14,7 @@ from medhelm_spark.board.practical import class_differences
 from medhelm_spark.board.render import comparison
 from medhelm_spark.board.render.benchmark_facts import benchmark_facts
 from medhelm_spark.board.render.board import (
+    NO_BETTER,
     counts,
     marked_mean,
     rank_text,
@@ -305,7 +306,7 @@ def _titled(table: TextTable) -> str:
 
 def _said(line: str) -> str:
     """A sentence of what numbers come to, its verdicts in bold."""
-    return f"<p>{strong_html(line, (*VERDICTS, *COST_WORDS))}</p>"
+    return f"<p>{strong_html(line, (*VERDICTS, *COST_WORDS, NO_BETTER))}</p>"
 
 
 def _categories(board: Leaderboard) -> Iterator[str]:

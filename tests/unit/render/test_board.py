@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from medhelm_spark.board.render import comparison
-from medhelm_spark.board.render.board import render
+from medhelm_spark.board.render.board import NO_BETTER, render
+from medhelm_spark.board.render.charts import share_of_scale
 from medhelm_spark.domain.jury_evidence import JuryEvidence, mark_note
 from medhelm_spark.errors import UnknownNameError
 from medhelm_spark.render.table import WIDTH
@@ -196,3 +197,24 @@ def test_a_comparison_says_what_is_unknown_of_imported_answers() -> None:
     text = comparison.render([replace(PAIR, imported="the prompt is not on record")], "table")
     assert "PubMedQA: exact_match (imported)" in text
     assert "were made elsewhere; the prompt is not on record." in " ".join(text.split())
+
+
+def test_a_model_that_answers_every_case_alike_is_no_better_than_chance():
+    sensitive = replace(
+        CELL,
+        main_metric="sensitivity",
+        traded_metric="specificity",
+        minimum=0.0,
+        maximum=1.0,
+        lower_is_better=False,
+    )
+    alarmist = replace(sensitive, model="a", model_deployment="a", mean=1.0, traded_mean=0.0)
+    careful = replace(sensitive, model="b", model_deployment="b", mean=0.95, traded_mean=0.9)
+    board = board_of([alarmist, careful])
+    assert f"specificity 0.000 n=100 ({NO_BETTER})" in render(board, "table")
+    assert render(board, "table").count(NO_BETTER) == 1
+    assert share_of_scale(alarmist) is None
+    assert share_of_scale(careful) == pytest.approx(0.95)
+    unknown = replace(alarmist, traded_mean=None)
+    assert not unknown.is_no_better_than_chance
+    assert not replace(alarmist, traded_metric="npv").is_no_better_than_chance
