@@ -35,7 +35,7 @@ from medhelm_spark.board.render.charts import (
     svg,
 )
 from medhelm_spark.board.render.metrics import has_tables, overall_table, tables_of
-from medhelm_spark.board.render.risk import VERDICTS, lead, prevalence_of
+from medhelm_spark.board.render.risk import VERDICTS, lead, prevalence_of, prevalences_table
 from medhelm_spark.board.render.trade_off import TRADE_OFF_NOTE, trade_off_plot
 from medhelm_spark.board.render.verdicts import COST_WORDS, verdicts
 from medhelm_spark.board.trade_off import trade_offs
@@ -276,6 +276,8 @@ def _metrics(
         if prevalence := prevalence_of(one, stated):
             yield from map(_said, lead(one, prevalence, prices))
         yield from map(_titled, tables_of(one, stated, prices))
+        if prevalence:
+            yield _titled(prevalences_table(one))
         if curves := {run.name: run.curve for run in one.runs if run.curve}:
             label = f"{one.benchmark.title}: share of right answers by confidence"
             yield f'<div class="notes"><p>{_text(CURVE_NOTE)}</p></div>'

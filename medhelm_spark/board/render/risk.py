@@ -45,6 +45,7 @@ COSTS_LEAST, OF_NO_USE, NOT_SHOWN = (
     "not shown to be of use here",
 )
 VERDICTS = (COSTS_LEAST, OF_NO_USE, NOT_SHOWN)
+PREVALENCES = (0.01, 0.02, 0.05, 0.1, 0.2)
 """What is printed of a model by the declared costs; bold where a form can be."""
 DIFFERENCES = ("Model", "Missed", "False alarms", "Declared cost", "Cases, positive + negative")
 TWO_BY_TWO = (
@@ -65,7 +66,7 @@ MISSED_NOTE = (
 )
 RISK_NOTES = (
     f"{MISSED_NOTE} [low, high]: 95 % intervals at this prevalence; rates of the data have others. "
-    "Another prevalence: --prevalence, or the pages Metrics and Compare.",
+    "Another prevalence: --prevalence, or the pages Metrics and Compare; the report has some more.",
     "PPV, NPV: the share of the positive (negative) answers that is right. always positive, always "
     "negative: no model, every case gets the same answer.",
 )
@@ -187,9 +188,12 @@ def _evidence(held: BenchmarkMetrics) -> str:
         f"{answers.count(kind):,} {name}{of(answers.clusters_of(kind))}"
         for kind, name in ((True, "positive"), (False, "negative"))
     )
+    in_both = (answers.clusters_of(True) or 0) + (answers.clusters_of(False) or 0)
+    both = in_both - (answers.num_clusters or 0)
+    with_both = f"; {counted_by(both, column)} with both" if column and both > 0 else ""
     return (
         f"Evidence: {most_of}{total:,} answers{of(answers.num_clusters)}{named} by each model, "
-        f"{positive} and {negative}."
+        f"{positive} and {negative}{with_both}."
     )
 
 
@@ -388,6 +392,23 @@ def risk_table(held: BenchmarkMetrics, prevalence: Prevalence) -> TextTable:
         rows=[(*_risk_cells(risk), *(verdicts.get(risk.name, "") for _ in last)) for risk in risks],
         notes=(*RISK_NOTES, *_cost_notes(held.benchmark)),
         strong=VERDICTS,
+    )
+
+
+def prevalences_table(held: BenchmarkMetrics) -> TextTable:
+    """The models at some prevalences, for a reader who cannot state one: of a file, or on paper."""
+    return TextTable(
+        title=f"{held.benchmark.title}: {CASES:,} cases at other prevalences",
+        header=("Prevalence", *RISK),
+        rows=[
+            (f"{100 * share:g} %", *_risk_cells(risk))
+            for share in PREVALENCES
+            for risk in risks_of(held, Prevalence(share=share, is_stated=True))
+            if risk.run
+        ],
+        notes=(
+            "Read the rows of the prevalence that is nearest to where the model is to be used.",
+        ),
     )
 
 

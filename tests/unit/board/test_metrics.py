@@ -41,6 +41,7 @@ from medhelm_spark.board.render.risk import (
     differences_of,
     lead,
     prevalence_of,
+    prevalences_table,
     risk_table,
 )
 from medhelm_spark.board.render.trade_off import BEATEN, UNDOMINATED, trade_off_plot
@@ -150,12 +151,27 @@ def test_patients_are_counted_beside_the_answers(held) -> None:
         "Evidence: 200 answers of 100 patients (patient_id) by each model, 40 positive of 20 "
         "patients and 160 negative of 80 patients."
     )
+    shared = [
+        replace(run, by_case=replace(run.by_case, answers=replace(run.answers, clusters=letters)))
+        for run in referral.runs
+        if (letters := np.arange(len(run.answers.given)) // 2).size
+    ]
+    *_, evidence = lead(replace(referral, runs=tuple(shared)), prevalence_of(referral), PRICES)
+    assert evidence.endswith(" patients with both.")
     patients, meanings = rates_table(referral).notes
     assert patients.startswith("n: answers. 200 answers of 100 patients (patient_id); intervals")
     assert "PPV: share of the positive answers that are right." in meanings
     assert "in 100 patients" in list(counts(referral.runs[0].run.cell))
     money = [*lead(referral, prevalence_of(referral), PRICES)][-2]
     assert money == "Money for 1,000 answers: careful 0.13."
+
+
+def test_the_report_has_other_prevalences_than_the_datas(held) -> None:
+    table = prevalences_table(named(held, "Referral"))
+    assert [row[0] for row in table.rows[:3]] == ["1 %"] * 3
+    assert len(table.rows) == 3 * 5, "no rows of the rules"
+    careful = next(row for row in table.rows if row[:2] == ("2 %", "careful"))
+    assert careful[2] == "3.0 [1.4, 5.8]"
 
 
 def test_without_costs_a_verdict_names_missed_cases_and_false_alarms(held, lake: Path) -> None:
