@@ -1,6 +1,7 @@
 """One answer as Instances shows it: all that is stored of it, and other models beside it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 from answer_markup import (
@@ -25,6 +26,7 @@ from medhelm_spark.board import (
     InstanceDetail,
     InstanceKey,
     InstanceScore,
+    decoding_is_known,
     instance_details,
 )
 from medhelm_spark.domain.natural_order import in_natural_order
@@ -35,6 +37,8 @@ MAX_BESIDE = 3
 def show_detail(run: BoardRun, chosen: InstanceScore, detail: InstanceDetail) -> DeltaGenerator:
     """All that is stored of an answer; returns the place for a note, below the answer."""
     title = run.cell.display_name if run.cell else run.run_spec.scenario_name
+    if not decoding_is_known(run.cell):
+        detail = replace(detail, request=None)  # its settings are the benchmark's, not the answer's
     facts = request_facts(detail.request, detail.result)
     st.html(
         f'<div class="ms-title"><h2>{text(title)} · #{chosen.number}</h2>'

@@ -11,6 +11,7 @@ from medhelm_spark.board.answer_list import (
     run_metric_of,
 )
 from medhelm_spark.board.boards import board_of, load_board, lost_note, robustness_of
+from medhelm_spark.board.cells import decoding_is_known
 from medhelm_spark.board.chosen import chosen_option
 from medhelm_spark.board.disagreements import Disagreement, disagreements
 from medhelm_spark.board.first_page import first_page
@@ -67,6 +68,7 @@ __all__ = [
     "board_of",
     "choose",
     "chosen_option",
+    "decoding_is_known",
     "disagreements",
     "first_page",
     "instance_detail",

@@ -81,6 +81,11 @@ def originals_of(spec: RunSpec, stats: Iterable[Stat]) -> dict[str, Stat]:
     }
 
 
+def decoding_is_known(cell: BoardCell | None) -> bool:
+    """Whether the settings of the run are those by which its answers were asked for."""
+    return not cell or cell.imported in ("", PROMPT_ON_RECORD)
+
+
 def _imported(row: SuiteRun, main: Stat) -> str:
     """What is known of how imported answers were asked for; empty where there are none."""
     origin = (main.comparability or {}).get(ORIGIN, NATIVE)

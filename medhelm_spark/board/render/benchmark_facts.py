@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics
+from medhelm_spark.board.cells import decoding_is_known
 from medhelm_spark.board.render.meanings import meaning_of
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.pluralize import counted
@@ -12,6 +13,7 @@ from medhelm_spark.statistics.board import BoardColumn
 from medhelm_spark.statistics.cell import BoardCell
 from medhelm_spark.statistics.comparison import OTHER
 
+MADE_ELSEWHERE = "made elsewhere, how the model decoded is not on record"
 FEW_POSITIVES = 30
 """With fewer positive cases a 95 % interval of a sensitivity of 0.9 is wider than 0.2."""
 
@@ -38,7 +40,7 @@ def benchmark_facts(
         "Access level": column.access_level,
         "Question": _each(map(_question, specs)),
         "Prompt": _each(map(_prompt, specs)),
-        "Answers": _each(map(_sampling, specs)),
+        "Answers": _each(_answers(specs, cells)),
         "Read by": _each(spec.reading for spec in specs),
         "Judges": _each(map(_judges, specs)),
         "Metric": column.main_metric + (", lower is better" if column.lower_is_better else ""),
@@ -73,6 +75,13 @@ def _prompt(spec: RunSpec) -> str:
     shots = f"{counted(adapter.max_train_instances, 'example')} before the question"
     method = adapter.method.value.replace("_", " ")
     return f"{method}, {shots if adapter.max_train_instances else 'no examples'}"
+
+
+def _answers(specs: Iterable[RunSpec], cells: Iterable[BoardCell]) -> Iterator[str]:
+    """By which settings models answered; of answers made elsewhere these are not on record."""
+    unknown = {key for cell in cells if not decoding_is_known(cell) for key in cell.run_spec_ids}
+    for spec in specs:
+        yield MADE_ELSEWHERE if spec.run_spec_id in unknown else _sampling(spec)
 
 
 def _sampling(spec: RunSpec) -> str:

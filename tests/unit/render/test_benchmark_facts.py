@@ -1,0 +1,20 @@
+"""What a report says of a benchmark."""
+
+from dataclasses import replace
+
+from medhelm_spark.board.cells import PROMPT_ON_RECORD, PROMPT_UNKNOWN
+from medhelm_spark.board.render.benchmark_facts import MADE_ELSEWHERE, benchmark_facts
+from tests.unit.board.planted import run_spec
+from tests.unit.statistics.cells import CELL, board_of
+
+
+def answers_of(imported: str) -> str:
+    cell = replace(CELL, run_spec_ids=("r",), imported=imported)
+    spec = run_spec("r", "a", "triage_choice")
+    return dict(benchmark_facts(board_of([cell]).columns[0], [cell], [spec], None, []))["Answers"]
+
+
+def test_settings_are_those_of_answers_that_were_asked_for_by_them() -> None:
+    asked = "at most 16 tokens, temperature 0"
+    assert answers_of("") == answers_of(PROMPT_ON_RECORD) == asked
+    assert answers_of(PROMPT_UNKNOWN) == MADE_ELSEWHERE
