@@ -130,12 +130,18 @@ def benchmark(of: ModelGroups) -> str:
 
 
 def size_text(stat: GroupStat) -> str:
-    """`204 (148 patients), 3 failed`: the answers with a value, and what others lack one."""
-    patients = f" ({counted(stat.num_patients or 0, 'patient')})" if stat.num_clusters else ""
+    """`204 (148 patients), 3 failed`: the answers with a value, and what others lack one.
+
+    `13 of 96 (12 patients)` of a share of a part of the answers, as of the positive ones.
+    """
+    is_part = stat.denominator not in (None, stat.count)
+    of_whom = stat.num_clusters if is_part else stat.num_patients
+    patients = f" ({counted(of_whom or 0, 'patient')})" if stat.num_clusters else ""
+    part = f"{stat.denominator} of " if is_part else ""
     failed = f", {stat.num_failures} failed" if stat.num_failures else ""
     unread = f", {stat.num_unread} unread" if stat.num_unread else ""
     refused = f", {stat.num_refused} refused" if stat.num_refused else ""
-    return f"{stat.count}{patients}{failed}{unread}{refused}"
+    return f"{part}{stat.count}{patients}{failed}{unread}{refused}"
 
 
 def difference_text(value: float | None, low: float | None, high: float | None) -> str:
@@ -150,7 +156,8 @@ def gap_text(gap: Gap | None) -> str:
     """`0.138 [0.047, 0.226] to f`: how far the worst group is from the best one."""
     if gap is None:
         return ""
-    return f"{gap.value:.3f} [{gap.low:.3f}, {gap.high:.3f}] to {group_label(gap.best)}"
+    best = f" to {group_label(gap.best)}" if gap.value else ""
+    return f"{gap.value:.3f} [{gap.low:.3f}, {gap.high:.3f}]{best}"
 
 
 def notes(groups: Sequence[ModelGroups]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from medhelm_spark.lake.reader import Reader
 from medhelm_spark.render.report import formatted
 from medhelm_spark.render.table import TextTable
 from medhelm_spark.subgroups.chart import group_plot
+from medhelm_spark.subgroups.gaps import Gap
 from medhelm_spark.subgroups.model_groups import ModelGroups, group_label, groups_of_runs
 from medhelm_spark.subgroups.pairs import GroupDecision, GroupPair, group_pairs
 from medhelm_spark.subgroups.render import (
@@ -51,9 +52,14 @@ def lead(groups: Sequence[ModelGroups]) -> Iterator[str]:
             )
         else:
             yield (
-                f"{of.model_deployment}: no group is shown to be worse; largest difference "
-                f"{gap_text(of.gap)}, from {group_label(of.gap.worst)}."
+                f"{of.model_deployment}: no group is shown to be worse; largest gap "
+                f"{gap_text(of.gap)}{_of_worst(of.gap)}."
             )
+
+
+def _of_worst(gap: Gap) -> str:
+    """Which group has the lower score, where the two differ."""
+    return f", of {group_label(gap.worst)}" if gap.value else ""
 
 
 def _named(of: ModelGroups, group: str) -> str:

@@ -1,5 +1,7 @@
 """Rows of `stats_by_group` from counted values, worked out by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from medhelm_spark.domain.access import AccessLevel
@@ -13,6 +15,7 @@ from medhelm_spark.subgroups.group_stats import (
     rows_of_scores as grouped_rows,
 )
 from medhelm_spark.subgroups.of_whole_runs import MARK, CountedStat, rows_of_run
+from medhelm_spark.subgroups.render import size_text
 from medhelm_spark.subgroups.tables import GroupStat
 
 EXACT = (MetricSpec(name="exact_match"),)
@@ -221,3 +224,22 @@ def test_a_two_by_two_table_is_not_told_by_group():
     counts = stat("confusion[yes>no]", "f", 3.0, None)
     assert isinstance(counts, Stat)
     assert not list(rows_of_run([counts], run(metrics=DIAGNOSTIC)))
+
+
+def test_a_sensitivity_says_how_many_positive_answers_and_patients_it_rests_on() -> None:
+    stat = GroupStat(
+        run_spec_id="r",
+        name="sensitivity",
+        split="test",
+        group_column="sex",
+        group_value="f",
+        access_level=AccessLevel.PUBLIC,
+        minimum=1,
+        is_hidden=False,
+        count=96,
+        num_patients=30,
+        num_clusters=10,
+        denominator=13,
+    )
+    assert size_text(stat) == "13 of 96 (10 patients)"
+    assert size_text(replace(stat, denominator=None, num_clusters=30)) == "96 (30 patients)"
