@@ -25,15 +25,20 @@ const focusOf = (field) => field.matches(SCALES)
   ? buttons(field).find(isChosen) ?? buttons(field)[0] : field;
 
 const TURN_MS = 3000;
-let leftAt = -TURN_MS;  // when an item was left: a digit is of the item that is to come
-let current;  // the class of the scale that had the focus last
+// On the window, as Streamlit may load this module again while it draws: one listener, one memory.
+// `leftAt`: when an item was left; a digit is then of the item that is to come.
+// `current`: the class of the scale that had the focus last. `item`: the item that is shown.
+const memory = (window.msRateKeys ??= {leftAt: -TURN_MS});
 
 // Streamlit may replace a field while it draws the page anew; the focus is then on the page itself.
 function scaleInFocus() {
   const at = document.activeElement ?? document.body;
-  if (at === document.body) return current ? document.querySelector('.' + current) : null;
+  if (at === document.body) {
+    return memory.current ? document.querySelector('.' + memory.current) : null;
+  }
   const scale = at.closest(SCALES);
-  current = scale ? [...scale.classList].find((name) => name.startsWith('st-key-')) : undefined;
+  const isKey = (name) => name.startsWith('st-key-');
+  memory.current = scale ? [...scale.classList].find(isKey) : undefined;
   return scale;
 }
 
@@ -50,9 +55,10 @@ function pressed(event) {
   if (!scale && document.activeElement?.matches('input, textarea, [contenteditable]')) return;
   if (event.key === 'n' || event.key === 'p') {
     const name = event.key === 'n' ? 'next' : 'previous';
-    if (document.querySelector(`.st-key-top-${name} button:enabled`)) leftAt = event.timeStamp;
+    const isThere = document.querySelector(`.st-key-top-${name} button:enabled`);
+    if (isThere) memory.leftAt = event.timeStamp;
   } else if (/^[0-9]$/.test(event.key)) {
-    if (event.timeStamp - leftAt < TURN_MS) return;
+    if (event.timeStamp - memory.leftAt < TURN_MS) return;
     const open = (each) => !buttons(each).some(isChosen);
     const scales = [...document.querySelectorAll(SCALES)];
     const target = scale ?? scales.find(open);
@@ -70,17 +76,15 @@ function pressed(event) {
   }
 }
 
-let shown;
-
 export default function (component) {
-  if (shown !== component.data.item) {
+  if (memory.item !== component.data.item) {
     document.querySelector('.stMain')?.scrollTo(0, 0);
-    current = undefined;
-    leftAt = -TURN_MS;
+    Object.assign(memory, {current: undefined, leftAt: -TURN_MS});
   }
-  shown = component.data.item;
+  memory.item = component.data.item;
+  memory.stop?.();
   document.addEventListener('keydown', pressed, true);
-  return () => document.removeEventListener('keydown', pressed, true);
+  memory.stop = () => document.removeEventListener('keydown', pressed, true);
 }
 """
 )

@@ -131,6 +131,7 @@ def value_of(answer: int) -> int:
     return 1 + answer % 5
 
 
+@pytest.mark.long
 def test_thirty_answers_are_rated_by_keys_killed_in_the_middle_and_resumed(
     browser: Browser, here: Evaluation, tmp_path: Path
 ) -> None:
@@ -168,6 +169,7 @@ def test_thirty_answers_are_rated_by_keys_killed_in_the_middle_and_resumed(
     assert len({row.rater for row in rows}) == 1
 
 
+@pytest.mark.long
 def test_keys_that_come_faster_than_the_page_choose_for_the_answers_that_are_meant(
     browser: Browser, here: Evaluation, tmp_path: Path
 ) -> None:
