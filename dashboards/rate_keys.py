@@ -14,15 +14,11 @@ SCALE = "ms-scale"
 
 _SCRIPT = (
     f"""
-const SCALES = '[class*="st-key-{SCALE}-"]';
+const SCALE = '{SCALE}';
 """
     + """\
-const CHOICES = SCALES + ', .stNumberInput input';
-const FIELDS = CHOICES + ', .stTextArea textarea:not([disabled])';
 const buttons = (scale) => [...scale.querySelectorAll('button')];
 const isChosen = (button) => button.getAttribute('aria-checked') === 'true';
-const focusOf = (field) => field.matches(SCALES)
-  ? buttons(field).find(isChosen) ?? buttons(field)[0] : field;
 
 const TURN_MS = 3000;
 // On the window, as Streamlit may load this module again while it draws: one listener, one memory.
@@ -30,23 +26,33 @@ const TURN_MS = 3000;
 // `current`: the class of the scale that had the focus last. `item`: the item that is shown.
 const memory = (window.msRateKeys ??= {leftAt: -TURN_MS});
 
+// Scales of the item that is shown; those of the item before stay until the page is drawn.
+const scales = () => `[class*="st-key-${SCALE}-${memory.item}-"]`;
+
 // Streamlit may replace a field while it draws the page anew; the focus is then on the page itself.
 function scaleInFocus() {
   const at = document.activeElement ?? document.body;
   if (at === document.body) {
-    return memory.current ? document.querySelector('.' + memory.current) : null;
+    const last = memory.current && document.querySelector('.' + memory.current);
+    return last?.matches(scales()) ? last : null;
   }
-  const scale = at.closest(SCALES);
+  const scale = at.closest(scales());
   const isKey = (name) => name.startsWith('st-key-');
   memory.current = scale ? [...scale.classList].find(isKey) : undefined;
   return scale;
 }
 
 function move(from, key, step) {
-  const fields = [...document.querySelectorAll(key === 'Enter' ? CHOICES : FIELDS)];
+  const choices = scales() + ', .stNumberInput input';
+  const written = ', .stTextArea textarea:not([disabled])';
+  const fields = [...document.querySelectorAll(key === 'Enter' ? choices : choices + written)];
   const to = fields[fields.indexOf(from) + step];
-  if (to) { focusOf(to).focus(); to.scrollIntoView({block: 'nearest'}); scaleInFocus(); }
-  return Boolean(to);
+  if (!to) return false;
+  const field = to.matches(scales()) ? buttons(to).find(isChosen) ?? buttons(to)[0] : to;
+  field.focus();
+  to.scrollIntoView({block: 'nearest'});
+  scaleInFocus();
+  return true;
 }
 
 function pressed(event) {
@@ -60,8 +66,7 @@ function pressed(event) {
   } else if (/^[0-9]$/.test(event.key)) {
     if (event.timeStamp - memory.leftAt < TURN_MS) return;
     const open = (each) => !buttons(each).some(isChosen);
-    const scales = [...document.querySelectorAll(SCALES)];
-    const target = scale ?? scales.find(open);
+    const target = scale ?? [...document.querySelectorAll(scales())].find(open);
     const digitOf = (each) => each.innerText.trim().split(' ')[0];
     const button = target && buttons(target).find((each) => digitOf(each) === event.key);
     if (!button) return;
@@ -79,7 +84,7 @@ function pressed(event) {
 export default function (component) {
   if (memory.item !== component.data.item) {
     document.querySelector('.stMain')?.scrollTo(0, 0);
-    Object.assign(memory, {current: undefined, leftAt: -TURN_MS});
+    memory.leftAt = -TURN_MS;
   }
   memory.item = component.data.item;
   memory.stop?.();

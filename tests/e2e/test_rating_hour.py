@@ -124,7 +124,15 @@ def turn(page: Page, item: int) -> None:
     page.keyboard.press("Escape")
     page.evaluate("document.activeElement?.blur()")
     page.keyboard.press("n")
+    wait_for_item(page, item)
+
+
+def wait_for_item(page: Page, item: int) -> None:
+    """Wait until the page shows this item alone: the one before stays until all is drawn."""
     expect(page.get_by_text(f"item {item + 1} of {ITEMS}")).to_be_visible(timeout=WAIT_MS)
+    own = page.locator(f'[class*="st-key-ms-scale-{item}-"]')
+    expect(own).to_have_count(len(SAID), timeout=WAIT_MS)
+    expect(page.locator(SCALES)).to_have_count(len(SAID), timeout=WAIT_MS)
 
 
 def value_of(answer: int) -> int:
@@ -180,9 +188,9 @@ def test_keys_that_come_faster_than_the_page_choose_for_the_answers_that_are_mea
         press(here, page, 0, 4, 1)  # from then on the page listens
         for key in ("Enter", "2", "Enter", "5", "n", "1"):  # the last is of no item yet
             page.keyboard.press(key)
-        expect(page.get_by_text(f"item 2 of {ITEMS}")).to_be_visible(timeout=WAIT_MS)
+        wait_for_item(page, 1)
         page.keyboard.press("p")
-        expect(page.get_by_text(f"item 1 of {ITEMS}")).to_be_visible(timeout=WAIT_MS)
+        wait_for_item(page, 0)
         for place, value in enumerate(("4", "2", "5")):
             chosen = page.locator(f"{SCALES} >> nth={place}").locator('[aria-checked="true"]')
             expect(chosen).to_have_text(value, timeout=WAIT_MS)
