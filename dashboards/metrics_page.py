@@ -31,13 +31,8 @@ from medhelm_spark.board.render.metrics import (
     rates_table,
     took_table,
 )
-from medhelm_spark.board.render.risk import (
-    counts_of,
-    difference_table,
-    lead,
-    prevalence_of,
-    risk_table,
-)
+from medhelm_spark.board.render.risk import lead, prevalence_of
+from medhelm_spark.board.render.risk_tables import counts_of, difference_table, risk_table
 from medhelm_spark.board.render.stats import size_text
 from medhelm_spark.board.render.trade_off import TRADE_OFF_NOTE, trade_off_plot
 from medhelm_spark.board.trade_off import trade_offs

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics, RunMetrics
 from medhelm_spark.board.render.metrics import overall_table, tables_of
-from medhelm_spark.board.render.risk import Risk, counts_of, lead, prevalence_of, risks_of
+from medhelm_spark.board.render.risk import Risk, lead, prevalence_of, risks_of
+from medhelm_spark.board.render.risk_tables import counts_of
 from medhelm_spark.board.took import money
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.stated_prevalence import Stated

@@ -6,12 +6,8 @@ from dataclasses import replace
 from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics, RunMetrics
 from medhelm_spark.board.render.meanings import meanings_of
 from medhelm_spark.board.render.practical import price_notes
-from medhelm_spark.board.render.risk import (
-    difference_table,
-    prevalence_of,
-    risk_table,
-    two_by_two_table,
-)
+from medhelm_spark.board.render.risk import prevalence_of
+from medhelm_spark.board.render.risk_tables import difference_table, risk_table, two_by_two_table
 from medhelm_spark.board.render.trade_off import trade_off_notes
 from medhelm_spark.board.took import Took, money, together
 from medhelm_spark.board.trade_off import trade_offs

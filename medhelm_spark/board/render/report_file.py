@@ -35,7 +35,8 @@ from medhelm_spark.board.render.charts import (
     svg,
 )
 from medhelm_spark.board.render.metrics import has_tables, overall_table, tables_of
-from medhelm_spark.board.render.risk import VERDICTS, lead, prevalence_of, prevalences_table
+from medhelm_spark.board.render.risk import VERDICTS, lead, prevalence_of
+from medhelm_spark.board.render.risk_tables import prevalences_table
 from medhelm_spark.board.render.trade_off import TRADE_OFF_NOTE, trade_off_plot
 from medhelm_spark.board.render.verdicts import COST_WORDS, verdicts
 from medhelm_spark.board.trade_off import trade_offs

@@ -35,12 +35,10 @@ from medhelm_spark.board.render.metrics import (
     took_table,
 )
 from medhelm_spark.board.render.practical import price_note
-from medhelm_spark.board.render.risk import (
+from medhelm_spark.board.render.risk import differences_of, lead, prevalence_of
+from medhelm_spark.board.render.risk_tables import (
     counts_of,
     difference_table,
-    differences_of,
-    lead,
-    prevalence_of,
     prevalences_table,
     risk_table,
 )

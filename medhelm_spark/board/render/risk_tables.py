@@ -1,0 +1,169 @@
+"""Tables of what models come to at a prevalence, and of their answers by class."""
+
+from collections.abc import Iterator
+
+from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics, BenchmarkRuns, RunMetrics
+from medhelm_spark.board.render.risk import (
+    MISSED_NOTE,
+    NOT_SHOWN,
+    OF_NO_USE,
+    VERDICTS,
+    Prevalence,
+    Risk,
+    differences_of,
+    estimated_text,
+    risks_of,
+    signed_text,
+    verdicts_of,
+)
+from medhelm_spark.render.table import TextTable
+from medhelm_spark.statistics.two_by_two import CASES, NEGATIVE, NEITHER, POSITIVE
+
+RISK = (
+    "Model",
+    "Missed",
+    "False alarms",
+    "Without an answer",
+    "Declared cost",
+    "PPV",
+    "NPV",
+)
+PREVALENCES = (0.01, 0.02, 0.05, 0.1, 0.2)
+"""Of the table for readers who cannot state one."""
+DIFFERENCES = ("Model", "Missed", "False alarms", "Declared cost", "Cases, positive + negative")
+TWO_BY_TWO = (
+    "Model",
+    "True positive",
+    "False negative",
+    "Positive, none",
+    "False positive",
+    "True negative",
+    "Negative, none",
+    "Without a score",
+)
+RISK_NOTES = (
+    f"{MISSED_NOTE} [low, high]: 95 % intervals at this prevalence; rates of the data have others. "
+    "Another prevalence: --prevalence, or the pages Metrics and Compare; the report has some more.",
+    "PPV, NPV: the share of the positive (negative) answers that is right. always positive, always "
+    "negative: no model, every case gets the same answer.",
+)
+_VERDICT_NOTE = (
+    f"A model that costs more than the cheaper of these two is {OF_NO_USE}; one that is not shown "
+    f"to cost less is {NOT_SHOWN}."
+)
+
+
+def risk_table(held: BenchmarkMetrics, prevalence: Prevalence) -> TextTable:
+    """What each model comes to in CASES cases; with declared costs the verdict by them."""
+    risks = risks_of(held, prevalence)
+    verdicts = verdicts_of(risks)
+    last = ["Verdict"] if verdicts else []
+    return TextTable(
+        title=f"{held.benchmark.title}: {CASES:,} cases at a prevalence of {prevalence}",
+        header=(*RISK, *last),
+        rows=[(*_risk_cells(risk), *(verdicts.get(risk.name, "") for _ in last)) for risk in risks],
+        notes=(*RISK_NOTES, *_cost_notes(held.benchmark)),
+        strong=VERDICTS,
+    )
+
+
+def prevalences_table(held: BenchmarkMetrics) -> TextTable:
+    """The models at some prevalences, for a reader who cannot state one: of a file, or on paper."""
+    return TextTable(
+        title=f"{held.benchmark.title}: {CASES:,} cases at other prevalences",
+        header=("Prevalence", *RISK),
+        rows=[
+            (f"{100 * share:g} %", *_risk_cells(risk))
+            for share in PREVALENCES
+            for risk in risks_of(held, Prevalence(share=share, is_stated=True))
+            if risk.run
+        ],
+        notes=(
+            "Read the rows of the prevalence that is nearest to where the model is to be used.",
+        ),
+    )
+
+
+def _cost_notes(benchmark: BenchmarkRuns) -> Iterator[str]:
+    """What an error costs by the benchmark's own statement."""
+    if benchmark.costs:
+        yield _VERDICT_NOTE
+        yield (
+            f"Declared cost: what {CASES:,} cases cost in the units of the benchmark's own "
+            f"statement: {benchmark.costs}. An answer that could not be read costs as much as the "
+            "costliest error of the case's class, unless its cost is stated."
+        )
+
+
+def _risk_cells(risk: Risk) -> tuple[str, ...]:
+    at = risk.at
+    return (
+        risk.name,
+        estimated_text(at.missed, 1),
+        estimated_text(at.false_alarms, 1),
+        estimated_text(at.without_answer, 1),
+        estimated_text(at.cost, 1),
+        estimated_text(at.ppv, 3),
+        estimated_text(at.npv, 3),
+    )
+
+
+def difference_table(held: BenchmarkMetrics, prevalence: Prevalence) -> TextTable:
+    """What each model has more of in CASES cases than the model with the lowest cost."""
+    found = differences_of(held, prevalence)
+    reference = found[0].reference if found else ""
+    return TextTable(
+        title=f"{held.benchmark.title}: more than {reference}, in {CASES:,} cases",
+        header=DIFFERENCES,
+        rows=[
+            (
+                each.name,
+                signed_text(each.less_reference.missed, 1),
+                signed_text(each.less_reference.false_alarms, 1),
+                signed_text(each.less_reference.cost, 1),
+                f"{each.less_reference.num_positive:,} + {each.less_reference.num_negative:,}",
+            )
+            for each in found
+        ],
+        notes=(
+            f"The model of the row less {reference}, on the cases that both answered; "
+            "[low, high]: 95 % intervals of paired differences, each row by itself, not adjusted "
+            "for the others. An interval without 0: the two are shown to differ.",
+        ),
+    )
+
+
+def two_by_two_table(held: BenchmarkMetrics) -> TextTable:
+    """How many cases of each class got which answer."""
+    return TextTable(
+        title=f"{held.benchmark.title}: answers (positive: {held.benchmark.positive})",
+        header=TWO_BY_TWO,
+        rows=[
+            (run.name, *map(str, counts_of(run)), str(unscored_of(run)))
+            for run in held.runs
+            if run.answers
+        ],
+        notes=(
+            "none: the answer is none of the labels, or could not be read. Without a score: there "
+            "is no answer, or no right class to compare it with.",
+        ),
+    )
+
+
+def unscored_of(run: RunMetrics) -> int:
+    """How many cases have no score."""
+    return next(
+        (stat.num_unscored for name, stat in run.run.originals.items() if name == "accuracy"), 0
+    )
+
+
+def counts_of(run: RunMetrics) -> list[int]:
+    """The two-by-two table, with those without an answer, in the order of TWO_BY_TWO."""
+    answers = run.answers
+    if answers is None:
+        return []
+    return [
+        answers.count(is_positive, given)
+        for is_positive in (True, False)
+        for given in (POSITIVE, NEGATIVE, NEITHER)
+    ]
