@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from medhelm_spark.board.stat_rows import direction_of
 from medhelm_spark.domain.request import Annotation, VerdictStatus
 from medhelm_spark.domain.run import MEDHELM_08, RunSpec
-from medhelm_spark.domain.stages import ANNOTATE, INGEST, SCORE
+from medhelm_spark.domain.stages import ANNOTATE, SCORE
 from medhelm_spark.domain.stats import PerInstanceStats
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.literals import literals
@@ -18,6 +18,14 @@ from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
 from medhelm_spark.metrics import stem_of
 from medhelm_spark.metrics.jury_criteria import STEMS
+from medhelm_spark.ratings.by_cluster import (
+    ClusteredAgreement,
+    Clusters,
+    clustered_other,
+    clustered_raters,
+    clusters_of,
+    labels_of,
+)
 from medhelm_spark.ratings.tables import Rating
 from medhelm_spark.ratings.typed import CriterionValues, criterion_values, points_by_judge
 from medhelm_spark.statistics.agreement import (
@@ -25,22 +33,16 @@ from medhelm_spark.statistics.agreement import (
     MeasurementLevel,
     bland_altman,
     kendall,
-    krippendorff,
     krippendorff_interval,
     spearman,
     weighted_kappa,
 )
 from medhelm_spark.statistics.alt_test import AltTest, alt_test
-from medhelm_spark.statistics.clustered_agreement import Kept, Labels, clustered_interval
 from medhelm_spark.statistics.intraclass import NOTHING, Intraclass, intraclass
 from medhelm_spark.statistics.two_by_two import Estimated
 
 _OF_RUNS = """
 SELECT * FROM ({source}) o WHERE perturbation = '' AND run_spec_id IN ({units})
-"""
-_CLUSTERS = """
-SELECT data_version, instance_id, cluster_id FROM ({source}) d
-WHERE perturbation = '' AND cluster_id IS NOT NULL AND data_version IN ({versions})
 """
 ALL = "mean of criteria"
 """In place of a criterion: the mean over the criteria of a rater, judge or jury."""
@@ -50,20 +52,7 @@ METRIC = "metric"
 Item = tuple[str, str, int]
 """An answer: run_spec_id, instance and trial."""
 Values = Mapping[Item, float]
-Clusters = Mapping[tuple[str, str], str]
-"""By run and instance what answers that are not independent share; empty where no card names it."""
 _Correlation = Callable[[NDArray[np.float64], NDArray[np.float64]], float | None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusteredAgreement:
-    """Coefficients with intervals that count clusters (`statistics.clustered_agreement`)."""
-
-    num_clusters: int
-    intraclass: Intraclass
-    alpha: Estimated | None = None
-    kappa: Estimated | None = None
-    bias: Estimated | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +129,7 @@ def agreement_of(
         *_of_metrics(reader, specs),
     ]
     models = {spec.run_spec_id: spec.model_deployment for spec in specs}
-    clusters = _clusters(reader, specs)
+    clusters = clusters_of(reader, specs)
     rows = []
     for criterion, raters in people.items():
         for model in ["", *(sorted(set(models.values())) if by_model else [])]:
@@ -156,21 +145,6 @@ def agreement_of(
                     if (found := _of_other(criterion, model, kept, other, scale, epsilon, clusters))
                 ]
     return rows
-
-
-def _clusters(reader: Reader, specs: Sequence[RunSpec]) -> Clusters:
-    sql = _CLUSTERS.format(
-        source=output_of("instances", INGEST, "data_version"),
-        versions=literals({spec.data_version for spec in specs}),
-    )
-    held: dict[str, dict[str, str]] = {}
-    for row in reader.query(sql).to_pylist():
-        held.setdefault(row["data_version"], {})[row["instance_id"]] = row["cluster_id"]
-    return {
-        (spec.run_spec_id, instance): cluster
-        for spec in specs
-        for instance, cluster in held.get(spec.data_version, {}).items()
-    }
 
 
 def by_criterion(
@@ -341,8 +315,7 @@ def of_raters(
     items = _items(raters)
     table = _table(raters, items)
     is_rated = ~np.isnan(table)
-    is_whole = np.asarray(is_rated.all(axis=1))
-    whole = table[is_whole]
+    whole = table[is_rated.all(axis=1)]
     several = is_rated.sum(axis=1) >= 2
     alpha = krippendorff_interval(table, scale)
     num_raters = table.shape[1]
@@ -365,7 +338,9 @@ def of_raters(
         spearman=_mean(_left_out(table, None, _spearman)),
         kendall=_mean(_left_out(table, None, kendall)),
         kappa=_kappa_of_raters(table),
-        clustered=_clustered_raters(table, is_whole, _labels(items, clusters), scale),
+        clustered=clustered_raters(
+            table, labels_of(items, clusters), scale, kappa=_kappa_of_raters
+        ),
         notes=tuple(notes),
     )
 
@@ -376,39 +351,6 @@ def _kappa_of_raters(table: NDArray[np.float64]) -> float | None:
         for first in range(table.shape[1])
         for second in range(first)
     )
-
-
-def _labels(items: Sequence[Item], clusters: Clusters) -> Labels | None:
-    """The cluster of each answer, or the instance itself; None where no answer has a cluster."""
-    if not any(item[:2] in clusters for item in items):
-        return None
-    # A cluster and an instance may be called alike.
-    texts = [f"c{clusters[item[:2]]}" if item[:2] in clusters else f"i{item[1]}" for item in items]
-    return np.unique(np.array(texts), return_inverse=True)[1].astype(np.int64)
-
-
-def _clustered_raters(
-    table: NDArray[np.float64], is_whole: Kept, labels: Labels | None, scale: MeasurementLevel
-) -> ClusteredAgreement | None:
-    if labels is None or table.shape[1] < 2:
-        return None
-    return ClusteredAgreement(
-        num_clusters=len(np.unique(labels)),
-        intraclass=_clustered_intraclass(table[is_whole], labels[is_whole]),
-        alpha=clustered_interval(lambda kept: krippendorff(table[kept], scale), labels),
-        kappa=clustered_interval(lambda kept: _kappa_of_raters(table[kept]), labels),
-    )
-
-
-def _clustered_intraclass(whole: NDArray[np.float64], labels: Labels) -> Intraclass:
-    def interval(name: str) -> Estimated | None:
-        def measure(kept: Kept) -> float | None:
-            held: Estimated | None = getattr(intraclass(whole[kept]), name)
-            return held.value if held else None
-
-        return clustered_interval(measure, labels)
-
-    return Intraclass(**{name: interval(name) for name in Intraclass.__dataclass_fields__})
 
 
 def _of_other(
@@ -448,7 +390,9 @@ def _of_other(
         num_complete=int((~np.isnan(table)).all(axis=1).sum()),
         num_raters=int((~np.isnan(table)).any(axis=0).sum()),
         intraclass=intraclass(np.stack([own, mean], axis=1)) if has_unit else NOTHING,
-        clustered=_clustered_other(own, table, _labels(items, clusters)) if has_unit else None,
+        clustered=clustered_other(own, table, labels_of(items, clusters), kappa=_kappa_with)
+        if has_unit
+        else None,
         spearman=_mean(_left_out(table, own, _spearman)),
         kendall=_mean(_left_out(table, own, kendall)),
         kappa=_kappa_with(own, table) if has_unit else None,
@@ -460,25 +404,6 @@ def _of_other(
 
 def _kappa_with(own: NDArray[np.float64], table: NDArray[np.float64]) -> float | None:
     return _mean(weighted_kappa(*_both(own, rater)) for rater in table.T)
-
-
-def _clustered_other(
-    own: NDArray[np.float64], table: NDArray[np.float64], labels: Labels | None
-) -> ClusteredAgreement | None:
-    if labels is None:
-        return None
-    pair = np.stack([own, np.nanmean(table, axis=1)], axis=1)
-    apart = pair[:, 0] - pair[:, 1]
-    return ClusteredAgreement(
-        num_clusters=len(np.unique(labels)),
-        intraclass=_clustered_intraclass(pair, labels),
-        kappa=clustered_interval(lambda kept: _kappa_with(own[kept], table[kept]), labels),
-        bias=clustered_interval(
-            lambda kept: float(apart[kept].mean()) if kept.any() else None,
-            labels,
-            ends_at_one=False,
-        ),
-    )
 
 
 def _are_shares(raters: Mapping[str, Values]) -> bool:
