@@ -169,9 +169,8 @@ st.set_page_config(page_title=TITLE, page_icon=str(HERE / "favicon.svg"), layout
 st.html(styles(HERE))
 if IS_RATER:
     if looking := visitor(arguments().local_path):
-        rate_page.show(
-            arguments(), looking
-        )  # and nothing else: whoever has a link is no other visitor
+        # And nothing else: whoever has a link is no other visitor.
+        rate_page.show(arguments(), looking)
 else:
     try:
         if looking := visitor(arguments().local_path):

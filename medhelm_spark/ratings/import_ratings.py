@@ -6,7 +6,6 @@ from pathlib import Path
 
 from medhelm_spark.board import BoardRun
 from medhelm_spark.domain.access import AccessLevel, strictest
-from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.criterion import Criterion
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import RunSpec
@@ -16,7 +15,7 @@ from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
 from medhelm_spark.ratings.pseudonyms import pseudonym, pseudonym_key
-from medhelm_spark.ratings.rated_criteria import refuse_other_scale
+from medhelm_spark.ratings.rated_criteria import refuse_other_scale, rubrics_behind
 from medhelm_spark.ratings.read_ratings import Classes, RatedValue, RatingFile, read_ratings
 from medhelm_spark.ratings.stored import stored_ratings
 from medhelm_spark.ratings.tables import Rating
@@ -84,7 +83,8 @@ def import_ratings(
     if not values:
         raise DataError(f"{file.path}: has no value.")
     if scale is not None:
-        refuse_other_scale(_rubrics(workspace, specs), (value.criterion for value in values), scale)
+        own = rubrics_behind(workspace.registry.rubrics, specs)
+        refuse_other_scale(own, (value.criterion for value in values), scale)
     placed = [answers.of(file, value) for value in values]
     _check(file, values, placed, scales)
     secret = pseudonym_key(key_file, workspace.location)
@@ -140,7 +140,7 @@ def _scales(
         return scale
     known = {
         criterion.name: criterion
-        for rubric in _rubrics(workspace, specs)
+        for rubric in rubrics_behind(workspace.registry.rubrics, specs)
         for criterion in rubric.criteria
     }
     if not known:
@@ -150,13 +150,6 @@ def _scales(
             "--scale 1-5."
         )
     return known
-
-
-def _rubrics(workspace: Workspace, specs: Sequence[RunSpec]) -> list[Rubric]:
-    """The rubrics of the runs' judges that the site's files have."""
-    rubrics = workspace.registry.rubrics
-    names = (each.rubric for spec in specs for each in spec.annotators)
-    return [rubrics[name] for name in dict.fromkeys(names) if name in rubrics]
 
 
 def _classes_in(scales: Mapping[str, Criterion] | tuple[float, float]) -> Classes:

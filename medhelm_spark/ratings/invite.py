@@ -19,7 +19,12 @@ from medhelm_spark.ratings.answers import answers_of, within
 from medhelm_spark.ratings.assignment import assigned, in_drawn_order
 from medhelm_spark.ratings.invitations import all_invitations, hash_of
 from medhelm_spark.ratings.pseudonyms import pseudonym, pseudonym_key
-from medhelm_spark.ratings.rated_criteria import of_rubrics, of_scale, refuse_other_scale
+from medhelm_spark.ratings.rated_criteria import (
+    of_rubrics,
+    of_scale,
+    refuse_other_scale,
+    rubrics_behind,
+)
 from medhelm_spark.ratings.tables import Invitation, RatedCriterion
 from medhelm_spark.workspace.names import check_known
 from medhelm_spark.workspace.workspace import Workspace
@@ -219,9 +224,7 @@ def _criteria(
     workspace: Workspace, specs: Sequence[RunSpec], asked: InvitationRequest
 ) -> tuple[RatedCriterion, ...]:
     """The criteria that were named on one scale, else those of the judges' rubrics."""
-    names = dict.fromkeys(each.rubric for spec in specs for each in spec.annotators)
-    rubrics = workspace.registry.rubrics
-    own = [rubrics[name] for name in names if name in rubrics]
+    own = rubrics_behind(workspace.registry.rubrics, specs)
     if asked.criteria or asked.scale:
         if not (asked.criteria and asked.scale):
             raise ConfigError("--criteria and --scale are given together, or neither.")

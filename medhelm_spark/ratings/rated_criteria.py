@@ -1,14 +1,21 @@
 """The criteria that raters are shown: those of a rubric, with the anchors that its text gives."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.criterion import Criterion, Direction
+from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.ratings.tables import RatedCriterion
 
 _ANCHOR = re.compile(r"-?\d+(?:\.\d+)?: \S.*")
+
+
+def rubrics_behind(rubrics: Mapping[str, Rubric], specs: Iterable[RunSpec]) -> list[Rubric]:
+    """Those of the site's rubrics by which the runs' judges judged, each once."""
+    names = dict.fromkeys(each.rubric for spec in specs for each in spec.annotators)
+    return [rubrics[name] for name in names if name in rubrics]
 
 
 def of_rubrics(rubrics: Iterable[Rubric]) -> tuple[RatedCriterion, ...]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -27,6 +28,8 @@ from medhelm_spark.subgroups.small_cells import Group, hidden_groups
 from medhelm_spark.subgroups.tables import GroupStat
 from medhelm_spark.subgroups.twin_stats import twin_stats, values_of_twins
 from medhelm_spark.subgroups.twins import TwinValue
+
+Named = TypeVar("Named", GroupedValue, TwinValue)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,18 +69,27 @@ def rows_of_scores(row: GroupedScores, run: RunGroups) -> Iterator[GroupStat]:
 
     They are no rows of their own, unless a benchmark's main metric is one of them.
     """
-    by_name: dict[str, GroupedScores] = {}
-    of_both = {held.name for held in row.values} | {held.name for held in row.twins}
-    for name in sorted(of_both):
-        by_name[name] = replace(
+    values, twins = _by_name(row.values), _by_name(row.twins)
+    by_name = {
+        name: replace(
             row,
-            values=tuple(sorted((each for each in row.values if each.name == name), key=_order)),
-            twins=tuple(each for each in row.twins if each.name == name),
+            values=tuple(sorted(values.get(name, ()), key=_order)),
+            twins=tuple(twins.get(name, ())),
         )
+        for name in sorted(values.keys() | twins.keys())
+    }
     counts = {name: _count(by_name[name]) for name in COUNTED if name in by_name}
     named = [name for name in by_name if name not in COUNTED] or list(by_name)
     for name in named:
         yield from group_stats(by_name[name], name, run, counts)
+
+
+def _by_name(values: Iterable[Named]) -> dict[str, list[Named]]:
+    """The values of each stat, in their order."""
+    held: dict[str, list[Named]] = {}
+    for each in values:
+        held.setdefault(each.name, []).append(each)
+    return held
 
 
 def _count(row: GroupedScores) -> Counter[Group]:

@@ -142,7 +142,7 @@ def tiers_text(board: Leaderboard) -> str:
 
 
 def _chance_text(rows: Sequence[BoardRow]) -> str:
-    """Which of these models know no positive case from a negative one, whatever their rank."""
+    """Which of these models do no better than chance on a benchmark, whatever their rank."""
     found = {
         cell.display_name: [row.name for row in rows if cell in row.cells]
         for row in rows
