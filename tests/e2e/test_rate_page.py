@@ -1,6 +1,5 @@
 """The page of a rater's personal link: one rater's answers without names, and nothing else."""
 
-import csv
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.ratings.queue import RaterQueue
 from medhelm_spark.ratings.tables import Rating
 from tests.app_pages import markup, opened, page_text
+from tests.three_models import evaluated
 
 SUITE = "s"
 REFUSED = "This link opens nothing: ask whoever sent it for a new one."
@@ -28,34 +28,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluation:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     streamlit.cache_resource.clear()
     streamlit.cache_data.clear()
-    (tmp_path / "prompt.txt").write_text("{question}")
-    with (tmp_path / "data.csv").open("w", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerows([["id", "question", "correct_answer"]])
-        writer.writerows([[f"q{i}", f"Question {i} <i>?", "gold answer"] for i in range(5)])
-    config = {
-        "name": "Colds",
-        "description": "Made for a test.",
-        "prompt_file": "prompt.txt",
-        "dataset_file": "data.csv",
-        "access_level": "public",
-        "metrics": [{"name": "exact_match"}],
-    }
-    (tmp_path / "benchmark.yaml").write_text(yaml.safe_dump(config))
-    models = [
-        Deployment(
-            name=f"acme/{name}",
-            model=name,
-            engine="canned",
-            locality=Locality.LOCAL,
-            args={"mode": "script", "text": text},
-        )
-        for name, text in SAID.items()
-    ]
-    made = Evaluation(tmp_path / "lake", site=None, tracking=False, deployments=models)
-    entry = f"medhelm_configurable_benchmark:config_path={tmp_path / 'benchmark.yaml'}"
-    made.run([f"{entry},model={name}" for name in SAID], suite=SUITE)
-    return made
+    return evaluated(tmp_path, SAID, suite=SUITE, questions=5)
 
 
 def token_of(here: Evaluation, rater: str = "A", **more) -> str:

@@ -1,20 +1,19 @@
 """A clinician's hour in a real browser: rated by keys, killed in the middle, resumed."""
 
-import csv
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 from playwright.sync_api import Browser, Page, expect
 
-from medhelm_spark import Deployment, Evaluation, Locality
+from medhelm_spark import Evaluation
 from medhelm_spark.cli.serve import command
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.ratings.tables import Rating
 from tests.browsers import launcher
 from tests.servers import HOST, free_port, served
+from tests.three_models import evaluated
 
 SUITE, ITEMS = "s", 10
 SAID = {"first": "Rest and fluids.", "second": "Antibiotics.", "third": "Wait."}
@@ -35,42 +34,10 @@ def browser() -> Iterator[Browser]:
         held.close()
 
 
-def evaluated(folder: Path, level: str = "public") -> Evaluation:
-    """Three models' answers to ten questions: thirty answers."""
-    (folder / "prompt.txt").write_text("{question}")
-    with (folder / "data.csv").open("w", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerows([["id", "question", "correct_answer"]])
-        writer.writerows([[f"q{i}", f"Question {i}?", "gold answer"] for i in range(ITEMS)])
-    config = {
-        "name": "Colds",
-        "description": "Made for a test.",
-        "prompt_file": "prompt.txt",
-        "dataset_file": "data.csv",
-        "access_level": level,
-        "metrics": [{"name": "exact_match"}],
-    }
-    (folder / "benchmark.yaml").write_text(yaml.safe_dump(config))
-    models = [
-        Deployment(
-            name=f"acme/{name}",
-            model=name,
-            engine="canned",
-            locality=Locality.LOCAL,
-            args={"mode": "script", "text": text},
-        )
-        for name, text in SAID.items()
-    ]
-    made = Evaluation(folder / "lake", site=None, tracking=False, deployments=models)
-    entry = f"medhelm_configurable_benchmark:config_path={folder / 'benchmark.yaml'}"
-    made.run([f"{entry},model={name}" for name in SAID], suite=SUITE)
-    return made
-
-
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluation:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    return evaluated(tmp_path)
+    return evaluated(tmp_path, SAID, suite=SUITE, questions=ITEMS)
 
 
 def tokens(here: Evaluation, *raters: str) -> list[str]:
@@ -139,7 +106,6 @@ def value_of(answer: int) -> int:
     return 1 + answer % 5
 
 
-@pytest.mark.long
 def test_thirty_answers_are_rated_by_keys_killed_in_the_middle_and_resumed(
     browser: Browser, here: Evaluation, tmp_path: Path
 ) -> None:
@@ -177,7 +143,6 @@ def test_thirty_answers_are_rated_by_keys_killed_in_the_middle_and_resumed(
     assert len({row.rater for row in rows}) == 1
 
 
-@pytest.mark.long
 def test_keys_that_come_faster_than_the_page_choose_for_the_answers_that_are_meant(
     browser: Browser, here: Evaluation, tmp_path: Path
 ) -> None:
@@ -225,7 +190,7 @@ def test_who_may_not_see_the_level_sees_nothing(
 ) -> None:
     """The data were public when the link was made, and are private now."""
     (token,) = tokens(here, "A")
-    evaluated(tmp_path, "private")
+    evaluated(tmp_path, SAID, suite=SUITE, questions=ITEMS, level="private")
     port = free_port()
     words = [*command(here.location, port, HOST), "--suite", SUITE]
     with served(words, port, tmp_path / "server.log"):
