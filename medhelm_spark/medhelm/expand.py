@@ -153,8 +153,11 @@ def _where(entry: RunEntry) -> str:
 
 
 def _add(runs: dict[str, ResolvedRun], run: ResolvedRun) -> None:
+    """Add a run once; it is listed where one of its entries is the suite file's."""
     first = runs.setdefault(run.name, run)
-    if replace(run, where=first.where) != first:
+    if run.is_listed:
+        first = runs[run.name] = replace(first, is_listed=True)
+    if replace(run, where=first.where, is_listed=first.is_listed) != first:
         raise ConfigError(
             f"{run.where}: the run name {run.name!r} is taken by a different run at {first.where}."
         )

@@ -35,7 +35,8 @@ def check_single(runs: Sequence[ResolvedRun]) -> None:
     """
     if len({run.card.name for run in runs}) > 1 or len({run.deployment.name for run in runs}) > 1:
         raise ConfigError(
-            "a file of answers holds one model's answers to one scenario; give one run entry."
+            "a file of answers holds one model's answers to one scenario; give one run entry, or "
+            "of a suite file's entries one model (--models-to-run) and scenario (--groups-to-run)."
         )
 
 

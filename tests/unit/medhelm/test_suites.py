@@ -1,5 +1,6 @@
 """Suite files: juries, sizes, the primary endpoint, and what is refused."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from medhelm_spark.config.resources import conf_path
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.plan import PrimaryEndpoint
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.medhelm.expand import Selection, expand
+from medhelm_spark.medhelm.run_entries import parse_flags
 from medhelm_spark.medhelm.site import load_site
 from medhelm_spark.medhelm.suites import load_suite
 from tests.unit.conftest import Write
@@ -109,6 +112,15 @@ def test_what_the_suite_file_names_is_listed(registry: Registry) -> None:
     elsewhere = expand_texts(registry, *texts, listed=frozenset({"a.yaml: run_entries"}))
     assert [run.is_listed for run in elsewhere] == [False, False]
     assert second.part_of is expand_one(registry, texts[0]).is_listed is None
+
+
+def test_a_run_that_the_command_names_again_stays_listed(registry: Registry) -> None:
+    typed = parse_flags([f"pubmed_qa:{SMALL}"])
+    own = [replace(entry, where="a.yaml: run_entries") for entry in typed]
+    selection = Selection(listed=frozenset({"a.yaml: run_entries"}))
+    for entries in ((*typed, *own), (*own, *typed)):
+        (run,) = expand(entries, registry, base_dir=Path(), selection=selection)
+        assert run.is_listed
 
 
 def test_parts_by_an_argument_without_choices_are_refused(write: Write) -> None:
