@@ -107,16 +107,21 @@ def request_facts(request: PlannedRequest | None, result: RequestResult | None) 
     return facts
 
 
-def request_html(prompt: Prompt | None, instance: Instance | None) -> str:
-    """The prompt as it was sent; where none was, the instance's input."""
+def request_html(prompt: Prompt | None, instance: Instance | None, imported: str = "") -> str:
+    """The prompt as it was sent; where none was, the instance's input.
+
+    `imported`: what is known of how answers made elsewhere were asked for; the prompt is then the
+    one that the run entry gives here.
+    """
+    aside = f"by the run entry; {imported}" if imported else ""
     if prompt and prompt.messages:
         turns = (
             f'<p class="ms-role">{text(turn.role)}</p>{passage(turn.content, turn.role)}'
             for turn in prompt.messages
         )
-        return section("Request", *turns)
+        return section("Request", *turns, aside=aside)
     if prompt:
-        return section("Request", passage(prompt.text))
+        return section("Request", passage(prompt.text), aside=aside)
     if instance:
         return section("Input", passage(instance.input), aside="no request was made here")
     return section("Request", '<p class="ms-empty">the lake holds no request</p>')

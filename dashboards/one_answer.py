@@ -47,7 +47,8 @@ def show_detail(run: BoardRun, chosen: InstanceScore, detail: InstanceDetail) ->
     left, right = st.columns(2, gap="medium")
     if detail.gone:
         st.html(note(f"{GONE}: {', '.join(detail.gone)}. The scores are kept.", "warning"))
-    left.html(request_html(detail.prompt, detail.instance) + request_details(detail))
+    imported = run.cell.imported if run.cell else ""
+    left.html(request_html(detail.prompt, detail.instance, imported) + request_details(detail))
     right.html(answer_html(run, detail))
     noted = right.container()
     right.html(scores_html(run, detail.stats))

@@ -24,9 +24,12 @@ from streamlit.testing.v1 import AppTest
 
 from medhelm_spark import Deployment, Evaluation, InstanceKey, Locality
 from medhelm_spark.board import answer_list
+from medhelm_spark.board.cells import PROMPT_UNKNOWN
 from medhelm_spark.cli.serve import command
 from medhelm_spark.config.registry import cards_of
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.release import ReleaseStatus
+from medhelm_spark.domain.request import Prompt
 from medhelm_spark.domain.stats import PerInstanceStats, Score
 from tests.app_pages import (
     APP,
@@ -567,6 +570,21 @@ class TestPage:
         assert "Not searched, all are listed: private text is shown only at the machine" in text
         assert "4 of 4 answers" in text
         assert len(answer_rows(test)) == 4
+
+    def test_a_request_beside_an_answer_made_elsewhere_is_the_declared_one(self) -> None:
+        prompt = Prompt(
+            prompt_id="p",
+            render_id="r",
+            subject_id="i",
+            access_level=AccessLevel.PUBLIC,
+            text="Urgent?",
+        )
+        with imported_from(APP.parent):
+            from answer_markup import request_html
+
+            declared = request_html(prompt, None, PROMPT_UNKNOWN)
+            assert f"by the run entry; {PROMPT_UNKNOWN}" in declared
+            assert "run entry" not in request_html(prompt, None)
 
     def test_a_first_page_of_many_answers_does_not_wait_for_their_list(
         self, monkeypatch, lake

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics
-from medhelm_spark.board.cells import decoding_is_known
+from medhelm_spark.board.cells import PROMPT_UNKNOWN, decoding_is_known
 from medhelm_spark.board.render.meanings import meaning_of
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.pluralize import counted
@@ -14,6 +14,7 @@ from medhelm_spark.statistics.cell import BoardCell
 from medhelm_spark.statistics.comparison import OTHER
 
 MADE_ELSEWHERE = "made elsewhere, how the model decoded is not on record"
+PROMPT_DECLARED = "declared here; whether the models were given it is not on record"
 FEW_POSITIVES = 30
 """With fewer positive cases a 95 % interval of a sensitivity of 0.9 is wider than 0.2."""
 
@@ -39,7 +40,7 @@ def benchmark_facts(
         "Category": ", ".join(filter(None, [column.category, column.subcategory])),
         "Access level": column.access_level,
         "Question": _each(map(_question, specs)),
-        "Prompt": _each(map(_prompt, specs)),
+        "Prompt": _each(_prompts(specs, cells)),
         "Answers": _each(_answers(specs, cells)),
         "Read by": _each(spec.reading for spec in specs),
         "Judges": _each(map(_judges, specs)),
@@ -68,6 +69,16 @@ def _question(spec: RunSpec) -> str:
     if not text or spec.access_level is AccessLevel.PUBLIC:
         return text
     return f"instructions of {counted(len(text), 'character')}, {spec.access_level.value}"
+
+
+def _prompts(specs: Iterable[RunSpec], cells: Iterable[BoardCell]) -> Iterator[str]:
+    """The forms of the prompts, and whether models are known to have been given them."""
+    unknown = {
+        key for cell in cells if cell.imported == PROMPT_UNKNOWN for key in cell.run_spec_ids
+    }
+    for spec in specs:
+        declared = f" ({PROMPT_DECLARED})" if spec.run_spec_id in unknown else ""
+        yield _prompt(spec) + declared
 
 
 def _prompt(spec: RunSpec) -> str:
