@@ -3,18 +3,16 @@
 `python -m medhelm_spark.lake.describe > docs/tables.md`, which is `make docs`.
 """
 
-import ast
 import dataclasses
 import inspect
 import sys
-import textwrap
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
-from itertools import pairwise
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from medhelm_spark.domain.field_docs import field_docs
 from medhelm_spark.domain.stages import STAGES, Stage
 from medhelm_spark.lake.example_queries import QUERIES, VIEWS, shown
 from medhelm_spark.lake.tables import SCHEMA_VERSION, TABLES, WRITE_ID, Table, columns
@@ -109,7 +107,7 @@ def _code(sql: str) -> str:
 
 def _table(table: Table) -> str:
     hints = {**get_type_hints(table.row), WRITE_ID: str}
-    about_field = _field_docs(table.row)
+    about_field = field_docs(table.row)
     first = {*inspect.get_annotations(table.row), *table.key, WRITE_ID}
     rows = [
         [
@@ -174,18 +172,6 @@ def _paragraphs(kind: type) -> list[str]:
     """The paragraphs of a docstring, each on one line."""
     text = inspect.getdoc(kind) or ""
     return [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
-
-
-def _field_docs(kind: type) -> dict[str, str]:
-    """The line under each field that has one, of a dataclass and those that it extends."""
-    docs: dict[str, str] = {}
-    for each in kind.__mro__[:-1]:
-        (class_,) = ast.parse(textwrap.dedent(inspect.getsource(each))).body
-        body = class_.body if isinstance(class_, ast.ClassDef) else []
-        for field, below in pairwise(body):
-            if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr):
-                docs[ast.unparse(field.target)] = " ".join(ast.literal_eval(below.value).split())
-    return docs
 
 
 def _grid(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
