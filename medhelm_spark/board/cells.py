@@ -116,7 +116,7 @@ def _measured(row: SuiteRun, main: Stat, scenario: ScenarioVersion | None) -> Bo
         minimum=scale.minimum if scale else None,
         maximum=scale.maximum if scale else None,
         split=spec.main_split,
-        **values_of(main, Mean),
+        **{**values_of(main, Mean), "ci_method": main.ci_method.value},
         cluster_column=scenario.cluster_column if scenario and main.num_clusters else None,
         draws=main.draws,
         traded_metric=scale.traded_against if scale else "",

@@ -63,7 +63,7 @@ def _row(run: BoardRun, stat: Stat) -> StatRow:
         split=stat.split,
         perturbation=stat.perturbation,
         computed_on=stat.computed_on.value if stat.computed_on else "",
-        **values_of(stat, Mean),
+        **{**values_of(stat, Mean), "ci_method": stat.ci_method.value},
         stddev=stat.stddev,
         least=stat.minimum,
         most=stat.maximum,

@@ -3,16 +3,18 @@
 `python -m medhelm_spark.lake.describe > docs/tables.md`, which is `make docs`.
 """
 
+import ast
 import dataclasses
 import inspect
 import sys
+import textwrap
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from medhelm_spark.domain.field_docs import field_docs
 from medhelm_spark.domain.stages import STAGES, Stage
 from medhelm_spark.lake.example_queries import QUERIES, VIEWS, shown
 from medhelm_spark.lake.tables import SCHEMA_VERSION, TABLES, WRITE_ID, Table, columns
@@ -172,6 +174,18 @@ def _paragraphs(kind: type) -> list[str]:
     """The paragraphs of a docstring, each on one line."""
     text = inspect.getdoc(kind) or ""
     return [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
+
+
+def field_docs(kind: type) -> dict[str, str]:
+    """The line under each field that has one, of a dataclass and those that it extends."""
+    docs: dict[str, str] = {}
+    for each in kind.__mro__[:-1]:
+        (class_,) = ast.parse(textwrap.dedent(inspect.getsource(each))).body
+        body = class_.body if isinstance(class_, ast.ClassDef) else []
+        for field, below in pairwise(body):
+            if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr):
+                docs[ast.unparse(field.target)] = " ".join(ast.literal_eval(below.value).split())
+    return docs
 
 
 def _grid(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

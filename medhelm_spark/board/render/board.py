@@ -35,6 +35,7 @@ _FIRST = (
     *("count", "num_unscored", "mean", "ci_low", "ci_high", "ci_method", "minimum", "maximum"),
     *("num_model_failures", "num_unscorable"),
 )
+"""Files have these in this order; the others of a mean come next, then the cell's own."""
 _CELL_FIELDS = tuple(
     name
     for name in dict.fromkeys((*_FIRST, *(field.name for field in fields(BoardCell))))

@@ -15,9 +15,9 @@ from medhelm_spark.board.render.metric_records import FIELDS as METRIC_FIELDS
 from medhelm_spark.board.render.risk import RULES
 from medhelm_spark.board.render.stats import FIELDS as STAT_FIELDS
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.field_docs import field_docs
 from medhelm_spark.domain.jury_evidence import JuryEvidence
 from medhelm_spark.domain.stats import ComputedOn, IntervalMethod, Mean
+from medhelm_spark.lake.describe import field_docs
 from medhelm_spark.statistics.paired import PairedTest
 from medhelm_spark.statistics.pairs import Adjustment, PairDecision
 
@@ -215,13 +215,10 @@ def _of_means() -> Iterator[tuple[str, Field]]:
         yield name, Field(kind=kind, meaning=doc[0].lower() + doc[1:].removesuffix("."))
 
 
-FIELDS: Mapping[str, Field] = {
-    **dict(_of_means()),
-    **{
-        name: Field(kind=kind, meaning=meaning)
-        for kind, meanings in _MEANINGS.items()
-        for name, meaning in meanings.items()
-    },
+FIELDS: Mapping[str, Field] = dict(_of_means()) | {
+    name: Field(kind=kind, meaning=meaning)
+    for kind, meanings in _MEANINGS.items()
+    for name, meaning in meanings.items()
 }
 """Every field by name; a name means the same in all records."""
 FIELD_KINDS: Mapping[str, type] = {name: field.kind for name, field in FIELDS.items()}

@@ -12,6 +12,7 @@ _FIRST = (
     *("lower_is_better", "is_main", "split", "perturbation", "computed_on"),
     *("mean", "ci_low", "ci_high", "ci_method", "count", "num_unscored", "denominator"),
 )
+"""Files have these in this order; the others of a mean come next, then the row's own."""
 FIELDS = tuple(dict.fromkeys((*_FIRST, *(field.name for field in fields(StatRow)))))
 HEADER = ("Benchmark", "Metric", "Split", "Change", "Model", "Mean", "n", "Interval")
 EMPTY = "There are no stats: no run has a summary."
