@@ -12,7 +12,7 @@ from medhelm_spark.domain.jury_evidence import JuryEvidence
 from medhelm_spark.domain.run import STRICT, RunSpec, SuiteRun
 from medhelm_spark.domain.sampling import Sampling
 from medhelm_spark.domain.scenario import ScenarioVersion
-from medhelm_spark.domain.stats import UNREADABLE_STAT, MetricInfo, Stat
+from medhelm_spark.domain.stats import UNREADABLE_STAT, Mean, MetricInfo, Stat, values_of
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.metrics import info, metrics_behind
 from medhelm_spark.metrics.jury import COVERAGE
@@ -116,20 +116,12 @@ def _measured(row: SuiteRun, main: Stat, scenario: ScenarioVersion | None) -> Bo
         minimum=scale.minimum if scale else None,
         maximum=scale.maximum if scale else None,
         split=spec.main_split,
-        count=main.count,
-        num_unscored=main.num_unscored,
-        num_clusters=main.num_clusters,
-        num_effective_clusters=main.num_effective_clusters,
-        denominator=main.denominator,
+        **{**values_of(main, Mean), "ci_method": main.ci_method.value},
         cluster_column=scenario.cluster_column if scenario and main.num_clusters else None,
         draws=main.draws,
         traded_metric=scale.traded_against if scale else "",
         num_model_failures=main.num_model_failures or 0,
         num_unscorable=main.num_unscorable or 0,
-        mean=main.mean,
-        ci_low=main.ci_low,
-        ci_high=main.ci_high,
-        ci_method=main.ci_method.value,
     )
 
 

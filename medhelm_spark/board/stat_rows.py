@@ -7,19 +7,19 @@ from datetime import datetime
 from medhelm_spark.board.runs import BoardRun
 from medhelm_spark.domain.natural_order import in_natural_order
 from medhelm_spark.domain.run import RunSpec
-from medhelm_spark.domain.stats import Stat
+from medhelm_spark.domain.stats import Mean, Stat, values_of
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.metrics import info
 from medhelm_spark.metrics.general import TECHNICAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StatRow:
+class StatRow(Mean):
     """A stat of a run on one split, with the names that a board gives them.
 
-    `perturbation`, `computed_on`, the counts and the interval are those of `domain.stats.Stat`;
-    `is_main` marks the stat that the board shows. `least` and `most` are the lowest and the highest
-    value of an instance, and `stddev` is theirs: None of a stat of the whole run.
+    `perturbation` and `computed_on` are those of `domain.stats.Stat`; `is_main` marks the stat that
+    the board shows. `least` and `most` are the lowest and the highest value of an instance, and
+    `stddev` is theirs: None of a stat of the whole run.
     """
 
     run_name: str
@@ -34,25 +34,11 @@ class StatRow:
     split: str
     perturbation: str
     computed_on: str
-    mean: float | None
-    ci_low: float | None
-    ci_high: float | None
-    ci_method: str
-    count: int
-    num_unscored: int
-    denominator: int | None
-    num_clusters: int | None
-    num_effective_clusters: float | None
     stddev: float | None
     least: float | None
     most: float | None
     made_at: datetime | None
     run_spec_id: str
-
-    @property
-    def num_counted(self) -> int:
-        """The number of answers that the mean rests on: the positives of a sensitivity."""
-        return self.count if self.denominator is None else self.denominator
 
 
 def stat_rows(runs: Iterable[BoardRun]) -> tuple[StatRow, ...]:
@@ -77,15 +63,7 @@ def _row(run: BoardRun, stat: Stat) -> StatRow:
         split=stat.split,
         perturbation=stat.perturbation,
         computed_on=stat.computed_on.value if stat.computed_on else "",
-        mean=stat.mean,
-        ci_low=stat.ci_low,
-        ci_high=stat.ci_high,
-        ci_method=stat.ci_method.value,
-        count=stat.count,
-        num_unscored=stat.num_unscored,
-        denominator=stat.denominator,
-        num_clusters=stat.num_clusters,
-        num_effective_clusters=stat.num_effective_clusters,
+        **{**values_of(stat, Mean), "ci_method": stat.ci_method.value},
         stddev=stat.stddev,
         least=stat.minimum,
         most=stat.maximum,

@@ -3,8 +3,9 @@
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
+from typing import Any
 
 from medhelm_spark.domain.request import EvaluationKey
 
@@ -130,14 +131,81 @@ class ComputedOn(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stat:
+class Mean:
+    """A mean, and what boards and exports show beside it: a field here is theirs too.
+
+    The line under a field is its meaning in `docs/tables.md` and `docs/exports.md`.
+    """
+
+    count: int
+    """Answers with a score."""
+
+    num_unscored: int
+    """Answers without a score."""
+
+    mean: float | None
+    """The mean, in the metric's unit; none where no answer has a score."""
+
+    ci_low: float | None
+    """Lower end of the 95 % interval of the mean."""
+
+    ci_high: float | None
+    """Upper end of that interval."""
+
+    ci_method: str
+    """How the interval was computed."""
+
+    num_clusters: int | None = None
+    """Clusters of answers that the interval counts; none where it counts answers."""
+
+    num_effective_clusters: float | None = None
+    """Clusters of equal size that would tell as much as these."""
+
+    denominator: int | None = None
+    """Of the answers with a score, those that a share of a part of them rests on, such as the
+    positives of a sensitivity; none where the mean rests on all."""
+
+    @property
+    def num_counted(self) -> int:
+        """The number of answers that the mean rests on: the positives of a sensitivity."""
+        return self.count if self.denominator is None else self.denominator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary(Mean):
+    """A mean with the spread of the values that it is of."""
+
+    ci_method: IntervalMethod
+    stddev: float | None
+    minimum: float | None
+    maximum: float | None
+    standard_error: float | None = None
+
+
+def values_of(row: Any, kind: type) -> dict[str, Any]:
+    """The values of a row, by name, that a dataclass has fields for."""
+    return {field.name: getattr(row, field.name) for field in fields(kind)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatKey:
+    """What a stat is of; without slots, so that its columns stand before those of a Summary."""
+
+    run_spec_id: str
+    name: str
+    split: str
+    perturbation: str
+    computed_on: ComputedOn | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stat(Summary, StatKey):
     """Row of `stats`: the summary of one stat of one RunSpec on one split.
 
-    `count` is the number of scored rows, `num_unscored` of those without a value; `mean`,
-    `minimum`, `maximum` and the interval are None where count is 0. `stddev` is the population's,
-    as in HELM. `perturbation` is empty, a perturbation, or one of the collections `robustness`,
-    `fairness`, `prompt_variants` and `repeats`; `computed_on` is None where it is empty. The
-    interval counts all trials of an instance as one answer.
+    `mean`, `minimum`, `maximum` and the interval are None where count is 0. `stddev` is the
+    population's, as in HELM. `perturbation` is empty, a perturbation, or one of the collections
+    `robustness`, `fairness`, `prompt_variants` and `repeats`; `computed_on` is None where it is
+    empty. The interval counts all trials of an instance as one answer.
 
     `comparability` is what has to be equal before two means are compared: a hash or a word for each
     of `domain.comparability.PARTS`. None where the lake is older than it.
@@ -146,40 +214,18 @@ class Stat:
     `num_unscorable` the data's: there is no reference, or the stat does not apply. None where it is
     not told: in older lakes, of whole runs, of comparisons with perturbed copies.
 
-    `denominator` is how many of the scored rows a share of a part of them rests on, as the
-    positives of a sensitivity. None of any other stat.
-
     `num_clusters` is how many clusters the scored rows make, or those of them that `denominator`
-    counts, None where the card names no cluster column; `num_effective_clusters` how many of equal
-    size would tell as much (Bell and McCaffrey's degrees of freedom and one). `standard_error` is
-    the mean's, cluster-robust where there are
-    clusters; None of a single answer or cluster, of whole runs, and in older lakes. `draws` are
-    bootstrap means of the run's main metric (`statistics.bootstrap`): the same place is the same
-    resample in all runs over the same instances, so that ranks rest on paired differences.
+    counts, None where the card names no cluster column; `num_effective_clusters` is Bell and
+    McCaffrey's degrees of freedom and one. `standard_error` is the mean's, cluster-robust where
+    there are clusters; None of a single answer or cluster, of whole runs, and in older lakes.
+    `draws` are bootstrap means of the run's main metric (`statistics.bootstrap`): the same place is
+    the same resample in all runs over the same instances, so that ranks rest on paired differences.
     """
 
-    run_spec_id: str
-    name: str
-    split: str
-    perturbation: str
-    count: int
-    num_unscored: int
-    mean: float | None
-    stddev: float | None
-    minimum: float | None
-    maximum: float | None
-    ci_low: float | None
-    ci_high: float | None
-    ci_method: IntervalMethod
-    computed_on: ComputedOn | None = None
     comparability: Mapping[str, str] | None = None
     num_model_failures: int | None = None
     num_unscorable: int | None = None
-    num_clusters: int | None = None
-    standard_error: float | None = None
     draws: tuple[float, ...] | None = None
-    num_effective_clusters: float | None = None
-    denominator: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,7 +109,7 @@ def _code(sql: str) -> str:
 
 def _table(table: Table) -> str:
     hints = {**get_type_hints(table.row), WRITE_ID: str}
-    about_field = _field_docs(table.row)
+    about_field = field_docs(table.row)
     first = {*inspect.get_annotations(table.row), *table.key, WRITE_ID}
     rows = [
         [
@@ -176,7 +176,7 @@ def _paragraphs(kind: type) -> list[str]:
     return [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
 
 
-def _field_docs(kind: type) -> dict[str, str]:
+def field_docs(kind: type) -> dict[str, str]:
     """The line under each field that has one, of a dataclass and those that it extends."""
     docs: dict[str, str] = {}
     for each in kind.__mro__[:-1]:

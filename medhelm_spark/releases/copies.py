@@ -5,11 +5,11 @@ made again after a crash, has them once.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.stages import SCORE
-from medhelm_spark.domain.stats import Stat
+from medhelm_spark.domain.stats import Stat, values_of
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.literals import literal
 from medhelm_spark.lake.rows import sorted_rows
@@ -70,9 +70,8 @@ def _stats_changes(ctx: Context, rows: ReleaseRows) -> Iterator[Change]:
 
 
 def _stats(rows: ReleaseRows, release: str) -> list[ReleasedStat]:
-    names = [field.name for field in fields(Stat)]
     return [
-        ReleasedStat(release=release, **{name: getattr(stat, name) for name in names})
+        ReleasedStat(release=release, **values_of(stat, Stat))
         for stats in rows.stats.values()
         for stat in stats
     ]

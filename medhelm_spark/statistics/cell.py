@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.jury_evidence import JuryEvidence, weakest
-from medhelm_spark.domain.stats import IntervalMethod
+from medhelm_spark.domain.stats import IntervalMethod, Mean
 
 MOVER = IntervalMethod.MOVER.value
 """Independent means (Zou and Donner 2008)."""
@@ -20,8 +20,25 @@ MOVING_TOGETHER = "mean_half_width"
 """Means of parts that share cases: the mean of the half widths, the bound for any correlation."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class CellSubject:
+    """What a cell is of; without slots, so that its fields stand before those of the mean."""
+
+    model: str
+    model_deployment: str
+    locality: str
+    scenario_name: str
+    display_name: str
+    category: str
+    subcategory: str
+    access_level: AccessLevel
+    main_metric: str
+    lower_is_better: bool | None
+    split: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BoardCell:
+class BoardCell(Mean, CellSubject):
     """The main metric of one run of one model deployment on one scenario, or on one part of it.
 
     `jury_evidence`: what is known of its jury's agreement with clinicians. `jury_coverage`: the
@@ -33,10 +50,8 @@ class BoardCell:
     too long for its window), and `num_unscorable` have no reference to be scored by and are no
     failures.
 
-    `num_clusters`, of `cluster_column`, is what the interval counts where the card names such a
-    column, and `num_effective_clusters` how many of equal size would tell as much. `denominator` is
-    how many of the scored answers a share of a part of them rests on. `draws` are resampled means,
-    alike in all rows of a column (`statistics.bootstrap`).
+    `num_clusters` is of `cluster_column`, where the card names such a column. `draws` are resampled
+    means, alike in all rows of a column (`statistics.bootstrap`).
 
     `imported`: what is known of how answers made elsewhere were asked for; empty for answers that
     were asked for here, and where MedHELM's own values are taken over with them.
@@ -63,30 +78,11 @@ class BoardCell:
     and `parts` (the cells that it is the mean of).
     """
 
-    model: str
-    model_deployment: str
-    locality: str
-    scenario_name: str
-    display_name: str
-    category: str
-    subcategory: str
-    access_level: AccessLevel
-    main_metric: str
-    lower_is_better: bool | None
-    split: str
-    count: int
-    num_unscored: int
-    mean: float | None
-    ci_low: float | None
-    ci_high: float | None
     ci_method: str = "none"
     minimum: float | None = None
     maximum: float | None = None
     num_model_failures: int = 0
     num_unscorable: int = 0
-    num_clusters: int | None = None
-    num_effective_clusters: float | None = None
-    denominator: int | None = None
     cluster_column: str | None = None
     draws: tuple[float, ...] | None = field(default=None, repr=False)
     traded_metric: str = ""
@@ -124,11 +120,6 @@ class BoardCell:
     def total(self) -> int:
         """The number of answers, with a score and without."""
         return self.count + self.num_unscored
-
-    @property
-    def num_counted(self) -> int:
-        """The number of answers that the mean rests on: the positives of a sensitivity."""
-        return self.count if self.denominator is None else self.denominator
 
     @property
     def num_independent(self) -> float:
@@ -215,17 +206,7 @@ class BoardCell:
 
 
 _SHARED = (
-    "model",
-    "model_deployment",
-    "locality",
-    "scenario_name",
-    "display_name",
-    "category",
-    "subcategory",
-    "access_level",
-    "main_metric",
-    "lower_is_better",
-    "split",
+    *(each.name for each in fields(CellSubject)),
     "minimum",
     "maximum",
     "cluster_column",

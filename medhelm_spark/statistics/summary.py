@@ -3,29 +3,24 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from medhelm_spark.domain.stats import Interval, IntervalMethod, MetricInfo
+from medhelm_spark.domain.stats import Interval, IntervalMethod, MetricInfo, Summary
 from medhelm_spark.statistics.clusters import ClusterTotals
 from medhelm_spark.statistics.intervals import bounded_score, clustered, mean_interval, wilson
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """The numbers of a `domain.stats.Stat`, with its field names and meanings."""
-
-    count: int
-    num_unscored: int
-    mean: float | None = None
-    stddev: float | None = None
-    minimum: float | None = None
-    maximum: float | None = None
-    ci_low: float | None = None
-    ci_high: float | None = None
-    ci_method: IntervalMethod = IntervalMethod.NONE
-    num_clusters: int | None = None
-    num_effective_clusters: float | None = None
-    standard_error: float | None = None
+NOTHING = Summary(
+    count=0,
+    num_unscored=0,
+    mean=None,
+    stddev=None,
+    minimum=None,
+    maximum=None,
+    ci_low=None,
+    ci_high=None,
+    ci_method=IntervalMethod.NONE,
+)
+"""The summary of no answer."""
 
 
 def _interval(
@@ -70,7 +65,7 @@ def summarize(
     counts = sorted((value, count) for value, count in merged.items() if count)
     n = sum(count for _, count in counts)
     if n == 0:
-        return Summary(count=0, num_unscored=num_unscored)
+        return replace(NOTHING, num_unscored=num_unscored)
     mean = math.fsum(value * count for value, count in counts) / n
     variance = math.fsum((value - mean) ** 2 * count for value, count in counts) / n
     joint = None if clusters is None or clusters.are_single else clusters

@@ -11,7 +11,7 @@ from medhelm_spark.domain.stats import REFUSAL_STAT, UNREADABLE_STAT, MetricInfo
 from medhelm_spark.statistics.clusters import ClusterTotals
 from medhelm_spark.statistics.summary import summarize
 from medhelm_spark.subgroups.small_cells import Group
-from medhelm_spark.subgroups.tables import GroupStat
+from medhelm_spark.subgroups.tables import GroupStat, with_mean
 
 COUNTED = (UNREADABLE_STAT, REFUSAL_STAT)
 """Stats of 0 and 1 that are counted beside the others."""
@@ -113,17 +113,10 @@ def filled(
         sorted(cell.counts.items()), cell.unscored, scale, totals[1] if totals else None
     )
     return replace(
-        named,
-        count=summary.count,
-        num_unscored=summary.num_unscored,
+        with_mean(named, summary),
         num_failures=cell.failures,
         num_unread=cell.unread,
         num_refused=cell.refused,
         num_patients=cell.num_patients,
         num_clusters=summary.num_clusters if is_clustered else None,
-        num_effective_clusters=summary.num_effective_clusters,
-        mean=summary.mean,
-        ci_low=summary.ci_low,
-        ci_high=summary.ci_high,
-        ci_method=summary.ci_method,
     )

@@ -9,11 +9,11 @@ import numpy as np
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.run import MetricSpec
-from medhelm_spark.domain.stats import MetricInfo
+from medhelm_spark.domain.stats import MetricInfo, Summary
 from medhelm_spark.metrics import info
 from medhelm_spark.statistics.clusters import ClusterTotals
 from medhelm_spark.statistics.multiple import benjamini_hochberg
-from medhelm_spark.statistics.summary import Summary, summarize
+from medhelm_spark.statistics.summary import summarize
 from medhelm_spark.subgroups.estimates import IntervalEstimate, difference, estimate
 from medhelm_spark.subgroups.group_answers import (
     COUNTED,

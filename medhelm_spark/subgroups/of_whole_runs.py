@@ -8,7 +8,7 @@ from medhelm_spark.domain.stats import Stat
 from medhelm_spark.metrics import info
 from medhelm_spark.subgroups.group_stats import RunGroups
 from medhelm_spark.subgroups.small_cells import Group, hidden_groups
-from medhelm_spark.subgroups.tables import GroupStat
+from medhelm_spark.subgroups.tables import GroupStat, with_mean
 
 MARK = chr(31)
 """Between a column's name and a group's in the name of a split: ASCII's unit separator."""
@@ -81,16 +81,4 @@ def _row(stat: CountedStat, run: RunGroups, group: Group, *, is_hidden: bool) ->
     )
     if is_hidden:
         return named
-    return replace(
-        named,
-        count=stat.count,
-        num_unscored=stat.num_unscored,
-        num_patients=stat.patients,
-        num_clusters=stat.num_clusters,
-        num_effective_clusters=stat.num_effective_clusters,
-        denominator=stat.denominator,
-        mean=stat.mean,
-        ci_low=stat.ci_low,
-        ci_high=stat.ci_high,
-        ci_method=stat.ci_method,
-    )
+    return replace(with_mean(named, stat), num_patients=stat.patients)

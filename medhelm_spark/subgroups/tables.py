@@ -1,9 +1,9 @@
 """The tables of groups: which group an instance is in, and what models score by group."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.stats import IntervalMethod
+from medhelm_spark.domain.stats import IntervalMethod, Mean
 from medhelm_spark.lake.tables import Purging, Table
 
 
@@ -135,6 +135,14 @@ class GroupStat:
 
     adjusted_p: float | None = None
     """By Benjamini and Hochberg, for all groups of all columns of this stat and RunSpec."""
+
+
+_OF_MEAN = {field.name for field in fields(Mean)} & {field.name for field in fields(GroupStat)}
+
+
+def with_mean(row: GroupStat, of: Mean) -> GroupStat:
+    """The row with the numbers of a mean that it has fields for."""
+    return replace(row, **{name: getattr(of, name) for name in _OF_MEAN})
 
 
 TABLES = (

@@ -7,6 +7,9 @@ from medhelm_spark.features import FEATURES, part
 from tests.meta.tree import ROOT, modules, shown, syntax
 
 ROW_OPTIONS = {"frozen", "slots", "kw_only"}
+SECOND_BASES = {"StatKey"}
+"""Of two bases with slots Python makes no class: the second has none."""
+
 OTHER_FOLDERS = ("jobs", "dashboards", "benchmarks", "tests")
 
 
@@ -28,7 +31,8 @@ def test_dataclasses_are_frozen_slotted_and_keyword_only() -> None:
             if isinstance(node, ast.ClassDef):
                 for decorator in node.decorator_list:
                     given = {keyword.arg for keyword in getattr(decorator, "keywords", [])}
-                    if "dataclass" in ast.unparse(decorator) and given != ROW_OPTIONS:
+                    wanted = ROW_OPTIONS - {"slots"} if node.name in SECOND_BASES else ROW_OPTIONS
+                    if "dataclass" in ast.unparse(decorator) and given != wanted:
                         loose.append(f"{shown(module)}:{node.name}")
     assert not loose
 

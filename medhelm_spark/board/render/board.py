@@ -8,7 +8,7 @@ from medhelm_spark.domain.pluralize import counted, counted_by, first_of
 from medhelm_spark.render.report import ROUNDED, Report, formatted
 from medhelm_spark.render.table import TextTable, interval_text, mean_text, number_text
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
-from medhelm_spark.statistics.cell import BoardCell
+from medhelm_spark.statistics.cell import BoardCell, CellSubject
 from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.statistics.ranking import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RATE
 from medhelm_spark.statistics.tiers import TierRank
@@ -30,7 +30,17 @@ NO_BETTER = "no better than one answer to every case"
 
 # Of a cell's fields these are used to arrange the board, or written by `_cell_record` as text.
 _NOT_AS_IS = ("comparability", "configuration", "parts", "part", "made_at", "run_spec_ids", "draws")
-_CELL_FIELDS = tuple(field.name for field in fields(BoardCell) if field.name not in _NOT_AS_IS)
+_FIRST = (
+    *(field.name for field in fields(CellSubject)),
+    *("count", "num_unscored", "mean", "ci_low", "ci_high", "ci_method", "minimum", "maximum"),
+    *("num_model_failures", "num_unscorable"),
+)
+"""Files have these in this order; the others of a mean come next, then the cell's own."""
+_CELL_FIELDS = tuple(
+    name
+    for name in dict.fromkeys((*_FIRST, *(field.name for field in fields(BoardCell))))
+    if name not in _NOT_AS_IS
+)
 _COMPUTED = (
     MEDHELM_MEAN_WIN_RATE,
     "rank",

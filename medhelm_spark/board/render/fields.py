@@ -6,6 +6,8 @@
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import NoneType
+from typing import get_args, get_type_hints
 
 from medhelm_spark.board.render import comparison
 from medhelm_spark.board.render.board import CELL_FIELDS, MODEL_FIELDS
@@ -14,7 +16,8 @@ from medhelm_spark.board.render.risk import RULES
 from medhelm_spark.board.render.stats import FIELDS as STAT_FIELDS
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.jury_evidence import JuryEvidence
-from medhelm_spark.domain.stats import ComputedOn, IntervalMethod
+from medhelm_spark.domain.stats import ComputedOn, IntervalMethod, Mean
+from medhelm_spark.lake.describe import field_docs
 from medhelm_spark.statistics.paired import PairedTest
 from medhelm_spark.statistics.pairs import Adjustment, PairDecision
 
@@ -101,14 +104,8 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "rank_low": "the best rank by the mean behind the tier that is possible, with 95 % "
         "confidence for all models together",
         "rank_high": "the worst rank that is possible, with the same confidence",
-        "count": "answers with a score",
-        "num_unscored": "answers without a score",
         "num_model_failures": "of the answers without a score, those that count against the model",
         "num_unscorable": "of the answers without a score, those without a reference",
-        "num_clusters": "clusters of answers that the interval counts; none where it counts "
-        "answers",
-        "denominator": "of the answers with a score, those that a share of a part of them rests "
-        "on, such as the positives of a sensitivity; none where the mean rests on all",
         "num_runs": "runs behind the mean",
         "num_rated": "answers that people rated, behind the corrected mean; of a pair instances "
         "on which people rated both answers",
@@ -133,7 +130,6 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "mean_win_rate": "share from 0 to 1: the chance to have the better mean than another model",
         "mean_win_rate@medhelm-0.8": "share from 0 to 1: MedHELM's own number, over all "
         "benchmarks and models",
-        "mean": "the mean, in the metric's unit; none where no answer has a score",
         "worst_group_mean": "the mean over that group",
         "traded_mean": "the mean of that stat; none where the run has none",
         "corrected_mean": "a jury's mean corrected by the ratings of people; none without enough",
@@ -145,7 +141,6 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "jury_sensitivity": "share from 0 to 1: of the answers that people put in the higher of "
         "two classes, those that the jury does; none where ratings are no two classes",
         "jury_specificity": "the same of the lower class",
-        "num_effective_clusters": "clusters of equal size that would tell as much as these",
         "ci_low": "lower end of the 95 % interval of the mean, of a pair of the mean difference; "
         "in the metric's unit",
         "ci_high": "upper end of that interval",
@@ -211,7 +206,16 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
     },
 }
 
-FIELDS: Mapping[str, Field] = {
+
+def _of_means() -> Iterator[tuple[str, Field]]:
+    """The fields of every mean, as the lines under them say."""
+    hints = get_type_hints(Mean)
+    for name, doc in field_docs(Mean).items():
+        (kind,) = {*(get_args(hints[name]) or (hints[name],))} - {NoneType}
+        yield name, Field(kind=kind, meaning=doc[0].lower() + doc[1:].removesuffix("."))
+
+
+FIELDS: Mapping[str, Field] = dict(_of_means()) | {
     name: Field(kind=kind, meaning=meaning)
     for kind, meanings in _MEANINGS.items()
     for name, meaning in meanings.items()

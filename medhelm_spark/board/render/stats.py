@@ -1,13 +1,19 @@
 """Every stat of every run as a report: one line each, with interval and what it rests on."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 
 from medhelm_spark.board.stat_rows import StatRow
 from medhelm_spark.render.report import ROUNDED, Report, formatted
 from medhelm_spark.render.table import TextTable, interval_text, number_text
 
-FIELDS = tuple(field.name for field in fields(StatRow))
+_FIRST = (
+    *("run_name", "model_deployment", "model", "scenario_name", "display_name", "part", "metric"),
+    *("lower_is_better", "is_main", "split", "perturbation", "computed_on"),
+    *("mean", "ci_low", "ci_high", "ci_method", "count", "num_unscored", "denominator"),
+)
+"""Files have these in this order; the others of a mean come next, then the row's own."""
+FIELDS = tuple(dict.fromkeys((*_FIRST, *(field.name for field in fields(StatRow)))))
 HEADER = ("Benchmark", "Metric", "Split", "Change", "Model", "Mean", "n", "Interval")
 EMPTY = "There are no stats: no run has a summary."
 NOTES = (
@@ -39,7 +45,8 @@ def stats_report(rows: Sequence[StatRow], banner: str = "") -> Report:
 
 def record(row: StatRow) -> Mapping[str, object]:
     """A row as data; a time as text."""
-    return {**asdict(row), "made_at": row.made_at.isoformat() if row.made_at else None}
+    made_at = row.made_at.isoformat() if row.made_at else None
+    return {**{name: getattr(row, name) for name in FIELDS}, "made_at": made_at}
 
 
 def _cells(row: StatRow) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medhelm_spark.domain.run import REPEATS, MetricSpec, RunSpec
-from medhelm_spark.domain.stats import ComputedOn, Interval, IntervalMethod, MetricInfo, Stat
+from medhelm_spark.domain.stats import ComputedOn, Interval, MetricInfo, Stat, Summary, values_of
 from medhelm_spark.lake.rows import Frame, in_one_partition, map_rows, sorted_rows, united
 from medhelm_spark.metrics import Params, RunMetric, run_metrics_for
 from medhelm_spark.metrics.metric import Columns, SharesFn, Weights
@@ -43,6 +43,7 @@ from medhelm_spark.statistics.shares import (
     shares_by_row,
     wider,
 )
+from medhelm_spark.statistics.summary import NOTHING
 
 MAX_ROWS = 4096
 """Distinct rows beyond which a stat that is no share has neither interval nor draws: it is measured
@@ -118,17 +119,6 @@ COMPARISONS = (ComputedOn.ORIGINAL, ComputedOn.WORST)
 Numbers = dict[str, Any]
 """Fields of a Stat."""
 Pick = Callable[[Sequence[float]], Sequence[float]]
-
-NOTHING: Mapping[str, Any] = {
-    "num_unscored": 0,
-    "stddev": None,
-    "minimum": None,
-    "maximum": None,
-    "ci_low": None,
-    "ci_high": None,
-    "ci_method": IntervalMethod.NONE,
-}
-"""The fields of a Stat that a stat of a whole run may lack."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,7 +272,7 @@ class RunSummarizer:
             else:
                 made = self._whole(metric, params, held, of)
             for numbers in made:
-                yield keyed(Stat(**{**NOTHING, **of, **numbers}), self.keys)
+                yield keyed(Stat(**{**values_of(NOTHING, Summary), **of, **numbers}), self.keys)
 
     def _metric(self, key: Sequence[Any]) -> tuple[RunMetric, Params]:
         run_spec_id, place, *_ = key

@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 from medhelm_spark.domain.helm_results import SUFFIX, is_stored, stored_stats
 from medhelm_spark.domain.run import PROMPT_VARIANTS, REPEATS, MetricSpec, RunRecord, RunSpec
 from medhelm_spark.domain.stages import ANNOTATE, IMPORT_HELM, SCORE, SUMMARIZE
-from medhelm_spark.domain.stats import SHARE, ComputedOn, IntervalMethod, MetricInfo, Stat
+from medhelm_spark.domain.stats import (
+    SHARE,
+    ComputedOn,
+    IntervalMethod,
+    MetricInfo,
+    Stat,
+    Summary,
+    values_of,
+)
 from medhelm_spark.lake.rows import Frame, in_one_partition, map_rows, united
 from medhelm_spark.metrics import info
 from medhelm_spark.metrics.metric import MEDHELM
@@ -147,7 +155,7 @@ def _stat(
         computed_on=computed_on,
         num_model_failures=row.num_model_failures,
         num_unscorable=row.num_unscorable,
-        **{field.name: getattr(summary, field.name) for field in fields(summary)},
+        **values_of(summary, Summary),
     )
 
 

@@ -1,28 +1,52 @@
-"""A flag is an option function and its name in the `COMMANDS` of those that take it."""
+"""A flag is a line of the options, an argument of `Evaluation`, and what hands one to the other."""
 
-from argparse import ArgumentParser
-from dataclasses import replace
+from pathlib import Path
 
-import pytest
+from tests.unit.adding.edited import Edits, printed
 
-from medhelm_spark.cli.parser import COMMANDS, parse
+TOP: Edits = {
+    "cli/board_options.py": (
+        (
+            "    form(parser)\n\n\ndef prevalence(",
+            '    add("--top", type=int, metavar="N", help="the first N stats only")\n'
+            "    form(parser)\n\n\ndef prevalence(",
+        ),
+    ),
+    "cli/commands.py": (
+        ("site.stats(args.suite, **source)", "site.stats(args.suite, top=args.top, **source)"),
+    ),
+    "evaluation.py": (
+        (
+            "    def stats(\n        self,\n        suite: str | None = None,\n        *,\n",
+            "    def stats(\n        self,\n        suite: str | None = None,\n        *,\n"
+            "        top: int | None = None,\n",
+        ),
+        (
+            "Stats(stat_rows(self._runs(suite, release, schema)), ",
+            "Stats(stat_rows(self._runs(suite, release, schema))[:top], ",
+        ),
+    ),
+}
+
+TYPED = """
+from pathlib import Path
+
+from medhelm_spark.cli import main
+from tests.unit.board.planted import plant
+
+plant(Path("lake"))
+stats = ["leaderboard", "-o", "lake", "--suite", "s1", "--metric", "all", "--format", "csv"]
+for typed in (stats, [*stats, "--top", "3"]):
+    print("lines:")
+    assert main(typed) == 0
+main(["leaderboard", "--help"])
+"""
 
 
-def top(parser: ArgumentParser) -> None:
-    parser.add_argument("--top", type=int, metavar="N", help="show the best N models only")
-
-
-def test_a_flag_is_read_and_stands_in_the_help(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = COMMANDS["leaderboard"]
-    added = replace(command, options=(*command.options, top))
-    monkeypatch.setitem(COMMANDS, "leaderboard", added)  # type: ignore[misc]
-    args = parse(["leaderboard", "--suite", "s", "--top", "3"])
-    assert (args.top, args.command) == (3, command.function)
-    assert parse(["leaderboard"]).top is None
-    with pytest.raises(SystemExit):
-        parse(["leaderboard", "--help"])
-    assert "show the best N models only" in " ".join(capsys.readouterr().out.split())
-    with pytest.raises(SystemExit):
-        parse(["serve", "--top", "3"])
+def test_a_flag_is_read_and_stands_in_the_help(tmp_path: Path) -> None:
+    shown, _, help_text = printed(tmp_path, TOP, TYPED).partition("usage:")
+    _, every, first = (part.split("\n")[1:-1] for part in shown.split("lines:"))
+    assert len(every) > len(first) == len(("header", 1, 2, 3))
+    assert first == every[:4]
+    assert "--top N" in help_text
+    assert "the first N stats only" in help_text

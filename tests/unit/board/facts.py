@@ -47,7 +47,14 @@ from medhelm_spark.domain.run import (
     SuiteRun,
 )
 from medhelm_spark.domain.scenario import Instance, Reference, ScenarioVersion, Split, Verified
-from medhelm_spark.domain.stats import PerInstanceStats, Score, ScoreStatus, Stat
+from medhelm_spark.domain.stats import (
+    PerInstanceStats,
+    Score,
+    ScoreStatus,
+    Stat,
+    Summary,
+    values_of,
+)
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.metrics import info
 from medhelm_spark.releases.pinned import read_release
@@ -339,15 +346,7 @@ def _stat(spec: RunSpec, values: Values, comparability: dict[str, str]) -> Stat:
         name=spec.main_metric,
         split="test",
         perturbation="",
-        count=held.count,
-        num_unscored=held.num_unscored,
-        mean=held.mean,
-        stddev=held.stddev,
-        minimum=held.minimum,
-        maximum=held.maximum,
-        ci_low=held.ci_low,
-        ci_high=held.ci_high,
-        ci_method=held.ci_method,
+        **values_of(held, Summary),
         comparability=comparability,
         draws=None if draws is None else tuple(draws.tolist()),
     )

@@ -51,7 +51,15 @@ from medhelm_spark.domain.scenario import (
     Split,
     Verified,
 )
-from medhelm_spark.domain.stats import SHARE, PerInstanceStats, Score, ScoreStatus, Stat
+from medhelm_spark.domain.stats import (
+    SHARE,
+    PerInstanceStats,
+    Score,
+    ScoreStatus,
+    Stat,
+    Summary,
+    values_of,
+)
 from medhelm_spark.lake.columnar import encode_batch
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.lake.tables import TABLES, WRITE_ID, properties
@@ -179,15 +187,7 @@ def stat(run_spec_id: str, name: str, values: Values) -> Stat:
         name=name,
         split="test",
         perturbation="",
-        count=summary.count,
-        num_unscored=summary.num_unscored,
-        mean=summary.mean,
-        stddev=summary.stddev,
-        minimum=summary.minimum,
-        maximum=summary.maximum,
-        ci_low=summary.ci_low,
-        ci_high=summary.ci_high,
-        ci_method=summary.ci_method,
+        **values_of(summary, Summary),
     )
 
 
