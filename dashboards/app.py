@@ -13,7 +13,15 @@ import rate_page
 import streamlit as st
 from filter_panel import panel
 from given import arguments
-from loaded import REFRESH_SECONDS, first_source, reader_of, runs_of, sources_of, tracked_by
+from loaded import (
+    REFRESH_SECONDS,
+    first_source,
+    named_source,
+    reader_of,
+    runs_of,
+    sources_of,
+    tracked_by,
+)
 from mlflow_links import mlflow_links
 from page_markup import about, heading, links, note, styles, view_note
 from pages import PAGES
@@ -23,7 +31,6 @@ from sign_in import visitor
 from medhelm_spark.board import (
     BoardSource,
     Viewer,
-    choose,
     reader_of as frozen,
 )
 from medhelm_spark.board.filters import STATUS, filters_text, passing
@@ -52,7 +59,7 @@ def source_of(reader: Reader, args: argparse.Namespace) -> BoardSource:
     """The source by the address, else by the command line."""
     params = st.query_params
     if "suite" in params or "release" in params:
-        return choose(reader, params.get("suite"), params.get("release"))
+        return named_source(reader, params.get("suite"), params.get("release"))
     return first_source(reader, args)
 
 
