@@ -170,17 +170,18 @@ def show_error(error: MedhelmSparkError) -> None:
 
 
 HERE = Path(__file__).parent
-IS_RATER = rate_page.PARAMETER in st.query_params or arguments().raters_only
+GIVEN = arguments()
+IS_RATER = rate_page.PARAMETER in st.query_params or GIVEN.raters_only
 TITLE = "Rate answers" if IS_RATER else "Medical leaderboard"
 st.set_page_config(page_title=TITLE, page_icon=str(HERE / "favicon.svg"), layout="wide")
 st.html(styles(HERE))
 if IS_RATER:
-    if looking := visitor(arguments().local_path):
+    if looking := visitor(GIVEN.local_path):
         # And nothing else: whoever has a link is no other visitor.
-        rate_page.show(arguments(), looking)
+        rate_page.show(GIVEN, looking)
 else:
     try:
-        if looking := visitor(arguments().local_path):
-            main(arguments(), looking)
+        if looking := visitor(GIVEN.local_path):
+            main(GIVEN, looking)
     except MedhelmSparkError as error:
         show_error(error)
