@@ -17,34 +17,37 @@ FAILED = "note-failed"
 """What the session keeps of a note that was not stored: why."""
 
 
-def flags_of(
-    reader: Reader, spec: RunSpec, keys: list[InstanceKey], viewer: Viewer
-) -> dict[InstanceKey, str]:
-    """The flags of those answers, in words; "note" for one that has a note alone."""
-    stored, tables = part("notes", "stored"), part("notes", "tables")
-    if stored is None or tables is None:
-        return {}
-    held = stored.stored_notes(reader, [spec.run_spec_id], viewer=viewer)
-    notes = {key: held[spec.run_spec_id, key] for key in keys if (spec.run_spec_id, key) in held}
-    return {
-        key: ", ".join(tables.Flag(flag).label for flag in found.flags) or "note"
-        for key, found in notes.items()
-    }
+def notes_of(reader: Reader, spec: RunSpec, viewer: Viewer) -> dict[InstanceKey, Any]:
+    """The notes on a run's answers, of text that the viewer may see."""
+    stored = part("notes", "stored")
+    held = stored.stored_notes(reader, [spec.run_spec_id], viewer=viewer) if stored else {}
+    return {key: found for (_, key), found in held.items()}
+
+
+def flags_text(found: Any) -> str:
+    """The flags of a note in words; "note" for one that has none, nothing for no note."""
+    return (_labels(found) or "note") if found else ""
+
+
+def _labels(found: Any) -> str:
+    return ", ".join(part("notes", "tables").Flag(flag).label for flag in found.flags)
 
 
 def show_note(
-    reader: Reader, spec: RunSpec, key: InstanceKey, detail: InstanceDetail, viewer: Viewer
+    reader: Reader,
+    spec: RunSpec,
+    key: InstanceKey,
+    detail: InstanceDetail,
+    found: Any,
+    viewer: Viewer,
 ) -> None:
-    """The inputs, to who may write; to others what was noted of text that they see."""
+    """The inputs, with what was `found`, to who may write; to others what was noted."""
     stored, tables = part("notes", "stored"), part("notes", "tables")
     if stored is None or tables is None:
         return
-    held = stored.stored_notes(reader, [spec.run_spec_id], viewer=viewer)
-    found = held.get((spec.run_spec_id, key))
     if not viewer.may_write:
         if found:
-            flags = ", ".join(tables.Flag(flag).label for flag in found.flags)
-            said = " · ".join(part for part in (flags, found.text) if part)
+            said = " · ".join(part for part in (_labels(found), found.text) if part)
             st.html(section("Note", f'<p class="ms-role">{text(said)}</p>'))
         return
     if why := st.session_state.pop(FAILED, None):

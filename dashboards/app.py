@@ -13,7 +13,15 @@ import rate_page
 import streamlit as st
 from filter_panel import panel
 from given import arguments
-from loaded import REFRESH_SECONDS, first_source, reader_of, runs_of, sources_of, tracked_by
+from loaded import (
+    REFRESH_SECONDS,
+    first_source,
+    named_source,
+    reader_of,
+    runs_of,
+    sources_of,
+    tracked_by,
+)
 from mlflow_links import mlflow_links
 from page_markup import about, heading, links, note, styles, view_note
 from pages import PAGES
@@ -23,7 +31,6 @@ from sign_in import visitor
 from medhelm_spark.board import (
     BoardSource,
     Viewer,
-    choose,
     reader_of as frozen,
 )
 from medhelm_spark.board.filters import STATUS, filters_text, passing
@@ -52,7 +59,7 @@ def source_of(reader: Reader, args: argparse.Namespace) -> BoardSource:
     """The source by the address, else by the command line."""
     params = st.query_params
     if "suite" in params or "release" in params:
-        return choose(reader, params.get("suite"), params.get("release"))
+        return named_source(reader, params.get("suite"), params.get("release"))
     return first_source(reader, args)
 
 
@@ -163,17 +170,18 @@ def show_error(error: MedhelmSparkError) -> None:
 
 
 HERE = Path(__file__).parent
-IS_RATER = rate_page.PARAMETER in st.query_params or arguments().raters_only
+GIVEN = arguments()
+IS_RATER = rate_page.PARAMETER in st.query_params or GIVEN.raters_only
 TITLE = "Rate answers" if IS_RATER else "Medical leaderboard"
 st.set_page_config(page_title=TITLE, page_icon=str(HERE / "favicon.svg"), layout="wide")
 st.html(styles(HERE))
 if IS_RATER:
-    if looking := visitor(arguments().local_path):
+    if looking := visitor(GIVEN.local_path):
         # And nothing else: whoever has a link is no other visitor.
-        rate_page.show(arguments(), looking)
+        rate_page.show(GIVEN, looking)
 else:
     try:
-        if looking := visitor(arguments().local_path):
-            main(arguments(), looking)
+        if looking := visitor(GIVEN.local_path):
+            main(GIVEN, looking)
     except MedhelmSparkError as error:
         show_error(error)

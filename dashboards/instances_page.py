@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
-from answer_notes import flags_of, show_note
+from answer_notes import flags_text, notes_of, show_note
 from answer_reading import AnswerReading
 from answer_table import AnswerRow, show_table
-from loaded import answers_for
+from loaded import answers_for, groups_for
 from one_answer import pick_beside, show_beside, show_detail
 from page_markup import note, view_note
 from records import record_search, recorded
@@ -93,13 +94,14 @@ def show(shown: Shown) -> None:
         again = f"This run was scored again after the numbers of {of}."
         st.html(note(again, "warning"))
     reading = answers_for(reader.location, shown.source, reader, run.run_spec)
-    picked = _pick_answer(shown, run, more, reading)
+    notes = notes_of(reader, run.run_spec, viewer)
+    picked = _pick_answer(shown, run, more, reading, notes)
     if picked is not None:
         chosen, detail = picked
         detail = detail or instance_detail(reader, run.run_spec, chosen.key, viewer=viewer)
         if detail and recorded(shown, run, {chosen.key: detail}):
             with show_detail(run, chosen, detail):
-                show_note(reader, run.run_spec, chosen.key, detail, viewer)
+                show_note(reader, run.run_spec, chosen.key, detail, notes.get(chosen.key), viewer)
             if others := pick_beside(run, scored):
                 show_beside(shown, [run, *others], chosen.key)
     if not reading.has_ended:
@@ -163,7 +165,11 @@ def key_of(written: str) -> InstanceKey:
 
 
 def _pick_answer(
-    shown: Shown, run: BoardRun, columns: Sequence[DeltaGenerator], reading: AnswerReading
+    shown: Shown,
+    run: BoardRun,
+    columns: Sequence[DeltaGenerator],
+    reading: AnswerReading,
+    notes: Mapping[InstanceKey, Any],
 ) -> tuple[InstanceScore, InstanceDetail | None] | None:
     """One page of the table: the page with the answer that the address names, if it names one."""
     reader, viewer = shown.reader, shown.viewer
@@ -176,7 +182,8 @@ def _pick_answer(
     with search_column:
         matching = _search(run, viewer, offset)
     with group_column:
-        group, among = _pick_group(reader, run, viewer, offset)
+        groups = groups_for(reader.location, shown.source, reader, run.run_spec)
+        group, among = _pick_group(shown, run, groups, offset)
     listing = Listing(only=in_address if in_address in ONLY else "", group=group, matching=matching)
     page = None
     if not (start or order is not Order.SOURCE or reading.has_ended) and listing.is_all:
@@ -214,9 +221,11 @@ def _pick_answer(
     scores = page.scores
     details = visible_details(reader, run.run_spec, [each.key for each in scores], viewer=viewer)
     details = recorded(shown, run, details)
+    of_rows = _groups(shown, run, details) if groups else {}
+    rows = [_row(score, details.get(score.key), of_rows, notes) for score in scores]
     show_table(
         run,
-        _rows(reader, run, scores, details, viewer),
+        rows,
         chosen=place,
         order=order,
         on_pick=partial(_open, page),
@@ -236,27 +245,31 @@ def _sort(order: Order) -> None:
     st.query_params.pop("instance", None)
 
 
-def _rows(
-    reader: Reader,
-    run: BoardRun,
-    scores: Sequence[InstanceScore],
-    details: Mapping[InstanceKey, InstanceDetail],
-    viewer: Viewer,
-) -> list[AnswerRow]:
-    """The rows of the table; groups stand in those whose text the viewer may see."""
-    view = part("subgroups", "of_instances")
-    version, ids = run.run_spec.data_version, [key.instance_id for key in details]
-    groups = view.groups_of_instances(reader, version, ids, viewer=viewer) if view else {}
-    flags = flags_of(reader, run.run_spec, list(details), viewer)
-    return [
-        AnswerRow(
-            score=score,
-            detail=details.get(score.key),
-            flags=flags.get(score.key, ""),
-            groups=groups.get(score.key.instance_id, {}) if score.key in details else {},
-        )
-        for score in scores
-    ]
+def _groups(
+    shown: Shown, run: BoardRun, details: Mapping[InstanceKey, InstanceDetail]
+) -> Mapping[str, Mapping[str, str]]:
+    """By instance the groups of those whose text the viewer may see."""
+    view, ids = part("subgroups", "of_instances"), [key.instance_id for key in details]
+    version = run.run_spec.data_version
+    groups: Mapping[str, Mapping[str, str]] = view.groups_of_instances(
+        shown.reader, version, ids, viewer=shown.viewer
+    )
+    return groups
+
+
+def _row(
+    score: InstanceScore,
+    detail: InstanceDetail | None,
+    groups: Mapping[str, Mapping[str, str]],
+    notes: Mapping[InstanceKey, Any],
+) -> AnswerRow:
+    """A row of the table; groups and flags stand where its text is shown."""
+    if detail is None:
+        return AnswerRow(score=score, detail=None, flags="", groups={})
+    flags = flags_text(notes.get(score.key))
+    return AnswerRow(
+        score=score, detail=detail, flags=flags, groups=groups.get(score.key.instance_id, {})
+    )
 
 
 def _place(page: InstancePage, written: str | None) -> int:
@@ -272,14 +285,12 @@ def _open(page: InstancePage, place: int | None) -> None:
 
 
 def _pick_group(
-    reader: Reader, run: BoardRun, viewer: Viewer, offset: str
+    shown: Shown, run: BoardRun, groups: Mapping[str, Any], offset: str
 ) -> tuple[str, list[str] | None]:
     """A group of patients and its instances; groups have the level of rows, no address has one."""
-    view, spec = part("subgroups", "of_instances"), run.run_spec
-    if view is None or not viewer.may_see(spec.access_level):
-        return "", None
-    groups = {each.label: each for each in view.groups_of_run(reader, spec.run_spec_id)}
-    if not groups:
+    reader, viewer, spec = shown.reader, shown.viewer, run.run_spec
+    view = part("subgroups", "of_instances")
+    if not groups or not viewer.may_see(spec.access_level):
         return "", None
     label = st.selectbox(
         "Group",

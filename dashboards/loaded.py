@@ -92,8 +92,23 @@ def first_source(reader: Reader, args: argparse.Namespace) -> BoardSource:
     Where there is none, the suite that was planned last.
     """
     if args.suite or args.release:
-        return choose(reader, args.suite, args.release)
+        return named_source(reader, args.suite, args.release)
     return preferred(sources_of(reader.location)) or choose(reader)
+
+
+def named_source(reader: Reader, suite: str | None, release: str | None) -> BoardSource:
+    """The suite or release of this name: of those listed, else of those that the lake has by now.
+
+    Raises:
+        ConfigError: Both were named.
+        LakeError: The lake does not have it.
+    """
+    if not (suite and release):
+        wanted = (Kind.RELEASE, release) if release else (Kind.SUITE, suite)
+        for source in sources_of(reader.location):
+            if (source.kind, source.name) == wanted:
+                return source
+    return choose(reader, suite, release)
 
 
 def warm(words: Sequence[str]) -> None:
@@ -178,6 +193,25 @@ def _metrics(
 def answers_for(location: str, source: BoardSource, reader: Reader, spec: RunSpec) -> AnswerReading:
     """The answers of a run, without any text; `reader` reads them, of a release what it froze."""
     return _answers(location, _key(source), state_of(location), spec.run_spec_id, reader, spec)
+
+
+def groups_for(
+    location: str, source: BoardSource, reader: Reader, spec: RunSpec
+) -> Mapping[str, Any]:
+    """The groups of which a run has results, by label; `reader` reads them, of a release its own.
+
+    Empty where the feature is not there.
+    """
+    return _groups(location, _key(source), state_of(location), spec.run_spec_id, reader)
+
+
+@st.cache_resource(max_entries=4 * KEPT, show_spinner=False)
+def _groups(
+    location: str, key: tuple[str, ...], state: tuple[int, ...], run_spec_id: str, _reader: Reader
+) -> Mapping[str, Any]:
+    view = part("subgroups", "of_instances")
+    groups = view.groups_of_run(_reader, run_spec_id) if view else ()
+    return {group.label: group for group in groups}
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)

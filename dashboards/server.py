@@ -4,6 +4,7 @@ Streamlit imports a page's modules when its first visitor comes, who waits a sec
 they are imported once the server answers, and the results that the first page shows are read.
 """
 
+import gc
 import importlib
 import logging
 import socket
@@ -40,6 +41,8 @@ def _load(words: Sequence[str]) -> None:
         importlib.import_module("loaded").warm(words)
     except Exception as error:  # whatever it is, the page meets it too and says what to do
         sys.stderr.write(f"dashboard: not loaded beforehand ({type(error).__name__})\n")
+    # After each run of a page Streamlit has all objects looked at for garbage; these are none.
+    gc.freeze()
 
 
 def _wait_for_server() -> None:

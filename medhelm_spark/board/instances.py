@@ -30,15 +30,16 @@ from medhelm_spark.domain.request import (
 )
 from medhelm_spark.domain.run import PROMPT, RunSpec
 from medhelm_spark.domain.scenario import Instance
-from medhelm_spark.domain.stages import ANNOTATE, INGEST, PLAN, SCORE
+from medhelm_spark.domain.stages import ANNOTATE, INGEST, PLAN, SCORE, Stage
 from medhelm_spark.domain.stats import PerInstanceStats, ScoreStatus
-from medhelm_spark.lake.literals import literals
+from medhelm_spark.lake.literals import among, literals
 from medhelm_spark.lake.reader import Reader
-from medhelm_spark.lake.views import CURRENT_RESULTS, output_of
+from medhelm_spark.lake.tables import WRITE_ID
+from medhelm_spark.lake.views import current_results_where, current_runs, output_of
 
 Keyed = TypeVar("Keyed", bound=EvaluationKey)
+Row = TypeVar("Row")
 
-_SCORES = output_of("per_instance_stats", SCORE)
 _INSTANCES = output_of("instances", INGEST, "data_version")
 _WHERE = "SELECT {columns} FROM ({source}) o WHERE {condition}"
 
@@ -290,18 +291,24 @@ def visible_details(
 def _details_of(
     reader: Reader, spec: RunSpec, keys: Sequence[InstanceKey]
 ) -> dict[InstanceKey, InstanceDetail]:
-    run = {"run_spec_id": [spec.run_spec_id], "instance_id": [key.instance_id for key in keys]}
-    requests = _by_key(reader.rows(_where(output_of("requests", PLAN), run), PlannedRequest))
-    stats = _by_key(reader.rows(_where(_SCORES, run), PerInstanceStats))
+    ids, writes = [key.instance_id for key in keys], _writes(reader, spec)
+    run = {"run_spec_id": [spec.run_spec_id], "instance_id": ids}
+
+    def of_run(table: str, stage: Stage, row_type: type[Row]) -> list[Row]:
+        return _written(reader, table, writes.get((stage.name, spec.run_spec_id)), run, row_type)
+
+    requests = _by_key(of_run("requests", PLAN, PlannedRequest))
+    stats = _by_key(of_run("per_instance_stats", SCORE, PerInstanceStats))
     verdicts: defaultdict[InstanceKey, list[Annotation]] = defaultdict(list)
-    for row in reader.rows(_where(output_of("annotations", ANNOTATE), run), Annotation):
+    for row in of_run("annotations", ANNOTATE, Annotation):
         verdicts[_key(row)].append(row)
-    data = {"data_version": [spec.data_version], "instance_id": run["instance_id"]}
-    held = reader.rows(_where(_INSTANCES, data), Instance)
+    data = {"data_version": [spec.data_version], "instance_id": ids}
+    ingested = writes.get((INGEST.name, spec.data_version))
+    held = _written(reader, "instances", ingested, data, Instance)
     instances = {(row.instance_id, row.perturbation): row for row in held}
     asked = [requests[key] for key in keys if key in requests]
     prompts = _prompts(reader, [row.prompt_id for row in asked])
-    results = _results(reader, [row.request_id for row in asked])
+    results = _results(reader, spec, [row.request_id for row in asked])
     details: dict[InstanceKey, InstanceDetail] = {}
     for key in keys:
         request = requests.get(key)
@@ -318,13 +325,40 @@ def _details_of(
     return details
 
 
+def _writes(reader: Reader, spec: RunSpec) -> dict[tuple[str, str], str]:
+    """By stage and unit, the write that holds the rows of the run or of its data.
+
+    They are looked up once for all tables, and rows by their write: to join each table with `runs`
+    takes longer than to read ten rows of it.
+    """
+    units = [spec.run_spec_id, spec.data_version]
+    records = current_runs(among("unit_id", units))
+    rows = reader.query(f"SELECT stage, unit_id, write_id FROM ({records}) r").to_pylist()
+    return {(row["stage"], row["unit_id"]): row["write_id"] for row in rows}
+
+
+def _written(
+    reader: Reader,
+    table: str,
+    write_id: str | None,
+    where: Mapping[str, Sequence[str]],
+    row_type: type[Row],
+) -> list[Row]:
+    """The rows of a write; none where there is no write."""
+    if write_id is None:
+        return []
+    sql = _where(f"SELECT * FROM {{{table}}}", {WRITE_ID: [write_id], **where})
+    return reader.rows(sql, row_type)
+
+
 def _prompts(reader: Reader, prompt_ids: Sequence[str]) -> dict[str, Prompt]:
     sql = _where("SELECT * FROM {prompts}", {"prompt_id": prompt_ids})
     return {row.prompt_id: row for row in reader.rows(sql, Prompt)}
 
 
-def _results(reader: Reader, request_ids: Sequence[str]) -> dict[str, RequestResult]:
-    sql = _where(CURRENT_RESULTS, {"request_id": request_ids})
+def _results(reader: Reader, spec: RunSpec, request_ids: Sequence[str]) -> dict[str, RequestResult]:
+    of_model = among("model_deployment", [spec.model_deployment])
+    sql = current_results_where(f"{of_model} AND request_id IN ({literals(request_ids)})")
     return {row.request_id: row for row in reader.rows(sql, RequestResult)}
 
 

@@ -91,6 +91,7 @@ class FileReader:
 
     def __init__(self, location: str) -> None:
         self.location = location
+        self._newest: dict[str, tuple[Commit, DeltaTable]] = {}
 
     def query(
         self,
@@ -141,10 +142,11 @@ class FileReader:
         from deltalake.exceptions import DeltaError, TableNotFoundError
 
         folder = f"{self.location.rstrip('/')}/{name}"
-        if not is_uri(folder):
-            refuse_empty_commits(Path(folder))
+        commit = None if is_uri(folder) else refuse_empty_commits(Path(folder))
+        if commit and (held := self._newest.get(name)) and held[0] == commit:
+            return held[1]
         try:
-            return DeltaTable(folder)
+            table = DeltaTable(folder)
         except TableNotFoundError:
             return None
         except (DeltaError, OSError, ValueError) as error:  # the last for a scheme it lacks
@@ -152,13 +154,21 @@ class FileReader:
                 f"{self.location}: the Delta log of table {name!r} cannot be read "
                 f"({type(error).__name__}). Restore its _delta_log folder, or make the lake anew."
             ) from error
+        if commit:
+            self._newest[name] = (commit, table)
+        return table
 
 
-def refuse_empty_commits(table: Path) -> None:
+Commit = tuple[str, int, int]
+"""A file of a Delta log: its name, its inode and when it was written, in ns since 1970."""
+
+
+def refuse_empty_commits(table: Path) -> Commit | None:
     """Refuse a table of this machine's disk with a commit that lost its content.
 
-    A file system may keep the name of a file and not its content when power fails, and Delta's
-    readers take an empty file for a commit that changed nothing: rows would be missing unsaid.
+    Returns the newest commit, None where there is none. A file system may keep the name of a file
+    and not its content when power fails, and Delta's readers take an empty file for a commit that
+    changed nothing: rows would be missing unsaid.
 
     Raises:
         LakeError: a file of the table's Delta log is empty.
@@ -166,21 +176,25 @@ def refuse_empty_commits(table: Path) -> None:
     log = table / "_delta_log"
     try:
         with os.scandir(log) as entries:
-            sizes = {e.name: e.stat().st_size for e in entries if e.name.endswith(".json")}
+            files = {e.name: e.stat() for e in entries if e.name.endswith(".json")}
     except FileNotFoundError:
-        return
+        return None
     except NotADirectoryError:
         raise LakeError(
             f"{table} is in the way of a table of the lake; move it elsewhere."
         ) from None
-    empty = sorted(name for name, size in sizes.items() if not size)
+    empty = sorted(name for name, file in files.items() if not file.st_size)
     if empty:
         cure = (
             "Remove it: the command that wrote it makes its rows again"
-            if empty[0] == max(sizes)
+            if empty[0] == max(files)
             else "Restore it"
         )
         raise LakeError(f"{log / empty[0]} is empty, as after a power failure. {cure}.")
+    if not files:
+        return None
+    newest = max(files)
+    return newest, files[newest].st_ino, files[newest].st_mtime_ns
 
 
 def _source(name: str, present: set[str]) -> str:

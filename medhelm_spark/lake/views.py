@@ -65,8 +65,12 @@ def current_results(asked: str) -> str:
 
     Whatever else was asked in the lake is left out before results are sorted by their age.
     """
-    ids = f"SELECT request_id FROM ({asked}) a"
-    own = f"(SELECT * FROM {{request_results}} WHERE request_id IN ({ids}))"
+    return current_results_where(f"request_id IN (SELECT request_id FROM ({asked}) a)")
+
+
+def current_results_where(where: str) -> str:
+    """SQL of the current results among the rows with a condition; it is of requests as a whole."""
+    own = f"(SELECT * FROM {{request_results}} WHERE {where})"
     return CURRENT_RESULTS.replace("{request_results}", own)
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 from datetime import timedelta
 from pathlib import Path
 
@@ -122,6 +123,27 @@ def test_only_named_tables_are_opened(tmp_path: Path, empty: Reader) -> None:
     assert empty.query("SELECT * FROM {runs}").num_rows == 0
     with pytest.raises(LakeError, match="Delta log of table 'prompts' cannot be read"):
         empty.query("SELECT * FROM {prompts}")
+
+
+def test_a_reader_that_was_asked_before_has_the_rows_appended_since(
+    tmp_path: Path, empty: Reader
+) -> None:
+    asked = "SELECT request_id FROM {request_results} ORDER BY request_id"
+    found = [empty.query(asked).num_rows]
+    for name in ("a", "b"):
+        append(tmp_path, "request_results", [result("", request_id=name)], name)
+        found.append(empty.query(asked).num_rows)
+    assert found == [0, 1, 2]
+
+
+def test_a_reader_that_was_asked_before_reads_a_table_that_was_made_anew(
+    tmp_path: Path, empty: Reader
+) -> None:
+    asked = "SELECT request_id FROM {request_results}"
+    for name in ("before", "after"):
+        append(tmp_path, "request_results", [result("", request_id=name)], "w")
+        assert empty.query(asked)["request_id"].to_pylist() == [name]
+        shutil.rmtree(tmp_path / "request_results")
 
 
 def test_a_lost_data_file_is_one_sentence_without_its_contents(
