@@ -21,22 +21,22 @@ class _Size:
     rows: int
 
 
-def parts_of(lake: Lake, table: str, units: Collection[str]) -> Iterator[list[str]]:
+def parts_of(lake: Lake, table: str, units: Collection[str]) -> Iterator[set[str]]:
     """The runs in order, parted by the rows that they have in a table; by Spark in one part.
 
     Runs whose ids follow on each other lie together in a table that is sorted by them.
     """
     if not lake.is_in_process:
-        yield sorted(units)
+        yield set(units)
         return
     sql = _SIZES.format(table=table, units=literals(units))
     sizes = {size.run_spec_id: size.rows for size in lake.rows(sql, _Size)}
-    part, rows = list[str](), 0
+    part, rows = set[str](), 0
     for unit in sorted(units):
         if part and rows + sizes.get(unit, 0) > ROWS_AT_ONCE:
             yield part
-            part, rows = [], 0
-        part.append(unit)
+            part, rows = set(), 0
+        part.add(unit)
         rows += sizes.get(unit, 0)
     if part:
         yield part
