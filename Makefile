@@ -150,6 +150,8 @@ bench-slots: setup ## How busy simulated GPUs are, by waves and by slots that pu
 	$(BIN)/python -m benchmarks.slot_simulation > benchmarks/results/slot_simulation.md
 bench-boards: setup ## 414,000 results: made, summarised, read as a board, all pairs of models compared (minutes)
 	$(BIN)/python -m benchmarks.boards
+bench-publishing: setup ## publish and verify of 414,000 and 2,029,000 answers: seconds, CPU, memory (half an hour)
+	$(BIN)/python -m benchmarks.publishing
 bench-groups: setup ## 414,000 results by four group columns: summarised, read by group (minutes)
 	$(BIN)/python -m benchmarks.group_stage
 bench-in-process: setup ## Small runs in the command's own process beside Spark: seconds and memory (minutes)

@@ -1,10 +1,11 @@
-"""publish and verify of a board: seconds, CPU seconds and memory, each in a process of its own.
+"""publish and verify of boards: seconds, CPU seconds and memory, each in a process of its own.
 
-    python -m benchmarks.publishing --lake FOLDER [--models 9]
+    python -m benchmarks.publishing [--rows 1000 4900] [--lakes FOLDER]
 
-The lake is one that `benchmarks.boards` made, and is copied first. With fewer `--models` the runs
-of the others are no part of the suite. CPU seconds are those of the command with Spark and its
-workers, and say more than seconds where a machine does other work too.
+Each board has 9 models, 46 benchmarks and as many instances of each as `--rows` says. With
+`--lakes` the lakes are kept there, and copied from there where they are there already. CPU seconds
+are those of the command and all processes below it, and say more than seconds where a machine does
+other work too.
 """
 
 import argparse
@@ -16,14 +17,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow.dataset as ds
-from deltalake import DeltaTable, write_deltalake
+from deltalake import DeltaTable
 
-from benchmarks.boards import SUITE
+from benchmarks.boards import SUITE, make
 from benchmarks.processes import measured
 from medhelm_spark.lake.columnar import arrow_schema, decode_batch
 from medhelm_spark.lake.reader import as_schema
-from medhelm_spark.lake.tables import TABLES, properties
+from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.releases.value_hash import batch_digests, row_digest
 
 RESULTS = Path(__file__).parent / "results" / "publishing.md"
@@ -32,24 +32,12 @@ import sys
 from medhelm_spark import Evaluation
 Evaluation(sys.argv[1], site=None, tracking=False).releases.{call}
 """
+MODELS, BENCHMARKS = 9, 46
 ROWS, BATCH = 40_000, 1000
 """Rows of each table, and those of one batch, as many as Spark sends a worker."""
 
 TABLES_HASHED = ("requests", "prompts", "request_results", "per_instance_stats", "instances")
 STEPS = {"publish": f"publish('R1', {SUITE!r})", "verify": "verify('R1')"}
-
-
-def narrow(lake: Path, models: int) -> int:
-    """Leave the first models' runs in the suite; returns how many requests they have."""
-    rows = DeltaTable(str(lake / "run_specs")).to_pyarrow_table()
-    of = [spec["model"] for spec in rows["run_spec"].to_pylist()]
-    kept = rows.filter([model in sorted(set(of))[:models] for model in of])
-    shutil.rmtree(lake / "run_specs")
-    made = properties(TABLES["run_specs"])
-    write_deltalake(str(lake / "run_specs"), kept, configuration=made)
-    is_kept = ds.field("run_spec_id").isin(kept["run_spec_id"].to_pylist())
-    requests = DeltaTable(str(lake / "requests")).to_pyarrow_dataset()
-    return int(requests.count_rows(filter=is_kept))
 
 
 def step(lake: Path, call: str) -> tuple[float, float, float]:
@@ -76,32 +64,41 @@ def digests(lake: Path) -> Iterator[str]:
         yield " | ".join(["", table, *(f"{each / len(of_rows) * 1e6:.1f}" for each in spent), ""])
 
 
+def board(rows: int, lakes: Path) -> Iterator[str]:
+    """Of a board's publishing and verifying a line each; the lake is copied first."""
+    made = lakes / str(rows) / "lake"
+    if not made.exists():
+        made.parent.mkdir(parents=True)
+        make(made, MODELS, BENCHMARKS, rows)
+    with tempfile.TemporaryDirectory() as folder:
+        lake = Path(folder, "lake")
+        shutil.copytree(made, lake)
+        for name, call in STEPS.items():
+            seconds, cpu, gigabytes = step(lake, call)
+            answers = MODELS * BENCHMARKS * rows
+            yield f"| {name}, {answers:,} answers | {seconds:.1f} | {cpu:.1f} | {gigabytes:.2f} |"
+
+
 def main() -> None:
-    """Copy the lake, publish and verify, keep the numbers."""
+    """Make the lakes, publish and verify, keep the numbers."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--lake", type=Path, required=True)
-    parser.add_argument("--models", type=int, default=9)
+    parser.add_argument("--rows", type=int, nargs="+", default=[1000, 4900])
+    parser.add_argument("--lakes", type=Path)
     parser.add_argument("--output", type=Path, default=RESULTS)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        lake = Path(folder, "lake")
-        shutil.copytree(args.lake, lake)
-        of_digests = list(digests(lake))
-        requests = narrow(lake, args.models)
-        rows = [
-            f"| {name} | {seconds:.1f} | {cpu:.1f} | {gigabytes:.2f} |"
-            for name, call in STEPS.items()
-            for seconds, cpu, gigabytes in [step(lake, call)]
-        ]
+        lakes = args.lakes or Path(folder)
+        rows = [line for number in args.rows for line in board(number, lakes)]
+        of_digests = list(digests(lakes / str(args.rows[0]) / "lake"))
     head = (
-        f"# Publishing {requests:,} answers\n\n{time.strftime('%Y-%m-%d')}, {os.cpu_count()} "
-        "cores, `python -m benchmarks.publishing`. Seconds, CPU seconds and GB are of the whole "
-        "command: Python, Spark's start and the workers.\n\n"
+        f"# Publishing\n\n{time.strftime('%Y-%m-%d')}, {os.cpu_count()} "
+        "cores, `make bench-publishing`. Seconds, CPU seconds and GB are of the whole "
+        "command: Python, and Spark's start and workers where it starts Spark.\n\n"
         "| | seconds | CPU seconds | GB |\n|---|---|---|---|\n"
     )
     then = (
-        "\n\nMicroseconds of CPU for the digest of a row, by objects of rows (before) and by "
-        "columns; both give the same digests.\n\n| | rows | columns |\n|---|---|---|\n"
+        "\n\nMicroseconds of CPU for the digest of a row, by objects of rows and by columns; both "
+        "give the same digests.\n\n| | rows | columns |\n|---|---|---|\n"
     )
     text = head + "\n".join(rows) + then + "\n".join(map(str.strip, of_digests)) + "\n"
     sys.stdout.write(text)

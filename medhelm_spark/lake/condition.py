@@ -1,12 +1,13 @@
 """A condition on a table's rows, with what the statistics of the table's files tell of it."""
 
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from medhelm_spark.lake.literals import literals
+from medhelm_spark.lake.literals import any_of, literal, literals
+from medhelm_spark.lake.tables import WRITE_ID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,25 @@ def one_of(column: str, names: Collection[str], at_most: int | None = None) -> R
     return RowCondition(
         sql=f"{column} IN ({literals(names)})", values={column: names}, at_most=at_most
     )
+
+
+def of_writes(column: str, pairs: Iterable[tuple[str, str]]) -> RowCondition:
+    """The rows whose write and column are one of some pairs.
+
+    >>> of_writes("run_spec_id", [("w", "b"), ("w", "a")]).sql
+    "(write_id = 'w' AND run_spec_id IN ('a', 'b'))"
+    """
+    written: dict[str, set[str]] = {}
+    for write_id, name in pairs:
+        written.setdefault(write_id, set()).add(name)
+    sql = any_of(
+        [
+            f"({WRITE_ID} = {literal(write_id)} AND {column} IN ({literals(names)}))"
+            for write_id, names in sorted(written.items())
+        ]
+    )
+    named = set[str]().union(*written.values())
+    return RowCondition(sql=sql, values={WRITE_ID: list(written), column: sorted(named)})
 
 
 def files_with(files: pa.Table, values: Mapping[str, Collection[str]]) -> Sequence[int]:

@@ -7,7 +7,7 @@ milliseconds. Few rows that Spark computes take this way too, in both directions
 """
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,9 +17,10 @@ import pyarrow as pa
 
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.condition import RowCondition, files_with
-from medhelm_spark.lake.literals import literals
+from medhelm_spark.lake.literals import between, literals
 from medhelm_spark.lake.reader import FileReader, refuse_empty_commits, table_schema
 from medhelm_spark.lake.tables import RESTORE, TABLES, WRITE_ID, properties
+from medhelm_spark.lake.threads import made_ahead
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -168,24 +169,36 @@ class FileTables(FileReader):
         A commit that conflicts with another writer's is tried again: delta-rs itself retries
         commits without a conflict, and refuses one where the table's schema or this `txn` changed.
         """
+        return self.append_stream(name, lambda: iter([rows]), txn)
+
+    def append_stream(
+        self, name: str, parts: Callable[[], Iterator[pa.Table]], txn: tuple[str, int] | None = None
+    ) -> bool:
+        """The same for rows that come part by part, anew where a commit is tried again."""
         from deltalake.exceptions import CommitFailedError
 
         self.ensure(name)
         self._refuse_full_disk()
         for _ in range(ATTEMPTS - 1):
             with suppress(CommitFailedError):
-                return self._append_once(name, rows, txn)
-        return self._append_once(name, rows, txn)
+                return self._append_once(name, parts(), txn)
+        return self._append_once(name, parts(), txn)
 
-    def _append_once(self, name: str, rows: pa.Table, txn: tuple[str, int] | None) -> bool:
+    def _append_once(
+        self, name: str, parts: Iterator[pa.Table], txn: tuple[str, int] | None
+    ) -> bool:
         from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
         table = DeltaTable(self._folder(name))
         if txn and (table.transaction_version(txn[0]) or 0) >= txn[1]:
             return False
+        schema = table_schema(name)
+        # delta-rs asks for them in a thread of its own, where none of its tables can be opened.
+        tables = made_ahead(part.cast(schema) for part in parts)
+        batches = (batch for part in tables for batch in part.to_batches())
         write_deltalake(
             table,
-            rows.cast(table_schema(name)),
+            pa.RecordBatchReader.from_batches(schema, batches),
             mode="append",
             schema_mode="merge",
             commit_properties=CommitProperties(app_transactions=[Transaction(*txn)])
@@ -240,7 +253,14 @@ class FileTables(FileReader):
 
 
 def _selecting(name: str, where: RowCondition | None) -> str:
-    return f"SELECT * FROM {{{name}}}" + (f" WHERE {where.sql}" if where else "")
+    """The SQL of the wanted rows; parts of a file are passed over by the least and largest values.
+
+    The engine looks at them for few literals, and for a span.
+    """
+    if where is None:
+        return f"SELECT * FROM {{{name}}}"
+    spans = (between(column, names) for column, names in where.values.items())
+    return f"SELECT * FROM {{{name}}} WHERE {' AND '.join([f'({where.sql})', *spans])}"
 
 
 def _single_writes(files: pa.Table, places: Iterable[int]) -> set[str] | None:

@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeVar
 import pyarrow as pa
 
 from medhelm_spark.lake.condition import RowCondition
+from medhelm_spark.lake.in_process import LocalStream
 from medhelm_spark.lake.rows import Frame
 
 Row = TypeVar("Row")
@@ -53,6 +54,12 @@ class Frames(Protocol):
 
     def query(self, sql: str, frames: Mapping[str, Any]) -> Frame:
         """The answer to SQL whose `{name}` placeholders are these frames."""
+
+    def streamed(self, sql: str) -> Frame | LocalStream:
+        """The answer to SQL whose `{name}` placeholders are the lake's tables, never all at once.
+
+        The SQL is what Spark and DataFusion have in common.
+        """
 
     def numbers(self, count: int) -> Frame:
         """The numbers from 0 on as the column `number`, each in a partition of its own."""

@@ -5,9 +5,9 @@ is defined here by what Spark's gives (tests/spark/test_in_process.py compares t
 """
 
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -46,6 +46,13 @@ class LocalFrame:
     rows: pa.Table
 
 
+@dataclass(frozen=True, slots=True)
+class LocalStream:
+    """Rows that this process reads part by part while they are needed, anew each time."""
+
+    parts: Callable[[], Iterator[pa.Table]]
+
+
 class LocalFrames:
     """Rows of this process in place of Spark's DataFrames (`lake.frames.Frames`)."""
 
@@ -60,6 +67,10 @@ class LocalFrames:
         """See Frames."""
         return answered(sql, frames)
 
+    def streamed(self, sql: str) -> LocalStream:
+        """See Frames."""
+        return LocalStream(partial(self._tables.stream, sql))
+
     def numbers(self, count: int) -> LocalFrame:
         """See Frames."""
         return LocalFrame(pa.table({"number": pa.array(range(count), pa.int64())}))
@@ -71,13 +82,18 @@ class LocalFrames:
     def append(
         self,
         table: str,
-        df: LocalFrame,
+        df: LocalFrame | LocalStream,
         write_id: str,
         *,
         txn: tuple[str, int] | None,
         at_most: int | None,
     ) -> bool:
         """See Frames; `at_most` does not matter."""
+        if isinstance(df, LocalStream):
+            parts = df.parts
+            return self._tables.append_stream(
+                table, lambda: (_complete(part, table, write_id) for part in parts()), txn
+            )
         rows = _complete(df.rows, table, write_id)
         return not rows.num_rows or self._tables.append(table, rows, txn)
 

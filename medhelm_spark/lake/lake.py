@@ -25,11 +25,19 @@ from medhelm_spark.lake.condition import RowCondition
 from medhelm_spark.lake.driver_files import DriverFiles, driver_files
 from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.frames import Frames, Tables
-from medhelm_spark.lake.in_process import LocalFrames
+from medhelm_spark.lake.in_process import LocalFrames, LocalStream
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.progress import Display, Watch, metered
 from medhelm_spark.lake.reader import Part, decode, named_tables
-from medhelm_spark.lake.rows import Frame, arrow_of, by_spark, parsed, plain_errors
+from medhelm_spark.lake.rows import (
+    Frame,
+    arrow_of,
+    by_spark,
+    computed_here,
+    parsed,
+    plain_errors,
+    united,
+)
 from medhelm_spark.lake.session import Session, node_addresses
 from medhelm_spark.lake.settings import setting
 from medhelm_spark.lake.spark_frames import SparkFrames, complete
@@ -160,6 +168,21 @@ class Lake:
         tables = {name: self.read(name) for name in named_tables(sql) if name not in frames}
         return self._frames.query(sql, {**tables, **frames})
 
+    def streamed(self, sql: str) -> Frame | LocalStream:
+        """The answer to SQL over the lake's tables for `map_batches`, never in memory as a whole.
+
+        The SQL is what Spark and DataFusion have in common.
+        """
+        for table in named_tables(sql):
+            self._refuse_undeclared(table, "reads", "reads")
+        return self._frames.streamed(sql)
+
+    def in_turn(self, frames: Callable[[], Iterator[Frame]]) -> Frame | LocalStream:
+        """The rows of some frames for `append`; this process computes one after the other."""
+        if self.is_in_process:
+            return LocalStream(lambda: (frame.rows for frame in map(computed_here, frames())))
+        return united(list(frames()))
+
     def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
         """The answer to SQL over small tables, as rows; never for anything with text."""
         for table in named_tables(sql):
@@ -204,7 +227,7 @@ class Lake:
     def append(
         self,
         table: str,
-        df: Frame,
+        df: Frame | LocalStream,
         write_id: str,
         *,
         txn: tuple[str, int] | None = None,

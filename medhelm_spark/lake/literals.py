@@ -1,7 +1,7 @@
 """Ids and conditions as SQL text, alike in Spark SQL and DataFusion."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from medhelm_spark.errors import LakeError
 
@@ -41,6 +41,18 @@ def among(column: str, names: Iterable[str]) -> str:
     if not all(map(_UNESCAPED.fullmatch, listed)):
         return "true"
     return f"{column} IN ({', '.join(map(repr, listed)) or 'NULL'})"
+
+
+def between(column: str, names: Collection[str]) -> str:
+    """The condition that a column is from the first to the last of some names; see `among`.
+
+    >>> between("run_spec_id", ["b", "a", "c"])
+    "run_spec_id BETWEEN 'a' AND 'c'"
+    """
+    ends = [min(names), max(names)] if names else []
+    if not ends or not all(map(_UNESCAPED.fullmatch, ends)):
+        return "true"
+    return f"{column} BETWEEN '{ends[0]}' AND '{ends[1]}'"
 
 
 def any_of(conditions: Sequence[str]) -> str:

@@ -7,7 +7,8 @@ of Spark SQL and DataFusion, so that another back end answers the same text.
 import os
 import string
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -101,24 +102,42 @@ class FileReader:
         each: Part | None = None,
     ) -> pa.Table:
         """Answer SQL over the tables that it names, the newest version of those not `opened`."""
-        from deltalake import QueryBuilder
-
-        builder, sources = QueryBuilder(), {}
-        for name in named_tables(sql):
-            table = (opened or {}).get(name) or self._open(name)
-            builder.register(name, table)
-            sources[name] = _source(name, {field.name for field in table.schema().fields})
-        batches = builder.execute(sql.format_map(sources))
-        try:
-            stream = pa.RecordBatchReader.from_stream(batches)
+        stream = self._begun(sql, opened or {})
+        with self._read(sql):
             if each is None:
                 return without_views(stream.read_all())
             parts = [
                 _copied(each(without_views(pa.Table.from_batches([batch])))) for batch in stream
             ]
             return pa.concat_tables(parts or [each(without_views(stream.schema.empty_table()))])
-        except Exception as error:  # the engine has no class of its own for what files do to it
-            names = ", ".join(sources)
+
+    def stream(self, sql: str) -> Iterator[pa.Table]:
+        """The answer to SQL part by part, of some thousand rows each, as they are read."""
+        stream = self._begun(sql, {})
+        while True:
+            with self._read(sql):
+                batch = next(stream, None)
+            if batch is None:
+                return
+            yield without_views(pa.Table.from_batches([batch]))
+
+    def _begun(self, sql: str, opened: Mapping[str, "DeltaTable"]) -> pa.RecordBatchReader:
+        from deltalake import QueryBuilder
+
+        builder, sources = QueryBuilder(), {}
+        for name in named_tables(sql):
+            table = opened.get(name) or self._open(name)
+            builder.register(name, table)
+            sources[name] = _source(name, {field.name for field in table.schema().fields})
+        return pa.RecordBatchReader.from_stream(builder.execute(sql.format_map(sources)))
+
+    @contextmanager
+    def _read(self, sql: str) -> Iterator[None]:
+        """Raise a LakeError for what the files of the tables do to the engine."""
+        try:
+            yield
+        except Exception as error:  # the engine has no class of its own for it
+            names = ", ".join(named_tables(sql))
             raise LakeError(
                 f"{self.location}: {names} cannot be read ({type(error).__name__}); a file of the "
                 "table is missing or damaged. Restore it, or make the lake anew."

@@ -27,7 +27,7 @@ from medhelm_spark import errors, features, plugins
 from medhelm_spark.domain.cluster import GPU, StageResources
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.lake.columnar import arrow_schema, ddl, decode_batch, encode_batch, fields_of
-from medhelm_spark.lake.in_process import LocalFrame, sorted_here
+from medhelm_spark.lake.in_process import LocalFrame, LocalStream, sorted_here
 from medhelm_spark.lake.progress import Watched
 from medhelm_spark.lake.reader import as_schema, decode
 from medhelm_spark.lake.settings import is_connect
@@ -72,7 +72,7 @@ def map_rows(
 
 
 def map_batches(
-    df: Frame,
+    df: Frame | LocalStream,
     fn: Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]],
     in_type: type,
     out_type: type,
@@ -87,21 +87,30 @@ def _carried() -> tuple[tuple[str, Any], ...]:
     return tuple((name, value) for name, value in held if value is not None)
 
 
-def _mapped(df: Frame, partition: "_Partition", needs: StageResources | None = None) -> Frame:
+def _mapped(
+    df: Frame | LocalStream, partition: "_Partition", needs: StageResources | None = None
+) -> Frame:
     in_type, out_type = partition.in_type, partition.out_type
     if isinstance(df, LocalFrame):
-        return _mapped_here(df, partition)
+        return _mapped_here([df.rows], partition)
+    if isinstance(df, LocalStream):
+        return _mapped_here(df.parts(), partition)
     columns = df.selectExpr(*(field.name for field in fields(in_type)))
     profile = _profile(needs) if needs else None
     mapped = columns.mapInArrow(partition, parsed(ddl(out_type)), profile=profile)
     return _plain_strings(mapped, out_type) if is_connect(df.sparkSession) else mapped
 
 
-def _mapped_here(frame: LocalFrame, partition: "_Partition") -> LocalFrame:
+def _mapped_here(parts: Iterable[pa.Table], partition: "_Partition") -> LocalFrame:
     """The rows of a function that runs in this process, as its one partition."""
-    rows = as_schema(frame.rows, arrow_schema(partition.in_type))
+    schema = arrow_schema(partition.in_type)
+    given = (
+        batch
+        for part in parts
+        for batch in as_schema(part, schema).to_batches(max_chunksize=MAX_BATCH_ROWS)
+    )
     with plain_errors():
-        batches = list(partition(rows.to_batches(max_chunksize=MAX_BATCH_ROWS)))
+        batches = list(partition(given))
     return LocalFrame(pa.Table.from_batches(batches, schema=arrow_schema(partition.out_type)))
 
 
@@ -143,6 +152,13 @@ def by_spark(frame: Frame) -> DataFrame:
     """The frame as Spark's, for what Spark alone can do."""
     if isinstance(frame, LocalFrame):
         raise TypeError("rows of this process are no DataFrame of Spark")
+    return frame
+
+
+def computed_here(frame: Frame) -> LocalFrame:
+    """The frame as this process's, where it computes all frames."""
+    if not isinstance(frame, LocalFrame):
+        raise TypeError("rows of Spark are not in this process")
     return frame
 
 

@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame, functions as F
 from medhelm_spark.lake.columnar import ddl, defaults_of, fields_of
 from medhelm_spark.lake.condition import RowCondition
 from medhelm_spark.lake.frames import Tables
+from medhelm_spark.lake.reader import named_tables
 from medhelm_spark.lake.rows import parsed, plain_errors
 from medhelm_spark.lake.session import Session
 from medhelm_spark.lake.spark_tables import SparkTables
@@ -40,6 +41,10 @@ class SparkFrames:
     def query(self, sql: str, frames: Mapping[str, Any]) -> DataFrame:
         """See Frames."""
         return self._session.spark.sql(sql, **frames)
+
+    def streamed(self, sql: str) -> DataFrame:
+        """See Frames."""
+        return self.query(sql, {name: self.read(name, None) for name in named_tables(sql)})
 
     def numbers(self, count: int) -> DataFrame:
         """See Frames."""

@@ -57,6 +57,12 @@ def is_small(
     return requests <= limit and workspace.lake.most_rows(READ) <= MOST_ROWS
 
 
+def is_hashed_here(workspace: Workspace) -> bool:
+    """Whether this process hashes and copies the rows of a release, however many there are."""
+    is_here = workspace.settings.small_run_requests and all(map(find_spec, PACKAGES))
+    return bool(is_here) and is_own_machine(workspace)
+
+
 def is_own_machine(workspace: Workspace) -> bool:
     """Whether this process writes a lake on its own machine, without a session of Spark."""
     settings = workspace.settings

@@ -75,14 +75,15 @@ def _misfits(
             yield f"provenance of {member.name} (gone)"
     for name in sorted(of_runs.keys() - {member.name for member in held.members}):
         yield f"releases of {name} (gone)"
+    moments = {record.made_at for record in of_runs.values()}
+    decided = {at: decisions_of(workspace.reader, held, at) for at in moments}
     for member in held.members:
         if (record := of_runs.get(member.name)) is None:
             continue
         said = {key: value for key, value in record.facts.items() if key.startswith(ROWS)}
         if said != rows_of(member):
             yield f"provenance of {member.name}: hashes of rows"
-        now_held = decisions_of(workspace.reader, held, record.made_at)[member.name]
-        if record.facts.get("decisions") != now_held:
+        if record.facts.get("decisions") != decided[record.made_at][member.name]:
             yield f"policy_decisions of {member.name}"
     yield from _changed_statuses(workspace.reader, held, own)
 

@@ -4,7 +4,7 @@ They are written under an id that follows from their values, so that the same re
 made again after a crash, has them once.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from medhelm_spark.domain.ids import content_id
@@ -12,12 +12,13 @@ from medhelm_spark.domain.stages import SCORE
 from medhelm_spark.domain.stats import Stat, values_of
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.literals import literal
-from medhelm_spark.lake.rows import sorted_rows
+from medhelm_spark.lake.rows import Frame, sorted_rows
 from medhelm_spark.lake.tables import TABLES, WRITE_ID, columns
+from medhelm_spark.releases.parts import parts_of
 from medhelm_spark.releases.pinned import COPIES, Change, ReleaseRows, own_stats
 from medhelm_spark.releases.tables import ReleasedStat, ReleaseMember
 from medhelm_spark.releases.value_hash import values_hash
-from medhelm_spark.releases.values import ValuePin, copied_changes, pinned_rows
+from medhelm_spark.releases.values import ValuePin, copied_changes, pinned
 from medhelm_spark.stages.context import Context
 
 SCORES = "per_instance_stats"
@@ -30,7 +31,7 @@ def with_copies(release: str, members: Sequence[ReleaseMember]) -> list[ReleaseM
     return [replace(member, writes={**(member.writes or {}), **own}) for member in members]
 
 
-def write_copies(ctx: Context, rows: ReleaseRows, scores: Iterable[ValuePin]) -> None:
+def write_copies(ctx: Context, rows: ReleaseRows, scores: Collection[ValuePin]) -> None:
     """Append the release's own rows; `scores` are the writes of the runs' scores.
 
     Args:
@@ -46,12 +47,18 @@ def write_copies(ctx: Context, rows: ReleaseRows, scores: Iterable[ValuePin]) ->
     write_id = (rows.members[0].writes or {})[stats_table]
     txn = (write_id, 1)
     ctx.lake.append_rows(stats_table, _stats(rows, release), write_id, txn=txn)
-    pinned = pinned_rows(ctx.lake, SCORES, scores)
     names = ", ".join(name for name in columns(TABLES[SCORES]) if name != WRITE_ID)
     sql = f"SELECT {names}, {literal(release)} AS release FROM {{pinned}}"
-    copied = sorted_rows(ctx.lake.query(sql, pinned=pinned), "run_spec_id", by=("run_spec_id",))
+
+    def copied() -> Iterator[Frame]:
+        for units in parts_of(ctx.lake, SCORES, {pin.unit for pin in scores}):
+            of_part = pinned(SCORES, (pin for pin in scores if pin.unit in units))
+            part = ctx.lake.query(sql, pinned=ctx.lake.read(SCORES, of_part))
+            yield sorted_rows(part, "run_spec_id", by=("run_spec_id",))
+
     ctx.lake.ensure(scores_table)
-    ctx.lake.append(scores_table, copied, write_id, txn=txn, at_most=_size(ctx, rows))
+    in_turn = ctx.lake.in_turn(copied)
+    ctx.lake.append(scores_table, in_turn, write_id, txn=txn, at_most=_size(ctx, rows))
     with ctx.metered("publish: copied rows hashed") as watch:
         wrong = [*copied_changes(ctx.lake, rows, watch), *_stats_changes(ctx, rows)]
     if wrong:

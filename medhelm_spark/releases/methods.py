@@ -11,7 +11,7 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.release import MONITORED, ReleaseStatus, SignOff
 from medhelm_spark.errors import ConfigError, IntegrityError, SetupError
 from medhelm_spark.medhelm.schema_file import Schema
-from medhelm_spark.pipeline.in_process import is_small_check
+from medhelm_spark.pipeline.in_process import is_hashed_here
 from medhelm_spark.pipeline.summarized import summarized
 from medhelm_spark.releases.commands import (
     anchors_of,
@@ -98,8 +98,9 @@ class ReleaseMethods(Methods):
             )
         schema = schema_of(schema)
         check_may_change(self._workspace, release)
-        contexts = summarized(self._workspace, suites)
-        names, ctx = [ctx.suite for ctx in contexts], contexts[-1]
+        names = [ctx.suite for ctx in summarized(self._workspace, suites)]
+        is_here = is_hashed_here(self._workspace)
+        ctx = self._workspace.context(names[-1], is_in_process=is_here)
         policy = self._workspace.registry.policy
         schema_hash = content_id(schema) if schema else ""
         check_kept(self._workspace)
@@ -198,7 +199,7 @@ class ReleaseMethods(Methods):
             IntegrityError: a value was changed since it was published; names tables and runs.
         """
         choose(self._workspace.reader, release=release)
-        is_here = is_small_check(self._workspace, (), 0)
+        is_here = is_hashed_here(self._workspace)
         ctx = self._workspace.context("", is_in_process=is_here)
         return verify(self._workspace, ctx, release, anchors_of(self._workspace))
 

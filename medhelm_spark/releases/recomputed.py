@@ -10,6 +10,7 @@ from medhelm_spark.domain.stats import Stat
 from medhelm_spark.errors import IntegrityError
 from medhelm_spark.lake.rows import rows_of
 from medhelm_spark.lake.tables import TABLES
+from medhelm_spark.releases.parts import parts_of
 from medhelm_spark.releases.pinned import Change, ReleaseRows, key_of
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.summarize.stage import stats_of
@@ -17,6 +18,7 @@ from medhelm_spark.stages.summarize.stage import stats_of
 # Another processor or numpy may round the last digits of a sum otherwise.
 TOLERANCE = 1e-9
 
+TABLE = "per_instance_stats"
 KEY = TABLES["stats"].key
 LATER = frozenset(field.name for field in fields(Stat) if field.default is not MISSING)
 """The columns that older lakes lack: what a row does not say is not compared."""
@@ -33,14 +35,15 @@ def refuse_unfounded(ctx: Context, release: str, rows: ReleaseRows) -> None:
     """
     planned = {row.run_spec_id: row.run_spec for row in rows.planned.values()}
     taken_over = ctx.finished(IMPORT_HELM, planned).keys() - ctx.finished(SCORE, planned).keys()
-    scored = [spec for unit, spec in planned.items() if unit not in taken_over]
+    scored = planned.keys() - taken_over
     given: dict[str, list[Stat]] = {}
-    for stat in rows_of(stats_of(ctx, scored), Stat) if scored else ():
-        given.setdefault(stat.run_spec_id, []).append(stat)
+    for part in parts_of(ctx.lake, TABLE, scored) if scored else ():
+        for stat in rows_of(stats_of(ctx, [planned[unit] for unit in part]), Stat):
+            given.setdefault(stat.run_spec_id, []).append(stat)
     changed = [str(change) for change in _unfounded(rows, given, taken_over)]
     if changed:
         raise IntegrityError(
-            f"release {release!r} is not made: not what the scores in per_instance_stats give: "
+            f"release {release!r} is not made: not what the scores in {TABLE} give: "
             f"{first_of(changed, 8)}. Restore the lake."
         )
 
@@ -79,4 +82,6 @@ def _is_alike(stored: Stat, given: Stat) -> bool:
 def _is_equal(stored: object, given: object) -> bool:
     if isinstance(stored, float) and isinstance(given, float):
         return isclose(stored, given, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    if isinstance(stored, tuple) and isinstance(given, tuple):
+        return len(stored) == len(given) and all(map(_is_equal, stored, given))
     return stored == given

@@ -5,8 +5,8 @@ member is a run of the release.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, fields
+from itertools import groupby, repeat
 from operator import attrgetter
 
 import pyarrow as pa
@@ -14,12 +14,16 @@ import pyarrow as pa
 from medhelm_spark.domain.request import Annotation, PlannedRequest, Prompt, RequestResult
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stats import PerInstanceStats
-from medhelm_spark.lake.columnar import encode_batch
+from medhelm_spark.lake.columnar import arrow_schema
+from medhelm_spark.lake.condition import RowCondition, of_writes
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.progress import Rows, Watch
 from medhelm_spark.lake.rows import Frame, map_batches, map_rows, rows_of, sorted_rows, united
 from medhelm_spark.lake.tables import TABLES, WRITE_ID
+from medhelm_spark.lake.threads import in_threads
+from medhelm_spark.operating_system import usable_cpus
+from medhelm_spark.releases.parts import parts_of
 from medhelm_spark.releases.pinned import COPIES, Change, ReleaseRows, copy_of
 from medhelm_spark.releases.tables import ReleaseMember
 from medhelm_spark.releases.value_hash import DIGITS, batch_digests, hash_of_digests
@@ -51,13 +55,11 @@ class _PerInstanceStats(PerInstanceStats):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Prompt(Prompt):
     write_id: str
-    units: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Result(RequestResult):
     write_id: str
-    units: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +72,7 @@ class _Place:
     """How the rows of a table belong to a run or to its data."""
 
     row: type
-    """The type of the rows, with their `write_id` where a unit's rows are told apart by it.
-
-    `units` are the runs that ask a prompt or request.
-    """
+    """The type of the rows, with their `write_id` where a unit's rows are told apart by it."""
 
     key: str
     """The column that names the run, the prompt, the request or the data version of a row."""
@@ -115,18 +114,12 @@ ROW_OF: Mapping[str, type] = {
 ORIGINAL, COPIED = "per_instance_stats", COPIES[1]
 """The lake's table of scores, and the table with a release's own copy of them."""
 
-_PINNED = """
-SELECT t.* FROM {{{table}}} t
-JOIN {{pins}} p ON p.unit = t.{key} AND p.write_id = t.write_id
-"""
-_ASKED = """
-SELECT {key}, collect_set(run_spec_id) AS units FROM {{requests}} GROUP BY {key}
-"""
-_OF_REQUESTS = """
-SELECT t.*, q.units FROM {{{table}}} t JOIN ({asked}) q ON q.{key} = t.{key}
-"""
-_OF_PINNED_WRITES = """
-SELECT d.* FROM {digests} d JOIN {pins} p ON p.unit = d.unit AND p.write_id = d.write_id
+_ASKED = "{key} IN (SELECT {key} FROM {{requests}} WHERE {pinned})"
+_BY_RUN = """
+SELECT q.run_spec_id AS unit, d.write_id,
+       array_join(collect_list(d.digests), '') AS digests, '' AS replaced_by
+FROM {{digests}} d JOIN (SELECT DISTINCT run_spec_id, {key} FROM {{requests}}) q ON q.{key} = d.unit
+GROUP BY q.run_spec_id, d.write_id
 """
 _TOMBSTONES = """
 SELECT DISTINCT unit, row_write_id AS write_id, digest AS digests, replaced_by FROM {{tombstones}}
@@ -169,28 +162,28 @@ class _HashRows:
     """The row type whose fields are hashed."""
 
     key: str
-    """The column that names a row's unit where the rows have no `units`."""
+    """The column that names a row's unit, or the prompt or request that units ask."""
 
     counted: Rows
     """Counts the rows that come; it gives them as they are."""
 
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in self.counted(batches):
-            yield encode_batch(_Digests, list(self._hashed(batch)))
+    threads: int = 1
+    """How many batches are hashed at once."""
 
-    def _hashed(self, batch: pa.RecordBatch) -> Iterator[_Digests]:
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from in_threads(self._hashed, self.counted(batches), self.threads)
+
+    def _hashed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         names, held = batch.schema.names, dict[tuple[str, str], list[str]]()
-        writes = batch[WRITE_ID].to_pylist() if WRITE_ID in names else [""] * batch.num_rows
-        digests = batch_digests(self.kind, batch)
-        if "units" in names:
-            units = batch["units"].to_pylist()
-        else:
-            units = [(unit,) for unit in batch[self.key].to_pylist()]
-        for of_row, write_id, digest in zip(units, writes, digests, strict=True):
-            for unit in of_row:
-                held.setdefault((unit, write_id), []).append(digest)
-        for (unit, write_id), of_unit in held.items():
-            yield _Digests(unit=unit, write_id=write_id, digests="".join(of_unit))
+        writes = batch[WRITE_ID].to_pylist() if WRITE_ID in names else repeat("", batch.num_rows)
+        units, digests = batch[self.key].to_pylist(), batch_digests(self.kind, batch)
+        for unit, write_id, digest in zip(units, writes, digests, strict=True):
+            held.setdefault((unit, write_id), []).append(digest)
+        joined = list(map("".join, held.values()))
+        columns = [*zip(*held, strict=True), joined, [""] * len(held)] if held else [[]] * 4
+        schema = arrow_schema(_Digests)
+        arrays = [pa.array(of, pa.string()) for of in columns]
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def data_versions(rows: ReleaseRows) -> dict[str, str]:
@@ -198,10 +191,10 @@ def data_versions(rows: ReleaseRows) -> dict[str, str]:
     return {row.run_spec_id: row.run_spec.data_version for row in rows.planned.values()}
 
 
-def pinned_rows(lake: Lake, table: str, pins: Iterable[ValuePin]) -> Frame:
-    """The rows of the pinned writes in a table of OF_RUNS or OF_DATA, with their `write_id`."""
-    sql = _PINNED.format(table=table, key={**OF_RUNS, **OF_DATA}[table].key)
-    return lake.query(sql, pins=lake.frame(pins, ValuePin))
+def pinned(table: str, pins: Iterable[ValuePin]) -> RowCondition:
+    """The rows of the pinned writes in a table of OF_RUNS or OF_DATA."""
+    key = {**OF_RUNS, **OF_DATA}[table].key
+    return of_writes(key, ((pin.write_id, pin.unit) for pin in pins))
 
 
 def copied_changes(lake: Lake, rows: ReleaseRows, watch: Watch) -> Iterator[Change]:
@@ -212,8 +205,8 @@ def copied_changes(lake: Lake, rows: ReleaseRows, watch: Watch) -> Iterator[Chan
     writes = [write for write in map(copy_of, rows.members) if write]
     if not writes:
         return
-    sql = f"SELECT * FROM {{{COPIED}}} WHERE write_id IN ({literals(writes)})"
-    current = _combined(_digests(lake.query(sql), ORIGINAL, watch))
+    where = f"write_id IN ({literals(writes)})"
+    current = _combined(_digests(lake, ORIGINAL, where, watch, COPIED))
     for member in rows.members:
         now = current.get(member.run_spec_id)
         if (member.value_hashes or {}).get(ORIGINAL, "") != (now.digest if now else ""):
@@ -285,24 +278,38 @@ def row_hashes(
     """
     hashes = {}
     for table in (*OF_RUNS, *OF_DATA):
-        digests = _digests(pinned_rows(lake, table, pins.get(table, ())), table, watch)
+        of_table = pinned(table, pins.get(table, ())).sql
+        digests = _digests(lake, table, of_table, watch)
         hashes[table] = _combined(_with_tombstones(lake, table, digests))
-    requests = pinned_rows(lake, "requests", pins.get("requests", ()))
+    of_runs = pins.get("requests", ())
     for table, place in OF_REQUESTS.items():
-        asked = _ASKED.format(key=place.key)
-        sql = _OF_REQUESTS.format(table=table, key=place.key, asked=asked)
-        digests = _digests(lake.query(sql, requests=requests), table, watch)
-        digests = _with_tombstones(lake, table, digests, requests)
-        if table in pins:
-            pinned = lake.frame(pins[table], ValuePin)
-            digests = lake.query(_OF_PINNED_WRITES, digests=digests, pins=pinned)
-        hashes[table] = _combined(digests)
+        asked = _ASKED.format(key=place.key, pinned=pinned("requests", of_runs).sql)
+        digests, by_run = _digests(lake, table, asked, watch), _BY_RUN.format(key=place.key)
+        hashes[table] = {}
+        for units in parts_of(lake, "requests", {pin.unit for pin in of_runs}):
+            of_part = pinned("requests", (pin for pin in of_runs if pin.unit in units))
+            requests = lake.read("requests", of_part)
+            of_units = lake.query(by_run, digests=digests, requests=requests)
+            stones = _with_tombstones(lake, table, of_units, requests)
+            hashes[table] |= _combined(stones, pins.get(table))
     return hashes
 
 
-def _digests(rows: Frame, table: str, watch: Watch) -> Frame:
+def _digests(lake: Lake, table: str, where: str, watch: Watch, copy: str = "") -> Frame:
+    """The digests of a table's rows, by write and by unit or by what units ask.
+
+    Args:
+        lake: where the rows are.
+        table: whose rows they are.
+        where: which rows, in SQL.
+        watch: shows how many rows were hashed.
+        copy: the table that holds the rows, where that is another one.
+    """
     place = {**OF_RUNS, **OF_REQUESTS, **OF_DATA}[table]
-    hash_rows = _HashRows(TABLES[table].row, place.key, watch(_as_they_are))
+    columns = ", ".join(field.name for field in fields(place.row))
+    rows = lake.streamed(f"SELECT {columns} FROM {{{copy or table}}} WHERE {where}")
+    threads = usable_cpus() if lake.is_in_process else 1
+    hash_rows = _HashRows(TABLES[table].row, place.key, watch(_as_they_are), threads)
     return map_batches(rows, hash_rows, place.row, _Digests)
 
 
@@ -330,27 +337,37 @@ def _with_tombstones(
     return united([digests, lake.query(of_requests, requests=requests)])
 
 
-def _combined(digests: Frame) -> dict[str, RowsHash]:
-    """The hash of each unit's digests, by unit, each made by one task."""
+def _combined(digests: Frame, pins: Iterable[ValuePin] | None = None) -> dict[str, RowsHash]:
+    """The hash of each unit's digests, by unit, each made by one task; of these writes if given."""
     ordered = sorted_rows(digests, "unit", by=("unit",))
-    hashes = rows_of(map_rows(ordered, _hashes, _Digests, RowsHash), RowsHash)
+    hash_units = _HashUnits(None if pins is None else frozenset(pins))
+    hashes = rows_of(map_rows(ordered, hash_units, _Digests, RowsHash), RowsHash)
     return {row.unit: row for row in hashes}
 
 
-def _hashes(rows: Iterable[_Digests]) -> Iterator[RowsHash]:
-    """The hash of each unit's rows, which come sorted by unit."""
-    for unit, held in groupby(rows, key=attrgetter("unit")):
-        digests: dict[str, list[str]] = {}
-        before: dict[tuple[str, str], str] = {}
-        for row in held:
-            if row.replaced_by:
-                before[row.write_id, row.replaced_by] = row.digests
-            else:
-                digests.setdefault(row.write_id, []).append(row.digests)
-        if digests:
-            texts = [_as_before("".join(of), write, before) for write, of in digests.items()]
-            digest = hash_of_digests("".join(texts))
-            yield RowsHash(unit=unit, digest=digest, writes=tuple(sorted(digests)))
+@dataclass(frozen=True, slots=True)
+class _HashUnits:
+    """Computes the hash of each unit's rows, which come sorted by unit."""
+
+    pins: frozenset[ValuePin] | None = None
+    """Which writes of a unit count; None for all."""
+
+    def __call__(self, rows: Iterable[_Digests]) -> Iterator[RowsHash]:
+        for unit, held in groupby(rows, key=attrgetter("unit")):
+            digests: dict[str, list[str]] = {}
+            before: dict[tuple[str, str], str] = {}
+            for row in held:
+                if row.replaced_by:
+                    before[row.write_id, row.replaced_by] = row.digests
+                elif self._counts(row):
+                    digests.setdefault(row.write_id, []).append(row.digests)
+            if digests:
+                texts = [_as_before("".join(of), write, before) for write, of in digests.items()]
+                digest = hash_of_digests("".join(texts))
+                yield RowsHash(unit=unit, digest=digest, writes=tuple(sorted(digests)))
+
+    def _counts(self, row: _Digests) -> bool:
+        return self.pins is None or ValuePin(unit=row.unit, write_id=row.write_id) in self.pins
 
 
 def _as_before(digests: str, write_id: str, before: Mapping[tuple[str, str], str]) -> str:

@@ -11,13 +11,13 @@ from medhelm_spark.domain.moments import now as now  # stages have it from here
 from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.stages import Stage
 from medhelm_spark.installation import installed
-from medhelm_spark.lake.condition import RowCondition, one_of
+from medhelm_spark.lake.condition import RowCondition, of_writes, one_of
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.lease import this_holder
-from medhelm_spark.lake.literals import among, any_of, literal, literals
+from medhelm_spark.lake.literals import among
 from medhelm_spark.lake.progress import Display, Watch
 from medhelm_spark.lake.rows import Frame
-from medhelm_spark.lake.tables import SCHEMA_VERSION, WRITE_ID
+from medhelm_spark.lake.tables import SCHEMA_VERSION
 from medhelm_spark.lake.user import this_user
 from medhelm_spark.lake.views import CURRENT_RESULTS
 from medhelm_spark.stages.ledger import Ledger
@@ -92,17 +92,8 @@ class Context:
         self, stage: Stage, units: Iterable[str], unit: str = "run_spec_id"
     ) -> RowCondition:
         """The condition of `current`."""
-        written: dict[str, list[str]] = {}
-        for name, record in self.finished(stage, units).items():
-            written.setdefault(record.write_id, []).append(name)
-        named = [name for names in written.values() for name in names]
-        sql = any_of(
-            [
-                f"({WRITE_ID} = {literal(write_id)} AND {unit} IN ({literals(names)}))"
-                for write_id, names in sorted(written.items())
-            ]
-        )
-        return RowCondition(sql=sql, values={WRITE_ID: list(written), unit: named})
+        finished = self.finished(stage, units)
+        return of_writes(unit, ((record.write_id, name) for name, record in finished.items()))
 
     def prompts(self, renders: Iterable[str]) -> Frame:
         """All prompts of these renderings."""

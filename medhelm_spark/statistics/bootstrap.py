@@ -16,8 +16,8 @@ DRAWS = 1000
 MIN_UNITS = 10
 """Fewest units that are resampled: fewer units say too little about other units."""
 
-WEIGHTS_AT_ONCE = 1 << 19
-"""Most weights in memory at once: 4 MB."""
+WEIGHTS_AT_ONCE = 1 << 16
+"""Most weights in memory at once: 512 KB, which a cache has and for which BLAS starts no thread."""
 
 Units = NDArray[np.uint64]
 Weights = NDArray[np.float64]

@@ -36,6 +36,13 @@ def test_order_and_the_last_digits_do_not_count() -> None:
     assert are_alike([], [])
 
 
+def test_the_last_digits_of_resampled_means_do_not_count() -> None:
+    drawn = replace(MEAN, draws=(0.25, 0.5))
+    assert are_alike([replace(drawn, draws=(0.25, 0.5 + 1e-15))], [drawn])
+    for forged in ((0.25, 0.51), (0.5, 0.25), (0.25,)):
+        assert not are_alike([replace(drawn, draws=forged)], [drawn])
+
+
 def test_what_an_older_lake_does_not_say_is_not_compared() -> None:
     older = replace(MEAN, comparability=None, num_model_failures=None, num_unscorable=None)
     assert are_alike([older], [MEAN])

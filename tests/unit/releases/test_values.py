@@ -13,7 +13,14 @@ from medhelm_spark.domain.request import Prompt
 from medhelm_spark.lake.columnar import decode_batch, encode_batch
 from medhelm_spark.lake.progress import unwatched
 from medhelm_spark.releases.value_hash import hash_of_digests, row_digest, values_hash
-from medhelm_spark.releases.values import OF_REQUESTS, _as_they_are, _Digests, _hashes, _HashRows
+from medhelm_spark.releases.values import (
+    OF_REQUESTS,
+    ValuePin,
+    _as_they_are,
+    _Digests,
+    _HashRows,
+    _HashUnits,
+)
 
 
 def by_groups(digests: list[str]) -> str:
@@ -42,48 +49,50 @@ def prompt(name: str) -> Prompt:
     )
 
 
-def hashed(batches: list[pa.RecordBatch]) -> list[_Digests]:
-    hash_rows = _HashRows(Prompt, "prompt_id", unwatched(_as_they_are))
+def hashed(batches: list[pa.RecordBatch], threads: int = 1) -> list[_Digests]:
+    hash_rows = _HashRows(Prompt, "render_id", unwatched(_as_they_are), threads)
     return [row for batch in hash_rows(batches) for row in decode_batch(_Digests, batch)]
 
 
-def batch(*rows: tuple[str, str, tuple[str, ...]]) -> pa.RecordBatch:
-    """Prompts by name, with their writes and the runs that ask them."""
+def batch(*rows: tuple[str, str]) -> pa.RecordBatch:
+    """Prompts of the unit `r` by name, with their writes."""
     row = OF_REQUESTS["prompts"].row
     names = [field.name for field in fields(Prompt)]
-    return encode_batch(
-        row,
-        [
-            row(
-                **{each: getattr(prompt(name), each) for each in names},
-                write_id=write,
-                units=units,
-            )
-            for name, write, units in rows
-        ],
-    )
-
-
-def test_a_prompt_counts_in_every_run_that_asks_it() -> None:
-    parts = [
-        batch(("a", "w1", ("m1", "m2")), ("b", "w1", ("m1",))),
-        batch(("c", "w2", ("m2",))),
+    held = [
+        row(**{each: getattr(prompt(name), each) for each in names}, write_id=write)
+        for name, write in rows
     ]
-    found = {row.unit: row for row in _hashes(sorted(hashed(parts), key=lambda row: row.unit))}
-    assert found["m1"].digest == values_hash([prompt("a"), prompt("b")])
-    assert found["m2"].digest == values_hash([prompt("a"), prompt("c")])
-    assert found["m2"].writes == ("w1", "w2")
+    return encode_batch(row, held)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_batches_that_threads_hash_come_in_their_order(threads: int) -> None:
+    parts = [batch((f"p{place}", "w1"), (f"q{place}", "w2")) for place in range(20)]
+    found = [(row.write_id, row.digests) for row in hashed(parts, threads)]
+    assert found == [
+        (write, row_digest(prompt(f"{name}{place}")))
+        for place in range(20)
+        for name, write in (("p", "w1"), ("q", "w2"))
+    ]
+
+
+def test_rows_of_writes_that_are_not_pinned_do_not_count() -> None:
+    rows = hashed([batch(("a", "w1"), ("b", "w2")), batch(("c", "w1"))])
+    (found,) = _HashUnits(frozenset([ValuePin(unit="r", write_id="w1")]))(rows)
+    assert found.digest == values_hash([prompt("a"), prompt("c")])
+    assert found.writes == ("w1",)
+    assert not list(_HashUnits(frozenset([ValuePin(unit="s", write_id="w1")]))(rows))
 
 
 def test_a_tombstone_stands_for_the_row_of_its_write_alone() -> None:
     before, now = row_digest(prompt("a")), row_digest(prompt("purged"))
-    stone = _Digests(unit="m", write_id="w1", digests=before, replaced_by=now)
-    rows = hashed([batch(("purged", "w1", ("m",)), ("b", "w1", ("m",)))])
-    (found,) = _hashes([*rows, stone])
+    stone = _Digests(unit="r", write_id="w1", digests=before, replaced_by=now)
+    rows = hashed([batch(("purged", "w1"), ("b", "w1"))])
+    (found,) = _HashUnits()([*rows, stone])
     assert found.digest == values_hash([prompt("a"), prompt("b")])
-    (other,) = _hashes([*hashed([batch(("purged", "w2", ("m",)))]), stone])
+    (other,) = _HashUnits()([*hashed([batch(("purged", "w2"))]), stone])
     assert other.digest == values_hash([prompt("purged")])
 
 
 def test_tombstones_of_rows_that_are_gone_give_no_hash() -> None:
-    assert not list(_hashes([_Digests(unit="m", write_id="w", digests="a", replaced_by="b")]))
+    assert not list(_HashUnits()([_Digests(unit="m", write_id="w", digests="a", replaced_by="b")]))
