@@ -20,7 +20,7 @@ from pathlib import Path
 
 import yaml
 
-from benchmarks.loads import write_benchmark
+from benchmarks.loads import as_installed, write_benchmark
 
 RESULTS = Path(__file__).parent / "results" / "in_process.md"
 TEXT = "Is {} a number? " + "It stands in a letter of some length. " * 4
@@ -56,7 +56,7 @@ def command(folder: Path, lake: str, rows: int, way: str) -> Taken:
     process = subprocess.Popen(
         [sys.executable, "-m", "medhelm_spark.cli", *words],
         cwd=folder,
-        env=os.environ | {"MEDHELM_SPARK_SMALL_RUN_REQUESTS": WAYS[way]},
+        env=as_installed() | {"MEDHELM_SPARK_SMALL_RUN_REQUESTS": WAYS[way]},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -29,7 +29,7 @@ from typing import Any
 
 import yaml
 
-from benchmarks.loads import write_benchmark
+from benchmarks.loads import as_installed, write_benchmark
 
 RESULTS = Path(__file__).parent / "results" / "lake_age.md"
 MODELS = ("team/one", "team/two")
@@ -111,7 +111,9 @@ def command(folder: Path, lake: Path, *arguments: str) -> Taken:
     """One command in a process of its own; SystemExit where it fails."""
     code = [sys.executable, "-c", CALL, *arguments, "-o", str(lake)]
     started = time.perf_counter()
-    done = subprocess.run(code, cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        code, cwd=folder, env=as_installed(), capture_output=True, text=True, check=False
+    )
     seconds = time.perf_counter() - started
     if done.returncode:
         raise SystemExit(f"{' '.join(arguments)} failed:\n{(done.stdout + done.stderr)[-3000:]}")

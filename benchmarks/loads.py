@@ -20,6 +20,11 @@ ORIGINAL = DATA / "pubmedqa" / "ori_pqal.json"
 CLOSED = "{text}\nQuestion: {question}\nYes, no or maybe?"
 
 
+def as_installed() -> dict[str, str]:
+    """This environment, in which Python keeps compiled modules, as an installation has them."""
+    return {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+
+
 @dataclass(frozen=True, slots=True)
 class Ask:
     """A turn of the user and how many tokens the answer may have."""

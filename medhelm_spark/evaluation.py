@@ -470,7 +470,7 @@ class Evaluation:
             UnknownNameError: no run has the metric.
         """
         shown = self._shown(suite, release, schema, metric)
-        return Board(load_board(self._workspace, shown, suite, release), self._banner(release))
+        return Board(load_board(self._workspace, shown), self._banner(release))
 
     @at_work
     def stats(
@@ -861,7 +861,7 @@ class Evaluation:
         if upto is SUMMARIZE:
             self._summarized(ctx)
             shown = self._shown(ctx.suite)
-            board = load_board(self._workspace, shown, ctx.suite)
+            board = load_board(self._workspace, shown)
             self._log(ctx, board)
             missing = missing_scores(prepared, shown.runs)
         elif upto is not PLAN:

@@ -66,6 +66,14 @@ _LOADED: dict[str, tuple[ModuleType, str]] = {}
 """By top-level name what was loaded, and the version of the files that it was loaded from."""
 
 
+def _names(module: str, kind: str) -> bool:
+    """Whether a module's text names a kind of things; one without has none, and is not imported."""
+    spec = find_spec(module)
+    loader = spec.loader if spec else None
+    text = loader.get_source(module) if isinstance(loader, SourceFileLoader) else None
+    return text is None or kind in text
+
+
 class PluginRegistry(Mapping[str, T]):
     """The package's own things of one kind by name, and after them those of loaded plug-ins.
 
@@ -86,6 +94,8 @@ class PluginRegistry(Mapping[str, T]):
     def _own(self) -> Mapping[str, T]:
         own: dict[str, T] = {}
         for found in iter_modules(import_module(self._package).__path__, f"{self._package}."):
+            if not _names(found.name, self._kind):
+                continue
             things: Mapping[str, T] = getattr(import_module(found.name), self._kind, {})
             if isinstance(things, PluginRegistry):
                 continue

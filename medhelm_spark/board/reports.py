@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from medhelm_spark import features
-from medhelm_spark.board import BoardRun, as_of, choose, manifest_of
+from medhelm_spark.board import BoardRun, as_of, manifest_of
 from medhelm_spark.board.metrics import metrics_of
 from medhelm_spark.board.render.report_file import Section, facts_of, report_file
 from medhelm_spark.board.schema import BoardView, load_board
@@ -57,9 +57,9 @@ def report_of(
         ConfigError: a prevalence is not between 0 and 1.
         SetupError: the package that draws charts is missing.
     """
-    source = choose(workspace.reader, suite, release)
+    source = shown.source
     metrics = metrics_of(workspace, shown.runs, release=release, prevalence=prevalence)
-    board = load_board(workspace, shown, suite, release)
+    board = load_board(workspace, shown)
     facts = facts_of(
         source,
         board,

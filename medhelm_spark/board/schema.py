@@ -7,13 +7,15 @@ from pathlib import Path
 
 from medhelm_spark.board import (
     BoardRun,
+    BoardSource,
     board_of,
     choose,
     load_runs,
     paired,
+    reader_of,
     skipped_in,
 )
-from medhelm_spark.board.sources import as_of, releases
+from medhelm_spark.board.sources import releases
 from medhelm_spark.board.view import AS_DECLARED, View, as_declared, read_by
 from medhelm_spark.domain.helm_results import SUFFIX, is_stored, stored_stats
 from medhelm_spark.domain.ids import content_id
@@ -35,12 +37,13 @@ def schema_of(given: Schema | str | Path | None) -> Schema | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardView:
-    """The runs that a board shows; `hidden` gives the names of the others, each with the reason.
+    """The runs of `source` that a board shows; `hidden` names the others, each with the reason.
 
     `metric` is the stat that they are read by in place of their main metrics, empty for these, and
     `without` are the names of the runs that do not have it.
     """
 
+    source: BoardSource
     runs: tuple[BoardRun, ...]
     hidden: Mapping[str, str] = field(default_factory=dict)
     metric: str = ""
@@ -71,16 +74,11 @@ class BoardView:
             yield f"Not shown, without {self.metric}: {first_of(self.without)}."
 
 
-def load_board(
-    workspace: Workspace,
-    shown: BoardView,
-    suite: str | None = None,
-    release: str | None = None,
-) -> Leaderboard:
-    """The board of these runs of a suite or release, with paired differences and what it lacks."""
+def load_board(workspace: Workspace, shown: BoardView) -> Leaderboard:
+    """The board of the runs of a suite or release, with paired differences and what it lacks."""
     reader = workspace.reader
-    left_out = skipped_in(reader, choose(reader, suite, release))
-    frozen = as_of(reader, release)
+    left_out = skipped_in(reader, shown.source)
+    frozen = reader_of(reader, shown.source)
     board = board_of(frozen, shown.runs, left_out, coverage_floor=workspace.coverage_floor)
     pairs = paired(frozen, shown.runs, board.rows)
     return replace(board, pairs=pairs, notes=(*board.notes, *shown.notes))
@@ -110,14 +108,14 @@ def shown_runs(
         without = tuple(run.run_spec.name for run in runs if run.stats and not run.cell)
         runs = tuple(run for run in runs if run.cell or not run.stats)
     if schema is None:
-        return BoardView(runs=runs, metric=metric or "", without=without)
+        return BoardView(source=source, runs=runs, metric=metric or "", without=without)
     if release and (said := _other_schema(workspace, release, schema)):
         workspace.say(f"schema: {said}")
     hidden = {run.run_spec.name: why for run in runs if (why := _why_hidden(schema, run))}
     shown = tuple(run for run in runs if run.run_spec.name not in hidden)
     for remark in remarks(schema, runs, workspace.registry.cards, len(shown)):
         workspace.say(f"schema: {remark}")
-    return BoardView(runs=shown, hidden=hidden, metric=metric or "", without=without)
+    return BoardView(source=source, runs=shown, hidden=hidden, metric=metric or "", without=without)
 
 
 def _other_schema(workspace: Workspace, release: str, schema: Schema) -> str:

@@ -104,7 +104,7 @@ def material_of(workspace: Workspace, release: str) -> ReleaseMaterial:
         lake=reader,
         frozen=frozen,
         runs=shown.runs,
-        board=load_board(workspace, shown, release=release),
+        board=load_board(workspace, shown),
         metrics=metrics_of(workspace, shown.runs, release=release),
         versions=versions,
         left_out=skipped_in(reader, source),

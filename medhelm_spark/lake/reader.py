@@ -161,9 +161,10 @@ class FileReader:
         from deltalake.exceptions import DeltaError, TableNotFoundError
 
         folder = f"{self.location.rstrip('/')}/{name}"
-        commit = None if is_uri(folder) else refuse_empty_commits(Path(folder))
-        if commit and (held := self._newest.get(name)) and held[0] == commit:
-            return held[1]
+        seen, held = self._newest.get(name, (None, None))
+        commit = None if is_uri(folder) else refuse_empty_commits(Path(folder), seen)
+        if commit and commit == seen:
+            return held
         try:
             table = DeltaTable(folder)
         except TableNotFoundError:
@@ -182,12 +183,13 @@ Commit = tuple[str, int, int]
 """A file of a Delta log: its name, its inode and when it was written, in ns since 1970."""
 
 
-def refuse_empty_commits(table: Path) -> Commit | None:
+def refuse_empty_commits(table: Path, seen: Commit | None = None) -> Commit | None:
     """Refuse a table of this machine's disk with a commit that lost its content.
 
-    Returns the newest commit, None where there is none. A file system may keep the name of a file
-    and not its content when power fails, and Delta's readers take an empty file for a commit that
-    changed nothing: rows would be missing unsaid.
+    Returns the newest commit, None where there is none; those up to the one that was `seen` before
+    are not looked at again. A file system may keep the name of a file and not its content when
+    power fails, and Delta's readers take an empty file for a commit that changed nothing: rows
+    would be missing unsaid.
 
     Raises:
         LakeError: a file of the table's Delta log is empty.
@@ -195,25 +197,32 @@ def refuse_empty_commits(table: Path) -> Commit | None:
     log = table / "_delta_log"
     try:
         with os.scandir(log) as entries:
-            files = {e.name: e.stat() for e in entries if e.name.endswith(".json")}
+            files = {e.name: e for e in entries if e.name.endswith(".json")}
+        if not files:
+            return None
+        is_known = seen is not None and seen[0] in files and _commit(files[seen[0]]) == seen
+        unseen = (name for name in files if not (is_known and seen and name <= seen[0]))
+        empty = sorted(name for name in unseen if not files[name].stat().st_size)
+        newest = _commit(files[max(files)])
     except FileNotFoundError:
         return None
     except NotADirectoryError:
         raise LakeError(
             f"{table} is in the way of a table of the lake; move it elsewhere."
         ) from None
-    empty = sorted(name for name, file in files.items() if not file.st_size)
     if empty:
         cure = (
             "Remove it: the command that wrote it makes its rows again"
-            if empty[0] == max(files)
+            if empty[0] == newest[0]
             else "Restore it"
         )
         raise LakeError(f"{log / empty[0]} is empty, as after a power failure. {cure}.")
-    if not files:
-        return None
-    newest = max(files)
-    return newest, files[newest].st_ino, files[newest].st_mtime_ns
+    return newest
+
+
+def _commit(file: "os.DirEntry[str]") -> Commit:
+    found = file.stat()
+    return file.name, found.st_ino, found.st_mtime_ns
 
 
 def _source(name: str, present: set[str]) -> str:

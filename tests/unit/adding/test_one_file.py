@@ -51,3 +51,10 @@ def test_a_name_that_is_taken_is_refused(
     taken = next(iter(KINDS[kind][1]))
     with pytest.raises(ConfigError, match=f"{kind} has '{taken}', which is taken"):
         added(kind, taken, tmp_path, monkeypatch)
+
+
+def test_a_module_that_does_not_name_the_kind_is_not_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "takes_long.py").write_text("raise SystemExit('imported')\n", encoding="utf-8")
+    assert "one_more" in added("ENGINES", "one_more", tmp_path, monkeypatch)

@@ -1,5 +1,6 @@
 """Small tables of a lake on this machine: drivers that write to one at once."""
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -87,6 +88,24 @@ def test_writes_without_a_row_are_found_by_statistics_alone(tmp_path: Path) -> N
         tables.version("runs")
     last.unlink()
     assert tables.lacks("runs", ["a", "f", "k"]) == {"k"}
+
+
+@pytest.mark.parametrize("is_made_anew", [False, True], ids=["same table", "made anew"])
+def test_an_empty_commit_is_found_by_who_read_the_table_before(
+    tmp_path: Path, is_made_anew: bool
+) -> None:
+    tables, folder = FileTables(str(tmp_path / "lake")), tmp_path / "lake" / "runs"
+    tables.append("runs", written("a"))
+    assert tables.read("runs").num_rows == 1
+    if is_made_anew:
+        shutil.rmtree(folder)
+    for write_id in ("b", "c"):
+        FileTables(str(tmp_path / "lake")).append("runs", written(write_id))
+    first, *_ = commits = sorted((folder / "_delta_log").glob("*.json"))
+    lost = first if is_made_anew else commits[-2]
+    lost.write_bytes(b"")
+    with pytest.raises(LakeError, match=rf"{lost.name} is empty, .* Restore it\."):
+        tables.read("runs")
 
 
 def test_a_commit_between_others_that_is_empty_is_to_be_restored(tmp_path: Path) -> None:
