@@ -42,6 +42,7 @@ def _load(words: Sequence[str]) -> None:
     except Exception as error:  # whatever it is, the page meets it too and says what to do
         sys.stderr.write(f"dashboard: not loaded beforehand ({type(error).__name__})\n")
     # After each run of a page Streamlit has all objects looked at for garbage; these are none.
+    gc.collect()
     gc.freeze()
 
 

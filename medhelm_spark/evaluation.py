@@ -615,7 +615,7 @@ class Evaluation:
             SetupError: the package that draws charts is missing.
         """
         shown = self._shown(suite, release, schema)
-        return report_of(self._workspace, shown, suite, release, prevalence)
+        return report_of(self._workspace, shown, release, prevalence)
 
     @at_work
     def instances(

@@ -47,7 +47,6 @@ def sections_of(reader: Reader, runs: Sequence[BoardRun]) -> list[Section]:
 def report_of(
     workspace: Workspace,
     shown: BoardView,
-    suite: str | None = None,
     release: str | None = None,
     prevalence: Stated = None,
 ) -> ReportFile:
