@@ -186,7 +186,7 @@ def boards(repeats: int) -> Iterator[str]:
         held, groups = board(np.random.default_rng(seed))
         found = adjusted(list(pairs_of(held, pairs, units, groups, 11)))
         claimed += any(
-            pair.decision in (GroupDecision.FALLS_BEHIND, GroupDecision.CATCHES_UP)
+            pair.decision in (GroupDecision.SMALLER, GroupDecision.LARGER)
             for pair in found
         )
     yield (
@@ -202,7 +202,7 @@ def boards(repeats: int) -> Iterator[str]:
             one = {"column 2": groups["column 2"]}
             found = adjusted(list(pairs_of(held, pairs[:1], units, one, 11)))
             hits += any(
-                pair.group_value == "ill" and pair.decision is GroupDecision.FALLS_BEHIND
+                pair.group_value == "ill" and pair.decision is GroupDecision.SMALLER
                 for pair in found
             )
         yield (
