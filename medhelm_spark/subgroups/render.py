@@ -231,9 +231,10 @@ def told(of: ModelGroups, stat: GroupStat) -> str:
     counts = [_missed(other) for other in (stat, *others)]
     if of.metric == SENSITIVITY and all(counts) and len(counts) <= MAX_NAMED:
         parts = [
-            f"{count} of {group_label(other.group_value)}"
-            for count, other in zip(counts, (stat, *others), strict=True)
+            f"{count} for {group_label(other.group_value)}"
+            for count, other in zip(counts[1:], others, strict=True)
         ]
+        parts = [f"{counts[0]} for {_who(of, stat)}", *parts]
         return f"{of.model_deployment} missed {', '.join(parts)} ({of.display_name}; {p})"
     rest = "the originals" if is_twins(of.group_column) else "all others"
     return (
@@ -511,7 +512,8 @@ def _pair_notes(pairs: Sequence[GroupPair]) -> Iterator[str]:
         "apart. In this group: whether the first model is worse or better than the second for "
         "these patients. Compared with other patients: whether its advantage over the second, "
         "which may be below 0, is smaller or larger than among all other groups of the column, and "
-        "by how much; a model that is better for all has a smaller advantage somewhere."
+        "by how much; a model that is better for all has a smaller advantage somewhere. not shown: "
+        "which does not say that there is no difference."
     )
     numbers = [pair.in_group_num_adjusted for pair in pairs if pair.in_group_num_adjusted]
     if numbers:
