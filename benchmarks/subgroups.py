@@ -8,22 +8,30 @@ equal models on patients whose groups mean nothing.
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
-from itertools import combinations
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from itertools import combinations, product
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from medhelm_spark.board.measured import InstanceStat
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.domain.stats import SHARE
+from medhelm_spark.stages.summarize.run_level import MARK, Observed, PartSummarizer
 from medhelm_spark.statistics.clusters import ClusterTotals
 from medhelm_spark.statistics.paired import PairedDifference
 from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.statistics.summary import Summary, summarize
 from medhelm_spark.subgroups.estimates import IntervalEstimate, estimate
+from medhelm_spark.subgroups.group_stats import RunGroups
+from medhelm_spark.subgroups.model_groups import ModelGroups, adjusted as adjusted_groups
+from medhelm_spark.subgroups.of_whole_runs import CountedStat, rows_of_run
 from medhelm_spark.subgroups.pairs import GroupDecision, adjusted, pairs_of
 from medhelm_spark.subgroups.range_interval import range_interval
+from medhelm_spark.subgroups.tables import GroupStat
 
 GROUPS = (2, 5, 10)
 SIZES = ("12", "50", "200", "1000", "12 to 1000", "1000 to 12")
@@ -31,6 +39,10 @@ SIZES = ("12", "50", "200", "1000", "12 to 1000", "1000 to 12")
 PER_CLUSTER, WITHIN = 5, 0.3
 """Answers of a cluster on average, and the correlation of two of them."""
 MODELS, COLUMNS, PATIENTS = 10, (2, 3, 5, 10), 400
+LETTERS, ILL = 1200, 0.3
+"""Of boards that score a sensitivity: letters, three of a patient, and the share of the ill."""
+SCREENED = (MetricSpec(name="diagnostic_accuracy", args={"labels": "ill|well", "positive": "ill"}),)
+PUBLIC_RUN = RunGroups(metrics=SCREENED, split="test", access_level=AccessLevel.PUBLIC, minimum=1)
 AGREEING = 0.7
 """How often two equal models are right or wrong together beyond chance."""
 ROUNDING = 1e-12
@@ -186,8 +198,7 @@ def boards(repeats: int) -> Iterator[str]:
         held, groups = board(np.random.default_rng(seed))
         found = adjusted(list(pairs_of(held, pairs, units, groups, 11)))
         claimed += any(
-            pair.decision in (GroupDecision.FALLS_BEHIND, GroupDecision.CATCHES_UP)
-            for pair in found
+            pair.decision in (GroupDecision.SMALLER, GroupDecision.LARGER) for pair in found
         )
     yield (
         f"Of {repeats} boards of {MODELS} equal models on {PATIENTS} patients with {len(COLUMNS)} "
@@ -202,12 +213,119 @@ def boards(repeats: int) -> Iterator[str]:
             one = {"column 2": groups["column 2"]}
             found = adjusted(list(pairs_of(held, pairs[:1], units, one, 11)))
             hits += any(
-                pair.group_value == "ill" and pair.decision is GroupDecision.FALLS_BEHIND
+                pair.group_value == "ill" and pair.decision is GroupDecision.SMALLER
                 for pair in found
             )
         yield (
             f"One of two models that is worse by {100 * worse_by:.0f} points for 60 of {PATIENTS} "
             f"patients falls behind there on {100 * hits / repeats:.1f} % of boards."
+        )
+
+
+def sensitivities(repeats: int) -> Iterator[str]:
+    """How many boards of equal models name a group by its sensitivity, and find a planted one."""
+    named = sum(
+        any(of.worse for of in grouped_board(np.random.default_rng(seed)))
+        for seed in range(repeats)
+    )
+    yield (
+        f"Of {repeats} boards of {MODELS} equal models with a sensitivity of 80 % on {LETTERS:,} "
+        f"letters of {LETTERS // 3} patients, {100 * ILL:.0f} % of them with the condition, by "
+        f"{len(COLUMNS)} columns of {', '.join(map(str, COLUMNS))} groups, "
+        f"{100 * named / repeats:.1f} % name any group as worse than all others."
+    )
+    for worse_by in (0.2, 0.4):
+        found = 0
+        for seed in range(repeats):
+            board = grouped_board(np.random.default_rng(seed), worse_by=worse_by)
+            found += any(
+                of.run_spec_id == "m0" and of.group_column == "column 5" and stat.group_value == "0"
+                for of in board
+                for stat in of.worse
+            )
+        yield (
+            f"A group of a fifth of the patients for whom one of these models finds "
+            f"{100 * worse_by:.0f} points fewer is named on {100 * found / repeats:.1f} % of "
+            "boards."
+        )
+
+
+def grouped_board(generator: np.random.Generator, *, worse_by: float = 0.0) -> list[ModelGroups]:
+    """The groups of equal models, by the code that summarises runs by group.
+
+    The first model finds fewer of the ill in the first group of the column of five.
+    """
+    patients = generator.integers(LETTERS // 3, size=LETTERS)
+    groups = {
+        f"column {count}": generator.integers(count, size=LETTERS // 3)[patients]
+        for count in COLUMNS
+    }
+    is_ill = generator.random(LETTERS) < ILL
+    made: list[ModelGroups] = []
+    for model in range(MODELS):
+        share = np.full(LETTERS, 0.8)
+        if model == 0:
+            share[groups["column 5"] == 0] -= worse_by
+        given = np.where(generator.random(LETTERS) < share, is_ill, ~is_ill)
+        name = f"m{model}"
+        observed = [
+            row
+            for column, of in groups.items()
+            for value in np.unique(of)
+            for row in _observed(
+                name, f"{column}{MARK}{value}", of == value, is_ill, given, patients
+            )
+        ]
+        stats = PartSummarizer({name: SCREENED})(observed)
+        counted = (
+            CountedStat(
+                **{each.name: getattr(stat, each.name) for each in fields(stat)}, patients=99
+            )
+            for stat in stats
+            if stat.name == "sensitivity"
+        )
+        made += _as_groups(name, list(rows_of_run(list(counted), PUBLIC_RUN)))
+    return adjusted_groups(made)
+
+
+def _observed(
+    name: str,
+    split: str,
+    mask: NDArray[np.bool_],
+    is_ill: NDArray[np.bool_],
+    given: NDArray[np.bool_],
+    patients: NDArray[np.int64],
+) -> Iterator[Observed]:
+    """The letters of one group, by right and given class: 1 is ill."""
+    for right, answer in product((True, False), repeat=2):
+        units = patients[mask & (is_ill == right) & (given == answer)]
+        if len(units):
+            yield Observed(
+                run_spec_id=name,
+                place=0,
+                split=split,
+                perturbation="",
+                values=(2.0 - right, 2.0 - answer),
+                rows=len(units),
+                is_clustered=True,
+                units=tuple(units.tolist()),
+            )
+
+
+def _as_groups(name: str, rows: Sequence[GroupStat]) -> Iterator[ModelGroups]:
+    """The rows of one model, by column."""
+    for column in dict.fromkeys(row.group_column for row in rows):
+        yield ModelGroups(
+            run_spec_id=name,
+            scenario_name="s",
+            display_name="S",
+            model_deployment=name,
+            metric="sensitivity",
+            lower_is_better=False,
+            group_column=column,
+            stats=tuple(row for row in rows if row.group_column == column),
+            gap=None,
+            overall=None,
         )
 
 
@@ -229,6 +347,8 @@ def main() -> None:
         *coverage(max(1, args.repeats // 4), is_clustered=True),
         "\n## Differences of differences\n",
         *(f"{line}\n" for line in boards(args.boards)),
+        "## A group against its rest\n",
+        *(f"{line}\n" for line in sensitivities(args.boards)),
     ]
     sys.stdout.write("\n".join(parts))
 

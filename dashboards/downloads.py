@@ -95,7 +95,7 @@ class Exports:
             metrics=benchmark_metrics(self.shown.reader, benchmarks_of(self.runs)),
             stated=self.stated,
             prices=known_prices(self.shown.site),
-            sections=sections_of(self.shown.reader, self.runs),
+            sections=sections_of(self.shown.reader, self.runs, self.whole.pairs),
         )
 
 

@@ -1,6 +1,6 @@
-"""Subgroups: what models score by groups of patients, and whether one widens a gap."""
+"""Subgroups: what models score by groups of patients, and which of two is worse in one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -16,9 +16,12 @@ from medhelm_spark.render.table import TextTable
 
 ABOUT = (
     "Each row of the plot is a group of patients, each mark a model's score with its 95 % "
-    "interval, each tick its score over all patients. The worst group and its gap are named only "
-    "where chance is an unlikely reason. The first model falls behind the second in a group where "
-    "it loses more there than everywhere else. Groups of few patients are hidden."
+    "interval, each tick its score over all patients. The first sentences are about all models, "
+    "benchmarks and columns that are shown. A group is worse where its score is lower than that of "
+    "all other groups of its column and chance is an unlikely reason. Of two models two questions "
+    "are apart: whether the first is worse in a group, and whether its advantage there is another "
+    "than among other patients. Of gated and private rows, groups of fewer patients than the "
+    "policy's minimum, 11 unless it says otherwise, are hidden; of public rows no group is."
 )
 NONE = (
     "Nothing that is shown has groups. Name columns of the data as `groups` in a benchmark's file, "
@@ -41,19 +44,27 @@ def show(shown: Shown) -> None:
     if not groups:
         st.info(NONE)
         return
+    st.html(_lines(view.watched(view.shortened(groups)), "ms-lead"))
     picked = _pick(groups)
     pairs = _pairs(view, shown, picked)
-    lines = [*view.lead(picked)]
-    if pairs:
-        lines.append(view.verdict(pairs, picked[0].model_deployment, picked[1].model_deployment))
-    st.html("".join(f'<p class="ms-lead">{text(line)}</p>' for line in lines))
+    picked = view.shortened(picked)
+    st.html(_lines([*view.lead(picked), *view.pair_sentences(pairs)], "ms-said"))
     _plot(view, picked)
     for one in view.tables(picked, pairs):
         _table(one)
-    notes = "".join(f"<p>{text(line)}</p>" for line in view.notes_of(picked))
-    st.html(f'<div class="ms-notes">{notes}</div>')
-    make = partial(view.as_csv, groups, banner=shown.source.banner)
-    download(shown, shown.runs, "Download as CSV", make, "subgroups.csv", "text/csv")
+    st.html(f'<div class="ms-notes">{_lines(view.notes_of(picked))}</div>')
+    banner = shown.source.banner
+    files = [("Download as CSV", partial(view.as_csv, groups, banner=banner), "subgroups.csv")]
+    if pairs:
+        make = partial(view.pairs_as_csv, pairs)
+        files.append(("Download the two models as CSV", make, "subgroup-pairs.csv"))
+    for label, make, name in files:
+        download(shown, shown.runs, label, make, name, "text/csv")
+
+
+def _lines(sentences: Iterable[str], kind: str = "") -> str:
+    """Sentences, a paragraph each."""
+    return "".join(f'<p class="{kind}">{text(line)}</p>' for line in sentences)
 
 
 def _pick(groups: Sequence[Any]) -> list[Any]:
@@ -76,21 +87,17 @@ def _pick(groups: Sequence[Any]) -> list[Any]:
 
 
 def _pairs(view: ModuleType, shown: Shown, picked: Sequence[Any]) -> list[Any]:
-    """The two models in each group; none where one is shown alone, and none of twins."""
-    if len(picked) < 2 or view.is_twins(picked[0].group_column):
+    """The two models in each group of all columns; none where one is shown alone."""
+    if len(picked) < 2:
         return []
     ids = {each.run_spec_id for each in picked}
     runs = [run for run in shown.runs if run.run_spec.run_spec_id in ids]
     minimum = max(stat.minimum for each in picked for stat in each.stats)
-    pairs: list[Any] = view.compared_pairs(
-        shown.reader,
-        runs,
-        picked[0].model_deployment,
-        picked[0].group_column,
-        minimum=minimum,
-        coverage_floor=shown.coverage_floor,
+    first = picked[0].model_deployment
+    pairs = view.pairs_of_runs(
+        shown.reader, runs, first, minimum=minimum, coverage_floor=shown.coverage_floor
     )
-    return pairs
+    return list(view.shortened_pairs(pairs))
 
 
 def _plot(view: ModuleType, picked: Sequence[Any]) -> None:
@@ -105,11 +112,12 @@ def _plot(view: ModuleType, picked: Sequence[Any]) -> None:
 def _table(held: TextTable) -> None:
     rows = [list(map(_cell, row)) for row in held.rows]
     label = f'tabindex="0" role="region" aria-label="{text(held.title or "Compared")}"'
-    body = table(held.header, rows, "ms-pairs")
-    st.html(f'<div class="ms-scroll ms-padded" {label}>{body}</div>')
+    body = table(held.header, rows, "ms-groups")
+    title = f'<h3 class="ms-lead">{text(held.title)}</h3>' if held.title else ""
+    st.html(f'{title}<div class="ms-scroll ms-padded" {label}>{body}</div>')
 
 
 def _cell(cell: str) -> str:
-    """A cell's text; what a group loses or wins is marked by colour beside its words."""
-    kinds = {"falls behind": "decision-worse", "catches up": "decision-better"}
+    """A cell's text; a verdict of worse or better is marked by colour beside its word."""
+    kinds = {"worse": "decision-worse", "better": "decision-better"}
     return chip(cell, kinds[cell]) if cell in kinds else text(cell)

@@ -12,6 +12,7 @@ from medhelm_spark.board.schema import BoardView, load_board
 from medhelm_spark.domain.stated_prevalence import Stated
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.local_files import write_whole
+from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.workspace.workspace import Workspace
 
 
@@ -35,12 +36,17 @@ class ReportFile:
         return self.html
 
 
-def sections_of(reader: Reader, runs: Sequence[BoardRun]) -> list[Section]:
-    """What features add to the report of these runs; `reader` reads them, or a release's."""
+def sections_of(
+    reader: Reader, runs: Sequence[BoardRun], pairs: Sequence[BoardPair]
+) -> list[Section]:
+    """What features add to the report of these runs; `reader` reads them, or a release's.
+
+    `pairs` are the pairs of models that the report compares.
+    """
     return [
         section
         for feature in features.parts("report")
-        for section in feature.sections(reader, runs)
+        for section in feature.sections(reader, runs, pairs)
     ]
 
 
@@ -74,6 +80,6 @@ def report_of(
         metrics=metrics.benchmarks,
         stated=prevalence,
         prices=metrics.prices,
-        sections=sections_of(as_of(workspace.reader, release), shown.runs),
+        sections=sections_of(as_of(workspace.reader, release), shown.runs, board.pairs),
     )
     return ReportFile(name=source.name, html=html)

@@ -9,11 +9,12 @@ from medhelm_spark.lake.reader import Reader
 from medhelm_spark.notes.stored import stored_notes
 from medhelm_spark.notes.tables import AnswerNote, Flag
 from medhelm_spark.render.table import TextTable
+from medhelm_spark.statistics.pairs import BoardPair
 
 HEADING = "Notes on answers"
 
 
-def sections(reader: Reader, runs: Sequence[BoardRun]) -> Iterator[Section]:
+def sections(reader: Reader, runs: Sequence[BoardRun], _: Sequence[BoardPair]) -> Iterator[Section]:
     """A table of counts by benchmark and model; nothing where no answer has a note."""
     by_id = {run.run_spec.run_spec_id: run for run in runs}
     held = stored_notes(reader, list(by_id), viewer=Viewer.THIS_MACHINE)

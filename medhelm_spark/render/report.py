@@ -32,7 +32,8 @@ class Report:
     `if_empty` is shown instead of the tables, in text and HTML, where there is nothing to show.
     `banner` is what nobody may miss: it stands first in every format, in CSV as a first field.
     `filters`, where some are in use, say what was left out, and stand after it. `rounding` says,
-    in a file of text, where the exact numbers are.
+    in a file of text, where the exact numbers are. `lead` are sentences above the tables: what
+    these come to.
     """
 
     tables: Sequence[TextTable]
@@ -43,6 +44,7 @@ class Report:
     banner: str = ""
     filters: str = ""
     rounding: str = ""
+    lead: Sequence[str] = ()
 
     @property
     def said(self) -> dict[str, str]:
@@ -59,17 +61,20 @@ class Report:
 
 def _as_text(report: Report) -> str:
     parts = [report.if_empty] if report.if_empty else map(text_table, report.tables)
-    return "\n\n".join(part for part in (*report.said_lines, *parts) if part)
+    lead = "\n".join(report.lead)
+    return "\n\n".join(part for part in (*report.said_lines, lead, *parts) if part)
 
 
 def _as_markdown(report: Report) -> str:
     tables = map(markdown_table, report.tables)
-    parts = (*map(markdown_text, report.said_lines), *tables, markdown_text(report.rounding))
+    said = map(markdown_text, (*report.said_lines, *report.lead))
+    parts = (*said, *tables, markdown_text(report.rounding))
     return "\n\n".join(part for part in parts if part)
 
 
 def _as_html(report: Report) -> str:
     said = [f"<p><strong>{html.escape(line)}</strong></p>" for line in report.said_lines]
+    said += [f"<p>{html.escape(line)}</p>" for line in report.lead]
     if report.if_empty:
         return "\n".join([*said, f"<p>{html.escape(report.if_empty)}</p>"])
     tables = (

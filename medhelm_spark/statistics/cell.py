@@ -56,8 +56,8 @@ class BoardCell(Mean, CellSubject):
     `imported`: what is known of how answers made elsewhere were asked for; empty for answers that
     were asked for here, and where MedHELM's own values are taken over with them.
 
-    `worst_group` is the group of patients with the worst mean, as `site: south`, where chance is an
-    unlikely reason for its gap; empty where there is none. `worst_group_mean` is its mean.
+    `worst_group` is the group of patients that is shown to be worse than all others by the largest
+    difference, as `site: south`; empty where there is none. `worst_group_mean` is its mean.
 
     `corrected_mean` is a jury's mean corrected by the ratings that people gave to `num_rated`
     answers, with its interval (`statistics.prediction_powered`); None without enough ratings. Where

@@ -5,23 +5,23 @@ from dataclasses import replace
 
 from medhelm_spark.board import BoardRun
 from medhelm_spark.lake.reader import Reader
-from medhelm_spark.subgroups.model_groups import ModelGroups, group_label, groups_of_runs
+from medhelm_spark.subgroups.model_groups import group_label, groups_of_runs
+from medhelm_spark.subgroups.tables import GroupStat
 
 
 def with_cells(reader: Reader, runs: Sequence[BoardRun]) -> list[BoardRun]:
-    """The runs, in their cells the group with the largest gap, where its interval is above 0."""
-    largest: dict[str, ModelGroups] = {}
+    """The runs, in their cells the group that is shown to be worse by the largest difference."""
+    named: dict[str, GroupStat] = {}
     for of in groups_of_runs(reader, runs):
-        if of.gap is None or of.gap.low <= 0:
-            continue
-        held = largest.get(of.run_spec_id)
-        if held is None or held.gap is None or of.gap.value > held.gap.value:
-            largest[of.run_spec_id] = of
-    return [_with_cell(run, largest.get(run.run_spec.run_spec_id)) for run in runs]
+        for stat in of.worse[:1]:
+            held = named.get(of.run_spec_id)
+            if held is None or abs(stat.difference or 0) > abs(held.difference or 0):
+                named[of.run_spec_id] = stat
+    return [_with_cell(run, named.get(run.run_spec.run_spec_id)) for run in runs]
 
 
-def _with_cell(run: BoardRun, of: ModelGroups | None) -> BoardRun:
-    if of is None or of.worst is None or run.cell is None:
+def _with_cell(run: BoardRun, stat: GroupStat | None) -> BoardRun:
+    if stat is None or run.cell is None:
         return run
-    name = f"{of.group_column}: {group_label(of.worst.group_value)}"
-    return replace(run, cell=replace(run.cell, worst_group=name, worst_group_mean=of.worst.mean))
+    name = f"{stat.group_column}: {group_label(stat.group_value)}"
+    return replace(run, cell=replace(run.cell, worst_group=name, worst_group_mean=stat.mean))

@@ -9,7 +9,7 @@ import numpy as np
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.run import MetricSpec
-from medhelm_spark.domain.stats import MetricInfo, Summary
+from medhelm_spark.domain.stats import Summary
 from medhelm_spark.metrics import info
 from medhelm_spark.statistics.clusters import ClusterTotals
 from medhelm_spark.statistics.multiple import benjamini_hochberg
@@ -151,7 +151,8 @@ def group_stats(
             rest_totals = _joined([totals[other] for other in others])
             cell.take_counts((column, value), counts)
             full = filled(named, cell, totals[value], scale, is_clustered=row.is_clustered)
-            full = _beside(full, rest, rest_totals, scale)
+            of_rest = summarize(sorted(rest.items()), 0, scale, rest_totals)
+            full = beside(full, of_rest.mean, _estimate(of_rest))
             made.append(named if named.is_hidden else full)
     made += twin_stats(row.twins, blank, scale, counts, is_clustered=row.is_clustered)
     return adjusted(made)
@@ -196,18 +197,15 @@ def _joined(totals: Sequence[Totals | None]) -> ClusterTotals | None:
     )[1]
 
 
-def _beside(
-    row: GroupStat, counts: Counter[float], totals: ClusterTotals | None, scale: MetricInfo
-) -> GroupStat:
-    """The row with its difference to the answers of all other groups of its column."""
-    summary = summarize(sorted(counts.items()), 0, scale, totals)
-    ours, theirs = estimate_of(row), _estimate(summary)
-    if ours is None or theirs is None:
-        return replace(row, rest_mean=summary.mean)
-    held = difference(ours, theirs)
+def beside(row: GroupStat, mean: float | None, rest: IntervalEstimate | None) -> GroupStat:
+    """The row with its difference to all other groups of its column, of which this is the mean."""
+    ours = estimate_of(row)
+    if ours is None or rest is None:
+        return replace(row, rest_mean=mean)
+    held = difference(ours, rest)
     return replace(
         row,
-        rest_mean=summary.mean,
+        rest_mean=mean,
         difference=held.value,
         difference_low=held.low,
         difference_high=held.high,

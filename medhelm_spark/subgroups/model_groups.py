@@ -5,7 +5,7 @@ may be shown.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from medhelm_spark.board import BoardRun
 from medhelm_spark.domain.groups import NOT_STATED, NOT_STATED_LABEL
@@ -16,10 +16,12 @@ from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
 from medhelm_spark.metrics import info
+from medhelm_spark.statistics.multiple import benjamini_hochberg
 from medhelm_spark.subgroups.gaps import Gap, gap_of
 from medhelm_spark.subgroups.group_stats import estimate_of
 from medhelm_spark.subgroups.tables import GroupStat
 from medhelm_spark.subgroups.twins import ORIGINAL, PERTURBED, is_twins
+from medhelm_spark.subgroups.verdicts import Verdict, verdict
 
 SENSITIVITY = "sensitivity"
 """The stat whose gap is that of equal opportunity (Hardt, Price and Srebro 2016): of those who have
@@ -45,7 +47,10 @@ class ModelGroups:
     group_column: str
 
     stats: tuple[GroupStat, ...]
-    """One for each group, hidden ones too, in the order of a table."""
+    """One for each group, hidden ones too, in the order of a table.
+
+    `adjusted_p` is that of all groups, columns, models and benchmarks that are shown at once.
+    """
 
     gap: Gap | None
     """Between the groups that are shown; None of fewer than two, or without a better end."""
@@ -59,11 +64,29 @@ class ModelGroups:
     is_current: bool = True
     """Whether the scores of the run are still those behind the board."""
 
+    num_adjusted: int = 0
+    """For how many tests `adjusted_p` is adjusted."""
+
     @property
-    def worst(self) -> GroupStat | None:
-        """The group that is worst off."""
-        named = self.gap.worst if self.gap else None
-        return next((stat for stat in self.stats if stat.group_value == named), None)
+    def worse(self) -> list[GroupStat]:
+        """The groups that are shown to be worse than their rest, the largest difference first."""
+        held = [stat for stat in self.patients if self.verdict(stat) is Verdict.WORSE]
+        return sorted(held, key=lambda stat: -abs(stat.difference or 0.0))
+
+    @property
+    def patients(self) -> list[GroupStat]:
+        """The groups that are some: what is not stated is none, nor are originals of twins."""
+        none = {NOT_STATED, *([ORIGINAL] if is_twins(self.group_column) else [])}
+        return [stat for stat in self.stats if stat.group_value not in none]
+
+    def verdict(self, stat: GroupStat) -> Verdict:
+        """Whether a group is shown to be worse than all others of its column."""
+        return verdict(
+            stat.difference,
+            stat.adjusted_p,
+            lower_is_better=self.lower_is_better,
+            is_hidden=stat.is_hidden,
+        )
 
     @property
     def num_hidden(self) -> int:
@@ -90,6 +113,8 @@ def groups_of_runs(
 ) -> list[ModelGroups]:
     """What runs score by group: by these columns, or by all that their data has.
 
+    p-values are adjusted for all columns, so that they are the same whichever are shown.
+
     Args:
         reader: the lake; of a release what it froze.
         runs: the runs of a board.
@@ -115,11 +140,35 @@ def groups_of_runs(
     made = []
     for unit, run in shown.items():
         name = metric or run.run_spec.main_metric
-        for column in by or columns:
+        for column in columns:
             if (unit, column, name) in held:
                 sensitivity = held.get((unit, column, SENSITIVITY), ())
                 made.append(_of_run(run, column, held[unit, column, name], sensitivity))
-    return made
+    made = adjusted(made)
+    if not by:
+        return made
+    runs_in_order = list(shown)
+    return sorted(
+        (of for of in made if of.group_column in by),
+        key=lambda of: (runs_in_order.index(of.run_spec_id), by.index(of.group_column)),
+    )
+
+
+def adjusted(groups: Sequence[ModelGroups]) -> list[ModelGroups]:
+    """The same with p-values adjusted for all of them, by Benjamini and Hochberg."""
+    p_values = [stat.p_value for of in groups for stat in of.stats if stat.p_value is not None]
+    left = iter(benjamini_hochberg(p_values))
+    return [
+        replace(
+            of,
+            num_adjusted=len(p_values),
+            stats=tuple(
+                stat if stat.p_value is None else replace(stat, adjusted_p=next(left))
+                for stat in of.stats
+            ),
+        )
+        for of in groups
+    ]
 
 
 def check_columns(reader: Reader, runs: Iterable[BoardRun], by: Sequence[str]) -> None:

@@ -6,13 +6,11 @@ from itertools import groupby
 
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.metrics import info
-from medhelm_spark.subgroups.group_stats import RunGroups
+from medhelm_spark.stages.summarize.run_level import MARK
+from medhelm_spark.subgroups.estimates import estimate
+from medhelm_spark.subgroups.group_stats import RunGroups, adjusted, beside
 from medhelm_spark.subgroups.small_cells import Group, hidden_groups
 from medhelm_spark.subgroups.tables import GroupStat, with_mean
-
-MARK = chr(31)
-"""Between a column's name and a group's in the name of a split: ASCII's unit separator."""
-
 
 SHARES_OF_ANSWERS = ("ppv", "npv")
 """Shares of what a model answered: their denominators are no patients that the data tells apart.
@@ -22,9 +20,12 @@ They follow from sensitivity and specificity, and are hidden where one of these 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountedStat(Stat):
-    """A stat over a group, and how many distinct patients the group has."""
+    """A stat over a group, and how many distinct patients the group has.
 
-    patients: int
+    Of a group's rest, whose split MARK begins, the patients are not counted.
+    """
+
+    patients: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,29 +47,40 @@ def rows_of_run(stats: Sequence[CountedStat], run: RunGroups) -> Iterator[GroupS
     few have the condition.
     """
     groups: dict[Group, list[CountedStat]] = {}
+    rests: dict[tuple[str, Group], CountedStat] = {}
     for stat in stats:
         if info(stat.name, run.metrics).lower_is_better is None:
             continue  # the counts of a two-by-two table are cells of few patients
-        column, _, value = stat.split.partition(MARK)
-        groups.setdefault((column, value), []).append(stat)
+        column, _, value = stat.split.removeprefix(MARK).partition(MARK)
+        if stat.split.startswith(MARK):
+            rests[stat.name, (column, value)] = stat
+        else:
+            groups.setdefault((column, value), []).append(stat)
     gone = hidden_groups(
-        {group: stats[0].patients for group, stats in groups.items()},
+        {group: stats[0].patients or 0 for group, stats in groups.items()},
         {group: min(map(_num_seen, stats)) for group, stats in groups.items()},
         run.minimum,
     )
+    by_name: dict[str, list[GroupStat]] = {}
     for group, of_group in groups.items():
         for stat in of_group:
-            yield _row(stat, run, group, is_hidden=group in gone)
+            rest = rests.get((stat.name, group))
+            row = _row(stat, rest, run, group, is_hidden=group in gone)
+            by_name.setdefault(stat.name, []).append(row)
+    for rows in by_name.values():
+        yield from adjusted(rows)
 
 
 def _num_seen(stat: CountedStat) -> int:
     """How many patients a stat rests on; of a share of a part of them at most so many."""
     is_of_data = stat.denominator is not None and stat.name not in SHARES_OF_ANSWERS
-    parts = [stat.patients, stat.count]
+    parts = [stat.patients or 0, stat.count]
     return min([*parts, stat.denominator or 0] if is_of_data else parts)
 
 
-def _row(stat: CountedStat, run: RunGroups, group: Group, *, is_hidden: bool) -> GroupStat:
+def _row(
+    stat: CountedStat, rest: CountedStat | None, run: RunGroups, group: Group, *, is_hidden: bool
+) -> GroupStat:
     named = GroupStat(
         run_spec_id=stat.run_spec_id,
         name=stat.name,
@@ -81,4 +93,9 @@ def _row(stat: CountedStat, run: RunGroups, group: Group, *, is_hidden: bool) ->
     )
     if is_hidden:
         return named
-    return replace(with_mean(named, stat), num_patients=stat.patients)
+    full = replace(with_mean(named, stat), num_patients=stat.patients)
+    if rest is None:
+        return full
+    units = rest.num_effective_clusters or rest.count
+    theirs = estimate(rest.mean, rest.ci_low, rest.ci_high, rest.ci_method, units)
+    return beside(full, rest.mean, theirs)

@@ -1,8 +1,10 @@
-"""Whether one model falls behind another in a group: differences of paired differences.
+"""Two models in a group of patients: whether one is worse there, and whether a gap widens.
 
-Of each pair of models the paired difference in a group is compared with that in all other groups of
-its column. Both have no instance in common, so that they are independent but for patients who are
-in several groups, which makes the interval wider than it need be.
+The paired difference in the group says which model is worse for its patients. Whether a model's
+advantage is smaller there than elsewhere is another question: the paired difference in the group is
+compared with that in all other groups of its column. Both have no instance in common, so that they
+are independent but for patients who are in several groups, which makes the interval wider than it
+need be.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,7 +14,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from medhelm_spark.board import BoardRun
+from medhelm_spark.board import BoardRun, board_of, paired
 from medhelm_spark.board.measured import Measured, measured, needed_stats
 from medhelm_spark.board.scores import own_scores, scores_of
 from medhelm_spark.domain.access import AccessLevel
@@ -28,6 +30,7 @@ from medhelm_spark.statistics.student import LEVEL
 from medhelm_spark.subgroups.estimates import IntervalEstimate, difference, estimate
 from medhelm_spark.subgroups.model_groups import group_order
 from medhelm_spark.subgroups.small_cells import Group, hidden_groups
+from medhelm_spark.subgroups.verdicts import Verdict, verdict
 
 _GROUPS = """
 SELECT instance_id, group_column, group_value FROM ({assigned}) g
@@ -39,12 +42,15 @@ GroupsByInstance = Mapping[str, Mapping[str, str]]
 
 
 class GroupDecision(StrEnum):
-    """What is known of the first model against the second in a group, beside all other groups."""
+    """Whether the first model's advantage over the second is the same as in all other groups.
 
-    FALLS_BEHIND = "falls behind"
-    CATCHES_UP = "catches up"
+    An advantage may be below 0. A model may be better in a group in which its advantage is smaller.
+    """
+
+    SMALLER = "advantage smaller"
+    LARGER = "advantage larger"
     DIFFERENT = "different"
-    NOT_TOLD_APART = "not told apart"
+    NOT_SHOWN = "not shown"
     NOT_TESTED = "not tested"
     HIDDEN = "hidden"
 
@@ -77,12 +83,27 @@ class GroupPair:
     n: int | None = None
     """The instances of the group on which both have a value."""
 
+    first_mean: float | None = None
+    """The first model's score on them; None too where it would tell of fewer left-out instances
+    than a group needs to be shown."""
+
+    second_mean: float | None = None
+    """The second model's."""
+
     in_group: float | None = None
     """The paired difference in the group."""
 
     in_group_low: float | None = None
 
     in_group_high: float | None = None
+
+    in_group_p: float | None = None
+    """Of the paired difference in the group, two-sided."""
+
+    in_group_adjusted_p: float | None = None
+    """By Benjamini and Hochberg, for all groups, columns and pairs that are asked about at once."""
+
+    in_group_num_adjusted: int | None = None
 
     in_rest: float | None = None
     """The paired difference in all other groups."""
@@ -97,9 +118,19 @@ class GroupPair:
     p_value: float | None = None
 
     adjusted_p: float | None = None
-    """By Benjamini and Hochberg, for all groups, columns and pairs that are asked about at once."""
+    """Of the difference of differences, as `in_group_adjusted_p`."""
 
     num_adjusted: int | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the first model is worse than the second in this group."""
+        return verdict(
+            self.in_group,
+            self.in_group_adjusted_p,
+            lower_is_better=self.lower_is_better,
+            is_hidden=self.is_hidden,
+        )
 
     @property
     def decision(self) -> GroupDecision:
@@ -109,11 +140,11 @@ class GroupPair:
         if self.adjusted_p is None or self.difference is None:
             return GroupDecision.NOT_TESTED
         if self.adjusted_p >= LEVEL:
-            return GroupDecision.NOT_TOLD_APART
+            return GroupDecision.NOT_SHOWN
         if self.lower_is_better is None:
             return GroupDecision.DIFFERENT
         is_gain = (self.difference < 0) == self.lower_is_better
-        return GroupDecision.CATCHES_UP if is_gain else GroupDecision.FALLS_BEHIND
+        return GroupDecision.LARGER if is_gain else GroupDecision.SMALLER
 
 
 def group_pairs(
@@ -124,7 +155,7 @@ def group_pairs(
     minimum: int,
     by: Sequence[str] = (),
 ) -> list[GroupPair]:
-    """The pairs by group, in their order, those that fall behind first.
+    """The pairs by group, in their order, those where the first model is worse first.
 
     Args:
         reader: the lake; of a release what it froze.
@@ -157,17 +188,56 @@ def group_pairs(
             (pair for pair in of_all if pair.group_column in shown),
             key=lambda pair: shown.index(pair.group_column),
         )
-    return sorted(adjusted(made), key=lambda pair: list(GroupDecision).index(pair.decision))
+    return sorted(adjusted(made), key=_order)
+
+
+def _order(pair: GroupPair) -> tuple[int, int]:
+    return list(Verdict).index(pair.verdict), list(GroupDecision).index(pair.decision)
+
+
+def pairs_of_runs(
+    reader: Reader,
+    runs: Sequence[BoardRun],
+    first: str,
+    *,
+    minimum: int,
+    coverage_floor: float,
+) -> list[GroupPair]:
+    """One model against each other one, in each group of all columns.
+
+    Args:
+        reader: the lake; of a release what it froze.
+        runs: the runs that are shown.
+        first: the model of which each difference is, less the other's.
+        minimum: as in `group_pairs`.
+        coverage_floor: the policy's.
+    """
+    rows = board_of(reader, runs, coverage_floor=coverage_floor).rows
+    ordered = sorted(rows, key=lambda row: row.model_deployment != first)
+    return group_pairs(reader, runs, paired(reader, runs, ordered), minimum=minimum)
 
 
 def adjusted(pairs: Sequence[GroupPair]) -> list[GroupPair]:
-    """The pairs with p-values adjusted for all of them."""
-    tested = [place for place, pair in enumerate(pairs) if pair.p_value is not None]
-    p_values = benjamini_hochberg([pairs[place].p_value or 0.0 for place in tested])
-    made = list(pairs)
-    for place, p_value in zip(tested, p_values, strict=True):
-        made[place] = replace(made[place], adjusted_p=p_value, num_adjusted=len(tested))
-    return made
+    """The pairs with p-values adjusted for all of them; both questions are a family each."""
+    inside = _all_adjusted([pair.in_group_p for pair in pairs])
+    beside = _all_adjusted([pair.p_value for pair in pairs])
+    num_inside, num_beside = (sum(p is not None for p in family) for family in (inside, beside))
+    return [
+        replace(
+            pair,
+            in_group_adjusted_p=ours,
+            in_group_num_adjusted=num_inside if ours is not None else None,
+            adjusted_p=theirs,
+            num_adjusted=num_beside if theirs is not None else None,
+        )
+        for pair, ours, theirs in zip(pairs, inside, beside, strict=True)
+    ]
+
+
+def _all_adjusted(p_values: Sequence[float | None]) -> list[float | None]:
+    """The p-values that there are, adjusted for each other."""
+    left = iter(benjamini_hochberg([p for p in p_values if p is not None]))
+    return [None if p is None else next(left) for p in p_values]
 
 
 def groups_by_instance(reader: Reader, data_version: str) -> dict[str, dict[str, str]]:
@@ -207,13 +277,16 @@ def pairs_of(
         inside = {group: among.difference(first, second) for group, (among, _) in sides.items()}
         seen = {group: each.num_clusters or each.n for group, each in inside.items()}
         gone = hidden_groups(in_data, seen, minimum)
-        for group, (_, rest) in sides.items():
+        for group, (among, rest) in sides.items():
             named = _named(pair, group, is_hidden=group in gone)
-            yield (
-                named
-                if group in gone
-                else _told(named, inside[group], rest.difference(first, second))
-            )
+            if group not in gone:
+                means = among.on_common(first, second).values
+                dropped = inside[group].num_dropped
+                if np.isfinite(means).all() and not 0 < dropped < minimum:
+                    ours, theirs = map(float, means)
+                    named = replace(named, first_mean=ours, second_mean=theirs)
+                named = _told(named, inside[group], rest.difference(first, second))
+            yield named
 
 
 def group_masks(
@@ -247,6 +320,7 @@ def _told(named: GroupPair, inside: PairedDifference, rest: PairedDifference) ->
         in_group=inside.mean_difference,
         in_group_low=inside.ci_low,
         in_group_high=inside.ci_high,
+        in_group_p=inside.p_value,
         in_rest=rest.mean_difference,
     )
     ours, theirs = _estimate(inside), _estimate(rest)

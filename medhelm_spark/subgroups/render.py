@@ -1,4 +1,4 @@
-"""Groups as reports: what a model scores in each, and whether another one widens a gap."""
+"""Groups as reports: what models score in each, and which of two models is worse there."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields, replace
@@ -8,10 +8,11 @@ from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.render.report import ROUNDED, Report, formatted
 from medhelm_spark.render.table import TextTable, interval_text, number_text
 from medhelm_spark.subgroups.gaps import Gap
-from medhelm_spark.subgroups.model_groups import ModelGroups, group_label
-from medhelm_spark.subgroups.pairs import GroupPair
+from medhelm_spark.subgroups.model_groups import SENSITIVITY, ModelGroups, group_label
+from medhelm_spark.subgroups.pairs import GroupDecision, GroupPair
 from medhelm_spark.subgroups.tables import GroupStat
-from medhelm_spark.subgroups.twins import COLUMN, is_twins
+from medhelm_spark.subgroups.twins import COLUMN, ORIGINAL, is_twins
+from medhelm_spark.subgroups.verdicts import Verdict
 
 EMPTY = (
     "No groups: name columns of the data as `groups` in a benchmark's file, or add them to what "
@@ -20,6 +21,8 @@ EMPTY = (
 )
 NO_PAIRS = "No two of these models have groups on the same instances."
 HIDDEN = "hidden"
+MAX_NAMED = 5
+"""How many groups a sentence names."""
 TWINS_NOTE = (
     f"{COLUMN}NAME: the same questions, asked as they are and of another patient by that "
     "perturbation. The difference is that of the copies to their originals, pair by pair; the gap "
@@ -32,21 +35,25 @@ HEADER = (
     "Group",
     "n",
     "Score",
+    "Verdict",
     "Difference to the rest",
     "p adjusted",
     "Gap",
 )
-TWINS_HEADER = (*HEADER[:5], "Difference to the originals", *HEADER[6:])
+TWINS_HEADER = (*HEADER[:6], "Difference to the originals", *HEADER[7:])
 PAIR_HEADER = (
     "Benchmark",
     "First",
     "Second",
     "Group",
-    "There the first",
     "n",
-    "In the group",
-    "In the rest",
+    "Of the first",
+    "Of the second",
+    "In this group",
     "Difference",
+    "p adjusted",
+    "Compared with other patients",
+    "by",
     "p adjusted",
 )
 
@@ -63,9 +70,10 @@ _OF_GROUP = tuple(
 )
 _OF_GAP = ("gap", "gap_low", "gap_high", "best_group", "worst_group", "opportunity_gap")
 _MORE_OF_GAP = ("opportunity_low", "opportunity_high")
-FIELDS = (*_OF_RUN, *_OF_GROUP, *_OF_GAP, *_MORE_OF_GAP)
+_OF_TEST = ("verdict", "num_adjusted")
+FIELDS = (*_OF_RUN, *_OF_GROUP, *_OF_GAP, *_MORE_OF_GAP, *_OF_TEST)
 """The fields of `records`."""
-PAIR_FIELDS = (*(field.name for field in fields(GroupPair)), "decision")
+PAIR_FIELDS = (*(field.name for field in fields(GroupPair)), "verdict", "decision")
 """The fields of `pair_record`."""
 
 
@@ -80,15 +88,17 @@ def render_pairs(pairs: Sequence[GroupPair], output_format: str) -> str:
 
 
 def groups_report(groups: Sequence[ModelGroups], banner: str = "") -> Report:
-    """A table for each column, and every number as data."""
+    """Which groups are worse in one line, a table for each column, and every number as data."""
     held = list(records(groups))
     columns = list(dict.fromkeys(each.group_column for each in groups))
     tables = [groups_table([each for each in groups if each.group_column == c]) for c in columns]
     if tables:
         tables[-1] = replace(tables[-1], notes=list(notes(groups)))
+    said = list(watched(groups))
     return Report(
         tables=tables,
-        content={"groups": held},
+        lead=said,
+        content={"summary": said, "groups": held},
         fields=FIELDS,
         records=held,
         rounding=ROUNDED if held else "",
@@ -98,29 +108,182 @@ def groups_report(groups: Sequence[ModelGroups], banner: str = "") -> Report:
 
 
 def groups_table(groups: Sequence[ModelGroups]) -> TextTable:
-    """What models score by the groups of one column; without the notes."""
-    column = groups[0].group_column
-    return TextTable(
-        title=f"By {column}",
-        header=TWINS_HEADER if is_twins(column) else HEADER,
-        rows=[_cells(each, stat) for each in groups for stat in each.stats],
-    )
+    """What models score by the groups of one column; without the notes.
+
+    The benchmark stands in the title where there is one.
+    """
+    column, title = groups[0].group_column, benchmark(groups[0])
+    header = TWINS_HEADER if is_twins(column) else HEADER
+    rows = [_cells(each, stat) for each in groups for stat in each.stats]
+    if any(benchmark(each) != title for each in groups):
+        return TextTable(title=f"By {column}", header=header, rows=rows)
+    without = [row[1:] for row in rows]
+    return TextTable(title=f"{title}, by {column}", header=header[1:], rows=without)
+
+
+def untested(stat: GroupStat) -> str:
+    """Why a group that is shown was not compared with its rest; empty where it was.
+
+    >>> from medhelm_spark.domain.access import AccessLevel
+    >>> of = {"run_spec_id": "r", "name": "sensitivity", "split": "test", "group_column": "sex"}
+    >>> level = {"access_level": AccessLevel.PUBLIC, "minimum": 1, "is_hidden": False}
+    >>> untested(GroupStat(**of, **level, group_value="f", count=9, denominator=0))
+    'no answer counts in it'
+    """
+    if stat.p_value is not None:
+        return ""
+    if stat.mean is None:
+        return "no answer counts in it"
+    if stat.ci_low is None or stat.ci_high is None or not stat.ci_low < stat.ci_high:
+        return "too few patients for an interval"
+    if stat.rest_mean is None:
+        return "no other group has a value"
+    return "too few other patients for an interval"
 
 
 def _cells(of: ModelGroups, stat: GroupStat) -> tuple[str, ...]:
     names = (benchmark(of), of.model_deployment, group_label(stat.group_value))
     if stat.is_hidden:
-        return (*names, HIDDEN, HIDDEN, "", "", "")
+        return (*names, HIDDEN, HIDDEN, "", "", "", "")
     is_worst = of.gap is not None and of.gap.worst == stat.group_value
     gap = gap_text(of.gap) if is_worst else ""
     return (
         *names,
         size_text(stat),
         number_text(stat.mean) + interval_text(stat.ci_low, stat.ci_high),
+        _verdict_text(of, stat),
         difference_text(stat.difference, stat.difference_low, stat.difference_high),
         p_text(stat.adjusted_p) if stat.adjusted_p is not None else "",
         gap,
     )
+
+
+def _verdict_text(of: ModelGroups, stat: GroupStat) -> str:
+    """A verdict with the reason where nothing was tested; the originals of twins have none."""
+    if is_twins(of.group_column) and stat.group_value == ORIGINAL:
+        return ""
+    held = of.verdict(stat)
+    return f"{held.value}: {untested(stat)}" if held is Verdict.NOT_TESTED else held.value
+
+
+def watched(groups: Sequence[ModelGroups]) -> Iterator[str]:
+    """Over all columns, models and benchmarks: the groups that are shown to be worse, or none.
+
+    Then the largest difference where none is shown, and what was not tested.
+    """
+    tested = [
+        (of.scenario_name, stat.group_column, stat.group_value)
+        for of in groups
+        for stat in of.patients
+        if stat.p_value is not None
+    ]
+    said = (
+        f"Of {counted(len({*tested}), 'group')} tested with "
+        f"{counted(len({of.model_deployment for of in groups}), 'model')}"
+    )
+    worse = [(of, stat) for of in groups for stat in of.worse]
+    several = len({of.display_name for of in groups}) > 1
+    if worse:
+        named = ", ".join(f"{_who(of, stat)} ({_of_model(of, several)})" for of, stat in worse)
+        yield f"Watch: {named}. {said}, no other one is shown to be worse."
+        yield from (f"{told(of, stat)}." for of, stat in worse)
+    elif tested:
+        yield f"{said}, no model is shown to be worse for any."
+        if largest := _largest(groups):
+            yield f"The largest difference, which is not shown: {told(*largest)}."
+    elif groups:
+        yield "No group was tested."
+    yield from _not_tested(groups)
+
+
+def _of_model(of: ModelGroups, several: bool) -> str:
+    """Whom a line is about."""
+    return f"{of.model_deployment}, {of.display_name}" if several else of.model_deployment
+
+
+def _who(of: ModelGroups, stat: GroupStat) -> str:
+    """A group in a sentence; of twins with the perturbation that made the copies."""
+    label = group_label(stat.group_value)
+    if is_twins(of.group_column):
+        return f"the {label} questions of {of.group_column}"
+    return f"{of.group_column} {label}"
+
+
+def _largest(groups: Sequence[ModelGroups]) -> tuple[ModelGroups, GroupStat] | None:
+    """The group that is farthest behind its rest, of those that were tested."""
+    behind = [
+        (of, stat)
+        for of in groups
+        for stat in of.patients
+        if stat.p_value is not None
+        and of.lower_is_better is not None
+        and stat.difference
+        and (stat.difference > 0) == of.lower_is_better
+    ]
+    # By p-value: differences of two scores have no common unit, and small groups differ most.
+    return min(behind, key=lambda pair: pair[1].p_value or 0.0, default=None)
+
+
+def told(of: ModelGroups, stat: GroupStat) -> str:
+    """A group's score beside that of all others, in words; of a sensitivity who was missed."""
+    p = f"p adjusted {p_text(stat.adjusted_p)}" if stat.adjusted_p is not None else ""
+    others = [other for other in of.patients if other is not stat]
+    counts = [_missed(other) for other in (stat, *others)]
+    if of.metric == SENSITIVITY and all(counts) and len(counts) <= MAX_NAMED:
+        parts = [
+            f"{count} for {group_label(other.group_value)}"
+            for count, other in zip(counts[1:], others, strict=True)
+        ]
+        parts = [f"{counts[0]} for {_who(of, stat)}", *parts]
+        return f"{of.model_deployment} missed {', '.join(parts)} ({of.display_name}; {p})"
+    rest = "the originals" if is_twins(of.group_column) else "all others"
+    return (
+        f"{of.model_deployment}, {_who(of, stat)}: {of.metric} {number_text(stat.mean)} of "
+        f"{size_text(stat)}, {rest} {number_text(stat.rest_mean)} ({of.display_name}; {p})"
+    )
+
+
+def _missed(stat: GroupStat) -> str:
+    """`5 of 12`: of those who have the condition how many were not found; empty of hidden rows."""
+    if stat.mean is None or stat.denominator is None:
+        return ""
+    return f"{round((1 - stat.mean) * stat.denominator)} of {stat.denominator}"
+
+
+def _not_tested(groups: Sequence[ModelGroups]) -> Iterator[str]:
+    """Which groups have no verdict, and why."""
+    by_reason: dict[str, list[str]] = {}
+    for of in groups:
+        for stat in of.patients:
+            reason = HIDDEN if stat.is_hidden else untested(stat)
+            if reason:
+                named = f"{_who(of, stat)} ({of.model_deployment})"
+                by_reason.setdefault(reason, []).append(named)
+    for reason, groups_named in by_reason.items():
+        left = len(groups_named) - MAX_NAMED
+        more = f" and {left} more" if left > 0 else ""
+        yield f"Not tested, {reason}: {', '.join(groups_named[:MAX_NAMED])}{more}."
+
+
+def lead(groups: Sequence[ModelGroups]) -> Iterator[str]:
+    """A sentence for each model on one column: which groups are shown to be worse, or none."""
+    for of in groups:
+        tested = sum(stat.p_value is not None for stat in of.patients)
+        if of.worse:
+            named = ", ".join(_who(of, stat) for stat in of.worse)
+            yield f"{of.model_deployment} is worse for {named}."
+        elif tested == len(of.patients):
+            yield (
+                f"{of.model_deployment}: none of {counted(tested, 'group')} of {of.group_column} "
+                "is shown to be worse."
+            )
+        elif tested:
+            yield (
+                f"{of.model_deployment}: none of the {tested} groups of {of.group_column} that "
+                f"were tested, of {len(of.patients)}, is shown to be worse."
+            )
+        else:
+            yield f"{of.model_deployment}: no group of {of.group_column} was tested."
 
 
 def benchmark(of: ModelGroups) -> str:
@@ -169,8 +332,12 @@ def notes(groups: Sequence[ModelGroups]) -> Iterator[str]:
     )
     if not all(is_twins(of.group_column) for of in groups):
         yield "Difference to the rest: the group less all other groups of the column."
+    number = max(of.num_adjusted for of in groups)
     yield (
-        "p adjusted by Benjamini and Hochberg for all groups and columns of that model and score."
+        "Verdict: worse or better than all other groups of the column where p adjusted is below "
+        f"0.05. p is adjusted for all {number:,} tests of these models, benchmarks and columns by "
+        "Benjamini and Hochberg: of the verdicts worse and better, at most 1 in 20 is expected to "
+        "be chance. not shown: no difference is shown, which does not say that there is none."
     )
     if any(is_twins(of.group_column) for of in groups):
         yield TWINS_NOTE
@@ -181,19 +348,20 @@ def notes(groups: Sequence[ModelGroups]) -> Iterator[str]:
                 f"gap (sensitivity) {gap_text(of.opportunity)}, worst "
                 f"{group_label(of.opportunity.worst)}."
             )
-    minimum = max(stat.minimum for of in groups for stat in of.stats)
-    if any(of.num_hidden for of in groups):
-        yield hidden_note(minimum)
+    yield hidden_note(max(stat.minimum for of in groups for stat in of.stats))
     for of in groups:
         if not of.is_current:
             yield f"{of.model_deployment}, {of.display_name}: scored again since."
 
 
 def hidden_note(minimum: int) -> str:
-    """Why groups are hidden."""
+    """Which groups are hidden and why."""
+    if minimum == 1:
+        return "These rows are public: no group is hidden, however few its patients are."
     return (
         f"hidden: fewer than {minimum} patients (instances, where the card names no cluster "
-        "column), or a group from which such a one could be computed."
+        "column), or a group from which such a one could be computed. Groups of gated and private "
+        "rows alone are hidden; those of public rows never are."
     )
 
 
@@ -213,15 +381,17 @@ def records(groups: Sequence[ModelGroups]) -> Iterator[dict[str, object]]:
         }
         for stat in of.stats:
             held = asdict(stat)
-            yield {**run, **{name: held[name] for name in _OF_GROUP}, **gap}
+            test = {"verdict": of.verdict(stat).value, "num_adjusted": of.num_adjusted}
+            yield {**run, **{name: held[name] for name in _OF_GROUP}, **gap, **test}
 
 
 def pairs_report(pairs: Sequence[GroupPair]) -> Report:
     """The pairs by group, in the order given, and every number as data."""
-    held = [pair_record(pair) for pair in pairs]
+    held, said = [pair_record(pair) for pair in pairs], list(pair_sentences(pairs))
     return Report(
         tables=[pairs_table(pairs)],
-        content={"pairs": held},
+        lead=said,
+        content={"summary": said, "pairs": held},
         fields=PAIR_FIELDS,
         records=held,
         rounding=ROUNDED if pairs else "",
@@ -230,38 +400,126 @@ def pairs_report(pairs: Sequence[GroupPair]) -> Report:
 
 
 def pairs_table(pairs: Sequence[GroupPair]) -> TextTable:
-    """The pairs as a table."""
+    """The pairs as a table; a benchmark or two models that all rows are about stand above it."""
+    names = [_pair_names(pair) for pair in pairs]
+    header, title, places = list(PAIR_HEADER), [], list(range(len(PAIR_HEADER)))
+    if len({name for name, _, _ in names}) == 1:
+        title.append(names[0][0])
+        places.remove(0)
+    if len({(first, second) for _, first, second in names}) == 1:
+        header[5:7] = names[0][1:]
+        title.append(f"{names[0][1]} less {names[0][2]}")
+        places = [place for place in places if place not in (1, 2)]
+    rows = [(*named, *_pair_cells(pair)) for named, pair in zip(names, pairs, strict=True)]
     return TextTable(
-        header=PAIR_HEADER, rows=[_pair_cells(pair) for pair in pairs], notes=[*_pair_notes(pairs)]
+        title=", ".join(title),
+        header=[header[place] for place in places],
+        rows=[[row[place] for place in places] for row in rows],
+        notes=list(_pair_notes(pairs)),
     )
 
 
+def _pair_names(pair: GroupPair) -> tuple[str, str, str]:
+    return f"{pair.display_name}: {pair.main_metric}", pair.first, pair.second
+
+
 def _pair_cells(pair: GroupPair) -> tuple[str, ...]:
+    group = f"{pair.group_column}: {group_label(pair.group_value)}"
+    if pair.is_hidden:
+        return (group, HIDDEN, HIDDEN, HIDDEN, "", "", "", "", "", "")
     return (
-        f"{pair.display_name}: {pair.main_metric}",
-        pair.first,
-        pair.second,
-        f"{pair.group_column}: {group_label(pair.group_value)}",
-        pair.decision.value,
+        group,
         "" if pair.n is None else str(pair.n),
+        number_text(pair.first_mean),
+        number_text(pair.second_mean),
+        pair.verdict.value,
         difference_text(pair.in_group, pair.in_group_low, pair.in_group_high),
-        difference_text(pair.in_rest, None, None),
+        _p(pair.in_group_adjusted_p),
+        pair.decision.value,
         difference_text(pair.difference, pair.difference_low, pair.difference_high),
-        p_text(pair.adjusted_p) if pair.adjusted_p is not None else "",
+        _p(pair.adjusted_p),
+    )
+
+
+def _p(value: float | None) -> str:
+    return "" if value is None else p_text(value)
+
+
+def pair_sentences(pairs: Sequence[GroupPair]) -> Iterator[str]:
+    """For which groups the first model is worse, and where its advantage differs, in words.
+
+    >>> list(pair_sentences([]))
+    []
+    """
+    of_pair: dict[tuple[str, str, str], list[GroupPair]] = {}
+    for pair in pairs:
+        of_pair.setdefault(_pair_names(pair), []).append(pair)
+    for (named, first, second), alike in of_pair.items():
+        tested = [
+            pair for pair in alike if pair.verdict not in (Verdict.NOT_TESTED, Verdict.HIDDEN)
+        ]
+        worse = [pair for pair in tested if pair.verdict is Verdict.WORSE]
+        if worse:
+            groups = ", ".join(_pair_group(pair) for pair in worse)
+            yield f"{first} is worse than {second} ({named}) for: {groups}."
+        else:
+            yield (
+                f"{first} is not shown to be worse than {second} ({named}) for any of "
+                f"{counted(len(tested), 'group')} tested."
+            )
+        for pair in alike:
+            if pair.verdict is Verdict.WORSE or pair.decision is GroupDecision.SMALLER:
+                yield pair_sentence(pair)
+
+
+def _pair_group(pair: GroupPair) -> str:
+    return f"{pair.group_column} {group_label(pair.group_value)}"
+
+
+_IN_WORDS = {
+    Verdict.WORSE: "worse is shown",
+    Verdict.BETTER: "better is shown",
+    Verdict.DIFFERENT: "a difference is shown",
+    Verdict.NOT_SHOWN: "no difference is shown",
+    Verdict.NOT_TESTED: "not tested",
+}
+
+
+def pair_sentence(pair: GroupPair) -> str:
+    """`Of sex m (n 196), new scores 0.6 and old 0.5: ...`, and how it compares with the others."""
+    p = "" if pair.in_group_adjusted_p is None else f" (p adjusted {_p(pair.in_group_adjusted_p)})"
+    beside = {
+        GroupDecision.SMALLER: "is smaller there than among all others: shown",
+        GroupDecision.LARGER: "is larger there than among all others: shown",
+        GroupDecision.DIFFERENT: "is another there than among all others: shown",
+        GroupDecision.NOT_SHOWN: "is not shown to be another there than among all others",
+    }.get(pair.decision)
+    more = (
+        f" Its advantage over {pair.second} {beside} (p adjusted {_p(pair.adjusted_p)})."
+        if beside
+        else ""
+    )
+    return (
+        f"For {_pair_group(pair)}, {pair.first} scores {number_text(pair.first_mean)} and "
+        f"{pair.second} {number_text(pair.second_mean)}, n {pair.n}: "
+        f"{_IN_WORDS[pair.verdict]}{p}.{more}"
     )
 
 
 def _pair_notes(pairs: Sequence[GroupPair]) -> Iterator[str]:
     yield (
-        "In the group, in the rest: first less second on the same instances. Difference: the one "
-        "less the other. falls behind: the first model is worse against the second in this group "
-        "than in all others, so that it widens a gap to the group's loss."
+        "Difference: first less second on the same instances of the group. Two questions are "
+        "apart. In this group: whether the first model is worse or better than the second for "
+        "these patients. Compared with other patients: whether its advantage over the second, "
+        "which may be below 0, is smaller or larger than among all other groups of the column, and "
+        "by how much; a model that is better for all has a smaller advantage somewhere. not shown: "
+        "which does not say that there is no difference."
     )
-    number = next((pair.num_adjusted for pair in pairs if pair.num_adjusted), None)
-    if number:
+    numbers = [pair.in_group_num_adjusted for pair in pairs if pair.in_group_num_adjusted]
+    if numbers:
         yield (
-            f"p adjusted for {number:,} questions by Benjamini and Hochberg: of those answered, at "
-            "most 1 in 20 is expected to be chance."
+            f"p adjusted for {numbers[0]:,} tests of each question by Benjamini and Hochberg: of "
+            "the verdicts of each, at most 1 in 20 is expected to be chance."
         )
     if any(pair.is_hidden for pair in pairs):
         yield "hidden: too few patients, or a group from which such a one could be computed."
@@ -269,4 +527,4 @@ def _pair_notes(pairs: Sequence[GroupPair]) -> Iterator[str]:
 
 def pair_record(pair: GroupPair) -> dict[str, object]:
     """Every number of a pair."""
-    return {**asdict(pair), "decision": pair.decision.value}
+    return {**asdict(pair), "verdict": pair.verdict.value, "decision": pair.decision.value}

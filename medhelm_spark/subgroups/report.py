@@ -5,23 +5,35 @@ from dataclasses import replace
 
 from medhelm_spark.board import BoardRun
 from medhelm_spark.board.render.charts import Palette, Spec
-from medhelm_spark.board.render.report_file import Figure, Section
+from medhelm_spark.board.render.report_file import Figure, Section, Sentences
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.render.table import TextTable
+from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.subgroups.chart import group_plot
 from medhelm_spark.subgroups.model_groups import ModelGroups, groups_of_runs
-from medhelm_spark.subgroups.render import groups_table, notes
+from medhelm_spark.subgroups.pairs import group_pairs
+from medhelm_spark.subgroups.render import (
+    groups_table,
+    notes,
+    pair_sentences,
+    pairs_table,
+    watched,
+)
 
 HEADING = "Groups of patients"
 
 
-def sections(reader: Reader, runs: Sequence[BoardRun]) -> Iterator[Section]:
-    """Below a heading each benchmark by each column; nothing where there are no groups."""
+def sections(
+    reader: Reader, runs: Sequence[BoardRun], pairs: Sequence[BoardPair]
+) -> Iterator[Section]:
+    """What is shown over all groups, each benchmark by each column, and the pairs of models."""
     groups = groups_of_runs(reader, runs)
+    if not groups:
+        return
     by_place: dict[tuple[str, str], list[ModelGroups]] = {}
     for of in groups:
         by_place.setdefault((of.display_name, of.group_column), []).append(of)
-    parts: list[str | TextTable | Figure] = []
+    parts: list[str | Sentences | TextTable | Figure] = [Sentences(lines=list(watched(groups)))]
     for number, ((name, column), alike) in enumerate(by_place.items(), start=1):
         parts.append(f"{name} by {column}")
         if group_plot(alike):
@@ -31,8 +43,11 @@ def sections(reader: Reader, runs: Sequence[BoardRun]) -> Iterator[Section]:
         parts.append(
             replace(table, notes=list(notes(groups))) if number == len(by_place) else table
         )
-    if parts:
-        yield Section(heading=HEADING, parts=parts)
+    minimum = max(stat.minimum for of in groups for stat in of.stats)
+    if compared := group_pairs(reader, runs, pairs, minimum=minimum):
+        said = Sentences(lines=list(pair_sentences(compared)))
+        parts += ["Two models in each group", said, pairs_table(compared)]
+    yield Section(heading=HEADING, parts=parts)
 
 
 def _drawn(groups: Sequence[ModelGroups]) -> Callable[[Palette], Spec]:

@@ -17,11 +17,11 @@ from medhelm_spark.metrics import metrics_for, run_metrics_for
 from medhelm_spark.stages.comparability import is_outdated
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.run_stage import run_stage
-from medhelm_spark.stages.summarize.run_level import run_stats, versions
+from medhelm_spark.stages.summarize.run_level import MARK, run_stats, versions
 from medhelm_spark.subgroups.assign import assigned_columns
 from medhelm_spark.subgroups.group_answers import COUNTED
 from medhelm_spark.subgroups.group_stats import GroupedScores, GroupSummarizer, RunGroups
-from medhelm_spark.subgroups.of_whole_runs import MARK, CountedStat, RunLevelGroups
+from medhelm_spark.subgroups.of_whole_runs import CountedStat, RunLevelGroups
 from medhelm_spark.subgroups.tables import AssignedColumn, GroupStat
 from medhelm_spark.subgroups.twins import twin_rows, twins_of
 
@@ -100,10 +100,10 @@ WHERE s.perturbation = ''
 GROUP BY s.run_spec_id, g.group_column, g.group_value
 """
 
-# What both give of a group, beside each other.
+# What both give of a group, beside each other; the patients of its rest nobody counts.
 WITH_PATIENTS = """
 SELECT t.*, p.patients FROM {stats} t
-JOIN {patients} p ON p.run_spec_id = t.run_spec_id AND p.split = t.split
+LEFT JOIN {patients} p ON p.run_spec_id = t.run_spec_id AND p.split = t.split
 """
 
 
@@ -258,7 +258,7 @@ def _of_runs(
     groups: Frame,
     runs: Mapping[str, RunGroups],
 ) -> Frame | None:
-    """The stats of whole runs, of each group by itself; None where no RunSpec has one."""
+    """The stats of whole runs, of each group and of its rest; None where no RunSpec has one."""
     whole = [replace(spec, perturbations=(), prompt_variants=()) for spec in specs]
     frame = ctx.lake.frame(
         [
@@ -273,7 +273,7 @@ def _of_runs(
         GroupedRun,
     )
     as_splits = ctx.lake.query(AS_SPLITS, scored=scored, runs=frame, groups=groups)
-    stats = run_stats(ctx, as_splits, whole, {})
+    stats = run_stats(ctx, as_splits, whole, {}, are_parts=True)
     if stats is None:
         return None
     patients = ctx.lake.query(PATIENTS, scored=scored, runs=frame, groups=groups)

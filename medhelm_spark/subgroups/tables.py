@@ -121,7 +121,7 @@ class GroupStat:
     ci_method: IntervalMethod | None = None
 
     rest_mean: float | None = None
-    """The mean over all other groups of the column; None of stats of whole runs."""
+    """The mean over all other groups of the column, or what a stat of whole runs is over them."""
 
     difference: float | None = None
     """The mean less that of the rest; of perturbed copies less their originals, pair by pair."""

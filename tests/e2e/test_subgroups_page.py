@@ -66,24 +66,31 @@ def test_the_page_names_the_worst_group_and_who_falls_behind(monkeypatch, here) 
     lake, address = Path(here.location), {"view": "Subgroups", "by": "sex", "first": "team/yes"}
     test = opened(monkeypatch, lake, suite=SUITE, **address)
     text = words(test)
-    assert "team/yes is worst for m: gap 0.600" in text
-    assert "team/no is worst for f: gap 0.600" in text
-    assert "Against team/no, team/yes falls behind for m." in text
+    assert "Watch: sex f (no), sex m (yes). Of 3 groups tested with 2 models" in text
+    assert "yes is worse for sex m." in text
+    assert "no is worse for sex f." in text
+    assert "yes is worse than no (Letters: exact_match) for: sex m." in text
+    assert "yes, sex m: exact_match 0.400 of 150, all others 1.000" in text
     assert len(test.get("vega_lite_chart") or test.get("arrow_vega_lite_chart")) == 1
-    assert [button.proto.label for button in test.get("download_button")] == ["Download as CSV"]
+    assert [button.proto.label for button in test.get("download_button")] == [
+        "Download as CSV",
+        "Download the two models as CSV",
+    ]
     test.selectbox(key="second").select("none").run()
     alone = words(test)
-    assert "falls behind for" not in alone
-    assert "team/no is worst" not in alone
+    assert "Watch: sex f (no), sex m (yes)." in alone, "whichever model and column is picked"
+    assert "yes is worse than no" not in alone
+    assert "no is worse for" not in alone
 
 
 def test_hidden_groups_have_no_number_on_the_page_in_files_and_in_the_report(
     monkeypatch, here
 ) -> None:
     test = opened(monkeypatch, Path(here.location), suite=SUITE, view="Subgroups", by="site")
-    rows = [body for body in markup(test) if "tiny" in body]
-    assert rows
-    assert "tiny</td><td>hidden</td><td>hidden</td><td></td><td></td><td></td>" in rows[0]
+    rows = "".join(body for body in markup(test) if "tiny</td>" in body)
+    nothing = "<td></td>" * 4
+    assert f"tiny</td><td>hidden</td><td>hidden</td>{nothing}" in rows
+    assert f"site: tiny</td><td>hidden</td><td>hidden</td><td>hidden</td>{nothing}" in rows
     assert "fewer than 11 patients" in words(test)
     for line in csv.DictReader(io.StringIO(here.subgroups.scores(SUITE).render("csv"))):
         if line["group_value"] == "tiny":
@@ -92,6 +99,8 @@ def test_hidden_groups_have_no_number_on_the_page_in_files_and_in_the_report(
     assert "<h2>Groups of patients</h2>" in report
     assert "<h3>Letters by sex</h3>" in report
     assert "<td>tiny</td><td>hidden</td><td>hidden</td>" in report
+    assert "<p>Watch: sex f (team/no), sex m (team/yes)." in report
+    assert "<h3>Two models in each group</h3>" in report
     assert report.count('aria-label="Letters by sex: scores with 95 % intervals"') == 1
 
 

@@ -111,8 +111,9 @@ def test_the_page_and_the_report_show_both_groups(monkeypatch, here) -> None:
     lake = Path(here.location)
     test = opened(monkeypatch, lake, suite=SUITE, view="Subgroups", by=COLUMN, first="team/biased")
     text = " ".join(page_text(test).split())
-    assert f"team/biased is worst for the perturbed questions of {COLUMN}: gap" in text
-    assert "team/fair: no group is shown to be worse" in text
+    assert f"Watch: the perturbed questions of {COLUMN} (biased)." in text
+    assert f"biased is worse for the perturbed questions of {COLUMN}." in text
+    assert f"fair: none of 1 group of {COLUMN} is shown to be worse." in text
     assert "Difference to the originals" in text
     assert "Against team/fair" not in text
     report = here.report(SUITE).html

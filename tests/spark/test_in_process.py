@@ -97,7 +97,10 @@ def _refused(_: Session) -> SparkSession:
 
 def rows(count: int) -> list[dict[str, str]]:
     held = questions(count, lambda i: "yes" if i % 3 else "no")
-    return [{**row, "patient": f"p{i * i % 7}", "ward": f"w{i % 2}"} for i, row in enumerate(held)]
+    return [
+        {**row, "patient": f"p{i * i % 7}", "ward": f"w{i % 2}", "floor": f"f{i % 3 % 2}"}
+        for i, row in enumerate(held)
+    ]
 
 
 def test_classes_clusters_and_repeats(both: Both) -> None:
@@ -122,9 +125,13 @@ def test_groups_of_clusters_and_repeats(both: Both) -> None:
         "letters",
         rows(24),
         template="Does he agree? {question}",
-        metrics=["exact_match", {"name": "classification", "args": {"labels": "yes|no"}}],
+        metrics=[
+            "exact_match",
+            {"name": "classification", "args": {"labels": "yes|no"}},
+            {"name": "diagnostic_accuracy", "args": {"labels": "yes|no", "positive": "yes"}},
+        ],
         cluster_column="patient",
-        groups=["ward"],
+        groups=["ward", "floor"],
     )
     both.site.deploy("acme/a", mode="choice", choices=["yes", "no", "perhaps"])
     twins = "model=acme/a,data_augmentation=fairness"
@@ -133,6 +140,8 @@ def test_groups_of_clusters_and_repeats(both: Both) -> None:
     grouped = next(here for name, here, _ in both.rows() if name == "stats_by_group")
     assert len(grouped) > 4
     assert any("perturbation:gender" in row for row in grouped)
+    tested = [json.loads(row) for row in grouped if '"sensitivity"' in row]
+    assert {row["group_column"] for row in tested if row["adjusted_p"] is not None} == {"floor"}
 
 
 def test_perturbed_copies_and_prompt_variants(both: Both) -> None:

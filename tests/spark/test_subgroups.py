@@ -16,6 +16,7 @@ from medhelm_spark.errors import (
     UnknownNameError,
 )
 from medhelm_spark.subgroups.pairs import GroupDecision
+from medhelm_spark.subgroups.verdicts import Verdict
 from tests.rewriting import rewritable
 from tests.spark.conftest import Site, calls, questions
 from tests.spark.test_evaluation import evaluation
@@ -99,6 +100,40 @@ def test_a_group_that_is_worse_is_named_and_equal_ones_have_no_gap(site: Site) -
     assert "By sex" not in text
 
 
+def test_a_group_whose_sensitivity_is_worse_is_named_and_equal_ones_are_not(site: Site) -> None:
+    """Of 40 urgent letters of one site a third is found, of 960 others nine in ten."""
+    args = {"labels": "urgent|routine", "positive": "urgent"}
+    rows = [
+        {**row, "correct_answer": ("urgent", "routine")[i % 2], "sex": "fm"[i // 2 % 2]}
+        for i, row in enumerate(patients(2000, poor=80))
+    ]
+    metrics = [{"name": "diagnostic_accuracy", "args": args}]
+    entry = site.benchmark("letters", rows, metrics=metrics, groups=["sex", "site"])
+    answers = site.folder / "answers.csv"
+    with answers.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["source_id", "completion"])
+        for i, row in enumerate(rows):
+            is_missed = i // 2 % 3 > 0 if row["site"] == "south" else i // 2 % 10 == i // 20 % 2
+            writer.writerow([row["id"], "routine" if is_missed else row["correct_answer"]])
+    here = evaluation(site)
+    here.import_responses(f"{entry},model=team/uneven", answers, suite="s")
+    held = by_group(site, "sensitivity")
+    south = held["site", "south"]
+    assert (south["denominator"], south["mean"]) == (40, pytest.approx(14 / 40))
+    assert south["rest_mean"] == held["site", "north"]["mean"] == pytest.approx(0.9, abs=0.001)
+    assert south["difference_high"] < -0.3
+    assert south["adjusted_p"] < 0.001
+    assert held["sex", "f"]["adjusted_p"] > 0.05
+    every = [row for row in site.rows("stats_by_group") if row["mean"] is not None]
+    assert {row["name"] for row in every if row["p_value"] is not None} >= {
+        "accuracy",
+        "npv",
+        "sensitivity",
+        "specificity",
+    }
+
+
 def test_a_model_that_is_worse_in_one_group_alone_falls_behind_there(site: Site) -> None:
     rows = patients(400, poor=100)
     entry = site.benchmark("letters", rows, groups=["sex", "site"])
@@ -114,16 +149,22 @@ def test_a_model_that_is_worse_in_one_group_alone_falls_behind_there(site: Site)
         here.import_responses(f"{entry},model={model}", answers, suite="s")
     compared = here.subgroups.compare("new/model", "old/model", suite="s", by="site")
     south, north = compared.pairs
-    assert (south.group_value, south.decision) == ("south", GroupDecision.FALLS_BEHIND)
+    assert (south.group_value, south.decision) == ("south", GroupDecision.SMALLER)
+    assert south.verdict is Verdict.WORSE
+    assert north.verdict is Verdict.NOT_SHOWN
     assert south.in_group == pytest.approx(-0.4)
+    assert south.second_mean - south.first_mean == pytest.approx(0.4)
     assert (south.in_rest, south.difference) == (0.0, pytest.approx(-0.4))
     assert south.difference_high < 0
-    assert north.decision is GroupDecision.CATCHES_UP
+    assert north.decision is GroupDecision.LARGER
+    worse, smaller = compared.render().splitlines()[:2]
+    assert worse == "new/model is worse than old/model (letters: exact_match) for: site south."
+    assert "worse is shown (p adjusted <0.001). Its advantage over old/model is smaller" in smaller
     by_sex = here.subgroups.compare("new/model", "old/model", suite="s", by="sex").pairs
     # Every second letter of the south is wrong, which are all of one sex.
     assert {pair.decision for pair in by_sex} == {
-        GroupDecision.FALLS_BEHIND,
-        GroupDecision.CATCHES_UP,
+        GroupDecision.SMALLER,
+        GroupDecision.LARGER,
     }
     with pytest.raises(UnknownNameError, match="ward"):
         here.subgroups.compare(suite="s", by="ward")

@@ -81,8 +81,8 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "test": f"the test behind `p_value`: {_one_of(PairedTest)}",
         "adjustment": f"how `adjusted_p` was adjusted: {_one_of(Adjustment)}",
         "decision": f"what the first model is: {_one_of(PairDecision)}",
-        "worst_group": "the group of patients with the worst mean, where chance is an unlikely "
-        "reason for its gap; empty where there is none",
+        "worst_group": "the group of patients that is shown to be worse than all others, by "
+        "the largest difference; empty where there is none",
         "run_name": "the run's name",
         "run_spec_id": "the run's id",
         "part": "the part of the benchmark; empty for the whole",

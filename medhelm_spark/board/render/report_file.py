@@ -150,8 +150,15 @@ class Section:
     """What a feature adds to a report: its parts in order, below a heading."""
 
     heading: str
-    parts: Sequence[str | TextTable | Figure]
-    """A text that is a heading of its own, a table, or a chart."""
+    parts: Sequence["str | Sentences | TextTable | Figure"]
+    """A text that is a heading of its own, sentences, a table, or a chart."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentences:
+    """What numbers come to, a paragraph each."""
+
+    lines: Sequence[str]
 
 
 def facts_of(
@@ -384,6 +391,8 @@ def _section(section: Section) -> Iterator[str]:
             yield _figure([svg(part.drawn_in(palette)) for palette in PALETTES], part.label)
         elif isinstance(part, TextTable):
             yield _titled(part)
+        elif isinstance(part, Sentences):
+            yield from (f"<p>{_text(line)}</p>" for line in part.lines)
         else:
             yield f"<h3>{_text(part)}</h3>"
 

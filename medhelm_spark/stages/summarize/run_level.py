@@ -51,6 +51,11 @@ once without each of them."""
 
 GROUP = ("run_spec_id", "place", "split", "perturbation", "computed_on")
 
+MARK = chr(31)
+"""In the name of a split that is a part of something: between the whole's name and the part's.
+
+ASCII's unit separator. Before such a name it means all other parts of that whole."""
+
 # Names and values apart: their positions are found without a function call per stat.
 READ = """
 SELECT s.run_spec_id, w.place, w.is_main, w.is_repeated, s.split, s.perturbation,
@@ -169,6 +174,8 @@ def run_stats(
     scored: Frame,
     specs: Iterable[RunSpec],
     keys: Mapping[str, StatKeys],
+    *,
+    are_parts: bool = False,
 ) -> Frame | None:
     """The stats of the run-level metrics of these RunSpecs; None where there is no such metric.
 
@@ -177,6 +184,8 @@ def run_stats(
         scored: their current rows of `per_instance_stats`.
         specs: whose metrics count.
         keys: what their stats rest on, by run_spec_id.
+        are_parts: whether the splits are parts, as MARK says, so that each stat is also computed
+            over all other parts of the same whole.
     """
     specs = list(specs)
     metrics = {spec.run_spec_id: spec.metrics for spec in specs}
@@ -201,9 +210,11 @@ def run_stats(
     if members := members_of(specs):
         frame = ctx.lake.frame(members, Member)
         observed += [ctx.lake.query(sql, read=read, members=frame) for sql in (COMPARED, WHOLES)]
-    partitioned = sorted_rows(united(observed), *GROUP, "whole", partitions=ctx.cores, by=GROUP)
+    together = GROUP[:2] if are_parts else GROUP
+    partitioned = sorted_rows(united(observed), *GROUP, "whole", partitions=ctx.cores, by=together)
     # Exchanged once more, so that the writer's single task does not compute all of it.
-    summarizer = RunSummarizer(metrics, keys, trials, mains)
+    kind = PartSummarizer if are_parts else RunSummarizer
+    summarizer = kind(metrics, keys, trials, mains)
     return in_one_partition(map_rows(partitioned, summarizer, Observed, Stat), is_exchanged=True)
 
 
@@ -288,16 +299,21 @@ class RunSummarizer:
         self, metric: RunMetric, params: Params, held: Iterable[Observed], of: Mapping[str, Any]
     ) -> Iterator[Numbers]:
         """The metric's stats over a group; of a comparison those that have a direction."""
-        computed_on, width = of["computed_on"], len(metric.reads(params))
-        pick = _worst_of(metric, width) if computed_on is ComputedOn.WORST else None
-        group = _group(held, width, pick)
+        width = len(metric.reads(params))
+        pick = _worst_of(metric, width) if of["computed_on"] is ComputedOn.WORST else None
+        return self._of_group(metric, params, _group(held, width, pick), of)
+
+    def _of_group(
+        self, metric: RunMetric, params: Params, group: _Group, of: Mapping[str, Any]
+    ) -> Iterator[Numbers]:
+        """The same of the rows that were read."""
+        computed_on, stats = of["computed_on"], metric.emitted(params)
         clustering = self._clustering(group, of["run_spec_id"])
-        drawn: Sequence[tuple[float, ...] | None] = [None] * len(metric.emitted(params))
-        if not of["perturbation"]:
+        main = self.mains.get(of["run_spec_id"])
+        drawn: Sequence[tuple[float, ...] | None] = [None] * len(stats)
+        if not of["perturbation"] and main in {(stat.name, of["split"]) for stat in stats}:
             drawn = _drawn(metric, params, group)
         values, intervals, counted = _measured(metric, params, group, clustering)
-        stats = metric.emitted(params)
-        main = self.mains.get(of["run_spec_id"])
         columns = zip(stats, values, intervals, counted, drawn, strict=True)
         for stat, value, interval, part, draws in columns:
             if computed_on in COMPARISONS and stat.lower_is_better is None:
@@ -329,6 +345,55 @@ class RunSummarizer:
                     "mean": share.mean(group.weights) if is_known else None,
                     **_ends(interval),
                 }
+
+
+class PartSummarizer(RunSummarizer):
+    """The same of splits that are parts of something, and of all other parts of the same whole."""
+
+    __slots__ = ()
+
+    def __call__(self, rows: Iterable[Observed]) -> Iterator[Stat]:
+        for (*key, _), held in groupby(rows, _whole_of):
+            metric, params = self._metric(key)
+            width = len(metric.reads(params))
+            parts = {part: _group(of, width) for part, of in groupby(held, attrgetter(*GROUP))}
+            for part, group in parts.items():
+                others = [other for name, other in parts.items() if name != part]
+                for mark, over in (("", [group]), (MARK, others)):
+                    of = {**_named(part), "split": mark + _named(part)["split"]}
+                    made = self._of_group(metric, params, _joined(over), of) if over else ()
+                    for numbers in made:
+                        yield keyed(
+                            Stat(**{**values_of(NOTHING, Summary), **of, **numbers}), self.keys
+                        )
+
+
+def _whole_of(row: Observed) -> tuple[str, int, str]:
+    """The whole of which a row's split is a part, in its run and metric."""
+    return row.run_spec_id, row.place, row.split.partition(MARK)[0]
+
+
+def _joined(groups: Sequence[_Group]) -> _Group:
+    """The rows of several groups as one, each distinct row once."""
+    if len(groups) == 1:
+        return groups[0]
+    columns, place = np.unique(
+        np.concatenate([group.columns for group in groups]), axis=0, return_inverse=True
+    )
+    weights = np.zeros(len(columns), np.int64)
+    np.add.at(weights, place.reshape(-1), np.concatenate([group.weights for group in groups]))
+    starts = np.cumsum([0, *(len(group.weights) for group in groups)])
+    rows = [group.rows + start for group, start in zip(groups, starts, strict=False)]
+    row_of = place.reshape(-1)[np.concatenate(rows)]
+    by_row = np.argsort(row_of, kind="stable")
+    return _Group(
+        columns=columns,
+        weights=weights,
+        units=np.concatenate([group.units for group in groups])[by_row],
+        rows=row_of[by_row],
+        is_clustered=any(group.is_clustered for group in groups),
+        unscored=sum(group.unscored for group in groups),
+    )
 
 
 def _named(key: Sequence[Any]) -> dict[str, Any]:

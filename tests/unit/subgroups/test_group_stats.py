@@ -1,12 +1,15 @@
 """Rows of `stats_by_group` from counted values, worked out by hand."""
 
+import math
 from dataclasses import replace
 
 import pytest
+import scipy.stats
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.domain.stats import IntervalMethod, Stat
+from medhelm_spark.stages.summarize.run_level import MARK
 from medhelm_spark.statistics.intervals import wilson
 from medhelm_spark.subgroups.group_stats import (
     GroupedScores,
@@ -14,7 +17,7 @@ from medhelm_spark.subgroups.group_stats import (
     RunGroups,
     rows_of_scores as grouped_rows,
 )
-from medhelm_spark.subgroups.of_whole_runs import MARK, CountedStat, rows_of_run
+from medhelm_spark.subgroups.of_whole_runs import CountedStat, rows_of_run
 from medhelm_spark.subgroups.render import size_text
 from medhelm_spark.subgroups.tables import GroupStat
 
@@ -172,12 +175,18 @@ def test_public_rows_are_never_hidden():
 
 
 def stat(
-    name: str, group: str, mean: float, denominator: int | None, count: int = 40
+    name: str,
+    group: str,
+    mean: float,
+    denominator: int | None,
+    count: int = 40,
+    *,
+    is_rest: bool = False,
 ) -> CountedStat:
     return CountedStat(
         run_spec_id="r",
         name=name,
-        split=f"sex{MARK}{group}",
+        split=f"{MARK if is_rest else ''}sex{MARK}{group}",
         perturbation="",
         count=count,
         num_unscored=0,
@@ -189,8 +198,63 @@ def stat(
         ci_high=mean + 0.05,
         ci_method=IntervalMethod.WILSON,
         denominator=denominator,
-        patients=count,
+        patients=None if is_rest else count,
     )
+
+
+def share(group: str, hits: int, of: int, *, is_rest: bool = False) -> CountedStat:
+    """A sensitivity of so many positive answers of 200, each of a patient of their own."""
+    held = wilson(hits, of)
+    counted = stat("sensitivity", group, hits / of, of, 200, is_rest=is_rest)
+    return replace(counted, ci_low=held.low, ci_high=held.high)
+
+
+def test_a_sensitivity_has_its_difference_to_the_rest_as_worked_out_by_hand():
+    """Newcombe's interval of two independent shares (1998), which scipy has in no version."""
+    hits = {"f": (36, 40), "m": (20, 40), "x": (30, 40)}
+    stats = []
+    for group in hits:
+        rest = [held for other, held in hits.items() if other != group]
+        right, of = (sum(numbers) for numbers in zip(*rest, strict=True))
+        stats += [share(group, *hits[group]), share(group, right, of, is_rest=True)]
+    rows = {row.group_value: row for row in rows_of_run(stats, run(metrics=DIAGNOSTIC))}
+    assert rows["m"].rest_mean == 66 / 80
+    assert rows["m"].difference == pytest.approx(0.5 - 66 / 80)
+    (low, high), (rest_low, rest_high) = (
+        scipy.stats.binomtest(k, n).proportion_ci(method="wilson") for k, n in ((20, 40), (66, 80))
+    )
+    below = math.hypot(0.5 - low, rest_high - 66 / 80)
+    above = math.hypot(high - 0.5, 66 / 80 - rest_low)
+    ends = (rows["m"].difference_low, rows["m"].difference_high)
+    assert ends == pytest.approx((-0.325 - below, -0.325 + above))
+    z = 0.325 / above * scipy.stats.norm.ppf(0.975)
+    assert rows["m"].p_value == pytest.approx(2 * scipy.stats.norm.sf(z), rel=1e-3)
+    expected = scipy.stats.false_discovery_control([rows[group].p_value for group in hits])
+    assert [rows[group].adjusted_p for group in hits] == pytest.approx(list(expected))
+
+
+def test_of_a_hidden_group_neither_its_rest_nor_its_difference_is_stored():
+    """Nor does the number of tests tell that it was tested: p is adjusted for what is shown."""
+    stats = [
+        *(share(group, 30, 40) for group in ("f", "m", "n")),
+        share("x", 3, 4),
+        *(share(group, 63, 84, is_rest=True) for group in ("f", "m", "n")),
+        share("x", 90, 120, is_rest=True),
+    ]
+    rows = {row.group_value: row for row in rows_of_run(stats, run(metrics=DIAGNOSTIC))}
+    assert {group for group, row in rows.items() if row.is_hidden} == {"f", "x"}
+    for group in ("f", "x"):
+        held = rows[group]
+        assert (held.rest_mean, held.difference, held.p_value, held.adjusted_p) == (None,) * 4
+    assert rows["m"].rest_mean == 0.75
+
+
+def test_a_sensitivity_without_a_positive_answer_beside_it_is_not_tested():
+    nothing = replace(stat("sensitivity", "m", 0.0, 0), mean=None, ci_low=None, ci_high=None)
+    rest = replace(nothing, split=f"{MARK}{nothing.split[:-1]}f", patients=None)
+    stats = [share("f", 36, 40), nothing, rest, share("m", 36, 40, is_rest=True)]
+    for row in rows_of_run(stats, run(minimum=1, metrics=DIAGNOSTIC)):
+        assert row.p_value is row.adjusted_p is row.difference is None
 
 
 def test_a_sensitivity_over_few_positives_hides_what_it_could_be_computed_from():
