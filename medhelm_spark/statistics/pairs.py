@@ -9,6 +9,9 @@ from medhelm_spark.statistics.multiple import benjamini_hochberg, holm
 from medhelm_spark.statistics.paired import PairedDifference
 from medhelm_spark.statistics.student import LEVEL
 
+FEW_MODELS = 6
+"""Up to so many models each is compared with each other one; of more each with one of them."""
+
 
 class PairDecision(StrEnum):
     """What is known of the first model against the second, in the order of a table."""
