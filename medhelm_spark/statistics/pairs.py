@@ -141,6 +141,27 @@ def adjusted(
     )
 
 
+def adjusted_as(pairs: Iterable[BoardPair], whole: Iterable[BoardPair]) -> tuple[BoardPair, ...]:
+    """The pairs with the adjusted p-values that they have among the pairs of a whole board.
+
+    Who looks at two models of a board has often chosen them by what the board says, so that all of
+    its pairs count. A pair that the board does not have keeps its own adjusted p-value.
+    """
+    known = {(frozenset(each.run_spec_ids), each.display_name): each for each in whole}
+    made = []
+    for pair in pairs:
+        held = known.get((frozenset(pair.run_spec_ids), pair.display_name), pair)
+        made.append(
+            replace(
+                pair,
+                adjusted_p=held.adjusted_p,
+                adjustment=held.adjustment,
+                num_adjusted=held.num_adjusted,
+            )
+        )
+    return tuple(made)
+
+
 def _adjusted(pairs: Sequence[BoardPair], how: Adjustment, family: int) -> list[BoardPair]:
     adjust = holm if how is Adjustment.HOLM else benjamini_hochberg
     tested = [pair for pair in pairs if pair.difference.p_value is not None]

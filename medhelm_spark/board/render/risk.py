@@ -379,7 +379,7 @@ def _least(models: Sequence[Risk], name: str) -> str:
     least = min(_value(risk, name) for risk in models)
     best = [risk for risk in models if _value(risk, name) == least]
     names = first_of([risk.name for risk in best], 3)
-    return f"{_NAMES[name]}: {names}, {estimated_text(getattr(best[0].at, name), 1)}"
+    return f"{_NAMES[name]}: {names}, {number_of_cases(getattr(best[0].at, name))}"
 
 
 def _value(risk: Risk, name: str) -> float:
@@ -404,6 +404,13 @@ def estimated_text(held: Estimated | None, digits: int) -> str:
     if held.low is None or held.high is None:
         return value
     return f"{value} [{held.low:.{digits}f}, {held.high:.{digits}f}]"
+
+
+def number_of_cases(held: Estimated) -> str:
+    """`12.0 [4.1, 33.0]`; of none that was seen, how many are possible."""
+    if held.value == 0 and held.high:
+        return f"none seen, up to {held.high:.1f} possible"
+    return estimated_text(held, 1)
 
 
 def signed_text(held: Estimated | None, digits: int) -> str:

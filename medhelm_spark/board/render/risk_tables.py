@@ -11,6 +11,7 @@ from medhelm_spark.board.render.risk import (
     all_differences,
     differences_of,
     estimated_text,
+    number_of_cases,
     risks_of,
     signed_text,
     verdicts_of,
@@ -112,9 +113,9 @@ def _risk_cells(risk: Risk) -> tuple[str, ...]:
     at = risk.at
     return (
         risk.name,
-        estimated_text(at.missed, 1),
-        estimated_text(at.false_alarms, 1),
-        estimated_text(at.without_answer, 1),
+        number_of_cases(at.missed),
+        number_of_cases(at.false_alarms),
+        number_of_cases(at.without_answer),
         estimated_text(at.cost, 1),
         estimated_text(at.ppv, 3),
         estimated_text(at.npv, 3),

@@ -103,8 +103,8 @@ def test_what_errors_cost_shows_who_is_no_better_than_one_answer_to_all(held) ->
     first, cheapest, beaten, turns, evidence = lead(referral, prevalence, {})
     assert first == (
         "At a prevalence of 20 % (as in the data), in 1,000 cases, the lowest estimates are: "
-        f"missed: {ALARMIST}, 0.0 [0.0, 17.5]; false alarms: {QUIET}, 10.0 [2.7, 35.5]; declared "
-        f"cost: {CAREFUL}, 400.0 [234.4, 695.9]."
+        f"missed: {ALARMIST}, none seen, up to 17.5 possible; false alarms: {QUIET}, 10.0 "
+        f"[2.7, 35.5]; declared cost: {CAREFUL}, 400.0 [234.4, 695.9]."
     )
     assert cheapest == (
         f"By declared cost {CAREFUL} is shown to cost less than {ALARMIST}, {QUIET}; {ALARMIST} "
@@ -436,8 +436,8 @@ def test_models_that_no_other_beats_at_quality_and_money(held) -> None:
         CAREFUL: True,
         QUIET: False,
     }
-    note = f"{MONEY}: no other model is at least as good and takes no more than careful, alarmist."
-    assert note in took_table(referral, prices).notes
+    said = "another model is at least as good and takes no more than quiet."
+    assert f"{MONEY}, by the estimates: {said}" in took_table(referral, prices).notes
     plot = trade_off_plot(found, "sensitivity")
     standing = {row["model"]: row["standing"] for row in plot["data"]["values"]}
     assert standing == {ALARMIST: UNDOMINATED, CAREFUL: UNDOMINATED, QUIET: BEATEN}
