@@ -9,7 +9,7 @@ from medhelm_spark.board import BoardRun
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
 
 ALL = "All"
-BY_RANK, BY_NAME = "Rank", "Model"
+BY_RANK, BY_NAME = "Tier and win rate", "Model"
 SortKey = Callable[[BoardRow], tuple[object, ...]]
 
 

@@ -9,7 +9,7 @@ from functools import partial
 import prevalence
 import streamlit as st
 from answer_markup import chosen_html
-from loaded import board_for, known_prices
+from loaded import board_for, known_prices, pairs_for
 from page_markup import chip, note, said, section, table, text, view_note
 from records import download, recorded
 from shown import Shown
@@ -22,6 +22,7 @@ from medhelm_spark.board import (
     board_of,
     chosen_option,
     disagreements,
+    has_few_models,
     instance_details,
     paired,
     with_all,
@@ -31,10 +32,10 @@ from medhelm_spark.board.filters import filters_text
 from medhelm_spark.board.practical import PracticalDifference, practical_differences
 from medhelm_spark.board.render import comparison
 from medhelm_spark.board.render.practical import practical_table
+from medhelm_spark.board.render.verdicts import is_more, regressions
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.thinking import without_thinking
-from medhelm_spark.lake.reader import Reader
-from medhelm_spark.statistics.pairs import BoardPair, PairDecision, regressions_first
+from medhelm_spark.statistics.pairs import BoardPair, PairDecision, adjusted_as, regressions_first
 
 ABOUT = (
     "Each row is one benchmark, on the instances that both models have a value for. The first "
@@ -57,7 +58,7 @@ def show(shown: Shown) -> None:
         return
     first, second, margin, is_short = _pick(names, shown.runs)
     runs = _of_models(shown.runs, first, second)
-    pairs = _pairs(reader, runs, first, margin, shown.coverage_floor)
+    pairs = _pairs(shown, runs, first, margin)
     if not pairs:
         st.html(note("The two have no comparable benchmark in common: see the board for why."))
         return
@@ -74,20 +75,19 @@ def show(shown: Shown) -> None:
     prices, stated = known_prices(shown.site) or {}, prevalence.stated()
     practical = tuple(practical_differences(reader, runs, pairs, stated=stated, prices=prices))
     headline.html(said(comparison.said(pairs, practical)))
-    if listed:
-        _practical([each for each in practical if _is_of(each, listed)], prices)
-        make = partial(
-            comparison.render,
-            pairs,
-            "csv",
-            practical=practical,
-            prices=prices,
-            banner=shown.source.banner,
-            filters=filters_text(shown.filters),
-        )
-        download(shown, runs, "Download as CSV", make, "comparison.csv", "text/csv")
-    else:
-        st.html(note(f"On no benchmark is {first} shown to be worse."))
+    if is_short:
+        st.html(said(regressions(first, pairs, practical)))
+    _practical([each for each in practical if is_more(each) or not is_short], prices)
+    make = partial(
+        comparison.render,
+        pairs,
+        "csv",
+        practical=practical,
+        prices=prices,
+        banner=shown.source.banner,
+        filters=filters_text(shown.filters),
+    )
+    download(shown, runs, "Download as CSV", make, "comparison.csv", "text/csv")
     if shown.viewer.text is not None:
         _differing(shown, runs, [first, second], pairs)
 
@@ -139,15 +139,16 @@ def _pick(names: Sequence[str], runs: Sequence[BoardRun]) -> tuple[str, str, flo
 
 
 def _pairs(
-    reader: Reader,
-    runs: Sequence[BoardRun],
-    first: str,
-    margin: float | None,
-    coverage_floor: float,
+    shown: Shown, runs: Sequence[BoardRun], first: str, margin: float | None
 ) -> list[BoardPair]:
-    rows = board_of(reader, runs, coverage_floor=coverage_floor).rows
+    """The pairs of both models; p as on the board, which has all pairs of few models."""
+    rows = board_of(shown.reader, runs, coverage_floor=shown.coverage_floor).rows
     ordered = sorted(rows, key=lambda row: row.model_deployment != first)
-    pairs = paired(reader, runs, ordered, pairs=with_all)
+    pairs = paired(shown.reader, runs, ordered, pairs=with_all)
+    if has_few_models(shown.runs):
+        location = shown.reader.location
+        whole = pairs_for(location, shown.source, shown.runs, shown.coverage_floor)
+        pairs = adjusted_as(pairs, whole)
     if margin:
         pairs = tuple(replace(pair, margin=margin) for pair in pairs)
     return sorted(pairs, key=regressions_first)
@@ -167,14 +168,6 @@ def _pick_prevalence(runs: Sequence[BoardRun]) -> None:
         title = st.selectbox("Prevalence of", list(names), key="prevalence of")
     with right:
         prevalence.pick(names[title])
-
-
-def _is_of(each: PracticalDifference, pairs: Sequence[BoardPair]) -> bool:
-    return any(
-        (each.display_name, each.first_name, each.second_name)
-        == (pair.display_name, pair.first, pair.second)
-        for pair in pairs
-    )
 
 
 def _practical(practical: Sequence[PracticalDifference], prices: Mapping[str, Prices]) -> None:

@@ -7,12 +7,12 @@ from functools import cached_property, partial
 
 import streamlit as st
 from arrangement import BY_RANK, arranged
-from loaded import known_prices
+from loaded import known_prices, pairs_for
 from page_markup import text
 from records import download
 from shown import Shown
 
-from medhelm_spark.board import BoardRun, manifest_of, paired
+from medhelm_spark.board import BoardRun, manifest_of
 from medhelm_spark.board.benchmark_metrics import benchmark_metrics, benchmarks_of
 from medhelm_spark.board.filters import filters_text
 from medhelm_spark.board.render.board import board_report
@@ -57,7 +57,9 @@ class Exports:
     def whole(self) -> Leaderboard:
         """The board with its paired differences, as the command line has it."""
         # Who is compared with whom goes by rank, whatever the order.
-        pairs = paired(self.shown.reader, self.runs, self.board.rows)
+        pairs = pairs_for(
+            self.shown.reader.location, self.shown.source, self.runs, self.shown.coverage_floor
+        )
         return replace(arranged(self.board, self.sort), pairs=pairs)
 
     @property

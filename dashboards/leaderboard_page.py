@@ -209,8 +209,8 @@ def _column_head(column: BoardColumn, scope: str, chart: str) -> str:
 
 
 def _row_head(row: BoardRow, scope: str) -> str:
-    """Rank, name and locality; no rank without a win rate."""
-    rank = "" if row.rank is None else str(row.rank)
+    """Name and locality; before them the rank by win rate of a row without a tier."""
+    rank = "" if row.rank is None or row.standing else str(row.rank)
     return (
         f'<th scope="{scope}"><span class="ms-rank">{rank}</span>{text(row.name)}'
         f"{chip(row.locality, 'place')}</th>"
@@ -307,8 +307,8 @@ def _short(cell: BoardCell) -> str:
 def _notes(board: Leaderboard, runs: Sequence[BoardRun], viewer: Viewer) -> str:
     scale = (
         f'<p class="ms-scale">worst<i style="background:linear-gradient(90deg, {heat.scale()})">'
-        "</i>best, on each metric's own scale; no colour: a metric without a fixed scale, a "
-        "mean that no rank counts, or one that an answer by chance reaches too.</p>"
+        "</i>best, on each metric's own scale. Without colour: the metric has no fixed scale, no "
+        "rank counts the mean, or the model is no better than one answer to every case.</p>"
     )
     waiting = sum(not run.is_summarized for run in runs)
     lines = [*board.notes]

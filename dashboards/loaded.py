@@ -25,6 +25,7 @@ from medhelm_spark.board import (
     list_releases,
     list_suites,
     load_runs,
+    paired,
     preferred,
     reader_of as frozen_of,
     skipped_in,
@@ -41,6 +42,7 @@ from medhelm_spark.errors import ConfigError
 from medhelm_spark.features import part
 from medhelm_spark.lake.reader import FileReader, Reader, open_reader
 from medhelm_spark.statistics.board import Leaderboard
+from medhelm_spark.statistics.pairs import BoardPair
 
 if TYPE_CHECKING:
     from medhelm_spark.tracking.tables import MlflowRun
@@ -168,6 +170,30 @@ def _board(
     left_out = skipped_in(reader, _source)
     frozen = frozen_of(reader, _source)
     return board_of(frozen, _runs, left_out=left_out, coverage_floor=coverage_floor)
+
+
+def pairs_for(
+    location: str, source: BoardSource, runs: tuple[BoardRun, ...], coverage_floor: float
+) -> tuple[BoardPair, ...]:
+    """The paired differences of the board of these runs, with its adjusted p-values."""
+    board = board_for(location, source, runs, coverage_floor)
+    ids = hash(tuple((run.planned.suite, run.run_spec.run_spec_id) for run in runs))
+    state = state_of(location)
+    return _pairs(location, _key(source), state, ids, coverage_floor, source, runs, board)
+
+
+@st.cache_resource(max_entries=4 * KEPT, show_spinner="Comparing the models …")
+def _pairs(
+    location: str,
+    key: tuple[str, ...],
+    state: tuple[int, ...],
+    ids: int,
+    coverage_floor: float,
+    _source: BoardSource,
+    _runs: tuple[BoardRun, ...],
+    _board: Leaderboard,
+) -> tuple[BoardPair, ...]:
+    return paired(frozen_of(reader_of(location), _source), _runs, _board.rows)
 
 
 def metrics_for(

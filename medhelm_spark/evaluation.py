@@ -564,8 +564,9 @@ class Evaluation:
     ) -> Comparison:
         """Models on the same instances, by scenario: one decision a row, regressions first.
 
-        p-values are adjusted for all that is asked at once: by Holm for the primary endpoints that
-        the suite file declares, by Benjamini and Hochberg for the others.
+        p-values are adjusted by Holm for the primary endpoints that the suite file declares, by
+        Benjamini and Hochberg for the others: for all pairs of models of the board where they are
+        six at most, else for the pairs that are compared.
 
         Args:
             models: their names or deployments, each compared with each later one (none: all).

@@ -28,7 +28,7 @@ from medhelm_spark.board.instances import (
     own_columns_of,
     visible_details,
 )
-from medhelm_spark.board.pairs import paired, with_all
+from medhelm_spark.board.pairs import has_few_models, paired, with_all
 from medhelm_spark.board.runs import BoardRun, load_runs
 from medhelm_spark.board.skipped import skipped_in
 from medhelm_spark.board.sources import (
@@ -71,6 +71,7 @@ __all__ = [
     "decoding_is_known",
     "disagreements",
     "first_page",
+    "has_few_models",
     "instance_detail",
     "instance_details",
     "instances_of",

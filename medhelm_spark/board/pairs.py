@@ -17,7 +17,7 @@ from medhelm_spark.lake.reader import Reader
 from medhelm_spark.statistics.board import BoardRow
 from medhelm_spark.statistics.cell import BoardCell, all_known
 from medhelm_spark.statistics.paired import PairedDifference
-from medhelm_spark.statistics.pairs import BoardPair, adjusted
+from medhelm_spark.statistics.pairs import FEW_MODELS, BoardPair, adjusted
 
 _Column = list[tuple[BoardRun, BoardCell, str]]
 """Runs of one scenario, each with its cell and the name of its row."""
@@ -26,14 +26,21 @@ _Pairs = Callable[[Sequence[int]], Iterable[tuple[int, int]]]
 """Which places of a column are compared, the better-ranked one first."""
 
 
-def with_best(places: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """The best-ranked row against each other one."""
-    return ((places[0], other) for other in places[1:])
-
-
 def with_all(places: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Every row against every other one."""
     return combinations(places, 2)
+
+
+def with_all_of_few(places: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Every row against every other one; of more than FEW_MODELS the best-ranked against each."""
+    if len(places) <= FEW_MODELS:
+        return with_all(places)
+    return ((places[0], other) for other in places[1:])
+
+
+def has_few_models(runs: Iterable[BoardRun]) -> bool:
+    """Whether a board of these runs has all pairs of its models."""
+    return len({run.run_spec.model_deployment for run in runs if run.cell}) <= FEW_MODELS
 
 
 def paired(
@@ -41,7 +48,7 @@ def paired(
     runs: Iterable[BoardRun],
     rows: Iterable[BoardRow],
     *,
-    pairs: _Pairs = with_best,
+    pairs: _Pairs = with_all_of_few,
 ) -> tuple[BoardPair, ...]:
     """In each column, the board's rows on the same instances, with adjusted p-values.
 

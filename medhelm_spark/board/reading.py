@@ -10,6 +10,7 @@ from medhelm_spark.board import (
     InstanceKey,
     Order,
     board_of,
+    has_few_models,
     instances_of,
     paired,
     with_all,
@@ -22,7 +23,7 @@ from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.stated_prevalence import Stated
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.lake.reader import Reader
-from medhelm_spark.statistics.pairs import regressions_first
+from medhelm_spark.statistics.pairs import adjusted_as, regressions_first
 from medhelm_spark.workspace.names import check_known
 
 
@@ -38,6 +39,9 @@ def compared(
     prices: Mapping[str, Prices] | None = None,
 ) -> Comparison:
     """Models of a board on the same instances, each against each later one, by scenario.
+
+    p-values are adjusted for all pairs of the board where `has_few_models` says so, else for those
+    that are compared.
 
     Of two models it has what they differ by beside the main metric, at this prevalence, where
     `prices` are given, if only empty ones.
@@ -69,6 +73,9 @@ def compared(
     places = {name: place for place, name in enumerate(names)}
     ordered = sorted(rows, key=lambda row: places[row.model_deployment]) if models else rows
     pairs = paired(reader, shown, ordered, pairs=with_all)
+    if len(shown) < len(runs) and has_few_models(runs):
+        whole = board_of(reader, runs, coverage_floor=coverage_floor).rows
+        pairs = adjusted_as(pairs, paired(reader, runs, whole))
     if margin is not None:
         pairs = tuple(replace(pair, margin=float(margin)) for pair in pairs)
     pairs = tuple(sorted(pairs, key=regressions_first))

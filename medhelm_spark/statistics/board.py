@@ -91,6 +91,16 @@ class BoardRow:
         return row_name(self.model_deployment, self.variant)
 
 
+EVEN = 0.9
+"""Above this share of them, clusters count as of equal size."""
+
+
+def is_uneven(cell: BoardCell) -> bool:
+    """Whether the clusters of a cell come to fewer of equal size."""
+    effective, clusters = cell.num_effective_clusters, cell.num_clusters
+    return bool(clusters) and effective is not None and effective <= EVEN * (clusters or 0)
+
+
 def row_name(model_deployment: str, variant: str) -> str:
     """The name of a row.
 
@@ -266,15 +276,19 @@ def _cell_notes(cells: Sequence[BoardCell], coverage_floor: float) -> Iterator[s
         "cov: the share of the judges' verdicts that could be used.": any(
             cell.jury_coverage is not None and cell.jury_coverage < 1 for cell in cells
         ),
-        "unread: the share of answers in which no single answer could be read.": any(
+        "unread: the share of all answers in which no single answer could be read.": any(
             cell.unreadable for cell in cells
         ),
         **_traded_notes(cells),
-        "margin: the difference that the suite declared too small to matter; nothing is decided by "
-        "it here.": strictest_margin(cells) is not None,
+        "margin: a difference that the suite file declares too small to matter. Tiers and ranks do "
+        "not use it; Compare says which models are within it.": strictest_margin(cells) is not None,
         **_import_notes(cells),
         **_part_notes(cells),
         **_cluster_notes(cells),
+        "counts as: some patients, or whatever the answers are grouped by, have more answers than "
+        "others; they are as much evidence as so many with equally many answers.": any(
+            map(is_uneven, cells)
+        ),
     }
     return (note for note, applies in notes.items() if applies)
 
@@ -289,9 +303,8 @@ def _traded_notes(cells: Sequence[BoardCell]) -> dict[str, bool]:
     """Which stat stands beside which, and why."""
     pairs = {(c.main_metric, c.traded_metric) for c in cells if c.traded_mean is not None}
     return {
-        f"{traded} beside {metric}: what a model can give up for it; one answer to every case can "
-        "have the best of one of the two. The errors in 1,000 cases: the page Metrics, or "
-        "--show metrics.": True
+        f"{traded} stands beside {metric}: a model can raise one by lowering the other, so judge a "
+        "model by both. Metrics has its errors in 1,000 cases.": True
         for metric, traded in sorted(pairs)
     }
 
@@ -384,10 +397,10 @@ def _tier_notes(
     """What a tier says, about which benchmarks; or on which benchmark a tier fails, and why."""
     if any(row.standing for row in rows):
         yield (
-            f"Tier: a model is in a lower tier where its mean over {_named([*deciding])} is worse "
-            "than another model's by more than chance explains: of boards of models that are equal "
-            "on these benchmarks, about one in twenty shows two tiers. Ranks beside a tier: all "
-            "that are possible by this mean, with 95 % confidence for all models together."
+            f"Tier: a model is in a lower tier where its mean over {_named([*deciding])} is shown "
+            "to be worse than another model's. If all models were equal, chance alone would make "
+            "about one board in twenty show two tiers. Ranks beside a tier: all that are possible "
+            "by this mean, with 95 % confidence for all models together."
         )
     elif any(row.rank is not None for row in rows):
         few = [column for column, cells in deciding.items() if any(map(_is_few, cells))]

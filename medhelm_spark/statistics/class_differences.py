@@ -11,8 +11,9 @@ The interval of the sum has MOVER's form (Zou and Donner 2008), which takes the 
 classes as independent.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,15 @@ class ClassDifference:
     false_alarms: Estimated | None
     cost: Estimated | None
     """None without declared costs."""
+
+    def turned(self) -> "ClassDifference":
+        """What the second model has more of than the first."""
+        return replace(
+            self,
+            missed=self.missed and self.missed.less_from(0.0),
+            false_alarms=self.false_alarms and self.false_alarms.less_from(0.0),
+            cost=self.cost and self.cost.less_from(0.0),
+        )
 
 
 def difference_at(
@@ -127,37 +137,42 @@ class CostLine:
     """The mean cost of an answer to a positive case."""
     in_negative: float
 
+    def at(self, prevalence: float) -> float:
+        """The mean cost of an answer at a prevalence."""
+        return prevalence * self.in_positive + (1 - prevalence) * self.in_negative
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheapestRange:
-    """The prevalences between which a line is the lowest, and which line is the lowest beyond.
+    """The prevalences from `low` to `high`, shares of 1, between which a line is the lowest."""
 
-    A name is empty where no other line is ever lower on its side; the range ends at 0 or 1 there.
-    """
-
+    name: str
     low: float
-    below: str
     high: float
-    above: str
 
 
-def cheapest_range(own: CostLine, others: Iterable[CostLine]) -> CheapestRange | None:
-    """Between which prevalences a line is nowhere above another one; None where it never is.
+def cheapest_ranges(lines: Sequence[CostLine]) -> list[CheapestRange]:
+    """Which line is the lowest at which prevalence, from 0 to 1; of equal lines the first given.
 
-    >>> letters = CostLine(name="model", in_positive=1.0, in_negative=0.1)
+    >>> model = CostLine(name="model", in_positive=1.0, in_negative=0.1)
     >>> never = CostLine(name="always negative", in_positive=10.0, in_negative=0.0)
-    >>> held = cheapest_range(letters, [never])
-    >>> round(held.low, 4), held.below, held.high, held.above
-    (0.011, 'always negative', 1.0, '')
+    >>> [(each.name, round(each.high, 4)) for each in cheapest_ranges([model, never])]
+    [('always negative', 0.011), ('model', 1.0)]
     """
-    low, below, high, above = 0.0, "", 1.0, ""
-    for other in others:
-        at_none = own.in_negative - other.in_negative
-        at_all = own.in_positive - other.in_positive
-        if at_none > 0 and at_all > 0:
-            return None
-        if at_none > 0 and (end := at_none / (at_none - at_all)) > low:
-            low, below = end, other.name
-        if at_all > 0 and (end := at_none / (at_none - at_all)) < high:
-            high, above = end, other.name
-    return CheapestRange(low=low, below=below, high=high, above=above) if low < high else None
+    turns = sorted({0.0, 1.0, *_crossings(lines)})
+    found: list[CheapestRange] = []
+    for low, high in pairwise(turns):
+        name = min(lines, key=lambda line: line.at((low + high) / 2)).name
+        if found and found[-1].name == name:
+            low = found.pop().low
+        found.append(CheapestRange(name=name, low=low, high=high))
+    return found
+
+
+def _crossings(lines: Sequence[CostLine]) -> Iterator[float]:
+    """The prevalences between 0 and 1 at which two lines meet."""
+    for one, other in combinations(lines, 2):
+        at_none = one.in_negative - other.in_negative
+        at_all = one.in_positive - other.in_positive
+        if at_none * at_all < 0:
+            yield at_none / (at_none - at_all)

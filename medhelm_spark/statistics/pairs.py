@@ -9,6 +9,9 @@ from medhelm_spark.statistics.multiple import benjamini_hochberg, holm
 from medhelm_spark.statistics.paired import PairedDifference
 from medhelm_spark.statistics.student import LEVEL
 
+FEW_MODELS = 6
+"""Up to so many models each is compared with each other one; of more each with one of them."""
+
 
 class PairDecision(StrEnum):
     """What is known of the first model against the second, in the order of a table."""
@@ -136,6 +139,27 @@ def adjusted(
         *_adjusted(declared, Adjustment.HOLM, num_declared),
         *_adjusted(others, Adjustment.BENJAMINI_HOCHBERG, num_others),
     )
+
+
+def adjusted_as(pairs: Iterable[BoardPair], whole: Iterable[BoardPair]) -> tuple[BoardPair, ...]:
+    """The pairs with the adjusted p-values that they have among the pairs of a whole board.
+
+    Who looks at two models of a board has often chosen them by what the board says, so that all of
+    its pairs count. A pair that the board does not have keeps its own adjusted p-value.
+    """
+    known = {(frozenset(each.run_spec_ids), each.display_name): each for each in whole}
+    made = []
+    for pair in pairs:
+        held = known.get((frozenset(pair.run_spec_ids), pair.display_name), pair)
+        made.append(
+            replace(
+                pair,
+                adjusted_p=held.adjusted_p,
+                adjustment=held.adjustment,
+                num_adjusted=held.num_adjusted,
+            )
+        )
+    return tuple(made)
 
 
 def _adjusted(pairs: Sequence[BoardPair], how: Adjustment, family: int) -> list[BoardPair]:

@@ -25,15 +25,17 @@ def test_the_page_says_who_is_missed_at_a_stated_prevalence(monkeypatch, lake) -
     assert test.selectbox(key="benchmark").value == "Referral", "it has a positive class"
     text = words(test)
     assert (
-        "At a prevalence of 20 % (as in the data), in 1,000 cases: fewest missed: alarmist" in text
+        "At a prevalence of 20 % (as in the data), in 1,000 cases, the lowest estimates are: "
+        "missed: alarmist" in text
     )
-    assert "careful 30.0 [14.1, 58.1] 80.0 [50.0, 125.0] 30.0" in text
+    assert "careful fewer missed than quiet more missed than alarmist fewer false alarms" in text
+    assert "30.0 without an answer 30.0 [14.1, 58.1] 80.0 [50.0, 125.0] 30.0" in text
     assert "Evidence: 200 answers by each model, 40 positive and 160 negative." in text
     assert "urgent answered as routine costs 10, routine answered as urgent costs 1." in text
     assert "Specificity: share of the negative that were answered as negative." in text
     bold = re.findall("<strong>(.*?)</strong>", " ".join(markup(test)))
-    assert {"lowest declared cost", "of no use here", "not shown to be of use here"} == set(bold)
-    assert "always positive 0.0 800.0 0.0 800.0 0.200 -" in text
+    assert {"costs least", "of no use here"} == set(bold)
+    assert "always positive 0.0 800.0 0.0 800.0" in text
     assert "careful Case answered positive answered negative neither positive 34 4 2" in text
     assert "0.875 [0.81, 0.92] n=160" in text
     assert len(test.get("vega_lite_chart") or test.get("arrow_vega_lite_chart")) == 1
@@ -41,7 +43,7 @@ def test_the_page_says_who_is_missed_at_a_stated_prevalence(monkeypatch, lake) -
     test.number_input(key="prevalence-referral").set_value(2.0).run()
     text = words(test)
     assert "At a prevalence of 2 % (as stated)" in text
-    assert "careful 3.0 [1.4, 5.8]" in text
+    assert "25.5 without an answer not shown to be of use here 3.0 [1.4, 5.8]" in text
     test.selectbox(key="benchmark").select("Triage").run()
     assert "prevalence-referral" not in {field.key for field in test.number_input}
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
 from medhelm_spark.board.render import comparison
-from medhelm_spark.domain.pluralize import counted, counted_by, first_of
+from medhelm_spark.domain.pluralize import counted_by, first_of
 from medhelm_spark.render.report import ROUNDED, Report, formatted
 from medhelm_spark.render.table import TextTable, interval_text, mean_text, number_text
-from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
+from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard, is_uneven
 from medhelm_spark.statistics.cell import BoardCell, CellSubject
 from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.statistics.ranking import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RATE
@@ -67,10 +67,6 @@ MODEL_FIELDS = (
     "lacks",
 )
 """The fields of a model in JSON."""
-
-
-EVEN = 0.9
-"""Above this share of them, clusters count as of equal size."""
 
 
 def render(board: Leaderboard, output_format: str, *, banner: str = "") -> str:
@@ -137,18 +133,30 @@ def tiers_text(board: Leaderboard) -> str:
             "No tiers: the order over all benchmarks of the ranking may be chance. Single "
             "benchmarks may still show which model is better: see Compare."
         )
-    apart = len(ranked) - len(best)
+    apart = [row for row in ranked if row.name not in best]
     which = "these" if len(best) > 1 else "this one"
     first = (
         f"Tier 1: {first_of(best)}. On these benchmarks no ranked model is shown to be better than "
-        f"{which}"
+        f"{which}."
     )
-    are = "is" if apart == 1 else "are"
-    chance = _chance_text([row for row in ranked if row.name in best])
-    second = f", and {counted(apart, 'model')} {are} shown to be behind." if apart else "."
+    behind = f" Shown to be behind {_ahead(ranked)}: {_named(apart)}." if apart else ""
     unranked = len(board.rows) - len(ranked)
     third = f" Not ranked: {unranked} of {len(board.rows)}, for reasons below." if unranked else ""
-    return first + second + third + chance
+    return first + behind + third + _chance_text([row for row in ranked if row.name in best])
+
+
+def _ahead(ranked: Sequence[BoardRow]) -> str:
+    """Whom the models of lower tiers are shown to be behind."""
+    held = [(row, row.standing) for row in ranked if row.standing]
+    if max(standing.tier for _, standing in held) > 2:
+        return "a model of the tier above"
+    # Whoever cannot be last is shown to be better than somebody.
+    above = [row for row, each in held if each.tier == 1 and each.rank_high < len(held)]
+    return _named(above) if len(above) == 1 else f"one or more of {_named(above)}"
+
+
+def _named(rows: Sequence[BoardRow]) -> str:
+    return first_of([row.name for row in rows])
 
 
 def _chance_text(rows: Sequence[BoardRow]) -> str:
@@ -218,7 +226,8 @@ def counts(cell: BoardCell) -> Iterator[str]:
     if cell.jury_coverage is not None and cell.jury_coverage < 1:
         yield f"cov {cell.jury_coverage:.2f}"
     if cell.unreadable:
-        yield f"unread {cell.unreadable:.2f}"
+        of_all = "" if cell.num_counted == cell.count else f" of {cell.count}"
+        yield f"unread {cell.unreadable:.2f}{of_all}"
 
 
 def traded(cell: BoardCell) -> Iterator[str]:
@@ -228,11 +237,8 @@ def traded(cell: BoardCell) -> Iterator[str]:
 
 
 def _effective_text(cell: BoardCell) -> str:
-    """` (effectively 2.9)` where the clusters come to fewer of equal size."""
-    effective = cell.num_effective_clusters
-    if effective is None or not cell.num_clusters or effective > EVEN * cell.num_clusters:
-        return ""
-    return f" (effectively {effective:.1f})"
+    """` (counts as 2.9)` where the clusters come to fewer of equal size."""
+    return f" (counts as {cell.num_effective_clusters:.1f})" if is_uneven(cell) else ""
 
 
 def remarks(cell: BoardCell) -> Iterator[str]:

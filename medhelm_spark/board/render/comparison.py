@@ -1,5 +1,6 @@
 """Paired differences as a report: a decision per benchmark, with what it rests on."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 
@@ -9,7 +10,7 @@ from medhelm_spark.board.render.practical import practical_table, records as pra
 from medhelm_spark.board.render.verdicts import COST_WORDS, margin_verdict, summary, verdicts
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.jury_evidence import mark_note
-from medhelm_spark.domain.pluralize import counted_by
+from medhelm_spark.domain.pluralize import counted, counted_by
 from medhelm_spark.render.report import ROUNDED, Report, formatted
 from medhelm_spark.render.table import TextTable, number_text
 from medhelm_spark.statistics.board import clustered_text
@@ -32,6 +33,18 @@ HEADER = (
     _WITHIN,
 )
 SMALLEST_P = 0.001
+
+_CHANCE = {
+    Adjustment.HOLM: (
+        "Primary endpoints: p is adjusted (Holm) for {}. Where models are equal, any of these is "
+        "called better or worse by chance with a probability of at most 5 %."
+    ),
+    Adjustment.BENJAMINI_HOCHBERG: (
+        "Comparisons that the suite file does not declare: p is adjusted (Benjamini and Hochberg) "
+        "for {}. Of those called better or worse, at most 1 in 20 is expected to be chance."
+    ),
+}
+"""What an adjusted p-value counts."""
 
 _COMPUTED = ("decision", "is_not_inferior", "is_equivalent", "wins", "losses")
 _PAIR_FIELDS = [field.name for field in fields(BoardPair) if field.name != "difference"]
@@ -173,19 +186,11 @@ def notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
     tests = dict.fromkeys(pair.difference.test.label for pair in pairs)
     methods = dict.fromkeys(pair.difference.ci_method.label for pair in pairs)
     yield f"Tests: {'; '.join(tests)}. Intervals of differences: {'; '.join(methods)}."
-    used = {pair.adjustment: pair.num_adjusted for pair in pairs}
-    if Adjustment.HOLM in used:
-        yield (
-            f"Declared questions, p adjusted for {used[Adjustment.HOLM]:,} by Holm: with a "
-            "probability of at most 5 % any of them is told apart by chance alone."
-        )
-    if Adjustment.BENJAMINI_HOCHBERG in used:
-        yield (
-            "Questions that nobody declared beforehand, p adjusted for "
-            f"{used[Adjustment.BENJAMINI_HOCHBERG]:,} by Benjamini and Hochberg: of the verdicts "
-            "better and worse, at most 1 in 20 is expected to be chance. p depends on how many "
-            "pairs are compared together, so that another table may have another p."
-        )
+    families = Counter((pair.adjustment, pair.num_adjusted or 0) for pair in pairs)
+    for (adjustment, number), listed in families.items():
+        if adjustment:
+            whole = ": all pairs of models on the board, listed here or not" * (listed < number)
+            yield _CHANCE[adjustment].format(counted(number, "comparison") + whole)
     yield from _cluster_notes(pairs)
     if any(pair.difference.test is PairedTest.NONE for pair in pairs):
         yield "Not tested: no pair, a single one or cluster, or differences that are all equal."

@@ -54,7 +54,6 @@ from medhelm_spark.render.table import (
     strong_html,
 )
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
-from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.version import VERSION
 
 STYLE = """
@@ -363,25 +362,16 @@ def _heat(board: Leaderboard) -> Iterator[str]:
         yield _figure([svg(spec) for spec in specs], label)
 
 
-def shown_pairs(board: Leaderboard) -> Sequence[BoardPair]:
-    """The comparisons that were declared beforehand; without any all of them."""
-    return [pair for pair in board.pairs if pair.is_primary] or board.pairs
-
-
 def _pairs(
     board: Leaderboard, metrics: Sequence[BenchmarkMetrics], stated: Stated
 ) -> Iterator[str]:
-    shown = shown_pairs(board)
-    declared = any(pair.is_primary for pair in shown)
-    if shown:
+    if board.pairs:
         yield "<h2>Comparisons on the same instances</h2>"
-        asked = (
-            "The questions that the suite file declared" if declared else "The best-ranked model"
-        )
-        rest = "." if declared else " against each other one; no question was declared beforehand."
-        yield f"<p>{asked}{rest}</p>"
-        yield from map(_said, verdicts(shown, class_differences(metrics, shown, stated)))
-        yield _titled(comparison.comparison_table(shown))
+        if any(pair.is_primary for pair in board.pairs):
+            yield "<p>The comparisons on primary endpoints (declared) come first.</p>"
+        found = class_differences(metrics, board.pairs, stated)
+        yield from map(_said, verdicts(board.pairs, found))
+        yield _titled(comparison.comparison_table(board.pairs))
 
 
 def _section(section: Section) -> Iterator[str]:
@@ -451,7 +441,7 @@ def _exact_cells(board: Leaderboard) -> Iterator[Sequence[object]]:
 
 
 def _exact_pairs(board: Leaderboard) -> Iterator[Sequence[object]]:
-    for pair in shown_pairs(board):
+    for pair in board.pairs:
         record = comparison.record(pair)
         benchmark = f"{record['scenario_name']} ({record['main_metric']})"
         yield record["first"], record["second"], benchmark, *(record[name] for name in _OF_PAIR)

@@ -1,7 +1,8 @@
 """What models come to at a prevalence: missed cases, false alarms, declared cost."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics, RunMetrics
 from medhelm_spark.board.class_answers import in_common
@@ -13,9 +14,10 @@ from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.statistics.class_differences import (
     ClassDifference,
     CostLine,
-    cheapest_range,
+    cheapest_ranges,
     difference_at,
 )
+from medhelm_spark.statistics.pairs import FEW_MODELS
 from medhelm_spark.statistics.two_by_two import (
     CASES,
     NEGATIVE,
@@ -28,13 +30,19 @@ from medhelm_spark.statistics.two_by_two import (
 
 RULES: Mapping[int, str] = {POSITIVE: "always positive", NEGATIVE: "always negative"}
 """The rules that give one answer to every case, by this answer: a model has to beat them."""
-COSTS_LEAST, OF_NO_USE, NOT_SHOWN = (
-    "lowest declared cost",
-    "of no use here",
-    "not shown to be of use here",
-)
-VERDICTS = (COSTS_LEAST, OF_NO_USE, NOT_SHOWN)
-"""What is printed of a model by the declared costs; bold where a form can be."""
+COSTS_LEAST, OF_NO_USE, NOT_SHOWN = "costs least", "of no use here", "not shown to be of use here"
+_SHOWN: Mapping[str, tuple[str, str, str, str]] = {
+    "missed": ("fewest missed", "most missed", "fewer missed than", "more missed than"),
+    "false_alarms": (
+        *("fewest false alarms", "most false alarms"),
+        *("fewer false alarms than", "more false alarms than"),
+    ),
+    "cost": (COSTS_LEAST, "costs most", "costs less than", "costs more than"),
+}
+"""What is said of a model whose difference is shown: from all others (two), from some of them."""
+VERDICTS = (COSTS_LEAST, OF_NO_USE)
+"""What is shown of a model by all of its errors together; bold where a form can be."""
+NOT_APART = "not told apart from the others"
 MISSED_NOTE = (
     "Missed: positive cases that were not answered as positive; positive cases whose answer could "
     "not be read count as missed. False alarms: negative cases that were answered as positive; a "
@@ -169,31 +177,46 @@ def _said_of_risks(held: BenchmarkMetrics, prevalence: Prevalence) -> Iterator[s
     models = [risk for risk in risks if risk.run]
     if not models:
         return
-    yield (
-        f"At a prevalence of {prevalence}, in {CASES:,} cases: "
-        f"{_least(models, 'missed')}; {_least(models, 'false_alarms')}."
-    )
     costs = [risk for risk in models if risk.at.cost]
+    lowest = [
+        _least(models, "missed"),
+        _least(models, "false_alarms"),
+        *([_least(costs, "cost")] if costs else []),
+    ]
+    yield (
+        f"At a prevalence of {prevalence}, in {CASES:,} cases, the lowest estimates are: "
+        f"{'; '.join(lowest)}."
+    )
     if not costs:
         yield (
             "What an error costs is not declared (`costs` of diagnostic_accuracy), so that missed "
             "cases and false alarms are not weighed against each other."
         )
         return
-    yield f"Of the models, {_least(costs, 'cost')}{_beside_models(held, prevalence)}."
+    yield from _by_cost(all_differences(held, prevalence), len(costs))
     yield _beside_rule(costs, _cheaper_rule(risks))
     yield from _where_cheapest(costs)
 
 
-def _beside_models(held: BenchmarkMetrics, prevalence: Prevalence) -> str:
-    """Which models the one with the lowest cost is shown to beat, by paired intervals."""
-    sides: dict[str, list[str]] = {"shown to cost less than": [], "not shown to cost less than": []}
-    for other in differences_of(held, prevalence):
-        low = _low(other.less_reference.cost)
-        side = "shown to cost less than" if low > 0 else "not shown to cost less than"
-        sides[side].append(other.name)
-    said = [f"{side} {first_of(names, 8)}" for side, names in sides.items() if names]
-    return "".join(f"; {part}" for part in said)
+def _by_cost(differences: Sequence["RiskDifference"], num_models: int) -> Iterator[str]:
+    """Which models are shown to cost less than which, by paired intervals."""
+    priced = [each for each in differences if each.less_reference.cost]
+    if not priced:
+        return
+    beaten: dict[str, list[str]] = {}
+    for each in priced:
+        if _high(each.less_reference.cost) < 0:
+            beaten.setdefault(each.name, []).append(each.reference)
+        elif _low(each.less_reference.cost) > 0:
+            beaten.setdefault(each.reference, []).append(each.name)
+    beside = f" beside {priced[0].reference}" if num_models > FEW_MODELS else ""
+    if not beaten:
+        yield f"By declared cost the {num_models} models are not told apart{beside}."
+        return
+    said = [f"{name} is shown to cost less than {first_of(of, 8)}" for name, of in beaten.items()]
+    if sum(map(len, beaten.values())) < len(priced):
+        said.append(f"no other two are told apart{beside}")
+    yield f"By declared cost {'; '.join(said)}."
 
 
 _COSTS_LESS = "shown to cost less"
@@ -219,48 +242,78 @@ def _cheaper_rule(risks: Sequence[Risk]) -> Risk:
     return min((risk for risk in risks if not risk.run), key=lambda each: _value(each, "cost"))
 
 
-def verdicts_of(risks: Sequence[Risk]) -> dict[str, str]:
-    """By model, whether it costs least and whether it is of use; empty without declared costs."""
-    costs = [risk for risk in risks if risk.run and risk.at.cost]
-    if not costs:
-        return {}
-    rule, least = _cheaper_rule(risks), min(_value(risk, "cost") for risk in costs)
-    said = {
-        risk.name: (COSTS_LEAST * (_value(risk, "cost") == least), _side(risk, rule))
-        for risk in costs
-    }
-    return {
-        name: ", ".join(each for each in words if each in VERDICTS) for name, words in said.items()
-    }
+def verdicts_of(risks: Sequence[Risk], differences: Sequence["RiskDifference"]) -> dict[str, str]:
+    """By model what is shown of it beside the others, and whether it is of use.
+
+    Args:
+        risks: of the models and of the rules.
+        differences: of two models each.
+    """
+    models = [risk for risk in risks if risk.run]
+    rule = _cheaper_rule(risks) if any(risk.at.cost for risk in models) else None
+    made = {}
+    for risk in models:
+        less = [*_less_others(risk.name, differences)]
+        said = [words for name in _SHOWN for words in _beside(name, less, len(models) - 1)]
+        if less and not said:
+            said = [NOT_APART]
+        if risk.at.without_answer.value > 0:
+            said.append(f"{risk.at.without_answer.value:.1f} without an answer")
+        if rule and risk.at.cost and (side := _side(risk, rule)) != _COSTS_LESS:
+            said.append(side)
+        made[risk.name] = "; ".join(said)
+    return made if any(made.values()) else {}
+
+
+def _less_others(
+    name: str, differences: Sequence["RiskDifference"]
+) -> Iterator[tuple[str, ClassDifference]]:
+    """Each other model that this one is compared with, and what this one has more of."""
+    for each in differences:
+        if each.name == name:
+            yield each.reference, each.less_reference
+        elif each.reference == name:
+            yield each.name, each.less_reference.turned()
+
+
+def _beside(
+    quantity: str, less: Sequence[tuple[str, ClassDifference]], num_others: int
+) -> Iterator[str]:
+    """In what a model is shown to differ from which others."""
+    best, worst, fewer, more = _SHOWN[quantity]
+    below = [name for name, each in less if _high(getattr(each, quantity)) < 0]
+    above = [name for name, each in less if _low(getattr(each, quantity)) > 0]
+    for names, of_all, of_some in ((below, best, fewer), (above, worst, more)):
+        if 1 < len(names) == num_others:
+            yield of_all
+        elif names:
+            yield f"{of_some} {first_of(names, 3)}"
 
 
 def _where_cheapest(costs: Sequence[Risk]) -> Iterator[str]:
-    """The prevalences between which the model with the lowest cost keeps the lowest cost."""
-    cheapest = min(costs, key=lambda risk: _value(risk, "cost"))
-    lines = {risk.name: line for risk in costs if (line := _line(risk))}
-    answers = cheapest.run.answers if cheapest.run else None
-    if answers is None or answers.costs is None:
+    """The model or rule with the lowest cost, by ranges of the prevalence."""
+    lines = [line for risk in costs if (line := _line(risk))]
+    answers = costs[0].run.answers if costs[0].run else None
+    if not lines or answers is None or answers.costs is None:
         return
     rules = [
         CostLine(name=RULES[given], in_positive=positive, in_negative=negative)
         for given, pairs in answers.costs.always.items()
         for positive, negative in pairs
     ]
-    others = [line for name, line in lines.items() if name != cheapest.name]
-    held = cheapest_range(lines[cheapest.name], [*others, *rules])
-    if held is None:
-        yield f"At no prevalence does {cheapest.name} cost less than every other model and rule."
-        return
-    ends = [
-        f"{way} {100 * share:.3g} % {name} costs less"
-        for way, share, name in (("below", held.low, held.below), ("above", held.high, held.above))
-        if name
-    ]
-    if ends:
-        yield (
-            f"{cheapest.name} costs least only in a range of prevalences: {', and '.join(ends)} "
-            "(point estimates)."
-        )
+    said = []
+    for each in cheapest_ranges([*lines, *rules]):
+        low, high = _percent(each.low), _percent(each.high)
+        where = f"{low} to {high} %" if each.low else f"below {high} %"
+        said.append(f"{where if each.high < 1 else f'above {low} %'} {each.name}")
+    if len(said) == 1:
+        said = [f"at every prevalence {cheapest_ranges([*lines, *rules])[0].name}"]
+    yield f"Lowest declared cost by prevalence, by point estimates: {'; '.join(said)}."
+
+
+def _percent(share: float) -> str:
+    """`0.8`, `2.9`, `41.1`, of a share in per cent."""
+    return f"{100 * share:.2g}" if share < 0.1 else f"{100 * share:.3g}"
 
 
 def _line(risk: Risk) -> CostLine | None:
@@ -282,40 +335,51 @@ class RiskDifference:
     less_reference: ClassDifference
 
 
-def differences_of(held: BenchmarkMetrics, prevalence: Prevalence) -> list[RiskDifference]:
-    """Each model against the one with the lowest declared cost; without costs, fewest missed."""
+def differences_of(
+    held: BenchmarkMetrics, prevalence: Prevalence, reference: str = ""
+) -> list[RiskDifference]:
+    """Each model against `reference`, where this is one of the models.
+
+    Else against the one with the lowest declared cost; without costs with the fewest missed.
+    """
     risks = [risk for risk in risks_of(held, prevalence) if risk.run]
-    priced = [risk for risk in risks if risk.at.cost]
     if len(risks) < 2:
         return []
+    priced = [risk for risk in risks if risk.at.cost]
+    named = [risk for risk in risks if risk.name == reference]
     by = "cost" if priced else "missed"
-    reference = min(priced or risks, key=lambda risk: _value(risk, by))
-    found = []
-    for risk in risks:
-        if risk is reference or not (risk.run and risk.run.by_case):
-            continue
-        if reference.run and reference.run.by_case:
-            ours, theirs = in_common(risk.run.by_case, reference.run.by_case)
+    beside = named[0] if named else min(priced or risks, key=lambda risk: _value(risk, by))
+    others = (risk for risk in risks if risk is not beside)
+    return list(_differences(((risk, beside) for risk in others), prevalence))
+
+
+def all_differences(held: BenchmarkMetrics, prevalence: Prevalence) -> list[RiskDifference]:
+    """Each model against each later one; of more than FEW_MODELS those of `differences_of`."""
+    risks = [risk for risk in risks_of(held, prevalence) if risk.run]
+    if len(risks) > FEW_MODELS:
+        return differences_of(held, prevalence)
+    return list(_differences(combinations(risks, 2), prevalence))
+
+
+def _differences(
+    pairs: Iterable[tuple[Risk, Risk]], prevalence: Prevalence
+) -> Iterator[RiskDifference]:
+    for risk, beside in pairs:
+        if risk.run and beside.run and risk.run.by_case and beside.run.by_case:
+            ours, theirs = in_common(risk.run.by_case, beside.run.by_case)
             if less := difference_at(ours, theirs, prevalence.share):
-                found.append(
-                    RiskDifference(name=risk.name, reference=reference.name, less_reference=less)
-                )
-    return found
+                yield RiskDifference(name=risk.name, reference=beside.name, less_reference=less)
 
 
-_NAMES = {
-    "missed": "fewest missed",
-    "false_alarms": "fewest false alarms",
-    "cost": COSTS_LEAST,
-}
+_NAMES = {"missed": "missed", "false_alarms": "false alarms", "cost": "declared cost"}
 
 
 def _least(models: Sequence[Risk], name: str) -> str:
-    """`fewest missed: alpha, 12.0 [4.1, 33.0]`, and all that share the number."""
+    """`missed: alpha, 12.0 [4.1, 33.0]`, and all that share the number."""
     least = min(_value(risk, name) for risk in models)
     best = [risk for risk in models if _value(risk, name) == least]
     names = first_of([risk.name for risk in best], 3)
-    return f"{_NAMES[name]}: {names}, {estimated_text(getattr(best[0].at, name), 1)}"
+    return f"{_NAMES[name]}: {names}, {number_of_cases(getattr(best[0].at, name))}"
 
 
 def _value(risk: Risk, name: str) -> float:
@@ -340,6 +404,13 @@ def estimated_text(held: Estimated | None, digits: int) -> str:
     if held.low is None or held.high is None:
         return value
     return f"{value} [{held.low:.{digits}f}, {held.high:.{digits}f}]"
+
+
+def number_of_cases(held: Estimated) -> str:
+    """`12.0 [4.1, 33.0]`; of none that was seen, how many are possible."""
+    if held.value == 0 and held.high:
+        return f"none seen, up to {held.high:.1f} possible"
+    return estimated_text(held, 1)
 
 
 def signed_text(held: Estimated | None, digits: int) -> str:

@@ -1,17 +1,17 @@
 """Tables of what models come to at a prevalence, and of their answers by class."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics, BenchmarkRuns, RunMetrics
 from medhelm_spark.board.render.risk import (
     MISSED_NOTE,
-    NOT_SHOWN,
-    OF_NO_USE,
     VERDICTS,
     Prevalence,
     Risk,
+    all_differences,
     differences_of,
     estimated_text,
+    number_of_cases,
     risks_of,
     signed_text,
     verdicts_of,
@@ -19,15 +19,9 @@ from medhelm_spark.board.render.risk import (
 from medhelm_spark.render.table import TextTable
 from medhelm_spark.statistics.two_by_two import CASES, NEGATIVE, NEITHER, POSITIVE
 
-RISK = (
-    "Model",
-    "Missed",
-    "False alarms",
-    "Without an answer",
-    "Declared cost",
-    "PPV",
-    "NPV",
-)
+RISK = ("Model", "Missed", "False alarms", "Without an answer", "Declared cost", "PPV", "NPV")
+_PREDICTIVE = 2
+"""So many last columns of RISK are predictive values."""
 PREVALENCES = (0.01, 0.02, 0.05, 0.1, 0.2)
 """Of the table for readers who cannot state one."""
 DIFFERENCES = ("Model", "Missed", "False alarms", "Declared cost", "Cases, positive + negative")
@@ -41,28 +35,48 @@ TWO_BY_TWO = (
     "Negative, none",
     "Without a score",
 )
-RISK_NOTES = (
-    f"{MISSED_NOTE} [low, high]: 95 % intervals at this prevalence; rates of the data have others. "
-    "Another prevalence: --prevalence, or the pages Metrics and Compare; the report has some more.",
-    "PPV, NPV: the share of the positive (negative) answers that is right. always positive, always "
-    "negative: no model, every case gets the same answer.",
+RISK_NOTE = (
+    f"{MISSED_NOTE} [low, high]: 95 % intervals that take this prevalence as known. always "
+    "positive, always negative: no model, every case gets the same answer."
 )
+_PREDICTIVE_NOTES = {
+    True: "PPV, NPV: the share of the positive (negative) answers that is right, at the stated "
+    "prevalence. As measured, further down, they are those of the data's own prevalence.",
+    False: "PPV and NPV at the prevalence of the data: in the table as measured.",
+}
 _VERDICT_NOTE = (
-    f"A model that costs more than the cheaper of these two is {OF_NO_USE}; one that is not shown "
-    f"to cost less is {NOT_SHOWN}."
+    "Verdict: what 95 % intervals of paired differences show at this prevalence, each by itself, "
+    "not adjusted for the others; what they do not show is not named."
+)
+_RULE_NOTE = (
+    "Use here, by declared cost: of no use where the model is shown to cost more than the cheaper "
+    "of always positive and always negative; not shown where its interval includes that cost."
 )
 
 
 def risk_table(held: BenchmarkMetrics, prevalence: Prevalence) -> TextTable:
-    """What each model comes to in CASES cases; with declared costs the verdict by them."""
+    """What each model comes to in CASES cases, with what is shown of it.
+
+    Predictive values only at a stated prevalence: at the data's own the table of rates has them,
+    with intervals that do not take the prevalence as known.
+    """
     risks = risks_of(held, prevalence)
-    verdicts = verdicts_of(risks)
-    last = ["Verdict"] if verdicts else []
+    verdicts = verdicts_of(risks, all_differences(held, prevalence))
+    width = len(RISK) if prevalence.is_stated else len(RISK) - _PREDICTIVE
+
+    def cells(texts: Sequence[str], verdict: str) -> tuple[str, ...]:
+        return (texts[0], *([verdict] if verdicts else []), *texts[1:width])
+
     return TextTable(
         title=f"{held.benchmark.title}: {CASES:,} cases at a prevalence of {prevalence}",
-        header=(*RISK, *last),
-        rows=[(*_risk_cells(risk), *(verdicts.get(risk.name, "") for _ in last)) for risk in risks],
-        notes=(*RISK_NOTES, *_cost_notes(held.benchmark)),
+        header=cells(RISK, "Verdict"),
+        rows=[cells(_risk_cells(risk), verdicts.get(risk.name, "")) for risk in risks],
+        notes=(
+            *([_VERDICT_NOTE] if verdicts else []),
+            RISK_NOTE,
+            _PREDICTIVE_NOTES[prevalence.is_stated],
+            *_cost_notes(held.benchmark),
+        ),
         strong=VERDICTS,
     )
 
@@ -87,7 +101,7 @@ def prevalences_table(held: BenchmarkMetrics) -> TextTable:
 def _cost_notes(benchmark: BenchmarkRuns) -> Iterator[str]:
     """What an error costs by the benchmark's own statement."""
     if benchmark.costs:
-        yield _VERDICT_NOTE
+        yield _RULE_NOTE
         yield (
             f"Declared cost: what {CASES:,} cases cost in the units of the benchmark's own "
             f"statement: {benchmark.costs}. An answer that could not be read costs as much as the "
@@ -99,18 +113,20 @@ def _risk_cells(risk: Risk) -> tuple[str, ...]:
     at = risk.at
     return (
         risk.name,
-        estimated_text(at.missed, 1),
-        estimated_text(at.false_alarms, 1),
-        estimated_text(at.without_answer, 1),
+        number_of_cases(at.missed),
+        number_of_cases(at.false_alarms),
+        number_of_cases(at.without_answer),
         estimated_text(at.cost, 1),
         estimated_text(at.ppv, 3),
         estimated_text(at.npv, 3),
     )
 
 
-def difference_table(held: BenchmarkMetrics, prevalence: Prevalence) -> TextTable:
-    """What each model has more of in CASES cases than the model with the lowest cost."""
-    found = differences_of(held, prevalence)
+def difference_table(
+    held: BenchmarkMetrics, prevalence: Prevalence, reference: str = ""
+) -> TextTable:
+    """What each model has more of in CASES cases than the reference of `differences_of`."""
+    found = differences_of(held, prevalence, reference)
     reference = found[0].reference if found else ""
     return TextTable(
         title=f"{held.benchmark.title}: more than {reference}, in {CASES:,} cases",

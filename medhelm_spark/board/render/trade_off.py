@@ -10,22 +10,32 @@ from medhelm_spark.board.render.charts import (
     Spec,
     chart_of,
 )
-from medhelm_spark.board.trade_off import TradeOff
+from medhelm_spark.board.trade_off import MONEY, SECONDS, TOKENS, TradeOff
 from medhelm_spark.domain.pluralize import first_of
 
 TRADE_OFF_NOTE = (
     "Each model's mean with its 95 % interval against what an answer takes. A filled point: no "
     "other model is at least as good and takes no more."
 )
+DIGITS = {MONEY: 2, TOKENS: 1, SECONDS: 2}
+"""So many digits of what an answer takes are shown."""
 UNDOMINATED, BEATEN = "no other is better and takes less", "another is as good and takes less"
 
 
 def trade_off_notes(found: Mapping[str, Sequence[TradeOff]]) -> Iterator[str]:
-    """A sentence for each quantity: the models that no other beats."""
+    """A sentence for each quantity: the models that another one beats."""
     for quantity, points in found.items():
-        best = sorted((point for point in points if point.is_undominated), key=lambda p: p.takes)
-        names = first_of([point.name for point in best], 5)
-        yield f"{quantity}: no other model is at least as good and takes no more than {names}."
+        shown = {f"{point.takes:,.{DIGITS[quantity]}f}" for point in points}
+        beaten = [point.name for point in points if not point.is_undominated]
+        if len(shown) == 1:
+            yield f"{quantity}: about the same for all models, {shown.pop()}."
+        elif beaten:
+            yield (
+                f"{quantity}, by the estimates: another model is at least as good and takes no "
+                f"more than {first_of(beaten, 5)}."
+            )
+        else:
+            yield f"{quantity}, by the estimates: the better a model is, the more it takes."
 
 
 def trade_off_plot(

@@ -1,12 +1,11 @@
 """What a comparison of two models comes to, in sentences: the main metric and what it costs."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from medhelm_spark.board.practical import ComparedQuantity, PracticalDifference
+from medhelm_spark.board.practical import OF_CLASSES, ComparedQuantity, PracticalDifference
 from medhelm_spark.board.render.practical import DIGITS, at_text
 from medhelm_spark.board.render.risk import signed_text
-from medhelm_spark.domain.pluralize import counted
+from medhelm_spark.domain.pluralize import counted, first_of
 from medhelm_spark.statistics.pairs import BoardPair, PairDecision
 from medhelm_spark.statistics.two_by_two import CASES
 
@@ -23,19 +22,26 @@ _OF = {
 
 
 def summary(pairs: Sequence[BoardPair]) -> str:
-    """How many benchmarks come to which decision; empty where not all are of the same two rows."""
+    """On which benchmarks which decision is; empty where not all are of the same two rows."""
     if len({(pair.first, pair.second) for pair in pairs}) != 1:
         return ""
-    counts = Counter(pair.decision for pair in pairs)
-    said = ", ".join(f"{each.value} on {counts[each]}" for each in PairDecision if counts[each])
+    decided = _benchmarks_by((pair.decision.value, pair) for pair in pairs)
+    said = (f"{each.value} on {decided[each.value]}" for each in PairDecision if each in decided)
     line = (
-        f"{pairs[0].first} against {pairs[0].second}, {counted(len(pairs), 'comparison')}: {said}."
+        f"{pairs[0].first} against {pairs[0].second}, {counted(len(pairs), 'comparison')}: "
+        f"{'; '.join(said)}."
     )
-    verdicts = Counter(filter(None, map(margin_verdict, pairs)))
-    if verdicts:
-        listed = (f"{verdict} on {number}" for verdict, number in verdicts.most_common())
-        line += f" Within the margin: {', '.join(listed)}."
-    return line
+    verdicts = _benchmarks_by((margin_verdict(pair), pair) for pair in pairs)
+    judged = [f"{name} on {of}" for name, of in verdicts.items() if name]
+    return f"{line} Within the margin: {'; '.join(judged)}." if judged else line
+
+
+def _benchmarks_by(named: Iterable[tuple[str, BoardPair]]) -> dict[str, str]:
+    """The benchmarks of the pairs under each name, as a sentence has them."""
+    held: dict[str, dict[str, None]] = {}
+    for name, pair in named:
+        held.setdefault(name, {})[pair.display_name] = None
+    return {name: first_of(list(benchmarks)) for name, benchmarks in held.items()}
 
 
 def margin_verdict(pair: BoardPair) -> str:
@@ -79,6 +85,46 @@ def verdicts(pairs: Iterable[BoardPair], practical: Iterable[PracticalDifference
                 f"{pair.display_name}, {at_text(shown[0])}: {pair.first} is {decision} "
                 f"{pair.main_metric}, {' and '.join(map(_clause, shown))}."
             )
+
+
+_MORE = {
+    ComparedQuantity.MISSED: "misses more cases",
+    ComparedQuantity.FALSE_ALARMS: "has more false alarms",
+    ComparedQuantity.COST: "has a higher declared cost",
+    ComparedQuantity.SECONDS: "takes more seconds",
+    ComparedQuantity.MONEY: "costs more money",
+}
+"""What is worse of a model that is shown to have more of it."""
+
+
+def is_more(each: PracticalDifference) -> bool:
+    """Whether the first model is shown to have more of what is worse to have more of."""
+    return each.quantity in _MORE and each.difference.low is not None and each.difference.low > 0
+
+
+def regressions(
+    first: str, pairs: Sequence[BoardPair], practical: Iterable[PracticalDifference]
+) -> Iterator[str]:
+    """What the first model is shown to be worse at: by the main metrics, and beside them."""
+    by_metric = _benchmarks_by((pair.main_metric, pair) for pair in pairs)
+    compared = "; ".join(f"{metric} on {names}" for metric, names in by_metric.items())
+    worse = [pair.display_name for pair in pairs if pair.decision is PairDecision.WORSE]
+    where = f"on {first_of(worse)}" if worse else "nowhere"
+    yield f"By the main metrics ({compared}) {first} is shown to be worse {where}."
+    more: dict[str, list[str]] = {}
+    for each in filter(is_more, practical):
+        digits = DIGITS[each.quantity]
+        unit = f" in {CASES:,} cases" if each.quantity in OF_CLASSES else ""
+        text = f"{each.display_name}: {signed_text(each.difference, digits)}{unit}"
+        more.setdefault(_MORE[each.quantity], []).append(text)
+    if more:
+        said = (f"{words} ({'; '.join(of)})" for words, of in more.items())
+        yield f"Beside the main metrics it is shown that {first} {', '.join(said)}."
+    else:
+        yield (
+            f"Beside the main metrics {first} is not shown to be worse in missed cases, false "
+            "alarms, declared cost, seconds or money, where these are known."
+        )
 
 
 def _clause(each: PracticalDifference) -> str:

@@ -47,14 +47,14 @@ def test_the_best_is_first_and_what_does_not_count_last(
 
 def test_columns_of_one_name_are_told_apart_and_none_hides_the_rank(arrangement) -> None:
     cells = [CELL, replace(CELL, main_metric="f1"), replace(CELL, scenario_name="r")]
-    cells.append(replace(CELL, scenario_name="rank", display_name="Rank"))
+    cells.append(replace(CELL, scenario_name="rank", display_name="Model"))
     assert list(arrangement.sort_keys(board_of(cells))) == [
-        "Rank",
+        "Tier and win rate",
         "Model",
         "PubMedQA (exact_match, test, pubmed_qa)",
         "PubMedQA (f1, test, pubmed_qa)",
         "PubMedQA (exact_match, test, r)",
-        "Rank (exact_match, test, rank)",
+        "Model (exact_match, test, rank)",
     ]
 
 

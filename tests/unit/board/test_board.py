@@ -17,6 +17,7 @@ from medhelm_spark.board import (
     robustness_of,
     text_levels,
 )
+from medhelm_spark.board.pairs import with_all, with_all_of_few
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.policy import ComparisonRules
 from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod, MetricSpec
@@ -116,7 +117,7 @@ def test_only_a_jury_nobody_validated_marks_a_cell(reader: Reader) -> None:
     assert other and (other.jury_evidence, other.jury_coverage) == ("", None)
 
 
-def test_paired_differences_are_the_best_model_against_each_other(reader: Reader) -> None:
+def test_paired_differences_are_of_all_pairs_of_few_models(reader: Reader) -> None:
     def pairs_of(floor: float) -> dict[tuple[str, str, str], PairedDifference]:
         board = load_board_of(reader, "s1", coverage_floor=floor)
         return {(p.scenario_name, p.first, p.second): p.difference for p in board.pairs}
@@ -127,11 +128,14 @@ def test_paired_differences_are_the_best_model_against_each_other(reader: Reader
         ("medcalc_bench", BETA, ALPHA),
         ("triage_choice", BETA, ALPHA),
         ("triage_choice", BETA, GAMMA),
+        ("triage_choice", ALPHA, GAMMA),
     }
     tie = pairs["triage_choice", BETA, ALPHA]
     assert (tie.n, tie.mean_difference, tie.p_value) == (4, 0.0, 1.0)
     calc = pairs["medcalc_bench", BETA, ALPHA]
     assert (calc.n, calc.num_dropped, calc.mean_difference) == (2, 1, 0.5)
+    assert list(with_all_of_few(range(6))) == list(with_all(range(6)))
+    assert list(with_all_of_few(range(7))) == [(0, other) for other in range(1, 7)]
 
 
 def test_runs_tell_what_is_still_to_be_summarised(reader: Reader) -> None:

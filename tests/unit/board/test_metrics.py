@@ -92,7 +92,7 @@ def test_what_errors_cost_shows_who_is_no_better_than_one_answer_to_all(held) ->
     referral = named(held, "Referral")
     prevalence = prevalence_of(referral)
     rows = {row[0]: row[1:] for row in risk_table(referral, prevalence).rows}
-    costs = {name: float(cells[3].split()[0]) for name, cells in rows.items()}
+    costs = {name: float(cells[4].split()[0]) for name, cells in rows.items()}
     assert costs == {
         ALARMIST: 750.0,
         CAREFUL: 400.0,
@@ -101,31 +101,75 @@ def test_what_errors_cost_shows_who_is_no_better_than_one_answer_to_all(held) ->
         "always negative": 2000.0,
     }
     first, cheapest, beaten, turns, evidence = lead(referral, prevalence, {})
-    assert f"fewest missed: {ALARMIST}, 0.0" in first
-    assert f"fewest false alarms: {QUIET}, 10.0" in first
-    assert f"lowest declared cost: {CAREFUL}, 400.0" in cheapest
-    assert cheapest.endswith(f"; shown to cost less than {ALARMIST}, {QUIET}.")
+    assert first == (
+        "At a prevalence of 20 % (as in the data), in 1,000 cases, the lowest estimates are: "
+        f"missed: {ALARMIST}, none seen, up to 17.5 possible; false alarms: {QUIET}, 10.0 "
+        f"[2.7, 35.5]; declared cost: {CAREFUL}, 400.0 [234.4, 695.9]."
+    )
+    assert cheapest == (
+        f"By declared cost {CAREFUL} is shown to cost less than {ALARMIST}, {QUIET}; {ALARMIST} "
+        f"is shown to cost less than {QUIET}."
+    )
     assert beaten == (
         f"Beside always positive, which costs 800.0: shown to cost less: {CAREFUL}; "
         f"of no use here: {QUIET}; not shown to be of use here: {ALARMIST}."
     )
     assert evidence == "Evidence: 200 answers by each model, 40 positive and 160 negative."
-    verdicts = {name: cells[-1] for name, cells in rows.items()}
+    verdicts = {name: cells[0] for name, cells in rows.items()}
     assert verdicts == {
-        ALARMIST: "not shown to be of use here",
-        CAREFUL: "lowest declared cost",
-        QUIET: "of no use here",
+        ALARMIST: f"fewest missed; most false alarms; costs less than {QUIET}; costs more than "
+        f"{CAREFUL}; not shown to be of use here",
+        CAREFUL: f"fewer missed than {QUIET}; more missed than {ALARMIST}; fewer false alarms than "
+        f"{ALARMIST}; more false alarms than {QUIET}; costs least; 30.0 without an answer",
+        QUIET: "most missed; fewest false alarms; costs most; of no use here",
         "always positive": "",
         "always negative": "",
     }
     # careful less quiet: 10 (1 - p) 14/160 = 1110 p / 200; alarmist less careful likewise
     assert turns == (
-        f"{CAREFUL} costs least only in a range of prevalences: below 1.84 % {QUIET} costs less, "
-        f"and above 35.1 % {ALARMIST} costs less (point estimates)."
+        f"Lowest declared cost by prevalence, by point estimates: below 0.5 % always negative; "
+        f"0.5 to 1.8 % {QUIET}; 1.8 to 35.1 % {CAREFUL}; above 35.1 % {ALARMIST}."
     )
     rare = prevalence_of(referral, {"referral": 0.02})
     assert str(rare) == "2 % (as stated)"
     assert "always negative, which costs 200.0" in list(lead(referral, rare, {}))[2]
+
+
+def test_a_lowest_cost_that_is_not_shown_is_no_verdict(held) -> None:
+    """At 2 % careful costs 152.5 and quiet 162.2, with intervals that share nearly all."""
+    referral = named(held, "Referral")
+    pair = replace(referral, runs=tuple(r for r in referral.runs if r.name != ALARMIST))
+    rare = prevalence_of(pair, 0.02)
+    rows = {row[0]: row[1] for row in risk_table(pair, rare).rows}
+    assert rows[CAREFUL] == (
+        f"fewer missed than {QUIET}; more false alarms than {QUIET}; 25.5 without an answer; "
+        "not shown to be of use here"
+    )
+    assert "By declared cost the 2 models are not told apart." in lead(pair, rare, {})
+    assert "<strong>" not in render_metrics([pair], "html", stated=0.02)
+    beside = difference_table(pair, rare, QUIET)
+    assert (beside.title, beside.rows[0][0]) == (
+        "Referral: more than quiet, in 1,000 cases",
+        CAREFUL,
+    )
+
+
+def test_of_many_models_each_is_compared_with_the_cheapest_alone(held) -> None:
+    referral = named(held, "Referral")
+    many = replace(referral, runs=referral.runs * 3)
+    cheapest = list(lead(many, prevalence_of(many), {}))[1]
+    assert cheapest.startswith(f"By declared cost {CAREFUL} is shown to cost less than {ALARMIST}")
+    assert cheapest.endswith(f"; no other two are told apart beside {CAREFUL}.")
+
+
+def test_predictive_values_stand_once_at_the_prevalence_of_the_data(held) -> None:
+    """There the rates have them, with intervals that do not take the prevalence as known."""
+    referral = named(held, "Referral")
+    table = risk_table(referral, prevalence_of(referral))
+    assert not {"PPV", "NPV"} & set(table.header)
+    assert "PPV and NPV at the prevalence of the data: in the table as measured." in table.notes
+    assert {"PPV", "NPV"} <= set(rates_table(referral).header)
+    assert {"PPV", "NPV"} <= set(risk_table(referral, prevalence_of(referral, 0.02)).header)
 
 
 def of_patients(held: BenchmarkMetrics) -> BenchmarkMetrics:
@@ -187,8 +231,10 @@ def test_without_costs_a_verdict_names_missed_cases_and_false_alarms(held, lake:
     )
     assert " and with fewer false alarms (98.0 beside 918.8 in 1,000 cases, -820.8 [" in line
     prevalence = prevalence_of(referral)
-    table = risk_table(replace(referral, runs=tuple(free)), prevalence)
-    assert "Verdict" not in table.header
+    rows = {
+        row[0]: row[1] for row in risk_table(replace(referral, runs=tuple(free)), prevalence).rows
+    }
+    assert rows[QUIET] == "most missed; fewest false alarms"
 
 
 def test_a_reader_begins_with_the_benchmark_that_has_most_to_say(lake: Path) -> None:
@@ -209,7 +255,7 @@ def test_a_reader_begins_with_the_benchmark_that_has_most_to_say(lake: Path) -> 
 def test_verdicts_are_bold_where_a_form_can_be(held) -> None:
     referral = [named(held, "Referral")]
     assert "<strong>of no use here</strong>" in render_metrics(referral, "html")
-    assert "| **lowest declared cost** |" in render_metrics(referral, "md")
+    assert "; **costs least**; " in render_metrics(referral, "md")
     assert "*" not in render_metrics(referral, "table")
 
 
@@ -390,8 +436,8 @@ def test_models_that_no_other_beats_at_quality_and_money(held) -> None:
         CAREFUL: True,
         QUIET: False,
     }
-    note = f"{MONEY}: no other model is at least as good and takes no more than careful, alarmist."
-    assert note in took_table(referral, prices).notes
+    said = "another model is at least as good and takes no more than quiet."
+    assert f"{MONEY}, by the estimates: {said}" in took_table(referral, prices).notes
     plot = trade_off_plot(found, "sensitivity")
     standing = {row["model"]: row["standing"] for row in plot["data"]["values"]}
     assert standing == {ALARMIST: UNDOMINATED, CAREFUL: UNDOMINATED, QUIET: BEATEN}
@@ -436,10 +482,10 @@ def test_a_prevalence_is_checked(lake: Path) -> None:
 def test_the_report_answers_which_model_at_what_risk_at_what_cost(lake: Path) -> None:
     html = site(lake).report(prevalence=0.02).html
     assert "Risk, cost and evidence" in html
-    assert "At a prevalence of 2 % (as stated), in 1,000 cases: fewest missed: alarmist" in html
+    assert "At a prevalence of 2 % (as stated), in 1,000 cases, the lowest estimates are: " in html
     assert (
         "Beside always negative, which costs 200.0: <strong>of no use here</strong>: alarmist; "
-        "<strong>not shown to be of use here</strong>: careful, quiet." in html
+        "not shown to be of use here: careful, quiet." in html
     )
     assert (
         "Referral, at a prevalence of 2 % (as stated): careful is worse than alarmist on "
@@ -459,7 +505,8 @@ def test_the_command_shows_metrics_and_any_stat(
         assert main(["leaderboard", "-o", str(lake), "--suite", SUITE, *words]) == 0
         return capsys.readouterr().out
 
-    assert "always negative  20.0" in shown("--show", "metrics", "--prevalence", "referral=0.02")
+    rare = shown("--show", "metrics", "--prevalence", "referral=0.02")
+    assert "always negative 20.0 0.0 0.0 200.0 - 0.980" in " ".join(rare.split())
     board = shown("--metric", "specificity")
     assert "0.875 [0.81, 0.92] sensitivity 0.850 n=160 of 200" in board
     assert "1.000 [0.91, 1.00] specificity 0.062 n=40 of 200" in shown()

@@ -130,7 +130,7 @@ def test_unreadable_answers_are_told_where_there_are_any():
     some = replace(CELL, unreadable=0.25)
     text = render(board_of([some, OTHER]), "table")
     assert "0.412 [0.38, 0.45] n=100 unread 0.25" in text
-    assert "unread: the share of answers in which no single answer could be read." in text
+    assert "unread: the share of all answers in which no single answer could be read." in text
     assert "unread" not in render(board_of([replace(CELL, unreadable=0.0), OTHER]), "table")
     (record,) = json.loads(render(board_of([some]), "json"))["cells"]
     assert record["unreadable"] == 0.25
@@ -171,6 +171,8 @@ def test_a_share_of_a_part_of_the_answers_says_of_how_many():
     text = render(board, "table")
     assert "0.412 [0.38, 0.45] n=90 of 300" in text
     assert "0.550 [0.38, 0.45] n=300\n" in text, "of a share of all answers nothing is added"
+    unread = render(board_of([replace(held, unreadable=0.03)]), "table")
+    assert "n=90 of 300 unread 0.03 of 300" in unread, "the share is of all answers"
     cells = json.loads(render(board, "json"))["cells"]
     assert [cell["denominator"] for cell in cells] == [None, 90]
     records = csv.DictReader(io.StringIO(render(board, "csv")))
@@ -179,7 +181,8 @@ def test_a_share_of_a_part_of_the_answers_says_of_how_many():
 
 def test_clusters_of_uneven_size_say_how_many_equal_ones_they_come_to():
     uneven = replace(CELL, num_clusters=10, num_effective_clusters=2.9)
-    assert "n=100 in 10 clusters (effectively 2.9)" in render(board_of([uneven]), "table")
+    assert "n=100 in 10 clusters (counts as 2.9)" in render(board_of([uneven]), "table")
+    assert any(note.startswith("counts as: some patients") for note in board_of([uneven]).notes)
     even = replace(CELL, num_clusters=10, num_effective_clusters=9.8)
     assert "n=100 in 10 clusters\n" in render(board_of([even]), "table")
 

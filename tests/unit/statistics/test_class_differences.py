@@ -1,9 +1,11 @@
 """Differences of two models in missed cases, false alarms and cost, and where one is cheapest."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
-from medhelm_spark.statistics.class_differences import CostLine, cheapest_range, difference_at
+from medhelm_spark.statistics.class_differences import CostLine, cheapest_ranges, difference_at
 from medhelm_spark.statistics.two_by_two import (
     NEGATIVE,
     NEITHER,
@@ -91,19 +93,18 @@ def test_the_interval_of_a_cost_holds_the_true_difference(prevalence: float) -> 
     assert held / 600 >= 0.93
 
 
-def test_a_line_is_cheapest_between_the_prevalences_where_it_meets_others() -> None:
+def test_the_cheapest_line_is_said_of_every_prevalence() -> None:
     own = CostLine(name="model", in_positive=2.0, in_negative=0.1)
     never = CostLine(name="never", in_positive=10.0, in_negative=0.0)
     always = CostLine(name="always", in_positive=0.0, in_negative=1.0)
-    held = cheapest_range(own, [never, always])
-    assert held
-    assert (held.below, held.above) == ("never", "always")
-    for share, other in ((held.low, never), (held.high, always)):
-        ours, theirs = (
-            share * line.in_positive + (1 - share) * line.in_negative for line in (own, other)
-        )
-        assert ours == pytest.approx(theirs)
-    assert cheapest_range(own, [CostLine(name="best", in_positive=1, in_negative=0)]) is None
-    alone = cheapest_range(own, [])
-    assert alone
-    assert (alone.low, alone.high, alone.below, alone.above) == (0.0, 1.0, "", "")
+    dear = CostLine(name="dear", in_positive=3.0, in_negative=0.2)
+    held = cheapest_ranges([own, dear, never, always])
+    assert [each.name for each in held] == ["never", "model", "always"]
+    assert (held[0].low, held[-1].high) == (0.0, 1.0)
+    for (below, above), (one, other) in zip(
+        pairwise(held), [(never, own), (own, always)], strict=True
+    ):
+        assert below.high == above.low
+        assert one.at(below.high) == pytest.approx(other.at(below.high))
+    (alone,) = cheapest_ranges([dear])
+    assert (alone.name, alone.low, alone.high) == ("dear", 0.0, 1.0)
