@@ -21,7 +21,7 @@ from medhelm_spark.subgroups.gaps import Gap, gap_of
 from medhelm_spark.subgroups.group_stats import estimate_of
 from medhelm_spark.subgroups.tables import GroupStat
 from medhelm_spark.subgroups.twins import ORIGINAL, PERTURBED, is_twins
-from medhelm_spark.subgroups.verdicts import Verdict, verdict
+from medhelm_spark.subgroups.verdicts import GroupVerdict, verdict
 
 SENSITIVITY = "sensitivity"
 """The stat whose gap is that of equal opportunity (Hardt, Price and Srebro 2016): of those who have
@@ -70,7 +70,7 @@ class ModelGroups:
     @property
     def worse(self) -> list[GroupStat]:
         """The groups that are shown to be worse than their rest, the largest difference first."""
-        held = [stat for stat in self.patients if self.verdict(stat) is Verdict.WORSE]
+        held = [stat for stat in self.patients if self.verdict(stat) is GroupVerdict.WORSE]
         return sorted(held, key=lambda stat: -abs(stat.difference or 0.0))
 
     @property
@@ -79,7 +79,7 @@ class ModelGroups:
         none = {NOT_STATED, *([ORIGINAL] if is_twins(self.group_column) else [])}
         return [stat for stat in self.stats if stat.group_value not in none]
 
-    def verdict(self, stat: GroupStat) -> Verdict:
+    def verdict(self, stat: GroupStat) -> GroupVerdict:
         """Whether a group is shown to be worse than all others of its column."""
         return verdict(
             stat.difference,

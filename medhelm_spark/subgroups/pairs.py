@@ -30,7 +30,7 @@ from medhelm_spark.statistics.student import LEVEL
 from medhelm_spark.subgroups.estimates import IntervalEstimate, difference, estimate
 from medhelm_spark.subgroups.model_groups import group_order
 from medhelm_spark.subgroups.small_cells import Group, hidden_groups
-from medhelm_spark.subgroups.verdicts import Verdict, verdict
+from medhelm_spark.subgroups.verdicts import GroupVerdict, verdict
 
 _GROUPS = """
 SELECT instance_id, group_column, group_value FROM ({assigned}) g
@@ -123,7 +123,7 @@ class GroupPair:
     num_adjusted: int | None = None
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> GroupVerdict:
         """Whether the first model is worse than the second in this group."""
         return verdict(
             self.in_group,
@@ -192,7 +192,7 @@ def group_pairs(
 
 
 def _order(pair: GroupPair) -> tuple[int, int]:
-    return list(Verdict).index(pair.verdict), list(GroupDecision).index(pair.decision)
+    return list(GroupVerdict).index(pair.verdict), list(GroupDecision).index(pair.decision)
 
 
 def pairs_of_runs(

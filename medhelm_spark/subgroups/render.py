@@ -12,7 +12,7 @@ from medhelm_spark.subgroups.model_groups import SENSITIVITY, ModelGroups, group
 from medhelm_spark.subgroups.pairs import GroupDecision, GroupPair
 from medhelm_spark.subgroups.tables import GroupStat
 from medhelm_spark.subgroups.twins import COLUMN, ORIGINAL, is_twins
-from medhelm_spark.subgroups.verdicts import Verdict
+from medhelm_spark.subgroups.verdicts import GroupVerdict
 
 EMPTY = (
     "No groups: name columns of the data as `groups` in a benchmark's file, or add them to what "
@@ -163,7 +163,7 @@ def _verdict_text(of: ModelGroups, stat: GroupStat) -> str:
     if is_twins(of.group_column) and stat.group_value == ORIGINAL:
         return ""
     held = of.verdict(stat)
-    return f"{held.value}: {untested(stat)}" if held is Verdict.NOT_TESTED else held.value
+    return f"{held.value}: {untested(stat)}" if held is GroupVerdict.NOT_TESTED else held.value
 
 
 def watched(groups: Sequence[ModelGroups]) -> Iterator[str]:
@@ -456,9 +456,11 @@ def pair_sentences(pairs: Sequence[GroupPair]) -> Iterator[str]:
         of_pair.setdefault(_pair_names(pair), []).append(pair)
     for (named, first, second), alike in of_pair.items():
         tested = [
-            pair for pair in alike if pair.verdict not in (Verdict.NOT_TESTED, Verdict.HIDDEN)
+            pair
+            for pair in alike
+            if pair.verdict not in (GroupVerdict.NOT_TESTED, GroupVerdict.HIDDEN)
         ]
-        worse = [pair for pair in tested if pair.verdict is Verdict.WORSE]
+        worse = [pair for pair in tested if pair.verdict is GroupVerdict.WORSE]
         if worse:
             groups = ", ".join(_pair_group(pair) for pair in worse)
             yield f"{first} is worse than {second} ({named}) for: {groups}."
@@ -468,7 +470,7 @@ def pair_sentences(pairs: Sequence[GroupPair]) -> Iterator[str]:
                 f"{counted(len(tested), 'group')} tested."
             )
         for pair in alike:
-            if pair.verdict is Verdict.WORSE or pair.decision is GroupDecision.SMALLER:
+            if pair.verdict is GroupVerdict.WORSE or pair.decision is GroupDecision.SMALLER:
                 yield pair_sentence(pair)
 
 
@@ -477,11 +479,11 @@ def _pair_group(pair: GroupPair) -> str:
 
 
 _IN_WORDS = {
-    Verdict.WORSE: "worse is shown",
-    Verdict.BETTER: "better is shown",
-    Verdict.DIFFERENT: "a difference is shown",
-    Verdict.NOT_SHOWN: "no difference is shown",
-    Verdict.NOT_TESTED: "not tested",
+    GroupVerdict.WORSE: "worse is shown",
+    GroupVerdict.BETTER: "better is shown",
+    GroupVerdict.DIFFERENT: "a difference is shown",
+    GroupVerdict.NOT_SHOWN: "no difference is shown",
+    GroupVerdict.NOT_TESTED: "not tested",
 }
 
 

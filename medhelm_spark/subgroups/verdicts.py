@@ -5,7 +5,7 @@ from enum import StrEnum
 from medhelm_spark.statistics.student import LEVEL
 
 
-class Verdict(StrEnum):
+class GroupVerdict(StrEnum):
     """What is shown of a group; in the order of a table."""
 
     WORSE = "worse"
@@ -22,7 +22,7 @@ def verdict(
     *,
     lower_is_better: bool | None,
     is_hidden: bool,
-) -> Verdict:
+) -> GroupVerdict:
     """Shown where the adjusted p-value is below 5 %.
 
     >>> verdict(-0.2, 0.01, lower_is_better=False, is_hidden=False).value
@@ -31,11 +31,11 @@ def verdict(
     'not shown'
     """
     if is_hidden:
-        return Verdict.HIDDEN
+        return GroupVerdict.HIDDEN
     if adjusted_p is None or difference is None:
-        return Verdict.NOT_TESTED
+        return GroupVerdict.NOT_TESTED
     if adjusted_p >= LEVEL:
-        return Verdict.NOT_SHOWN
+        return GroupVerdict.NOT_SHOWN
     if lower_is_better is None:
-        return Verdict.DIFFERENT
-    return Verdict.BETTER if (difference < 0) == lower_is_better else Verdict.WORSE
+        return GroupVerdict.DIFFERENT
+    return GroupVerdict.BETTER if (difference < 0) == lower_is_better else GroupVerdict.WORSE

@@ -97,10 +97,7 @@ def _refused(_: Session) -> SparkSession:
 
 def rows(count: int) -> list[dict[str, str]]:
     held = questions(count, lambda i: "yes" if i % 3 else "no")
-    return [
-        {**row, "patient": f"p{i * i % 7}", "ward": f"w{i % 2}", "floor": f"f{i % 3 % 2}"}
-        for i, row in enumerate(held)
-    ]
+    return [{**row, "patient": f"p{i * i % 7}", "ward": f"w{i % 2}"} for i, row in enumerate(held)]
 
 
 def test_classes_clusters_and_repeats(both: Both) -> None:
@@ -131,7 +128,7 @@ def test_groups_of_clusters_and_repeats(both: Both) -> None:
             {"name": "diagnostic_accuracy", "args": {"labels": "yes|no", "positive": "yes"}},
         ],
         cluster_column="patient",
-        groups=["ward", "floor"],
+        groups=["ward"],
     )
     both.site.deploy("acme/a", mode="choice", choices=["yes", "no", "perhaps"])
     twins = "model=acme/a,data_augmentation=fairness"
@@ -141,7 +138,7 @@ def test_groups_of_clusters_and_repeats(both: Both) -> None:
     assert len(grouped) > 4
     assert any("perturbation:gender" in row for row in grouped)
     tested = [json.loads(row) for row in grouped if '"sensitivity"' in row]
-    assert {row["group_column"] for row in tested if row["adjusted_p"] is not None} == {"floor"}
+    assert {row["group_column"] for row in tested if row["adjusted_p"]} == {"ward"}
 
 
 def test_perturbed_copies_and_prompt_variants(both: Both) -> None:

@@ -16,7 +16,7 @@ from medhelm_spark.errors import (
     UnknownNameError,
 )
 from medhelm_spark.subgroups.pairs import GroupDecision
-from medhelm_spark.subgroups.verdicts import Verdict
+from medhelm_spark.subgroups.verdicts import GroupVerdict
 from tests.rewriting import rewritable
 from tests.spark.conftest import Site, calls, questions
 from tests.spark.test_evaluation import evaluation
@@ -96,8 +96,8 @@ def test_a_group_that_is_worse_is_named_and_equal_ones_have_no_gap(site: Site) -
     (cell,) = here.board("s").rows()
     assert (cell["worst_group"], cell["worst_group_mean"]) == ("site: south", 0.5)
     text = str(here.subgroups.scores("s", by="site"))
-    assert "By site" in text
-    assert "By sex" not in text
+    assert ", by site" in text
+    assert ", by sex" not in text
 
 
 def test_a_group_whose_sensitivity_is_worse_is_named_and_equal_ones_are_not(site: Site) -> None:
@@ -150,8 +150,8 @@ def test_a_model_that_is_worse_in_one_group_alone_falls_behind_there(site: Site)
     compared = here.subgroups.compare("new/model", "old/model", suite="s", by="site")
     south, north = compared.pairs
     assert (south.group_value, south.decision) == ("south", GroupDecision.SMALLER)
-    assert south.verdict is Verdict.WORSE
-    assert north.verdict is Verdict.NOT_SHOWN
+    assert south.verdict is GroupVerdict.WORSE
+    assert north.verdict is GroupVerdict.NOT_SHOWN
     assert south.in_group == pytest.approx(-0.4)
     assert south.second_mean - south.first_mean == pytest.approx(0.4)
     assert (south.in_rest, south.difference) == (0.0, pytest.approx(-0.4))

@@ -14,7 +14,7 @@ from medhelm_spark.subgroups.render import (
     watched,
 )
 from medhelm_spark.subgroups.tables import GroupStat
-from medhelm_spark.subgroups.verdicts import Verdict
+from medhelm_spark.subgroups.verdicts import GroupVerdict
 
 BLANK = GroupStat(
     run_spec_id="r",
@@ -108,7 +108,7 @@ def test_a_hidden_group_is_named_as_not_tested_without_a_number():
     hidden = replace(BLANK, group_value="Polish", minimum=11, is_hidden=True)
     groups = adjusted([of_model("a", *EQUAL, hidden)])
     assert "Not tested, hidden: language Polish (a)." in list(watched(groups))
-    assert groups[0].verdict(hidden) is Verdict.HIDDEN
+    assert groups[0].verdict(hidden) is GroupVerdict.HIDDEN
     assert any("fewer than 11 patients" in line for line in notes(groups))
     public = adjusted([of_model("a", *EQUAL)])
     assert any("public: no group is hidden" in line for line in notes(public))
@@ -139,7 +139,7 @@ def pair(**more: object) -> GroupPair:
 
 def test_a_smaller_advantage_is_not_said_to_be_a_worse_score():
     held = pair()
-    assert (held.verdict, held.decision) == (Verdict.NOT_SHOWN, GroupDecision.SMALLER)
+    assert (held.verdict, held.decision) == (GroupVerdict.NOT_SHOWN, GroupDecision.SMALLER)
     assert list(pair_sentences([held])) == [
         "new is not shown to be worse than today (Letters: sensitivity) for any of 1 group tested.",
         "For age under 40, new scores 0.842 and today 0.947, n 19: no difference is shown "
