@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 import prevalence
+import reference
 import streamlit as st
 from answer_markup import chosen_html
 from loaded import board_for, known_prices, pairs_for
@@ -42,6 +43,7 @@ ABOUT = (
     "model is called better or worse only where chance is an unlikely reason, all rows together. "
     "Open a benchmark below to read the answers on which the two differ."
 )
+DECISION = "First is"
 PAGE_ROWS = 5
 MAX_WORDS = 3000
 SEPARATOR = "~"
@@ -111,14 +113,25 @@ def _declared_margins(runs: Sequence[BoardRun]) -> list[float]:
 def _pick(names: Sequence[str], runs: Sequence[BoardRun]) -> tuple[str, str, float | None, bool]:
     """Both models, the margin for all benchmarks, and whether regressions alone are listed.
 
+    The page opens with the reference as the second model; who picks another one changes it.
+
     The box shows a declared margin; without a margin in it each benchmark keeps its own.
     """
     left, right, number, only = st.columns([1.4, 1.4, 0.8, 0.9], vertical_alignment="bottom")
+    beside = reference.chosen(names)
     with left:
-        first = st.selectbox("First model", names, key="first", bind="query-params")
-    others = [name for name in names if name != first]
+        ours = sorted(names, key=lambda name: name == beside)
+        first = st.selectbox("First model", ours, key="first", bind="query-params")
+    others = sorted((name for name in names if name != first), key=lambda name: name != beside)
     with right:
-        second = st.selectbox("Second model", others, key="second", bind="query-params")
+        second = st.selectbox(
+            "Second model",
+            others,
+            key="second",
+            bind="query-params",
+            on_change=reference.keep,
+            args=("second",),
+        )
     declared = _declared_margins(_of_models(runs, first, second))
     with number:
         margin = st.number_input(
@@ -187,18 +200,18 @@ def _practical(practical: Sequence[PracticalDifference], prices: Mapping[str, Pr
 def _table(pairs: Sequence[BoardPair]) -> str:
     held = comparison.comparison_table(pairs)
     is_plain = len({(pair.first, pair.second) for pair in pairs}) == 1
-    names = [name for name in held.header if name not in ("First", "Second") or not is_plain]
-    rows = [
-        [_cell(name, cell) for name, cell in zip(held.header, row, strict=True) if name in names]
-        for row in held.rows
-    ]
+    shown = [name for name in held.header if name not in ("First", "Second") or not is_plain]
+    # The decision first: a narrow screen has place for two columns.
+    names = sorted(shown, key=lambda name: name != DECISION)
+    cells = (dict(zip(held.header, row, strict=True)) for row in held.rows)
+    rows = [[_cell(name, row[name]) for name in names] for row in cells]
     label = 'tabindex="0" role="region" aria-label="Comparison"'
     return f'<div class="ms-scroll ms-padded" {label}>{table(names, rows, "ms-pairs")}</div>'
 
 
 def _cell(name: str, cell: str) -> str:
     """A cell's text; a decision is marked by colour beside its word."""
-    return chip(cell, f"decision-{cell.split()[0]}") if name == "First is" else text(cell)
+    return chip(cell, f"decision-{cell.split()[0]}") if name == DECISION else text(cell)
 
 
 def _title(pair: BoardPair, pairs: Sequence[BoardPair]) -> str:

@@ -39,8 +39,7 @@ def panel(runs: Sequence[BoardRun], statuses: Collection[str]) -> Filters:
             with column:
                 chosen[each.key] = _widget(each, runs, statuses)
         st.caption(
-            "Nothing chosen: all pass. A run whose value is unknown passes no filter in use. "
-            "docs/filters.md says where each value is declared."
+            "Nothing chosen: all pass. A result whose value is unknown passes no filter in use."
         )
     return read_filters(chosen)
 
@@ -54,7 +53,7 @@ def _widget(each: Filter, runs: Sequence[BoardRun], statuses: Collection[str]) -
             value=None,
             key=each.key,
             bind="query-params",
-            help=each.column,
+            help=each.meaning,
         )
         return [] if number is None else [str(number)]
     counts = values_of(runs, each)
@@ -67,5 +66,5 @@ def _widget(each: Filter, runs: Sequence[BoardRun], statuses: Collection[str]) -
         selection_mode="multi",
         key=each.key,
         bind="query-params",
-        help=each.column,
+        help=each.meaning,
     )

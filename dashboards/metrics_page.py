@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 import prevalence
+import reference
 import streamlit as st
 from loaded import known_prices, metrics_for
 from page_markup import note, said, table, text
@@ -58,7 +59,7 @@ def show(shown: Shown) -> None:
     stated = prevalence.stated()
     prices = known_prices(shown.site)
     if prices is None:
-        st.html(note("model_deployments.yaml cannot be read, so that no prices are known."))
+        st.html(note("The file of the models' prices cannot be read, so that no prices are known."))
     _risk(held, stated, prices or {})
     _evidence(held)
     _curves(held)
@@ -112,8 +113,12 @@ def _risk(held: BenchmarkMetrics, stated: Stated, prices: Mapping[str, Prices]) 
         return
     st.html(said(lead(held, at, prices)))
     _table(risk_table(held, at))
-    if (differences := difference_table(held, at)).rows:
-        _table(differences)
+    names = [run.name for run in held.runs if run.answers]
+    if len(names) > 1:
+        left, _ = st.columns([1.4, 3])
+        with left:
+            beside = reference.pick(names)
+        _table(difference_table(held, at, beside))
 
 
 def _evidence(held: BenchmarkMetrics) -> None:
@@ -162,7 +167,7 @@ def _table(held: TextTable) -> None:
 
 def _folded(cell: str) -> str:
     """An interval below its number, a verdict's parts below each other: half as wide."""
-    return cell.replace(" [", "<br>[", 1).replace("; ", "<br>")
+    return cell.replace(" [", "<br>[", 1).replace("; ", "<br>").replace(", up to ", ",<br>up to ")
 
 
 def _curves(held: BenchmarkMetrics) -> None:

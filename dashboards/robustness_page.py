@@ -15,8 +15,8 @@ ABOUT = (
     "model whose worst value is far below its original depends on how it is asked."
 )
 NONE = (
-    "Nothing was perturbed or repeated in what is shown. Ask for it by data_augmentation=... or "
-    "num_trials=... in a run entry, or by prompt_variants in a card."
+    "Not tested. Ask whoever ran the suite to ask each question again with changed wording, with "
+    "other prompts, or several times."
 )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 from prevalence import PARAMETER
+from reference import REFERENCE
 
 from medhelm_spark.board import BoardRun, BoardSource, Viewer, lost_note
 from medhelm_spark.board.filters import Filters, filters_text
@@ -31,8 +32,8 @@ class Shown:
 
 
 def address_of(shown: Shown) -> dict[str, list[str]]:
-    """The part of the address that all links keep: suite or release, filters, prevalence."""
-    kept = {key: st.query_params.get_all(key) for key in (*shown.filters, PARAMETER)}
+    """The part of the address that all links keep: source, filters, prevalence, reference."""
+    kept = {key: st.query_params.get_all(key) for key in (*shown.filters, PARAMETER, REFERENCE)}
     return {shown.source.kind.value: [shown.source.name], **kept}
 
 

@@ -39,14 +39,15 @@ class FilterKind(StrEnum):
 class Filter:
     """One filter: `key` in the address, `label` on the page, `value` of a run.
 
-    `column` is what it reads, `declared` where a person says it. `if_declared`: pages offer it only
-    where some run has a value.
+    `meaning` says it to a reader, `column` is what it reads, `declared` where a person says it.
+    `if_declared`: pages offer it only where some run has a value.
     """
 
     key: str
     label: str
     kind: FilterKind
     value: Callable[[BoardRun], Value]
+    meaning: str
     column: str
     declared: str
     if_declared: bool = False
@@ -115,13 +116,14 @@ def _age(run: BoardRun) -> Value:
 _CARD = "`{}` of the scenario's card or of `benchmark.yaml`"
 
 
-def _of_card(key: str, label: str, name: str) -> Filter:
+def _of_card(key: str, label: str, name: str, meaning: str) -> Filter:
     """A filter by a text that a card declares."""
     return Filter(
         key=key,
         label=label,
         kind=FilterKind.CHOICE,
         value=lambda run: _declared(run, name),
+        meaning=meaning,
         column="run_specs.declared",
         declared=_CARD.format(name),
         if_declared=True,
@@ -136,6 +138,7 @@ FILTERS: Mapping[str, Filter] = {
             label="Release status",
             kind=FilterKind.CHOICE,
             value=lambda run: run.release_status or None,
+            meaning="whether a release is a draft, in review, approved, published or withdrawn",
             column="release_changes.to_status",
             declared="`medhelm-spark release submit`, `approve`, `publish` and `withdraw`",
         ),
@@ -144,6 +147,7 @@ FILTERS: Mapping[str, Filter] = {
             label="Access level of the benchmark",
             kind=FilterKind.CHOICE,
             value=lambda run: run.run_spec.access_level.value,
+            meaning="who may read the benchmark's texts",
             column="run_specs.run_spec.access_level",
             declared=f"{_CARD.format('access_level')}, or `--access-level`",
         ),
@@ -152,6 +156,7 @@ FILTERS: Mapping[str, Filter] = {
             label="Locality of the model",
             kind=FilterKind.CHOICE,
             value=_locality,
+            meaning="where the model runs: in this institution, in its cloud, or outside",
             column="run_specs.locality",
             declared="`locality` in `model_deployments.yaml`, or `--attest-locality`",
         ),
@@ -160,6 +165,7 @@ FILTERS: Mapping[str, Filter] = {
             label="Jury",
             kind=FilterKind.CHOICE,
             value=_jury,
+            meaning="whether the judges that score the answers were checked against people",
             column="run_specs.is_jury_validated",
             declared="`validated` in the jury's file",
         ),
@@ -168,6 +174,7 @@ FILTERS: Mapping[str, Filter] = {
             label="Provenance",
             kind=FilterKind.CHOICE,
             value=lambda run: "incomplete" if run.missing_provenance else "complete",
+            meaning="whether it is recorded who made the numbers, with what, from which data",
             column="runs.run_by, runs.code_version, run_specs.locality, scenarios.source, "
             "stats.comparability",
             declared="nobody: every stage records it",
@@ -177,6 +184,7 @@ FILTERS: Mapping[str, Filter] = {
             label="Scored answers",
             kind=FilterKind.AT_LEAST,
             value=_answers,
+            meaning="how many answers a mean rests on",
             column="stats.count",
             declared="nobody: `summarize` counts them",
         ),
@@ -185,6 +193,7 @@ FILTERS: Mapping[str, Filter] = {
             label="Width of the interval",
             kind=FilterKind.AT_MOST,
             value=_width,
+            meaning="how wide the 95 % interval of a mean is, upper less lower end",
             column="stats.ci_high, stats.ci_low",
             declared="nobody: `summarize` computes it",
         ),
@@ -193,17 +202,26 @@ FILTERS: Mapping[str, Filter] = {
             label="Days since it was scored",
             kind=FilterKind.AT_MOST,
             value=_age,
+            meaning="how long ago the answers were scored",
             column="runs.finished_at",
             declared="nobody: `score` records it",
         ),
-        _of_card("holder", "Data holder", DATA_HOLDER),
-        _of_card("licence", "Licence of the data", LICENCE),
-        _of_card("contamination", "Contamination", CONTAMINATION),
+        _of_card("holder", "Data holder", DATA_HOLDER, "who holds the data of the benchmark"),
+        _of_card(
+            "licence", "Licence of the data", LICENCE, "under which terms the data may be used"
+        ),
+        _of_card(
+            "contamination",
+            "Contamination",
+            CONTAMINATION,
+            "whether models may have seen the data in training",
+        ),
         Filter(
             key="judges",
             label="Judges",
             kind=FilterKind.CHOICE,
             value=_judges,
+            meaning="whether the judges come from the maker of the model that they judge",
             column="run_specs.declared",
             declared="`creator_organization_name` in `model_metadata.yaml`, of model and judges",
             if_declared=True,

@@ -1,7 +1,7 @@
 """What two models differ by beside the main metric: missed cases, alarms, cost, tokens, seconds."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -79,6 +79,8 @@ class PracticalDifference:
     """Whether a reader stated the prevalence; else it is that of these cases."""
     costs: str = ""
     """What errors cost, in words; empty of other quantities."""
+    currency: str = ""
+    """Of money, where the prices state one."""
 
 
 def practical_differences(
@@ -198,7 +200,8 @@ def _of_answers(
         for quantity, name in _TOOK.items()
     }
     priced = [prices.get(run.run_spec.model_deployment) for run in runs]
-    if priced[0] and priced[1]:
+    currency = (priced[0].currency if priced[0] else None) or ""
+    if priced[0] and priced[1] and priced[0].currency == priced[1].currency:
         values[ComparedQuantity.MONEY] = np.stack(
             [
                 CASES
@@ -212,7 +215,8 @@ def _of_answers(
         )
     for quantity, both in values.items():
         if made := _paired(pair, quantity, both[0], both[1]):
-            yield made
+            is_money = quantity is ComparedQuantity.MONEY
+            yield replace(made, currency=currency) if is_money else made
 
 
 def _by_instance(instances: NDArray[np.int64], values: Values, names: NDArray[np.int64]) -> Values:

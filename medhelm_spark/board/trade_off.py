@@ -1,6 +1,6 @@
 """Quality against cost: which models no other model beats at both."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from medhelm_spark.board.benchmark_metrics import BenchmarkMetrics, RunMetrics
@@ -23,6 +23,8 @@ class TradeOff:
     """Money for 1,000 answers, or tokens or seconds of one."""
     is_undominated: bool
     """Whether no other model is at least as good and takes no more, one of them strictly."""
+    currency: str = ""
+    """Of money, where the prices state one."""
 
 
 def trade_offs(
@@ -36,6 +38,11 @@ def trade_offs(
         held: the benchmark.
         prices: of deployments by name.
     """
+
+    def currencies_of(runs: Iterable[RunMetrics]) -> set[str]:
+        own = (prices.get(run.run.run_spec.model_deployment) for run in runs)
+        return {each.currency or "" for each in own if each}
+
     made = {}
     for quantity in (MONEY, TOKENS, SECONDS):
         points = []
@@ -43,8 +50,10 @@ def trade_offs(
             takes = _takes(run, quantity, prices)
             if run.run.cell and run.run.cell.mean is not None and takes is not None:
                 points.append((run, takes))
-        if len(points) > 1 and len({takes for _, takes in points}) > 1:
-            made[quantity] = _of(points)
+        currencies = currencies_of(run for run, _ in points) if quantity == MONEY else {""}
+        # Sums in two currencies are not compared.
+        if len({takes for _, takes in points}) > 1 and len(currencies) == 1:
+            made[quantity] = _of(points, currencies.pop())
     return made
 
 
@@ -56,7 +65,7 @@ def _takes(run: RunMetrics, quantity: str, prices: Mapping[str, Prices]) -> floa
     return run.took.completion_tokens if quantity == TOKENS else run.took.seconds
 
 
-def _of(points: Sequence[tuple[RunMetrics, float]]) -> tuple[TradeOff, ...]:
+def _of(points: Sequence[tuple[RunMetrics, float]], currency: str) -> tuple[TradeOff, ...]:
     made = []
     for run, takes in points:
         cell = run.run.cell
@@ -81,6 +90,7 @@ def _of(points: Sequence[tuple[RunMetrics, float]]) -> tuple[TradeOff, ...]:
                 high=cell.ci_high,
                 takes=takes,
                 is_undominated=not is_beaten,
+                currency=currency,
             )
         )
     return tuple(made)

@@ -102,5 +102,36 @@ def test_prices_of_the_site_give_money(monkeypatch, lake, tmp_path) -> None:
     streamlit.cache_resource.clear()
     text = words(opened(monkeypatch, lake, suite=SUITE, view="Metrics", benchmark="Notes"))
     assert "cannot be read, so that no prices are known" in text
-    assert "no price is declared of careful, quiet; to declare one, write `prices:" in text
+    assert "no price is declared of careful, quiet; whoever set up the models can" in text
     assert "secret" not in " ".join(markup(test))
+
+
+def test_the_reference_is_chosen_once_and_compare_opens_with_it(monkeypatch, lake) -> None:
+    test = opened(monkeypatch, lake, suite=SUITE, view="Metrics")
+    assert "Referral: more than careful, in 1,000 cases" in words(test), "it costs least"
+    test.selectbox(key="reference of a benchmark").select("quiet").run()
+    assert "Referral: more than quiet, in 1,000 cases" in words(test)
+    assert test.query_params["reference"] == "quiet"
+    test.button_group(key="view").set_value("Compare").run()
+    assert test.selectbox(key="second").value == "quiet"
+    test.selectbox(key="second").select("alarmist").run()
+    test.button_group(key="view").set_value("Metrics").run()
+    assert "Referral: more than alarmist, in 1,000 cases" in words(test)
+
+
+def test_regressions_only_says_what_is_compared(monkeypatch, lake) -> None:
+    test = opened(
+        monkeypatch,
+        lake,
+        suite=SUITE,
+        view="Compare",
+        first="careful",
+        second="quiet",
+        regressions="true",
+    )
+    text = words(test)
+    assert "sensitivity on Referral" in text
+    assert "careful is not shown to be worse on any of them." in text
+    assert "it is shown that careful has more false alarms (Referral: +70.0 [" in text
+    assert "false alarms in 1,000 cases 80.0 10.0 +70.0 [" in text
+    assert "missed in 1,000 cases" not in text

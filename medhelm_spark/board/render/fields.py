@@ -54,6 +54,7 @@ def _with_ends(name: str, meaning: str) -> Iterator[tuple[str, str]]:
 
 _MEANINGS: Mapping[type, Mapping[str, str]] = {
     str: {
+        "currency": "of money_per_1000, as the price states it; none without a price",
         "imported": "what is known of how answers made elsewhere were asked for; empty for answers "
         "that were asked for here",
         "record": "`cell` or `pair`: tells the two kinds of records apart in CSV and Parquet",

@@ -43,7 +43,7 @@ FIELDS = (
     *("scenario_name", "display_name", "part", "split", "positive", "model_deployment", "rule"),
     *("run_spec_id", "prevalence", "prevalence_is_stated", *_COUNTS, "num_clusters"),
     *(f"{name}{end}" for name in _ESTIMATES.values() for end in ("", "_low", "_high")),
-    *(*_TOOK, "money_per_1000"),
+    *(*_TOOK, "money_per_1000", "currency"),
 )
 """The fields of a record: a run of a benchmark, or a rule at its prevalence."""
 
@@ -168,4 +168,5 @@ def _took_record(run: RunMetrics, prices: Prices | None) -> dict[str, object]:
     return {
         **{name: getattr(run.took, name) for name in _TOOK},
         "money_per_1000": money(run.took, prices),
+        "currency": prices.currency if prices else None,
     }

@@ -282,7 +282,7 @@ def _took_cells(took: Took, prices: Prices | None) -> tuple[str, ...]:
         _mean_text(took.seconds, 2),
         _mean_text(took.median_seconds, 2),
         _mean_text(took.slow_seconds, 2),
-        _mean_text(cost, 2),
+        _mean_text(cost, 2) + (f" {prices.currency}" if prices and prices.currency else ""),
     )
 
 

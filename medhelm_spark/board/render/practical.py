@@ -22,13 +22,6 @@ DIGITS = {
 }
 
 
-DECLARE_PRICES = (
-    "to declare one, write `prices: {prompt: 2.5, completion: 10, currency: USD}`, of a million "
-    "tokens, at the deployment's entry in model_deployments.yaml; the entry of a model whose "
-    "answers were made elsewhere has `engine: imported`"
-)
-
-
 def practical_table(
     held: Sequence[PracticalDifference], prices: Mapping[str, Prices] | None = None
 ) -> TextTable:
@@ -62,7 +55,9 @@ def _what(each: PracticalDifference) -> str:
     if each.quantity in OF_CLASSES:
         return f"{each.quantity} in {CASES:,} cases"
     return (
-        f"money for {CASES:,} answers" if each.quantity is ComparedQuantity.MONEY else each.quantity
+        f"money for {CASES:,} answers{each.currency and f', {each.currency}'}"
+        if each.quantity is ComparedQuantity.MONEY
+        else each.quantity
     )
 
 
@@ -101,19 +96,20 @@ def price_notes(names: Iterable[str], prices: Mapping[str, Prices]) -> Iterator[
     if note := price_note({each: prices[each] for each in behind.values() if each in prices}):
         yield note
     if without := [name for name, each in behind.items() if each not in prices]:
-        yield f"Money: no price is declared of {first_of(without)}; {DECLARE_PRICES}."
+        yield (
+            f"Money: no price is declared of {first_of(without)}; whoever set up the models can "
+            "declare it (`prices`)."
+        )
 
 
 def price_note(prices: Mapping[str, Prices]) -> str:
     """In which currency prices are, and of which day; empty without prices."""
-    if not prices:
-        return ""
     by_day: dict[str, list[str]] = {}
     for name, each in sorted(prices.items()):
-        day = f"of {each.as_of}" if each.as_of else "without a day (`as_of`)"
-        by_day.setdefault(f"in {each.currency or 'an unstated currency'} {day}", []).append(name)
-    said = "; ".join(f"{', '.join(names)} {day}" for day, names in by_day.items())
-    return f"Money: by the prices in model_deployments.yaml: {said}."
+        day = f"as of {each.as_of}" if each.as_of else "date not recorded"
+        by_day.setdefault(f"in {each.currency or 'an unstated currency'}, {day}", []).append(name)
+    said = (f"Prices {day}: {first_of(names, 8)}." for day, names in by_day.items())
+    return " ".join(said)
 
 
 def records(held: Iterable[PracticalDifference]) -> list[dict[str, object]]:

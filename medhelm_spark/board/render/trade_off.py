@@ -24,8 +24,9 @@ UNDOMINATED, BEATEN = "no other is better and takes less", "another is as good a
 
 def trade_off_notes(found: Mapping[str, Sequence[TradeOff]]) -> Iterator[str]:
     """A sentence for each quantity: the models that another one beats."""
-    for quantity, points in found.items():
-        shown = {f"{point.takes:,.{DIGITS[quantity]}f}" for point in points}
+    for name, points in found.items():
+        quantity = _title(name, points)
+        shown = {f"{point.takes:,.{DIGITS[name]}f}" for point in points}
         beaten = [point.name for point in points if not point.is_undominated]
         if len(shown) == 1:
             yield f"{quantity}: about the same for all models, {shown.pop()}."
@@ -38,13 +39,18 @@ def trade_off_notes(found: Mapping[str, Sequence[TradeOff]]) -> Iterator[str]:
             yield f"{quantity}, by the estimates: the better a model is, the more it takes."
 
 
+def _title(quantity: str, points: Sequence[TradeOff]) -> str:
+    """`Money for 1,000, EUR`."""
+    return ", ".join(filter(None, (quantity, points[0].currency)))
+
+
 def trade_off_plot(
     found: Mapping[str, Sequence[TradeOff]], metric: str, palette: Palette = LIGHT
 ) -> Spec:
     """A plot for each quantity: the mean upwards, what an answer takes to the right."""
     rows: list[dict[str, object]] = [
         {
-            "quantity": quantity,
+            "quantity": _title(quantity, points),
             "model": point.name,
             "takes": point.takes,
             "mean": point.mean,
@@ -105,7 +111,12 @@ def trade_off_plot(
     return chart_of(
         rows,
         palette,
-        facet={"field": "quantity", "type": "nominal", "sort": list(found), "title": None},
+        facet={
+            "field": "quantity",
+            "type": "nominal",
+            "sort": [_title(*each) for each in found.items()],
+            "title": None,
+        },
         columns=PLOTS_IN_A_ROW,
         spec={"width": PLOT_WIDTH, "height": 210, "layer": layer},
         resolve={"scale": {"x": "independent"}, "axis": {"x": "independent"}},

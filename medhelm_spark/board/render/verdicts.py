@@ -109,12 +109,15 @@ def regressions(
     by_metric = _benchmarks_by((pair.main_metric, pair) for pair in pairs)
     compared = "; ".join(f"{metric} on {names}" for metric, names in by_metric.items())
     worse = [pair.display_name for pair in pairs if pair.decision is PairDecision.WORSE]
-    where = f"on {first_of(worse)}" if worse else "nowhere"
-    yield f"By the main metrics ({compared}) {first} is shown to be worse {where}."
+    where = f"is shown to be worse on {first_of(worse)}"
+    nowhere = "is not shown to be worse on any of them"
+    yield f"By the main metrics ({compared}) {first} {where if worse else nowhere}."
     more: dict[str, list[str]] = {}
     for each in filter(is_more, practical):
         digits = DIGITS[each.quantity]
         unit = f" in {CASES:,} cases" if each.quantity in OF_CLASSES else ""
+        if each.quantity is ComparedQuantity.MONEY:
+            unit = f" {each.currency}".rstrip() + f" for {CASES:,} answers"
         text = f"{each.display_name}: {signed_text(each.difference, digits)}{unit}"
         more.setdefault(_MORE[each.quantity], []).append(text)
     if more:

@@ -21,7 +21,7 @@ from medhelm_spark.board.benchmark_metrics import (
     most_to_say,
 )
 from medhelm_spark.board.class_answers import CaseAnswers, in_common
-from medhelm_spark.board.practical import class_differences
+from medhelm_spark.board.practical import class_differences, practical_differences
 from medhelm_spark.board.render.board import counts
 from medhelm_spark.board.render.fields import FIELDS
 from medhelm_spark.board.render.metric_records import metrics_report, render_metrics
@@ -34,7 +34,7 @@ from medhelm_spark.board.render.metrics import (
     tables_of,
     took_table,
 )
-from medhelm_spark.board.render.practical import price_note
+from medhelm_spark.board.render.practical import practical_table, price_note
 from medhelm_spark.board.render.risk import differences_of, lead, prevalence_of
 from medhelm_spark.board.render.risk_tables import (
     counts_of,
@@ -343,10 +343,38 @@ def test_half_and_nearly_all_answers_took_at_most_so_long() -> None:
 def test_prices_name_their_currency_and_day() -> None:
     dated = Prices(prompt=1, completion=2, as_of="2026-10-02", currency="USD")
     assert price_note({"b": dated, "a": Prices(prompt=1, completion=2)}) == (
-        "Money: by the prices in model_deployments.yaml: a in an unstated currency without a day "
-        "(`as_of`); b in USD of 2026-10-02."
+        "Prices in an unstated currency, date not recorded: a. Prices in USD, as of 2026-10-02: b."
     )
     assert price_note({}) == ""
+
+
+def test_money_has_its_currency_in_tables_chart_and_files(held, lake: Path) -> None:
+    names = (ALARMIST, CAREFUL, QUIET)
+    euro = {
+        name: Prices(prompt=2.0, completion=of, currency="EUR") for of, name in enumerate(names)
+    }
+    referral = named(held, "Referral")
+    assert next(row for row in took_table(referral, euro).rows if row[0] == CAREFUL)[-1] == (
+        "0.09 EUR"
+    )
+    plot = trade_off_plot(trade_offs(referral, euro), "sensitivity")
+    assert plot["facet"]["sort"] == ["Money for 1,000, EUR"]
+    rows = csv.DictReader(io.StringIO(render_metrics([referral], "csv", prices=euro)))
+    assert {row["currency"] for row in rows if not row["rule"]} == {"EUR"}
+    mixed = euro | {QUIET: Prices(prompt=2.0, completion=8.0, currency="USD")}
+    assert not trade_offs(referral, mixed), "sums in two currencies are not compared"
+    reader = open_reader(str(lake))
+    runs = load_runs(reader, choose(reader, SUITE))
+    pairs = [
+        p for p in site(lake).compare(CAREFUL, QUIET, suite=SUITE).pairs if "Ref" in p.display_name
+    ]
+
+    def what(prices: dict[str, Prices]) -> list[str]:
+        found = list(practical_differences(reader, runs, pairs, prices=prices))
+        return [row[1] for row in practical_table(found, prices).rows]
+
+    assert what(euro)[-1] == "money for 1,000 answers, EUR"
+    assert what(mixed)[-1] == "seconds"
 
 
 def test_two_models_are_compared_beside_the_main_metric(lake: Path) -> None:

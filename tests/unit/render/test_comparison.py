@@ -60,13 +60,16 @@ def test_regressions_say_what_is_compared_and_what_is_worse_beside_it() -> None:
     seconds = quantity(ComparedQuantity.SECONDS, 1.325, 1.276, 1.373)
     missed = quantity(ComparedQuantity.MISSED, -11.7, -26.7, 3.4)
     tokens = quantity(ComparedQuantity.PROMPT_TOKENS, 69.8, 64.5, 75.1)
-    held = [missed, alarms, seconds, tokens]
+    money = replace(quantity(ComparedQuantity.MONEY, 1.247, 1.2248, 1.2693), currency="EUR")
+    held = [missed, alarms, seconds, tokens, money]
     assert list(regressions("new", [LETTERS, ROUTING], held)) == [
-        "By the main metrics (exact_match on Letters, Routing) new is shown to be worse nowhere.",
+        "By the main metrics (exact_match on Letters, Routing) new is not shown to be worse on any "
+        "of them.",
         "Beside the main metrics it is shown that new has more false alarms (Letters: +33.3 "
-        "[1.1, 65.6] in 1,000 cases), takes more seconds (Letters: +1.325 [1.276, 1.373]).",
+        "[1.1, 65.6] in 1,000 cases), takes more seconds (Letters: +1.325 [1.276, 1.373]), costs "
+        "more money (Letters: +1.2470 [1.2248, 1.2693] EUR for 1,000 answers).",
     ]
-    assert [each for each in held if is_more(each)] == [alarms, seconds]
+    assert [each for each in held if is_more(each)] == [alarms, seconds, money]
     (worse,) = adjusted([pair("new", "today", 60, 29, display_name="Routing")])
     first, beside = regressions("new", [worse], [missed])
     assert first.endswith("new is shown to be worse on Routing.")
