@@ -86,7 +86,7 @@ def at_text(each: PracticalDifference) -> str:
 
 
 def price_notes(names: Iterable[str], prices: Mapping[str, Prices]) -> Iterator[str]:
-    """By which prices money is computed, and how to declare one where there is none.
+    """By which prices money is computed, and which models have none.
 
     Args:
         names: of deployments, a further run's with its variant.

@@ -136,6 +136,7 @@ def test_what_is_no_filter_is_refused() -> None:
 
 @pytest.mark.parametrize("key", FILTERS)
 def test_a_filter_names_columns_that_the_lake_has(key: str) -> None:
+    assert not set("_.`") & set(FILTERS[key].meaning), "a reader of the page sees it"
     for name in FILTERS[key].column.split(", "):
         table, column, *_ = name.split(".")
         assert column in columns(TABLES[table])
