@@ -137,7 +137,7 @@ def untested(stat: GroupStat) -> str:
     if stat.ci_low is None or stat.ci_high is None or not stat.ci_low < stat.ci_high:
         return "too few patients for an interval"
     if stat.rest_mean is None:
-        return "no other group has a value"
+        return "no other group has a value, or the summary is older than this test"
     return "too few other patients for an interval"
 
 
