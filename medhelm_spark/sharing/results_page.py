@@ -31,7 +31,7 @@ def report_of(results: pa.Table, release: str, share: str, lines: Sequence[str])
         lines: where the release stands, above the tables.
     """
     rows = results.to_pylist()
-    tables = [_board([row for row in rows if row["is_main"]]), _metrics(rows)]
+    tables = [board_table([row for row in rows if row["is_main"]]), _metrics(rows)]
     title = f"Results of release {release}"
     parts = [
         f"<h1>{html.escape(title)}</h1>",
@@ -45,7 +45,7 @@ def report_of(results: pa.Table, release: str, share: str, lines: Sequence[str])
     return html_page(title, _STYLE, "\n".join(parts))
 
 
-def _board(rows: Sequence[Mapping[str, Any]]) -> TextTable:
+def board_table(rows: Sequence[Mapping[str, Any]]) -> TextTable:
     """A row for each model, a column for each benchmark, and each part of one."""
     columns = list(dict.fromkeys(map(_column, rows)))
     cells = {(row["model"], _column(row)): _cell(row) for row in rows}

@@ -1,6 +1,5 @@
 """Makes a share of a release: projects, writes, scans, and puts it in place whole."""
 
-import hashlib
 import json
 import shutil
 from collections.abc import Mapping, Sequence
@@ -20,6 +19,7 @@ from medhelm_spark.releases.pinned import StoredRelease
 from medhelm_spark.releases.source import expired_at, release_of
 from medhelm_spark.sharing.helm_folder import write_helm_folder
 from medhelm_spark.sharing.keys import ShareKeys
+from medhelm_spark.sharing.manifest import file_names, sha256_of
 from medhelm_spark.sharing.projection import Projection, project
 from medhelm_spark.sharing.results_page import report_of
 from medhelm_spark.sharing.scan import Leak, Scanned, scan
@@ -115,7 +115,7 @@ def share(
             content=rules.content.value,
             made_at=now(),
             made_by=this_user(),
-            manifest_sha256=_sha256(half / MANIFEST),
+            manifest_sha256=sha256_of(half / MANIFEST),
             num_texts=scanned.num_texts,
             folder=str(out.absolute()),
         )
@@ -207,8 +207,8 @@ def _manifest(
         "content": rules.content.value,
         "made_by": f"medhelm-spark {VERSION}",
         "files": [
-            {"name": name, "sha256": _sha256(folder / name), **_content(folder / name, made)}
-            for name in _file_names(folder)
+            {"name": name, "sha256": sha256_of(folder / name), **_content(folder / name, made)}
+            for name in file_names(folder)
         ],
         "scores_rounded_to_decimals": rules.decimals,
         "hidden_numbers": made.num_hidden,
@@ -229,29 +229,3 @@ def _content(path: Path, made: Projection) -> dict[str, object]:
     """Rows and columns of the table in a file; nothing of a page."""
     table = made.tables.get(path.stem.rpartition("-")[2])
     return {"rows": table.num_rows, "columns": table.column_names} if table else {}
-
-
-def _file_names(folder: Path) -> list[str]:
-    """The files at any depth, by their paths below the folder."""
-    files = (path for path in folder.rglob("*") if path.is_file() or path.is_symlink())
-    return sorted(path.relative_to(folder).as_posix() for path in files)
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def changed_files(folder: Path) -> list[str]:
-    """The files of a share that are not what its manifest says, or are missing or too many.
-
-    Raises:
-        PolicyError: the folder has no manifest.
-    """
-    place = folder / MANIFEST
-    if not place.is_file():
-        raise PolicyError(f"{folder} has no {MANIFEST}: it is no share.")
-    files = json.loads(place.read_text(encoding="utf-8"))["files"]
-    listed = {each["name"]: each["sha256"] for each in files}
-    there = {*_file_names(folder)} - {MANIFEST}
-    wrong = [n for n, digest in listed.items() if n in there and _sha256(folder / n) != digest]
-    return sorted([*wrong, *(there ^ set(listed))])
