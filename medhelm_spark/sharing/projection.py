@@ -5,9 +5,10 @@ here is in no share.
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -222,7 +223,9 @@ def _hidden(rows: Sequence[StatRow], specs: Mapping[str, RunSpec], minimum: int)
 
     A sensitivity follows from a specificity and a balanced accuracy, or from a specificity, an
     accuracy and their count. So all stats of a whole run and split are hidden where one of them
-    rests on too few patients; the means of instances alone give none of them.
+    rests on too few patients; the means of instances alone give none of them. They are hidden too
+    where they rest on few patients less than such a mean: an accuracy less an exact match is of
+    those alone whom the accuracy leaves out.
     """
     guarded = [
         (place, row)
@@ -230,13 +233,29 @@ def _hidden(rows: Sequence[StatRow], specs: Mapping[str, RunSpec], minimum: int)
         if specs[row.run_spec_id].access_level is not AccessLevel.PUBLIC
     ]
     few = {place for place, row in guarded if _is_of_few(row, specs[row.run_spec_id], minimum)}
-    of_runs = {
-        place: (row.run_spec_id, row.split)
-        for place, row in guarded
-        if row.metric not in _of_instances(specs[row.run_spec_id])
-    }
-    touched = {of_runs[place] for place in few & of_runs.keys()}
-    return frozenset(few | {place for place, key in of_runs.items() if key in touched})
+    known = {unit: _of_instances(specs[unit]) for unit in {row.run_spec_id for _, row in guarded}}
+    of_runs: dict[tuple[str, str], list[int]] = defaultdict(list)
+    of_instances: dict[tuple[str, str], list[StatRow]] = defaultdict(list)
+    for place, row in guarded:
+        if row.metric in known[row.run_spec_id]:
+            of_instances[row.run_spec_id, row.split].append(row)
+        else:
+            of_runs[row.run_spec_id, row.split].append(place)
+    for key, places in of_runs.items():
+        pairs = product((rows[place] for place in places), of_instances[key])
+        if not few.isdisjoint(places) or any(_differ_by_few(*pair, minimum) for pair in pairs):
+            few.update(places)
+    return frozenset(few)
+
+
+def _differ_by_few(one: StatRow, other: StatRow, minimum: int) -> bool:
+    """Whether two stats may rest on the same patients but for a few.
+
+    Of how many patients the other answers are is not known where answers are clustered.
+    """
+    difference = abs(one.count - other.count)
+    is_clustered = other.num_clusters not in {None, other.count}
+    return bool(other.count) and difference > 0 and (is_clustered or difference < minimum)
 
 
 def _is_of_few(row: StatRow, spec: RunSpec, minimum: int) -> bool:

@@ -83,7 +83,6 @@ class Hospital(Made):
                 answer = other.get(place, "yes" if is_positive else "no")
                 write.writerow([f"Letter {place} of {name}?", answer, patient])
         (folder / "prompt.txt").write_text("{question}\nAnswer yes or no:")
-        metrics = [{"name": "exact_match"}, *([] if other else [DIAGNOSTIC])]
         card = {
             "name": name,
             "description": "Made for a test.",
@@ -91,7 +90,7 @@ class Hospital(Made):
             "prompt_file": "prompt.txt",
             "dataset_file": "data.csv",
             "cluster_column": "patient",
-            "metrics": metrics,
+            "metrics": [{"name": "exact_match"}, DIAGNOSTIC],
         }
         (folder / "benchmark.yaml").write_text(yaml.safe_dump(card))
         return f"medhelm_configurable_benchmark:config_path={folder / 'benchmark.yaml'}"
@@ -169,6 +168,12 @@ def of_scores(values: Iterator[tuple[str, str, float]]) -> Numbers:
 @pytest.mark.attack("sharing", "a left-out patient computed from all files of all shares together")
 def test_no_two_files_of_any_shares_differ_by_few_patients(shares: dict[str, Path]) -> None:
     sources = [source for folder in shares.values() for source in sources_of(folder)]
+    # An accuracy is the mean of exact matches, of those who have a class.
+    sources += [
+        {(run, "exact_match"): held for (run, name), held in source.items() if name == "accuracy"}
+        for source in sources
+    ]
+    assert any(sources[len(sources) // 2 :])
     differences = set()
     for one, two in combinations(sources, 2):
         for key in one.keys() & two.keys():
