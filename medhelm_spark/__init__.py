@@ -151,6 +151,7 @@ if TYPE_CHECKING:
         ReleaseRecord as ReleaseRecord,
         Releases as Releases,
     )
+    from medhelm_spark.sharing.given import SharedBoard as SharedBoard
     from medhelm_spark.sharing.methods import Shares as Shares, SharingMethods as SharingMethods
     from medhelm_spark.sharing.share import SharedFolder as SharedFolder
     from medhelm_spark.sharing.tables import ReleaseShare as ReleaseShare

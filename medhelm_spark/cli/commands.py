@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
-from medhelm_spark import Entries, Evaluation, RunResult
+from medhelm_spark import Entries, Evaluation, RunResult, features
 from medhelm_spark.board import text_levels
 from medhelm_spark.cli.board_options import ALL
 from medhelm_spark.cli.dry_run import print_dry_run
@@ -265,8 +265,18 @@ def summarize(args: Namespace) -> int:
 
 def leaderboard(args: Namespace) -> int:
     """`leaderboard`: the board of a suite or release, its robustness or all its stats."""
-    write_result(_shown(args), args)
+    write_result(_of_share(args) or _shown(args), args)
     return 0
+
+
+def _of_share(args: Namespace) -> Result | None:
+    """The board of a share, where a share's folder was typed in place of a lake."""
+    if not features.is_there("sharing"):
+        return None
+    given = evaluation(args).sharing.board(args.metric or "")
+    if given and (args.suite or args.release or args.schema or args.show != "board"):
+        raise ConfigError(f"{args.output_path} is a share, which has one board; allowed: --metric.")
+    return given
 
 
 def _shown(args: Namespace) -> Result:

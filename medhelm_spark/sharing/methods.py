@@ -9,7 +9,9 @@ from typing import Any
 from medhelm_spark.board.host import Methods, at_work
 from medhelm_spark.errors import IntegrityError
 from medhelm_spark.render.result import Result
-from medhelm_spark.sharing.share import SharedFolder, changed_files, share
+from medhelm_spark.sharing.given import SharedBoard, board_of
+from medhelm_spark.sharing.manifest import changed_files
+from medhelm_spark.sharing.share import SharedFolder, share
 from medhelm_spark.sharing.tables import MANIFEST, ReleaseShare
 from medhelm_spark.sharing.waivers import load_waivers
 
@@ -53,6 +55,19 @@ class SharingMethods(Methods):
         """
         held = load_waivers(Path(waivers)) if waivers else ()
         return share(self._workspace, release, audience, Path(out), held, helm=helm)
+
+    def board(self, metric: str = "") -> SharedBoard | None:
+        """The board of the share whose folder was given as the lake; None of any other folder.
+
+        Args:
+            metric: the metric to show; empty for main metrics, `all` for all.
+
+        Raises:
+            IntegrityError: a file of the share was changed.
+            ConfigError: its files are HELM's.
+            UnknownNameError: no run of it has the metric.
+        """
+        return board_of(Path(self._workspace.reader.location), metric)
 
     @at_work
     def list(self) -> Shares:

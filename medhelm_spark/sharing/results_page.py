@@ -11,7 +11,7 @@ from medhelm_spark.render.report import ROUNDED
 from medhelm_spark.render.table import TextTable, html_table, interval_text, mean_text
 
 HIDDEN = "hidden"
-"""In place of a number that rests on too few cases."""
+"""In place of a number that few patients, or another number, give."""
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem; color: #222; background: #fff; }
@@ -21,20 +21,22 @@ th, td { border-bottom: 1px solid #ddd; padding: .3rem .8rem; text-align: left; 
 """
 
 
-def report_of(results: pa.Table, release: str, share: str) -> str:
+def report_of(results: pa.Table, release: str, share: str, lines: Sequence[str]) -> str:
     """The page: the main metric of every model and benchmark, then all metrics.
 
     Args:
         results: the table `results` of the share.
         release: its name.
         share: the id of the share, which no other share's page has.
+        lines: where the release stands, above the tables.
     """
     rows = results.to_pylist()
-    tables = [_board([row for row in rows if row["is_main"]]), _metrics(rows)]
+    tables = [board_table([row for row in rows if row["is_main"]]), _metrics(rows)]
     title = f"Results of release {release}"
     parts = [
         f"<h1>{html.escape(title)}</h1>",
         f"<p>{html.escape(share)}</p>",
+        *(f"<p>{html.escape(line)}</p>" for line in lines),
         *(
             html_table(each.labels, each.rows, each.notes, title=each.title, strong=each.strong)
             for each in tables
@@ -43,7 +45,7 @@ def report_of(results: pa.Table, release: str, share: str) -> str:
     return html_page(title, _STYLE, "\n".join(parts))
 
 
-def _board(rows: Sequence[Mapping[str, Any]]) -> TextTable:
+def board_table(rows: Sequence[Mapping[str, Any]]) -> TextTable:
     """A row for each model, a column for each benchmark, and each part of one."""
     columns = list(dict.fromkeys(map(_column, rows)))
     cells = {(row["model"], _column(row)): _cell(row) for row in rows}

@@ -1,6 +1,5 @@
 """Makes a share of a release: projects, writes, scans, and puts it in place whole."""
 
-import hashlib
 import json
 import shutil
 from collections.abc import Mapping, Sequence
@@ -11,21 +10,17 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from medhelm_spark.board import BoardRun, BoardSource, Kind, as_of, load_runs
-from medhelm_spark.domain.policy import Audience, ShareContent
+from medhelm_spark.board import BoardSource, Kind, as_of, load_runs
+from medhelm_spark.domain.policy import Audience
+from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.errors import PolicyError, UnknownNameError
-from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.user import this_user
 from medhelm_spark.releases.pinned import StoredRelease
-from medhelm_spark.releases.source import release_of
+from medhelm_spark.releases.source import expired_at, release_of
 from medhelm_spark.sharing.helm_folder import write_helm_folder
 from medhelm_spark.sharing.keys import ShareKeys
-from medhelm_spark.sharing.projection import (
-    Projection,
-    public_texts,
-    results_of,
-    scores_of_instances,
-)
+from medhelm_spark.sharing.manifest import file_names, sha256_of
+from medhelm_spark.sharing.projection import Projection, project
 from medhelm_spark.sharing.results_page import report_of
 from medhelm_spark.sharing.scan import Leak, Scanned, scan
 from medhelm_spark.sharing.tables import MANIFEST, ReleaseShare
@@ -54,9 +49,9 @@ class SharedFolder:
 
     def __str__(self) -> str:
         rows = ", ".join(f"{name} {count:,}" for name, count in self.num_rows.items())
-        hidden = f"; {self.num_hidden:,} small cells hidden" if self.num_hidden else ""
-        alone = sum(self.left_out.values())
-        out = f"; {alone:,} instances left out, alone with their scores or too few" if alone else ""
+        hidden = f"; {self.num_hidden:,} numbers hidden" if self.num_hidden else ""
+        gone = sum(self.left_out.values())
+        out = f"; {gone:,} instances left out" if gone else ""
         return (
             f"{self.folder}: {self.share.share} of release {self.share.release} for "
             f"{self.share.audience}: {rows}{hidden}{out}; compared with "
@@ -84,17 +79,20 @@ def share(
         helm: whether the files are HELM's.
 
     Raises:
-        PolicyError: the policy names no such audience, the folder is there, or the scan found what
-            may not leave; no folder is left.
+        PolicyError: the policy names no such audience, the folder is there or is in the lake, the
+            release is withdrawn, or the scan found what may not leave; no folder is left.
     """
     rules = _audience(workspace, audience)
-    if out.exists():
-        raise PolicyError(f"{out} is there already; name a folder that is not.")
+    _refuse_place(out, workspace.reader.location)
     held = release_of(workspace.reader, release)
+    if held.state.status is ReleaseStatus.WITHDRAWN:
+        raise PolicyError(
+            f"release {release!r} is withdrawn and is not shared; share a release that is not."
+        )
     reader = as_of(workspace.reader, release)
     runs = load_runs(workspace.reader, BoardSource(kind=Kind.RELEASE, name=release))
     keys = ShareKeys()
-    made = _projected(reader, runs, rules, keys, workspace.registry.policy.small_cells.minimum)
+    made = project(reader, runs, keys, rules, workspace.registry.policy)
     half = out.with_name(f".{out.name}.unfinished")
     shutil.rmtree(half, ignore_errors=True)
     half.mkdir(parents=True)
@@ -103,8 +101,8 @@ def share(
             write_helm_folder(half, runs, made.tables, keys.share)
         else:
             _write_tables(half, made.tables, keys)
-            report = report_of(made.tables["results"], release, keys.share)
-            (half / f"{keys.share}-report.html").write_text(report, encoding="utf-8")
+        report = report_of(made.tables["results"], release, keys.share, lines_of(held))
+        (half / f"{keys.share}-report.html").write_text(report, encoding="utf-8")
         scanned = scan(half, workspace.reader, rules.record_numbers)
         _refuse(release, blocking(scanned.leaks, waivers))
         manifest = _manifest(half, held, rules, made, scanned, waivers, keys)
@@ -117,7 +115,7 @@ def share(
             content=rules.content.value,
             made_at=now(),
             made_by=this_user(),
-            manifest_sha256=_sha256(half / MANIFEST),
+            manifest_sha256=sha256_of(half / MANIFEST),
             num_texts=scanned.num_texts,
             folder=str(out.absolute()),
         )
@@ -130,8 +128,30 @@ def share(
         share=record,
         num_rows={name: table.num_rows for name, table in made.tables.items()},
         num_hidden=made.num_hidden,
-        left_out=made.num_unique,
+        left_out=made.left_out,
     )
+
+
+def _refuse_place(out: Path, lake: str) -> None:
+    """Refuse a folder that is there, or that is below the lake's."""
+    if out.exists():
+        raise PolicyError(f"{out} is there already; name a folder that is not.")
+    if Path(lake).resolve() in (out.resolve(), *out.resolve().parents):
+        raise PolicyError(f"{out} is in the lake {lake}; name a folder outside it.")
+
+
+def lines_of(held: StoredRelease) -> list[str]:
+    """Where a release stands, in lines: its status, its approval, what it depends on, its end."""
+    state = held.state
+    lines = [f"Status: {state.status}."]
+    if state.approval is None:
+        return [*lines, "Nobody has approved these numbers."]
+    lines.append(f"Approved by {state.approval.who} at {state.approval.changed_at:%Y-%m-%d}.")
+    lines += [f"Condition: {each}" for each in state.approval.conditions or ()]
+    if state.approval.end:
+        has_ended = bool(expired_at(held))
+        lines.append(f"The approval {'ended' if has_ended else 'ends'} at {state.approval.end}.")
+    return lines
 
 
 def _audience(workspace: Workspace, name: str) -> Audience:
@@ -147,36 +167,13 @@ def _audience(workspace: Workspace, name: str) -> Audience:
     return known[name]
 
 
-def _projected(
-    reader: Reader,
-    runs: Sequence[BoardRun],
-    rules: Audience,
-    keys: ShareKeys,
-    minimum: int,
-) -> Projection:
-    results, hidden = results_of(runs, keys, minimum)
-    tables = {"results": results}
-    left_out: dict[str, int] = {}
-    alone = 0
-    if rules.content is not ShareContent.AGGREGATES:
-        tables["scores"], left_out, alone = scores_of_instances(
-            reader, runs, keys, rules.decimals, minimum
-        )
-    if rules.content is ShareContent.TEXTS:
-        tables["texts"] = public_texts(reader, runs, keys)
-    return Projection(
-        tables=tables, num_hidden=hidden, num_unique=left_out, num_unique_public=alone
-    )
-
-
 def _write_tables(folder: Path, tables: Mapping[str, pa.Table], keys: ShareKeys) -> None:
-    """Aggregates as csv, which anybody opens; rows by instance as Parquet."""
+    """As Parquet and, where no column has lists, as csv, which anybody opens."""
     for name, table in tables.items():
         path = folder / f"{keys.share}-{name}"
-        if name == "results":
+        pq.write_table(table, path.with_suffix(".parquet"))
+        if not any(pa.types.is_list(column.type) for column in table.schema):
             pa_csv.write_csv(table, path.with_suffix(".csv"))
-        else:
-            pq.write_table(table, path.with_suffix(".parquet"))
 
 
 def _refuse(release: str, leaks: Sequence[Leak]) -> None:
@@ -205,18 +202,19 @@ def _manifest(
     return {
         "share": keys.share,
         "release": release.name,
+        "where_it_stands": lines_of(release),
         "audience": rules.name,
         "content": rules.content.value,
         "made_by": f"medhelm-spark {VERSION}",
         "files": [
-            {"name": name, "sha256": _sha256(folder / name), **_content(folder / name, made)}
-            for name in _file_names(folder)
+            {"name": name, "sha256": sha256_of(folder / name), **_content(folder / name, made)}
+            for name in file_names(folder)
         ],
         "scores_rounded_to_decimals": rules.decimals,
-        "hidden_small_cells": made.num_hidden,
-        "instances_left_out": dict(made.num_unique),
-        "gated_and_private_instances_alone_with_their_scores": 0,
-        "public_instances_alone_with_their_scores": made.num_unique_public,
+        "hidden_numbers": made.num_hidden,
+        "instances_left_out": dict(made.left_out),
+        "gated_and_private_instances_alone_with_their_scores": made.num_alone,
+        "public_instances_alone_with_their_scores": made.num_alone_public,
         "scan": {
             "what_it_is": WHAT_IT_IS,
             "strings": scanned.num_strings,
@@ -231,29 +229,3 @@ def _content(path: Path, made: Projection) -> dict[str, object]:
     """Rows and columns of the table in a file; nothing of a page."""
     table = made.tables.get(path.stem.rpartition("-")[2])
     return {"rows": table.num_rows, "columns": table.column_names} if table else {}
-
-
-def _file_names(folder: Path) -> list[str]:
-    """The files at any depth, by their paths below the folder."""
-    files = (path for path in folder.rglob("*") if path.is_file() or path.is_symlink())
-    return sorted(path.relative_to(folder).as_posix() for path in files)
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def changed_files(folder: Path) -> list[str]:
-    """The files of a share that are not what its manifest says, or are missing or too many.
-
-    Raises:
-        PolicyError: the folder has no manifest.
-    """
-    place = folder / MANIFEST
-    if not place.is_file():
-        raise PolicyError(f"{folder} has no {MANIFEST}: it is no share.")
-    files = json.loads(place.read_text(encoding="utf-8"))["files"]
-    listed = {each["name"]: each["sha256"] for each in files}
-    there = {*_file_names(folder)} - {MANIFEST}
-    wrong = [n for n, digest in listed.items() if n in there and _sha256(folder / n) != digest]
-    return sorted([*wrong, *(there ^ set(listed))])

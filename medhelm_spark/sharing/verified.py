@@ -5,7 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from medhelm_spark.releases.pinned import StoredRelease
-from medhelm_spark.sharing.share import changed_files
+from medhelm_spark.sharing.manifest import changed_files
 from medhelm_spark.sharing.tables import MANIFEST, ReleaseShare
 from medhelm_spark.workspace.workspace import Workspace
 

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 import yaml
@@ -71,9 +70,8 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 def table_of(folder: Path, name: str) -> list[dict[str, object]]:
-    (path,) = folder.glob(f"*-{name}.*")
-    read = pa_csv.read_csv if path.suffix == ".csv" else pq.read_table
-    return read(path).to_pylist()
+    (path,) = folder.glob(f"*-{name}.parquet")
+    return pq.read_table(path).to_pylist()
 
 
 @pytest.mark.attack("sharing", "private text in any file of a share of aggregates")
@@ -87,7 +85,9 @@ def test_aggregates_are_the_releases_numbers_and_no_text_leaves(
     rows = [row for row in table_of(tmp_path / "out", "results") if row["is_main"]]
     assert {(row["model"], row["scenario"]): row["mean"] for row in rows} == means
     held = files_of(tmp_path / "out")
-    assert len(held) == 3
+    assert {name.rpartition("-")[2] for name in held} == {
+        *("manifest.json", "report.html", "results.csv", "results.parquet")
+    }
     (report,) = (data.decode() for name, data in held.items() if name.endswith("-report.html"))
     assert "Results of release r1" in report
     shown = [f"{row['mean']:.3f}" for row in rows if row["mean"] is not None]

@@ -1,0 +1,82 @@
+"""The board of a share, read from its folder: for whoever was given one, without a lake."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from medhelm_spark.errors import ConfigError, IntegrityError, UnknownNameError
+from medhelm_spark.render.report import Report, formatted
+from medhelm_spark.render.result import Result
+from medhelm_spark.sharing.manifest import changed_files, read_manifest
+from medhelm_spark.sharing.projection import RESULTS
+from medhelm_spark.sharing.results_page import board_table
+
+ALL = "all"
+"""In place of a metric: all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedBoard(Result):
+    """The board of a share: models and benchmarks, with the share's own numbers."""
+
+    results: tuple[Mapping[str, Any], ...]
+    """Rows of the table `results` of the share."""
+    lines: tuple[str, ...]
+    """Where the release stands."""
+
+    HEADER = tuple(RESULTS)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Where the release stands."""
+        return self.lines
+
+    def rows(self) -> Iterator[Mapping[str, Any]]:
+        """One per run, metric and split."""
+        yield from self.results
+
+    def render(self, form: str = "table") -> str:
+        """The board as text: `table`, `md`, `csv`, `json` or `html`."""
+        report = Report(
+            tables=[board_table(self.results)],
+            content={"release": self.lines, "results": self.results},
+            fields=list(RESULTS),
+            records=self.results,
+            banner=" ".join(self.lines),
+        )
+        return formatted(report, form)
+
+
+def board_of(folder: Path, metric: str = "") -> SharedBoard | None:
+    """The board of the share in a folder; None where there is none.
+
+    Args:
+        folder: the share's.
+        metric: the metric to show; empty for each benchmark's main metric, `all` for all.
+
+    Raises:
+        IntegrityError: a file is not as the manifest says.
+        ConfigError: the files are HELM's.
+        UnknownNameError: no run has the metric.
+    """
+    manifest = read_manifest(folder)
+    if manifest is None:
+        return None
+    if wrong := changed_files(folder):
+        raise IntegrityError(f"{folder}: not as it was made: {', '.join(wrong)}.")
+    places = list(folder.glob("*-results.parquet"))
+    if not places:
+        raise ConfigError(
+            f"{folder} is a share as HELM's folder; `medhelm-spark import-helm {folder} --suite "
+            "NAME` with --output-path LAKE, or helm-summarize, makes its board."
+        )
+    rows = pq.read_table(places[0]).to_pylist()
+    known = {row["metric"] for row in rows}
+    if metric not in {"", ALL, *known}:
+        raise UnknownNameError("metric", metric, known)
+    wanted = known if metric == ALL else {metric}
+    shown = [row for row in rows if row["metric"] in wanted or (row["is_main"] and not metric)]
+    return SharedBoard(tuple(shown), tuple(manifest["where_it_stands"]))

@@ -1,0 +1,45 @@
+"""The manifest of a share's folder, and whether the files are what it says."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from medhelm_spark.errors import PolicyError
+from medhelm_spark.sharing.tables import MANIFEST
+
+
+def read_manifest(folder: Path) -> dict[str, Any] | None:
+    """The manifest of a share; None of a folder that is none."""
+    place = folder / MANIFEST
+    if not place.is_file():
+        return None
+    document = json.loads(place.read_text(encoding="utf-8"))
+    is_share = isinstance(document, dict) and {"share", "files"} <= document.keys()
+    return document if is_share else None
+
+
+def changed_files(folder: Path) -> list[str]:
+    """The files of a share that are not what its manifest says, or are missing or too many.
+
+    Raises:
+        PolicyError: the folder has no manifest.
+    """
+    manifest = read_manifest(folder)
+    if manifest is None:
+        raise PolicyError(f"{folder} has no {MANIFEST}: it is no share.")
+    listed = {each["name"]: each["sha256"] for each in manifest["files"]}
+    there = {*file_names(folder)} - {MANIFEST}
+    wrong = [n for n, digest in listed.items() if n in there and sha256_of(folder / n) != digest]
+    return sorted([*wrong, *(there ^ set(listed))])
+
+
+def file_names(folder: Path) -> list[str]:
+    """The files at any depth, by their paths below the folder."""
+    files = (path for path in folder.rglob("*") if path.is_file() or path.is_symlink())
+    return sorted(path.relative_to(folder).as_posix() for path in files)
+
+
+def sha256_of(path: Path) -> str:
+    """The hash of a file's bytes."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
