@@ -73,6 +73,8 @@ Commands = tuple[tuple[str, ...], ...]
 Networks = tuple[tuple[Locality, tuple[Network, ...]], ...]
 SHA256 = re.compile("[0-9a-f]{64}")
 PUBLIC_KEY_BYTES = 32
+MIN_CANARY = 8
+"""A canary has so many letters and digits, so that no ordinary text holds it."""
 
 
 def load_policy(place: Path | PolicyTable, above: Policy | None = None) -> Policy:
@@ -365,6 +367,12 @@ def _audiences(file: PolicyFile, origin: str) -> tuple[Audience, ...]:
                 raise ConfigError(
                     f"{where}: record_numbers: {pattern!r} is no regular expression ({error})."
                 ) from None
+        for place, canary in enumerate(audience.canaries, 1):
+            if (size := sum(map(str.isalnum, canary))) < MIN_CANARY:
+                raise ConfigError(
+                    f"{where}: canaries: number {place} has {size} letters and digits; "
+                    f"allowed: from {MIN_CANARY} on."
+                )
     names = [audience.name for audience in file.audiences]
     if twice := {name for name in names if names.count(name) > 1}:
         raise ConfigError(f"{origin}: audiences: {min(twice)!r} stands twice.")

@@ -110,6 +110,8 @@ class Audience:
     """To how many decimals scores by instance are rounded."""
     record_numbers: tuple[str, ...] = ()
     """Regular expressions of the site's own record numbers, which a share may not hold."""
+    canaries: tuple[str, ...] = ()
+    """Texts that the site planted in its data, which a share may not hold."""
 
 
 class PolicyTrust(StrEnum):

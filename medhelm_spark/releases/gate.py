@@ -1,6 +1,7 @@
 """The gate: whether a release has what the policy requires of it, requirement by requirement.
 
-A check yields what is wrong, or what the lake does not say; one that yields nothing is passed.
+A check yields what is wrong, or what the lake does not say; one that yields nothing is passed, and
+so is one that yields what somebody answers for.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -58,7 +59,8 @@ class Subject:
     """What the checks look at; `unreviewed` are data versions lowered without a second person.
 
     `lacks` are the benchmarks of the ranking that a model has no counted mean on, by model.
-    `is_scanned`: a share of the release passed its scan; None where this cannot be asked.
+    `unscanned` says why the release counts as not scanned; None where this cannot be asked.
+    `num_waived` are the matches of patterns that its scan found and somebody answers for.
     `trusted` are the runs whose juries a judge card trusts; None where there are no such cards.
     """
 
@@ -67,9 +69,10 @@ class Subject:
     left_out: tuple[LeftOut, ...]
     unreviewed: frozenset[str]
     policy: Policy
-    is_scanned: bool | None
+    unscanned: str | None
     lacks: Mapping[str, tuple[str, ...]]
     trusted: frozenset[str] | None = None
+    num_waived: int = 0
 
 
 def gate_of(reader: Reader, held: StoredRelease, policy: Policy) -> tuple[Finding, ...]:
@@ -133,7 +136,8 @@ def _subject(reader: Reader, held: StoredRelease, policy: Policy) -> Subject:
         left_out=skipped_in(reader, source),
         unreviewed=frozenset(unreviewed),
         policy=policy,
-        is_scanned=sharing.is_scanned(reader, held.manifest_hash) if sharing else None,
+        unscanned=sharing.unscanned(reader, held.manifest_hash, policy) if sharing else None,
+        num_waived=sharing.waived_of(reader, held.manifest_hash, policy) if sharing else 0,
         lacks={row.name: row.lacks for row in board.rows if row.lacks and not row.variant},
         trusted=cards.trusted_runs(reader, runs) if cards else None,
     )
@@ -265,11 +269,13 @@ def _reviewed_levels(subject: Subject, name: str) -> Findings:
 
 
 def _redaction_scan(subject: Subject, name: str) -> Findings:
-    if subject.is_scanned is None:
+    if subject.unscanned is None:
         yield _unchecked(name, "", "this installation is without the feature 'sharing'")
-    elif not subject.is_scanned:
-        reason = "no share of it was scanned; `medhelm-spark release share` makes and scans one"
-        yield _failed(name, "", reason)
+    elif subject.unscanned:
+        yield _failed(name, "", subject.unscanned)
+    elif subject.num_waived:
+        reason = f"matches of patterns waived: {subject.num_waived:,}; the manifest names by whom"
+        yield Finding(requirement=name, outcome=GateOutcome.PASSED, reason=reason)
 
 
 def _no_demo_juries(subject: Subject, name: str) -> Findings:

@@ -53,7 +53,7 @@ class SharingMethods(Methods):
             PolicyError: the policy names no such audience, or the scan found what may not leave.
             ConfigError: the file of waivers is wrong.
         """
-        held = load_waivers(Path(waivers)) if waivers else ()
+        held = load_waivers(Path(waivers)) if waivers else None
         return share(self._workspace, release, audience, Path(out), held, helm=helm)
 
     def board(self, metric: str = "") -> SharedBoard | None:

@@ -1,23 +1,31 @@
 """The scan of a share: a tripwire that compares what leaves with all that may not.
 
-Every string of every file, and every file name, is compared with the texts of gated and private
-rows: 8 words in a row in common, in normal form, or 40 characters where words are not divided. A
-text of fewer words is compared as a whole with strings that are no text of public rows. Then
-patterns of identifiers are looked for. A file, column or key that no list here declares fails, and
-so does a column of the lake with text that no list declares. What the scan finds it names by file,
-column and row, never by the text. A share that passes is not shown to be free of patient data: a
-paraphrase passes.
+Every string of every file, every file name and every string of the manifest is compared with the
+texts of gated and private rows: 8 words in a row, or 40 letters and digits, in common
+(`sharing.windows`). Short texts and ids are looked for as whole words. Then canaries and patterns
+of identifiers are looked for. A file, column or key that no list here declares fails, and so does a
+column of the lake with text that no list declares. What the scan finds it names by file, column and
+row, never by the text. A share that passes is not shown to be free of patient data: a paraphrase
+passes.
+
+The files are read twice and the lake once: the hashes of the files' windows, then which of these
+the lake's texts have, then where they stand.
 """
 
 import csv
+import hmac
 import json
 import re
+import zipfile
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -26,10 +34,24 @@ from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.scenarios import normal_form
 from medhelm_spark.sharing.helm_folder import HELM_KEYS
+from medhelm_spark.sharing.known_text import ShortTexts, known_windows
 from medhelm_spark.sharing.projection import DECLARED, TEXTS
+from medhelm_spark.sharing.tables import MANIFEST
+from medhelm_spark.sharing.windows import (
+    CHUNK,
+    HashedTexts,
+    Hashes,
+    Known,
+    chunks,
+    forms,
+    whole_hash,
+)
 
-WORDS, CHARACTERS, WHOLE = 8, 40, 12
-"""The length of a shingle in words and in characters, and of a short text that is compared."""
+LONG_KEY = 12
+"""A key of a document that has so many characters is compared as a text."""
+AT_ONCE = 1 << 26
+"""So many hashes of windows of a share are held together, 8 bytes each: a share that has more is
+compared in parts, for each of which the lake is read again."""
 
 TEXT_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "instances": ("input", "references", "extra_data", "source_id", "messages", "cluster_id"),
@@ -64,13 +86,33 @@ NAME_COLUMNS = frozenset(
         *("subject_id", "suite", "write_id"),
     }
 )
-"""Columns of ids, names and levels, which are not compared. A column with strings that is in none
-of the three lists stops the scan."""
+"""Columns of ids, names and levels, which are not compared as texts are. A column
+with strings that is in none of the three lists stops the scan."""
+
+ID_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "instances": ("source_id", "cluster_id"),
+    "ratings": ("rater",),
+    "instance_groups": ("group_value",),
+}
+"""Columns whose values are looked for as whole words, where they are long enough."""
+
+WITH_TEMPLATES = frozenset(
+    f"text of {table}"
+    for table in ("instances", "prompts", "request_results", "annotations", "run_specs")
+)
+"""What may repeat the words of a prompt, which are no private text; people's comments may not."""
 
 UNDECLARED = "no list of columns declares it"
 
 HELM_TEXT = "text"
 """The last key of texts in HELM's `scenario_state.json`."""
+
+CANARY = "canary"
+PURGED = re.compile(r"\[purged under agreement .* on \d{4}-\d\d-\d\d\]")
+"""What stands in the place of a text that was purged (`domain.purge.Purge.note`)."""
+
+SIGNED = frozenset({"scan.waived.approver", "scan.waived.reason"})
+"""What people write into the manifest: it is searched for identifiers as texts are."""
 
 _NAMES = frozenset({"criterion", "finish_reason", "role", "tags", "tokens"})
 """Fields of structs that are no text: names that stand beside numbers, and single tokens."""
@@ -100,9 +142,11 @@ class Leak:
     file: str
     column: str
     row: int
-    """From 1 on; 0 for the file's name."""
+    """From 1 on; 0 for the file's name and for what describes the file."""
     kind: str
-    """`text of TABLE`, or the name of a pattern."""
+    """`text of TABLE`, `canary NUMBER`, or the name of a pattern."""
+    match: str = ""
+    """Of a pattern: a keyed hash of what matched and of the text around it."""
 
     @property
     def is_text(self) -> bool:
@@ -112,7 +156,7 @@ class Leak:
     @property
     def is_waivable(self) -> bool:
         """Whether somebody may answer for it: for a match of a pattern alone."""
-        return not self.is_text and self.kind != UNDECLARED
+        return bool(self.match)
 
     def __str__(self) -> str:
         where = f", column {self.column}, row {self.row}" if self.row else ""
@@ -121,92 +165,202 @@ class Leak:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scanned:
-    """What a scan found, and how much it compared."""
+    """What a scan found, and how much it compared; `num_purged` texts are gone from the lake."""
 
     leaks: tuple[Leak, ...]
     num_strings: int
     num_texts: int
+    num_purged: int = 0
 
 
-def scan(folder: Path, reader: Reader, record_numbers: Sequence[str] = ()) -> Scanned:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookedFor:
+    """What is looked for beside text of the lake.
+
+    `record_numbers` are regular expressions of the site, `canaries` texts that it planted. `key`
+    hashes what a pattern matched.
+    """
+
+    record_numbers: Sequence[str] = ()
+    canaries: Sequence[str] = ()
+    key: str = ""
+
+
+_String = tuple[str, str, int, str]
+"""File, column, row and text."""
+
+
+def scan(
+    folder: Path,
+    reader: Reader,
+    wanted: LookedFor = LookedFor(),
+    manifest: Mapping[str, Any] | None = None,
+) -> Scanned:
     """Scan every file of a folder.
 
-    Of text that stands in several places the first is named. Memory grows with the strings of the
-    folder, time with the texts of the lake too, which are read part by part.
+    Driver memory has the hashes of at most AT_ONCE windows of the folder: about as many as its
+    texts have characters, and two for each word. Time grows with the texts of the lake too, which
+    are read part by part.
 
     Args:
         folder: a share before it is handed on.
         reader: the lake that it was made of.
-        record_numbers: regular expressions of the site.
+        wanted: what is looked for beside the lake's text.
+        manifest: what the share's manifest will say.
 
     Raises:
         PolicyError: a table of the lake has a column with text that no list declares.
     """
     _refuse_undeclared(reader)
-    own = [(f"record number {n}", re.compile(p)) for n, p in enumerate(record_numbers, 1)]
-    windows: dict[str, Leak] = {}
-    wholes: dict[str, Leak] = {}
     leaks = [
         Leak(file=file, column=column, row=row, kind=UNDECLARED)
         for file, column, row in _undeclared(folder)
     ]
-    count = 0
-    for file, column, row, text in _strings(folder):
-        count += 1
-        place = Leak(file=file, column=column, row=row, kind="")
-        for window in shingles(text):
-            windows.setdefault(window, place)
-        if not _has_text(column):
-            wholes.setdefault(normal_form(text), place)
-        leaks += [_as(place, name) for name, p in _patterns(column, own) if p.search(text)]
-    compared = _Compared(windows, wholes)
-    for table, columns in TEXT_COLUMNS.items():
-        if table in TABLES:
-            compared.with_table(reader, table, columns, is_prose=False)
-            compared.with_table(reader, table, PROSE_COLUMNS.get(table, ()), is_prose=True)
-    leaks += compared.leaks
+    strings = _Strings(folder, manifest or {})
+    lake = _Lake(reader)
+    count, hashes, held = 0, [np.zeros(0, np.uint64)], 0
+    own = [(f"record number {n}", re.compile(p)) for n, p in enumerate(wanted.record_numbers, 1)]
+    canaries = [normal_form(text) for text in wanted.canaries]
+    for part in strings.chunks():
+        for place, texts in part:
+            count += 1
+            leaks += _identifiers(place, texts, own, wanted.key)
+            leaks += _planted(place, texts, canaries)
+        hashes.append(
+            np.unique(HashedTexts([text for _, texts in part for text in texts]).indexed())
+        )
+        held += len(hashes[-1])
+        if held >= AT_ONCE:
+            lake.compare(Known(np.concatenate(hashes)))
+            hashes, held = [np.zeros(0, np.uint64)], 0
+    if held or not lake.is_read:
+        lake.compare(Known(np.concatenate(hashes)))
+    leaks += _found(strings, lake)
     return Scanned(
-        leaks=tuple(dict.fromkeys(leaks)), num_strings=count, num_texts=compared.num_texts
+        leaks=tuple(dict.fromkeys(leaks)),
+        num_strings=count,
+        num_texts=lake.num_texts,
+        num_purged=lake.num_purged,
     )
 
 
-class _Compared:
-    """The texts of gated and private rows, compared part by part as they are read."""
+def _identifiers(
+    place: _String, texts: Sequence[str], own: Sequence[tuple[str, re.Pattern[str]]], key: str
+) -> Iterator[Leak]:
+    """The site's record numbers everywhere; others where text is, for models are named by dates."""
+    file, column, row, whole = place
+    is_text = _has_text(column) or (file == MANIFEST and column in SIGNED)
+    for name, pattern in (*own, *(PATTERNS.items() if is_text else ())):
+        for found in {each[0] for text in texts for each in pattern.finditer(text)}:
+            said = "\x1f".join((whole, found)).encode("utf-8", "surrogatepass")
+            match = hmac.new(key.encode(), said, "sha256").hexdigest()[:24]
+            yield Leak(file=file, column=column, row=row, kind=name, match=match)
 
-    def __init__(self, windows: Mapping[str, Leak], wholes: Mapping[str, Leak]) -> None:
-        self._windows, self._wholes = windows, wholes
-        self.leaks: list[Leak] = []
-        self.num_texts = 0
 
-    def with_table(
-        self, reader: Reader, table: str, columns: Sequence[str], *, is_prose: bool
-    ) -> None:
-        """Compare the texts of these columns; of prose 8 words in a row alone."""
-        if not columns:
-            return
-        level = TABLES[table].level
-        names = ", ".join(columns)
-        sql = f"SELECT {names} FROM {{{table}}} WHERE {level} <> 'public'"
+def _planted(place: _String, texts: Sequence[str], canaries: Sequence[str]) -> Iterator[Leak]:
+    if canaries:
+        file, column, row, _ = place
+        for number, canary in enumerate(canaries, 1):
+            if any(canary in normal_form(text) for text in texts):
+                yield Leak(file=file, column=column, row=row, kind=f"{CANARY} {number}")
 
+
+class _Lake:
+    """The texts of gated and private rows: which windows of a share they have, and short texts."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.is_read = False
+        self.num_texts = self.num_purged = 0
+        self.common: dict[str, Hashes] = defaultdict(lambda: np.zeros(0, np.uint64))
+        """By table the hashes of windows that a share has too."""
+        self.short = ShortTexts()
+
+    def compare(self, known: Known) -> None:
+        """Read the lake and keep which of the known windows its texts have."""
+        for table, columns in TEXT_COLUMNS.items():
+            if table in TABLES:
+                self._read(table, columns, known, is_prose=False)
+                self._read(table, PROSE_COLUMNS.get(table, ()), known, is_prose=True)
+                if not self.is_read:
+                    self._read_ids(table)
+        self.is_read = True
+
+    def _read(self, table: str, columns: Sequence[str], known: Known, *, is_prose: bool) -> None:
         def compare(part: pa.Table) -> pa.Table:
-            for record in part.to_pylist():
-                for text in _leaves(record):
-                    self._compare(table, text, is_prose=is_prose)
+            for column in part.column_names:
+                texts = [each for each in _leaves(part[column].to_pylist()) if each]
+                if not is_prose and not self.is_read:
+                    purged = sum(map(bool, map(PURGED.fullmatch, texts)))
+                    self.num_purged += purged
+                    self.num_texts += len(texts) - purged
+                    self.short.add(table, texts, is_id=False)
+                if len(known):
+                    self._common(table, texts, known, is_prose=is_prose)
             return part.slice(0, 0)  # nothing is kept of it
 
-        reader.query(sql, each=compare)
+        self._query(table, columns, compare)
 
-    def _compare(self, table: str, text: str, *, is_prose: bool) -> None:
-        self.num_texts += not is_prose
-        kind = f"text of {table}"
-        if self._windows:
-            shared = shingles(text) & self._windows.keys()
-            if is_prose:
-                shared = frozenset(window for window in shared if " " in window)
-            self.leaks += [_as(self._windows[window], kind) for window in sorted(shared)]
-        is_short = not is_prose and len(text.split(maxsplit=WORDS)) < WORDS
-        if is_short and len(plain := normal_form(text)) >= WHOLE and plain in self._wholes:
-            self.leaks.append(_as(self._wholes[plain], kind))
+    def _read_ids(self, table: str) -> None:
+        def keep(part: pa.Table) -> pa.Table:
+            for column in part.column_names:
+                ids = {each for each in part[column].to_pylist() if each}
+                self.short.add(table, sorted(ids), is_id=True)
+            return part.slice(0, 0)
+
+        self._query(table, ID_COLUMNS.get(table, ()), keep)
+
+    def _query(self, table: str, columns: Sequence[str], each: Any) -> None:
+        if columns:
+            level, names = TABLES[table].level, ", ".join(columns)
+            self.reader.query(
+                f"SELECT {names} FROM {{{table}}} WHERE {level} <> 'public'", each=each
+            )
+
+    def _common(self, table: str, texts: Sequence[str], known: Known, *, is_prose: bool) -> None:
+        every = (form for text in texts if not PURGED.fullmatch(text) for form in forms(text))
+        for held in chunks(every):
+            found = HashedTexts(held).common(known, is_prose=is_prose)
+            if len(found):
+                self.common[table] = np.union1d(self.common[table], found)
+
+
+def _found(strings: "_Strings", lake: _Lake) -> Iterator[Leak]:
+    """Where text of the lake stands, string by string."""
+    by_table = {f"text of {table}": Known(found) for table, found in lake.common.items()}
+    template = known_windows(lake.reader, lake.common)
+    short = lake.short.known()
+    for part in strings.chunks():
+        owners = [place for place, texts in part for _ in texts]
+        runs = HashedTexts([text for _, texts in part for text in texts])
+        hits: list[tuple[int, str]] = []
+        if by_table:
+            starts, ends = runs.windows()
+            hashes = runs.hashes(starts, ends)
+            outside = ~_touched(starts, ends, template.holds(hashes), runs.size)
+            for kind, known in by_table.items():
+                is_hit = known.holds(hashes)
+                if kind in WITH_TEMPLATES:
+                    is_hit &= outside
+                hits += [(text, kind) for text in np.unique(runs.text[starts[is_hit]]).tolist()]
+        for text, table in short.inside(runs):
+            hits.append((text, f"text of {table}"))
+        names = [at for at, owner in enumerate(owners) if not _has_text(owner[1])]
+        wholes = whole_hash([owners[at][3] for at in names])
+        for at, table in short.wholes(wholes):
+            hits.append((names[at], f"text of {table}"))
+        for text, kind in sorted(hits):
+            file, column, row, _ = owners[text]
+            yield Leak(file=file, column=column, row=row, kind=kind)
+
+
+def _touched(starts: Any, ends: Any, is_template: Any, size: int) -> Any:
+    """Which windows have a character of a window of a template."""
+    edges = np.zeros(size + 1, np.int64)
+    np.add.at(edges, starts[is_template], 1)
+    np.add.at(edges, ends[is_template], -1)
+    covered = np.concatenate([[0], np.cumsum(np.cumsum(edges)[:size] > 0)])
+    return covered[ends] > covered[starts]
 
 
 def _refuse_undeclared(reader: Reader) -> None:
@@ -263,35 +417,34 @@ def _undeclared(folder: Path) -> Iterator[tuple[str, str, int]]:
             yield name, "", 1
 
 
-def _as(place: Leak, kind: str) -> Leak:
-    return Leak(file=place.file, column=place.column, row=place.row, kind=kind)
-
-
-def _patterns(
-    column: str, own: Sequence[tuple[str, re.Pattern[str]]]
-) -> Iterator[tuple[str, re.Pattern[str]]]:
-    """The site's record numbers everywhere; others where text is, for models are named by dates."""
-    yield from own
-    if _has_text(column):
-        yield from PATTERNS.items()
-
-
 def _has_text(column: str) -> bool:
     """Whether it is a column of texts of public rows, or a key of such text in HELM's files."""
     return column in TEXTS or column.rpartition(".")[2] == HELM_TEXT
 
 
-def shingles(text: str) -> frozenset[str]:
-    """The runs of 8 words of a text in normal form, or of 40 characters of an undivided word.
+class _Strings:
+    """Every string that leaves, in the files of a folder and in its manifest."""
 
-    >>> sorted(shingles("One two three four five six seven EIGHT, nine"))
-    ['one two three four five six seven eight', 'two three four five six seven eight nine']
-    """
-    words = [plain for word in text.split() if (plain := normal_form(word))]
-    found = {" ".join(words[at : at + WORDS]) for at in range(len(words) - WORDS + 1)}
-    for word in words:
-        found.update(word[at : at + CHARACTERS] for at in range(len(word) - CHARACTERS + 1))
-    return frozenset(found)
+    def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
+        self._folder, self._manifest = folder, manifest
+
+    def chunks(self) -> Iterator[list[tuple[_String, tuple[str, ...]]]]:
+        """Strings together, up to about CHUNK characters, each with the forms of its text."""
+        held: list[tuple[_String, tuple[str, ...]]] = []
+        size = 0
+        for place in self._each():
+            texts = forms(place[3])
+            held.append((place, texts))
+            size += sum(map(len, texts)) + 1
+            if size >= CHUNK:
+                yield held
+                held, size = [], 0
+        if held:
+            yield held
+
+    def _each(self) -> Iterator[_String]:
+        yield from _strings(self._folder)
+        yield from _of_json(MANIFEST, self._manifest)
 
 
 def _strings(folder: Path) -> Iterator[tuple[str, str, int, str]]:
@@ -305,8 +458,13 @@ def _strings(folder: Path) -> Iterator[tuple[str, str, int, str]]:
             yield from _of_parquet(name, path)
         elif path.suffix == ".csv":
             with path.open(encoding="utf-8", newline="") as file:
-                for row, record in enumerate(csv.DictReader(file), 1):
-                    yield from ((name, column, row, text) for column, text in record.items())
+                records = csv.reader(file)
+                header = next(records, [])
+                yield from ((name, "", 0, column) for column in header)
+                for row, record in enumerate(records, 1):
+                    columns = chain(header, repeat(""))
+                    pairs = zip(columns, record, strict=False)
+                    yield from ((name, column, row, text) for column, text in pairs)
         elif path.suffix == ".json":
             yield from _of_json(name, json.loads(path.read_text(encoding="utf-8")))
         elif path.suffix == ".html":
@@ -315,6 +473,11 @@ def _strings(folder: Path) -> Iterator[tuple[str, str, int, str]]:
             yield from ((name, "", row, text) for row, text in page.texts)
             # Tags may stand between the words of one text.
             yield name, "", 1, " ".join(text for _, text in page.texts)
+        elif zipfile.is_zipfile(path):  # as of xlsx, with its properties
+            with zipfile.ZipFile(path) as held:
+                for member in held.infolist():
+                    text = held.read(member).decode("utf-8", "replace")
+                    yield from ((name, "", 0, each) for each in (member.filename, text))
         else:  # declared nowhere, and searched all the same
             lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
             yield from ((name, "", row, line) for row, line in enumerate(lines, 1))
@@ -339,13 +502,22 @@ class _Page(HTMLParser):
 
 
 def _of_parquet(name: str, path: Path) -> Iterator[tuple[str, str, int, str]]:
+    """Of a column of names each once a batch, in its first row; and what describes the file."""
+    file = pq.ParquetFile(path)
+    schema = file.schema_arrow
+    about = [schema.metadata, *(field.metadata for field in schema), file.metadata.metadata]
+    for key, value in (item for each in about if each for item in each.items()):
+        yield from ((name, "", 0, each.decode("utf-8", "replace")) for each in (key, value))
+    yield from ((name, "", 0, column) for column in schema.names)
     rows = 0
-    for batch in pq.ParquetFile(path).iter_batches():
+    for batch in file.iter_batches():
         for column in batch.schema.names:
-            values = enumerate(batch.column(column).to_pylist(), rows + 1)
-            yield from (
-                (name, column, row, text) for row, held in values for text in _leaves(held) if text
-            )
+            seen = set[str]()
+            for row, value in enumerate(batch.column(column).to_pylist(), rows + 1):
+                for text in _leaves(value):
+                    if text and (text not in seen or _has_text(column)):
+                        seen.add(text)
+                        yield name, column, row, text
         rows += len(batch)
 
 
@@ -357,7 +529,7 @@ def _of_json(
         yield name, column, row, value
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            if len(key) >= WHOLE:
+            if len(key) >= LONG_KEY:
                 yield name, column, row, key
             yield from _of_json(name, item, f"{column}.{key}" if column else key, row)
     elif isinstance(value, list):
@@ -386,6 +558,6 @@ def _leaves(value: Any) -> Iterator[str]:
             yield held
         elif isinstance(held, Mapping):
             waiting.extend(item for key, item in held.items() if key not in _NAMES)
-            waiting.extend(key for key in held if isinstance(key, str) and len(key) >= WHOLE)
+            waiting.extend(key for key in held if isinstance(key, str) and len(key) >= LONG_KEY)
         elif isinstance(held, Iterable) and not isinstance(held, bytes):
             waiting.extend(held)

@@ -1,9 +1,10 @@
 """Makes a share of a release: projects, writes, scans, and puts it in place whole."""
 
+import hashlib
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,9 +23,9 @@ from medhelm_spark.sharing.keys import ShareKeys
 from medhelm_spark.sharing.manifest import file_names, sha256_of
 from medhelm_spark.sharing.projection import Projection, project
 from medhelm_spark.sharing.results_page import report_of
-from medhelm_spark.sharing.scan import Leak, Scanned, scan
+from medhelm_spark.sharing.scan import Leak, LookedFor, Scanned, scan
 from medhelm_spark.sharing.tables import MANIFEST, ReleaseShare
-from medhelm_spark.sharing.waivers import Waiver, as_data, blocking
+from medhelm_spark.sharing.waivers import Waivers, as_data, blocking, write_matches
 from medhelm_spark.stages.context import now
 from medhelm_spark.version import VERSION
 from medhelm_spark.workspace.workspace import Workspace
@@ -52,10 +53,15 @@ class SharedFolder:
         hidden = f"; {self.num_hidden:,} numbers hidden" if self.num_hidden else ""
         gone = sum(self.left_out.values())
         out = f"; {gone:,} instances left out" if gone else ""
+        scan = ""
+        if self.share.num_waived:
+            scan += f", {self.share.num_waived:,} matches of patterns waived"
+        if self.share.num_purged:
+            scan += f"; {self.share.num_purged:,} texts were purged and could not be compared"
         return (
             f"{self.folder}: {self.share.share} of release {self.share.release} for "
             f"{self.share.audience}: {rows}{hidden}{out}; compared with "
-            f"{self.share.num_texts:,} gated and private texts, no match"
+            f"{self.share.num_texts:,} gated and private texts, none in common{scan}"
         )
 
 
@@ -64,7 +70,7 @@ def share(
     release: str,
     audience: str,
     out: Path,
-    waivers: Sequence[Waiver] = (),
+    waivers: Waivers | None = None,
     *,
     helm: bool = False,
 ) -> SharedFolder:
@@ -75,13 +81,15 @@ def share(
         release: its name.
         audience: a name of the policy's `audiences`.
         out: the folder to make, which may not be there.
-        waivers: matches of patterns that somebody answers for.
+        waivers: matches of patterns that somebody answers for; of the manifest all are scanned.
         helm: whether the files are HELM's.
 
     Raises:
         PolicyError: the policy names no such audience, the folder is there or is in the lake, the
-            release is withdrawn, or the scan found what may not leave; no folder is left.
+            release is withdrawn, or the scan found what may not leave; no folder is left, and a
+            file beside it lists the matches.
     """
+    waivers = waivers or Waivers.none()
     rules = _audience(workspace, audience)
     _refuse_place(out, workspace.reader.location)
     held = release_of(workspace.reader, release)
@@ -103,9 +111,19 @@ def share(
             _write_tables(half, made.tables, keys)
         report = report_of(made.tables["results"], release, keys.share, lines_of(held))
         (half / f"{keys.share}-report.html").write_text(report, encoding="utf-8")
-        scanned = scan(half, workspace.reader, rules.record_numbers)
-        _refuse(release, blocking(scanned.leaks, waivers))
-        manifest = _manifest(half, held, rules, made, scanned, waivers, keys)
+        wanted = LookedFor(
+            record_numbers=rules.record_numbers, canaries=rules.canaries, key=waivers.key
+        )
+        manifest = _manifest(held, rules, made, waivers, keys)
+        scanned = scan(half, workspace.reader, wanted, manifest)
+        if blocked := blocking(scanned.leaks, waivers.waivers):
+            listed = out.with_name(f"{out.name}-matches.yaml")
+            raise _refusal(release, blocked, write_matches(listed, blocked, waivers.key))
+        manifest["files"] = [
+            {"name": name, "sha256": sha256_of(half / name), **_content(half / name, made)}
+            for name in file_names(half)
+        ]
+        manifest["scan"] = result = _result(scanned, waivers)
         (half / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
         record = ReleaseShare(
             share=keys.share,
@@ -117,6 +135,9 @@ def share(
             made_by=this_user(),
             manifest_sha256=sha256_of(half / MANIFEST),
             num_texts=scanned.num_texts,
+            num_purged=scanned.num_purged,
+            num_waived=sum(leak.is_waivable for leak in scanned.leaks),
+            scan_sha256=str(result["sha256"]),
             folder=str(out.absolute()),
         )
         workspace.context("").lake.append_rows("shares", [record], keys.share, txn=(keys.share, 1))
@@ -176,29 +197,29 @@ def _write_tables(folder: Path, tables: Mapping[str, pa.Table], keys: ShareKeys)
             pa_csv.write_csv(table, path.with_suffix(".csv"))
 
 
-def _refuse(release: str, leaks: Sequence[Leak]) -> None:
-    if not leaks:
-        return
+def _refusal(release: str, leaks: Sequence[Leak], listed: Path) -> PolicyError:
     shown = "; ".join(map(str, leaks[:SHOWN_LEAKS]))
     more = f"; and {len(leaks) - SHOWN_LEAKS:,} more" if len(leaks) > SHOWN_LEAKS else ""
-    texts = any(leak.is_text for leak in leaks)
-    cure = (
-        "Text of gated or private rows is never shared."
-        if texts
-        else "Whoever answers for a match of a pattern writes it in a file of waivers (--waivers)."
+    cures = [f"{listed} lists every match."]
+    if any(leak.is_text for leak in leaks):
+        cures.append(
+            "Text of gated or private rows is never shared; where a public benchmark's prompt has "
+            "words in common with a gated or private one, change the prompt of one of them."
+        )
+    if any(leak.is_waivable for leak in leaks):
+        cures.append(
+            "Whoever answers for a match of a pattern completes its entry there with approver and "
+            "reason, and gives the file as --waivers."
+        )
+    return PolicyError(
+        f"release {release!r} is not shared, the scan found: {shown}{more}. {' '.join(cures)}"
     )
-    raise PolicyError(f"release {release!r} is not shared, the scan found: {shown}{more}. {cure}")
 
 
 def _manifest(
-    folder: Path,
-    release: StoredRelease,
-    rules: Audience,
-    made: Projection,
-    scanned: Scanned,
-    waivers: Sequence[Waiver],
-    keys: ShareKeys,
+    release: StoredRelease, rules: Audience, made: Projection, waivers: Waivers, keys: ShareKeys
 ) -> dict[str, object]:
+    """What a manifest says beside hashes and counts of the scan: its strings are scanned too."""
     return {
         "share": keys.share,
         "release": release.name,
@@ -206,23 +227,29 @@ def _manifest(
         "audience": rules.name,
         "content": rules.content.value,
         "made_by": f"medhelm-spark {VERSION}",
-        "files": [
-            {"name": name, "sha256": sha256_of(folder / name), **_content(folder / name, made)}
-            for name in file_names(folder)
-        ],
+        "files": [],
         "scores_rounded_to_decimals": rules.decimals,
         "hidden_numbers": made.num_hidden,
         "instances_left_out": dict(made.left_out),
         "gated_and_private_instances_alone_with_their_scores": made.num_alone,
         "public_instances_alone_with_their_scores": made.num_alone_public,
-        "scan": {
-            "what_it_is": WHAT_IT_IS,
-            "strings": scanned.num_strings,
-            "gated_and_private_texts": scanned.num_texts,
-            "matches_of_texts": 0,
-            "waived": as_data(waivers),
-        },
+        "scan": {"waived": [asdict(waiver) for waiver in waivers.waivers]},
     }
+
+
+def _result(scanned: Scanned, waivers: Waivers) -> dict[str, object]:
+    """What a scan that stopped nothing found, with the hash of the same as JSON by sorted keys."""
+    result = {
+        "what_it_is": WHAT_IT_IS,
+        "strings": scanned.num_strings,
+        "gated_and_private_texts": scanned.num_texts,
+        "texts_purged_before": scanned.num_purged,
+        "matches_of_texts": sum(leak.is_text for leak in scanned.leaks),
+        "matches_of_patterns": sum(leak.is_waivable for leak in scanned.leaks),
+        "waived": as_data(scanned.leaks, waivers.waivers),
+    }
+    said = json.dumps(result, sort_keys=True).encode()
+    return {**result, "sha256": hashlib.sha256(said).hexdigest()}
 
 
 def _content(path: Path, made: Projection) -> dict[str, object]:

@@ -28,6 +28,12 @@ class ReleaseShare:
     """The texts of gated and private rows that every string of the files was compared with."""
     folder: str | None = None
     """Where it was made, on the machine that made it; None in older rows."""
+    num_purged: int | None = None
+    """The texts that were purged before, with which nothing was compared; None in older rows."""
+    num_waived: int | None = None
+    """The matches of patterns that somebody answers for; None in older rows."""
+    scan_sha256: str | None = None
+    """The hash of the scan's result, which the manifest has too; None in older rows."""
 
 
 TABLES = (

@@ -90,6 +90,7 @@ def helm_site(tmp_path_factory: pytest.TempPathFactory, spark) -> Iterator[Site]
         "table": "scenario_state",
         "column": "request_states.instance.input.text",
         "pattern": "email address",
+        "match": "*",
         "approver": "ann",
         "reason": "made up",
     }

@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -9,10 +11,11 @@ import pytest
 import yaml
 
 from medhelm_spark import Evaluation
-from medhelm_spark.errors import IntegrityError, PolicyError, UnknownNameError
+from medhelm_spark.domain.policy import Audience, ShareContent
+from medhelm_spark.errors import ConfigError, IntegrityError, PolicyError, UnknownNameError
 from medhelm_spark.lake.reader import open_reader
-from medhelm_spark.sharing.scan import scan
-from medhelm_spark.sharing.scanned import is_scanned
+from medhelm_spark.sharing.scan import LookedFor, scan
+from medhelm_spark.sharing.scanned import unscanned
 from tests.spark.conftest import Site
 
 CANARY = "zebra canary stands in the ward and nobody may ever carry it outside again"
@@ -164,16 +167,51 @@ def test_a_pattern_blocks_until_somebody_answers_for_it(shared_site: Site, tmp_p
     assert "example" not in str(raised.value)
     assert not out.exists()
     assert not list(tmp_path.glob(".out*"))
-    waiver = {"table": "texts", "column": "input", "pattern": "email address"}
-    path = tmp_path / "waivers.yaml"
-    path.write_text(
-        yaml.safe_dump({"waivers": [{**waiver, "approver": "ann", "reason": "made up"}]})
-    )
+    path = tmp_path / "out-matches.yaml"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert b"example" not in path.read_bytes()
+    listed = yaml.safe_load(path.read_text())
+    assert len(listed["waivers"]) == 12
+    with pytest.raises(ConfigError, match="waiver 1: approver is empty"):
+        here(shared_site).sharing.share("r1", "public", out, waivers=path)
+    for waiver in listed["waivers"]:
+        waiver |= {"approver": "ann", "reason": "made up"}
+    first, *others = listed["waivers"]
+    path.write_text(yaml.safe_dump({**listed, "waivers": others}))
+    with pytest.raises(PolicyError, match="email address"):
+        here(shared_site).sharing.share("r1", "public", out, waivers=path)
+    (left,) = yaml.safe_load((tmp_path / "out-matches-2.yaml").read_text())["waivers"]
+    assert left["match"] == first["match"]
+    unused = {**first, "column": "answer"}
+    path.write_text(yaml.safe_dump({**listed, "waivers": [*listed["waivers"], unused]}))
     here(shared_site).sharing.share("r1", "public", out, waivers=path)
     rows = table_of(out, "texts")
     assert {row["scenario"] for row in rows} == {"open"}
     assert {row["answer"] for row in rows} == {"yes", "no"}
-    assert json.loads((out / "manifest.json").read_text())["scan"]["waived"][0]["approver"] == "ann"
+    held = json.loads((out / "manifest.json").read_text())["scan"]
+    assert len(held["waived"]) == 12
+    assert {(each["approver"], each["column"]) for each in held["waived"]} == {("ann", "input")}
+    assert held["matches_of_patterns"] == sum(each["matches"] for each in held["waived"])
+    said = json.dumps({k: v for k, v in held.items() if k != "sha256"}, sort_keys=True)
+    assert held["sha256"] == sha256(said.encode()).hexdigest()
+
+
+@pytest.mark.attack(
+    "sharing", "private text or a record number in a waiver, which the manifest has"
+)
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [(CANARY, "text of instances"), ("for QX-0042", "record number 1")],
+    ids=["text", "record number"],
+)
+def test_what_a_waiver_says_is_scanned(
+    shared_site: Site, tmp_path: Path, reason: str, kind: str
+) -> None:
+    path = tmp_path / "waivers.yaml"
+    waiver = {"table": "texts", "column": "input", "pattern": "date", "match": "*"}
+    path.write_text(yaml.safe_dump({"waivers": [{**waiver, "approver": "ann", "reason": reason}]}))
+    with pytest.raises(PolicyError, match=rf"manifest.json, column scan.waived.reason.*{kind}"):
+        here(shared_site).sharing.share("r1", "research", tmp_path / "out", waivers=path)
 
 
 @pytest.mark.parametrize(
@@ -203,10 +241,15 @@ def test_a_record_number_of_the_site_is_found_in_any_column(
     shared_site: Site, tmp_path: Path
 ) -> None:
     (tmp_path / "a.csv").write_text("name\nmodel QX-0042\n")
-    found = scan(tmp_path, open_reader(str(shared_site.lake_path)), [r"\bQX-\d{4}\b"])
+    found = scan(
+        tmp_path,
+        open_reader(str(shared_site.lake_path)),
+        LookedFor(record_numbers=[r"\bQX-\d{4}\b"]),
+    )
     assert "a.csv, column name, row 1: record number 1" in map(str, found.leaks)
 
 
+@pytest.mark.attack("sharing", "a share of aggregates where the gate asks for a scan of the text")
 def test_a_share_is_on_record_and_a_changed_file_is_named(
     shared_site: Site, tmp_path: Path
 ) -> None:
@@ -214,7 +257,15 @@ def test_a_share_is_on_record_and_a_changed_file_is_named(
     done = sharing.share("r1", "board", tmp_path / "out")
     shown = here(shared_site).releases.show("r1")
     assert done.share.release_manifest == shown.manifest_hash
-    assert is_scanned(open_reader(str(shared_site.lake_path)), shown.manifest_hash)
+    lake = open_reader(str(shared_site.lake_path))
+    board = Audience(name="board", content=ShareContent.AGGREGATES)
+    text = Audience(name="public", content=ShareContent.TEXTS)
+    policy = here(shared_site)._workspace.registry.policy
+    assert not unscanned(lake, shown.manifest_hash, replace(policy, audiences=(board,)))
+    # A scan of aggregates alone is none of the text that another audience gets.
+    other = replace(text, name="other")
+    refused = unscanned(lake, shown.manifest_hash, replace(policy, audiences=(board, other)))
+    assert "no share of it for other (texts) passed the scan" in refused
     assert sharing.verify(tmp_path / "out").share == done.share.share
     assert done.share.share in {row.share for row in sharing.list().shares}
     (path,) = (tmp_path / "out").glob("*.csv")

@@ -1,14 +1,21 @@
 """What a scan reads of a lake's tables, what it takes for a shingle, and what no list declares."""
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import quote
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
+from medhelm_spark.domain.purge import Purge
 from medhelm_spark.errors import PolicyError
+from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.reader import open_reader, table_schema
 from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.sharing.scan import (
@@ -17,9 +24,10 @@ from medhelm_spark.sharing.scan import (
     PROSE_COLUMNS,
     TEXT_COLUMNS,
     UNDECLARED,
+    Leak,
+    LookedFor,
     has_strings,
     scan,
-    shingles,
 )
 from medhelm_spark.sharing.waivers import Waiver, blocking
 from tests.unit.board.planted import plant
@@ -97,16 +105,11 @@ def test_what_no_list_declares_in_a_share_blocks_and_nobody_can_waive_it(
         table=path.stem.rpartition("-")[2],
         column=column,
         pattern=UNDECLARED,
+        match="*",
         approver="ann",
         reason="no",
     )
     assert leak in blocking(found.leaks, [waiver])
-
-
-def test_undivided_words_are_compared_by_characters() -> None:
-    text = "患者は" * 20
-    assert len(shingles(text)) == 21 - 18
-    assert shingles("a b c") == frozenset()
 
 
 def test_patterns_find_identifiers_and_leave_numbers_alone() -> None:
@@ -126,3 +129,204 @@ def test_patterns_find_identifiers_and_leave_numbers_alone() -> None:
         assert PATTERNS[name].search(text), name
     for text in ("BP 120/80, pulse 93", "5 to 10 mg", "a 64-year-old man", "0.937 [0.91, 0.95]"):
         assert not [name for name, pattern in PATTERNS.items() if pattern.search(text)], text
+
+
+LETTER = "The patient from ward seven told the nurse that her brother keeps bees in Grindelwald."
+AS_WRITTEN: dict[str, Callable[[str], str]] = {
+    "capitals": str.upper,
+    "underscores": lambda text: text.replace(" ", "_"),
+    "commas": lambda text: text.replace(" ", ","),
+    "dashes": lambda text: text.replace(" ", "-"),
+    "slashes": lambda text: text.replace(" ", "/"),
+    "no blanks": lambda text: text.replace(" ", ""),
+    "no-break spaces": lambda text: text.replace(" ", "\u00a0"),
+    "zero-width spaces": "\u200b".join,
+    "percent": quote,
+    "percent twice": lambda text: quote(quote(text)),
+    "tags": lambda text: text.replace(" ", "<b> </b>"),
+    "comments": lambda text: text.replace(" ", "<!-- -->"),
+    "entities": lambda text: "".join(f"&#{ord(sign)};" for sign in text),
+    "escapes": lambda text: "".join(f"\\u{ord(sign):04x}" for sign in text),
+    "lines": lambda text: text.replace(" ", "\\n"),
+    "fullwidth": lambda text: "".join(chr(ord(s) + 0xFEE0) if s.isalnum() else s for s in text),
+    "eight words": lambda text: " ".join(text.split()[3:11]),
+    "forty letters": lambda text: text.replace(" ", "")[5:45],
+}
+
+
+def private_row(lake: Path, table: str, **values: object) -> None:
+    """Add a private row to a table; other columns are null."""
+    row = {"access_level": "private", "write_id": "planted", **values}
+    FileTables(str(lake)).append(table, pa.Table.from_pylist([row], schema=table_schema(table)))
+
+
+def texts_of(folder: Path, *answers: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    pq.write_table(pa.table({"answer": list(answers)}), folder / "share-1-texts.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def lettered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    lake = plant(tmp_path_factory.mktemp("letters"))
+    private_row(
+        lake,
+        "instances",
+        input=LETTER,
+        source_id="CASE-400013",
+        cluster_id="patient77",
+        references=[{"text": "no bees were seen here", "tags": []}],
+        extra_data=[("sex", "female"), ("number", "4711")],
+    )
+    private_row(lake, "ratings", comment="", rater="rater-0f3a9c12ab34")
+    return lake
+
+
+@pytest.mark.attack("sharing", "private text with other marks or codes between its words")
+@pytest.mark.parametrize("form", list(AS_WRITTEN))
+def test_private_text_is_found_whatever_stands_between_its_words(
+    lettered: Path, tmp_path: Path, form: str
+) -> None:
+    written = AS_WRITTEN[form](LETTER)
+    folder = texts_of(tmp_path / "out", "nothing", f"So: {written}", LETTER[:30])
+    found = scan(folder, open_reader(str(lettered)))
+    assert [(leak.row, leak.kind) for leak in found.leaks] == [(2, "text of instances")]
+
+
+@pytest.mark.attack("sharing", "ids and short notes of private rows inside a public answer")
+def test_ids_and_short_notes_are_found_inside_a_string_and_common_words_are_not(
+    lettered: Path, tmp_path: Path
+) -> None:
+    said = {
+        "the case CASE-400013 is like it": True,
+        "compare case 400013.": True,
+        "as with PATIENT77": True,
+        "says rater-0f3a9c12ab34": True,
+        "I think no bees were seen here, or were they": True,
+        "a female of 4711 years": False,
+        "patient778 and patient7 and CASE-4000139": False,
+        "no bees were": False,
+    }
+    found = scan(texts_of(tmp_path / "out", *said), open_reader(str(lettered)))
+    rows = {row for row, is_found in enumerate(said.values(), 1) if is_found}
+    assert {leak.row for leak in found.leaks if leak.is_text} == rows
+
+
+PLACES: dict[str, Callable[[Path], None]] = {
+    "parquet metadata": lambda folder: pq.write_table(
+        pa.table({"answer": ["a"]}).replace_schema_metadata({"note": LETTER}),
+        folder / "share-1-texts.parquet",
+    ),
+    "parquet field": lambda folder: pq.write_table(
+        pa.table(
+            {"answer": ["a"]},
+            schema=pa.schema([pa.field("answer", pa.string(), True, {"n": LETTER})]),
+        ),
+        folder / "share-1-texts.parquet",
+    ),
+    "xlsx properties": lambda folder: ZipFile(folder / "board.xlsx", "w", ZIP_DEFLATED).writestr(
+        "docProps/core.xml", f"<dc:title>{LETTER}</dc:title>"
+    ),
+    "html comment": lambda folder: (folder / "a.html").write_text(f"<p>a</p><!-- {LETTER} -->"),
+    "html script": lambda folder: (folder / "a.html").write_text(f"<script>'{LETTER}'</script>"),
+    "file name": lambda folder: (folder / f"{LETTER}.html").write_text(""),
+    "csv header": lambda folder: (folder / "a-texts.csv").write_text(f"{LETTER}\nx\n"),
+}
+
+
+@pytest.mark.attack("sharing", "private text in what describes a file: metadata, comments, names")
+@pytest.mark.parametrize("place", list(PLACES))
+def test_private_text_is_found_in_what_describes_a_file(
+    lettered: Path, tmp_path: Path, place: str
+) -> None:
+    PLACES[place](tmp_path)
+    found = scan(tmp_path, open_reader(str(lettered)))
+    assert "text of instances" in {leak.kind for leak in found.leaks}
+
+
+@pytest.mark.attack("sharing", "a canary of the policy in a file or in the manifest of a share")
+def test_a_canary_of_the_policy_is_found_and_nobody_can_waive_it(
+    planted: Path, tmp_path: Path
+) -> None:
+    folder = texts_of(tmp_path / "out", "nothing", "a QUOKKA-on%20the*roof")
+    wanted = LookedFor(canaries=["quokka on the roof"])
+    found = scan(folder, open_reader(str(planted)), wanted, {"release": "Quokka on the roof"})
+    assert [(leak.file, leak.row, leak.kind) for leak in found.leaks] == [
+        ("share-1-texts.parquet", 2, "canary 1"),
+        ("manifest.json", 1, "canary 1"),
+    ]
+    waivers = [
+        Waiver(table=t, column=c, pattern="canary 1", match="*", approver="ann", reason="no")
+        for t, c in (("texts", "answer"), ("manifest", "release"))
+    ]
+    assert blocking(found.leaks, waivers) == list(found.leaks)
+
+
+@pytest.mark.attack("sharing", "a waiver of one match used for another text of the same column")
+def test_a_waiver_is_for_one_match_of_one_text(planted: Path, tmp_path: Path) -> None:
+    reader, wanted = open_reader(str(planted)), LookedFor(key="k")
+
+    def found(name: str, *answers: str, key: LookedFor = wanted) -> list[Leak]:
+        return list(scan(texts_of(tmp_path / name, *answers), reader, key).leaks)
+
+    first, second = found("one", "seen on 03/14/2026 and 03/15/2026")
+    waiver = Waiver(
+        table="texts", column="answer", pattern="date", match=first.match, approver="a", reason="b"
+    )
+    assert blocking([first, second], [waiver]) == [second]
+    later = found("two", "x", "seen on 03/14/2026 and 03/15/2026", "born on 03/14/2026")
+    assert [leak.row for leak in blocking(later, [waiver])] == [2, 3]
+    everywhere = replace(waiver, match="*")
+    assert not blocking(later, [everywhere])
+    other = found("three", "seen on 03/14/2026 and 03/15/2026", key=LookedFor(key="l"))
+    assert not {leak.match for leak in other} & {first.match, second.match}
+
+
+def test_the_words_of_every_prompt_are_no_private_text(tmp_path: Path) -> None:
+    """Two benchmarks have one prompt; a private case in a public prompt is found all the same."""
+    lake = plant(tmp_path / "lake")
+    prompt = "Read the case below with care and then answer the question with one word only: "
+    cases = ["the man fell from a red ladder onto his left hand today", "she coughs at night"]
+    for number in range(6):
+        for level in ("public", "private"):
+            private_row(
+                lake,
+                "instances",
+                instance_id=f"{level}{number}",
+                data_version=f"version {level}",
+                access_level=level,
+                perturbation="",
+                input=prompt + (cases[0] if level == "private" and not number else f"no {number}"),
+            )
+    folder = texts_of(tmp_path / "out", prompt, f"{prompt}{cases[1]}", f"{prompt}{cases[0]}")
+    found = scan(folder, open_reader(str(lake)))
+    assert [(leak.row, leak.kind) for leak in found.leaks] == [(3, "text of instances")]
+
+
+def test_purged_texts_are_counted_and_not_compared(tmp_path: Path) -> None:
+    lake = plant(tmp_path / "lake")
+    reader = open_reader(str(lake))
+    before = scan(texts_of(tmp_path / "out", "a"), reader)
+    note = Purge(
+        purge_id="1",
+        scenario_name="s",
+        agreement="DUA 7 of the ward",
+        begun_at=datetime(2026, 3, 2, tzinfo=UTC),
+        purged_by="amy",
+    ).note
+    private_row(lake, "instances", input=note, references=[], extra_data=[], messages=[])
+    after = scan(texts_of(tmp_path / "out", note), reader)
+    assert (before.num_purged, after.num_purged) == (0, 1)
+    assert not [leak for leak in after.leaks if leak.is_text]
+
+
+def test_a_share_of_many_windows_is_compared_in_parts(
+    lettered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = open_reader(str(lettered))
+    folder = texts_of(tmp_path / "out", LETTER, *(f"{n} bees " * 9 for n in range(9)), LETTER)
+    whole = scan(folder, reader)
+    monkeypatch.setattr("medhelm_spark.sharing.scan.AT_ONCE", 1)
+    monkeypatch.setattr("medhelm_spark.sharing.scan.CHUNK", 1)
+    assert scan(folder, reader) == whole
+    assert {leak.row for leak in whole.leaks} == {1, 11}
