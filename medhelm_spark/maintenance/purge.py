@@ -6,7 +6,7 @@ the same command.
 """
 
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,6 +24,7 @@ from medhelm_spark.lake.condition import one_of
 from medhelm_spark.lake.file_permissions import work_folder
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.lease import lease
+from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.maintenance import Maintenance, maintenance_of
 from medhelm_spark.lake.rows import map_rows
@@ -40,7 +41,40 @@ VALUES_AT_ONCE = 10_000
 """The rows of so many ids are replaced by one commit."""
 
 THIS_JOB = "this job"
+_OF_SCENARIO = """
+scenario_name IN (SELECT scenario_name FROM {{scenarios}} WHERE data_version IN ({versions}))
+"""
+
+KEPT: Mapping[str, tuple[str, str]] = {
+    "ratings": (
+        "run_spec_id IN ({runs})",
+        "the names of criteria, which a rubric of the site states",
+    ),
+    "rating_invitations": (
+        _OF_SCENARIO,
+        "questions, anchors and classes of criteria, which a rubric of the site states",
+    ),
+    "judge_cards": (
+        _OF_SCENARIO,
+        "the names of criteria, which a rubric of the site states",
+    ),
+    "stats": (
+        "run_spec_id IN ({runs})",
+        "the names of metrics, criteria and classes, which the benchmark's files state",
+    ),
+    "level_changes": (
+        _OF_SCENARIO,
+        "the reasons for a lower level, as people typed them",
+    ),
+    "release_changes": (
+        "release IN (SELECT release FROM {{releases}} WHERE run_spec_id IN ({runs}))",
+        "notes, conditions and owners, as people typed them: the chain rests on them",
+    ),
+}
+"""By table which rows have words that people typed, which stay, and what these are."""
+
 ELSEWHERE = (
+    "text of the scenario that prompts, answers and notes of other scenarios repeat",
     "the place of the data itself",
     "files that report, export-helm, --output-file or a person wrote outside the lake",
     "backups and snapshots of the lake, and caches of other machines",
@@ -112,7 +146,7 @@ def purge(workspace: Workspace, scenario: str, agreement: str, *, dry_run: bool)
         _replace_texts(ctx, scope, begun, tables)
         files = sum(_forgotten(tables, scope, dry_run=False))
     swept = [Swept(removed={"files of earlier versions": files}), *_swept(workspace, scope)]
-    return _finished(ctx, begun, removed, swept, disclosed, scope)
+    return _finished(workspace, ctx, begun, removed, swept, disclosed, scope)
 
 
 def _described(
@@ -125,13 +159,14 @@ def _described(
         Swept(removed={"files of earlier versions": files}),
         *_swept(workspace, scope, dry_run=True),
     ]
-    unreached = _unreached(swept, tuple(_disclosed(workspace, scope)), scope)
+    unreached = _unreached(workspace, swept, tuple(_disclosed(workspace, scope)), scope)
     done = replace(begun, removed=_summed(removed, swept), unreached=unreached)
     print_purge(workspace.say, done, "would remove")
     return done
 
 
 def _finished(
+    workspace: Workspace,
     ctx: Context,
     begun: Purge,
     removed: dict[str, int],
@@ -143,7 +178,7 @@ def _finished(
         begun,
         finished_at=now([begun.begun_at]),
         removed=_summed(removed, swept),
-        unreached=_unreached(swept, disclosed, scope),
+        unreached=_unreached(workspace, swept, disclosed, scope),
     )
     _record(ctx, done)
     print_purge(ctx.say, done, "removed")
@@ -249,10 +284,25 @@ def _disclosed(workspace: Workspace, scope: PurgeScope) -> Iterator[str]:
         yield f"{counted(texts, 'text')} sent to {destination} ({locality}) for {deployment}"
 
 
+def _typed(workspace: Workspace, scope: PurgeScope) -> Iterator[str]:
+    """The words that people typed and that stay, by table."""
+    names = {"runs": literals(scope.run_spec_ids), "versions": literals(scope.data_versions)}
+    for table, (where, words) in KEPT.items():
+        if table not in TABLES:  # that feature is not there
+            continue
+        sql = f"SELECT count(*) AS number FROM {{{table}}} WHERE {where.format(**names)}"
+        if number := workspace.reader.query(sql)["number"][0].as_py():
+            yield f"{counted(number, 'row')} of {table}: {words}"
+
+
 def _unreached(
-    swept: Iterable[Swept], disclosed: tuple[str, ...], scope: PurgeScope
+    workspace: Workspace, swept: Iterable[Swept], disclosed: tuple[str, ...], scope: PurgeScope
 ) -> tuple[str, ...]:
     shared: tuple[str, ...] = ()
     if scope.num_shared:
-        shared = (f"{counted(scope.num_shared, 'request')} that runs on other data ask too",)
-    return (*disclosed, *(each for one in swept for each in one.unreached), *shared, *ELSEWHERE)
+        shared = (
+            f"{counted(scope.num_shared, 'request')} whose prompt runs on other data ask too, with "
+            "the same words",
+        )
+    of_swept = (each for one in swept for each in one.unreached)
+    return (*disclosed, *of_swept, *shared, *_typed(workspace, scope), *ELSEWHERE)
