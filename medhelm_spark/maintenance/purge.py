@@ -30,8 +30,8 @@ from medhelm_spark.lake.maintenance import Maintenance, maintenance_of
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.lake.tables import TABLES, Purging
 from medhelm_spark.lake.user import this_user
-from medhelm_spark.maintenance.purge_scope import cached_data, scope_of
-from medhelm_spark.pipeline.in_process import is_small_check
+from medhelm_spark.maintenance.purge_scope import cached_data, named, scope_of
+from medhelm_spark.pipeline.in_process import is_own_machine, is_small_check
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.recovery import commit_interrupted
 from medhelm_spark.workspace.names import check_name
@@ -100,7 +100,7 @@ def purge(workspace: Workspace, scenario: str, agreement: str, *, dry_run: bool)
 
     Args:
         workspace: the lake.
-        scenario: its name, as the lake has it.
+        scenario: its name, as the board shows it, or with other capitals where that is one alone.
         agreement: the agreement that ended, as whoever reads the record knows it.
         dry_run: whether only to say what would be removed.
 
@@ -112,6 +112,7 @@ def purge(workspace: Workspace, scenario: str, agreement: str, *, dry_run: bool)
     if not Location.of(workspace.location).may_exist:
         raise LakeError(f"there is no lake at {workspace.location!r}.")
     agreement = check_name("agreement", agreement.strip())
+    scenario = named(workspace.reader, scenario)
     held = {row.scenario_name: row for row in purges_of(workspace)}.get(scenario)
     if held and held.agreement != agreement:
         raise ConfigError(
@@ -120,6 +121,7 @@ def purge(workspace: Workspace, scenario: str, agreement: str, *, dry_run: bool)
         )
     if held and held.finished_at:
         workspace.say(f"purge: {scenario!r} was purged on {held.begun_at:%Y-%m-%d}; nothing to do")
+        _enter_chain(workspace, workspace.context("", is_in_process=is_own_machine(workspace)))
         return held
     scope = scope_of(workspace.reader, scenario)
     ctx = workspace.context("", is_in_process=is_small_check(workspace, (), 0))
@@ -182,7 +184,13 @@ def _finished(
     )
     _record(ctx, done)
     print_purge(ctx.say, done, "removed")
+    _enter_chain(workspace, ctx)
     return done
+
+
+def _enter_chain(workspace: Workspace, ctx: Context) -> None:
+    if chained := features.part("provenance", "chained"):
+        chained.record(workspace, ctx)
 
 
 def _record(ctx: Context, row: Purge) -> None:

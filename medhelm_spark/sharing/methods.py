@@ -6,8 +6,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from medhelm_spark import features
 from medhelm_spark.board.host import Methods, at_work
 from medhelm_spark.errors import IntegrityError
+from medhelm_spark.pipeline.in_process import is_own_machine
 from medhelm_spark.render.result import Result
 from medhelm_spark.sharing.share import SharedFolder, changed_files, share
 from medhelm_spark.sharing.tables import MANIFEST, ReleaseShare
@@ -21,8 +23,10 @@ class Shares(Result):
     shares: tuple[ReleaseShare, ...]
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """One per share."""
-        yield from map(asdict, self.shares)
+        """One per share; `is_here`: whether this machine still has its folder."""
+        for row in self.shares:
+            is_here = bool(row.folder) and Path(row.folder or "", MANIFEST).is_file()
+            yield {**asdict(row), "is_here": is_here}
 
 
 class SharingMethods(Methods):
@@ -52,7 +56,11 @@ class SharingMethods(Methods):
             ConfigError: the file of waivers is wrong.
         """
         held = load_waivers(Path(waivers)) if waivers else ()
-        return share(self._workspace, release, audience, Path(out), held, helm=helm)
+        made = share(self._workspace, release, audience, Path(out), held, helm=helm)
+        if chained := features.part("provenance", "chained"):
+            is_here = is_own_machine(self._workspace)
+            chained.record(self._workspace, self._workspace.context("", is_in_process=is_here))
+        return made
 
     @at_work
     def list(self) -> Shares:
