@@ -40,7 +40,10 @@ NOT_HERE = (
     "Answers from a file and requests that the policy held back were not sent and are not here."
 )
 EMPTY = "No text of this lake was sent anywhere."
-EMPTY_SELECTION = "No text of this selection was sent anywhere ({selection}). Other text of the lake may have been."
+EMPTY_SELECTION = (
+    "No text of this selection was sent anywhere ({selection}). "
+    "Other text of the lake may have been."
+)
 
 
 def render_disclosures(rows: Sequence[Disclosure], selection: str, output_format: str) -> str:
