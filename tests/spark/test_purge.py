@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -158,7 +159,7 @@ def add_rest(site: Site) -> None:
         value=4,
         comment=f"the {CANARY} is fine",
         access_level=AccessLevel.PRIVATE,
-        rated_at=results["completed_at"][0].as_py(),
+        rated_at=datetime.now(UTC),
         source="queue",
     )
     lake.append_rows("ratings", [rating], "w1")
@@ -370,8 +371,6 @@ def test_shares_with_public_texts_go_and_what_was_handed_on_is_named(
 def test_downloads_of_the_scenario_leave_the_cache(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from datetime import UTC, datetime
-
     from medhelm_spark.domain.scenario import Pin
 
     purged = one(site, monkeypatch)
