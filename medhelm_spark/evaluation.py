@@ -1,6 +1,6 @@
 """`Evaluation`: one sentence for what the command line does."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -674,6 +674,7 @@ class Evaluation:
         only: AnswerFilter | str | None = None,
         limit: int | None = 20,
         noted: bool = False,
+        check: Callable[[Collection[AccessLevel]], None] | None = None,
     ) -> Answers:
         """Answers as a person reads them: end of the prompt, answer, references and score of each.
 
@@ -688,6 +689,8 @@ class Evaluation:
             only: `wrong`, `unread` or `failed` answers alone (None: all).
             limit: how many answers in all, from 1 on (None: all).
             noted: only answers on which people left flags or a note.
+            check: is given the levels of the texts, and raises where they may not be shown: before
+                their viewing is recorded.
 
         Raises:
             UnknownNameError: the scenario or the model is not on the board.
@@ -704,6 +707,8 @@ class Evaluation:
         reader = as_of(self._workspace.reader, release)
         chosen = AnswerFilter(only) if only else None
         shown = answers_of(reader, runs, only=chosen, limit=limit, noted=noted)
+        if check:
+            check(shown.levels)
         if viewings := features.part("viewings", "record"):
             viewings.record_answers(self._workspace, shown.answers, runs, release)
         return shown

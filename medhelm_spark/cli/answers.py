@@ -12,6 +12,7 @@ from medhelm_spark.errors import PolicyError
 
 def answers(args: Namespace) -> int:
     """`answers`: the answers of a suite or release, some of them, with what would read them."""
+    is_terminal = sys.stdout.isatty() and args.html is None
     shown = evaluation(args).answers(
         args.benchmark,
         args.model,
@@ -20,9 +21,8 @@ def answers(args: Namespace) -> int:
         only=args.only,
         limit=args.limit,
         noted=args.noted,
+        check=lambda levels: check_output(levels, args.text_levels, is_terminal=is_terminal),
     )
-    is_terminal = sys.stdout.isatty() and args.html is None
-    check_output(shown.levels, args.text_levels, is_terminal=is_terminal)
     if args.html is not None:
         write_out(shown.html, args.html, command=args.name)
     elif is_terminal:

@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from medhelm_spark.domain.ids import content_id
+
 NOT_STATED = ""
 """The group of the rows that have no value, or in a band no number."""
 
@@ -19,6 +21,9 @@ CROSSING = "*"
 
 CROSSED = " × "
 """Between the groups of a row in two columns that are crossed."""
+
+PERTURBATION_COLUMN = "perturbation:"
+"""How the name of a column of twins begins; the name of the perturbation follows."""
 
 MAX_GROUPS = 50
 """The most values of a column: beyond it the column is an id or a number without bands."""
@@ -119,3 +124,18 @@ def group_columns(names: Iterable[str], bands: Mapping[str, Band]) -> tuple[Grou
         column = group_column(name, bands)
         made |= {each.name: each for each in (*column.crosses, column) if each.name not in made}
     return tuple(made.values())
+
+
+def unnamed(column: str, group: str, note: str) -> str:
+    """What stands in the place of a group's name: the note, and a mark that tells groups apart.
+
+    A group without a name, and those of a perturbation, are no words of the data and stay.
+
+    >>> unnamed("ward", "stroke unit", "[purged]")
+    '[purged] group 609b79'
+    >>> unnamed("ward", "[purged] group 609b79", "[purged]"), unnamed("ward", "", "[purged]")
+    ('[purged] group 609b79', '')
+    """
+    if not group or column.startswith(PERTURBATION_COLUMN) or group.startswith(note):
+        return group
+    return f"{note} group {content_id(column, group)[:6]}"

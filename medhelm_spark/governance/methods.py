@@ -54,7 +54,15 @@ class GovernanceMethods(Methods):
         if suite or release or benchmark:
             units = self._runs(suite, release, benchmark)
         scope = DisclosureScope(run_spec_ids=units, since=since, until=until)
-        return Disclosures(tuple(disclosures_of(reader, scope)))
+        given = {
+            "suite": suite,
+            "release": release,
+            "benchmark": benchmark,
+            "since": since,
+            "until": until,
+        }
+        selection = ", ".join(f"{name} {value}" for name, value in given.items() if value)
+        return Disclosures(tuple(disclosures_of(reader, scope)), selection)
 
     def _runs(self, suite: str | None, release: str | None, benchmark: str | None) -> set[str]:
         """The runs that were planned for the suite, superseded ones too, or are the release's."""

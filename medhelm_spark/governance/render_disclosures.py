@@ -40,10 +40,18 @@ NOT_HERE = (
     "Answers from a file and requests that the policy held back were not sent and are not here."
 )
 EMPTY = "No text of this lake was sent anywhere."
+EMPTY_SELECTION = (
+    "No text of this selection was sent anywhere ({selection}). "
+    "Other text of the lake may have been."
+)
 
 
-def render_disclosures(rows: Sequence[Disclosure], output_format: str) -> str:
-    """The rows in one of `report.FORMATS`, with a newline at its end."""
+def render_disclosures(rows: Sequence[Disclosure], selection: str, output_format: str) -> str:
+    """The rows in one of `report.FORMATS`, with a newline at its end.
+
+    `selection` says which of the lake's texts were looked for; empty for all.
+    """
+    empty = EMPTY_SELECTION.format(selection=selection) if selection else EMPTY
     records = [asdict(row) for row in rows]
     notes = list(_notes(rows))
     report = Report(
@@ -51,7 +59,7 @@ def render_disclosures(rows: Sequence[Disclosure], output_format: str) -> str:
         content={"rows": records, "notes": notes},
         fields=[field.name for field in fields(Disclosure)],
         records=records,
-        if_empty="" if rows else EMPTY,
+        if_empty="" if rows else empty,
     )
     return formatted(report, output_format)
 

@@ -34,6 +34,8 @@ class Disclosures(Result):
     """What text was sent where: by level, deployment, destination, locality and day."""
 
     disclosed: tuple[Disclosure, ...]
+    selection: str = ""
+    """Which texts were looked for, as `suite s1, since 2026-01-31`; empty for all of the lake."""
 
     HEADER = tuple(Disclosure.__dataclass_fields__)
 
@@ -43,7 +45,7 @@ class Disclosures(Result):
 
     def render(self, form: str = "table") -> str:
         """The rows as text: `table`, `md`, `csv`, `json` or `html`."""
-        return render_disclosures(self.disclosed, form)
+        return render_disclosures(self.disclosed, self.selection, form)
 
 
 @dataclass(frozen=True, slots=True)

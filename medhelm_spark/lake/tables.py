@@ -44,7 +44,7 @@ class Table:
     largest of random ids would tell nothing, and cost a comparison per row. `sorted_by` are the
     columns in whose order `optimize` brings the rows, which makes ids alike within a file too; by
     default `indexed` and the write. `level` is, in SQL, the access level of a row with text, and
-    `purging` says how its text is removed.
+    `purging` says how text, or a value of the data as a group's name, is removed.
     """
 
     name: str

@@ -6,7 +6,7 @@ the same command.
 """
 
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,13 +24,14 @@ from medhelm_spark.lake.condition import one_of
 from medhelm_spark.lake.file_permissions import work_folder
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.lease import lease
+from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.maintenance import Maintenance, maintenance_of
 from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.lake.tables import TABLES, Purging
 from medhelm_spark.lake.user import this_user
-from medhelm_spark.maintenance.purge_scope import cached_data, scope_of
-from medhelm_spark.pipeline.in_process import is_small_check
+from medhelm_spark.maintenance.purge_scope import cached_data, named, scope_of
+from medhelm_spark.pipeline.in_process import is_own_machine, is_small_check
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.recovery import commit_interrupted
 from medhelm_spark.workspace.names import check_name
@@ -40,7 +41,40 @@ VALUES_AT_ONCE = 10_000
 """The rows of so many ids are replaced by one commit."""
 
 THIS_JOB = "this job"
+_OF_SCENARIO = """
+scenario_name IN (SELECT scenario_name FROM {{scenarios}} WHERE data_version IN ({versions}))
+"""
+
+KEPT: Mapping[str, tuple[str, str]] = {
+    "ratings": (
+        "run_spec_id IN ({runs})",
+        "the names of criteria, which a rubric of the site states",
+    ),
+    "rating_invitations": (
+        _OF_SCENARIO,
+        "questions, anchors and classes of criteria, which a rubric of the site states",
+    ),
+    "judge_cards": (
+        _OF_SCENARIO,
+        "the names of criteria, which a rubric of the site states",
+    ),
+    "stats": (
+        "run_spec_id IN ({runs})",
+        "the names of metrics, criteria and classes, which the benchmark's files state",
+    ),
+    "level_changes": (
+        _OF_SCENARIO,
+        "the reasons for a lower level, as people typed them",
+    ),
+    "release_changes": (
+        "release IN (SELECT release FROM {{releases}} WHERE run_spec_id IN ({runs}))",
+        "notes, conditions and owners, as people typed them: the chain rests on them",
+    ),
+}
+"""By table which rows have words that people typed, which stay, and what these are."""
+
 ELSEWHERE = (
+    "text of the scenario that prompts, answers and notes of other scenarios repeat",
     "the place of the data itself",
     "files that report, export-helm, --output-file or a person wrote outside the lake",
     "backups and snapshots of the lake, and caches of other machines",
@@ -66,7 +100,7 @@ def purge(workspace: Workspace, scenario: str, agreement: str, *, dry_run: bool)
 
     Args:
         workspace: the lake.
-        scenario: its name, as the lake has it.
+        scenario: its name, as the board shows it, or with other capitals where that is one alone.
         agreement: the agreement that ended, as whoever reads the record knows it.
         dry_run: whether only to say what would be removed.
 
@@ -78,6 +112,7 @@ def purge(workspace: Workspace, scenario: str, agreement: str, *, dry_run: bool)
     if not Location.of(workspace.location).may_exist:
         raise LakeError(f"there is no lake at {workspace.location!r}.")
     agreement = check_name("agreement", agreement.strip())
+    scenario = named(workspace.reader, scenario)
     held = {row.scenario_name: row for row in purges_of(workspace)}.get(scenario)
     if held and held.agreement != agreement:
         raise ConfigError(
@@ -86,6 +121,7 @@ def purge(workspace: Workspace, scenario: str, agreement: str, *, dry_run: bool)
         )
     if held and held.finished_at:
         workspace.say(f"purge: {scenario!r} was purged on {held.begun_at:%Y-%m-%d}; nothing to do")
+        _enter_chain(workspace, workspace.context("", is_in_process=is_own_machine(workspace)))
         return held
     scope = scope_of(workspace.reader, scenario)
     ctx = workspace.context("", is_in_process=is_small_check(workspace, (), 0))
@@ -112,7 +148,7 @@ def purge(workspace: Workspace, scenario: str, agreement: str, *, dry_run: bool)
         _replace_texts(ctx, scope, begun, tables)
         files = sum(_forgotten(tables, scope, dry_run=False))
     swept = [Swept(removed={"files of earlier versions": files}), *_swept(workspace, scope)]
-    return _finished(ctx, begun, removed, swept, disclosed, scope)
+    return _finished(workspace, ctx, begun, removed, swept, disclosed, scope)
 
 
 def _described(
@@ -125,13 +161,14 @@ def _described(
         Swept(removed={"files of earlier versions": files}),
         *_swept(workspace, scope, dry_run=True),
     ]
-    unreached = _unreached(swept, tuple(_disclosed(workspace, scope)), scope)
+    unreached = _unreached(workspace, swept, tuple(_disclosed(workspace, scope)), scope)
     done = replace(begun, removed=_summed(removed, swept), unreached=unreached)
     print_purge(workspace.say, done, "would remove")
     return done
 
 
 def _finished(
+    workspace: Workspace,
     ctx: Context,
     begun: Purge,
     removed: dict[str, int],
@@ -143,11 +180,17 @@ def _finished(
         begun,
         finished_at=now([begun.begun_at]),
         removed=_summed(removed, swept),
-        unreached=_unreached(swept, disclosed, scope),
+        unreached=_unreached(workspace, swept, disclosed, scope),
     )
     _record(ctx, done)
     print_purge(ctx.say, done, "removed")
+    _enter_chain(workspace, ctx)
     return done
+
+
+def _enter_chain(workspace: Workspace, ctx: Context) -> None:
+    if chained := features.part("provenance", "chained"):
+        chained.record(workspace, ctx)
 
 
 def _record(ctx: Context, row: Purge) -> None:
@@ -249,10 +292,25 @@ def _disclosed(workspace: Workspace, scope: PurgeScope) -> Iterator[str]:
         yield f"{counted(texts, 'text')} sent to {destination} ({locality}) for {deployment}"
 
 
+def _typed(workspace: Workspace, scope: PurgeScope) -> Iterator[str]:
+    """The words that people typed and that stay, by table."""
+    names = {"runs": literals(scope.run_spec_ids), "versions": literals(scope.data_versions)}
+    for table, (where, words) in KEPT.items():
+        if table not in TABLES:  # that feature is not there
+            continue
+        sql = f"SELECT count(*) AS number FROM {{{table}}} WHERE {where.format(**names)}"
+        if number := workspace.reader.query(sql)["number"][0].as_py():
+            yield f"{counted(number, 'row')} of {table}: {words}"
+
+
 def _unreached(
-    swept: Iterable[Swept], disclosed: tuple[str, ...], scope: PurgeScope
+    workspace: Workspace, swept: Iterable[Swept], disclosed: tuple[str, ...], scope: PurgeScope
 ) -> tuple[str, ...]:
     shared: tuple[str, ...] = ()
     if scope.num_shared:
-        shared = (f"{counted(scope.num_shared, 'request')} that runs on other data ask too",)
-    return (*disclosed, *(each for one in swept for each in one.unreached), *shared, *ELSEWHERE)
+        shared = (
+            f"{counted(scope.num_shared, 'request')} whose prompt runs on other data ask too, with "
+            "the same words",
+        )
+    of_swept = (each for one in swept for each in one.unreached)
+    return (*disclosed, *of_swept, *shared, *_typed(workspace, scope), *ELSEWHERE)

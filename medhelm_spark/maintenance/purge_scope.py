@@ -34,16 +34,32 @@ WHERE (subject_id IN (SELECT instance_id FROM {{instances}} WHERE data_version I
 """
 
 
+def named(reader: Reader, scenario: str) -> str:
+    """The lake's own spelling of a scenario that is named with other capitals; else the name.
+
+    Two scenarios whose names differ by capitals alone have to be named as they are.
+    """
+    known = versions_of(reader)
+    alike = [name for name in known if name.casefold() == scenario.casefold()]
+    return alike[0] if scenario not in known and len(alike) == 1 else scenario
+
+
+def versions_of(reader: Reader) -> dict[str, set[str]]:
+    """The data versions of each scenario of a lake."""
+    versions: dict[str, set[str]] = {}
+    for table in WITH_DATA:
+        for row in reader.query(_VERSIONS.format(table=table)).to_pylist():
+            versions.setdefault(row["scenario_name"], set()).add(row["data_version"])
+    return versions
+
+
 def scope_of(reader: Reader, scenario: str) -> PurgeScope:
     """What belongs to a scenario.
 
     Raises:
         UnknownNameError: the lake has no data of it.
     """
-    versions: dict[str, set[str]] = {}
-    for table in WITH_DATA:
-        for row in reader.query(_VERSIONS.format(table=table)).to_pylist():
-            versions.setdefault(row["scenario_name"], set()).add(row["data_version"])
+    versions = versions_of(reader)
     check_known("scenario", scenario, versions)
     planned = reader.query(_RUNS).to_pylist()
     own = [row for row in planned if row["scenario_name"] == scenario]

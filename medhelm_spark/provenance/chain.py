@@ -67,7 +67,8 @@ def broken(records: Sequence[ProvenanceRecord]) -> Iterator[str]:
     """Name each changed, missing or repeated record of a chain, whose records are in order."""
     place, before = 0, ""
     for record in records:
-        label = f"record {record.position} of provenance ({record.name} of {record.release})"
+        of = f" of {record.release}" if record.release else ""
+        label = f"record {record.position} of provenance ({record.name}{of})"
         if record.position <= place:
             yield f"{label} stands twice"
             continue

@@ -1,24 +1,27 @@
-"""Writes the chain of a lake: releases call it when they are pinned and change status.
+"""Writes the chain of a lake: of releases, their statuses and shares, and of purges.
 
 There is one writer: a lease on the chain. What is recorded already is not recorded again, so that a
 command that was killed is finished by the same command.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from typing import Any
 
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.moments import now
 from medhelm_spark.domain.pluralize import first_of
+from medhelm_spark.domain.purge import Purge
 from medhelm_spark.domain.release import ReleaseChange, ReleaseStatus
 from medhelm_spark.domain.stages import RECORD_PROVENANCE
 from medhelm_spark.errors import IntegrityError, ReleaseError
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.lease import lease
+from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.provenance.chain import ChainEntry, broken, follow, in_order, last_signed
 from medhelm_spark.provenance.facts import facts_of
 from medhelm_spark.provenance.tables import ProvenanceRecord, RecordKind
-from medhelm_spark.releases.keys import site_keys
+from medhelm_spark.releases.keys import SigningKey, site_keys
 from medhelm_spark.releases.pinned import Rows, StoredRelease, changes_of
 from medhelm_spark.releases.source import release_of
 from medhelm_spark.releases.value_hash import row_digest
@@ -29,6 +32,10 @@ LEASED = "provenance"
 """In place of a suite: the right to add to the chain."""
 CHANGE = "change"
 """The fact of a status: the digest of its row."""
+ROW = "row"
+"""The fact of a share or a purge: the digest of its row."""
+OF_LAKE = (RecordKind.SHARE, RecordKind.PURGE)
+"""The records beside those of releases' numbers."""
 
 
 def records_of(source: Rows) -> list[ProvenanceRecord]:
@@ -68,20 +75,84 @@ def _added(workspace: Workspace, ctx: Context, release: str, *, seal: bool) -> s
         _refuse_broken(records)
         at = now(record.made_at for record in records)
         entries = list(_lacking(workspace, held, records, at, is_sealed=seal))
-        own = [record for record in records if record.release == release]
+        entries += beside(workspace.reader, records)
         covered = last_signed(records)
-        if seal and not entries and (not covered or covered.position < own[-1].position):
+        if seal and not entries and (not covered or covered.position < records[-1].position):
             entries = [_entry(held, RecordKind.SEAL, "sealed", {})]
-        made = follow(records, entries, at, ctx.user, keys.signing)
-        if made:
-            txn = (content_id(LEASED, made[0].before, made[0].position), 1)
-            lake = ctx.within(RECORD_PROVENANCE).lake
-            if not lake.append_rows("provenance", made, new_write_id(), txn=txn):
-                raise IntegrityError(
-                    f"record {made[0].position} of provenance was written before and is gone; "
-                    "restore the table."
-                )
-    return [*own, *made][-1].record_hash
+        made = _appended(ctx, records, entries, at, keys.signing)
+    return of_release([*records, *made], release)[-1].record_hash
+
+
+def record(workspace: Workspace, ctx: Context) -> None:
+    """Record the shares and purges of a lake that have no record yet.
+
+    Raises:
+        as of `enter`.
+    """
+    keys = site_keys(workspace.settings, workspace.location)
+    with lease(ctx.lake, LEASED, [LEASED], ctx.holder, say=ctx.say):
+        records = records_of(workspace.reader)
+        _refuse_broken(records)
+        at = now(record.made_at for record in records)
+        _appended(ctx, records, list(beside(workspace.reader, records)), at, keys.signing)
+
+
+def _appended(
+    ctx: Context,
+    records: Sequence[ProvenanceRecord],
+    entries: Sequence[ChainEntry],
+    at: datetime,
+    key: SigningKey | None,
+) -> list[ProvenanceRecord]:
+    made = follow(records, entries, at, ctx.user, key)
+    if made:
+        txn = (content_id(LEASED, made[0].before, made[0].position), 1)
+        lake = ctx.within(RECORD_PROVENANCE).lake
+        if not lake.append_rows("provenance", made, new_write_id(), txn=txn):
+            raise IntegrityError(
+                f"record {made[0].position} of provenance was written before and is gone; "
+                "restore the table."
+            )
+    return made
+
+
+def of_release(records: Iterable[ProvenanceRecord], release: str) -> list[ProvenanceRecord]:
+    """The records of a release's runs and statuses; those of its shares are not among them."""
+    return [each for each in records if each.release == release and each.kind not in OF_LAKE]
+
+
+def rows_beside(source: Rows) -> dict[str, ChainEntry]:
+    """By the digest of its row each share and each step of a purge, oldest first."""
+    entries: list[tuple[datetime, ChainEntry]] = []
+    if "shares" in TABLES:
+        shares: list[Any] = source.rows("SELECT * FROM {shares}", TABLES["shares"].row)
+        for share in shares:
+            entry = ChainEntry(
+                kind=RecordKind.SHARE,
+                release=share.release,
+                manifest_hash=share.release_manifest,
+                name=share.share,
+                facts={ROW: row_digest(share)},
+            )
+            entries.append((share.made_at, entry))
+    for purge in source.rows("SELECT * FROM {purges}", Purge):
+        entry = ChainEntry(
+            kind=RecordKind.PURGE,
+            release="",
+            manifest_hash="",
+            name=purge.purge_id,
+            facts={ROW: row_digest(purge)},
+        )
+        entries.append((purge.finished_at or purge.begun_at, entry))
+    return {entry.facts[ROW]: entry for _, entry in sorted(entries, key=lambda each: each[0])}
+
+
+def beside(source: Rows, records: Iterable[ProvenanceRecord]) -> Iterator[ChainEntry]:
+    """The shares and purges without a record."""
+    known = {record.facts.get(ROW) for record in records}
+    for digest, entry in rows_beside(source).items():
+        if digest not in known:
+            yield entry
 
 
 def _lacking(

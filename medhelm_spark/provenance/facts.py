@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from medhelm_spark.board import as_of
 from medhelm_spark.domain.comparability import UNKNOWN
@@ -14,8 +15,9 @@ from medhelm_spark.domain.run import RunRecord, SuiteRun
 from medhelm_spark.domain.scenario import ScenarioVersion
 from medhelm_spark.domain.stages import PLAN, SCORE
 from medhelm_spark.lake.literals import among, literals
+from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.lake.views import CURRENT_RESULTS, CURRENT_RUNS, output_of
-from medhelm_spark.releases.pinned import Rows, StoredRelease, key_of, read_release
+from medhelm_spark.releases.pinned import ReleaseRows, Rows, StoredRelease, key_of, read_release
 from medhelm_spark.releases.tables import ReleaseMember
 from medhelm_spark.releases.value_hash import values_hash
 from medhelm_spark.workspace.workspace import Workspace
@@ -43,12 +45,15 @@ FACTS: Mapping[str, str] = {
     "judges": "rubric and judges",
     "policy": "the version and file of the policy in force",
     "decisions": "how many decisions of the policy, and the hash of their rows",
+    "ratings": "how many ratings of its answers, and the hash of their rows without comments",
+    "judge_cards": "how many cards of juries on its scenario, and the hash of their rows",
     "counts": "what the stages counted",
     "cost": "tokens and seconds of its answers, and money where the deployment has prices",
 }
 """The facts of a run by name; `rows.TABLE` beside them is the hash of a table's rows."""
 
 _DECISIONS = "SELECT * FROM {{policy_decisions}} WHERE {suites}"
+_RATINGS = "SELECT * FROM {{ratings}} WHERE run_spec_id IN ({units})"
 _TOOK = """
 SELECT q.run_spec_id, r.engine_fingerprint, count(*) AS answers,
        CAST(sum(r.prompt_tokens) AS BIGINT) AS prompt_tokens,
@@ -91,7 +96,7 @@ def facts_of(workspace: Workspace, held: StoredRelease, at: datetime) -> dict[st
         took.setdefault(row.run_spec_id, []).append(row)
     records = frozen.rows(CURRENT_RUNS, RunRecord)
     scenarios = {version: row for (version, _), row in rows.scenarios.items()}
-    decided = decisions_of(reader, held, at)
+    decided, judged = decisions_of(reader, held, at), judged_by(reader, rows, at)
     made: dict[str, dict[str, str]] = {}
     for member in held.members:
         planned = rows.planned[key_of(member)]
@@ -106,6 +111,7 @@ def facts_of(workspace: Workspace, held: StoredRelease, at: datetime) -> dict[st
             if held.manifest
             else UNKNOWN,
             "decisions": decided[member.name],
+            **judged[member.name],
             **rows_of(member),
         }
     return made
@@ -124,6 +130,34 @@ def decisions_of(source: Rows, held: StoredRelease, at: datetime) -> dict[str, s
     for member in held.members:
         own = [row for row in rows if (row.suite, row.run_name) == (member.suite, member.name)]
         made[member.name] = f"{len(own)} {values_hash(own)}"
+    return made
+
+
+def judged_by(source: Rows, rows: ReleaseRows, at: datetime) -> dict[str, dict[str, str]]:
+    """The facts of ratings and judge cards of each run, by its name, as there were by then.
+
+    The comments of raters do not count: a purge removes them.
+    """
+    units = literals(member.run_spec_id for member in rows.members)
+    ratings: list[Any] = []
+    if "ratings" in TABLES:
+        ratings = source.rows(_RATINGS.format(units=units), TABLES["ratings"].row)
+        ratings = [replace(row, comment="") for row in ratings if row.rated_at <= at]
+    cards: list[Any] = []
+    if "judge_cards" in TABLES:
+        cards = source.rows("SELECT * FROM {judge_cards}", TABLES["judge_cards"].row)
+        cards = [row for row in cards if row.checked_at <= at]
+    made = {}
+    for member in rows.members:
+        planned = rows.planned.get(key_of(member))
+        scenario = planned.run_spec.scenario_name if planned else ""
+        by_name = {
+            "ratings": [row for row in ratings if row.run_spec_id == member.run_spec_id],
+            "judge_cards": [row for row in cards if row.scenario_name == scenario],
+        }
+        made[member.name] = {
+            name: f"{len(own)} {values_hash(own)}" for name, own in by_name.items()
+        }
     return made
 
 

@@ -14,11 +14,13 @@ class RecordKind(StrEnum):
     RUN = "run"
     STATUS = "status"
     SEAL = "seal"
+    SHARE = "share"
+    PURGE = "purge"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvenanceRecord:
-    """Row of `provenance`: what a run of a release came from, or a status that it was given."""
+    """Row of `provenance`: what a run of a release came from, a status, a share or a purge."""
 
     position: int
     """Its place in the lake's chain, from 1 on."""
@@ -28,14 +30,16 @@ class ProvenanceRecord:
     """The hash of the record's values, this one and the signature left out."""
     kind: RecordKind
     release: str
+    """Empty of a purge."""
     manifest_hash: str
+    """Empty of a purge."""
     name: str
-    """The run's name; of a status the status."""
+    """The run's name; of a status the status, of a share its name, of a purge its id."""
     made_at: datetime
     made_by: str
     """Who wrote the record: the operating system's user."""
     facts: Mapping[str, str]
-    """What it came from (`provenance.facts`); of a status the digest of its row."""
+    """What it came from (`provenance.facts`); of all but a run the digest of a row."""
     signature: str | None = None
     """The site's signature of `record_hash`, and so of all records before; None without a key."""
     signed_by: str | None = None
@@ -49,6 +53,7 @@ TABLES = (
         key=("position", "record_hash"),
         indexed=("release", "position"),
         description="For each run of a release who, when, code, weights, data, prompts, policy, "
-        "counts and cost, and its statuses: a chain of records, signed where the site has a key.",
+        "counts and cost, its statuses and shares, and the lake's purges: a chain of records, "
+        "signed where the site has a key.",
     ),
 )

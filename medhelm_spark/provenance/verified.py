@@ -3,62 +3,78 @@
 from collections.abc import Iterator, Sequence
 
 from medhelm_spark.provenance.chain import broken, last_signed, unsigned
-from medhelm_spark.provenance.chained import CHANGE, records_of, unrecorded
-from medhelm_spark.provenance.facts import ROWS, decisions_of, rows_of
+from medhelm_spark.provenance.chained import (
+    CHANGE,
+    OF_LAKE,
+    ROW,
+    beside,
+    of_release,
+    records_of,
+    rows_beside,
+    unrecorded,
+)
+from medhelm_spark.provenance.facts import ROWS, decisions_of, judged_by, rows_of
 from medhelm_spark.provenance.tables import ProvenanceRecord, RecordKind
-from medhelm_spark.releases.keys import SiteKeys, site_keys
-from medhelm_spark.releases.pinned import Rows, StoredRelease, changes_of
+from medhelm_spark.releases.keys import site_keys
+from medhelm_spark.releases.pinned import Rows, StoredRelease, changes_of, read_release
 from medhelm_spark.releases.value_hash import row_digest
 from medhelm_spark.workspace.workspace import Workspace
 
 
 def hashes_of(workspace: Workspace, release: str) -> list[str]:
     """The hashes of a release's records, oldest first."""
-    records = records_of(workspace.reader)
-    return [record.record_hash for record in records if record.release == release]
+    return [record.record_hash for record in of_release(records_of(workspace.reader), release)]
 
 
 def changed(workspace: Workspace, held: StoredRelease) -> list[str]:
-    """What of a release does not fit the chain, and what of the chain is not as it was written.
-
-    A release without any record was made by an earlier version: where the site has a key, that is
-    named too, since nobody can tell it from a chain that was removed.
-    """
+    """What of a release does not fit the chain, and what of the chain is not as it was written."""
     keys = site_keys(workspace.settings, workspace.location)
     records = records_of(workspace.reader)
     wrong = list(broken(records))
-    own = [record for record in records if record.release == held.name]
-    if own:
+    if own := of_release(records, held.name):
         wrong += _misfits(workspace, held, own)
-    return [*wrong, *_not_signed(held, records, own, keys)]
+    return [*wrong, *(unsigned(records, keys.known) if keys.known else ())]
 
 
-def _not_signed(
-    held: StoredRelease,
-    records: Sequence[ProvenanceRecord],
-    own: Sequence[ProvenanceRecord],
-    keys: SiteKeys,
-) -> Iterator[str]:
-    if not keys.known:
-        return
-    yield from unsigned(records, keys.known)
-    last = last_signed(records)
-    if not own or last is None or last.position < own[-1].position:
-        yield (
-            f"provenance of {held.name}, which no key of this site signed (rewritten, or made "
-            "without the key: `release seal` signs it as it is)"
-        )
+def changed_beside(workspace: Workspace, held: StoredRelease) -> list[str]:
+    """The shares of a release, and purges of the lake, that are not as the chain has them.
+
+    A lake whose chain has no such record is of an earlier version: nothing is named.
+    """
+    records = records_of(workspace.reader)
+    recorded = [record for record in records if record.kind in OF_LAKE]
+    if not recorded:
+        return []
+    rows, own = rows_beside(workspace.reader), ("", held.name)
+    wrong = [
+        f"{record.kind}s: {record.name}, recorded at {record.made_at:%Y-%m-%d %H:%M} UTC, is "
+        "changed or gone"
+        for record in recorded
+        if record.release in own and record.facts.get(ROW) not in rows
+    ]
+    added = [each for each in beside(workspace.reader, records) if each.release in own]
+    return [*wrong, *(f"{each.kind}s: {each.name} is not in the chain" for each in added)]
+
+
+def is_signed(workspace: Workspace, held: StoredRelease) -> bool:
+    """Whether a key signed a release, or the site has none.
+
+    Nobody can tell a release that was made before the site had a key from a rewritten chain.
+    """
+    keys = site_keys(workspace.settings, workspace.location)
+    return not keys.known or bool(signed_by(workspace, held))
 
 
 def signed_by(workspace: Workspace, held: StoredRelease) -> str:
     """By which key of the site a release is signed; empty where it is by none."""
     keys = site_keys(workspace.settings, workspace.location)
     records = records_of(workspace.reader)
-    own = [record for record in records if record.release == held.name]
-    last = last_signed(records)
+    own, last = of_release(records, held.name), last_signed(records)
     if not own or not keys.known or last is None or last.position < own[-1].position:
         return ""
-    return f"signed by key {last.signed_by}"
+    if last.position == records[-1].position:
+        return f"signed by key {last.signed_by}"
+    return f"signed by key {last.signed_by} up to record {last.position} of {len(records)}"
 
 
 def _misfits(
@@ -77,6 +93,8 @@ def _misfits(
         yield f"releases of {name} (gone)"
     moments = {record.made_at for record in of_runs.values()}
     decided = {at: decisions_of(workspace.reader, held, at) for at in moments}
+    rows = read_release(workspace.reader, held.members)
+    judged = {at: judged_by(workspace.reader, rows, at) for at in moments}
     for member in held.members:
         if (record := of_runs.get(member.name)) is None:
             continue
@@ -85,6 +103,9 @@ def _misfits(
             yield f"provenance of {member.name}: hashes of rows"
         if record.facts.get("decisions") != decided[record.made_at][member.name]:
             yield f"policy_decisions of {member.name}"
+        for table, fact in judged[record.made_at][member.name].items():
+            if record.facts.get(table, fact) != fact:
+                yield f"{table} of {member.name}"
     yield from _changed_statuses(workspace.reader, held, own)
 
 

@@ -36,7 +36,8 @@ def verify(workspace: Workspace, ctx: Context, release: str, anchors: Path | Non
     """Hash all rows of a release again; returns its manifest hash. Writes nothing.
 
     `anchors` is the file outside the lake that has the hashes of manifests, if there is one. What
-    else is kept of a release is asked of the features that keep it: its provenance, its shares.
+    else is kept of a release is asked of the features that keep it: its provenance, its shares. A
+    share's folder that is not as it was made is said, and the release is as published.
 
     Both are hashed: the release's own stats and scores, and those of the lake that they were copied
     from. Of a run whose stats or scores the lake holds no more, its own rows alone count, and that
@@ -47,8 +48,8 @@ def verify(workspace: Workspace, ctx: Context, release: str, anchors: Path | Non
     came after, a withdrawal or a decision among it, and no value tells.
 
     Raises:
-        IntegrityError: Something was changed; it names tables and runs. Or a table was restored, or
-            the anchors have another manifest.
+        IntegrityError: Something was changed; it names tables and runs. Or a table was restored,
+            the anchors have another manifest, or the site has a key and none signed it.
     """
     rows = read_release(ctx.lake, members_of(ctx.lake, release))
     refuse_restored(release, list(_restored(ctx, rows.manifest)))
@@ -61,13 +62,18 @@ def verify(workspace: Workspace, ctx: Context, release: str, anchors: Path | Non
     stored = release_of(workspace.reader, release)
     policy = workspace.registry.policy
     signatures = wrong_signatures(changes_of(ctx.lake, release), policy.people)
-    named = [
-        line for each in features.parts("verified") for line in each.changed(workspace, stored)
-    ]
+    provenance = features.part("provenance", "verified")
+    named = provenance.changed(workspace, stored) if provenance else []
     refuse_changed(release, rows, [*further, *copied, *named, *signatures])
+    held = rows.members[0].manifest_hash
+    if provenance:
+        _refuse_beside(release, provenance.changed_beside(workspace, stored))
+        _refuse_unsigned(release, held, is_signed=provenance.is_signed(workspace, stored))
+    if sharing := features.part("sharing", "verified"):
+        for line in sharing.changed(workspace, stored):
+            ctx.say(f"verify: {line}")
     if gone:
         ctx.say(f"verify: kept by the release alone: {first_of(list(map(str, gone)), 8)}")
-    held = rows.members[0].manifest_hash
     for row in purges_in(ctx.lake, rows):
         ctx.say(
             f"verify: scenario {row.scenario_name!r}: its text was {row.note[1:-1]} by "
@@ -76,13 +82,30 @@ def verify(workspace: Workspace, ctx: Context, release: str, anchors: Path | Non
     size = counted(len(rows.members), "run")
     if ended := expired_at(stored):
         ctx.say(f"verify: release {release!r}: its approval expired at {ended}")
-    provenance = features.part("provenance", "verified")
     signed = provenance.signed_by(workspace, stored) if provenance else ""
     records = provenance.hashes_of(workspace, release) if provenance else ()
     kept = [signed, guarantee(anchors, ctx.lake.location.name, release, held, records)]
     said = ", ".join(filter(None, kept)) or NONE
     ctx.say(f"verify: release {release!r}, {size}: every value is as published ({said})")
     return held
+
+
+def _refuse_beside(release: str, wrong: Sequence[str]) -> None:
+    if wrong:
+        raise IntegrityError(
+            f"release {release!r}: its own values are as published, and what is recorded beside "
+            f"it is not: {first_of(wrong, 3)}; restore these tables."
+        )
+
+
+def _refuse_unsigned(release: str, manifest: str, *, is_signed: bool) -> None:
+    if not is_signed:
+        raise IntegrityError(
+            f"release {release!r}: its values fit its manifest {manifest[:12]}, which no key "
+            "of this site signed: the release was made before the site had a key or without it, or "
+            "manifest and chain were rewritten. Compare the manifest with what is kept outside "
+            f"the lake; then `release seal {release}` signs the release as it is."
+        )
 
 
 def purges_in(source: Rows, rows: ReleaseRows) -> list[Purge]:

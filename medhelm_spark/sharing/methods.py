@@ -6,8 +6,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from medhelm_spark import features
 from medhelm_spark.board.host import Methods, at_work
 from medhelm_spark.errors import IntegrityError
+from medhelm_spark.pipeline.in_process import is_own_machine
 from medhelm_spark.render.result import Result
 from medhelm_spark.sharing.given import SharedBoard, board_of
 from medhelm_spark.sharing.manifest import changed_files
@@ -23,8 +25,10 @@ class Shares(Result):
     shares: tuple[ReleaseShare, ...]
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """One per share."""
-        yield from map(asdict, self.shares)
+        """One per share; `is_here`: whether this machine still has its folder."""
+        for row in self.shares:
+            is_here = bool(row.folder) and Path(row.folder or "", MANIFEST).is_file()
+            yield {**asdict(row), "is_here": is_here}
 
 
 class SharingMethods(Methods):
@@ -54,7 +58,11 @@ class SharingMethods(Methods):
             ConfigError: the file of waivers is wrong.
         """
         held = load_waivers(Path(waivers)) if waivers else None
-        return share(self._workspace, release, audience, Path(out), held, helm=helm)
+        made = share(self._workspace, release, audience, Path(out), held, helm=helm)
+        if chained := features.part("provenance", "chained"):
+            is_here = is_own_machine(self._workspace)
+            chained.record(self._workspace, self._workspace.context("", is_in_process=is_here))
+        return made
 
     def board(self, metric: str = "") -> SharedBoard | None:
         """The board of the share whose folder was given as the lake; None of any other folder.

@@ -4,6 +4,7 @@ import shutil
 from hashlib import sha256
 from pathlib import Path
 
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.policy import ShareContent
 from medhelm_spark.domain.purge import PurgeScope, Swept
 from medhelm_spark.lake.literals import literals
@@ -11,23 +12,29 @@ from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.sharing.tables import MANIFEST, ReleaseShare
 from medhelm_spark.workspace.workspace import Workspace
 
-_RELEASES = "SELECT DISTINCT release FROM {{releases}} WHERE run_spec_id IN ({runs})"
+_RELEASES = """
+SELECT DISTINCT manifest_hash FROM {{releases}} WHERE run_spec_id IN (
+  SELECT run_spec_id FROM {{run_specs}}
+  WHERE run_spec_id IN ({runs}) AND run_spec['access_level'] = '{public}')
+"""
 
 
 def purge(workspace: Workspace, scope: PurgeScope, *, dry_run: bool) -> Swept:
-    """Remove the folders of shares with public text of releases that hold the scenario.
+    """Remove the folders of shares with texts of releases whose runs on the scenario are public.
 
-    A folder that is not as the share was made may be another one, and stays.
+    The text of a gated or private run is in no share. A folder that is not as the share was made
+    may be another one, and stays.
     """
     if "releases" not in TABLES:  # that feature is not there
         return Swept(removed={})
     reader = workspace.reader
-    found = reader.query(_RELEASES.format(runs=literals(scope.run_spec_ids)))
-    releases = set(found["release"].to_pylist())
+    runs = literals(scope.run_spec_ids)
+    found = reader.query(_RELEASES.format(runs=runs, public=AccessLevel.PUBLIC))
+    releases = set(found["manifest_hash"].to_pylist())
     shares = reader.rows("SELECT * FROM {shares}", ReleaseShare)
     removed, unreached = 0, []
     for share in sorted(shares, key=lambda row: row.made_at):
-        if share.release not in releases or share.content != ShareContent.TEXTS:
+        if share.release_manifest not in releases or share.content != ShareContent.TEXTS:
             continue
         if folder := _folder_of(share):
             removed += 1

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
+from medhelm_spark.domain.pluralize import first_of
 from medhelm_spark.releases.pinned import StoredRelease
 from medhelm_spark.sharing.manifest import changed_files
 from medhelm_spark.sharing.tables import MANIFEST, ReleaseShare
@@ -11,15 +12,28 @@ from medhelm_spark.workspace.workspace import Workspace
 
 
 def changed(workspace: Workspace, held: StoredRelease) -> Iterator[str]:
-    """The files of shares of a release that differ, where this machine has their folders."""
+    """The folders of shares of a release that differ, where this machine has them: a sentence each.
+
+    The release itself is none the worse for it.
+    """
     for share in workspace.reader.rows("SELECT * FROM {shares}", ReleaseShare):
-        folder = Path(share.folder) if share.folder and share.release == held.name else None
-        if folder is None or not folder.is_dir():
+        if share.release != held.name or not (wrong := _wrong(share)):
             continue
-        manifest = folder / MANIFEST
-        if not manifest.is_file():
-            yield f"{folder} ({MANIFEST} gone)"
-        elif sha256(manifest.read_bytes()).hexdigest() != share.manifest_sha256:
-            yield str(manifest)
-        else:
-            yield from (str(folder / name) for name in changed_files(folder))
+        yield (
+            f"share {share.share} is not as it was made: {share.folder}: "
+            f"{first_of(wrong, 3)}. The release is not affected; do not hand this folder on, "
+            f"`release share {held.name}` makes another"
+        )
+
+
+def _wrong(share: ReleaseShare) -> list[str]:
+    """The files of a share that differ; none where its folder is not here."""
+    folder = Path(share.folder) if share.folder else None
+    if folder is None or not folder.is_dir():
+        return []
+    manifest = folder / MANIFEST
+    if not manifest.is_file():
+        return [f"{MANIFEST} (gone)"]
+    if sha256(manifest.read_bytes()).hexdigest() != share.manifest_sha256:
+        return [MANIFEST]
+    return changed_files(folder)

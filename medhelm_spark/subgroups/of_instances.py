@@ -5,16 +5,16 @@ from dataclasses import dataclass
 
 from medhelm_spark.board import Viewer
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.groups import PERTURBATION_COLUMN
 from medhelm_spark.domain.stages import ASSIGN_GROUPS, SUMMARIZE_GROUPS
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
 from medhelm_spark.subgroups.model_groups import group_label, group_order
-from medhelm_spark.subgroups.twins import COLUMN
 
 _VALUES = f"""
 SELECT DISTINCT group_column, group_value FROM ({{stats}}) s
-WHERE group_column NOT LIKE '%*%' AND group_column NOT LIKE '{COLUMN}%'
+WHERE group_column NOT LIKE '%*%' AND group_column NOT LIKE '{PERTURBATION_COLUMN}%'
 """
 _OF_INSTANCES = """
 SELECT instance_id, group_column, group_value, access_level FROM ({groups}) g

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields, replace
 
 from medhelm_spark.board.render.comparison import p_text
+from medhelm_spark.domain.groups import PERTURBATION_COLUMN
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.render.report import ROUNDED, Report, formatted
 from medhelm_spark.render.table import TextTable, interval_text, number_text
@@ -11,7 +12,7 @@ from medhelm_spark.subgroups.gaps import Gap
 from medhelm_spark.subgroups.model_groups import SENSITIVITY, ModelGroups, group_label
 from medhelm_spark.subgroups.pairs import GroupDecision, GroupPair
 from medhelm_spark.subgroups.tables import GroupStat
-from medhelm_spark.subgroups.twins import COLUMN, ORIGINAL, is_twins
+from medhelm_spark.subgroups.twins import ORIGINAL, is_twins
 from medhelm_spark.subgroups.verdicts import GroupVerdict
 
 EMPTY = (
@@ -24,9 +25,9 @@ HIDDEN = "hidden"
 MAX_NAMED = 5
 """How many groups a sentence names."""
 TWINS_NOTE = (
-    f"{COLUMN}NAME: the same questions, asked as they are and of another patient by that "
-    "perturbation. The difference is that of the copies to their originals, pair by pair; the gap "
-    "is its size."
+    f"{PERTURBATION_COLUMN}NAME: the same questions, asked as they are and of another patient by "
+    "that perturbation. The difference is that of the copies to their originals, pair by pair; the "
+    "gap is its size."
 )
 
 HEADER = (

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields, replace
 
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.groups import unnamed
 from medhelm_spark.domain.stats import IntervalMethod, Mean
 from medhelm_spark.lake.tables import Purging, Table
 
@@ -53,7 +54,7 @@ class _WrittenGroup(InstanceGroup):
 
 def _purged(row: _WrittenGroup, note: str) -> _WrittenGroup:
     """The row without the value that the data states."""
-    return replace(row, group_value=note)
+    return replace(row, group_value=unnamed(row.group_column, row.group_value, note))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +138,16 @@ class GroupStat:
     """By Benjamini and Hochberg, for all groups of all columns of this stat and RunSpec."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WrittenGroupStat(GroupStat):
+    write_id: str
+
+
+def _purged_stat(row: _WrittenGroupStat, note: str) -> _WrittenGroupStat:
+    """The row without the value that the data states; its numbers stay."""
+    return replace(row, group_value=unnamed(row.group_column, row.group_value, note))
+
+
 _OF_MEAN = {field.name for field in fields(Mean)} & {field.name for field in fields(GroupStat)}
 
 
@@ -167,6 +178,7 @@ TABLES = (
         row=GroupStat,
         key=("run_spec_id", "name", "group_column", "group_value"),
         indexed=("run_spec_id", "name"),
+        purging=Purging(by="run_spec_id", row=_WrittenGroupStat, purged=_purged_stat),
         description="Means by group with counts, intervals and the difference to the rest; small "
         "cells of gated and private rows are hidden.",
     ),

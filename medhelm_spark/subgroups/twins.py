@@ -8,13 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from medhelm_spark.adaptation.perturbations import PERTURBATIONS
+from medhelm_spark.domain.groups import PERTURBATION_COLUMN
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stats import ComputedOn, ScoreStatus
 from medhelm_spark.lake.rows import Frame
 from medhelm_spark.stages.context import Context
-
-COLUMN = "perturbation:"
-"""How the name of a column of twins begins; the name of the perturbation follows."""
 
 ORIGINAL, PERTURBED = ComputedOn.ORIGINAL.value, ComputedOn.PERTURBED.value
 """The groups of such a column."""
@@ -114,12 +112,12 @@ def twin_column(name: str) -> str:
     >>> twin_column("gender")
     'perturbation:gender'
     """
-    return COLUMN + name
+    return PERTURBATION_COLUMN + name
 
 
 def is_twins(group_column: str) -> bool:
     """Whether a column's groups are originals and their copies."""
-    return group_column.startswith(COLUMN)
+    return group_column.startswith(PERTURBATION_COLUMN)
 
 
 def twin_rows(ctx: Context, scored: Frame, wanted: Frame, specs: Iterable[RunSpec]) -> Frame:

@@ -11,7 +11,8 @@ from medhelm_spark.viewings.tables import Viewing
 
 NOTES = (
     "Text of public rows is not recorded. A user without identified_by is the operating system's, "
-    "which nobody has checked; whoever may read the lake's files can read them without a record.",
+    "which nobody has checked; whoever may read the lake's files can read them without a record, "
+    "and whoever may write them can change this one: viewings are in no chain.",
 )
 
 

@@ -1,11 +1,12 @@
 """The tables of watches: looks at releases, and what each of them found."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.lake.tables import Table
+from medhelm_spark.domain.groups import unnamed
+from medhelm_spark.lake.tables import Purging, Table
 
 
 class WatchedPart(StrEnum):
@@ -98,6 +99,16 @@ class WatchResult:
     """Over all looks so far and all lines, that no look was beyond the margin."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WrittenResult(WatchResult):
+    write_id: str
+
+
+def _purged(row: _WrittenResult, note: str) -> _WrittenResult:
+    """The row without the value that the data states; its numbers stay."""
+    return replace(row, group_value=unnamed(row.group_column, row.group_value, note))
+
+
 TABLES = (
     Table(
         name="watch_looks",
@@ -114,6 +125,7 @@ TABLES = (
             *("group_column", "group_value"),
         ),
         indexed=("release",),
+        purging=Purging(by="run_spec_id", row=_WrittenResult, purged=_purged),
         description="What each look found: scores, answers, groups and fingerprints against the "
         "release's; groups of few patients are not in it.",
     ),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,7 @@ def ward(word: str) -> list[dict[str, str]]:
             "question": f"The {word} of bed {place} is well?",
             "correct_answer": f"{word} yes {place}",
             "remark": f"seen by {word} {place}",
+            "unit": f"{word} unit {place % 2}",
         }
         for place in range(6)
     ]
@@ -90,6 +92,7 @@ class Purged:
             ward(word),
             template=f"Words of the {word}: {{question}} {{remark}}\nAnswer:",
             access_level="private" if word == CANARY else "public",
+            groups=["unit"],
             **jury,
         )
 
@@ -156,7 +159,7 @@ def add_rest(site: Site) -> None:
         value=4,
         comment=f"the {CANARY} is fine",
         access_level=AccessLevel.PRIVATE,
-        rated_at=results["completed_at"][0].as_py(),
+        rated_at=datetime.now(UTC),
         source="queue",
     )
     lake.append_rows("ratings", [rating], "w1")
@@ -196,8 +199,9 @@ def test_no_byte_of_the_text_is_left_and_every_manifest_verifies(purged: Purged)
     held = {table for table in TABLES if TABLES[table].has_text} & tables_of(found(site.lake_path))
     assert held == {
         *("instances", "prompts", "request_results", "annotations", "ratings"),
-        "answer_notes",
+        *("answer_notes", "instance_groups"),
     }
+    assert "stats_by_group" in tables_of(found(site.lake_path)), "the names of groups"
     assert purged.here.releases.verify("r1") == purged.manifest
 
     done = purged.purge()
@@ -211,6 +215,8 @@ def test_no_byte_of_the_text_is_left_and_every_manifest_verifies(purged: Purged)
     assert purged.numbers() == numbers
     assert [row for row in site.rows("instances") if row["scenario_name"] == "open"] == others
     assert purged.here.lake.purges() == [done]
+    named = {row["group_value"] for row in site.rows("stats_by_group")}
+    assert sum(done.note in name for name in named) == 2, "groups stay apart"
     (text,) = {row["input"] for row in site.rows("instances") if row["scenario_name"] == "ward"}
     assert text == done.note
     assert (
@@ -347,7 +353,13 @@ def test_shares_with_public_texts_go_and_what_was_handed_on_is_named(
     for audience in ("press", "lab"):
         here.sharing.share("r1", audience, site.folder / audience)
     assert found(site.folder / "press", "calm")
+    dry = here.lake.purge("ward", agreement=AGREEMENT, dry_run=True)
+    assert not any("press" in each for each in dry.unreached), "no share has private text"
+    assert "folders of shares" not in dry.removed
+    assert {row["is_here"] for row in here.sharing.list().rows()} == {True}
     done = here.lake.purge("open", agreement=AGREEMENT)
+    assert [row["is_here"] for row in here.sharing.list().rows()] == [True, False]
+    assert any("of release_changes: notes, conditions and owners" in e for e in done.unreached)
     assert not (site.folder / "press").exists() and (site.folder / "lab").exists()
     assert done.removed["folders of shares"] == 1
     (named,) = [each for each in done.unreached if "press" in each]
@@ -359,8 +371,6 @@ def test_shares_with_public_texts_go_and_what_was_handed_on_is_named(
 def test_downloads_of_the_scenario_leave_the_cache(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from datetime import UTC, datetime
-
     from medhelm_spark.domain.scenario import Pin
 
     purged = one(site, monkeypatch)
@@ -420,6 +430,7 @@ def test_the_command_asks_for_a_word_that_confirms(
     assert main(["scenarios", "purge", "warden", "--agreement", "x", "--yes", *flags]) == 1
     assert "Did you mean 'ward'" in capsys.readouterr().err
     assert found(site.lake_path)
+    words[2] = "WARD"  # a name counts whatever its capitals are
     assert main([*words, "--yes", *flags]) == 0
     assert f"purged under agreement {AGREEMENT} on" in capsys.readouterr().out
     assert found(site.lake_path) == []

@@ -191,11 +191,26 @@ def text_of(row: Any) -> str:
 def test_every_table_with_text_says_how_a_purge_finds_and_clears_its_rows() -> None:
     with_text = {name for name, table in TABLES.items() if table.has_text}
     purged = {name: table.purging for name, table in TABLES.items() if table.purging}
-    assert purged.keys() == with_text
+    assert purged.keys() == with_text | {"stats_by_group", "watch_results"}, "names of groups"
     for name, purging in purged.items():
         assert issubclass(purging.row, TABLES[name].row)
         assert {purging.by, WRITE_ID} <= set(fields_of(purging.row))
         assert purging.by in ("data_version", "run_spec_id", "request_id", "prompt_id")
+
+
+@pytest.mark.parametrize("table", ["instance_groups", "stats_by_group", "watch_results"])
+def test_a_purge_unnames_groups_and_keeps_them_apart(table: str) -> None:
+    purging = TABLES[table].purging
+    assert purging
+
+    def after(value: str, column: str = "unit") -> str:
+        named = {"group_column": column, "group_value": value}
+        row = purging.row(**{**dict.fromkeys(fields_of(purging.row)), **named})
+        return str(purging.purged(row, NOTE).group_value)
+
+    assert "stroke" not in after("stroke") and after("stroke").startswith(NOTE)
+    assert after("stroke") != after("surgery") and after(after("stroke")) == after("stroke")
+    assert after("") == "" and after("original", "perturbation:gender") == "original"
 
 
 def test_a_manifest_hashes_rows_by_the_column_that_a_purge_finds_them_by() -> None:

@@ -243,6 +243,15 @@ def test_texts_are_told_apart_by_suite_benchmark_release_and_day(clinic: str) ->
         sent(clinic, since=day, until=day - timedelta(days=1))
 
 
+def test_a_selection_without_text_is_not_taken_for_the_lake(
+    clinic: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["disclosures", "-o", clinic, "--suite", "s1", "--since", "2999-01-01"]) == 0
+    said = capsys.readouterr().out
+    assert "was sent anywhere (suite s1, since 2999-01-01)" in said
+    assert "No text of this lake" not in said
+
+
 def test_patients_are_counted_once(tmp_path: Path) -> None:
     """Two texts about one patient, and the lake has no more than that."""
     lake = planted(tmp_path)

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +14,26 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from deltalake import DeltaTable, write_deltalake
 
 from medhelm_spark import Evaluation
+from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.purge import Purge
 from medhelm_spark.domain.release import ReleaseChange, ReleaseManifest, ReleaseStatus, SignOff
+from medhelm_spark.domain.run import SuiteRun
+from medhelm_spark.judge_checks.tables import JudgeCard
+from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.lake.rows import arrow_of
 from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.provenance.chain import ChainEntry, follow
-from medhelm_spark.provenance.chained import CHANGE
+from medhelm_spark.provenance.chained import CHANGE, ROW, record
 from medhelm_spark.provenance.facts import rows_of
 from medhelm_spark.provenance.tables import ProvenanceRecord, RecordKind
+from medhelm_spark.ratings.tables import Rating
 from medhelm_spark.releases.commands import keep
 from medhelm_spark.releases.pinned import read_release
 from medhelm_spark.releases.status import change_status
 from medhelm_spark.releases.tables import ReleaseMember
 from medhelm_spark.releases.value_hash import manifest_hash, row_digest
+from medhelm_spark.sharing.tables import ReleaseShare
 from tests.rewriting import rewritable
 
 RELEASE, SUITE = "r1", "first"
@@ -129,6 +137,71 @@ class Made:
         ctx = replace(workspace.context("", is_in_process=True), user=user)
         keep(workspace, ctx, change_status(ctx, RELEASE, to, SignOff(note=note)))
 
+    def record(self) -> None:
+        """Record the shares and purges that have no record."""
+        workspace = self.evaluation._workspace
+        record(workspace, workspace.context("", is_in_process=True))
+
+    def purged(self) -> None:
+        """A purge on record, begun and finished."""
+        begun = Purge(
+            purge_id="p1",
+            scenario_name="Notes",
+            agreement="DUA 7",
+            begun_at=datetime.now(UTC),
+            purged_by="ada",
+        )
+        self._append("purges", [begun, replace(begun, finished_at=datetime.now(UTC))])
+        self.record()
+
+    def rated(self, *, later: bool = False) -> None:
+        """A rating of an answer of each run, and a card of a jury on the scenario."""
+        planned = self.rows("run_specs", SuiteRun)
+        ratings = [
+            Rating(
+                run_spec_id=run.run_spec_id,
+                instance_id="i1",
+                trial_index=0,
+                rater="rater-1",
+                criterion="accuracy",
+                value=4 + later,
+                comment="well said",
+                access_level=AccessLevel.PUBLIC,
+                rated_at=datetime.now(UTC),
+                source="queue",
+            )
+            for run in planned
+        ]
+        self._append("ratings", ratings)
+        if later:
+            return
+        card = JudgeCard(
+            card_id="c1",
+            check_id="k1",
+            suite=SUITE,
+            scenario_name=planned[0].run_spec.scenario_name,
+            annotator="jury",
+            jury="jury",
+            rubric="rubric",
+            rubric_version="1",
+            judges=("ward/yes",),
+            fingerprints=("f",),
+            jury_part="jury",
+            trusted=(),
+            untrusted=("release",),
+            checked_at=datetime.now(UTC),
+            checked_by="ada",
+            ends_at=datetime.now(UTC) + timedelta(days=1),
+            policy_version="1",
+            content="{}",
+        )
+        self._append("judge_cards", [card])
+
+    def _append(self, table: str, rows: list[Any]) -> None:
+        workspace = self.evaluation._workspace
+        ctx = workspace.context("", is_in_process=True)
+        ctx.lake.append_rows(table, rows, new_write_id())
+
     def verified(self) -> str:
         """What `release verify` says last."""
         here = self.evaluation
@@ -166,21 +239,29 @@ class Made:
             )
         ]
         self._replace("release_changes", changes)
+        shares = [
+            replace(each, release_manifest=written) for each in self.rows("shares", ReleaseShare)
+        ]
+        self._replace("shares", shares)
         old = sorted(self.rows("provenance", ProvenanceRecord), key=lambda record: record.position)
         facts = {member.name: rows_of(member) for member in hashed}
         statuses = iter(changes)
-        entries = [
-            ChainEntry(
-                kind=record.kind,
-                release=record.release,
+        digests = {RecordKind.SHARE: (ROW, iter(shares)), RecordKind.STATUS: (CHANGE, statuses)}
+        entries = []
+        for each in old:
+            if each.kind is RecordKind.RUN:
+                said = {**each.facts, **facts[each.name]}
+            else:
+                fact, rows = digests[each.kind]
+                said = {fact: row_digest(next(rows))}
+            entry = ChainEntry(
+                kind=each.kind,
+                release=each.release,
                 manifest_hash=written,
-                name=record.name,
-                facts={**record.facts, **facts[record.name]}
-                if record.kind is RecordKind.RUN
-                else {CHANGE: row_digest(next(statuses))},
+                name=each.name,
+                facts=said,
             )
-            for record in old
-        ]
+            entries.append(entry)
         self._replace("provenance", follow([], entries, old[0].made_at, "ada", None))
 
     def _replace(self, table: str, rows: list[Any]) -> None:

@@ -13,7 +13,7 @@ from medhelm_spark.provenance.facts import FACTS
 from medhelm_spark.provenance.tables import ProvenanceRecord
 from medhelm_spark.releases.keys import key_name, public_keys
 from medhelm_spark.releases.status import change_status
-from tests.unit.provenance.made import RELEASE, Made, Rows, public_of, write_key
+from tests.unit.provenance.made import RELEASE, SUITE, Made, Rows, public_of, write_key
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +27,13 @@ def made(signed: Made, tmp_path: Path) -> Made:
     """A copy of the release, by a site that has no key."""
     copied = signed.copied(tmp_path / "copy")
     copied.set()
-    share = copied.folder / "share"
-    copied.edit("shares", lambda rows: [{**row, "folder": str(share)} for row in rows])
     return copied
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Made:
+    """The same, with the folder of its share."""
+    return Made.at(tmp_path / "made")
 
 
 def cell(name: str, value: object, at: int = 0) -> Callable[[Rows], Rows]:
@@ -136,11 +140,11 @@ def test_every_single_change_is_named(made: Made, change: str) -> None:
 
 @pytest.mark.attack("releases", "bytes of a file of a share, or of a table")
 @pytest.mark.parametrize("kind", ["share", "manifest_of_a_share", "table"])
-def test_changed_bytes_of_a_file_are_named(made: Made, kind: str) -> None:
+def test_changed_bytes_of_a_file_are_named(own: Made, kind: str) -> None:
     files = {
-        "share": (made.folder / "share").glob("*-results.csv"),
-        "manifest_of_a_share": (made.folder / "share").glob("manifest.json"),
-        "table": (made.lake / "release_scores").glob("*.parquet"),
+        "share": (own.folder / "share").glob("*-results.csv"),
+        "manifest_of_a_share": (own.folder / "share").glob("manifest.json"),
+        "table": (own.lake / "release_scores").glob("*.parquet"),
     }
     (path, *_) = sorted(files[kind])
     content = bytearray(path.read_bytes())
@@ -148,7 +152,87 @@ def test_changed_bytes_of_a_file_are_named(made: Made, kind: str) -> None:
     for place in places:
         content[place] ^= 0xFF
     path.write_bytes(bytes(content))
-    with pytest.raises(MedhelmSparkError, match=path.name if kind != "table" else "release_"):
+    if kind == "table":
+        with pytest.raises(MedhelmSparkError, match="release_"):
+            own.verified()
+        return
+    assert own.verified().endswith("every value is as published (integrity only)")
+    (said,) = [line for line in own.said if "is not as it was made" in line]
+    assert path.name in said and "The release is not affected" in said
+
+
+def test_a_file_that_is_too_many_in_a_share_is_named(own: Made) -> None:
+    (own.folder / "share" / "extra.txt").touch()
+    own.verified()
+    assert any("extra.txt" in line and "do not hand this folder on" in line for line in own.said)
+    with pytest.raises(IntegrityError, match=r"extra\.txt"):
+        own.evaluation.sharing.verify(own.folder / "share")
+
+
+BESIDE: dict[str, tuple[str, Callable[[Rows], Rows], str]] = {
+    "to_whom_a_share_went": ("shares", cell("audience", "press"), "shares: share-"),
+    "who_made_a_share": ("shares", cell("made_by", "eve"), "shares: share-"),
+    "a_share_deleted": ("shares", first_gone, "is changed or gone"),
+    "the_agreement_of_a_purge": ("purges", cell("agreement", "another"), "purges: p1"),
+    "a_purge_deleted": ("purges", first_gone, "purges: p1"),
+}
+
+
+@pytest.mark.attack("releases", "one change of a share or a purge on record")
+@pytest.mark.parametrize("change", BESIDE)
+def test_every_change_of_a_share_or_a_purge_is_named(made: Made, change: str) -> None:
+    made.purged()
+    assert made.verified().endswith("(integrity only)")
+    table, edit, named = BESIDE[change]
+    made.edit(table, edit)
+    with pytest.raises(IntegrityError, match="recorded beside it is not") as refused:
+        made.verified()
+    assert named in str(refused.value) and "eve" not in str(refused.value)
+
+
+@pytest.mark.attack("releases", "a share written into the table that nobody made")
+def test_a_share_without_a_record_is_named(made: Made) -> None:
+    made.edit("shares", lambda rows: [*rows, {**rows[0], "share": "share-forged"}])
+    with pytest.raises(IntegrityError, match="shares: share-forged is not in the chain"):
+        made.verified()
+
+
+def test_a_release_whose_chain_has_no_shares_verifies_as_before(made: Made) -> None:
+    made.edit("provenance", without(6))
+    assert made.verified().endswith("(integrity only)")
+
+
+def test_a_share_by_who_has_no_key_leaves_a_signed_release_signed(signed: Made, made: Made) -> None:
+    public = made.folder / "public.pem"
+    public.write_bytes(public_of(signed.folder.parent / "site.pem"))
+    made.set(verify_keys=str(public))
+    made.evaluation.sharing.share(RELEASE, "board", made.folder / "second")
+    assert made.verified().endswith("up to record 6 of 7)")
+
+
+@pytest.mark.attack("releases", "a rating that a release's agreement rests on, or a judge card")
+@pytest.mark.parametrize("change", ["value", "deleted", "backdated", "card"])
+def test_changed_ratings_and_cards_behind_a_release_are_named(tmp_path: Path, change: str) -> None:
+    made = Made.planned(tmp_path / "made")
+    made.rated()
+    made.evaluation.releases.publish(RELEASE, SUITE)
+    assert made.verified().endswith("(integrity only)")
+    made.rated(later=True)
+    assert made.verified().endswith("(integrity only)"), "later ratings are none of the release"
+    made.edit("ratings", cell("comment", "[purged]"))
+    assert made.verified().endswith("(integrity only)"), "a purge removes comments"
+    edits: dict[str, tuple[str, Callable[[Rows], Rows]]] = {
+        "value": ("ratings", lambda rows: [{**row, "value": 1.0} for row in rows]),
+        "deleted": ("ratings", lambda rows: []),
+        "backdated": (
+            "ratings",
+            lambda rows: [{**row, "rated_at": rows[0]["rated_at"]} for row in rows],
+        ),
+        "card": ("judge_cards", cell("trusted", ["release"])),
+    }
+    table, edit = edits[change]
+    made.edit(table, edit)
+    with pytest.raises(IntegrityError, match=f"{table} of "):
         made.verified()
 
 
@@ -188,7 +272,7 @@ def test_an_anchored_record_that_is_gone_is_named(made: Made, tmp_path: Path) ->
     made.set(anchor_file=str(tmp_path / "anchors.jsonl"))
     made.step(ReleaseStatus.PUBLISHED, "bob")
     assert made.verified().endswith(f"(anchored in {tmp_path / 'anchors.jsonl'})")
-    made.edit("provenance", without(6))
+    made.edit("provenance", without(7))
     made.edit(
         "release_changes",
         lambda rows: [row for row in rows if row["to_status"] != "published"],
@@ -256,11 +340,13 @@ def test_a_release_without_the_key_is_signed_as_it_is(made: Made, tmp_path: Path
     )
     key = write_key(tmp_path / "site.pem")
     made.set(signing_key=str(key))
-    with pytest.raises(IntegrityError, match="`release seal` signs it as it is"):
+    with pytest.raises(IntegrityError, match="made before the site had a key") as refused:
         made.verified()
+    assert "`release seal r1` signs the release as it is" in str(refused.value)
+    assert "restore the lake" not in str(refused.value)
     made.evaluation.provenance.seal(RELEASE)
     made.evaluation.provenance.seal(RELEASE)
-    assert len(made.rows("provenance", ProvenanceRecord)) == 6, "sealed once"
+    assert len(made.rows("provenance", ProvenanceRecord)) == 7, "sealed once"
     public = tmp_path / "public.pem"
     public.write_bytes(public_of(key))
     (name,) = map(key_name, public_keys(str(public), "a test"))

@@ -92,6 +92,20 @@ def test_answers_of_text_that_is_not_public_are_on_record(
     assert not is_started()
 
 
+def test_text_that_a_pipe_is_refused_is_no_viewing(
+    here: Evaluation, level: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["answers", "--suite", SUITE, "-n", "3", "-o", here.location]
+    words += ["--local-path", str(tmp_path / "site")]
+    assert main(words) == (1 if level == "private" else 0)
+    assert stored(here) == []
+    if level == "private":
+        assert CANARY not in capsys.readouterr().out
+        assert main([*words, "--text-levels", "private"]) == 0
+        (row,) = stored(here)
+        assert row["num_rows"] == 3 and CANARY in capsys.readouterr().out
+
+
 def test_instances_that_the_dashboard_shows_are_on_record_once(
     here: Evaluation, level: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
