@@ -76,11 +76,10 @@ def shared_of(scored: Mapping[str, Scored], decimals: Collection[int], minimum: 
     known = {item: each.without(hidden) for item, each in scored.items()}
     kinds = [_kinds(known, places) for places in sorted(set(decimals))]
     kept = _in_company(set(known), known, kinds)
-    waiting = sorted(kept, key=lambda item: known[item].order)
-    while 0 < _num_patients(known, known.keys() - kept) < minimum and waiting:
-        first, *waiting = waiting
-        kept = _in_company(kept - {first}, known, kinds)
-        waiting = [item for item in waiting if item in kept]
+    in_order = sorted(known, key=lambda item: known[item].order)
+    while kept and 0 < (missing := _num_patients(known, known.keys() - kept)) < minimum:
+        further = [item for item in in_order if item in kept][: minimum - missing]
+        kept = _in_company(kept.difference(further), known, kinds)
     if _num_patients(known, kept) < minimum:
         kept = set()
     gone = {item: each for item, each in known.items() if item not in kept}
