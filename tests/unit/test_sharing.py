@@ -15,7 +15,7 @@ import yaml
 from deltalake import DeltaTable, write_deltalake
 
 from medhelm_spark.domain.purge import Purge
-from medhelm_spark.errors import PolicyError
+from medhelm_spark.errors import ConfigError, PolicyError
 from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.reader import open_reader, table_schema
 from medhelm_spark.lake.tables import TABLES
@@ -262,6 +262,15 @@ def test_a_canary_of_the_policy_is_found_and_nobody_can_waive_it(
         for t, c in (("texts", "answer"), ("manifest", "release"))
     ]
     assert blocking(found.leaks, waivers) == list(found.leaks)
+
+
+def test_a_canary_of_few_letters_is_refused(tmp_path: Path) -> None:
+    made = Made(tmp_path)
+    made.site.mkdir()
+    audience = {"name": "board", "content": "texts", "canaries": ["the lamp of ward 9", "a b c!"]}
+    (made.site / "policy.yaml").write_text(yaml.safe_dump({"audiences": [audience]}))
+    with pytest.raises(ConfigError, match="canaries: number 2 has 3 letters and digits"):
+        made.evaluation.sharing.share(RELEASE, "board", tmp_path / "out")
 
 
 @pytest.mark.attack("sharing", "a waiver of one match used for another text of the same column")
