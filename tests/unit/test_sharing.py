@@ -11,10 +11,11 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 from deltalake import DeltaTable, write_deltalake
 
 from medhelm_spark.domain.purge import Purge
-from medhelm_spark.errors import PolicyError
+from medhelm_spark.errors import ConfigError, PolicyError
 from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.reader import open_reader, table_schema
 from medhelm_spark.lake.tables import TABLES
@@ -31,6 +32,7 @@ from medhelm_spark.sharing.scan import (
 )
 from medhelm_spark.sharing.waivers import Waiver, blocking
 from tests.unit.board.planted import plant
+from tests.unit.provenance.made import RELEASE, SUITE, Made
 
 
 def test_every_table_with_text_is_compared_or_left_out_on_purpose() -> None:
@@ -262,6 +264,15 @@ def test_a_canary_of_the_policy_is_found_and_nobody_can_waive_it(
     assert blocking(found.leaks, waivers) == list(found.leaks)
 
 
+def test_a_canary_of_few_letters_is_refused(tmp_path: Path) -> None:
+    made = Made(tmp_path)
+    made.site.mkdir()
+    audience = {"name": "board", "content": "texts", "canaries": ["the lamp of ward 9", "a b c!"]}
+    (made.site / "policy.yaml").write_text(yaml.safe_dump({"audiences": [audience]}))
+    with pytest.raises(ConfigError, match="canaries: number 2 has 3 letters and digits"):
+        made.evaluation.sharing.share(RELEASE, "board", tmp_path / "out")
+
+
 @pytest.mark.attack("sharing", "a waiver of one match used for another text of the same column")
 def test_a_waiver_is_for_one_match_of_one_text(planted: Path, tmp_path: Path) -> None:
     reader, wanted = open_reader(str(planted)), LookedFor(key="k")
@@ -330,3 +341,35 @@ def test_a_share_of_many_windows_is_compared_in_parts(
     monkeypatch.setattr("medhelm_spark.sharing.scan.CHUNK", 1)
     assert scan(folder, reader) == whole
     assert {leak.row for leak in whole.leaks} == {1, 11}
+
+
+@pytest.mark.attack("sharing", "a share of aggregates where the gate asks for a scan of the text")
+def test_the_gate_asks_for_the_widest_scan_and_prints_what_was_waived(tmp_path: Path) -> None:
+    made = Made.planned(tmp_path)
+    audiences = [
+        {"name": "board", "content": "aggregates"},
+        {"name": "teachers", "content": "texts", "record_numbers": [r"Case 1\d"]},
+    ]
+    rules = {"audiences": audiences, "release": {"require": {"redaction_scan": True}}}
+    (made.site / "policy.yaml").write_text(yaml.safe_dump(rules))
+    here, out = made.evaluation, tmp_path / "text"
+    here.releases.publish(RELEASE, SUITE)
+
+    def gate() -> tuple[str, ...]:
+        return tuple(map(str, here.releases.gate(RELEASE).findings))
+
+    here.sharing.share(RELEASE, "board", tmp_path / "aggregates")
+    with pytest.raises(PolicyError, match="record number 1"):
+        here.sharing.share(RELEASE, "teachers", out)
+    (failed,) = gate()
+    assert "failed: no share of it for teachers (texts) passed the scan" in failed
+    path = tmp_path / "text-matches.yaml"
+    listed = yaml.safe_load(path.read_text())
+    for waiver in listed["waivers"]:
+        waiver |= {"approver": "ann", "reason": "places"}
+    path.write_text(yaml.safe_dump(listed))
+    done = here.sharing.share(RELEASE, "teachers", out, waivers=path)
+    assert done.share.num_waived == 4  # two cases of two models
+    assert gate() == (
+        "redaction_scan passed: matches of patterns waived: 4; the manifest names by whom",
+    )
