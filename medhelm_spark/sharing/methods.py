@@ -75,7 +75,7 @@ class SharingMethods(Methods):
             ConfigError: its files are HELM's.
             UnknownNameError: no run of it has the metric.
         """
-        return board_of(Path(self._workspace.reader.location), metric)
+        return board_of(Path(self._workspace.location), metric)
 
     @at_work
     def list(self) -> Shares:

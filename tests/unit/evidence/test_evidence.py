@@ -220,7 +220,8 @@ def test_hidden_groups_stay_hidden(clinic: Path, tmp_path: Path) -> None:
     names = ("scenario_name", "display_name", "model_deployment", "metric", "lower_is_better")
     of_all = {*names, "overall", "run_spec_id", "split", "group_column", "group_value", "minimum"}
     of_all |= {"is_hidden", *(name for name in rows[SMALL] if name.startswith(("gap", "best")))}
-    of_all |= {"worst_group"}
+    of_all |= {"worst_group", "verdict", "num_adjusted"}
+    assert rows[SMALL]["verdict"] == "hidden"
     assert rows["south"]["mean"] == "0.6"
     for ward in (SMALL, "west"):
         assert not [name for name, value in rows[ward].items() if value and name not in of_all]

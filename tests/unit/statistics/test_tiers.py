@@ -124,7 +124,7 @@ def test_a_model_that_is_worse_on_five_of_nine_benchmarks_and_better_on_none_is_
         "m4": 2,
     }
     (note,) = [note for note in made.notes if note.startswith("Tier")]
-    assert "mean over the 9 benchmarks of the ranking is worse" in note
+    assert "mean over the 9 benchmarks of the ranking is shown to be worse" in note
 
 
 def test_primary_endpoints_alone_decide_where_the_suite_declared_some():
@@ -139,7 +139,7 @@ def test_primary_endpoints_alone_decide_where_the_suite_declared_some():
         ("m0", 1, 2),
     ], "rows stand by tier, then by win rate"
     (note,) = [note for note in made.notes if note.startswith("Tier")]
-    assert "mean over the primary endpoint sepsis (sensitivity) is worse" in note
+    assert "mean over the primary endpoint sepsis (sensitivity) is shown to be worse" in note
 
 
 def test_one_benchmark_is_enough_where_models_differ_much():
