@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.domain.stats import Stat
-from medhelm_spark.stages.summarize.run_level import Observed, RunSummarizer
+from medhelm_spark.stages.summarize.run_summarizer import Observed, RunSummarizer
 
 SHARES = (0.02, 0.05, 0.1, 0.25, 0.5)
 SIZES = (100, 300, 1000)

@@ -20,7 +20,7 @@ from medhelm_spark.board.measured import InstanceStat
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.domain.stats import SHARE
-from medhelm_spark.stages.summarize.run_level import MARK, Observed, PartSummarizer
+from medhelm_spark.stages.summarize.run_summarizer import Observed
 from medhelm_spark.statistics.clusters import ClusterTotals
 from medhelm_spark.statistics.paired import PairedDifference
 from medhelm_spark.statistics.pairs import BoardPair
@@ -30,6 +30,7 @@ from medhelm_spark.subgroups.group_stats import RunGroups
 from medhelm_spark.subgroups.model_groups import ModelGroups, adjusted as adjusted_groups
 from medhelm_spark.subgroups.of_whole_runs import CountedStat, rows_of_run
 from medhelm_spark.subgroups.pairs import GroupDecision, adjusted, pairs_of
+from medhelm_spark.subgroups.part_summarizer import MARK, PartSummarizer
 from medhelm_spark.subgroups.range_interval import range_interval
 from medhelm_spark.subgroups.tables import GroupStat
 

@@ -6,9 +6,9 @@ from itertools import groupby
 
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.metrics import info
-from medhelm_spark.stages.summarize.run_level import MARK
 from medhelm_spark.subgroups.estimates import estimate
 from medhelm_spark.subgroups.group_stats import RunGroups, adjusted, beside
+from medhelm_spark.subgroups.part_summarizer import MARK
 from medhelm_spark.subgroups.small_cells import Group, hidden_groups
 from medhelm_spark.subgroups.tables import GroupStat, with_mean
 

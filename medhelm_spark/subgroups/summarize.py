@@ -17,11 +17,12 @@ from medhelm_spark.metrics import metrics_for, run_metrics_for
 from medhelm_spark.stages.comparability import is_outdated
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.run_stage import run_stage
-from medhelm_spark.stages.summarize.run_level import MARK, run_stats, versions
+from medhelm_spark.stages.summarize.run_level import run_stats, versions
 from medhelm_spark.subgroups.assign import assigned_columns
 from medhelm_spark.subgroups.group_answers import COUNTED
 from medhelm_spark.subgroups.group_stats import GroupedScores, GroupSummarizer, RunGroups
 from medhelm_spark.subgroups.of_whole_runs import CountedStat, RunLevelGroups
+from medhelm_spark.subgroups.part_summarizer import MARK, PartSummarizer
 from medhelm_spark.subgroups.tables import AssignedColumn, GroupStat
 from medhelm_spark.subgroups.twins import twin_rows, twins_of
 
@@ -273,7 +274,7 @@ def _of_runs(
         GroupedRun,
     )
     as_splits = ctx.lake.query(AS_SPLITS, scored=scored, runs=frame, groups=groups)
-    stats = run_stats(ctx, as_splits, whole, {}, are_parts=True)
+    stats = run_stats(ctx, as_splits, whole, {}, summarizer=PartSummarizer)
     if stats is None:
         return None
     patients = ctx.lake.query(PATIENTS, scored=scored, runs=frame, groups=groups)

@@ -30,7 +30,7 @@ from medhelm_spark.domain.run import AdapterSpec, MetricSpec, RunSpec, SuiteRun
 from medhelm_spark.domain.scenario import ScenarioVersion, Verified
 from medhelm_spark.domain.stats import PerInstanceStats, Score, ScoreStatus, Stat
 from medhelm_spark.metrics import run_metrics_for
-from medhelm_spark.stages.summarize.run_level import Observed, RunSummarizer
+from medhelm_spark.stages.summarize.run_summarizer import Observed, RunSummarizer
 from tests.unit.board.planted import START, append, finish, stat
 
 SUITE = "clinic"

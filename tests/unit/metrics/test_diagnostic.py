@@ -12,7 +12,7 @@ from medhelm_spark.domain.stats import IntervalMethod, ScoreStatus
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.metrics import METRICS, RUN_METRICS, info, metrics_for, run_metrics_for
 from medhelm_spark.metrics.diagnostic import costs_text
-from medhelm_spark.stages.summarize.run_level import Observed, RunSummarizer
+from medhelm_spark.stages.summarize.run_summarizer import Observed, RunSummarizer
 from medhelm_spark.statistics.intervals import mover, wilson
 from tests.unit.metrics.states import correct, state
 

@@ -7,13 +7,8 @@ import pytest
 
 from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.domain.stats import ComputedOn, IntervalMethod
-from medhelm_spark.stages.summarize.run_level import (
-    MARK,
-    Observed,
-    PartSummarizer,
-    RunSummarizer,
-    versions,
-)
+from medhelm_spark.stages.summarize.run_level import versions
+from medhelm_spark.stages.summarize.run_summarizer import Observed, RunSummarizer
 from medhelm_spark.statistics.intervals import wilson
 
 METRICS = {
@@ -96,8 +91,6 @@ def test_only_run_level_metrics_have_a_say_in_the_fingerprint():
 
 URGENT = {"labels": "urgent|routine", "positive": "urgent"}
 YES = {"labels": "yes|no"}
-NUMBERS = ("count", "num_unscored", "mean", "ci_low", "ci_high", "num_clusters", "denominator")
-NUMBERS += ("num_effective_clusters",)
 LETTERS = [((1.0, 1.0), 10), ((1.0, 2.0), 5), ((2.0, 1.0), 9), ((2.0, 2.0), 276)]
 """300 letters, 15 of them urgent: right and given class by how many letters."""
 
@@ -198,7 +191,7 @@ def test_a_share_says_how_many_answers_it_rests_on():
 
 
 def test_a_share_of_many_distinct_rows_keeps_its_interval(monkeypatch):
-    monkeypatch.setattr("medhelm_spark.stages.summarize.run_level.MAX_ROWS", 3)
+    monkeypatch.setattr("medhelm_spark.stages.summarize.run_summarizer.MAX_ROWS", 3)
     stats = of_letters("diagnostic_accuracy", {**URGENT, "costs": "urgent>routine=10"}, LETTERS)
     assert stats["sensitivity"].ci_method is IntervalMethod.WILSON
     assert stats["cost_weighted_error"].ci_method is IntervalMethod.NONE
@@ -310,52 +303,3 @@ def test_a_metric_that_says_of_no_answer_that_it_is_wrong_has_no_worst():
     found = of_copies("calibration", {}, *rows)
     assert {computed_on for _, computed_on in found} == {ComputedOn.ORIGINAL}
     assert found["brier_score", ComputedOn.ORIGINAL].mean == pytest.approx(0.01)
-
-
-def of_site(site, letters, patients):
-    """The rows of one group of the column `site`; letters of one patient follow each other."""
-    names = iter(patients)
-    return [
-        Observed(
-            run_spec_id="r",
-            place=0,
-            split=f"site{MARK}{site}",
-            perturbation="",
-            values=values,
-            rows=rows,
-            is_clustered=True,
-            units=tuple(next(names) for _ in range(rows)),
-        )
-        for values, rows in letters
-    ]
-
-
-@pytest.mark.parametrize("name", ["diagnostic_accuracy", "classification", "calibration"])
-def test_the_rest_of_a_part_is_what_all_other_parts_come_to_together(name):
-    """Some patients are in two parts; a row without a value is in one of them."""
-    params = {} if name == "calibration" else URGENT if name == "diagnostic_accuracy" else YES
-    first, second = ((0.9, 1.0), (0.3, 0.0)) if name == "calibration" else ((1.0, 1.0), (2.0, 1.0))
-    third = (0.4, 1.0) if name == "calibration" else (1.0, 2.0)
-    sites = {
-        "a": of_site("a", [(first, 9), (second, 5)], [n // 2 for n in range(14)]),
-        "b": of_site("b", [(first, 4), (third, 8)], [n // 3 for n in range(12)]),
-        "c": of_site("c", [(second, 6), (third, 3), ((None, 1.0), 2)], range(4, 15)),
-    }
-    metrics = {"r": (MetricSpec(name=name, args=params),)}
-    made = PartSummarizer(metrics)([row for rows in sites.values() for row in rows])
-    found = {(stat.name, stat.split): stat for stat in made}
-    for site, rows in sites.items():
-        others = [row for other, of in sites.items() if other != site for row in of]
-        for split, held in ((f"site{MARK}{site}", rows), (f"{MARK}site{MARK}{site}", others)):
-            together = [replace(row, split="test") for row in held]
-            for alone in RunSummarizer(metrics)(together):
-                mine = found.pop((alone.name, split))
-                for number in NUMBERS:
-                    assert getattr(mine, number) == pytest.approx(getattr(alone, number)), number
-    assert not found
-
-
-def test_the_only_part_of_a_whole_has_no_rest():
-    rows = of_site("a", [((1.0, 1.0), 9), ((2.0, 1.0), 5)], range(14))
-    metrics = {"r": (MetricSpec(name="diagnostic_accuracy", args=URGENT),)}
-    assert {stat.split for stat in PartSummarizer(metrics)(rows)} == {f"site{MARK}a"}

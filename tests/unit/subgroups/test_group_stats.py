@@ -9,7 +9,6 @@ import scipy.stats
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.domain.stats import IntervalMethod, Stat
-from medhelm_spark.stages.summarize.run_level import MARK
 from medhelm_spark.statistics.intervals import wilson
 from medhelm_spark.subgroups.group_stats import (
     GroupedScores,
@@ -18,6 +17,7 @@ from medhelm_spark.subgroups.group_stats import (
     rows_of_scores as grouped_rows,
 )
 from medhelm_spark.subgroups.of_whole_runs import CountedStat, rows_of_run
+from medhelm_spark.subgroups.part_summarizer import MARK
 from medhelm_spark.subgroups.render import size_text
 from medhelm_spark.subgroups.tables import GroupStat
 
