@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 from medhelm_spark.errors import ConfigError, IntegrityError, UnknownNameError
 from medhelm_spark.render.report import Report, formatted
 from medhelm_spark.render.result import Result
+from medhelm_spark.sharing.declared import RESULTS
 from medhelm_spark.sharing.manifest import changed_files, read_manifest
-from medhelm_spark.sharing.projection import RESULTS
 from medhelm_spark.sharing.results_page import board_table
 
 ALL = "all"

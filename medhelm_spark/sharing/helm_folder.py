@@ -30,7 +30,7 @@ from medhelm_spark.domain.helm_results import (
 )
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import CORRECT_TAG
-from medhelm_spark.sharing.projection import run_names
+from medhelm_spark.sharing.keys import run_names
 
 ADAPTER = (
     "method",

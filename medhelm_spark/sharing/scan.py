@@ -12,33 +12,25 @@ The files are read twice and the lake once: the hashes of the files' windows, th
 the lake's texts have, then where they stand.
 """
 
-import csv
 import hmac
-import json
 import re
-import zipfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html.parser import HTMLParser
-from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from medhelm_spark.errors import PolicyError
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.scenarios import normal_form
-from medhelm_spark.sharing.helm_folder import HELM_KEYS
 from medhelm_spark.sharing.known_text import ShortTexts, known_windows
-from medhelm_spark.sharing.projection import DECLARED, TEXTS
+from medhelm_spark.sharing.strings import SharedString, SharedStrings, has_text, leaves, undeclared
 from medhelm_spark.sharing.tables import MANIFEST
 from medhelm_spark.sharing.windows import (
-    CHUNK,
     HashedTexts,
     Hashes,
     Known,
@@ -47,8 +39,6 @@ from medhelm_spark.sharing.windows import (
     whole_hash,
 )
 
-LONG_KEY = 12
-"""A key of a document that has so many characters is compared as a text."""
 AT_ONCE = 1 << 26
 """So many hashes of windows of a share are held together, 8 bytes each: a share that has more is
 compared in parts, for each of which the lake is read again."""
@@ -104,18 +94,12 @@ WITH_TEMPLATES = frozenset(
 
 UNDECLARED = "no list of columns declares it"
 
-HELM_TEXT = "text"
-"""The last key of texts in HELM's `scenario_state.json`."""
-
 CANARY = "canary"
 PURGED = re.compile(r"\[purged under agreement .* on \d{4}-\d\d-\d\d\]")
 """What stands in the place of a text that was purged (`domain.purge.Purge.note`)."""
 
 SIGNED = frozenset({"scan.waived.approver", "scan.waived.reason"})
 """What people write into the manifest: it is searched for identifiers as texts are."""
-
-_NAMES = frozenset({"criterion", "finish_reason", "role", "tags", "tokens"})
-"""Fields of structs that are no text: names that stand beside numbers, and single tokens."""
 
 PATTERNS: Mapping[str, re.Pattern[str]] = {
     "email address": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
@@ -186,10 +170,6 @@ class LookedFor:
     key: str = ""
 
 
-_String = tuple[str, str, int, str]
-"""File, column, row and text."""
-
-
 def scan(
     folder: Path,
     reader: Reader,
@@ -214,9 +194,9 @@ def scan(
     _refuse_undeclared(reader)
     leaks = [
         Leak(file=file, column=column, row=row, kind=UNDECLARED)
-        for file, column, row in _undeclared(folder)
+        for file, column, row in undeclared(folder)
     ]
-    strings = _Strings(folder, manifest or {})
+    strings = SharedStrings(folder, manifest or {})
     lake = _Lake(reader)
     count, hashes, held = 0, [np.zeros(0, np.uint64)], 0
     own = [(f"record number {n}", re.compile(p)) for n, p in enumerate(wanted.record_numbers, 1)]
@@ -245,11 +225,11 @@ def scan(
 
 
 def _identifiers(
-    place: _String, texts: Sequence[str], own: Sequence[tuple[str, re.Pattern[str]]], key: str
+    place: SharedString, texts: Sequence[str], own: Sequence[tuple[str, re.Pattern[str]]], key: str
 ) -> Iterator[Leak]:
     """The site's record numbers everywhere; others where text is, for models are named by dates."""
     file, column, row, whole = place
-    is_text = _has_text(column) or (file == MANIFEST and column in SIGNED)
+    is_text = has_text(column) or (file == MANIFEST and column in SIGNED)
     for name, pattern in (*own, *(PATTERNS.items() if is_text else ())):
         for found in {each[0] for text in texts for each in pattern.finditer(text)}:
             said = "\x1f".join((whole, found)).encode("utf-8", "surrogatepass")
@@ -257,7 +237,7 @@ def _identifiers(
             yield Leak(file=file, column=column, row=row, kind=name, match=match)
 
 
-def _planted(place: _String, texts: Sequence[str], canaries: Sequence[str]) -> Iterator[Leak]:
+def _planted(place: SharedString, texts: Sequence[str], canaries: Sequence[str]) -> Iterator[Leak]:
     if canaries:
         file, column, row, _ = place
         for number, canary in enumerate(canaries, 1):
@@ -289,7 +269,7 @@ class _Lake:
     def _read(self, table: str, columns: Sequence[str], known: Known, *, is_prose: bool) -> None:
         def compare(part: pa.Table) -> pa.Table:
             for column in part.column_names:
-                texts = [each for each in _leaves(part[column].to_pylist()) if each]
+                texts = [each for each in leaves(part[column].to_pylist()) if each]
                 if not is_prose and not self.is_read:
                     purged = sum(map(bool, map(PURGED.fullmatch, texts)))
                     self.num_purged += purged
@@ -325,7 +305,7 @@ class _Lake:
                 self.common[table] = np.union1d(self.common[table], found)
 
 
-def _found(strings: "_Strings", lake: _Lake) -> Iterator[Leak]:
+def _found(strings: "SharedStrings", lake: _Lake) -> Iterator[Leak]:
     """Where text of the lake stands, string by string."""
     by_table = {f"text of {table}": Known(found) for table, found in lake.common.items()}
     template = known_windows(lake.reader, lake.common)
@@ -345,7 +325,7 @@ def _found(strings: "_Strings", lake: _Lake) -> Iterator[Leak]:
                 hits += [(text, kind) for text in np.unique(runs.text[starts[is_hit]]).tolist()]
         for text, table in short.inside(runs):
             hits.append((text, f"text of {table}"))
-        names = [at for at, owner in enumerate(owners) if not _has_text(owner[1])]
+        names = [at for at, owner in enumerate(owners) if not has_text(owner[1])]
         wholes = whole_hash([owners[at][3] for at in names])
         for at, table in short.wholes(wholes):
             hits.append((names[at], f"text of {table}"))
@@ -390,174 +370,3 @@ def has_strings(kind: pa.DataType) -> bool:
     return bool(
         pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     )
-
-
-def _undeclared(folder: Path) -> Iterator[tuple[str, str, int]]:
-    """File, column and first row of what no list declares, in each file of a folder."""
-    for path in sorted(folder.rglob("*")):
-        if not path.is_file():
-            continue
-        name = str(path.relative_to(folder))
-        table = DECLARED.get(path.stem.rpartition("-")[2], {})
-        if path.suffix == ".parquet":
-            columns = pq.ParquetFile(path).schema_arrow.names
-            yield from ((name, column, 1) for column in columns if column not in table)
-        elif path.suffix == ".csv":
-            with path.open(encoding="utf-8", newline="") as file:
-                columns = next(csv.reader(file), [])
-            # A column is named by its place: its name may be the text.
-            for place, column in enumerate(columns, 1):
-                if column not in table:
-                    yield name, f"number {place}", 1
-        elif path.suffix == ".json":
-            known = HELM_KEYS.get(path.name, frozenset())
-            document = json.loads(path.read_text(encoding="utf-8"))
-            yield from ((name, key, 1) for key in sorted({*_keys(document)} - known))
-        elif path.suffix != ".html":
-            yield name, "", 1
-
-
-def _has_text(column: str) -> bool:
-    """Whether it is a column of texts of public rows, or a key of such text in HELM's files."""
-    return column in TEXTS or column.rpartition(".")[2] == HELM_TEXT
-
-
-class _Strings:
-    """Every string that leaves, in the files of a folder and in its manifest."""
-
-    def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
-        self._folder, self._manifest = folder, manifest
-
-    def chunks(self) -> Iterator[list[tuple[_String, tuple[str, ...]]]]:
-        """Strings together, up to about CHUNK characters, each with the forms of its text."""
-        held: list[tuple[_String, tuple[str, ...]]] = []
-        size = 0
-        for place in self._each():
-            texts = forms(place[3])
-            held.append((place, texts))
-            size += sum(map(len, texts)) + 1
-            if size >= CHUNK:
-                yield held
-                held, size = [], 0
-        if held:
-            yield held
-
-    def _each(self) -> Iterator[_String]:
-        yield from _strings(self._folder)
-        yield from _of_json(MANIFEST, self._manifest)
-
-
-def _strings(folder: Path) -> Iterator[tuple[str, str, int, str]]:
-    """File, column, row and text of every string that leaves."""
-    for path in sorted(folder.rglob("*")):
-        if not path.is_file():
-            continue
-        name = str(path.relative_to(folder))
-        yield name, "", 0, name
-        if path.suffix == ".parquet":
-            yield from _of_parquet(name, path)
-        elif path.suffix == ".csv":
-            with path.open(encoding="utf-8", newline="") as file:
-                records = csv.reader(file)
-                header = next(records, [])
-                yield from ((name, "", 0, column) for column in header)
-                for row, record in enumerate(records, 1):
-                    columns = chain(header, repeat(""))
-                    pairs = zip(columns, record, strict=False)
-                    yield from ((name, column, row, text) for column, text in pairs)
-        elif path.suffix == ".json":
-            yield from _of_json(name, json.loads(path.read_text(encoding="utf-8")))
-        elif path.suffix == ".html":
-            page = _Page()
-            page.feed(path.read_text(encoding="utf-8"))
-            yield from ((name, "", row, text) for row, text in page.texts)
-            # Tags may stand between the words of one text.
-            yield name, "", 1, " ".join(text for _, text in page.texts)
-        elif zipfile.is_zipfile(path):  # as of xlsx, with its properties
-            with zipfile.ZipFile(path) as held:
-                for member in held.infolist():
-                    text = held.read(member).decode("utf-8", "replace")
-                    yield from ((name, "", 0, each) for each in (member.filename, text))
-        else:  # declared nowhere, and searched all the same
-            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-            yield from ((name, "", row, line) for row, line in enumerate(lines, 1))
-
-
-class _Page(HTMLParser):
-    """The texts and attributes of a page, each with its line; entities are the signs they mean."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.texts: list[tuple[int, str]] = []
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append((self.getpos()[0], data))
-
-    def handle_comment(self, data: str) -> None:
-        self.handle_data(data)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        for _, value in attrs:
-            self.handle_data(value or "")
-
-
-def _of_parquet(name: str, path: Path) -> Iterator[tuple[str, str, int, str]]:
-    """Of a column of names each once a batch, in its first row; and what describes the file."""
-    file = pq.ParquetFile(path)
-    schema = file.schema_arrow
-    about = [schema.metadata, *(field.metadata for field in schema), file.metadata.metadata]
-    for key, value in (item for each in about if each for item in each.items()):
-        yield from ((name, "", 0, each.decode("utf-8", "replace")) for each in (key, value))
-    yield from ((name, "", 0, column) for column in schema.names)
-    rows = 0
-    for batch in file.iter_batches():
-        for column in batch.schema.names:
-            seen = set[str]()
-            for row, value in enumerate(batch.column(column).to_pylist(), rows + 1):
-                for text in _leaves(value):
-                    if text and (text not in seen or _has_text(column)):
-                        seen.add(text)
-                        yield name, column, row, text
-        rows += len(batch)
-
-
-def _of_json(
-    name: str, value: Any, column: str = "", row: int = 1
-) -> Iterator[tuple[str, str, int, str]]:
-    """Every string with the keys above it and its place in the innermost list; long keys too."""
-    if isinstance(value, str):
-        yield name, column, row, value
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            if len(key) >= LONG_KEY:
-                yield name, column, row, key
-            yield from _of_json(name, item, f"{column}.{key}" if column else key, row)
-    elif isinstance(value, list):
-        for place, item in enumerate(value, 1):
-            yield from _of_json(name, item, column, place)
-
-
-def _keys(value: Any, above: str = "") -> Iterator[str]:
-    """Where strings stand in a document: their keys, with the keys above them."""
-    if isinstance(value, str):
-        yield above
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _keys(item, f"{above}.{key}" if above else key)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _keys(item, above)
-
-
-def _leaves(value: Any) -> Iterator[str]:
-    """Every string in a value, and in a text that is JSON; keys too."""
-    waiting: list[Any] = [value]
-    while waiting:
-        held = waiting.pop()
-        if isinstance(held, str):
-            yield held
-        elif isinstance(held, Mapping):
-            waiting.extend(item for key, item in held.items() if key not in _NAMES)
-            waiting.extend(key for key in held if isinstance(key, str) and len(key) >= LONG_KEY)
-        elif isinstance(held, Iterable) and not isinstance(held, bytes):
-            waiting.extend(held)

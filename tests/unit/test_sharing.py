@@ -338,7 +338,7 @@ def test_a_share_of_many_windows_is_compared_in_parts(
     folder = texts_of(tmp_path / "out", LETTER, *(f"{n} bees " * 9 for n in range(9)), LETTER)
     whole = scan(folder, reader)
     monkeypatch.setattr("medhelm_spark.sharing.scan.AT_ONCE", 1)
-    monkeypatch.setattr("medhelm_spark.sharing.scan.CHUNK", 1)
+    monkeypatch.setattr("medhelm_spark.sharing.strings.CHUNK", 1)
     assert scan(folder, reader) == whole
     assert {leak.row for leak in whole.leaks} == {1, 11}
 

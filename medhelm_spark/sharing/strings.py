@@ -1,0 +1,197 @@
+"""Every string of the files of a share and of its manifest, and what no list declares."""
+
+import csv
+import json
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from html.parser import HTMLParser
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from medhelm_spark.sharing.declared import DECLARED, TEXTS
+from medhelm_spark.sharing.helm_folder import HELM_KEYS
+from medhelm_spark.sharing.tables import MANIFEST
+from medhelm_spark.sharing.windows import CHUNK, forms
+
+LONG_KEY = 12
+"""A key of a document that has so many characters is compared as a text."""
+HELM_TEXT = "text"
+"""The last key of texts in HELM's `scenario_state.json`."""
+
+_NAMES = frozenset({"criterion", "finish_reason", "role", "tags", "tokens"})
+"""Fields of structs that are no text: names that stand beside numbers, and single tokens."""
+
+SharedString = tuple[str, str, int, str]
+"""File, column, row and text."""
+
+
+class SharedStrings:
+    """Every string that leaves, in the files of a folder and in its manifest."""
+
+    def __init__(self, folder: Path, manifest: Mapping[str, Any]) -> None:
+        self._folder, self._manifest = folder, manifest
+
+    def chunks(self) -> Iterator[list[tuple[SharedString, tuple[str, ...]]]]:
+        """Strings together, up to about CHUNK characters, each with the forms of its text."""
+        held: list[tuple[SharedString, tuple[str, ...]]] = []
+        size = 0
+        for place in self._each():
+            texts = forms(place[3])
+            held.append((place, texts))
+            size += sum(map(len, texts)) + 1
+            if size >= CHUNK:
+                yield held
+                held, size = [], 0
+        if held:
+            yield held
+
+    def _each(self) -> Iterator[SharedString]:
+        yield from _strings(self._folder)
+        yield from _of_json(MANIFEST, self._manifest)
+
+
+def undeclared(folder: Path) -> Iterator[tuple[str, str, int]]:
+    """File, column and first row of what no list declares, in each file of a folder."""
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file():
+            continue
+        name = str(path.relative_to(folder))
+        table = DECLARED.get(path.stem.rpartition("-")[2], {})
+        if path.suffix == ".parquet":
+            columns = pq.ParquetFile(path).schema_arrow.names
+            yield from ((name, column, 1) for column in columns if column not in table)
+        elif path.suffix == ".csv":
+            with path.open(encoding="utf-8", newline="") as file:
+                columns = next(csv.reader(file), [])
+            # A column is named by its place: its name may be the text.
+            for place, column in enumerate(columns, 1):
+                if column not in table:
+                    yield name, f"number {place}", 1
+        elif path.suffix == ".json":
+            known = HELM_KEYS.get(path.name, frozenset())
+            document = json.loads(path.read_text(encoding="utf-8"))
+            yield from ((name, key, 1) for key in sorted({*_keys(document)} - known))
+        elif path.suffix != ".html":
+            yield name, "", 1
+
+
+def has_text(column: str) -> bool:
+    """Whether it is a column of texts of public rows, or a key of such text in HELM's files."""
+    return column in TEXTS or column.rpartition(".")[2] == HELM_TEXT
+
+
+def _strings(folder: Path) -> Iterator[SharedString]:
+    """File, column, row and text of every string that leaves."""
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file():
+            continue
+        name = str(path.relative_to(folder))
+        yield name, "", 0, name
+        if path.suffix == ".parquet":
+            yield from _of_parquet(name, path)
+        elif path.suffix == ".csv":
+            with path.open(encoding="utf-8", newline="") as file:
+                records = csv.reader(file)
+                header = next(records, [])
+                yield from ((name, "", 0, column) for column in header)
+                for row, record in enumerate(records, 1):
+                    columns = chain(header, repeat(""))
+                    pairs = zip(columns, record, strict=False)
+                    yield from ((name, column, row, text) for column, text in pairs)
+        elif path.suffix == ".json":
+            yield from _of_json(name, json.loads(path.read_text(encoding="utf-8")))
+        elif path.suffix == ".html":
+            page = _Page()
+            page.feed(path.read_text(encoding="utf-8"))
+            yield from ((name, "", row, text) for row, text in page.texts)
+            # Tags may stand between the words of one text.
+            yield name, "", 1, " ".join(text for _, text in page.texts)
+        elif zipfile.is_zipfile(path):  # as of xlsx, with its properties
+            with zipfile.ZipFile(path) as held:
+                for member in held.infolist():
+                    text = held.read(member).decode("utf-8", "replace")
+                    yield from ((name, "", 0, each) for each in (member.filename, text))
+        else:  # declared nowhere, and searched all the same
+            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+            yield from ((name, "", row, line) for row, line in enumerate(lines, 1))
+
+
+class _Page(HTMLParser):
+    """The texts and attributes of a page, each with its line; entities are the signs they mean."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[tuple[int, str]] = []
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append((self.getpos()[0], data))
+
+    def handle_comment(self, data: str) -> None:
+        self.handle_data(data)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for _, value in attrs:
+            self.handle_data(value or "")
+
+
+def _of_parquet(name: str, path: Path) -> Iterator[SharedString]:
+    """Of a column of names each once a batch, in its first row; and what describes the file."""
+    file = pq.ParquetFile(path)
+    schema = file.schema_arrow
+    about = [schema.metadata, *(field.metadata for field in schema), file.metadata.metadata]
+    for key, value in (item for each in about if each for item in each.items()):
+        yield from ((name, "", 0, each.decode("utf-8", "replace")) for each in (key, value))
+    yield from ((name, "", 0, column) for column in schema.names)
+    rows = 0
+    for batch in file.iter_batches():
+        for column in batch.schema.names:
+            seen = set[str]()
+            for row, value in enumerate(batch.column(column).to_pylist(), rows + 1):
+                for text in leaves(value):
+                    if text and (text not in seen or has_text(column)):
+                        seen.add(text)
+                        yield name, column, row, text
+        rows += len(batch)
+
+
+def _of_json(name: str, value: Any, column: str = "", row: int = 1) -> Iterator[SharedString]:
+    """Every string with the keys above it and its place in the innermost list; long keys too."""
+    if isinstance(value, str):
+        yield name, column, row, value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            if len(key) >= LONG_KEY:
+                yield name, column, row, key
+            yield from _of_json(name, item, f"{column}.{key}" if column else key, row)
+    elif isinstance(value, list):
+        for place, item in enumerate(value, 1):
+            yield from _of_json(name, item, column, place)
+
+
+def _keys(value: Any, above: str = "") -> Iterator[str]:
+    """Where strings stand in a document: their keys, with the keys above them."""
+    if isinstance(value, str):
+        yield above
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _keys(item, f"{above}.{key}" if above else key)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _keys(item, above)
+
+
+def leaves(value: Any) -> Iterator[str]:
+    """Every string in a value, and in a text that is JSON; keys too."""
+    waiting: list[Any] = [value]
+    while waiting:
+        held = waiting.pop()
+        if isinstance(held, str):
+            yield held
+        elif isinstance(held, Mapping):
+            waiting.extend(item for key, item in held.items() if key not in _NAMES)
+            waiting.extend(key for key in held if isinstance(key, str) and len(key) >= LONG_KEY)
+        elif isinstance(held, Iterable) and not isinstance(held, bytes):
+            waiting.extend(held)
