@@ -12,13 +12,8 @@ from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.subgroups.chart import group_plot
 from medhelm_spark.subgroups.model_groups import ModelGroups, groups_of_runs
 from medhelm_spark.subgroups.pairs import group_pairs
-from medhelm_spark.subgroups.render import (
-    groups_table,
-    notes,
-    pair_sentences,
-    pairs_table,
-    watched,
-)
+from medhelm_spark.subgroups.render import groups_table, notes, watched
+from medhelm_spark.subgroups.render_pairs import pair_sentences, pairs_table
 
 HEADING = "Groups of patients"
 

@@ -7,14 +7,8 @@ from typing import Any
 from medhelm_spark.render.result import Result
 from medhelm_spark.subgroups.model_groups import ModelGroups
 from medhelm_spark.subgroups.pairs import GroupPair
-from medhelm_spark.subgroups.render import (
-    FIELDS,
-    PAIR_FIELDS,
-    pair_record,
-    records,
-    render_groups,
-    render_pairs,
-)
+from medhelm_spark.subgroups.render import FIELDS, records, render_groups
+from medhelm_spark.subgroups.render_pairs import PAIR_FIELDS, pair_record, render_pairs
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,8 @@ from medhelm_spark.render.table import TextTable
 from medhelm_spark.subgroups.chart import group_plot
 from medhelm_spark.subgroups.model_groups import ModelGroups, groups_of_runs
 from medhelm_spark.subgroups.pairs import GroupPair, pairs_of_runs
-from medhelm_spark.subgroups.render import (
-    groups_report,
-    groups_table,
-    lead,
-    notes,
-    pair_sentences,
-    pairs_report,
-    pairs_table,
-    watched,
-)
+from medhelm_spark.subgroups.render import groups_report, groups_table, lead, notes, watched
+from medhelm_spark.subgroups.render_pairs import pair_sentences, pairs_report, pairs_table
 from medhelm_spark.subgroups.twins import is_twins
 
 __all__ = [

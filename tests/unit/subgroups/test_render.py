@@ -5,14 +5,8 @@ from dataclasses import replace
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.subgroups.model_groups import ModelGroups, adjusted
 from medhelm_spark.subgroups.pairs import GroupDecision, GroupPair
-from medhelm_spark.subgroups.render import (
-    groups_report,
-    lead,
-    notes,
-    pair_sentences,
-    pairs_table,
-    watched,
-)
+from medhelm_spark.subgroups.render import groups_report, lead, notes, watched
+from medhelm_spark.subgroups.render_pairs import pair_sentences, pairs_table
 from medhelm_spark.subgroups.tables import GroupStat
 from medhelm_spark.subgroups.verdicts import GroupVerdict
 
@@ -69,7 +63,7 @@ def test_one_line_names_the_groups_of_all_columns_and_models_that_are_worse():
     groups = adjusted([of_model("a", *EQUAL), of_model("b", *WORSE), of_model("b", *sites)])
     first, second = watched(groups)
     assert first == (
-        "Watch: language Turkish (b). Of 4 groups tested with 2 models, no other one is shown "
+        "Watch: language Turkish (b). Of 4 groups tested with 2 models, no other group is shown "
         "to be worse."
     )
     assert second == (
