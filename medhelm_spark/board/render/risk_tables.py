@@ -55,7 +55,7 @@ _RULE_NOTE = (
 
 
 def risk_table(held: BenchmarkMetrics, prevalence: Prevalence) -> TextTable:
-    """What each model comes to in CASES cases, with what is shown of it.
+    """Misses, false alarms and cost of each model in CASES cases, with its verdict.
 
     Predictive values only at a stated prevalence: at the data's own the table of rates has them,
     with intervals that do not take the prevalence as known.

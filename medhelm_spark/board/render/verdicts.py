@@ -1,4 +1,4 @@
-"""What a comparison of two models comes to, in sentences: the main metric and what it costs."""
+"""The sentences above a comparison of two models: the main metric and what it costs."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

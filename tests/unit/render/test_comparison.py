@@ -1,4 +1,4 @@
-"""What two models come to, in sentences: where, and what is shown to be worse beside it."""
+"""The sentences that compare two models: where one is worse, and what else it costs."""
 
 from dataclasses import replace
 
