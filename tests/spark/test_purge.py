@@ -321,7 +321,7 @@ def test_text_that_other_data_has_too_stays_and_is_named(
     assert site.run("-r", entry) == 0
     before = [row for row in site.rows("instances") if row["scenario_name"] == "copy"]
     done = purged.purge()
-    assert any("that runs on other data ask too" in each for each in done.unreached)
+    assert any("whose prompt runs on other data ask too" in each for each in done.unreached)
     assert [row for row in site.rows("instances") if row["scenario_name"] == "copy"] == before
     assert purged.here.releases.verify("r1") == purged.manifest
     purged.here.lake.purge("copy", agreement=AGREEMENT)
