@@ -64,6 +64,18 @@ class Engine(Protocol):
         ...
 
 
+class EarlyStart(Protocol):
+    """An engine that starts before there is anything to ask it."""
+
+    def wait(self) -> None:
+        """Return when the start has ended; one that failed is tried again by whoever asks."""
+        ...
+
+    def end(self) -> None:
+        """End the start, and the engine where nothing was asked of it."""
+        ...
+
+
 def in_this_job(args: Args) -> Locality:
     """The locality of an engine that computes in the process that asks."""
     return Locality.LOCAL

@@ -189,6 +189,10 @@ class StartedEngine:
         with suppress(Exception):  # a plug-in's engine has kinds of its own
             engine_for(self._deployment)
 
+    def wait(self) -> None:
+        """Return when the start has ended, well or not."""
+        self._thread.join()
+
     def end(self) -> None:
         """Close the engine where nothing was asked of it."""
         self._thread.join()

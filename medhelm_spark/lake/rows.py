@@ -29,6 +29,7 @@ from medhelm_spark.domain.ids import content_id
 from medhelm_spark.lake.columnar import arrow_schema, ddl, decode_batch, encode_batch, fields_of
 from medhelm_spark.lake.in_process import LocalFrame, LocalStream, sorted_here
 from medhelm_spark.lake.progress import Watched
+from medhelm_spark.lake.python_workers import made_for
 from medhelm_spark.lake.reader import as_schema, decode
 from medhelm_spark.lake.settings import is_connect
 
@@ -62,13 +63,18 @@ def map_rows(
     in_type: type[In],
     out_type: type[Out],
     needs: StageResources | None = None,
+    *,
+    own_workers: bool = False,
 ) -> Frame:
     """`df`'s rows as `in_type`, through `fn`, as a frame of `out_type`'s columns.
 
-    `needs` is what each task asks Spark for beyond what the settings give every task. Of Spark
-    lazy, and evaluated once per action: give it to exactly one write where `fn` costs money.
+    `needs` is what each task asks Spark for beyond what the settings give every task. Tasks with
+    `own_workers` run in Python workers that only such tasks get, so that they find what an earlier
+    one left there; Spark Connect has no such workers. Of Spark lazy, and evaluated once per action:
+    give it to exactly one write where `fn` costs money.
     """
-    return _mapped(df, _Partition(fn, in_type, out_type, plugins.active(), _carried()), needs)
+    partition = _Partition(fn, in_type, out_type, plugins.active(), _carried())
+    return _mapped(df, partition, needs, own_workers=own_workers)
 
 
 def map_batches(
@@ -88,7 +94,11 @@ def _carried() -> tuple[tuple[str, Any], ...]:
 
 
 def _mapped(
-    df: Frame | LocalStream, partition: "_Partition", needs: StageResources | None = None
+    df: Frame | LocalStream,
+    partition: "_Partition",
+    needs: StageResources | None = None,
+    *,
+    own_workers: bool = False,
 ) -> Frame:
     in_type, out_type = partition.in_type, partition.out_type
     if isinstance(df, LocalFrame):
@@ -96,9 +106,13 @@ def _mapped(
     if isinstance(df, LocalStream):
         return _mapped_here(df.parts(), partition)
     columns = df.selectExpr(*(field.name for field in fields(in_type)))
-    profile = _profile(needs) if needs else None
-    mapped = columns.mapInArrow(partition, parsed(ddl(out_type)), profile=profile)
-    return _plain_strings(mapped, out_type) if is_connect(df.sparkSession) else mapped
+    profile, spark = _profile(needs) if needs else None, df.sparkSession
+    if is_connect(spark):
+        mapped = columns.mapInArrow(partition, parsed(ddl(out_type)), profile=profile)
+        return _plain_strings(mapped, out_type)
+    schema = parsed(ddl(out_type))
+    with made_for(spark, own_workers=own_workers):
+        return columns.mapInArrow(partition, schema, profile=profile)
 
 
 def _mapped_here(parts: Iterable[pa.Table], partition: "_Partition") -> LocalFrame:

@@ -2,30 +2,33 @@
 
 from collections.abc import Sequence
 
-from medhelm_spark.domain.plan import ResolvedRun
+from medhelm_spark.domain.plan import ResolvedRun, deployments_of
 from medhelm_spark.engines import IMPORTED, factory_of
+from medhelm_spark.engines.engine import EarlyStart
 from medhelm_spark.engines.engine_pool import StartedEngine
 from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.infer.early_start import start_on_slots
 from medhelm_spark.stages.plan.run_specs import current_runs
 
 
-def early_engine(ctx: Context, runs: Sequence[ResolvedRun]) -> StartedEngine | None:
+def early_engine(ctx: Context, runs: Sequence[ResolvedRun]) -> EarlyStart | None:
     """Start the engine of the only model that fills its slot, for a run that is new to the suite.
 
-    None where Spark computes (a task that starts an engine is not the one that asks), where a
-    second model would end the first one's engine, and where the suite has planned all runs of the
-    model before: their answers may be there, which only the plan shows.
+    None where a second model would end the first one's engine, and where the suite has planned all
+    runs of the model before: their answers may be there, which only the plan shows. On slots of
+    Spark a judge that fills its slot counts as a model: the order gives it slots of its own.
     """
-    if not ctx.lake.is_in_process:
+    asked = {run.deployment.name: run.deployment for run in runs}
+    filling = [
+        each
+        for each in (asked if ctx.lake.is_in_process else deployments_of(runs)).values()
+        if each.engine != IMPORTED and factory_of(each).exclusive
+    ]
+    if len(filling) != 1 or filling[0].name not in asked:
         return None
-    filling = {
-        run.deployment.name: run.deployment
-        for run in runs
-        if run.deployment.engine != IMPORTED and factory_of(run.deployment).exclusive
-    }
-    if len(filling) != 1:
-        return None
-    (deployment,) = filling.values()
+    (deployment,) = filling
     known = {row.name for row in current_runs(ctx)}
     names = {run.name for run in runs if run.deployment.name == deployment.name}
-    return None if names <= known else StartedEngine(deployment)
+    if names <= known:
+        return None
+    return StartedEngine(deployment) if ctx.lake.is_in_process else start_on_slots(ctx, deployment)

@@ -11,7 +11,7 @@ from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.scenario import TABULAR, ScenarioCard, ScenarioVersion
 from medhelm_spark.domain.skipped import LeftOut, SkippedRun
-from medhelm_spark.engines.engine_pool import StartedEngine
+from medhelm_spark.engines.engine import EarlyStart
 from medhelm_spark.errors import UnknownNameError
 from medhelm_spark.governance.declassification import approved_levels, lowered
 from medhelm_spark.governance.purges import refuse_purged
@@ -75,7 +75,7 @@ class Prepared:
     levels: Mapping[str, AccessLevel]
     cards: Mapping[str, ScenarioCard]
     left_out: tuple[LeftOut, ...] = ()
-    engine: StartedEngine | None = None
+    engine: EarlyStart | None = None
     """An engine that starts since before the data was read (`pipeline.early_engine`)."""
 
     @property
@@ -84,6 +84,7 @@ class Prepared:
         return InferenceTargets(
             deployments={run.deployment.name: run.deployment for run in self.runs},
             policy=self.workspace.registry.policy,
+            started=self.engine,
         )
 
     @property

@@ -11,7 +11,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from medhelm_spark.config.registry import Registry
-from medhelm_spark.config.settings import SETTINGS_FILE, Platform, Settings
+from medhelm_spark.config.settings import MASTER, SETTINGS_FILE, Platform, Settings
 from medhelm_spark.config.site_folder import unread
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.cluster import Cluster, cores_of
@@ -142,7 +142,7 @@ class Workspace:
     def lake(self) -> Lake:
         """The lake, through the platform's session or one that is started when it is needed."""
         is_ours = self.settings.platform is Platform.LOCAL and not self._spark and not is_started()
-        master = self.settings.spark.get("spark.master", LOCAL_MASTER) if is_ours else None
+        master = self.settings.spark.get(MASTER, LOCAL_MASTER) if is_ours else None
         lake = Lake(Session(self._open_session, master), self.location)
         self.sole_driver.guard(lake)
         return lake
@@ -269,7 +269,7 @@ class Workspace:
         """What Spark tells of its machines now; of this one alone, Spark is not started for it."""
         if self.settings.platform is Platform.LOCAL:
             return Cluster(
-                master=LOCAL_MASTER,
+                master=self.settings.spark.get(MASTER, LOCAL_MASTER),
                 parallelism=os.cpu_count(),
                 node_gpus=len(visible_gpus_here()),
             )

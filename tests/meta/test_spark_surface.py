@@ -6,8 +6,10 @@ from pathlib import Path
 
 from tests.meta.tree import ROOT, modules, shown, syntax
 
-# The session, what tells two objects of one session from two, and the driver's own files of a lake.
-OF_THE_DRIVER = ("cancel", "cluster", "driver_files", "interrupts", "session", "settings")
+# The session, its Python workers, what tells two objects of one session from two, and the driver's
+# own files of a lake.
+OF_THE_DRIVER = ("cancel", "cluster", "driver_files", "interrupts", "python_workers", "session")
+OF_THE_DRIVER += ("settings",)
 WITH_JVM = tuple(f"medhelm_spark/lake/{name}.py" for name in OF_THE_DRIVER)
 OVERWRITING = tuple(f"medhelm_spark/lake/{name}.py" for name in ("maintenance", "staging"))
 PROBE = "medhelm_spark/lake/probe.py"

@@ -19,6 +19,12 @@ class Stream:
     slots: Slots
 
     @property
+    def is_on_gpus(self) -> bool:
+        """Whether a slot is filled by an engine on GPUs."""
+        factories = ((factory_of(each), each) for each in self.deployments)
+        return any(factory.exclusive and factory.gpus(each) != 0 for factory, each in factories)
+
+    @property
     def shared(self) -> dict[str, Deployment]:
         """The deployments, each with a slot's part of the concurrency that it may use."""
         return {each.name: _share(each, self.slots.count) for each in self.deployments}

@@ -13,6 +13,7 @@ from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.request import FailureKind, Purpose
 from medhelm_spark.domain.stages import INFER, PLAN, Stage
 from medhelm_spark.engines import IMPORTED
+from medhelm_spark.engines.engine import EarlyStart
 from medhelm_spark.lake.rows import Frame
 from medhelm_spark.policy.levels import level_sql, strictness_sql
 from medhelm_spark.stages.context import Context
@@ -68,7 +69,8 @@ class InferenceTargets:
     """Whom to ask, under which policy, and whether settled failures are reopened.
 
     `stage` planned the requests, `label` names the work to whoever watches. What was asked in the
-    order `asked_in` is not asked again; `down` are those that stopped answering there.
+    order `asked_in` is not asked again; `down` are those that stopped answering there. `started` is
+    an engine of theirs that starts meanwhile.
     """
 
     deployments: Mapping[str, Deployment]
@@ -79,6 +81,7 @@ class InferenceTargets:
     retry_failed: bool = False
     asked_in: str = ""
     down: frozenset[str] = frozenset()
+    started: EarlyStart | None = None
 
     @property
     def to_infer(self) -> list[Deployment]:

@@ -153,7 +153,16 @@ class DealtOrder:
         asking = AskEngines(deployments, self._recipients.policy, ctx.lake.node_addresses)
         requests = ordered.select(*Request.__dataclass_fields__)
         ask = watch(AskInTurn(asking))
-        results = by_spark(map_rows(requests, ask, Request, RequestResult, slots.needs))
+        results = by_spark(
+            map_rows(
+                requests,
+                ask,
+                Request,
+                RequestResult,
+                slots.needs,
+                own_workers=stream.is_on_gpus,
+            )
+        )
         count = sum(chunk.requests for chunk in chunks)
         staged = staged_name(ctx.suite, ctx.holder, write_id)
         ctx.lake.append_once("request_results", results, write_id, staged=staged)
