@@ -12,6 +12,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from medhelm_spark.lake.jvm import ONE_JVM
+from medhelm_spark.lake.python_workers import made_for
 from medhelm_spark.lake.settings import setting
 
 
@@ -25,7 +26,9 @@ def warm_up(spark: SparkSession) -> None:
 
 def _ask(spark: SparkSession) -> None:
     with suppress(Exception):  # the work itself meets what is wrong, or the session has ended
-        spark.range(1).mapInArrow(_nothing, "id BIGINT").collect()
+        with made_for(spark, own_workers=False):
+            rows = spark.range(1).mapInArrow(_nothing, "id BIGINT")
+        rows.collect()
 
 
 def _nothing(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
