@@ -28,7 +28,7 @@ from benchmarks.loads import write_benchmark
 RESULTS = Path(__file__).parent / "results" / "fake_gpus.md"
 GPUS, CORES = 8, 16
 PROMPT, ANSWER = 2_000, 128
-START, RESTART = 15.0, 3.0
+START, RESTART = 30.0, 5.0
 LOADS = ((1, 4_000), (3, 1_400), (12, 350))
 """Models, and requests of each."""
 

@@ -76,8 +76,10 @@ LOOKS = "watch/"
 
 def list_suites(reader: Reader) -> list[str]:
     """The suites of the lake, the one planned last first, and after them those of looks."""
-    rows = reader.query("SELECT suite, max(planned_at) AS newest FROM {run_specs} GROUP BY suite")
-    suites = [row["suite"] for row in sorted(rows.to_pylist(), key=_age, reverse=True)]
+    rows = reader.query(
+        "SELECT suite FROM {run_specs} GROUP BY suite ORDER BY max(planned_at) DESC, suite DESC"
+    )
+    suites = rows["suite"].to_pylist()
     return sorted(suites, key=lambda suite: suite.startswith(LOOKS))
 
 
@@ -163,10 +165,6 @@ def manifest_of(reader: Reader, source: BoardSource) -> str:
     """The manifest hash of a release; empty for a suite."""
     releases_here = releases() if source.kind is Kind.RELEASE else None
     return releases_here.manifest_hash(reader, source.name) if releases_here else ""
-
-
-def _age(row: Mapping[str, object]) -> tuple[str, str]:
-    return (str(row["newest"]), str(row["suite"]))
 
 
 def choose(reader: Reader, suite: str | None = None, release: str | None = None) -> BoardSource:

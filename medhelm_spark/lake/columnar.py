@@ -8,7 +8,7 @@ dataclass. Values move column by column: no per-row type look-up, no `asdict`. K
 import dataclasses
 import types
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import cache
 from itertools import accumulate, pairwise
@@ -23,6 +23,7 @@ Decode = Callable[[pa.Array], list[Any]]
 Encode = Callable[[Sequence[Any]], pa.Array]
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SCALARS: Mapping[type, tuple[pa.DataType, str]] = {
     str: (pa.string(), "STRING"),
     int: (pa.int64(), "BIGINT"),
@@ -44,7 +45,16 @@ class Codec:
 
 def _scalar(kind: type) -> Codec:
     arrow, ddl = _SCALARS[kind]
-    return Codec(arrow, ddl, pa.Array.to_pylist, lambda values: pa.array(values, arrow))
+    decode = _moments if kind is datetime else pa.Array.to_pylist
+    return Codec(arrow, ddl, decode, lambda values: pa.array(values, arrow))
+
+
+def _moments(column: pa.Array) -> list[datetime | None]:
+    """The moments of a column; Arrow's own conversion imports pandas for the first one."""
+    return [
+        None if microseconds is None else _EPOCH + timedelta(microseconds=microseconds)
+        for microseconds in column.cast(TIMESTAMP).cast(pa.int64()).to_pylist()
+    ]
 
 
 def _enum(kind: type[StrEnum]) -> Codec:
