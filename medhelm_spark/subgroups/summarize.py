@@ -24,7 +24,8 @@ from medhelm_spark.subgroups.group_stats import GroupedScores, GroupSummarizer, 
 from medhelm_spark.subgroups.of_whole_runs import CountedStat, RunLevelGroups
 from medhelm_spark.subgroups.part_summarizer import MARK, PartSummarizer
 from medhelm_spark.subgroups.tables import AssignedColumn, GroupStat
-from medhelm_spark.subgroups.twins import twin_rows, twins_of
+from medhelm_spark.subgroups.twin_rows import twin_rows
+from medhelm_spark.subgroups.twins import twins_of
 
 FAILED = (ScoreStatus.NO_ANSWER, ScoreStatus.TOO_LONG)
 

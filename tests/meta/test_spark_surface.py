@@ -1,6 +1,8 @@
 """Outside lake/session Spark is DataFrame and SQL only, so that Spark Connect can serve it."""
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -118,3 +120,14 @@ def test_the_dashboard_reads_through_the_reader() -> None:
         or (name.startswith("medhelm_spark") and not name.startswith(FOR_DASHBOARDS))
     ]
     assert not wrong
+
+
+def test_a_board_with_all_its_features_is_read_without_spark_and_pandas() -> None:
+    parts = ("cells", "of_pairs", "report", "of_answers", "source", "tables")
+    code = (
+        "import sys, medhelm_spark.board; from medhelm_spark import features; "
+        f"[features.parts(name) for name in {parts}]; "
+        "print(*sorted({'pyspark', 'pandas', 'pydantic'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

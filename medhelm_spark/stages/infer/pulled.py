@@ -123,17 +123,13 @@ class PulledOrder:
         fed = {name: streams[each.name] for each in group for name in each.shared if name in judges}
         joining = Joining(self._ctx, self._folder, server, fed, before)
         slots = max((stream.slots for stream in group), key=attrgetter("count"))
-        job = map_rows(
-            lake.numbers(slots.count),
-            pull,
-            Slot,
-            SlotDone,
-            slots.needs,
-            own_workers=any(stream.is_on_gpus for stream in group),
-        )
+        own_workers = any(stream.is_on_gpus for stream in group)
         try:
             with self._commits.under_way(), joining.under_way():
-                rows_of(job, SlotDone)
+                numbers = lake.numbers(slots.count)
+                # Without Spark the slots pull here, before rows are asked for.
+                done = map_rows(numbers, pull, Slot, SlotDone, slots.needs, own_workers=own_workers)
+                rows_of(done, SlotDone)
         finally:
             server.close()
             if follow:
