@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from benchmarks import slot_simulation
 from benchmarks.loads import write_benchmark
+from benchmarks.slot_simulation import Load, Played, pulled
 
 RESULTS = Path(__file__).parent / "results" / "fake_gpus.md"
 GPUS, CORES = 8, 16
@@ -39,8 +39,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from benchmarks import slot_simulation
-from benchmarks.slot_simulation import CHUNK, IN_ENGINE, Gpu
+from benchmarks.slot_simulation import CHUNK, IN_ENGINE, Gpu, next_steps
 from medhelm_spark.engines import canned
 from medhelm_spark.engines.slots import bound
 
@@ -61,7 +60,7 @@ class FakeGpu(canned.CannedEngine):
                 gpu.waiting += [[{PROMPT}, {ANSWER}] for _ in more]
             if not taken:
                 return
-            seconds, ended = slot_simulation._steps(gpu)
+            seconds, ended = next_steps(gpu)
             due += seconds
             time.sleep(max(0.0, due - time.monotonic()))
             done = [taken.popleft() for _ in range(ended)]
@@ -188,12 +187,11 @@ def _read(events: Path) -> Run:
     return Run(used, starts, answers, max(times) - min(times))
 
 
-def simulated(models: int, requests: int) -> slot_simulation.Played:
+def simulated(models: int, requests: int) -> Played:
     """The same load in the simulation."""
-    slot_simulation.START, slot_simulation.RESTART = START, RESTART
-    shape = (np.full(requests, size) for size in (PROMPT, ANSWER, ANSWER))
-    load = slot_simulation.Load(*shape)
-    return slot_simulation.pulled({f"m{number}": load for number in range(models)}, GPUS)
+    load = Load(*(np.full(requests, size) for size in (PROMPT, ANSWER, ANSWER)))
+    loads = {f"m{number}": load for number in range(models)}
+    return pulled(loads, GPUS, start=START, restart=RESTART)
 
 
 def main() -> None:

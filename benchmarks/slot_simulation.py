@@ -189,6 +189,8 @@ def pulled(
     judging: Mapping[str, Load] | None = None,
     *,
     is_warm: bool = False,
+    start: float = START,
+    restart: float = RESTART,
 ) -> Played:
     """Slots that pull the chunks of one order.
 
@@ -224,11 +226,11 @@ def pulled(
             elif name == gpu.name:
                 heapq.heappush(events, (now + (WAIT if name in judges else 0.0), slot))
             else:
-                begin = START + (RESTART if gpu.name else 0.0)
+                begin = start + (restart if gpu.name else 0.0)
                 gpu.name, starts = name, starts + 1
                 heapq.heappush(events, (now + begin, slot))
             continue
-        seconds, ended = _steps(gpu)
+        seconds, ended = next_steps(gpu)
         heapq.heappush(events, (now + seconds, slot))
         answers += ended if gpu.name in asked else 0
         if judges:
@@ -255,7 +257,7 @@ def _join(
         dispatcher.end()
 
 
-def _steps(gpu: Gpu) -> tuple[float, int]:
+def next_steps(gpu: Gpu) -> tuple[float, int]:
     """Seconds of a few steps of an engine, and how many answers ended; these free their places."""
     budget, used, filled = STEPS * (BUDGET - len(gpu.running)), 0, 0
     new: list[int] = []

@@ -190,11 +190,11 @@ class StartedEngine:
             engine_for(self._deployment)
 
     def wait(self) -> None:
-        """Return when the start has ended, well or not."""
+        """See EarlyStart."""
         self._thread.join()
 
     def end(self) -> None:
-        """Close the engine where nothing was asked of it."""
+        """See EarlyStart."""
         self._thread.join()
         _of_this_process().end_unasked()
 

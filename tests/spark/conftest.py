@@ -2,6 +2,7 @@
 
 import csv
 import json
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -139,6 +140,18 @@ class Site:
         assert self.run(*flags, command="leaderboard", suite=suite) == 0
         cells: list[dict[str, Any]] = json.loads(path.read_text())["cells"]
         return cells
+
+
+def give_plugin(spark: SparkSession, folder: Path, name: str, source: str) -> Path:
+    """Write a plug-in that executors of the session have too; its folder, for the driver's path."""
+    package = folder / name
+    package.mkdir()
+    (package / "__init__.py").write_text(source, encoding="utf-8")
+    archive = folder / f"{name}.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.write(package / "__init__.py", f"{name}/__init__.py")
+    spark.sparkContext.addPyFile(str(archive))
+    return folder
 
 
 @pytest.fixture(autouse=True)

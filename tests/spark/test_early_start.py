@@ -1,7 +1,6 @@
 """An engine on GPUs that starts in Spark's workers while the data is read and planned."""
 
 import time
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from pyspark.sql import SparkSession
 from medhelm_spark import Evaluation, plugins
 from medhelm_spark.engines.slots import VISIBLE
 from medhelm_spark.errors import EngineError, MedhelmSparkError
-from tests.spark.conftest import Site, questions
+from tests.spark.conftest import Site, give_plugin, questions
 
 ENGINE = """
 import os
@@ -86,14 +85,7 @@ class OnGpu:
 @pytest.fixture(scope="module")
 def plugin(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the plug-in, which executors have too."""
-    folder = tmp_path_factory.mktemp("plugin")
-    package = folder / "gpu_plugin"
-    package.mkdir()
-    (package / "__init__.py").write_text(ENGINE, encoding="utf-8")
-    with zipfile.ZipFile(folder / "gpu_plugin.zip", "w") as archive:
-        archive.write(package / "__init__.py", "gpu_plugin/__init__.py")
-    spark.sparkContext.addPyFile(str(folder / "gpu_plugin.zip"))
-    return folder
+    return give_plugin(spark, tmp_path_factory.mktemp("plugin"), "gpu_plugin", ENGINE)
 
 
 @pytest.fixture

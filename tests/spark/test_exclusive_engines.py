@@ -1,6 +1,5 @@
 """Engines that fill their slot and leave their memory taken: a second model in one suite."""
 
-import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +9,7 @@ import yaml
 from pyspark.sql import SparkSession
 
 from medhelm_spark import plugins
-from tests.spark.conftest import Site, calls, questions
+from tests.spark.conftest import Site, calls, give_plugin, questions
 
 ENGINE = """
 from medhelm_spark.engines import canned
@@ -53,13 +52,7 @@ def filling(
     site: Site, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Site]:
     """A site with the plug-in `one_model`, on the driver and in executors."""
-    package = tmp_path / "plugin" / "one_model"
-    package.mkdir(parents=True)
-    (package / "__init__.py").write_text(ENGINE, encoding="utf-8")
-    with zipfile.ZipFile(tmp_path / "one_model.zip", "w") as archive:
-        archive.write(package / "__init__.py", "one_model/__init__.py")
-    spark.sparkContext.addPyFile(str(tmp_path / "one_model.zip"))
-    monkeypatch.syspath_prepend(str(package.parent))
+    monkeypatch.syspath_prepend(str(give_plugin(spark, tmp_path, "one_model", ENGINE)))
     settings = site.folder / "prod_env" / "settings.yaml"
     settings.write_text(yaml.safe_dump({"plugins": ["one_model"]}))
     yield site

@@ -1,6 +1,5 @@
 """Judges join the order of the models: when they begin, how often engines start, what is asked."""
 
-import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +17,7 @@ from medhelm_spark.adaptation.decoding import (
 )
 from medhelm_spark.cli.exit_codes import INCOMPLETE, OUTAGE
 from medhelm_spark.domain.request import Decoding
-from tests.spark.conftest import Site, calls, questions
+from tests.spark.conftest import Site, calls, give_plugin, questions
 from tests.spark.test_in_process import rows_of_lake
 
 ENGINES = """
@@ -70,14 +69,7 @@ def jury(*judges: str) -> dict[str, object]:
 @pytest.fixture(scope="module")
 def plug_in(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an engine that answers beside others, and of one that fills its slot."""
-    folder = tmp_path_factory.mktemp("plugin")
-    package = folder / "judged_engines"
-    package.mkdir()
-    (package / "__init__.py").write_text(ENGINES, encoding="utf-8")
-    with zipfile.ZipFile(folder / "judged_engines.zip", "w") as archive:
-        archive.write(package / "__init__.py", "judged_engines/__init__.py")
-    spark.sparkContext.addPyFile(str(folder / "judged_engines.zip"))
-    return folder
+    return give_plugin(spark, tmp_path_factory.mktemp("plugin"), "judged_engines", ENGINES)
 
 
 @pytest.fixture

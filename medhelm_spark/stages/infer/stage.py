@@ -116,12 +116,12 @@ def _send(
         total = sum(chunk.requests for chunk in chunks)
         pending = {chunk.model_deployment for chunk in chunks}
         expected = total + (follow_ups.expected_requests(chunks) if follow_ups else 0)
-        if recipients.started and chunks:
-            recipients.started.wait()
         with (
             _kept_on_interrupt(recipients.label, total, order, follow_ups),
             ctx.metered(recipients.label, expected) as watch,
         ):
+            if recipients.started and chunks:
+                recipients.started.wait()
             for group in groups_of(ctx, recipients.deployments, pending):
                 held.check()
                 asking = [each for stream in group for each in stream.deployments]
