@@ -41,6 +41,7 @@ MODELS, BENCHMARKS, ROWS, LARGE = 9, 46, 1000, 5
 PORT = 8931
 VISITORS = 10
 WAIT_MS = 120_000
+LOOK_MS = 10
 SEARCHED = "Question 777 of"
 SWITCHES = ("--no-sandbox", "--disable-gpu")
 IDS = {
@@ -193,47 +194,47 @@ class Visit:
 
     def first(self) -> None:
         self.page.goto(f"{self.server.address}?suite={SUITE}")
-        _board(self.page).get_by_role("row").last.wait_for()
+        _see(_board(self.page).get_by_role("row").last)
 
     def filters_opened(self) -> float:
         _press(self.page.get_by_text("Filters", exact=True))
-        self.page.get_by_role("button", name="public", exact=True).wait_for()
+        _see(self.page.get_by_role("button", name="public", exact=True))
         return _since_press(self.page)
 
     def chosen(self) -> float:
         _press(self.page.get_by_role("button", name="public", exact=True))
-        self.page.get_by_text("Filters in use:").wait_for()
+        _see(self.page.get_by_text("Filters in use:"))
         return _since_press(self.page)
 
     def turned(self) -> float:
         _press(self.page.get_by_text("Benchmarks as rows"))
-        _board(self.page).locator("th[scope=rowgroup]").first.wait_for()
+        _see(_board(self.page).locator("th[scope=rowgroup]").first)
         return _since_press(self.page)
 
     def to_instances(self) -> float:
         _press(self.page.get_by_role("radio", name="Instances"))
-        self.page.locator(".ms-answer").first.wait_for()
+        _see(self.page.locator(".ms-answer").first)
         return _since_press(self.page)
 
     def following(self) -> float:
         _press(self.page.get_by_role("button", name="Next page"))
-        self.page.get_by_text("#11", exact=True).first.wait_for()
+        _see(self.page.get_by_text("#11", exact=True).first)
         return _since_press(self.page)
 
     def searched(self) -> None:
         field = self.page.get_by_label("Search", exact=True)
         field.fill(SEARCHED)
         field.press("Enter")
-        self.page.get_by_text(re.compile(rf"^\d of {self.answers:,} answers$")).wait_for()
+        _see(self.page.get_by_text(re.compile(rf"^\d of {self.answers:,} answers$")))
 
     def to_comparison(self) -> float:
         _press(self.page.get_by_role("radio", name="Compare"))
-        self.page.locator('[aria-label="Comparison"]').wait_for()
+        _see(self.page.locator('[aria-label="Comparison"]'))
         return _since_press(self.page)
 
     def linked(self) -> None:
         self.page.goto(f"{self.server.address}?suite={SUITE}&view=Instances&run={self.run}")
-        self.page.locator(".ms-answer").first.wait_for()
+        _see(self.page.locator(".ms-answer").first)
 
     def second(self) -> None:
         self._open_boards(1)
@@ -246,7 +247,7 @@ class Visit:
         for each in pages:
             each.goto(f"{self.server.address}?suite={SUITE}", wait_until="commit")
         for each in pages:
-            _board(each).get_by_role("row").last.wait_for()
+            _see(_board(each).get_by_role("row").last)
         for each in pages:
             each.context.close()
 
@@ -254,6 +255,15 @@ class Visit:
 def _press(target: Locator) -> None:
     """Click with the mouse at once: Playwright's own click waits for a page that stands still."""
     target.page.mouse.click(*target.evaluate(MIDDLE))
+
+
+def _see(target: Locator) -> None:
+    """Wait until the browser shows it; Playwright's own wait soon looks only twice a second."""
+    until = time.monotonic() + WAIT_MS / 1000
+    while not target.is_visible():
+        if time.monotonic() > until:
+            raise TimeoutError(f"{target} was not shown within {WAIT_MS} ms.")
+        target.page.wait_for_timeout(LOOK_MS)
 
 
 def _since_press(page: Page) -> float:
@@ -292,7 +302,7 @@ def bound(folder: Path, browser: Browser) -> list[Step]:
 
             def first(page: Page = page) -> None:
                 page.goto(server.address)
-                page.get_by_text("One line.").wait_for()
+                _see(page.get_by_text("One line."))
 
             steps.append(measured(server, f"one line, {name}", first))
             page.context.close()
