@@ -16,7 +16,7 @@ INSTANCE_FIELDS = tuple(field.name for field in fields(FlippedInstance))
 """The fields of a flip as data."""
 HEADER = ("Verdict", "Tier", "Line", "Candidate - baseline", "Limit", "n", "Needs", "Note")
 COUNT_HEADER = ("Benchmark", "Group", "n", "Worse", "Better")
-FLIP_HEADER = ("Benchmark", "Instance", "Change", "First", "Second")
+FLIP_HEADER = ("Benchmark", "Instance", "Change")
 MOST_SHOWN = 20
 """The flips that a table lists; CSV and JSON have all."""
 NO_FLIPS = "No instance on which one of the two is better."
@@ -38,9 +38,7 @@ def gate_report(
     records = [asdict(line) for line in lines]
     tables = [
         TextTable(header=HEADER, rows=[_line(each) for each in lines], notes=[*_notes(lines)]),
-        *_flip_tables(
-            flips, [] if is_summary else lost, "Instances on which the candidate is worse"
-        ),
+        *_flip_tables(flips, [] if is_summary else lost, ("candidate", "baseline")),
     ]
     return Report(
         tables=tables,
@@ -55,7 +53,7 @@ def gate_report(
 def flips_report(flips: FlipSet) -> Report:
     """Counts and instances; CSV has the instances alone."""
     return Report(
-        tables=_flip_tables(flips, flips.instances, "Instances"),
+        tables=_flip_tables(flips, flips.instances, ("first model", "second model")),
         content=flips_content(flips),
         fields=INSTANCE_FIELDS,
         records=[asdict(each) for each in flips.instances],
@@ -72,14 +70,14 @@ def flips_content(flips: FlipSet) -> dict[str, object]:
 
 
 def _flip_tables(
-    flips: FlipSet, instances: Sequence[FlippedInstance], title: str
+    flips: FlipSet, instances: Sequence[FlippedInstance], models: tuple[str, str]
 ) -> list[TextTable]:
-    """The counts, and the first of these instances."""
+    """The counts, and the first of these instances; `models`: what a reader calls the two."""
     if not flips.counts:
         return []
     tables = [
         TextTable(
-            title="Flips: instances on which the first model is worse, or better",
+            title=f"Flips: instances on which the {models[0]} is worse, or better",
             header=COUNT_HEADER,
             rows=[_count(each) for each in flips.counts],
             notes=[_HIDDEN] if any(each.is_hidden for each in flips.counts) else [],
@@ -89,8 +87,9 @@ def _flip_tables(
     if instances:
         tables.append(
             TextTable(
-                title=title,
-                header=FLIP_HEADER,
+                title=f"Instances on which the {models[0]} is "
+                + " or ".join(sorted({each.change for each in instances}, reverse=True)),
+                header=(*FLIP_HEADER, *(name.capitalize() for name in models)),
                 rows=[_flip(each) for each in instances[:MOST_SHOWN]],
                 notes=[f"{counted(more, 'more instance')}: JSON has all."] if more > 0 else [],
             )

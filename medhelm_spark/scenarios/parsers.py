@@ -104,10 +104,13 @@ def _refuse_shown(card: ScenarioCard, columns: Iterable[str], where: str) -> Non
 
     `columns` are all that the shape reads.
     """
+    own_names = card.source.columns
     roles = {column for role, column in card.fields.items() if not _is_unseen(role)}
     own_id = card.options.get("id_column", ID if card.shape == TABULAR else None)
     ids = {own_id, *(column for role, column in card.fields.items() if _is_id(role))}
     shown = {part for name in (*columns, *roles) for part in (name, *name.split("|"))}
+    ids |= {own_names.get(name) for name in ids if name}
+    shown |= {own_names[name] for name in shown if name in own_names}
     for group in card.group_columns:
         if group.column in ids:
             raise ConfigError(f"{where}: the group {group.name!r} is the column of ids.")

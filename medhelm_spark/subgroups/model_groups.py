@@ -209,7 +209,9 @@ def _of_run(
     run: BoardRun, column: str, rows: Sequence[GroupStat], sensitivity: Sequence[GroupStat]
 ) -> ModelGroups:
     spec, name = run.run_spec, rows[0].name
-    stats = sorted(rows, key=lambda row: group_order(row.group_value))
+    stats, positives = (
+        sorted(of, key=lambda row: group_order(row.group_value)) for of in (rows, sensitivity)
+    )
     scale = _scale(run, name)
     overall = run.originals.get(name)
     return ModelGroups(
@@ -223,7 +225,7 @@ def _of_run(
         stats=tuple(stats),
         gap=_twin_gap(stats, scale) if is_twins(column) else _gap(stats, scale),
         overall=overall.mean if overall else None,
-        opportunity=_gap(sensitivity, SHARE) if name != SENSITIVITY else None,
+        opportunity=_gap(positives, SHARE) if name != SENSITIVITY else None,
         is_current=run.is_current,
     )
 

@@ -416,6 +416,8 @@ def test_every_form_has_the_verdict_and_every_line(tmp_path: Path) -> None:
     assert made.flips.instances[0].instance_id in made.render("html")
     assert made.flips.instances[0].instance_id not in made.render("md"), "a summary"
     assert "80 more instances" in made.render()
+    assert "Instances on which the candidate is worse" in made.render()
+    assert "first model" not in made.render(), "the reader named a candidate and a baseline"
     assert len(list(made.rows())) == 2
     assert replace(made, supporting_failures_allowed=9).verdict is NO_GO
 

@@ -242,6 +242,17 @@ def test_columns_say_what_the_data_calls_ours(benchmark: Path, write) -> None:
         load_benchmark(benchmark)
 
 
+@pytest.mark.parametrize("name", ["urgent", "correct_answer", "letter_id", "id", "sex*urgent"])
+def test_a_group_is_no_column_of_answers_or_ids_by_either_name(
+    benchmark: Path, write, name: str
+) -> None:
+    write("bench/data.csv", "letter_id,note,urgent,sex\n1,a,yes,f\n")
+    names = "columns: {id: letter_id, case: note, correct_answer: urgent}\n"
+    stated = with_keys(benchmark, "data.csv", f"{names}groups: [sex, '{name}']\n")
+    with pytest.raises(ConfigError, match=r"the right answer shows|is the column of ids"):
+        check_card(load_benchmark(stated).card)
+
+
 @pytest.mark.parametrize(
     ("critical", "message"),
     [
