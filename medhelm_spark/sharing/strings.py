@@ -9,6 +9,7 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from medhelm_spark.sharing.declared import DECLARED, TEXTS
@@ -17,7 +18,7 @@ from medhelm_spark.sharing.tables import MANIFEST
 from medhelm_spark.sharing.windows import CHUNK, forms
 
 LONG_KEY = 12
-"""A key of a document that has so many characters is compared as a text."""
+"""A key of a value in the lake that has so many characters is compared as a text."""
 HELM_TEXT = "text"
 """The last key of texts in HELM's `scenario_state.json`."""
 
@@ -50,7 +51,7 @@ class SharedStrings:
 
     def _each(self) -> Iterator[SharedString]:
         yield from _strings(self._folder)
-        yield from _of_json(MANIFEST, self._manifest)
+        yield from _of_document(MANIFEST, self._manifest)
 
 
 def undeclared(folder: Path) -> Iterator[tuple[str, str, int]]:
@@ -61,8 +62,10 @@ def undeclared(folder: Path) -> Iterator[tuple[str, str, int]]:
         name = str(path.relative_to(folder))
         table = DECLARED.get(path.stem.rpartition("-")[2], {})
         if path.suffix == ".parquet":
-            columns = pq.ParquetFile(path).schema_arrow.names
-            yield from ((name, column, 1) for column in columns if column not in table)
+            fields = pq.ParquetFile(path).schema_arrow
+            # Of another type its values, or what describes it, may be no strings that are compared.
+            known = {field for field in fields if _is_declared(field, table.get(field.name))}
+            yield from ((name, field.name, 1) for field in fields if field not in known)
         elif path.suffix == ".csv":
             with path.open(encoding="utf-8", newline="") as file:
                 columns = next(csv.reader(file), [])
@@ -71,11 +74,16 @@ def undeclared(folder: Path) -> Iterator[tuple[str, str, int]]:
                 if column not in table:
                     yield name, f"number {place}", 1
         elif path.suffix == ".json":
-            known = HELM_KEYS.get(path.name, frozenset())
+            declared = HELM_KEYS.get(path.name, frozenset())
             document = json.loads(path.read_text(encoding="utf-8"))
-            yield from ((name, key, 1) for key in sorted({*_keys(document)} - known))
+            yield from ((name, key, 1) for key in sorted({*_keys(document)} - declared))
         elif path.suffix != ".html":
             yield name, "", 1
+
+
+def _is_declared(field: pa.Field, kind: pa.DataType | None) -> bool:
+    is_described = pa.types.is_list(field.type) and field.type.value_field.metadata
+    return bool(field.type == kind) and not is_described
 
 
 def has_text(column: str) -> bool:
@@ -102,13 +110,14 @@ def _strings(folder: Path) -> Iterator[SharedString]:
                     pairs = zip(columns, record, strict=False)
                     yield from ((name, column, row, text) for column, text in pairs)
         elif path.suffix == ".json":
-            yield from _of_json(name, json.loads(path.read_text(encoding="utf-8")))
+            yield from _of_document(name, json.loads(path.read_text(encoding="utf-8")))
         elif path.suffix == ".html":
-            page = _Page()
-            page.feed(path.read_text(encoding="utf-8"))
-            yield from ((name, "", row, text) for row, text in page.texts)
-            # Tags may stand between the words of one text.
-            yield name, "", 1, " ".join(text for _, text in page.texts)
+            page, source = _Page(), path.read_text(encoding="utf-8")
+            page.feed(source)
+            yield from ((name, "", row, text) for row, text in (*page.texts, *page.others))
+            # Tags and comments may stand between the words of one text. The source has what a
+            # parser drops: declarations, names of attributes, what is not closed at the end.
+            yield from ((name, "", 1, each) for each in (page.text(), source))
         elif zipfile.is_zipfile(path):  # as of xlsx, with its properties
             with zipfile.ZipFile(path) as held:
                 for member in held.infolist():
@@ -120,21 +129,27 @@ def _strings(folder: Path) -> Iterator[SharedString]:
 
 
 class _Page(HTMLParser):
-    """The texts and attributes of a page, each with its line; entities are the signs they mean."""
+    """The texts of a page, its comments and attributes, each with its line.
+
+    Entities are the signs they mean.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.texts: list[tuple[int, str]] = []
+        self.others: list[tuple[int, str]] = []
+
+    def text(self) -> str:
+        return " ".join(text for _, text in self.texts)
 
     def handle_data(self, data: str) -> None:
         self.texts.append((self.getpos()[0], data))
 
     def handle_comment(self, data: str) -> None:
-        self.handle_data(data)
+        self.others.append((self.getpos()[0], data))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        for _, value in attrs:
-            self.handle_data(value or "")
+        self.others += ((self.getpos()[0], value) for _, value in attrs if value)
 
 
 def _of_parquet(name: str, path: Path) -> Iterator[SharedString]:
@@ -157,14 +172,26 @@ def _of_parquet(name: str, path: Path) -> Iterator[SharedString]:
         rows += len(batch)
 
 
+def _of_document(name: str, document: Any) -> Iterator[SharedString]:
+    """Every string of a document, and every key once."""
+    yield from ((name, "", 0, key) for key in sorted({*_every_key(document)}))
+    yield from _of_json(name, document)
+
+
+def _every_key(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        yield from value
+    if isinstance(value, Mapping | list):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _every_key(item)
+
+
 def _of_json(name: str, value: Any, column: str = "", row: int = 1) -> Iterator[SharedString]:
-    """Every string with the keys above it and its place in the innermost list; long keys too."""
+    """Every string with the keys above it and its place in the innermost list."""
     if isinstance(value, str):
         yield name, column, row, value
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            if len(key) >= LONG_KEY:
-                yield name, column, row, key
             yield from _of_json(name, item, f"{column}.{key}" if column else key, row)
     elif isinstance(value, list):
         for place, item in enumerate(value, 1):

@@ -162,6 +162,35 @@ def private_row(lake: Path, table: str, **values: object) -> None:
     FileTables(str(lake)).append(table, pa.Table.from_pylist([row], schema=table_schema(table)))
 
 
+@pytest.mark.attack("sharing", "a canary of the policy in a file or in the manifest of a share")
+@pytest.mark.parametrize("key", ["MRN-123456", "Quokka 9"])
+def test_a_key_above_a_number_is_searched(planted: Path, tmp_path: Path, key: str) -> None:
+    wanted = LookedFor(record_numbers=[r"\bMRN-\d{6}\b"], canaries=["quokka 9"])
+    (tmp_path / "stats.json").write_text(json.dumps([{"share": "a", key: 1}]))
+    found = scan(tmp_path, open_reader(str(planted)), wanted, {"instances_left_out": {key: 11}})
+    assert [leak.file for leak in found.leaks] == ["stats.json", "manifest.json"]
+    assert {leak.kind for leak in found.leaks} < {"record number 1", "canary 1"}
+
+
+@pytest.mark.attack("sharing", "a column, key or kind of file of a share that no list declares")
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([b"what the nurse said"]),
+        pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), ["a", "what the nurse said"]),
+        pa.array([["a"]], pa.list_(pa.field("element", pa.string(), True, {"n": "the nurse"}))),
+    ],
+    ids=["bytes", "a value of no row", "what describes a part"],
+)
+def test_a_declared_column_of_another_type_blocks(
+    planted: Path, tmp_path: Path, values: pa.Array
+) -> None:
+    column = "references" if pa.types.is_list(values.type) else "answer"
+    pq.write_table(pa.table({column: values}), tmp_path / "share-1-texts.parquet")
+    found = scan(tmp_path, open_reader(str(planted)))
+    assert [(leak.column, leak.kind) for leak in found.leaks] == [(column, UNDECLARED)]
+
+
 def texts_of(folder: Path, *answers: str) -> Path:
     folder.mkdir(exist_ok=True)
     pq.write_table(pa.table({"answer": list(answers)}), folder / "share-1-texts.parquet")
@@ -230,6 +259,16 @@ PLACES: dict[str, Callable[[Path], None]] = {
         "docProps/core.xml", f"<dc:title>{LETTER}</dc:title>"
     ),
     "html comment": lambda folder: (folder / "a.html").write_text(f"<p>a</p><!-- {LETTER} -->"),
+    "html declaration": lambda folder: (folder / "a.html").write_text(f"<!DOCTYPE html {LETTER}>"),
+    "html instruction": lambda folder: (folder / "a.html").write_text(f"<p>a</p><?{LETTER}?>"),
+    "html section": lambda folder: (folder / "a.html").write_text(f"<p><![CDATA[{LETTER}]]></p>"),
+    "html open comment": lambda folder: (folder / "a.html").write_text(f"<p>a</p><!-- {LETTER}"),
+    "html open tag": lambda folder: (folder / "a.html").write_text(f"<p>a</p><b title='{LETTER}"),
+    "html open entity": lambda folder: (folder / "a.html").write_text(f"<p>a</p>{LETTER} &am"),
+    "html attribute names": lambda folder: (folder / "a.html").write_text(f"<p {LETTER}>a</p>"),
+    "html attributes between words": lambda folder: (folder / "a.html").write_text(
+        " ".join(f"<b id='of other words'>{word}</b>" for word in LETTER.split())
+    ),
     "html script": lambda folder: (folder / "a.html").write_text(f"<script>'{LETTER}'</script>"),
     "file name": lambda folder: (folder / f"{LETTER}.html").write_text(""),
     "csv header": lambda folder: (folder / "a-texts.csv").write_text(f"{LETTER}\nx\n"),
