@@ -23,9 +23,10 @@ APART = {
 }
 
 
-def name_spark_home() -> None:
-    """Say where Spark is: without that, executors of their own do not start."""
+def set_environment() -> None:
+    """Say where Spark is, which executors of their own need, and keep one machine's settings."""
     spec = find_spec("pyspark")
+    os.environ.setdefault("MEDHELM_SPARK_PLATFORM", "local")
     os.environ["SPARK_HOME"] = str(Path(spec.origin).parent) if spec and spec.origin else ""
 
 
@@ -56,7 +57,7 @@ def main() -> None:
     default = Path(__file__).parent / "results" / "driver_memory.md"
     parser.add_argument("--output", type=Path, default=default)
     args = parser.parse_args()
-    name_spark_home()
+    set_environment()
     text = report([measure(rows, {"spark": APART}) for rows in args.sizes])
     args.output.write_text(text)
     sys.stdout.write(text)

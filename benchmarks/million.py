@@ -25,7 +25,7 @@ import pyarrow as pa
 import yaml
 
 from benchmarks.bench import WORDS
-from benchmarks.driver_memory import APART, name_spark_home
+from benchmarks.driver_memory import APART, set_environment
 from benchmarks.loads import DATA, ORIGINAL, write_benchmark
 from benchmarks.processes import Taken, measured
 from medhelm_spark.lake.reader import FileReader
@@ -219,7 +219,7 @@ def main() -> None:
     default = Path(__file__).parent / "results" / "million.md"
     parser.add_argument("--output", type=Path, default=default)
     args = parser.parse_args()
-    name_spark_home()
+    set_environment()
     args.output.parent.mkdir(exist_ok=True)
     found: dict[str, list[Measured]] = {name: [] for name in args.sets}
     for rows, name in product(args.rows, args.sets):

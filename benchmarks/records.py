@@ -20,7 +20,7 @@ import pyarrow as pa
 import yaml
 from pyarrow import parquet
 
-from benchmarks.driver_memory import APART, name_spark_home
+from benchmarks.driver_memory import APART, set_environment
 from benchmarks.processes import measured
 
 FIRST = datetime.fromisoformat("2015-01-01 00:00")
@@ -133,7 +133,7 @@ def main() -> None:
     default = Path(__file__).parent / "results" / "records.md"
     parser.add_argument("--output", type=Path, default=default)
     args = parser.parse_args()
-    name_spark_home()
+    set_environment()
     text = report(args.patients, args.events, measure(args.patients, args.events))
     args.output.parent.mkdir(exist_ok=True)
     args.output.write_text(text)

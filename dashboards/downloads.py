@@ -18,7 +18,8 @@ from medhelm_spark.board.filters import filters_text
 from medhelm_spark.board.render.board import board_report
 from medhelm_spark.board.render.charts import DARK, LIGHT, Spec, dot_plots, heat_map, png, svg
 from medhelm_spark.board.render.fields import FIELD_KINDS
-from medhelm_spark.board.render.report_file import facts_of, report_file
+from medhelm_spark.board.render.report_file import Reported, facts_of, report_file
+from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.stated_prevalence import Stated
 from medhelm_spark.render.report import Report, formatted, parquet
 from medhelm_spark.statistics.board import Leaderboard
@@ -97,7 +98,14 @@ class Exports:
             metrics=benchmark_metrics(self.shown.reader, benchmarks_of(self.runs)),
             stated=self.stated,
             prices=known_prices(self.shown.site),
-            sections=sections_of(self.shown.reader, self.runs, self.whole.pairs),
+            sections=sections_of(
+                Reported(
+                    reader=self.shown.reader,
+                    runs=self.runs,
+                    pairs=self.whole.pairs,
+                    has_public_text=self.shown.viewer.may_see(AccessLevel.PUBLIC),
+                )
+            ),
         )
 
 

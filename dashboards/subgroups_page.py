@@ -92,7 +92,7 @@ def _pairs(view: ModuleType, shown: Shown, picked: Sequence[Any]) -> list[Any]:
         return []
     ids = {each.run_spec_id for each in picked}
     runs = [run for run in shown.runs if run.run_spec.run_spec_id in ids]
-    minimum = max(stat.minimum for each in picked for stat in each.stats)
+    minimum = view.minimum_of(picked)
     first = picked[0].model_deployment
     pairs = view.pairs_of_runs(
         shown.reader, runs, first, minimum=minimum, coverage_floor=shown.coverage_floor

@@ -1,24 +1,21 @@
 """A board as one file to take away."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from medhelm_spark import features
-from medhelm_spark.board import BoardRun, as_of, manifest_of
+from medhelm_spark.board import as_of, manifest_of
 from medhelm_spark.board.metrics import metrics_of
-from medhelm_spark.board.render.report_file import Section, facts_of, report_file
+from medhelm_spark.board.render.report_file import Reported, Section, facts_of, report_file
 from medhelm_spark.board.schema import BoardView, load_board
 from medhelm_spark.domain.stated_prevalence import Stated
-from medhelm_spark.lake.reader import Reader
 from medhelm_spark.local_files import write_whole
-from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportFile:
-    """One HTML file: board in tiers, charts, comparisons, benchmarks; no clinical text.
+    """One HTML file: board in tiers, charts, comparisons, benchmarks; text of public rows alone.
 
     It asks no host for anything, and prints. `name` is the suite's or release's.
     """
@@ -36,17 +33,10 @@ class ReportFile:
         return self.html
 
 
-def sections_of(
-    reader: Reader, runs: Sequence[BoardRun], pairs: Sequence[BoardPair]
-) -> list[Section]:
-    """What features add to the report of these runs; `reader` reads them, or a release's.
-
-    `pairs` are the pairs of models that the report compares.
-    """
+def sections_of(reported: Reported) -> list[Section]:
+    """What features add to a report."""
     return [
-        section
-        for feature in features.parts("report")
-        for section in feature.sections(reader, runs, pairs)
+        section for feature in features.parts("report") for section in feature.sections(reported)
     ]
 
 
@@ -80,6 +70,12 @@ def report_of(
         metrics=metrics.benchmarks,
         stated=prevalence,
         prices=metrics.prices,
-        sections=sections_of(as_of(workspace.reader, release), shown.runs, board.pairs),
+        sections=sections_of(
+            Reported(
+                reader=as_of(workspace.reader, release),
+                runs=shown.runs,
+                pairs=board.pairs,
+            )
+        ),
     )
     return ReportFile(name=source.name, html=html)

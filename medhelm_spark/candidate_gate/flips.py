@@ -4,16 +4,17 @@ Ids and values alone, no text. By group of patients the counts of gated and priv
 rules of small cells; an instance's own group is told nowhere.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from medhelm_spark import features
 from medhelm_spark.board import RIGHT, BoardRun
-from medhelm_spark.board.measured import InstanceStat, Measured, RunStat, measured, needed_stats
-from medhelm_spark.board.scores import own_scores, scores_of
+from medhelm_spark.board.measured import InstanceStat, Measured, RunStat
+from medhelm_spark.board.measured_pairs import measured_pairs
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.statistics.pairs import BoardPair
@@ -66,7 +67,12 @@ class FlipSet:
 
 
 def flips_of(
-    reader: Reader, runs: Sequence[BoardRun], pairs: Sequence[BoardPair], *, minimum: int
+    reader: Reader,
+    runs: Sequence[BoardRun],
+    pairs: Sequence[BoardPair],
+    *,
+    minimum: int,
+    most_instances: int | None = None,
 ) -> FlipSet:
     """The flips of these pairs; none of a metric without a better end or without single answers.
 
@@ -75,34 +81,36 @@ def flips_of(
         runs: the runs behind the pairs.
         pairs: two models on a benchmark each; the first one is worse or better.
         minimum: the patients that a group of gated and private rows needs to be shown.
+        most_instances: so many instances of each pair and change are named, those with the largest
+            difference (None: all).
     """
-    by_id = {run.run_spec.run_spec_id: run for run in runs}
     counts: list[list[FlipCount]] = []
     instances: list[FlippedInstance] = []
-    for pair in pairs:
-        run = by_id[pair.run_spec_ids[0]]
-        split = run.cell.split if run.cell else run.run_spec.main_split
-        units = pair.run_spec_ids
-        names = needed_stats(run, pair.main_metric)
-        scores = own_scores(scores_of(reader, units, names, split), units, split)
-        held = measured(run, pair.main_metric, scores, units)
-        valued = _values(held)
-        if valued is None or pair.lower_is_better is None:
+    for of in measured_pairs(reader, runs, pairs):
+        values = _values(of.held)
+        if values is None:
             continue
-        flips = _Flips(
-            pair=pair,
-            metric=RIGHT if isinstance(held, RunStat) else pair.main_metric,
-            held=held,
-            values=valued,
-            gains=(valued[0] - valued[1]) * (-1 if pair.lower_is_better and _is_own(held) else 1),
+        spec = of.run.run_spec
+        is_public = spec.access_level is AccessLevel.PUBLIC
+        groups = _Groups.of(
+            of.held, _groups(reader, spec.data_version), 1 if is_public else minimum
         )
-        is_public = run.run_spec.access_level is AccessLevel.PUBLIC
-        groups = _groups(reader, run.run_spec.data_version)
-        of_groups = flips.by_group(groups, 1 if is_public else minimum)
-        counts.append([flips.count(), *sorted(of_groups, key=_worst_first)])
-        instances += flips.instances()
+        for pair in of.pairs:
+            if pair.lower_is_better is None:
+                continue
+            ours, theirs = (values[place] for place in of.places(pair))
+            flips = _Flips(
+                pair=pair,
+                metric=RIGHT if isinstance(of.held, RunStat) else pair.main_metric,
+                ids=of.held.instances,
+                first=ours,
+                second=theirs,
+                gains=(ours - theirs) * (-1 if pair.lower_is_better and _is_own(of.held) else 1),
+            )
+            counts.append([flips.count(), *sorted(flips.by_group(groups), key=_worst_first)])
+            instances += flips.instances(most_instances)
     counts.sort(key=lambda each: _worst_first(each[0]))
-    order = {each[0].display_name: place for place, each in enumerate(counts)}
+    order = {each[0].display_name: place for place, each in reversed([*enumerate(counts)])}
     instances.sort(key=lambda each: (each.change == BETTER, order[each.display_name], _loss(each)))
     return FlipSet(
         counts=tuple(count for each in counts for count in each), instances=tuple(instances)
@@ -115,7 +123,7 @@ def _is_own(held: Measured) -> bool:
 
 
 def _values(held: Measured) -> NDArray[np.float64] | None:
-    """The value of each instance in both runs, NaN without one; shape (2, instances).
+    """The value of each instance in each run, NaN without one; shape (runs, instances).
 
     Of a stat of whole runs whether each answer is right; None where it does not say.
     """
@@ -151,75 +159,96 @@ def _loss(flip: FlippedInstance) -> tuple[float, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Groups:
+    """The groups of a benchmark's instances, and the patients that each is of."""
+
+    masks: Mapping[tuple[str, str], NDArray[np.bool_]]
+    """By column and group, which instances are in it; shape (instances,)."""
+    patients: NDArray[np.int64]
+    """The number of each instance's patient, shape (instances,)."""
+    minimum: int
+
+    @classmethod
+    def of(cls, held: Measured, groups: Mapping[str, Mapping[str, str]], minimum: int) -> "_Groups":
+        """The groups of these instances; none where nothing is grouped."""
+        pairs = features.part("subgroups", "pairs")
+        masks = pairs.group_masks(held.instances.to_pylist(), groups) if pairs and groups else ()
+        patients = np.unique(held.units.indices.to_numpy(), return_inverse=True)[1]
+        return cls(masks=dict(masks), patients=patients, minimum=minimum)
+
+    def hidden(self, is_seen: NDArray[np.bool_]) -> Collection[tuple[str, str]]:
+        """The groups whose counts are hidden where these instances are counted."""
+        cells = features.part("subgroups", "small_cells")
+        if cells is None or not self.masks:
+            return ()
+        in_data = {group: self._num_patients(mask) for group, mask in self.masks.items()}
+        seen = {group: self._num_patients(mask & is_seen) for group, mask in self.masks.items()}
+        hidden: Collection[tuple[str, str]] = cells.hidden_groups(in_data, seen, self.minimum)
+        return hidden
+
+    def _num_patients(self, chosen: NDArray[np.bool_]) -> int:
+        return len(np.unique(self.patients[chosen]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Flips:
     """One pair, instance by instance; `gains` are above 0 where the first model is better."""
 
     pair: BoardPair
     metric: str
-    held: Measured
-    values: NDArray[np.float64]
+    ids: pa.Array
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
     gains: NDArray[np.float64]
 
     def count(self) -> FlipCount:
         return self._counted(np.ones(len(self.gains), bool))
 
     def _counted(
-        self, chosen: NDArray[np.bool_], column: str = "", group: str | None = None
+        self, chosen: NDArray[np.bool_], group: tuple[str, str | None] = ("", None)
     ) -> FlipCount:
         gains = self.gains[chosen]
+        return replace(
+            self._named(group),
+            n=int((~np.isnan(gains)).sum()),
+            worse=int((gains < 0).sum()),
+            better=int((gains > 0).sum()),
+        )
+
+    def _named(self, group: tuple[str, str | None]) -> FlipCount:
         return FlipCount(
             scenario_name=self.pair.scenario_name,
             display_name=self.pair.display_name,
             metric=self.metric,
             first=self.pair.first,
             second=self.pair.second,
-            group_column=column,
-            group_value=group,
-            n=int((~np.isnan(gains)).sum()),
-            worse=int((gains < 0).sum()),
-            better=int((gains > 0).sum()),
+            group_column=group[0],
+            group_value=group[1],
         )
 
-    def by_group(
-        self, groups: Mapping[str, Mapping[str, str]], minimum: int
-    ) -> Iterator[FlipCount]:
+    def by_group(self, groups: _Groups) -> Iterator[FlipCount]:
         """The counts in each group of each column."""
-        pairs, cells = (features.part("subgroups", name) for name in ("pairs", "small_cells"))
-        if pairs is None or cells is None:
-            return
-        patients = np.unique(self.held.units.indices.to_numpy(), return_inverse=True)[1]
-        is_seen = ~np.isnan(self.gains)
-        masks = dict(pairs.group_masks(self.held.instances.to_pylist(), groups))
-        in_data = {group: len(np.unique(patients[mask])) for group, mask in masks.items()}
-        seen = {group: len(np.unique(patients[mask & is_seen])) for group, mask in masks.items()}
-        hidden = cells.hidden_groups(in_data, seen, minimum)
-        for group, mask in masks.items():
+        hidden = groups.hidden(~np.isnan(self.gains))
+        for group, mask in groups.masks.items():
             if group in hidden:
-                yield FlipCount(
+                yield replace(self._named(group), is_hidden=True)
+            else:
+                yield self._counted(mask, group)
+
+    def instances(self, most: int | None) -> Iterator[FlippedInstance]:
+        """The instances that are not equal; of each change at most so many, the largest first."""
+        sizes = -np.abs(self.first - self.second)
+        for change, is_it in ((WORSE, self.gains < 0), (BETTER, self.gains > 0)):
+            places = np.flatnonzero(is_it)
+            for place in places[np.argsort(sizes[places], kind="stable")][:most]:
+                yield FlippedInstance(
                     scenario_name=self.pair.scenario_name,
                     display_name=self.pair.display_name,
                     metric=self.metric,
                     first=self.pair.first,
                     second=self.pair.second,
-                    group_column=group[0],
-                    group_value=group[1],
-                    is_hidden=True,
+                    instance_id=self.ids[place].as_py(),
+                    change=change,
+                    first_value=float(self.first[place]),
+                    second_value=float(self.second[place]),
                 )
-            else:
-                yield self._counted(mask, *group)
-
-    def instances(self) -> Iterator[FlippedInstance]:
-        """The instances that are not equal."""
-        ids = self.held.instances.to_pylist()
-        for place in np.flatnonzero(~np.isnan(self.gains) & (self.gains != 0)):
-            yield FlippedInstance(
-                scenario_name=self.pair.scenario_name,
-                display_name=self.pair.display_name,
-                metric=self.metric,
-                first=self.pair.first,
-                second=self.pair.second,
-                instance_id=ids[place],
-                change=BETTER if self.gains[place] > 0 else WORSE,
-                first_value=float(self.values[0, place]),
-                second_value=float(self.values[1, place]),
-            )

@@ -6,12 +6,8 @@ from typing import Any
 
 from medhelm_spark.candidate_gate.flips import FlippedInstance, FlipSet
 from medhelm_spark.candidate_gate.junit import junit_text
-from medhelm_spark.candidate_gate.render import (
-    INSTANCE_FIELDS,
-    LINE_FIELDS,
-    flips_report,
-    gate_report,
-)
+from medhelm_spark.candidate_gate.render import LINE_FIELDS, gate_report
+from medhelm_spark.candidate_gate.render_flips import INSTANCE_FIELDS, flips_report
 from medhelm_spark.candidate_gate.sides import Compared
 from medhelm_spark.candidate_gate.verdict import GateLine, GateVerdict, deciding, verdict_of
 from medhelm_spark.render.report import formatted

@@ -4,20 +4,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from medhelm_spark.board import BoardRun, Viewer
-from medhelm_spark.board.render.report_file import Section
-from medhelm_spark.lake.reader import Reader
+from medhelm_spark.board.render.report_file import Reported, Section
 from medhelm_spark.notes.stored import stored_notes
 from medhelm_spark.notes.tables import AnswerNote, Flag
 from medhelm_spark.render.table import TextTable
-from medhelm_spark.statistics.pairs import BoardPair
 
 HEADING = "Notes on answers"
 
 
-def sections(reader: Reader, runs: Sequence[BoardRun], _: Sequence[BoardPair]) -> Iterator[Section]:
+def sections(of: Reported) -> Iterator[Section]:
     """A table of counts by benchmark and model; nothing where no answer has a note."""
-    by_id = {run.run_spec.run_spec_id: run for run in runs}
-    held = stored_notes(reader, list(by_id), viewer=Viewer.THIS_MACHINE)
+    by_id = {run.run_spec.run_spec_id: run for run in of.runs}
+    held = stored_notes(of.reader, list(by_id), viewer=Viewer.THIS_MACHINE)
     by_run: dict[str, list[AnswerNote]] = {}
     for note in held.values():
         by_run.setdefault(note.run_spec_id, []).append(note)

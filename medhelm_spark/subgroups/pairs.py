@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medhelm_spark.board import BoardRun, board_of, paired
-from medhelm_spark.board.measured import Measured, measured, needed_stats
-from medhelm_spark.board.scores import own_scores, scores_of
+from medhelm_spark.board.measured import Measured
+from medhelm_spark.board.measured_pairs import measured_pairs
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.groups import NOT_STATED
 from medhelm_spark.domain.stages import ASSIGN_GROUPS
@@ -165,28 +165,28 @@ def group_pairs(
         by: the columns (none: all).
     """
     by_id = {run.run_spec.run_spec_id: run for run in runs}
-    columns: dict[tuple[str, str, str], list[BoardPair]] = {}
-    for pair in pairs:
-        spec = by_id[pair.run_spec_ids[0]].run_spec
-        key = (spec.data_version, pair.main_metric, spec.main_split)
-        columns.setdefault(key, []).append(pair)
+
+    def version_of(pair: BoardPair) -> str:
+        return by_id[pair.run_spec_ids[0]].run_spec.data_version
+
+    versions = dict.fromkeys(map(version_of, pairs))
+    groups = {version: groups_by_instance(reader, version) for version in versions}
+    shown = {
+        version: [name for name in (by or sorted(held)) if name in held]
+        for version, held in groups.items()
+    }
     made: list[GroupPair] = []
-    for (version, metric, split), alike in columns.items():
-        run = by_id[alike[0].run_spec_ids[0]]
-        groups = groups_by_instance(reader, version)
-        shown = [name for name in (by or sorted(groups)) if name in groups]
-        if not shown:
-            continue
-        units = list(dict.fromkeys(unit for pair in alike for unit in pair.run_spec_ids))
-        scores = own_scores(
-            scores_of(reader, units, needed_stats(run, metric), split), units, split
+    with_groups = (pair for pair in pairs if shown[version_of(pair)])
+    for of in measured_pairs(reader, by_id.values(), with_groups):
+        spec = of.run.run_spec
+        is_public = spec.access_level is AccessLevel.PUBLIC
+        of_all = pairs_of(
+            of.held, of.pairs, of.units, groups[spec.data_version], 1 if is_public else minimum
         )
-        held = measured(run, metric, scores, units)
-        is_public = run.run_spec.access_level is AccessLevel.PUBLIC
-        of_all = pairs_of(held, alike, units, groups, 1 if is_public else minimum)
+        columns = shown[spec.data_version]
         made += sorted(
-            (pair for pair in of_all if pair.group_column in shown),
-            key=lambda pair: shown.index(pair.group_column),
+            (pair for pair in of_all if pair.group_column in columns),
+            key=lambda pair: columns.index(pair.group_column),
         )
     return sorted(adjusted(made), key=_order)
 

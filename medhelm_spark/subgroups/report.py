@@ -3,14 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from medhelm_spark.board import BoardRun
 from medhelm_spark.board.render.charts import Palette, Spec
-from medhelm_spark.board.render.report_file import Figure, Section, Sentences
-from medhelm_spark.lake.reader import Reader
+from medhelm_spark.board.render.report_file import Figure, Reported, Section, Sentences
 from medhelm_spark.render.table import TextTable
-from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.subgroups.chart import group_plot
-from medhelm_spark.subgroups.model_groups import ModelGroups, groups_of_runs
+from medhelm_spark.subgroups.model_groups import ModelGroups, groups_of_runs, minimum_of
 from medhelm_spark.subgroups.pairs import group_pairs
 from medhelm_spark.subgroups.render import groups_table, notes, watched
 from medhelm_spark.subgroups.render_pairs import pair_sentences, pairs_table
@@ -18,16 +15,14 @@ from medhelm_spark.subgroups.render_pairs import pair_sentences, pairs_table
 HEADING = "Groups of patients"
 
 
-def sections(
-    reader: Reader, runs: Sequence[BoardRun], pairs: Sequence[BoardPair]
-) -> Iterator[Section]:
+def sections(of: Reported) -> Iterator[Section]:
     """What is shown over all groups, each benchmark by each column, and the pairs of models."""
-    groups = groups_of_runs(reader, runs)
+    groups = groups_of_runs(of.reader, of.runs)
     if not groups:
         return
     by_place: dict[tuple[str, str], list[ModelGroups]] = {}
-    for of in groups:
-        by_place.setdefault((of.display_name, of.group_column), []).append(of)
+    for model in groups:
+        by_place.setdefault((model.display_name, model.group_column), []).append(model)
     parts: list[str | Sentences | TextTable | Figure] = [Sentences(lines=list(watched(groups)))]
     for number, ((name, column), alike) in enumerate(by_place.items(), start=1):
         parts.append(f"{name} by {column}")
@@ -38,8 +33,7 @@ def sections(
         parts.append(
             replace(table, notes=list(notes(groups))) if number == len(by_place) else table
         )
-    minimum = max(stat.minimum for of in groups for stat in of.stats)
-    if compared := group_pairs(reader, runs, pairs, minimum=minimum):
+    if compared := group_pairs(of.reader, of.runs, of.pairs, minimum=minimum_of(groups)):
         said = Sentences(lines=list(pair_sentences(compared)))
         parts += ["Two models in each group", said, pairs_table(compared)]
     yield Section(heading=HEADING, parts=parts)

@@ -1,6 +1,7 @@
 """A board as one self-contained HTML file: to take away, to print, to keep beside a decision.
 
-It holds no clinical text, no script, and nothing that a browser would fetch.
+Of clinical text it holds that of public rows alone; it has no script, and nothing that a browser
+would fetch.
 """
 
 import html
@@ -45,6 +46,7 @@ from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.domain.stated_prevalence import Stated
+from medhelm_spark.lake.reader import Reader
 from medhelm_spark.render.html_page import html_page
 from medhelm_spark.render.table import (
     TextTable,
@@ -54,6 +56,7 @@ from medhelm_spark.render.table import (
     strong_html,
 )
 from medhelm_spark.statistics.board import BoardColumn, BoardRow, Leaderboard
+from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.version import VERSION
 
 STYLE = """
@@ -134,6 +137,19 @@ class ReportFacts:
     standing: str
     is_approved: bool
     lines: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reported:
+    """What features make their sections of a report from."""
+
+    reader: Reader
+    """It reads the runs, or a release's."""
+    runs: Sequence[BoardRun]
+    pairs: Sequence[BoardPair]
+    """The pairs of models that the report compares."""
+    has_public_text: bool = True
+    """Whether text of public rows may stand in the report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from medhelm_spark.policy.levels import level_sql, strictness_sql
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.dispatcher import Chunk
 from medhelm_spark.stages.infer.pending import InferenceTargets, pending_of
-from medhelm_spark.stages.states import DataOf, few_asked, prompts_of, requests_of
+from medhelm_spark.stages.states import DataOf, few_asked, requests_of
 
 ROWS_OF_A_TASK = 10_000
 """Requests that one task of the job writes: with their texts some ten MB."""
@@ -163,7 +163,8 @@ def ordered_requests(
     levelled = ctx.lake.query(LEVELLED, pending=pending, levels=levels)
     hint = "/*+ BROADCAST(w) */ " if at_most <= BROADCAST_ROWS else ""
     with_text = WITH_TEXT.replace("@hint ", hint)
-    rows = ctx.lake.query(with_text, levelled=levelled, prompts=prompts_of(ctx, planned, few))
+    among = one_of("prompt_id", few.prompt_ids, len(few.prompt_ids)) if few else None
+    rows = ctx.lake.query(with_text, levelled=levelled, prompts=ctx.lake.read("prompts", among))
     if judged is not None:
         rows = ctx.lake.query(WITH_JUDGED, rows=rows, judged=judged)
     # Judges' requests about one answer go to one partition; another's text is shuffled once, by

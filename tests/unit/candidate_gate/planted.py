@@ -117,7 +117,7 @@ def plant_run(
             group_column=column,
             group_value=value,
             access_level=answered.level,
-            minimum=1,
+            minimum=11,
             is_hidden=True,
         )
         for column, of in answered.groups.items()
