@@ -5,7 +5,7 @@ form are, and notes with codes are always made. The id stands in the text too, s
 share a request. Each size is one `medhelm-spark run` in a process of its own, on a fresh lake. The
 executor is a JVM of its own, so that the driver's memory is the driver's alone.
 
-    python -m benchmarks.million [--sets choice rouge codes] [--rows 10000 100000 1000000]
+    python -m benchmarks.million [--sets choice two_models rouge codes] [--rows 10000 100000 1000000]
 """
 
 import argparse
@@ -41,6 +41,7 @@ SELECT stage, min(started_at) AS first_at, max(finished_at) AS last_at FROM {run
 """
 ENGINES: Mapping[str, dict[str, Any]] = {
     "bench/choice": {"mode": "choice"},
+    "bench/second": {"mode": "choice"},
     "bench/echo": {"mode": "echo"},
 }
 
@@ -73,6 +74,12 @@ def choice(folder: Path, rows: int) -> list[str]:
             kept = {"options": one["options"], "answer_idx": one["answer_idx"]}
             stream.write(json.dumps({"question": f"[{n}] {one['question']}", **kept}) + "\n")
     return [*["-r", "med_qa:model=bench/choice", "--source", str(folder / MEDQA)], *PUBLIC]
+
+
+def two_models(folder: Path, rows: int) -> list[str]:
+    """The same asked of two models, which have a slot each: twice as many requests as rows."""
+    option, entry, *others = choice(folder, rows)
+    return [option, entry, "med_qa:model=bench/second", *others]
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
@@ -137,6 +144,7 @@ def _words(draw: random.Random, count: int) -> str:
 
 SETS: Mapping[str, Callable[[Path, int], list[str]]] = {
     "choice": choice,
+    "two_models": two_models,
     "rouge": rouge,
     "codes": codes,
 }
