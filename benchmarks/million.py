@@ -5,7 +5,7 @@ form are, and notes with codes are always made. The id stands in the text too, s
 share a request. Each size is one `medhelm-spark run` in a process of its own, on a fresh lake. The
 executor is a JVM of its own, so that the driver's memory is the driver's alone.
 
-    python -m benchmarks.million [--sets choice two_models rouge codes] [--rows 10000 100000 1000000]
+    python -m benchmarks.million [--sets choice two_models rouge codes] [--rows 10000 1000000]
 """
 
 import argparse

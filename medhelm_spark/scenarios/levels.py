@@ -75,7 +75,7 @@ def normal_form(text: str) -> str:
     if text.isascii():  # the same at a tenth of the time
         return text.lower().encode().translate(None, _ASCII_MARKS).decode()
     folded = unicodedata.normalize("NFKC", text).casefold()
-    # Nearly all that is dropped is ASCII: of bytes it is dropped at a tenth of an expression's time.
+    # Most that is dropped is ASCII: of bytes that takes a tenth of an expression's time.
     kept = folded.encode("utf-8", "surrogatepass").translate(None, _ASCII_MARKS)
     plain = _MARKS.sub("", kept.decode("utf-8", "surrogatepass"))
     # Once more: what is dropped may have stood between a letter and its mark.

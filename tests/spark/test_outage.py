@@ -157,7 +157,6 @@ def test_a_judge_that_is_out_stops_the_run_and_the_answers_are_kept(
     assert len(calls(log)) == 3
 
 
-@pytest.mark.long
 def test_an_outage_is_seen_across_small_chunks_and_another_model_is_asked_to_the_end(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

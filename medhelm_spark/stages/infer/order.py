@@ -15,7 +15,7 @@ from medhelm_spark.domain.request import Purpose, Request
 from medhelm_spark.lake.condition import one_of
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.rows import DESCENDING, Frame, sorted_rows
-from medhelm_spark.policy.levels import level_sql, strictness_sql
+from medhelm_spark.policy.levels import strictest_sql
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.dispatcher import Chunk
 from medhelm_spark.stages.infer.pending import InferenceTargets, pending_of
@@ -27,8 +27,6 @@ ROWS_OF_A_TASK = 10_000
 BROADCAST_ROWS = 100_000
 """Requests without text that each executor may be given whole: some 30 MB."""
 
-PRIVATE = AccessLevel.PRIVATE.strictness
-
 DATA_OF = """
 SELECT DISTINCT run_spec_id, run_spec['data_version'] AS data_version FROM {run_specs}
 WHERE run_spec_id IN (@units)
@@ -36,26 +34,22 @@ WHERE run_spec_id IN (@units)
 
 # What is sent takes the strictest level of the request, its prompt, and every instance that asks
 # it; an instance that is not there makes it private.
-SOURCE_LEVELS = f"""
-SELECT q.request_id, max({strictness_sql("i.access_level")}) AS strictness
+LEVELLED = f"""
+SELECT q.* EXCEPT (access_level),
+       {strictest_sql("q.access_level", "i.access_level")} AS access_level
 FROM {{planned}} q
 LEFT JOIN {{data}} s ON s.run_spec_id = q.run_spec_id
 LEFT JOIN {{instances}} i ON i.data_version = s.data_version AND i.instance_id = q.instance_id
  AND i.perturbation = q.perturbation
-GROUP BY q.request_id
 """
 
-_WITH_SOURCE = f"greatest({strictness_sql('w.access_level')}, coalesce(l.strictness, {PRIVATE}))"
-LEVELLED = f"""
-SELECT w.* EXCEPT (access_level), {level_sql(_WITH_SOURCE)} AS access_level
-FROM {{pending}} w LEFT JOIN {{levels}} l ON l.request_id = w.request_id
-"""
-
-_WITH_PROMPT = f"greatest({strictness_sql('w.access_level')}, {strictness_sql('p.access_level')})"
 WITH_TEXT = f"""
-SELECT @hint w.* EXCEPT (access_level), p.messages, p.text,
-       {level_sql(_WITH_PROMPT)} AS access_level, CAST(0 AS BIGINT) AS attempts
-FROM {{levelled}} w JOIN {{prompts}} p ON p.prompt_id = w.prompt_id
+SELECT @few w.* EXCEPT (access_level), p.messages, p.text,
+       {strictest_sql("w.access_level", "p.access_level")} AS access_level,
+       CAST(0 AS BIGINT) AS attempts
+FROM (SELECT @parts * FROM {{pending}}) w
+JOIN (SELECT @parts prompt_id, access_level, messages, text FROM {{prompts}}) p
+  ON p.prompt_id = w.prompt_id
 """
 
 _JUDGED = ", ".join(f"'{each.name}', {each.name}" for each in fields(JudgedInstance))
@@ -153,24 +147,25 @@ def ordered_requests(
     versions = sorted({row.data_version for row in data})
     planned = requests_of(ctx, units, recipients.stage, recipients.purpose)
     few = few_asked(ctx, units, recipients.stage, recipients.purpose)
-    levels = ctx.lake.query(
-        SOURCE_LEVELS,
+    levelled = ctx.lake.query(
+        LEVELLED,
         planned=planned,
         data=ctx.lake.frame(data, DataOf),
         instances=ctx.lake.read("instances", one_of("data_version", versions)),
     )
-    pending = pending_of(ctx, run_spec_ids, recipients, deployments)
-    levelled = ctx.lake.query(LEVELLED, pending=pending, levels=levels)
-    hint = "/*+ BROADCAST(w) */ " if at_most <= BROADCAST_ROWS else ""
-    with_text = WITH_TEXT.replace("@hint ", hint)
+    pending = pending_of(ctx, run_spec_ids, recipients, deployments, levelled)
+    partitions, are_few = 1 + at_most // ROWS_OF_A_TASK, at_most <= BROADCAST_ROWS
+    with_text = WITH_TEXT.replace("@few ", "/*+ BROADCAST(w) */ " if are_few else "").replace(
+        "@parts ", "" if are_few else f"/*+ REPARTITION({partitions}, prompt_id) */ "
+    )
     among = one_of("prompt_id", few.prompt_ids, len(few.prompt_ids)) if few else None
-    rows = ctx.lake.query(with_text, levelled=levelled, prompts=ctx.lake.read("prompts", among))
+    rows = ctx.lake.query(with_text, pending=pending, prompts=ctx.lake.read("prompts", among))
     if judged is not None:
         rows = ctx.lake.query(WITH_JUDGED, rows=rows, judged=judged)
     # Judges' requests about one answer go to one partition; another's text is shuffled once, by
     # the key that it was joined by.
     key = "together" if recipients.purpose is Purpose.JUDGE else "prompt_id"
-    return sorted_rows(rows, *PLACES, partitions=1 + at_most // ROWS_OF_A_TASK, by=(key,))
+    return sorted_rows(rows, *PLACES, partitions=partitions, by=(key,))
 
 
 def chunks_of(requests: Iterable[OrderedRequest], most: int) -> Iterator[list[OrderedRequest]]:

@@ -158,8 +158,12 @@ def pending_of(
     run_spec_ids: Sequence[str],
     recipients: InferenceTargets,
     to_infer: Sequence[Deployment],
+    levelled: Frame | None = None,
 ) -> Frame:
-    """The requests of these RunSpecs that are not settled, each once, without text."""
+    """The requests of these RunSpecs that are not settled, each once, without text.
+
+    `levelled` are the planned ones with other levels.
+    """
     rows = [
         InferenceDeployment(
             name=deployment.name, not_retried=sum(BITS[kind] for kind in deployment.not_retried)
@@ -173,7 +177,7 @@ def pending_of(
         PENDING.replace("{retry}", "true" if recipients.retry_failed else "false").replace(
             "@asked_in", recipients.asked_in
         ),
-        planned=planned,
+        planned=planned if levelled is None else levelled,
         request_results=tried,
         to_infer=ctx.lake.frame(rows, InferenceDeployment),
     )

@@ -113,7 +113,7 @@ class PullChunks:
             raise EngineError(
                 f"engine {engine!r} returned no result for {len(taken.open)} requests."
             )
-        if taken.open:
+        if has_failed and (taken.open or taken.has_more):
             client.down(name)
         return count
 
@@ -150,13 +150,17 @@ def in_threads(parts: Sequence[Callable[[], int]]) -> list[int]:
 
 @dataclass(slots=True)
 class Taken:
-    """The requests of the chunks that a slot takes of a deployment; `open` have no result yet."""
+    """The requests of the chunks that a slot takes of a deployment; `open` have no result yet.
+
+    `has_more` until the last one is taken: an outage may end with the last request of a chunk.
+    """
 
     folder: OrderFolder
     client: ChunkClient
     name: str
     is_judged: bool = False
     open: dict[str, Chunk] = field(default_factory=dict)
+    has_more: bool = True
     _judged: dict[str, list[JudgedInstance]] = field(default_factory=dict)
     _left: dict[tuple[str, int, int], int] = field(default_factory=dict)
 
@@ -172,6 +176,7 @@ class Taken:
                 ):
                     self._judged.setdefault(judged.request_id, []).append(judged)
             yield from requests
+        self.has_more = False
 
     def answered(self, request_id: str) -> tuple[Chunk | None, Sequence[JudgedInstance]]:
         """Note a result; the chunk that it completes, if it does, and what judges are shown."""
