@@ -22,8 +22,8 @@ from medhelm_spark.statistics.pairs import BoardPair
 
 HEADING = "Flips"
 WHAT = (
-    "Instances on which one of two models is better. `compare --models FIRST SECOND --flips` "
-    "prints all counts and the id of each instance."
+    "Instances on which one of two models is better. The command compare with --models FIRST "
+    "SECOND --flips prints all counts and the id of each instance."
 )
 OF_TEXT = (
     "Of public benchmarks some instances stand side by side, those with the largest differences "
