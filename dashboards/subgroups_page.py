@@ -68,22 +68,33 @@ def _lines(sentences: Iterable[str], kind: str = "") -> str:
 
 
 def _pick(groups: Sequence[Any]) -> list[Any]:
-    """One benchmark and column, with the model and the one beside it."""
+    """One benchmark and column, with the model and the one beside it.
+
+    A reader begins with a group that is shown to be worse, where there is one.
+    """
     titles = list(dict.fromkeys(each.display_name for each in groups))
     left, middle, right, last = st.columns([1.6, 1, 1.4, 1.4], vertical_alignment="bottom")
     with left:
-        title = st.selectbox("Benchmark", titles, key="benchmark", bind="query-params")
+        at = titles.index(_watched(groups).display_name)
+        title = st.selectbox("Benchmark", titles, at, key="benchmark", bind="query-params")
     of_benchmark = [each for each in groups if each.display_name == title]
     columns = list(dict.fromkeys(each.group_column for each in of_benchmark))
     with middle:
-        column = st.selectbox("By", columns, key="by", bind="query-params")
+        at = columns.index(_watched(of_benchmark).group_column)
+        column = st.selectbox("By", columns, at, key="by", bind="query-params")
     held = {each.model_deployment: each for each in of_benchmark if each.group_column == column}
     with right:
-        first = st.selectbox("Model", list(held), key="first", bind="query-params")
+        at = list(held.values()).index(_watched(list(held.values())))
+        first = st.selectbox("Model", list(held), at, key="first", bind="query-params")
     others = [name for name in held if name != first]
     with last:
         second = st.selectbox("Compared with", [*others, ALONE], key="second", bind="query-params")
     return [held[name] for name in (first, second) if name in held]
+
+
+def _watched(groups: Sequence[Any]) -> Any:
+    """The first with a group that is shown to be worse, else the first."""
+    return next((each for each in groups if each.worse), groups[0])
 
 
 def _pairs(view: ModuleType, shown: Shown, picked: Sequence[Any]) -> list[Any]:

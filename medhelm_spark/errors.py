@@ -20,13 +20,16 @@ class ConfigError(MedhelmSparkError):
 class UnknownNameError(ConfigError):
     """A name (scenario, metric, deployment, judge, ...) stands in no registry."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], *, where: str = "") -> None:
+    def __init__(
+        self, kind: str, name: str, known: Iterable[str], *, where: str = "", also: str = ""
+    ) -> None:
         names = sorted(known)
         close = get_close_matches(name, names, n=1, cutoff=0.5)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
         place = f"{where}: " if where else ""
-        super().__init__(f"{place}unknown {kind} {name!r}.{hint} Known: {shown or 'none'}.")
+        more = f" {also}" if also else ""
+        super().__init__(f"{place}unknown {kind} {name!r}.{hint} Known: {shown or 'none'}.{more}")
 
 
 class DataError(MedhelmSparkError):

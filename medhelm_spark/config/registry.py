@@ -129,7 +129,12 @@ class Registry:
         if named:
             return named
         known = {deployment.model for deployment in self.deployments.values()}
-        raise UnknownNameError("model", model, known | set(self.deployments))
+        raise UnknownNameError(
+            "model",
+            model,
+            known | set(self.deployments),
+            also="Answers that were made elsewhere are added by import-responses.",
+        )
 
     def model(self, name: str) -> Model:
         """A model's metadata; of a model without any, its name and its organisation."""

@@ -203,7 +203,13 @@ def columns_of(reader: Reader, runs: Iterable[BoardRun]) -> list[str]:
 def _refuse_unknown(by: Sequence[str], columns: Sequence[str]) -> None:
     for name in by:
         if name not in columns:
-            raise UnknownNameError("group", name, columns, where="the groups of these runs")
+            raise UnknownNameError(
+                "group",
+                name,
+                columns,
+                where="the groups of these runs",
+                also="`run --by NAME` adds a column of the benchmark's data.",
+            )
 
 
 def _rows(reader: Reader, runs: Mapping[str, BoardRun]) -> list[GroupStat]:

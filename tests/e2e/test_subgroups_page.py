@@ -18,6 +18,7 @@ ROWS = [
         "id": f"q{i}",
         "question": f"Is {i} a number?",
         "correct_answer": "yes" if i % 10 < (4 if i % 2 else 9) else "no",
+        "age": ("old", "young")[i // 150],
         "sex": "fm"[i % 2],
         "site": "tiny" if i < 5 else "ns"[i % 3 == 0],
     }
@@ -48,7 +49,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
         "prompt_file": "prompt.txt",
         "dataset_file": "data.csv",
         "metrics": [{"name": "exact_match"}],
-        "groups": ["sex", "site"],
+        "groups": ["age", "sex", "site"],
     }
     (folder / "benchmark.yaml").write_text(yaml.safe_dump(config))
     models = [model("yes"), model("no")]
@@ -66,7 +67,7 @@ def test_the_page_names_the_worst_group_and_who_falls_behind(monkeypatch, here) 
     lake, address = Path(here.location), {"view": "Subgroups", "by": "sex", "first": "team/yes"}
     test = opened(monkeypatch, lake, suite=SUITE, **address)
     text = words(test)
-    assert "Watch: sex f (no), sex m (yes). Of 3 groups tested with 2 models" in text
+    assert "Watch: sex f (no), sex m (yes). Of 5 groups tested with 2 models" in text
     assert "yes is worse for sex m." in text
     assert "no is worse for sex f." in text
     assert "yes is worse than no (Letters: exact_match) for: sex m." in text
@@ -81,6 +82,12 @@ def test_the_page_names_the_worst_group_and_who_falls_behind(monkeypatch, here) 
     assert "Watch: sex f (no), sex m (yes)." in alone, "whichever model and column is picked"
     assert "yes is worse than no" not in alone
     assert "no is worse for" not in alone
+
+
+def test_the_page_opens_on_a_group_that_is_worse(monkeypatch, here) -> None:
+    test = opened(monkeypatch, Path(here.location), suite=SUITE, view="Subgroups")
+    assert test.selectbox(key="by").options == ["age", "sex", "site"]
+    assert test.selectbox(key="by").value == "sex"
 
 
 def test_hidden_groups_have_no_number_on_the_page_in_files_and_in_the_report(
@@ -120,13 +127,23 @@ def test_a_lake_without_groups_says_how_to_have_some(monkeypatch, tmp_path) -> N
 
 def test_the_table_of_answers_has_the_groups_and_lists_one_of_them(monkeypatch, here) -> None:
     test = opened(monkeypatch, Path(here.location), suite=SUITE, view="Instances")
-    assert answer_columns(test) == ["#", "Id", "First words", "Answer", "sex", "site", "Score"]
-    assert [row[4:6] for row in answer_rows(test)[:2]] == [["f", "tiny"], ["m", "tiny"]]
+    assert answer_columns(test) == [
+        "#",
+        "Id",
+        "First words",
+        "Answer",
+        "age",
+        "sex",
+        "site",
+        "Score",
+    ]
+    assert [row[5:7] for row in answer_rows(test)[:2]] == [["f", "tiny"], ["m", "tiny"]]
     (picker,) = (box for box in test.selectbox if box.label == "Group")
-    assert picker.options == ["all", "sex: f", "sex: m", "site: n", "site: s", "site: tiny"]
+    groups = ["sex: f", "sex: m", "site: n", "site: s", "site: tiny"]
+    assert picker.options == ["all", "age: old", "age: young", *groups]
     picker.select("site: tiny").run()
     assert "5 of 300 answers" in page_text(test)
-    assert {row[5] for row in answer_rows(test)} == {"tiny"}
+    assert {row[6] for row in answer_rows(test)} == {"tiny"}
     assert "tiny" not in str(test.query_params)
     monkeypatch.setattr(ContextProxy, "headers", StreamlitHeaders([("Host", "evil.test")]))
     test.run()
