@@ -21,6 +21,7 @@ from medhelm_spark.errors import (
     OutageError,
     is_interrupt,
 )
+from medhelm_spark.features import part
 from medhelm_spark.operating_system import refusal_of
 
 
@@ -48,11 +49,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(args: Namespace) -> int:
     typed = args.typed
     try:
+        is_offline = getattr(args, "offline", None) is True
+        if is_offline and (guard := part("air_gap", "guard")):
+            guard.go_offline(())  # a plug-in's module is imported before its engines can be listed
         if hasattr(args, "plugins"):  # those of the settings first, for every command alike
             args.plugins = [*load_settings(args.local_path).plugins, *args.plugins]
         for plugin in plugins.activate(getattr(args, "plugins", ())):
             sys.stderr.write(f"plug-in {plugin}\n")
-        if getattr(args, "offline", None) is True:
+        if is_offline:
             evaluation(args).air_gap.go_offline(getattr(args, "tracking_uri", None))
         code = int(args.command(args) or 0)
         sys.stdout.flush()

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -100,3 +101,30 @@ def test_what_is_listed_is_tried_by_the_network(tried: dict[str, Any]) -> None:
 def test_every_switch_is_set_and_a_second_call_takes_nothing_away(tried: dict[str, Any]) -> None:
     assert tried["switches"] == ["1", "1"]
     assert tried["list"] == 2
+
+
+PLUG_IN = """
+import os, pathlib, socket
+
+said = [os.environ.get("HF_HUB_OFFLINE", "no switch")]
+try:
+    socket.create_connection(("192.0.2.9", 443), timeout=1)
+except BaseException as error:
+    said.append(type(error).__name__)
+pathlib.Path(__file__).with_name("said").write_text(" ".join(said))
+METRICS = {}
+"""
+
+
+def test_the_flag_binds_a_plug_in_while_it_is_imported(tmp_path: Path) -> None:
+    (tmp_path / "probing.py").write_text(PLUG_IN)
+    program = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); "
+        "from medhelm_spark.cli import main; "
+        "main(['run', '-r', 'none', '--suite', 's', '--plugins', 'probing', '--offline'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "plug-in probing" in done.stderr
+    assert (tmp_path / "said").read_text() == "1 OfflineRefusal"
