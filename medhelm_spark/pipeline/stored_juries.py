@@ -39,15 +39,15 @@ def resolved_annotator(
         if own:
             return next((annotator for annotator in own if annotator.spec == spec), own[0])
         raise ConfigError(
-            f"--run-entries: no entry is of a run that annotator {spec.name!r} judged."
+            f"-r (--run-entries): no entry is of a run that annotator {spec.name!r} judged."
         )
     registry = workspace.registry
     rubric, jury = registry.rubrics.get(spec.rubric), registry.juries.get(spec.jury)
     if rubric is None or jury is None:
         lacking = f"rubric {spec.rubric!r}" if rubric is None else f"jury {spec.jury!r}"
         raise ConfigError(
-            f"{lacking} is in no file of the site: a benchmark's own files have it; name them by "
-            "--run-entries, as for `run`."
+            f"{lacking} is in no file of the site: a benchmark's own files have it; name the run "
+            "entries by -r (--run-entries), as for `run`."
         )
     return ResolvedAnnotator(
         spec=spec,

@@ -83,7 +83,7 @@ def import_ratings(
     if not values:
         raise DataError(f"{file.path}: has no value.")
     if scale is not None:
-        own = rubrics_behind(workspace.registry.rubrics, specs)
+        own = rubrics_behind(workspace.reader, workspace.registry.rubrics, specs)
         refuse_other_scale(own, (value.criterion for value in values), scale)
     placed = [answers.of(file, value) for value in values]
     _check(file, values, placed, scales)
@@ -140,14 +140,14 @@ def _scales(
         return scale
     known = {
         criterion.name: criterion
-        for rubric in rubrics_behind(workspace.registry.rubrics, specs)
+        for rubric in rubrics_behind(workspace.reader, workspace.registry.rubrics, specs)
         for criterion in rubric.criteria
     }
     if not known:
         names = ", ".join(sorted({spec.scenario_name for spec in specs}))
         raise ConfigError(
-            f"{names}: no rubric of its judges says what scale the ratings have; name it, as "
-            "--scale 1-5."
+            f"{names}: no rubric or stored verdict of its judges says what criteria and scale the "
+            "ratings have; name the scale, as --scale 1-5."
         )
     return known
 
@@ -185,8 +185,10 @@ class _Answers:
         where = f"{file.path}: row {value.row}"
         named = [spec for spec in self._specs if value.model in (spec.model_deployment, spec.model)]
         if not named:
+            models = ", ".join(sorted({spec.model_deployment for spec in self._specs}))
             raise DataError(
-                f"{where}: column {file.column('model')!r} names no model of the suite."
+                f"{where}: column {file.column('model')!r} names no model of the suite; allowed: "
+                f"{models}."
             )
         found = list(self._places(named, value))
         if not found:
@@ -236,9 +238,14 @@ def _check(
                 low, high = 0.0, float(len(criterion.classes) - 1)
         if not low <= value.value <= high or (is_whole and not value.value.is_integer()):
             kind = "whole numbers" if is_whole else "numbers"
+            column = value.criterion if file.criteria else file.column("value")
             raise DataError(
-                f"{where}: a value is off its scale; allowed: {kind}, {low:g} to {high:g}."
+                f"{where}: column {column!r} is off its scale; allowed: {kind}, {low:g} to "
+                f"{high:g}."
             )
         key = (unit, instance, value.trial, value.rater, value.criterion)
         if (first := seen.setdefault(key, value.row)) != value.row:
-            raise DataError(f"{where}: row {first} has a value of the same rater for the same.")
+            raise DataError(
+                f"{where}: row {first} has a value of the same rater for the same answer and "
+                "criterion."
+            )

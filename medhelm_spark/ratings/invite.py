@@ -224,7 +224,7 @@ def _criteria(
     workspace: Workspace, specs: Sequence[RunSpec], asked: InvitationRequest
 ) -> tuple[RatedCriterion, ...]:
     """The criteria that were named on one scale, else those of the judges' rubrics."""
-    own = rubrics_behind(workspace.registry.rubrics, specs)
+    own = rubrics_behind(workspace.reader, workspace.registry.rubrics, specs)
     if asked.criteria or asked.scale:
         if not (asked.criteria and asked.scale):
             raise ConfigError("--criteria and --scale are given together, or neither.")

@@ -1,21 +1,70 @@
 """The criteria that raters are shown: those of a rubric, with the anchors that its text gives."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from medhelm_spark.domain.annotation import Rubric
 from medhelm_spark.domain.criterion import Criterion, Direction
-from medhelm_spark.domain.run import RunSpec
+from medhelm_spark.domain.request import Annotation, VerdictStatus
+from medhelm_spark.domain.run import AnnotatorSpec, RunSpec
+from medhelm_spark.domain.stages import ANNOTATE
 from medhelm_spark.errors import ConfigError
+from medhelm_spark.lake.literals import among
+from medhelm_spark.lake.reader import Reader
+from medhelm_spark.lake.views import output_of
+from medhelm_spark.metrics.jury_criteria import scale_in
 from medhelm_spark.ratings.tables import RatedCriterion
 
 _ANCHOR = re.compile(r"-?\d+(?:\.\d+)?: \S.*")
 
+_VERDICT = """
+SELECT * FROM ({source}) o WHERE status = '{ok}' AND rubric_item IS NULL AND {named} LIMIT 1
+"""
 
-def rubrics_behind(rubrics: Mapping[str, Rubric], specs: Iterable[RunSpec]) -> list[Rubric]:
-    """Those of the site's rubrics by which the runs' judges judged, each once."""
-    names = dict.fromkeys(each.rubric for spec in specs for each in spec.annotators)
-    return [rubrics[name] for name in names if name in rubrics]
+
+def rubrics_behind(
+    reader: Reader, rubrics: Mapping[str, Rubric], specs: Sequence[RunSpec]
+) -> list[Rubric]:
+    """The rubrics by which the runs' judges judged, each once.
+
+    Args:
+        reader: it has the verdicts of the runs.
+        rubrics: the site's. One that is in a benchmark's own files (`prompt_file`) has here the
+            names of the criteria of a stored verdict and the scale of the run's jury score, but no
+            template; without a stored verdict it is left out.
+        specs: the runs.
+    """
+    by_name = {each.rubric: (spec, each) for spec in specs for each in spec.annotators}
+    return [
+        rubric
+        for name, (spec, annotator) in by_name.items()
+        if (rubric := rubrics.get(name) or _of_verdict(reader, spec, annotator))
+    ]
+
+
+def _of_verdict(reader: Reader, spec: RunSpec, annotator: AnnotatorSpec) -> Rubric | None:
+    """The rubric as a usable verdict and the run's jury score have it."""
+    sql = _VERDICT.format(
+        source=output_of("annotations", ANNOTATE, units=[spec.run_spec_id]),
+        ok=VerdictStatus.OK,
+        named=among("annotator", [annotator.name]),
+    )
+    verdicts: list[Annotation] = reader.rows(sql, Annotation)
+    scales = [
+        scale_in(metric.args)
+        for metric in spec.metrics
+        if metric.args.get("annotator") == annotator.name
+    ]
+    if not scales:
+        return None
+    low, high = scales[0]
+    criteria = tuple(
+        Criterion(name=score.criterion, minimum=low, maximum=high)
+        for verdict in verdicts
+        for score in verdict.scores
+        if verdict.annotator == annotator.name
+    )
+    return Rubric(name=annotator.rubric, template="", criteria=criteria, version="")
 
 
 def of_rubrics(rubrics: Iterable[Rubric]) -> tuple[RatedCriterion, ...]:

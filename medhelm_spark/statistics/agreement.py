@@ -143,9 +143,10 @@ def weighted_kappa(first: Table, second: Table) -> float | None:
     """Cohen's kappa with quadratic weights (Cohen 1968) of two raters' values on the same items.
 
     Returns:
-        None without an item, or where both raters give one and the same value.
+        None with fewer than two items, or where both raters give one and the same value: of one
+        item kappa is 0 however near the two values are.
     """
-    if not len(first):
+    if len(first) < 2:
         return None
     # The mean squared distance of each value of the one from each of the other.
     expected = first.var() + second.var() + (first.mean() - second.mean()) ** 2

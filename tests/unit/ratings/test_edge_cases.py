@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
@@ -11,6 +12,9 @@ from medhelm_spark import Deployment, Evaluation, Locality
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.ratings.results import Agreements
+from medhelm_spark.statistics.agreement import weighted_kappa
+from tests.unit.judge_checks.judges import TWO_CRITERIA
+from tests.unit.judge_checks.ward import Ward
 
 SAID = ("Rest.", "Rest and fluids.")
 RUBRIC = """---
@@ -129,6 +133,8 @@ def test_a_rater_with_one_item_beside_raters_of_all(clinic, tmp_path: Path) -> N
     assert (row["num_items"], row["num_complete"], row["num_raters"]) == (5, 1, 3)
     assert row["icc_a1"] is None
     assert row["alpha"] is not None
+    of_two = weighted_kappa(*np.array([[1, 2, 3, 4, 5], [2, 3, 4, 5, 1]], np.float64))
+    assert row["kappa"] == pytest.approx(of_two)  # one item of c's has no kappa
     assert "too few answers have all raters: no intraclass correlation" in str(shown)
 
 
@@ -176,7 +182,28 @@ def test_a_value_off_the_rubrics_scale_and_another_criterion_are_refused(
     clinic, tmp_path: Path
 ) -> None:
     evaluation = clinic()
-    with pytest.raises(DataError, match="row 1: a value is off its scale; allowed: numbers, 1 to"):
+    with pytest.raises(
+        DataError, match="row 1: column 'value' is off its scale; allowed: numbers, 1 to"
+    ):
         imported(evaluation, tmp_path, [(0, "one", "a", 7)])
     imported(evaluation, tmp_path, [(0, "one", "a", 4), (1, "one", "a", 2)], scale=(1, 4))
     assert len(rows(evaluation, "ratings")) == 2
+
+
+def test_a_judge_prompt_of_the_benchmarks_own_gives_criteria_and_scale(tmp_path: Path) -> None:
+    """The prompt is in no file of the site: names come from a verdict, 0 to 5 from the run."""
+    ward = Ward(tmp_path, prompt=TWO_CRITERIA).run()
+    path = tmp_path / "ratings.csv"
+    path.write_text("source_id,model,rater,accuracy\n1,acme/good,a,0\n2,acme/good,a,5\n")
+    rated = {"suite": "s", "scenario": "ward", "criteria": ["accuracy"]}
+    assert ward.evaluation.ratings.import_file(path, **rated).stored == 2
+    path.write_text("source_id,model,rater,accuracy\n1,acme/good,a,6\n")
+    with pytest.raises(DataError, match="'accuracy' is off its scale; allowed: numbers, 0 to 5"):
+        ward.evaluation.ratings.import_file(path, **rated)
+    path.write_text("source_id,model,rater,kindness\n1,acme/good,a,3\n")
+    with pytest.raises(DataError, match="none of the rubric's: accuracy, clarity"):
+        ward.evaluation.ratings.import_file(path, **(rated | {"criteria": ["kindness"]}))
+    ward.evaluation.ratings.invite(["A"], suite="s", scenario="ward", items=1)
+    (invited,) = ward.rows("rating_invitations")
+    shown = [(each["name"], each["minimum"], each["maximum"]) for each in invited["criteria"]]
+    assert shown == [("accuracy", 0, 5), ("clarity", 0, 5)]

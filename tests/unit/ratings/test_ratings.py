@@ -160,7 +160,7 @@ HEAD = "source_id,model,rater,criterion,value"
         (["MRN-1,careless,a,accuracy,3"], "row 1: column 'model' names no model"),
         (["MRN-1,careful,a,accuracy,3", "MRN-1,careful,,accuracy,3"], "row 2: column 'rater' is"),
         (["MRN-1,careful,a,,3"], "row 1: column 'criterion' is empty"),
-        (["MRN-1,careful,a,accuracy,9"], "row 1: a value is off its scale"),
+        (["MRN-1,careful,a,accuracy,9"], "row 1: column 'value' is off its scale"),
         (["MRN-1,careful,a,accuracy,nan"], "row 1: column 'value' is no number"),
         (["MRN-1,careful,a,accuracy,good"], "row 1: column 'value' is no number"),
         (["MRN-1,careful,a,accuracy,3", "MRN-1,careful,a,accuracy,4"], "row 2: row 1 has a value"),
@@ -184,7 +184,7 @@ def test_what_is_missing_is_said(lake: Path, home: Path, tmp_path: Path) -> None
     path = csv_file(tmp_path, ["id,model,rater,criterion,value", "1,careful,a,x,3"])
     with pytest.raises(MissingColumnError, match="--fields says what the columns are called"):
         site(lake).ratings.import_file(path, suite=SUITE, scenario="notes", scale=(1, 5))
-    with pytest.raises(ConfigError, match="name it, as --scale 1-5"):
+    with pytest.raises(ConfigError, match="name the scale, as --scale 1-5"):
         site(lake).ratings.import_file(path, suite=SUITE, scenario="notes")
     with pytest.raises(UnknownNameError, match="Did you mean 'notes'"):
         site(lake).ratings.import_file(path, suite=SUITE, scenario="note", scale=(1, 5))

@@ -186,6 +186,7 @@ def test_kappas_and_rank_correlations() -> None:
     assert spearman(first, np.ones(8)) is None
     assert kendall(first[:1], first[:1]) is None
     assert weighted_kappa(np.ones(3), np.ones(3)) is None
+    assert weighted_kappa(np.array([1.0]), np.array([2.0])) is None
 
 
 def test_bias_and_its_limits() -> None:
