@@ -57,7 +57,8 @@ def infer(
 ) -> int:
     """Ask every unsettled request of these RunSpecs; returns how many requests were planned to be.
 
-    What `follow_ups` answers bring joins the order where slots pull it, and is counted too.
+    What `follow_ups` answers bring joins the order, and is counted too, where slots pull it and
+    this process reads the lake itself.
 
     Raises:
         OutageError: a deployment gave no answers; the others were asked to the end.
@@ -104,6 +105,9 @@ def _send(
     if not deployments:
         return 0, set()
     order: SendOrder
+    if not ctx.lake.is_folder_of_ours:
+        # What joins is looked up by a Spark job, and the slots that wait for it have all cores.
+        follow_ups = None
     if isinstance(ctx.lake.driver_files, LocalFiles):
         order = PulledOrder(ctx, recipients, follow_ups)
     else:
