@@ -35,7 +35,6 @@ from medhelm_spark.board.render import comparison
 from medhelm_spark.board.render.practical import practical_table
 from medhelm_spark.board.render.verdicts import is_more, regressions
 from medhelm_spark.domain.deployment import Prices
-from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.statistics.pairs import BoardPair, PairDecision, adjusted_as, regressions_first
 
 ABOUT = (
@@ -275,7 +274,7 @@ def _side_by_side(
     names: Sequence[str],
 ) -> str:
     """Question, references, and both answers with the words that only one of them has marked."""
-    first, second = map(_answer, pair)
+    first, second = (detail.answer or "" for detail in pair)
     instance = pair[0].instance
     references = [each.text for each in instance.references if each.is_correct] if instance else []
     question = instance.input if instance else ""
@@ -299,12 +298,6 @@ def _side_by_side(
         f'<p class="ms-role">reference: {text(expected)}</p>'
         f'<div class="ms-columns">{"".join(cells)}</div></article>'
     )
-
-
-def _answer(detail: InstanceDetail) -> str:
-    if detail.result is None or not detail.result.completions:
-        return ""
-    return without_thinking(detail.result.completions[0]).text
 
 
 def word_difference(first: str, second: str) -> tuple[str, str]:

@@ -29,7 +29,6 @@ from medhelm_spark.domain.request import Prompt, RequestState
 from medhelm_spark.domain.run import STRICT, AnswerExtraction, ExtractionMethod, RunSpec
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stats import MetricInfo
-from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.metrics import Metric, Params, declared_labels, metrics_for
 from medhelm_spark.stages.states import read_state
@@ -110,7 +109,7 @@ def _texts(reader: Reader, spec: RunSpec, page: InstancePage, marks: Marks) -> I
             number=score.number,
             instance_id=score.key.instance_id,
             prompt=_asked(detail.prompt),
-            answer=_answered(detail),
+            answer=detail.answer,
             read=read.completions[0].text if read.completions and is_read else None,
             option=chosen_option(spec, detail),
             references=tuple(ref.text for ref in references if ref.is_correct),
@@ -131,12 +130,6 @@ def _asked(prompt: Prompt | None) -> str:
     if prompt is None:
         return ""
     return prompt.messages[-1].content if prompt.messages else prompt.text
-
-
-def _answered(detail: InstanceDetail) -> str | None:
-    if detail.result is None or not detail.result.completions:
-        return None
-    return without_thinking(detail.result.completions[0]).text
 
 
 def _status(score: InstanceScore, detail: InstanceDetail) -> str:

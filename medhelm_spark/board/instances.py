@@ -32,6 +32,7 @@ from medhelm_spark.domain.run import PROMPT, RunSpec
 from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.domain.stages import ANNOTATE, INGEST, PLAN, SCORE, Stage
 from medhelm_spark.domain.stats import PerInstanceStats, ScoreStatus
+from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.lake.literals import among, literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.tables import WRITE_ID
@@ -103,6 +104,13 @@ class InstanceDetail:
     result: RequestResult | None
     stats: PerInstanceStats | None
     annotations: tuple[Annotation, ...]
+
+    @property
+    def answer(self) -> str | None:
+        """The text of the first completion, without thinking; None where there is none."""
+        if self.result is None or not self.result.completions:
+            return None
+        return without_thinking(self.result.completions[0]).text
 
     @property
     def levels(self) -> frozenset[AccessLevel]:

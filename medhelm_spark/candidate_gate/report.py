@@ -16,7 +16,6 @@ from medhelm_spark.candidate_gate.flips import WORSE, FlippedInstance, flips_of
 from medhelm_spark.candidate_gate.render_flips import pair_counts_table
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.run import RunSpec
-from medhelm_spark.domain.thinking import without_thinking
 from medhelm_spark.render.table import TextTable
 from medhelm_spark.statistics.pairs import BoardPair
 
@@ -153,9 +152,9 @@ def _row(
 
 def _answer(spec: RunSpec, detail: InstanceDetail) -> str:
     """The answer without thinking; with the option that it names, where it names one."""
-    if detail.result is None or not detail.result.completions:
+    text = detail.answer
+    if text is None:
         return "no answer"
-    text = without_thinking(detail.result.completions[0]).text
     option = chosen_option(spec, detail)
     return text if option is None or option in text else f"{text} ({option})"
 

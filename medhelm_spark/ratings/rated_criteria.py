@@ -55,14 +55,13 @@ def _of_verdict(reader: Reader, spec: RunSpec, annotator: AnnotatorSpec) -> Rubr
         for metric in spec.metrics
         if metric.args.get("annotator") == annotator.name
     ]
-    if not scales:
+    if not scales or not verdicts:
         return None
     low, high = scales[0]
     criteria = tuple(
         Criterion(name=score.criterion, minimum=low, maximum=high)
         for verdict in verdicts
         for score in verdict.scores
-        if verdict.annotator == annotator.name
     )
     return Rubric(name=annotator.rubric, template="", criteria=criteria, version="")
 
