@@ -1,7 +1,7 @@
 """A board as one self-contained HTML file: to take away, to print, to keep beside a decision.
 
-Of clinical text it holds that of public rows alone; it has no script, and nothing that a browser
-would fetch.
+Of clinical text it holds that of public rows alone (tests/unit/candidate_gate/test_report.py); it
+has no script, and nothing that a browser would fetch.
 """
 
 import html
