@@ -25,7 +25,7 @@ WORTH_LEAVING = 3.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """Requests that a slot takes together: `rows` of row group `number` of `file` in the order.
+    """Requests that a slot takes together: `rows` of record batch `number` of `file` in the order.
 
     Those of a `is_follow_up` came into the order by answers, and their answers bring no others.
     """

@@ -7,6 +7,10 @@ requests of a chunk stand together in a file; the driver has the list of the chu
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment
@@ -91,7 +95,7 @@ class JudgedRequest(OrderedRequest):
 class OrderedChunk:
     """A chunk of the order as the driver lists it, without text.
 
-    Its requests are those of row group `number` of `file`. `longest` is the largest `max_tokens`
+    Its requests are those of record batch `number` of `file`. `longest` is the largest `max_tokens`
     among them; `was_tried` says that they failed before. Three fields count requests by level.
     `judged` counts the instances that judges are shown with the answers. A `is_follow_up` came into
     the order by answers.
@@ -168,47 +172,75 @@ def ordered_requests(
     return sorted_rows(rows, *PLACES, partitions=partitions, by=(key,))
 
 
-def chunks_of(requests: Iterable[OrderedRequest], most: int) -> Iterator[list[OrderedRequest]]:
-    """Requests in order as chunks, each of one deployment and none or all of it tried before.
+def chunks_of(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.Table]:
+    """Rows of OrderedRequest in order as chunks, each of one deployment, all or none tried before.
 
     A chunk has `most` requests, and more, up to twice as many, to keep whole what is `together`.
     A request that stands twice (its prompt was rendered for two instances) is in it once.
     """
-    chunk: list[OrderedRequest] = []
-    for request in requests:
-        last = chunk[-1] if chunk else None
-        if last and last.request_id == request.request_id:
-            continue
-        if last and (
-            last.model_deployment != request.model_deployment
-            or (last.tries > 0) != (request.tries > 0)
-            or len(chunk) >= 2 * most
-            or (len(chunk) >= most and last.together != request.together)
-        ):
-            yield chunk
-            chunk = []
-        chunk.append(request)
-    if chunk:
-        yield chunk
+    parts: list[pa.RecordBatch] = []
+    size, last = 0, None
+    for batch in batches:
+        start = 0
+        for at, place in enumerate(_places(batch)):
+            is_twice = last is not None and last.request_id == place.request_id
+            is_next = last is not None and not is_twice and _is_cut(last, place, size, most)
+            if is_twice or is_next:
+                parts.append(batch.slice(start, at - start))
+                start = at + is_twice
+            if is_next:
+                yield pa.Table.from_batches(parts)
+                parts, size = [], 0
+            if not is_twice:
+                size, last = size + 1, place
+        parts.append(batch.slice(start))
+    if size:
+        yield pa.Table.from_batches(parts)
 
 
-def listed(
-    chunk: Sequence[OrderedRequest], file: str, number: int, *, is_follow_up: bool = False
-) -> OrderedChunk:
+class _Place(NamedTuple):
+    """What the chunk of a request depends on."""
+
+    request_id: str
+    model_deployment: str
+    tries: int
+    together: str
+
+
+def _places(batch: pa.RecordBatch) -> Iterator[_Place]:
+    columns = (batch.column(name).to_pylist() for name in _Place._fields)
+    return map(_Place, *columns)
+
+
+def _is_cut(last: _Place, place: _Place, size: int, most: int) -> bool:
+    """Whether a chunk of so many requests ends between two requests."""
+    return (
+        last.model_deployment != place.model_deployment
+        or (last.tries > 0) != (place.tries > 0)
+        or size >= 2 * most
+        or (size >= most and last.together != place.together)
+    )
+
+
+def listed(chunk: pa.Table, file: str, number: int, *, is_follow_up: bool = False) -> OrderedChunk:
     """A chunk as the driver lists it."""
-    levels = [request.access_level for request in chunk]
+    levels = chunk["access_level"].to_pylist()
+    longest = pc.max(pc.struct_field(chunk["decoding"], "max_tokens"))
+    judged = pa.array([0])
+    if "judged" in chunk.column_names:
+        judged = pc.list_value_length(chunk["judged"])
     return OrderedChunk(
         file=file,
         number=number,
-        model_deployment=chunk[0].model_deployment,
+        model_deployment=chunk["model_deployment"][0].as_py(),
         requests=len(chunk),
-        tokens=sum(request.estimated_tokens for request in chunk),
-        longest=max(request.decoding.max_tokens for request in chunk),
-        was_tried=chunk[0].tries > 0,
+        tokens=pc.sum(chunk["estimated_tokens"]).as_py(),
+        longest=longest.as_py(),
+        was_tried=chunk["tries"][0].as_py() > 0,
         public=levels.count(AccessLevel.PUBLIC),
         gated=levels.count(AccessLevel.GATED),
         private=levels.count(AccessLevel.PRIVATE),
-        judged=sum(len(one.judged or ()) for one in chunk if isinstance(one, JudgedRequest)),
+        judged=pc.sum(judged).as_py() or 0,
         is_follow_up=is_follow_up,
     )
 

@@ -6,31 +6,27 @@ commit, however often it is made (tests/unit/stages/test_commits.py).
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from medhelm_spark.domain.judged import JudgedInstance
 from medhelm_spark.domain.request import Request, RequestResult
 from medhelm_spark.lake.columnar import arrow_schema, decode_batch, encode_batch
+from medhelm_spark.lake.reader import as_schema
 from medhelm_spark.stages.infer.dispatcher import Chunk
-from medhelm_spark.stages.infer.order import (
-    JudgedRequest,
-    OrderedChunk,
-    OrderedRequest,
-    chunks_of,
-    listed,
-)
+from medhelm_spark.stages.infer.order import OrderedChunk, chunks_of, listed
 
 ORDER, JUDGED, ANSWERS, COMMIT = "order", "judged", "answers", "commit-"
 REQUEST_ID = "request_id"
+COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
 MOST_FILES = 1000
 """Files of answers of one commit, so that the driver holds some 64,000 answers at once."""
 
@@ -55,47 +51,49 @@ class OrderFolder:
             Path(self.root, name).mkdir(parents=True, exist_ok=True)
 
     def write_requests(
-        self, requests: Iterable[OrderedRequest], most: int, *, is_follow_up: bool = False
-    ) -> Iterator[OrderedChunk]:
-        """Write requests in order as one file, a row group a chunk; list the chunks.
+        self, batches: Iterable[pa.RecordBatch], most: int, *, is_follow_up: bool = False
+    ) -> list[OrderedChunk]:
+        """Write rows of OrderedRequest in order as one file, a record batch a chunk; list them.
 
-        What judges are shown beside their answers is a file of the same name and row groups.
+        What judges are shown beside the answers to JudgedRequests is a file of the same name and
+        record batches.
         """
-        name = f"{uuid4().hex}.parquet"
+        name = f"{uuid4().hex}.arrow"
         chunks: list[OrderedChunk] = []
         with ExitStack() as files:
-            for number, chunk in enumerate(chunks_of(requests, most)):
+            for number, chunk in enumerate(chunks_of(batches, most)):
+                is_judged = JUDGED in chunk.column_names
                 if not chunks:
                     write = self._file_of(files, ORDER, name, Request)
-                    if isinstance(chunk[0], JudgedRequest):
+                    if is_judged:
                         write_judged = self._file_of(files, JUDGED, name, JudgedInstance)
                 write(chunk)
-                if isinstance(chunk[0], JudgedRequest):
+                if is_judged:
                     write_judged(_judged(chunk))
                 chunks.append(listed(chunk, name, number, is_follow_up=is_follow_up))
-        yield from chunks
+        return chunks
 
     def _file_of(
         self, files: ExitStack, folder: str, name: str, row: type
-    ) -> Callable[[Sequence[Any]], None]:
-        """A new file; what it returns writes rows as a row group."""
-        writer = files.enter_context(
-            pq.ParquetWriter(Path(self.root, folder, name), arrow_schema(row))
-        )
-        return lambda rows: writer.write_table(pa.Table.from_batches([encode_batch(row, rows)]))
+    ) -> Callable[[pa.Table], None]:
+        """A new file; what it returns writes rows as a record batch."""
+        schema, path = arrow_schema(row), Path(self.root, folder, name)
+        sink = files.enter_context(pa.OSFile(str(path), "wb"))
+        writer = files.enter_context(pa.ipc.new_file(sink, schema, options=COMPRESSED))
+        return lambda rows: writer.write_table(as_schema(rows, schema))
 
     def requests(self, chunk: Chunk) -> list[Request]:
         """The requests of a chunk."""
-        rows = self._row_group(chunk)
+        rows = self._record_batch(chunk)
         return list(decode_batch(Request, rows.take(pa.array(chunk.rows, pa.int64()))))
 
     def judged(self, chunk: Chunk) -> list[JudgedInstance]:
-        """What judges are shown beside the answers to the whole row group of a chunk."""
-        return list(decode_batch(JudgedInstance, self._row_group(chunk, folder=JUDGED)))
+        """What judges are shown beside the answers to the whole record batch of a chunk."""
+        return list(decode_batch(JudgedInstance, self._record_batch(chunk, JUDGED)))
 
     def request_ids(self, chunk: Chunk) -> list[str]:
-        """The ids of the whole row group of a chunk."""
-        ids: list[str] = self._row_group(chunk, [REQUEST_ID])[0].to_pylist()
+        """The ids of the whole record batch of a chunk."""
+        ids: list[str] = self._record_batch(chunk).column(REQUEST_ID).to_pylist()
         return ids
 
     def close(self) -> None:
@@ -159,23 +157,20 @@ class OrderFolder:
         """How many files of answers no commit has taken."""
         return len(self._answer_files())
 
-    def _row_group(
-        self, chunk: Chunk, columns: list[str] | None = None, folder: str = ORDER
-    ) -> pa.Table:
+    def _record_batch(self, chunk: Chunk, folder: str = ORDER) -> pa.RecordBatch:
         with _READING:
-            file = _file(str(Path(self.root, folder, chunk.file)))
-            return file.read_row_group(chunk.number, columns=columns)
+            return _file(str(Path(self.root, folder, chunk.file))).get_batch(chunk.number)
 
     def _answer_files(self) -> list[Path]:
         return sorted(Path(self.root, ANSWERS).glob("[!.]*.parquet"))
 
 
-def _judged(requests: Iterable[OrderedRequest]) -> list[JudgedInstance]:
-    judged = [one.judged or () for one in requests if isinstance(one, JudgedRequest)]
-    return [each for group in judged for each in group]
+def _judged(chunk: pa.Table) -> pa.Table:
+    judged = pc.list_flatten(chunk[JUDGED]).combine_chunks()
+    return pa.Table.from_arrays(judged.flatten(), [field.name for field in judged.type])
 
 
 @lru_cache(maxsize=8)
-def _file(path: str) -> pq.ParquetFile:
-    """An open file: reading what it says of its row groups takes longer than reading one."""
-    return pq.ParquetFile(path)
+def _file(path: str) -> pa.ipc.RecordBatchFileReader:
+    """An open file: finding its record batches takes longer than reading one."""
+    return pa.ipc.open_file(pa.memory_map(path))

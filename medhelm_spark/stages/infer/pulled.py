@@ -4,10 +4,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
+import pyarrow as pa
+
 from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.lake.columnar import encode_batch
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.progress import Watch
-from medhelm_spark.lake.rows import Frame, map_rows, rows_of
+from medhelm_spark.lake.rows import Frame, map_batches, map_rows, rows_of
 from medhelm_spark.lake.staging import staged_name
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.infer.asking import AskEngines
@@ -37,8 +40,8 @@ class WriteChunks:
     folder: OrderFolder
     most: int
 
-    def __call__(self, requests: Iterable[OrderedRequest]) -> Iterator[OrderedChunk]:
-        return self.folder.write_requests(requests, self.most)
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield encode_batch(OrderedChunk, self.folder.write_requests(batches, self.most))
 
 
 class PulledOrder:
@@ -63,7 +66,7 @@ class PulledOrder:
         self._folder.make()
         write = WriteChunks(self._folder, self._ctx.chunk_requests)
         kind = JudgedRequest if self._follow_ups else OrderedRequest
-        return in_order(rows_of(map_rows(rows, write, kind, OrderedChunk), OrderedChunk))
+        return in_order(rows_of(map_batches(rows, write, kind, OrderedChunk), OrderedChunk))
 
     def ask(self, chunks: Sequence[OrderedChunk], group: Group, watch: Watch) -> set[str]:
         """Ask the chunks of a group; returns the deployments that stopped answering."""

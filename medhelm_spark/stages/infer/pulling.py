@@ -18,6 +18,7 @@ from medhelm_spark.domain.request import Request, RequestResult
 from medhelm_spark.engines import Gate
 from medhelm_spark.engines.worker import task_context
 from medhelm_spark.errors import EngineError
+from medhelm_spark.lake.columnar import encode_batch
 from medhelm_spark.lake.progress import Watch, unwatched
 from medhelm_spark.stages.infer.asking import AskEngines
 from medhelm_spark.stages.infer.channel import Address, ChunkClient
@@ -244,8 +245,8 @@ class AnswerWriter:
             self._rows = []
         if self._followed:
             ordered = sorted(self._followed, key=attrgetter("model_deployment", "together"))
-            chunks = self._folder.write_requests(ordered, self._most, is_follow_up=True)
-            self._client.follow(list(chunks))
+            rows = [encode_batch(OrderedRequest, ordered)]
+            self._client.follow(self._folder.write_requests(rows, self._most, is_follow_up=True))
             self._followed = []
         done, self._done = self._done, []
         for chunk in done:

@@ -11,14 +11,24 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from medhelm_spark.domain.request import Request, RequestResult
 from medhelm_spark.errors import EngineError
-from medhelm_spark.lake.columnar import ddl
+from medhelm_spark.lake.columnar import arrow_schema, ddl
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.progress import Watch
-from medhelm_spark.lake.rows import Frame, by_spark, map_rows, plain_errors, rows_of, sorted_rows
+from medhelm_spark.lake.reader import as_schema
+from medhelm_spark.lake.rows import (
+    Frame,
+    by_spark,
+    map_batches,
+    map_rows,
+    plain_errors,
+    rows_of,
+    sorted_rows,
+)
 from medhelm_spark.lake.staging import order_name, staged_name
 from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.infer.asking import AskEngines
@@ -63,12 +73,14 @@ class NumberChunks:
 
     most: int
 
-    def __call__(self, requests: Iterable[OrderedRequest]) -> Iterator[NumberedRequest]:
-        file = new_write_id()
-        for number, chunk in enumerate(chunks_of(requests, self.most)):
-            for place, request in enumerate(chunk):
-                row = {name: getattr(request, name) for name in OrderedRequest.__dataclass_fields__}
-                yield NumberedRequest(**row, file=file, number=number, place=place)
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        file, schema = new_write_id(), arrow_schema(NumberedRequest)
+        for number, chunk in enumerate(chunks_of(batches, self.most)):
+            size = len(chunk)
+            own = {"file": [file] * size, "number": [number] * size, "place": range(size)}
+            for name, values in own.items():
+                chunk = chunk.append_column(schema.field(name), [values])
+            yield from as_schema(chunk, schema).to_batches()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +120,7 @@ class DealtOrder:
         number = NumberChunks(self._ctx.chunk_requests)
         staging = self._ctx.lake.staging
         with plain_errors():
-            numbered = map_rows(rows, number, OrderedRequest, NumberedRequest)
+            numbered = map_batches(rows, number, OrderedRequest, NumberedRequest)
             staging.write(self._name, by_spark(numbered))
         return in_order(rows_of(self._ctx.lake.query(LISTED, rows=self._staged()), OrderedChunk))
 

@@ -15,6 +15,7 @@ from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.engines.engine_pool import close_engines
 from medhelm_spark.errors import EngineError, LakeError
+from medhelm_spark.lake.columnar import encode_batch
 from medhelm_spark.stages.infer.asking import AskEngines
 from medhelm_spark.stages.infer.channel import Address, ChunkClient, ChunkServer
 from medhelm_spark.stages.infer.dispatcher import Chunk, Dispatcher
@@ -38,7 +39,8 @@ def ordered(name: str, number: int, *, together: str = "", tries: int = 0) -> Or
 
 def order(folder: OrderFolder, requests: list[OrderedRequest], most: int = 8) -> list[Chunk]:
     folder.make()
-    return [each.whole for each in in_order(folder.write_requests(requests, most))]
+    rows = [encode_batch(OrderedRequest, requests)]
+    return [each.whole for each in in_order(folder.write_requests(rows, most))]
 
 
 @pytest.fixture
@@ -61,19 +63,23 @@ def answers(folder: OrderFolder) -> Counter[str]:
     return Counter(name for file in files for name in pq.read_table(file)[0].to_pylist())
 
 
-def test_a_chunk_is_of_one_deployment_and_keeps_whole_what_belongs_together() -> None:
+@pytest.mark.parametrize("batch", [1, 3, 100])
+def test_a_chunk_is_of_one_deployment_and_keeps_whole_what_belongs_together(batch: int) -> None:
+    def chunks(requests: list[OrderedRequest]) -> list[list[str]]:
+        parts = [requests[at : at + batch] for at in range(0, len(requests), batch)]
+        cut = chunks_of((encode_batch(OrderedRequest, part) for part in parts), 8)
+        return [chunk["request_id"].to_pylist() for chunk in cut]
+
     judged = [ordered("j", n, together=f"answer {n // 6}") for n in range(30)]
-    sizes = [len(chunk) for chunk in chunks_of(judged, 8)]
-    assert sizes == [12, 12, 6]
-    twice = [ordered("a", 1), ordered("a", 1), ordered("a", 2), ordered("b", 2)]
-    assert [[each.request_id for each in chunk] for chunk in chunks_of(twice, 8)] == [
-        ["a-1", "a-2"],
-        ["b-2"],
-    ]
+    assert [len(chunk) for chunk in chunks(judged)] == [12, 12, 6]
+    assert [name for each in chunks(judged) for name in each] == [one.request_id for one in judged]
+    twice = [ordered("a", 1), ordered("a", 1), ordered("a", 2), ordered("b", 2), ordered("b", 2)]
+    assert chunks(twice) == [["a-1", "a-2"], ["b-2"]]
     failed = [ordered("a", 1), ordered("a", 2, tries=1)]
-    assert len(list(chunks_of(failed, 8))) == 2
+    assert chunks(failed) == [["a-1"], ["a-2"]]
     endless = [ordered("j", n, together="one") for n in range(40)]
-    assert [len(chunk) for chunk in chunks_of(endless, 8)] == [16, 16, 8]
+    assert [len(chunk) for chunk in chunks(endless)] == [16, 16, 8]
+    assert chunks([]) == []
 
 
 def test_a_slot_asks_all_and_its_answers_are_files_that_lie_there_whole(
