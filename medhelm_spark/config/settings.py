@@ -76,6 +76,12 @@ def _zero_or_more(name: str, value: int) -> int:
     return value
 
 
+def _absolute(name: str, value: str | None) -> str | None:
+    if value and not Path(value).is_absolute():
+        raise ConfigError(f"setting {name} is {value!r}; allowed: an absolute path.")
+    return value or None
+
+
 def _permissions(name: str, value: str) -> str:
     value = value or PERMISSIONS[0]
     if value not in PERMISSIONS:
@@ -132,6 +138,8 @@ class SettingsFile:
     """The number of requests that a slot takes together."""
     commit_seconds: float = _setting(10.0, read=float, check=_above_zero)
     """How long answers wait for their commit."""
+    staging_folder: str | None = _setting(check=_absolute)
+    """A folder that driver and executors see by one path, for a lake that is none; None: none."""
     small_run_requests: int = _setting(20_000, read=int, check=_zero_or_more)
     """Up to so many requests a run is computed without Spark where it can be; 0: never."""
     wave_minutes: float | None = _setting(read=float, check=_above_zero)

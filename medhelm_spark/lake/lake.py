@@ -39,13 +39,16 @@ from medhelm_spark.lake.rows import (
     united,
 )
 from medhelm_spark.lake.session import Session, node_addresses
-from medhelm_spark.lake.settings import setting
+from medhelm_spark.lake.settings import is_connect, setting
 from medhelm_spark.lake.spark_frames import SparkFrames, complete
 from medhelm_spark.lake.spark_tables import SparkTables, table_ddl
 from medhelm_spark.lake.staging import Staging
 from medhelm_spark.lake.tables import TABLES, WRITE_ID, columns
 
 Row = TypeVar("Row")
+
+VOLUMES = "/Volumes/"
+"""Of Databricks, whose Spark reads them by this path and by no `file:`."""
 
 
 def _nothing() -> None:
@@ -60,9 +63,12 @@ def new_write_id() -> str:
 class Lake:
     """The tables of one lake through one SparkSession, which may be started only when needed."""
 
-    def __init__(self, session: SparkSession | Session, location: str) -> None:
+    def __init__(
+        self, session: SparkSession | Session, location: str, staging_folder: str | None = None
+    ) -> None:
         self.session = session if isinstance(session, Session) else Session(lambda: session)
         self.location = Location.of(location)
+        self._staging_folder = staging_folder
         self.is_folder_of_ours = self.location.is_local(self.session.master)
         """Whether this process sees the lake's files as Spark does."""
         self._by_spark = SparkTables(self.session, self.location)
@@ -133,7 +139,10 @@ class Lake:
     @cached_property
     def staging(self) -> Staging:
         """Rows on their way into a table (`append_once`)."""
-        return Staging(self.location, self.driver_files, lambda: self.spark)
+        named = self._staging_folder
+        if named and not self.is_folder_of_ours and is_connect(self.spark):
+            named = None  # this process may be on another machine than the driver
+        return Staging(self.location, self.driver_files, lambda: self.spark, named)
 
     def within(self, stage: Stage) -> "Lake":
         """The same lake for one stage: tables that it does not declare are refused."""
@@ -281,7 +290,7 @@ class Lake:
                 rows = pa.concat_tables([pq.read_table(file) for file in files])
                 self.append_table(table, rows.select(arrow_schema(row).names), write_id, txn=txn)
             else:
-                frame = self.spark.read.schema(parsed(ddl(row))).parquet(folder)
+                frame = self.spark.read.schema(parsed(ddl(row))).parquet(_by_uri(folder))
                 self._by_spark.commit(table, complete(table, frame, write_id), txn)
             return sum(pq.read_metadata(file).num_rows for file in files)
         except Exception as error:  # Delta's conflicts reach Python as the JVM's or delta-rs's own
@@ -321,6 +330,11 @@ class Lake:
         What a clean-up took of the history is not known.
         """
         return self._tables.restored(table)
+
+
+def _by_uri(folder: str) -> str:
+    """A folder of this machine as Spark reads it, whatever store a bare path names there."""
+    return folder if folder.startswith(VOLUMES) else Path(folder).as_uri()
 
 
 def _uncommitted(table: str, place: str, error: Exception) -> LakeError:

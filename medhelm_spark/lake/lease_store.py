@@ -2,8 +2,9 @@
 
 Both are the same log: a suite's next version can be written once, so that of two drivers which try
 it one wins. Files need no executor, and a lake that Spark reads by a path has them, however its
-drivers run: all of them see the same leases. A catalog, and a session of Spark Connect, have the
-table, whose every row is a Spark job.
+drivers run: all of them see the same leases. A catalog has them in the staging folder that its
+settings name. Without one it has, as a session of Spark Connect has, the table, whose every row is
+a Spark job.
 """
 
 import json
@@ -49,7 +50,7 @@ class LeaseStore(Protocol):
 
 def lease_store(lake: Lake) -> LeaseStore:
     """The store that all drivers of this lake use."""
-    files = lake.driver_files
+    files = lake.driver_files or lake.staging.named_files
     return TableLeases(lake) if files is None else FileLeases(files)
 
 

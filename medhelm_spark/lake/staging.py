@@ -5,15 +5,18 @@ it began, and its rows are lost then. Asking takes minutes; so the answers of a 
 of their own first, and a commit that was refused is made again from there.
 
 In a lake with a path it is a folder of Parquet files under `_staged`, in a catalog a table whose
-name begins with `staged_`. What a killed driver left is found by `names`.
+name begins with `staged_`. What slots and the driver write by themselves is in a folder that all of
+them see by one path: `_staged` of such a lake, else the folder that the settings name, if any. What
+a killed driver left is found by `names`.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.lake.driver_files import DriverFiles
+from medhelm_spark.lake.driver_files import DriverFiles, LocalFiles
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.rows import parsed
 
@@ -51,9 +54,24 @@ class Staging:
     """The staged rows of a lake, by name."""
 
     def __init__(
-        self, location: Location, files: DriverFiles | None, spark: Callable[[], SparkSession]
+        self,
+        location: Location,
+        files: DriverFiles | None,
+        spark: Callable[[], SparkSession],
+        named: str | None = None,
     ) -> None:
         self._location, self._files, self._spark = location, files, spark
+        # Of several lakes each has its own.
+        self._named = Path(named, content_id(location.name)[:12]) if named else None
+        self.shared = self._named
+        """The folder that slots and the driver see alike; None where there is none."""
+        if isinstance(files, LocalFiles):
+            self._named, self.shared = None, Path(location.name, FOLDER)
+
+    @property
+    def named_files(self) -> LocalFiles | None:
+        """The files of the folder that the settings name for a lake that is none."""
+        return LocalFiles(self._named) if self._named else None
 
     def place(self, name: str) -> str:
         """The folder, or the table."""
@@ -77,18 +95,25 @@ class Staging:
     def names(self, suite: str | None = None) -> list[str]:
         """What is staged for a suite, or for all; nothing where Spark Connect shows no folders."""
         prefix = f"{PREFIX}_" if suite is None else _prefix(suite)
+        named = self.named_files.names("") if self.named_files else []
+        return sorted({*self._names(prefix), *(each for each in named if each.startswith(prefix))})
+
+    def _names(self, prefix: str) -> list[str]:
         if self._location.is_catalog:
             schema = self._location.table(prefix).rpartition(".")[0]
             sql = f"SHOW TABLES IN {schema} LIKE '{prefix}*'"
             rows = self._spark().sql(sql).select("tableName").toArrow()
-            return sorted(rows["tableName"].to_pylist())
+            names: list[str] = rows["tableName"].to_pylist()
+            return names
         if self._files is None:
             return []
         return [name for name in self._files.names(FOLDER) if name.startswith(prefix)]
 
     def remove(self, name: str) -> None:
         """Remove the rows; where Spark Connect removes no folder, an empty one stays."""
-        if self._location.is_catalog:
+        if self.named_files and self.named_files.names(name):
+            self.named_files.remove(name)
+        elif self._location.is_catalog:
             self._spark().sql(f"DROP TABLE IF EXISTS {self.place(name)}")
         elif self._files is not None:
             self._files.remove(f"{FOLDER}/{name}")

@@ -39,7 +39,7 @@ from medhelm_spark.lake.views import newest
 from medhelm_spark.lake.warm_up import warm_up
 from medhelm_spark.medhelm.imported import is_imported
 from medhelm_spark.medhelm.site import load_site
-from medhelm_spark.policy.spark import JARS, check_remote, check_settings
+from medhelm_spark.policy.spark import JARS, STAGING_FOLDER, check_remote, check_settings
 from medhelm_spark.stages.context import Context
 from medhelm_spark.workspace.entries import LoadedEntries
 from medhelm_spark.workspace.session import policy_tables, session_of, settings_of
@@ -143,7 +143,8 @@ class Workspace:
         """The lake, through the platform's session or one that is started when it is needed."""
         is_ours = self.settings.platform is Platform.LOCAL and not self._spark and not is_started()
         master = self.settings.spark.get(MASTER, LOCAL_MASTER) if is_ours else None
-        lake = Lake(Session(self._open_session, master), self.location)
+        folder = self.settings.staging_folder
+        lake = Lake(Session(self._open_session, master), self.location, folder)
         self.sole_driver.guard(lake)
         return lake
 
@@ -157,6 +158,8 @@ class Workspace:
         }
         if self.settings.jars and self.settings.places.get(JARS) == place:
             given[JARS] = self.settings.jars
+        if self.settings.staging_folder and self.settings.places.get(STAGING_FOLDER) == place:
+            given[STAGING_FOLDER] = self.settings.staging_folder
         if given and self._known_levels() - {AccessLevel.PUBLIC}:
             check_settings(given, place)
         remote = os.environ.get("SPARK_REMOTE", "")

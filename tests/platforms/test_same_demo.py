@@ -31,10 +31,12 @@ pytestmark = pytest.mark.timeout(1800)
 DEMO = ("demo", "--no-tracking", "-o")
 
 
-def run_demo(command: list[Any], folder: Path, variables: Mapping[str, str]) -> None:
-    """Run the demo in a folder of its own; it has to end well."""
+def run_demo(command: list[Any], folder: Path, variables: Mapping[str, str]) -> str:
+    """Run the demo in a folder of its own; it has to end well. What it printed."""
     own = {OWN_FILE: str(fetch_model()), **variables}
-    assert "60 model calls" in checked(*command, folder=folder, **own)
+    told = checked(*command, folder=folder, **own)
+    assert "60 model calls" in told
+    return told
 
 
 def command_line(folder: Path, lake: str | Path, **variables: str) -> None:
@@ -65,7 +67,8 @@ def submitted(
         ROOT / "jobs" / "command.py", *DEMO, lake,
     ]  # fmt: skip
     own = {"SPARK_HOME": str(SPARK_HOME), "SPARK_LOCAL_IP": HOST}
-    run_demo(command, folder, own | variables)
+    told = run_demo(command, folder, own | variables)
+    assert "judges: requests" in told, "judges join where slots pull"
     return lake
 
 

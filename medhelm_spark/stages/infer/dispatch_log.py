@@ -29,7 +29,7 @@ def record_begun(
     texts and the lowest in flight count: those that join an order later are listed with those of
     before, and any of them may be in flight.
     """
-    away = {name: each for name, each in deployments.items() if _is_sent(each)}
+    away = {name: each for name, each in deployments.items() if is_sent(each)}
     texts: Counter[tuple[str, AccessLevel]] = Counter()
     for chunk in chunks:
         for level in AccessLevel:
@@ -54,7 +54,7 @@ def record_begun(
     ctx.lake.append_rows("begun_waves", rows, write_id)
 
 
-def _is_sent(deployment: Deployment) -> bool:
+def is_sent(deployment: Deployment) -> bool:
     """Whether its text leaves this job: to a server, or where nobody says that it stays."""
     is_local = deployment.locality is Locality.LOCAL
     return not is_local or bool(factory_of(deployment).place(deployment))

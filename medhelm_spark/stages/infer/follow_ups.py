@@ -11,13 +11,17 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
 
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.judged import JudgedInstance
 from medhelm_spark.domain.request import RequestResult
 from medhelm_spark.lake.literals import literals
-from medhelm_spark.lake.rows import Frame
+from medhelm_spark.lake.rows import Frame, by_spark
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.channel import ChunkServer
 from medhelm_spark.stages.infer.commits import AnsweredRequest
@@ -32,6 +36,16 @@ NAMED = 5_000
 """Requests that one query looks up by their ids."""
 
 SETTLED = "SELECT DISTINCT request_id FROM {request_results} WHERE request_id IN (@ids)"
+
+DIGITS = 16
+"""Digits of a request's id that are kept where no query can be made while slots ask."""
+
+SETTLED_BEFORE = f"""
+SELECT DISTINCT substring(request_id, 1, {DIGITS}) AS request_id FROM {{results}}
+"""
+
+SettledOf = Callable[[Collection[str]], set[str]]
+"""Which of these requests have a result."""
 
 
 class FollowAnswer(Protocol):
@@ -72,6 +86,11 @@ class FollowUps:
         """How many requests the answers to chunks bring, by one an answer and judge."""
         return len(self.deployments) * sum(chunk.judged for chunk in chunks)
 
+    def keep(self, names: Collection[str]) -> None:
+        """Leave the other deployments to annotate."""
+        self.deployments = {name: self.deployments[name] for name in names}
+        self.tokens = {name: self.tokens[name] for name in names}
+
     def note(self, write_id: str, joined: Mapping[str, int], down: Collection[str]) -> None:
         """Note what joined an order, and who of all its deployments stopped answering."""
         self.write_id = write_id
@@ -85,6 +104,7 @@ class Joining:
     Args:
         ctx: the lake.
         folder: where slots write them.
+        settled: which of them have a result already.
         server: hands chunks to slots.
         dispatchers: by deployment that the job can ask, who hands out its chunks.
         before: is given the list of what joins, before it can be asked.
@@ -94,11 +114,13 @@ class Joining:
         self,
         ctx: Context,
         folder: OrderFolder,
+        settled: SettledOf,
         server: ChunkServer,
         dispatchers: Mapping[str, Dispatcher],
         before: Callable[[Sequence[OrderedChunk]], None],
     ) -> None:
         self._ctx, self._folder, self._server = ctx, folder, server
+        self._settled = settled
         self._dispatchers, self._before = dispatchers, before
         self._listed: list[OrderedChunk] = []
         self._seen: set[str] = set()
@@ -163,14 +185,6 @@ class Joining:
                 self._dispatchers[left.model_deployment].add([left])
             self._server.changed.notify_all()
 
-    def _settled(self, ids: Collection[str]) -> set[str]:
-        """Those that have a result; what failed before is asked last, by annotate."""
-        names, found = sorted(ids), set[str]()
-        for first in range(0, len(names), NAMED):
-            sql = SETTLED.replace("@ids", literals(names[first : first + NAMED]))
-            found |= {row.request_id for row in self._ctx.lake.rows(sql, AnsweredRequest)}
-        return found
-
     def _close(self) -> None:
         with self._server.changed:
             self._is_open = False
@@ -185,3 +199,44 @@ def ready_of(listed: Iterable[OrderedChunk], least: int) -> set[str]:
     for chunk in listed:
         counts[chunk.model_deployment] += chunk.requests
     return {name for name, count in counts.items() if count >= least}
+
+
+def settled_of(ctx: Context, deployments: Collection[str]) -> SettledOf:
+    """Which requests to deployments have a result; what failed before is asked last, by annotate.
+
+    A lake that this process reads itself is asked each time. To read another is a job of Spark, for
+    which slots leave no core: the beginnings of the ids are read now, before slots ask.
+    """
+    if ctx.lake.is_folder_of_ours:
+        return partial(_settled_now, ctx)
+    if not deployments:
+        return lambda ids: set()
+    rows = by_spark(ctx.lake.query(SETTLED_BEFORE, results=ctx.tried(deployments))).toArrow()
+    return SettledBefore(rows["request_id"])
+
+
+def _settled_now(ctx: Context, ids: Collection[str]) -> set[str]:
+    names, found = sorted(ids), set[str]()
+    for first in range(0, len(names), NAMED):
+        sql = SETTLED.replace("@ids", literals(names[first : first + NAMED]))
+        found |= {row.request_id for row in ctx.lake.rows(sql, AnsweredRequest)}
+    return found
+
+
+class SettledBefore:
+    """The requests that had a result when the order began, by the beginnings of their ids.
+
+    Another request whose id begins alike (one in a thousand billion, among ten million) is taken
+    for settled, and asked by annotate. An id takes 16 bytes.
+    """
+
+    def __init__(self, beginnings: pa.ChunkedArray) -> None:
+        parts = [np.array(part.to_pylist(), f"S{DIGITS}") for part in beginnings.chunks]
+        self._sorted = np.sort(np.concatenate([np.array([], f"S{DIGITS}"), *parts]))
+
+    def __call__(self, ids: Collection[str]) -> set[str]:
+        names = sorted(ids)
+        wanted = np.array([name[:DIGITS] for name in names], f"S{DIGITS}")
+        first = np.searchsorted(self._sorted, wanted, "left")
+        is_there = np.searchsorted(self._sorted, wanted, "right") > first
+        return {name for name, there in zip(names, is_there, strict=True) if there}

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from medhelm_spark.domain.judged import JudgedInstance
 from medhelm_spark.domain.request import Request, RequestResult
+from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.columnar import arrow_schema, decode_batch, encode_batch
 from medhelm_spark.lake.reader import as_schema
 from medhelm_spark.stages.infer.dispatcher import Chunk
@@ -57,7 +58,15 @@ class OrderFolder:
 
         What judges are shown beside the answers to JudgedRequests is a file of the same name and
         record batches.
+
+        Raises:
+            LakeError: the folder, which the driver made, is not on this machine.
         """
+        if not self.is_one:
+            raise LakeError(
+                f"{self.root} is on the driver and not on an executor; allowed for staging_folder, "
+                "and for a lake in a folder: a folder that driver and executors share."
+            )
         name = f"{uuid4().hex}.arrow"
         chunks: list[OrderedChunk] = []
         with ExitStack() as files:
@@ -173,4 +182,4 @@ def _judged(chunk: pa.Table) -> pa.Table:
 @lru_cache(maxsize=8)
 def _file(path: str) -> pa.ipc.RecordBatchFileReader:
     """An open file: finding its record batches takes longer than reading one."""
-    return pa.ipc.open_file(pa.memory_map(path))
+    return pa.ipc.open_file(pa.OSFile(path))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -19,7 +20,7 @@ from medhelm_spark.stages.infer.commits import Commits
 from medhelm_spark.stages.infer.denied import record_denied
 from medhelm_spark.stages.infer.dispatch_log import record_begun
 from medhelm_spark.stages.infer.dispatcher import Dispatcher
-from medhelm_spark.stages.infer.follow_ups import FollowUps, Joining
+from medhelm_spark.stages.infer.follow_ups import FollowUps, Joining, settled_of
 from medhelm_spark.stages.infer.groups import Group, with_judges
 from medhelm_spark.stages.infer.order import (
     JudgedRequest,
@@ -45,15 +46,19 @@ class WriteChunks:
 
 
 class PulledOrder:
-    """An order in a folder that driver and slots see alike."""
+    """An order in the folder `shared`, which driver and slots see alike."""
 
     def __init__(
-        self, ctx: Context, recipients: InferenceTargets, follow_ups: FollowUps | None = None
+        self,
+        ctx: Context,
+        recipients: InferenceTargets,
+        shared: Path,
+        follow_ups: FollowUps | None = None,
     ) -> None:
         self._ctx, self._recipients, self._follow_ups = ctx, recipients, follow_ups
         self._write_id = new_write_id()
         self._name = staged_name(ctx.suite, ctx.holder, self._write_id)
-        self._folder = OrderFolder(ctx.lake.staging.place(self._name))
+        self._folder = OrderFolder(str(shared / self._name))
         self._commits = Commits(ctx, self._folder, self._write_id)
 
     @property
@@ -124,7 +129,8 @@ class PulledOrder:
             watch=watch,
         )
         fed = {name: streams[each.name] for each in group for name in each.shared if name in judges}
-        joining = Joining(self._ctx, self._folder, server, fed, before)
+        settled = settled_of(self._ctx, judges)
+        joining = Joining(self._ctx, self._folder, settled, server, fed, before)
         slots = max((stream.slots for stream in group), key=attrgetter("count"))
         own_workers = any(stream.is_on_gpus for stream in group)
         try:

@@ -7,7 +7,6 @@ from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.policy import Policy
-from medhelm_spark.lake.driver_files import LocalFiles
 from medhelm_spark.lake.staging import ORDER, is_of, write_id_of
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.commits import Commits
@@ -31,9 +30,9 @@ def commit_interrupted(
         name for name in ctx.lake.staging.names(ctx.suite) if not any(one in name for one in theirs)
     ]
     for name in names:
-        write_id, folder = write_id_of(name), OrderFolder(ctx.lake.staging.place(name))
-        if isinstance(ctx.lake.driver_files, LocalFiles) and folder.is_one:
-            many = Commits(ctx, folder, write_id).commit()
+        write_id, shared = write_id_of(name), ctx.lake.staging.shared
+        if shared and OrderFolder(str(shared / name)).is_one:
+            many = Commits(ctx, OrderFolder(str(shared / name)), write_id).commit()
             ctx.lake.staging.remove(name)
         elif name.endswith(ORDER):  # a round's answers are staged beside the order
             ctx.lake.staging.remove(name)

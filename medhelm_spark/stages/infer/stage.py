@@ -14,11 +14,11 @@ from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.stages import INFER
 from medhelm_spark.engines import factory_of
 from medhelm_spark.errors import Interrupted, MedhelmSparkError, OutageError, is_interrupt
-from medhelm_spark.lake.driver_files import LocalFiles
 from medhelm_spark.lake.lease import LeaseHandle, lease
 from medhelm_spark.lake.progress import Watch
 from medhelm_spark.lake.rows import Frame
 from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.infer.dispatch_log import is_sent
 from medhelm_spark.stages.infer.follow_ups import FollowUps
 from medhelm_spark.stages.infer.groups import Group, groups_of
 from medhelm_spark.stages.infer.order import OrderedChunk, ordered_requests
@@ -57,8 +57,8 @@ def infer(
 ) -> int:
     """Ask every unsettled request of these RunSpecs; returns how many requests were planned to be.
 
-    What `follow_ups` answers bring joins the order, and is counted too, where slots pull it and
-    this process reads the lake itself.
+    What `follow_ups` answers bring joins the order, and is counted too, where slots pull it; where
+    this process does not write the lake itself, for judges whose text stays in this job.
 
     Raises:
         OutageError: a deployment gave no answers; the others were asked to the end.
@@ -105,11 +105,13 @@ def _send(
     if not deployments:
         return 0, set()
     order: SendOrder
-    if not ctx.lake.is_folder_of_ours:
-        # What joins is looked up by a Spark job, and the slots that wait for it have all cores.
-        follow_ups = None
-    if isinstance(ctx.lake.driver_files, LocalFiles):
-        order = PulledOrder(ctx, recipients, follow_ups)
+    if follow_ups and not ctx.lake.is_folder_of_ours:
+        # To note what joins before it is sent is a Spark job, for which slots leave no core.
+        judges = follow_ups.deployments
+        follow_ups.keep([name for name, judge in judges.items() if not is_sent(judge)])
+        follow_ups = follow_ups if follow_ups.deployments else None
+    if ctx.lake.staging.shared:
+        order = PulledOrder(ctx, recipients, ctx.lake.staging.shared, follow_ups)
     else:
         order, follow_ups = DealtOrder(ctx, recipients), None
     at_most, down = sum(asked.values()), set[str]()
@@ -138,9 +140,9 @@ def _send(
     finally:
         order.end()
     if follow_ups and follow_ups.asked:
-        judges = follow_ups.asked.total()
-        ctx.say(f"judges: requests {judges:,}, asked of {', '.join(sorted(follow_ups.asked))}")
-        total += judges
+        joined = follow_ups.asked.total()
+        ctx.say(f"judges: requests {joined:,}, asked of {', '.join(sorted(follow_ups.asked))}")
+        total += joined
     return total, down & recipients.deployments.keys()
 
 

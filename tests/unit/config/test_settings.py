@@ -100,6 +100,7 @@ def test_a_master_that_the_site_names_tells_too(write) -> None:
         ("PLATFORM", "loacl", "unknown platform 'loacl'. Did you mean 'local'?"),
         ("COMMIT_SECONDS", "ten", "MEDHELM_SPARK_COMMIT_SECONDS is 'ten'; allowed: a number"),
         ("SLOTS", "1.5", "MEDHELM_SPARK_SLOTS is '1.5'; allowed: a whole number"),
+        ("STAGING_FOLDER", "mnt/x", "setting staging_folder is 'mnt/x'; allowed: an absolute path"),
         ("SLOTS", "0", "slots is 0; allowed: a number above 0"),
         ("COMMIT_SECONDS", "nan", "commit_seconds is nan"),
         ("LOG_LEVEL", "loud", "(MEDHELM_SPARK_LOG_LEVEL) is 'loud'; allowed: ALL, DEBUG, ERROR"),

@@ -48,6 +48,7 @@ CODE = {
     "spark.authenticate": "false",
     "spark.network.crypto.enabled": "false",
     "jars": "/opt/evil.jar",
+    "staging_folder": "/srv/www",
 }
 HARMLESS = {
     "spark.master": "local[4,2]",
@@ -81,7 +82,10 @@ def test_memory_cores_and_switches_may_be_set() -> None:
 
 
 @pytest.mark.parametrize("level", AccessLevel)
-@pytest.mark.parametrize("text", ["spark: {spark.plugins: evil.Plugin}", "jars: /opt/evil.jar"])
+@pytest.mark.parametrize(
+    "text",
+    ["spark: {spark.plugins: evil.Plugin}", "jars: /opt/evil.jar", "staging_folder: /srv/www"],
+)
 def test_no_session_is_started_by_such_settings_where_text_is_not_public(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: AccessLevel, text: str
 ) -> None:
