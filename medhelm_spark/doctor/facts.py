@@ -69,6 +69,8 @@ def gather(
         ConfigError: the location, or a setting, is wrong.
     """
     place, settings = Location.of(location), settings_of(site)
+    if settings.staging_folder:
+        paths = (*paths, settings.staging_folder)
     found: dict[str, object] = {
         "driver": look(paths),
         "location": str(place),

@@ -198,6 +198,9 @@ def test_the_command_ends_with_1_where_something_is_wrong(
     assert read["ok"] is False
     (wrong,) = [each for each in read["findings"] if each["state"] == "wrong"]
     assert (wrong["check"], wrong["where"]) == ("paths", "driver")
+    monkeypatch.setenv("MEDHELM_SPARK_STAGING_FOLDER", str(tmp_path / "mount"))
+    assert main(words) == 1
+    assert f"not there: {tmp_path / 'mount'}" in capsys.readouterr().out
 
 
 def test_a_tracking_server_is_named_without_its_login(tmp_path: Path) -> None:
