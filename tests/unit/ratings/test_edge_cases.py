@@ -149,7 +149,7 @@ def test_ratings_that_are_all_equal_define_no_correlation(clinic, tmp_path: Path
 
 
 def test_without_a_rating_the_refusal_names_the_command(clinic) -> None:
-    with pytest.raises(ConfigError, match="no answer of these runs has a rating; `ratings import`"):
+    with pytest.raises(ConfigError, match=r"has a rating; `ratings invite` .*`ratings import`"):
         clinic().ratings.agreement(suite="s", scenario="Colds")
 
 
