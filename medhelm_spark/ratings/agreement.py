@@ -398,7 +398,9 @@ def _of_other(
     own = np.array([values[item] for item in items])
     mean = np.nanmean(table, axis=1)
     notes = []
-    if np.ptp(own) == 0 or np.ptp(mean) == 0:
+    if len(items) < 2:
+        notes.append("one answer: no correlation")
+    elif np.ptp(own) == 0 or np.ptp(mean) == 0:
         notes.append("all values are equal: no correlation")
     # A share and a rating from 1 to 5 have ranks in common and no unit.
     has_unit = other.has_criteria or (not other.who.startswith(METRIC) and _are_shares(raters))

@@ -282,6 +282,10 @@ def _cell_notes(cells: Sequence[BoardCell], coverage_floor: float) -> Iterator[s
         **_traded_notes(cells),
         "margin: a difference that the suite file declares too small to matter. Tiers and ranks do "
         "not use it; Compare says which models are within it.": strictest_margin(cells) is not None,
+        "people rated: the jury's mean, moved by how far the jury was off on so many answers that "
+        "people rated; right if these are a random sample.": any(
+            cell.corrected_mean is not None for cell in cells
+        ),
         **_uncorrected_notes(cells),
         **_import_notes(cells),
         **_part_notes(cells),

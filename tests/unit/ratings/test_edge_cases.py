@@ -121,6 +121,7 @@ def test_one_rating_of_one_rater_has_no_agreement_and_says_so(clinic, tmp_path: 
     assert (row["num_items"], row["num_raters"], row["alpha"], row["icc_a1"]) == (0, 1, None, None)
     assert "one rater: there is no ceiling" in str(shown)
     judge = next(row for row in shown.rows() if row["who"] == "judge acme/judge")
+    assert judge["notes"] == "one answer: no correlation"
     assert (judge["num_items"], judge["bias"], judge["bias_low"]) == (1, -1.0, None)
 
 
