@@ -42,8 +42,8 @@ def trusted_runs(reader: Reader, runs: Sequence[BoardRun]) -> frozenset[str]:
     """
     return frozenset(
         unit
-        for unit, cards in _deciding(reader, runs).items()
-        if all(card is not None and _trusts(card) for card in cards)
+        for unit, cards in deciding_cards(reader, runs).items()
+        if all(card is not None and is_trusting(card) for card in cards)
     )
 
 
@@ -52,13 +52,13 @@ def untrusting_cards(reader: Reader, runs: Sequence[BoardRun]) -> Mapping[str, s
     return {
         unit: f"judge card {card.card_id[:8]} of {card.checked_at:%Y-%m-%d} calls its jury "
         f"{Trust.UNTRUSTED} for {', '.join(card.untrusted)}"
-        for unit, cards in _deciding(reader, runs).items()
+        for unit, cards in deciding_cards(reader, runs).items()
         for card in cards
-        if card is not None and not _trusts(card)
+        if card is not None and not is_trusting(card)
     }
 
 
-def _deciding(
+def deciding_cards(
     reader: Reader, runs: Sequence[BoardRun]
 ) -> Mapping[str, tuple[JudgeCard | None, ...]]:
     """By run with a jury the newest current card that decides about each of its juries."""
@@ -77,7 +77,8 @@ def _deciding(
     }
 
 
-def _trusts(card: JudgeCard) -> bool:
+def is_trusting(card: JudgeCard) -> bool:
+    """Whether a card trusts its jury for what boards and releases use it for."""
     return set(card.trusted) >= NEEDED
 
 
@@ -91,7 +92,7 @@ def _decided(cards: Iterable[JudgeCard], at: datetime) -> Mapping[tuple[str, str
     """By scenario and jury the newest current card that trusts it or not."""
     held: dict[tuple[str, str], JudgeCard] = {}
     for card in sorted(cards, key=lambda card: card.checked_at):
-        is_deciding = _trusts(card) or set(card.untrusted) & NEEDED
+        is_deciding = is_trusting(card) or set(card.untrusted) & NEEDED
         if is_deciding and status_of(card, at) == CURRENT:
             held[card.scenario_name, card.jury_part] = card
     return held

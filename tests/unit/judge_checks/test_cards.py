@@ -54,7 +54,9 @@ def test_a_trusted_jury_is_validated_until_its_card_ends_or_another_says_no(
 
     (rated.site / "policy.yaml").write_text("judge_checks: {agreement: 0.999}\n")
     rated.check(items=0)
-    assert evidence(rated) == {"not validated"}, "the newest card that decides counts"
+    assert evidence(rated) == {"untrusted"}, "the newest card that decides counts"
+    text = str(rated.evaluation.board("s"))
+    assert "a jury that a judge card calls UNTRUSTED" in text
 
 
 def test_the_gate_names_the_card_that_calls_a_jury_untrusted(tmp_path: Path) -> None:
