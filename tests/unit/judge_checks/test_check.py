@@ -176,6 +176,21 @@ def test_a_check_renders_in_every_form(judged: Ward, form: str) -> None:
     assert ("INCONCLUSIVE" in text) is (form != "csv")
 
 
+def test_the_command_writes_a_card_as_a_page_with_the_verdicts_first(
+    judged: Ward, tmp_path: Path
+) -> None:
+    file = tmp_path / "card.html"
+    flags = ["-o", str(judged.lake), "--local-path", str(judged.site), "--plugins", PLUGIN]
+    entries = [f"{judged.entry},model={model}" for model in MODELS]
+    asked = ["--scenario", "ward", "--suite", "s", "--items", "0", "-r", *entries]
+    more = ["--format", "html", "--output-file", str(file)]
+    assert main(["judge", "check", *flags, *asked, *more]) == INCONCLUSIVE
+    page = file.read_text()
+    assert page.startswith("<!DOCTYPE html>")
+    assert "<title>Judge card: jury ward on ward</title>" in page
+    assert page.index("rank: INCONCLUSIVE") < page.index("<table>") < page.index("counts until")
+
+
 def test_the_exit_code_is_the_verdict_on_the_uses_that_were_asked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
