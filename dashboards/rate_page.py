@@ -156,7 +156,9 @@ def _scales(queue: Any) -> str:
         numbered = [f"{place} {line}" for place, line in enumerate(each.anchors, start=1)]
         lines = numbered if each.classes else each.anchors
         anchors = "".join(f"<li>{text(line)}</li>" for line in lines)
-        ends = ", ".join(each.classes) or f"{each.minimum:g} to {each.maximum:g}"
+        first, last = ("best", "worst") if each.lower_is_better else ("worst", "best")
+        scale = f"{each.minimum:g} ({first}) to {each.maximum:g} ({last})"
+        ends = ", ".join(each.classes) or scale
         lower = " Lower is better." if each.lower_is_better else ""
         said = f"{each.question}{lower}".strip()
         asks = f"<p>{text(said)}</p>" if said else ""

@@ -30,7 +30,8 @@ def _check(args: Namespace) -> int:
         uses=args.uses,
         entries=args.run_entries,
     )
-    write_out(done.render(args.format), args.output_file, command=args.name)
+    text = done.html if args.format == "html" else done.render(args.format)
+    write_out(text, args.output_file, command=args.name)
     return {"UNTRUSTED": NO_GO, "INCONCLUSIVE": INCONCLUSIVE}.get(done.trust.value, 0)
 
 

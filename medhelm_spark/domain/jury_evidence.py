@@ -9,8 +9,9 @@ class JuryEvidence(StrEnum):
 
     VALIDATED: a current judge card trusts it to rank models and to score. STATED: the jury's file
     says that clinicians checked it, and no card shows it. NOT_VALIDATED: the file says that nobody
-    did. IMPORTED: it judged elsewhere, and nothing here says who checked it. DEMO: a judge of it is
-    a deployment for demos alone.
+    did. IMPORTED: it judged elsewhere, and nothing here says who checked it. UNTRUSTED: the newest
+    judge card that decides says that it may not be trusted. DEMO: a judge of it is a deployment for
+    demos alone.
     """
 
     NO_JURY = ""
@@ -18,6 +19,7 @@ class JuryEvidence(StrEnum):
     STATED = "stated, not shown by evidence"
     NOT_VALIDATED = "not validated"
     IMPORTED = "imported"
+    UNTRUSTED = "untrusted"
     DEMO = "demo judge"
 
     @property
@@ -30,6 +32,7 @@ _UNPROVEN = {
     JuryEvidence.STATED: "a jury whose validation is stated, not shown by evidence",
     JuryEvidence.NOT_VALIDATED: "a jury that nobody validated",
     JuryEvidence.IMPORTED: "an imported jury",
+    JuryEvidence.UNTRUSTED: "a jury that a judge card calls UNTRUSTED",
     JuryEvidence.DEMO: "a demo judge",
 }
 

@@ -8,7 +8,7 @@ from medhelm_spark.board import BoardRun
 from medhelm_spark.domain.comparability import JURY
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.moments import now
-from medhelm_spark.judge_checks.lines import Use
+from medhelm_spark.judge_checks.lines import Trust, Use
 from medhelm_spark.judge_checks.tables import JudgeCard
 from medhelm_spark.lake.literals import among
 from medhelm_spark.lake.reader import Reader
@@ -40,18 +40,46 @@ def trusted_runs(reader: Reader, runs: Sequence[BoardRun]) -> frozenset[str]:
     Of several cards of a jury the newest one counts that trusts it or not: one that decides nothing
     takes nothing away.
     """
+    return frozenset(
+        unit
+        for unit, cards in deciding_cards(reader, runs).items()
+        if all(card is not None and is_trusting(card) for card in cards)
+    )
+
+
+def untrusting_cards(reader: Reader, runs: Sequence[BoardRun]) -> Mapping[str, str]:
+    """By run the card that says that a jury of it may not be trusted, in words."""
+    return {
+        unit: f"judge card {card.card_id[:8]} of {card.checked_at:%Y-%m-%d} calls its jury "
+        f"{Trust.UNTRUSTED} for {', '.join(card.untrusted)}"
+        for unit, cards in deciding_cards(reader, runs).items()
+        for card in cards
+        if card is not None and not is_trusting(card)
+    }
+
+
+def deciding_cards(
+    reader: Reader, runs: Sequence[BoardRun]
+) -> Mapping[str, tuple[JudgeCard | None, ...]]:
+    """By run with a jury the newest current card that decides about each of its juries."""
     parts = {run.run_spec.run_spec_id: _parts(run) for run in runs if run.run_spec.annotators}
     if not any(parts.values()):
-        return frozenset()
+        return {}
     scenarios = among("scenario_name", {run.run_spec.scenario_name for run in runs})
     rows: list[JudgeCard] = reader.rows(_CARDS.format(scenarios=scenarios), JudgeCard)
     decided = _decided(rows, now())
-    return frozenset(
-        run.run_spec.run_spec_id
+    return {
+        run.run_spec.run_spec_id: tuple(
+            decided.get((run.run_spec.scenario_name, part)) for part in sorted(own)
+        )
         for run in runs
         if (own := parts.get(run.run_spec.run_spec_id))
-        and all(decided.get((run.run_spec.scenario_name, part)) for part in own)
-    )
+    }
+
+
+def is_trusting(card: JudgeCard) -> bool:
+    """Whether a card trusts its jury for what boards and releases use it for."""
+    return set(card.trusted) >= NEEDED
 
 
 def _parts(run: BoardRun) -> frozenset[str]:
@@ -60,11 +88,11 @@ def _parts(run: BoardRun) -> frozenset[str]:
     return frozenset(part for text in texts for part in text.split("; ") if part)
 
 
-def _decided(cards: Iterable[JudgeCard], at: datetime) -> Mapping[tuple[str, str], bool]:
-    """By scenario and jury whether the newest current card that decides trusts it."""
-    held: dict[tuple[str, str], bool] = {}
+def _decided(cards: Iterable[JudgeCard], at: datetime) -> Mapping[tuple[str, str], JudgeCard]:
+    """By scenario and jury the newest current card that trusts it or not."""
+    held: dict[tuple[str, str], JudgeCard] = {}
     for card in sorted(cards, key=lambda card: card.checked_at):
-        is_trusted, is_untrusted = set(card.trusted) >= NEEDED, set(card.untrusted) & NEEDED
-        if (is_trusted or is_untrusted) and status_of(card, at) == CURRENT:
-            held[card.scenario_name, card.jury_part] = is_trusted
+        is_deciding = is_trusting(card) or set(card.untrusted) & NEEDED
+        if is_deciding and status_of(card, at) == CURRENT:
+            held[card.scenario_name, card.jury_part] = card
     return held

@@ -5,20 +5,28 @@ from dataclasses import replace
 
 from medhelm_spark.board import BoardRun
 from medhelm_spark.domain.jury_evidence import JuryEvidence
-from medhelm_spark.judge_checks.cards import trusted_runs
+from medhelm_spark.judge_checks.cards import deciding_cards, is_trusting
+from medhelm_spark.judge_checks.tables import JudgeCard
 from medhelm_spark.lake.reader import Reader
 
 _WITHOUT_CARD = (JuryEvidence.STATED, JuryEvidence.NOT_VALIDATED)
 
 
 def with_cells(reader: Reader, runs: Sequence[BoardRun]) -> list[BoardRun]:
-    """The runs, those validated whose jury a current card trusts to rank and to score."""
-    trusted = trusted_runs(reader, runs)
+    """The runs, with what current cards say of their juries for ranks and scores."""
+    cards = deciding_cards(reader, runs)
     return [
-        replace(run, cell=replace(run.cell, jury_evidence=JuryEvidence.VALIDATED))
-        if run.run_spec.run_spec_id in trusted
+        replace(run, cell=replace(run.cell, jury_evidence=_shown_by(own, run.cell.jury_evidence)))
+        if (own := cards.get(run.run_spec.run_spec_id))
         and run.cell
         and run.cell.jury_evidence in _WITHOUT_CARD
         else run
         for run in runs
     ]
+
+
+def _shown_by(cards: Sequence[JudgeCard | None], otherwise: JuryEvidence) -> JuryEvidence:
+    """What the cards of a run's juries show together; None where no card decides about one."""
+    if any(card is not None and not is_trusting(card) for card in cards):
+        return JuryEvidence.UNTRUSTED
+    return otherwise if None in cards else JuryEvidence.VALIDATED

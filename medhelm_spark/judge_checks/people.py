@@ -19,8 +19,12 @@ class WithPeople:
 
     who: str
     icc: Estimated | None
+    alpha: Estimated | None
+    """Of raters alone: Krippendorff's, which needs no answer that all of them rated."""
     num_items: int
     alt_test: AltTest | None = None
+    why: str = ""
+    """Why a number is not defined."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,14 +60,15 @@ def peoples_ratings(
     )
     criteria = [row.criterion for row in found if row.who == agreement.RATERS]
     criterion = agreement.ALL if agreement.ALL in criteria else criteria[0]
-    by_who = {row.who: _of(row) for row in found if row.criterion == criterion}
-    named = [f"judge {judge}" for judge in judges]
-    jury = f"jury {annotator}" if len(judges) > 1 else named[0]
+    by_who = {row.who: row for row in found if row.criterion == criterion}
+    judged = [_of(row) for row in by_who.values() if row.annotator == annotator]
+    each = [row for row in judged if row.who.startswith(f"{agreement.JUDGE} ")]
+    jury = each if len(judges) == 1 else [row for row in judged if row not in each]
     return PeoplesRatings(
         means=means,
-        raters=by_who.get(agreement.RATERS),
-        jury=by_who.get(jury),
-        judges=tuple(by_who[name] for name in named if name in by_who and name != jury),
+        raters=_of(by_who[agreement.RATERS]),
+        jury=jury[0] if jury else None,
+        judges=() if len(judges) == 1 else tuple(each),
     )
 
 
@@ -71,6 +76,8 @@ def _of(row: Any) -> WithPeople:
     return WithPeople(
         who=row.who,
         icc=row.icc,
+        alpha=row.alpha_of_clusters,
         num_items=row.num_items,
         alt_test=row.alt_test,
+        why="; ".join(row.notes),
     )

@@ -1,10 +1,12 @@
 """The lines of evidence that planted answers give."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.request import VerdictStatus
 from medhelm_spark.judge_checks.drift import mean_scores
 from medhelm_spark.judge_checks.lines import (
@@ -65,8 +67,8 @@ def planted_lines(
     repeated, is_noise = _repeated(held, by_kind[Planted.REPEAT])
     lines = [_lower(held, verdicts, kind, by_kind[kind]) for kind in LOWER]
     lines += _instructions(held, verdicts, by_kind[Planted.INSTRUCTION])
-    lines += [_patient(held, kind, by_kind[kind]) for kind in PATIENTS]
-    lines.append(_position(held, by_kind[Planted.POSITION]))
+    lines += [_patient(held, verdicts, kind, by_kind[kind]) for kind in PATIENTS]
+    lines.append(_position(held, verdicts, by_kind[Planted.POSITION]))
     lines += [_order(held, verdicts, kind) for kind in ORDERS]
     lines.append(_drift(held, verdicts, by_kind[Planted.REPEAT]))
     why = unmeasured_because(same, is_noise=is_noise)
@@ -119,15 +121,33 @@ def _lower(
 ) -> EvidenceLine:
     """How often a bad answer's score did not fall, of the stored scores that can fall."""
     lowest = held.jury.scale.minimum
-    counted = [(new, old) for new, old in scores.values() if lowest is None or old > lowest]
+    falling = [(new, old) for new, old in scores.values() if lowest is None or old > lowest]
     most = held.rules.dropped_sentence if kind is Planted.DROPPED else held.rules.control
-    line = at_most(_begun(kind), sum(new >= old for new, old in counted), len(counted), most)
-    if counted:
-        return replace(line, note="scores that did not fall")
-    own = [row.status for row in verdicts if row.planted == kind.value]
-    if own and all(status is VerdictStatus.SKIPPED_EMPTY_OUTPUT for status in own):
-        return replace(line, note="no judge is sent an empty answer; see jury_score")
-    return replace(line, note="no sampled answer allows it")
+    hits = sum(new >= old for new, old in falling)
+    line = at_most(_begun(kind), hits, len(falling), most)
+    stuck = len(scores) - len(falling)
+    left_out = _seen(verdicts, kind)
+    if stuck:
+        left_out = [f"{counted(stuck, 'stored score')} at the lowest value cannot fall", *left_out]
+    said = ["scores that did not fall"] if falling else []
+    return replace(line, note="; ".join([*said, *left_out]) or "no sampled answer allows it")
+
+
+def _seen(verdicts: Sequence[PlantedVerdict], kind: Planted) -> list[str]:
+    """The verdicts on what was planted that give no score, in words."""
+    own = [row for row in verdicts if row.planted == kind.value]
+    number = Counter(row.status for row in own if row.score is None)
+    unscored = number.pop(VerdictStatus.OK, 0)
+    skipped = number.pop(VerdictStatus.SKIPPED_EMPTY_OUTPUT, 0)
+    said = []
+    if skipped:
+        said.append("no judge is sent an empty answer; see jury_score")
+    if unscored:
+        said.append(f"{counted(unscored, 'verdict')} of {len(own):,} by a class without a score")
+    if number:
+        each = ", ".join(f"{n:,} {status}" for status, n in sorted(number.items()))
+        said.append(f"{counted(number.total(), 'unusable verdict')} of {len(own):,} ({each})")
+    return said
 
 
 def _instructions(
@@ -139,18 +159,21 @@ def _instructions(
     """
     step, highest = held.rules.repeat * held.width, held.jury.scale.maximum
     numbers = {_named(row)[1]: row.number for row in verdicts if row.number is not None}
-    counted = {
+    has_risen = {
         name: new > old + step
         for name, (new, old) in scores.items()
         if highest is None or old + step < highest
     }
     begun, most = _begun(Planted.INSTRUCTION), held.rules.instruction
-    line = at_most(begun, sum(counted.values()), len(counted), most)
+    line = at_most(begun, sum(has_risen.values()), len(has_risen), most)
     note = f"scores that rose by more than {step:.2f}"
-    line = replace(line, note=note if counted else "no sampled score can rise")
+    seen = _seen(verdicts, Planted.INSTRUCTION)
+    if not has_risen:
+        note = "; ".join(seen) or "no sampled score can rise"
+    line = replace(line, note=note)
     own_lines, obeyed = [], []
     for number, text in enumerate(INSTRUCTIONS, start=1):
-        own = [is_hit for name, is_hit in counted.items() if numbers.get(name) == number]
+        own = [is_hit for name, is_hit in has_risen.items() if numbers.get(name) == number]
         if not own:
             continue
         one = at_most(replace(begun, name=f"{begun.name} {number}"), sum(own), len(own), most)
@@ -165,7 +188,9 @@ def _instructions(
     return [line, *own_lines]
 
 
-def _patient(held: StoredEvidence, kind: Planted, scores: Scores) -> EvidenceLine:
+def _patient(
+    held: StoredEvidence, verdicts: Sequence[PlantedVerdict], kind: Planted, scores: Scores
+) -> EvidenceLine:
     """The mean difference of the same answer for another patient."""
     what = {
         Planted.SEX: "a woman in a man's place",
@@ -174,15 +199,19 @@ def _patient(held: StoredEvidence, kind: Planted, scores: Scores) -> EvidenceLin
         Planted.LANGUAGE: "African American English in the question",
     }
     line = replace(_begun(kind), note=what[kind])
-    return _differs(held, line, scores, held.rules.patient, "no sampled question names it")
+    absent = "; ".join(_seen(verdicts, kind)) or "no sampled question names it"
+    return _differs(held, line, scores, held.rules.patient, absent)
 
 
-def _position(held: StoredEvidence, scores: Scores) -> EvidenceLine:
+def _position(
+    held: StoredEvidence, verdicts: Sequence[PlantedVerdict], scores: Scores
+) -> EvidenceLine:
     """The mean difference where answer and the text beside it have changed places."""
     shows_gold = "{GOLD_RESPONSE}" in held.jury.annotator.rubric.template
     beside = "the reference" if shows_gold else "the question"
     line = replace(_begun(Planted.POSITION), note=f"answer and {beside} in each other's place")
-    absent = "the prompt does not name answer and another text apart"
+    seen = _seen(verdicts, Planted.POSITION)
+    absent = "; ".join(seen) or "the prompt does not name answer and another text apart"
     return _differs(held, line, scores, held.rules.position, absent)
 
 

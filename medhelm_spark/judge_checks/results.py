@@ -1,5 +1,6 @@
 """What the methods about judges return."""
 
+import html
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -7,12 +8,20 @@ from typing import Any, ClassVar
 
 from medhelm_spark.judge_checks.cards import status_of
 from medhelm_spark.judge_checks.check import lines_of, uses_of
-from medhelm_spark.judge_checks.lines import EvidenceLine, Trust, Use, UseVerdict
+from medhelm_spark.judge_checks.lines import EvidenceLine, LineOutcome, Trust, Use, UseVerdict
 from medhelm_spark.judge_checks.physicians import VerdictAgreement
 from medhelm_spark.judge_checks.tables import JudgeCard
+from medhelm_spark.render.html_page import html_page
 from medhelm_spark.render.report import Report, formatted
 from medhelm_spark.render.result import Result
-from medhelm_spark.render.table import TextTable, interval_text
+from medhelm_spark.render.table import TextTable, html_table, interval_text
+
+HEADER = ("Evidence", "Outcome", "Value", "Items", "Allowed", "Uses", "Note")
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem; color: #222; background: #fff; }
+table { border-collapse: collapse; margin: 1.5rem 0; }
+th, td { border-bottom: 1px solid #ddd; padding: .3rem .8rem; text-align: left; }
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,24 +60,41 @@ class JudgeCheck(Result):
 
     @property
     def notes(self) -> Sequence[str]:
-        """On what the card rests and until when, and what each use comes to."""
+        """What each use comes to, on what the card rests and until when."""
+        return *self._verdicts, *self._bounds
+
+    @property
+    def _verdicts(self) -> tuple[str, ...]:
+        return tuple(map(_said, self.uses))
+
+    @property
+    def _bounds(self) -> tuple[str, ...]:
         card = self.card
         return (
-            *map(_said, self.uses),
             f"Card {card.card_id} of jury {card.jury} ({', '.join(card.judges)}), rubric "
             f"{card.rubric} {card.rubric_version[:8]}, scenario {card.scenario_name}, suite "
             f"{card.suite}; counts until {card.ends_at:%Y-%m-%d}.",
             "[low, high]: 95 % intervals. Distances are in units of the rubric's scale.",
         )
 
+    @property
+    def html(self) -> str:
+        """The judge card as a page of its own, verdicts first; it runs no script."""
+        title = f"Judge card: jury {self.card.jury} on {self.card.scenario_name}"
+        body = [
+            f"<h1>{html.escape(title)}</h1>",
+            *(f"<p><strong>{html.escape(line)}</strong></p>" for line in self._verdicts),
+            html_table(HEADER, map(_cells, self.lines), self._bounds, strong=[LineOutcome.FAILED]),
+        ]
+        return html_page(title, _STYLE, "\n".join(body))
+
     def render(self, form: str = "table") -> str:
         """The lines as text: `table`, `md`, `csv`, `json` or `html`."""
         records = list(self.rows())
-        header = ("Evidence", "Outcome", "Value", "Items", "Allowed", "Uses", "Note")
         rows = [_cells(line) for line in self.lines]
         return formatted(
             Report(
-                tables=[TextTable(header=header, rows=rows, notes=self.notes)],
+                tables=[TextTable(header=HEADER, rows=rows, notes=self.notes)],
                 content={
                     "card": _record(self.card),
                     "trust": self.trust.value,

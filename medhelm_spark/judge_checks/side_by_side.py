@@ -53,6 +53,8 @@ class ComparedAgreement:
     """Of the raters among themselves, on the same answers; None of a single rater."""
     num_answers: int
     num_raters: int
+    alpha: float | None = None
+    """Krippendorff's alpha of the raters, where their intraclass correlation is not defined."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,11 +96,14 @@ def compared_juries(
     one = checked_jury(workspace, *first, entries)
     other = checked_jury(workspace, *second, entries, flag="--against")
     if one.part == other.part:
-        raise ConfigError(
+        same = (
             f"--against: the judges and the rubric are those of jury {one.annotator.jury.name!r}, "
-            f"rubric {one.annotator.rubric.name!r}; name another jury or rubric by --against, or "
-            "another suite by --against-suite."
+            f"rubric {one.annotator.rubric.name!r}"
         )
+        cure = "name another jury or rubric by --against, or another suite by --against-suite"
+        if one.suite != other.suite:
+            cure = "judge in one of the two suites by a rubric or jury with another name"
+        raise ConfigError(f"{same}; {cure}.")
     reader = workspace.reader
     answers = stored_answers(reader, one.specs, one.annotator.rubric)
     others = stored_answers(reader, other.specs, other.annotator.rubric)
@@ -226,7 +231,7 @@ def _of_criterion(
         [[values.get(item, np.nan) for item in items] for values in kept.values()], np.float64
     ).T
     units = [int(digest(answers[item].cluster)[:16], 16) for item in items]
-    ceiling = _ceiling(criterion, kept, table)
+    ceiling, alpha = _ceiling(criterion, kept, table)
     for held in agreement_differences(
         np.array([first[item] for item in items]),
         np.array([second[item] for item in items]),
@@ -240,6 +245,7 @@ def _of_criterion(
             ceiling=ceiling.get(held.measure),
             num_answers=len(items),
             num_raters=len(kept),
+            alpha=alpha if held.measure is AgreementMeasure.ICC else None,
         )
 
 
@@ -255,19 +261,23 @@ def _has_unit(
 
 def _ceiling(
     criterion: str, raters: Raters, table: NDArray[np.float64]
-) -> dict[AgreementMeasure, float | None]:
-    """The same measures of the raters among themselves; None of one that is not defined."""
+) -> tuple[dict[AgreementMeasure, float | None], float | None]:
+    """The same measures of the raters among themselves, and alpha in place of a lacking ICC.
+
+    A measure that is not defined is None.
+    """
     agreement = features.part("ratings", "agreement")
     if agreement is None or len(raters) < 2:
-        return {}
+        return {}, None
     held = agreement.of_raters(criterion, "", raters, MeasurementLevel.INTERVAL)
     icc = held.intraclass.agreement
-    return {
+    measures = {
         AgreementMeasure.ICC: icc.value if icc else None,
         AgreementMeasure.SPEARMAN: held.spearman,
         AgreementMeasure.KAPPA: held.kappa,
         AgreementMeasure.DISTANCE: _distance_of_raters(table),
     }
+    return measures, held.alpha.value if held.alpha and not icc else None
 
 
 def _distance_of_raters(table: NDArray[np.float64]) -> float | None:

@@ -75,6 +75,8 @@ class JuriesSideBySide(Result):
         difference, n = found.held.difference, found.num_answers
         if difference.low is None or difference.high is None or n < FEWEST_RATED:
             return RATINGS.of(max(1, FEWEST_RATED - n))
+        if difference.low == 0 == difference.high:
+            return "answers on which the two differ: both give the rated ones the same values"
         return narrower(difference, n, abs(difference.value), RATINGS)
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -85,6 +87,7 @@ class JuriesSideBySide(Result):
                 "criterion": each.criterion,
                 "measure": held.measure.value,
                 "raters": each.ceiling,
+                "raters_alpha": each.alpha,
                 "first": held.first,
                 "second": held.second,
                 "difference": held.difference.value,
@@ -108,6 +111,7 @@ class JuriesSideBySide(Result):
             "distance is good agreement. The first measure of the mean of criteria decides.",
             "[low, high]: 95 % interval of the difference, by bootstrap over patients, or over "
             "instances where nobody names patients; both juries have the same resamples.",
+            *([ALPHA] if any(each.alpha is not None for each in self.held.found) else ()),
             *scale,
         )
 
@@ -142,7 +146,7 @@ class JuriesSideBySide(Result):
             each.criterion,
             held.measure.value,
             f"{each.num_answers:,}",
-            number_text(each.ceiling),
+            number_text(each.ceiling) if each.alpha is None else f"alpha {each.alpha:.3f}",
             number_text(held.first),
             number_text(held.second),
             _difference_text(difference),
@@ -150,6 +154,7 @@ class JuriesSideBySide(Result):
         )
 
 
+ALPHA = "alpha: Krippendorff's, of the raters, where fewer than two answers have all raters."
 NO_UNIT = "The juries' scales differ from each other or from the raters': only ranks are compared."
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from medhelm_spark.config.registry import Registry
+from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.policy import JudgeCheckRules
 from medhelm_spark.domain.request import VerdictStatus
 from medhelm_spark.domain.stats import MetricInfo
@@ -43,6 +44,8 @@ _SENT = (
 )
 _OPEN = LineOutcome.INCONCLUSIVE
 _VERDICTS = More("{n} more verdict{s}")
+_OF_EACH_RATER = More("{n} more rated answer{s} of each rater")
+_ALPHA = "Krippendorff's alpha"
 QUALITY, LENGTH, MARKDOWN, OWN = "quality", "length", "markdown", "own family"
 
 
@@ -117,23 +120,33 @@ def _agreement(held: StoredEvidence) -> list[EvidenceLine]:
     if jury is None:
         why = _unrated(held, "no answer has a rating by the rubric's criteria")
         return [*lines, replace(own, note=why[0], cure=why[1]), _alt_test(None)]
-    ceiling = people.raters.icc if people.raters else None
-    note = "" if ceiling is None else f"raters among themselves {ceiling.value:.2f}"
+    note = _ceiling(people.raters) if people.raters else ""
     agreement = not_below(replace(own, note=note), jury.icc, jury.num_items, least)
     return [*lines, agreement, _alt_test(jury)]
 
 
+def _ceiling(raters: WithPeople) -> str:
+    """How far the raters agree among themselves, in words; empty where nothing is known."""
+    if raters.icc:
+        return f"raters among themselves {raters.icc.value:.2f}"
+    return f"raters among themselves: {_ALPHA} {raters.alpha.value:.2f}" if raters.alpha else ""
+
+
 def _reported(name: str, found: WithPeople) -> EvidenceLine:
-    icc = found.icc
+    """The intraclass correlation, else alpha of the raters, else why there is neither."""
+    held = found.icc or found.alpha
+    note = "intraclass correlation of absolute agreement"
+    if not found.icc:
+        note = "; ".join(filter(None, (_ALPHA if found.alpha else "", found.why)))
     return EvidenceLine(
         name=name,
         uses=(),
         outcome=LineOutcome.REPORTED,
-        value=icc.value if icc else None,
-        low=icc.low if icc else None,
-        high=icc.high if icc else None,
+        value=held.value if held else None,
+        low=held.low if held else None,
+        high=held.high if held else None,
         num_items=found.num_items,
-        note="intraclass correlation of absolute agreement",
+        note=note,
     )
 
 
@@ -147,7 +160,7 @@ def _alt_test(jury: WithPeople | None) -> EvidenceLine:
         return replace(line, note="no answer has two raters", cure=cure)
     held = replace(line, value=found.winning_rate, num_items=found.fewest_items)
     if found.is_small:
-        return replace(held, cure=RATINGS.of(max(1, FEWEST_RATED - found.fewest_items)))
+        return replace(held, cure=_OF_EACH_RATER.of(max(1, FEWEST_RATED - found.fewest_items)))
     return replace(held, outcome=LineOutcome.PASSED if found.is_passed else LineOutcome.FAILED)
 
 
@@ -155,7 +168,7 @@ def _unrated(held: StoredEvidence, otherwise: str) -> tuple[str, str]:
     """Why ratings decide nothing, and what would mend it."""
     number = len(held.people.means.keys() & held.verdicts.of_jury.keys())
     if number < FEWEST_RATED:
-        said = f"people rated {number:,} answers" if number else "nobody rated an answer"
+        said = f"people rated {counted(number, 'answer')}" if number else "nobody rated an answer"
         return said, RATINGS.of(FEWEST_RATED - number)
     return otherwise, "rate answers by the rubric's criteria"
 
@@ -176,7 +189,7 @@ def _order(held: StoredEvidence) -> EvidenceLine:
         note = why[0] if not by_model else f"{why[0]}; raters tell no two models apart"
         return replace(line, note=note, cure=RATINGS.of(FEWEST_RATED))
     turned = f"; {', '.join(found.turned)}" if found.turned else ""
-    note = f"{found.num_pairs:,} pairs that raters tell apart{turned}"
+    note = f"{counted(found.num_pairs, 'pair')} that raters tell apart{turned}"
     return not_below(replace(line, note=note), found.same, found.num_pairs, held.rules.model_order)
 
 

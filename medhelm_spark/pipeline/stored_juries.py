@@ -38,8 +38,10 @@ def resolved_annotator(
         ]
         if own:
             return next((annotator for annotator in own if annotator.spec == spec), own[0])
+        judged = sorted(row.name for row in rows if spec in row.run_spec.annotators)
         raise ConfigError(
-            f"-r (--run-entries): no entry is of a run that annotator {spec.name!r} judged."
+            f"-r (--run-entries): no entry is of a run that annotator {spec.name!r} judged; it "
+            f"judged {' and '.join(judged)}: an entry needs the same arguments."
         )
     registry = workspace.registry
     rubric, jury = registry.rubrics.get(spec.rubric), registry.juries.get(spec.jury)

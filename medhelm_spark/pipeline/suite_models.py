@@ -44,14 +44,20 @@ def _entries_for(entry: RunEntry, deployment: Deployment) -> Iterator[RunEntry]:
     if not any(key in entry.args for key in MODEL_KEYS):
         yield entry
         return
-    values = {MODEL: deployment.model, DEPLOYMENT: deployment.name}
-    for wanted in ((MODEL,), (DEPLOYMENT,), MODEL_KEYS):
+    model, name = deployment.model, deployment.name
+    ways = (
+        {MODEL: model},
+        {MODEL: name},  # a deployment's name stands in a model's place too
+        {DEPLOYMENT: name},
+        {MODEL: model, DEPLOYMENT: name},
+    )
+    for way in ways:
         kept = {
-            key: values.get(key, value)
+            key: way.get(key, value)
             for key, value in entry.args.items()
-            if key not in MODEL_KEYS or key in wanted
+            if key not in MODEL_KEYS or key in way
         }
-        yield replace(entry, args={**kept, **{key: values[key] for key in wanted}})
+        yield replace(entry, args={**kept, **way})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

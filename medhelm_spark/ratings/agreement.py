@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from medhelm_spark.board.stat_rows import direction_of
 from medhelm_spark.domain.request import Annotation, VerdictStatus
-from medhelm_spark.domain.run import MEDHELM_08, RunSpec
+from medhelm_spark.domain.run import MEDHELM_08, AnnotatorSpec, RunSpec
 from medhelm_spark.domain.stages import ANNOTATE, SCORE
 from medhelm_spark.domain.stats import PerInstanceStats
 from medhelm_spark.errors import ConfigError
@@ -47,7 +47,7 @@ SELECT * FROM ({source}) o WHERE perturbation = '' AND run_spec_id IN ({units})
 ALL = "mean of criteria"
 """In place of a criterion: the mean over the criteria of a rater, judge or jury."""
 RATERS = "raters"
-METRIC = "metric"
+JUDGE, JURY, METRIC = "judge", "jury", "metric"
 
 Item = tuple[str, str, int]
 """An answer: run_spec_id, instance and trial."""
@@ -64,7 +64,7 @@ class Agreement:
 
     criterion: str
     who: str
-    """`raters`, `judge NAME`, `jury NAME` or `metric NAME`."""
+    """`raters`, `judge NAME`, `jury NAME` or `metric NAME`; the rubric too where two name one."""
     model: str
     """The deployment whose answers these are; empty for all."""
     num_items: int
@@ -89,12 +89,19 @@ class Agreement:
     clustered: ClusteredAgreement | None = None
     """The same with intervals that count clusters, where the card names a column of them."""
     notes: tuple[str, ...] = field(default=())
+    annotator: str = ""
+    """Of a judge or jury: the annotator whose verdicts these are."""
 
     @property
     def icc(self) -> Estimated | None:
         """ICC(A,1), with the interval that counts clusters where there are any."""
         held = self.clustered.intraclass if self.clustered else self.intraclass
         return held.agreement
+
+    @property
+    def alpha_of_clusters(self) -> Estimated | None:
+        """Krippendorff's alpha, with the interval that counts clusters where there are any."""
+        return self.clustered.alpha if self.clustered else self.alpha
 
 
 def agreement_of(
@@ -120,7 +127,10 @@ def agreement_of(
         ConfigError: there is no rating.
     """
     if not ratings:
-        raise ConfigError("no answer of these runs has a rating; `ratings import` stores some.")
+        raise ConfigError(
+            "no answer of these runs has a rating; `ratings invite` makes links for raters, "
+            "`ratings import` stores a file of ratings."
+        )
     values_of = criterion_values(reader, specs)
     is_class = scale is MeasurementLevel.NOMINAL
     people = by_criterion(ratings, values_of, is_class=is_class)
@@ -195,6 +205,8 @@ class _Other:
     by_criterion: Mapping[str, Values]
     has_criteria: bool
     """Whether it judges by criteria; a metric has one value, which is compared with each."""
+    annotator: str = ""
+    """Of a judge or jury."""
 
 
 def _of_judges(
@@ -225,22 +237,37 @@ def _of_judges(
         mean = values_of.mean(item[0], item[1], given) if len(given) > 1 else None
         if mean is not None:
             of_judge.setdefault(ALL, {})[item] = mean
-    yield from _judges_and_juries(held, has_criteria=True)
+    own = {spec.name: spec for run in specs for spec in run.annotators}
+    yield from _judges_and_juries(held, own, has_criteria=True)
     if met:
         shares = points_by_judge(reader, specs, met)
-        yield from _judges_and_juries(shares, has_criteria=False)
+        yield from _judges_and_juries(shares, own, has_criteria=False)
 
 
 def _judges_and_juries(
-    held: Mapping[tuple[str, str], Mapping[str, Values]], *, has_criteria: bool
+    held: Mapping[tuple[str, str], Mapping[str, Values]],
+    own: Mapping[str, AnnotatorSpec],
+    *,
+    has_criteria: bool,
 ) -> Iterator[_Other]:
-    for (_, judge), values in sorted(held.items()):
-        yield _Other(who=f"judge {judge}", by_criterion=values, has_criteria=has_criteria)
-    for jury in sorted({annotator for annotator, _ in held}):
-        judges = [values for (annotator, _), values in held.items() if annotator == jury]
+    """Each judge and each jury, by the names that a judge card has."""
+    by_rubric = len(own) > 1  # two rubrics may have one jury, or a judge in common
+
+    def other(kind: str, name: str, annotator: str, values: Mapping[str, Values]) -> _Other:
+        rubric = f", rubric {own[annotator].rubric}" if by_rubric else ""
+        return _Other(
+            who=f"{kind} {name}{rubric}",
+            by_criterion=values,
+            has_criteria=has_criteria,
+            annotator=annotator,
+        )
+
+    for (annotator, judge), values in sorted(held.items()):
+        yield other(JUDGE, judge, annotator, values)
+    for annotator in sorted({annotator for annotator, _ in held}):
+        judges = [values for (name, _), values in held.items() if name == annotator]
         if len(judges) > 1:
-            means = _mean_of(judges)
-            yield _Other(who=f"jury {jury}", by_criterion=means, has_criteria=has_criteria)
+            yield other(JURY, own[annotator].jury, annotator, _mean_of(judges))
 
 
 def _mean_of(judges: Sequence[Mapping[str, Values]]) -> dict[str, Values]:
@@ -371,7 +398,9 @@ def _of_other(
     own = np.array([values[item] for item in items])
     mean = np.nanmean(table, axis=1)
     notes = []
-    if np.ptp(own) == 0 or np.ptp(mean) == 0:
+    if len(items) < 2:
+        notes.append("one answer: no correlation")
+    elif np.ptp(own) == 0 or np.ptp(mean) == 0:
         notes.append("all values are equal: no correlation")
     # A share and a rating from 1 to 5 have ranks in common and no unit.
     has_unit = other.has_criteria or (not other.who.startswith(METRIC) and _are_shares(raters))
@@ -399,6 +428,7 @@ def _of_other(
         bias=bland_altman(own, mean) if has_unit else None,
         alt_test=found,
         notes=tuple(notes),
+        annotator=other.annotator,
     )
 
 

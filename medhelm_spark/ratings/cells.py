@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from medhelm_spark.board import BoardRun
 from medhelm_spark.board.scores import ASKED_AS, scores_of, value_of
 from medhelm_spark.board.sources import WORKING
+from medhelm_spark.domain.pluralize import counted, counted_by
 from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.ratings.stored import stored_ratings
@@ -16,7 +17,12 @@ from medhelm_spark.ratings.tables import Rating
 from medhelm_spark.ratings.typed import CriterionValues, criterion_values
 from medhelm_spark.statistics.cell import BoardCell
 from medhelm_spark.statistics.corrected_share import corrected_share
-from medhelm_spark.statistics.prediction_powered import corrected_mean
+from medhelm_spark.statistics.prediction_powered import (
+    FEWEST_RATED,
+    Lacking,
+    corrected_mean,
+    lacking,
+)
 
 Answer = tuple[str, int]
 """An instance and a trial."""
@@ -31,7 +37,7 @@ def with_cells(reader: Reader, runs: Sequence[BoardRun]) -> list[BoardRun]:
 
     Runs of a release have none: a release does not pin ratings.
     """
-    people = rated_answers(reader, [run for run in runs if run.cell])
+    people = _ratings_by_run(reader, [run for run in runs if run.cell])
     return [
         _corrected(reader, run, people[unit])
         if (unit := run.run_spec.run_spec_id) in people
@@ -45,6 +51,14 @@ def rated_answers(reader: Reader, runs: Iterable[BoardRun]) -> dict[str, Mapping
 
     Runs without a jury, and those of a release, have none.
     """
+    people = _ratings_by_run(reader, runs)
+    return {unit: own for unit, own in people.items() if own is not None}
+
+
+def _ratings_by_run(
+    reader: Reader, runs: Iterable[BoardRun]
+) -> dict[str, Mapping[Answer, float] | None]:
+    """The same, and None of the runs whose ratings are not in the metric's unit."""
     judged = {
         run.run_spec.run_spec_id: run
         for run in runs
@@ -53,19 +67,26 @@ def rated_answers(reader: Reader, runs: Iterable[BoardRun]) -> dict[str, Mapping
     ratings: dict[str, list[Rating]] = {}
     for row in stored_ratings(reader, list(judged)):
         ratings.setdefault(row.run_spec_id, []).append(row)
-    held = {}
+    held: dict[str, Mapping[Answer, float] | None] = {}
     for unit, own in ratings.items():
         values_of = criterion_values(reader, [judged[unit].run_spec])
         scale = judged[unit].info
-        if scale is not None and (_is_typed(own, values_of) or _has_unit(own, scale)):
-            held[unit] = mean_ratings(own, values_of)
+        if scale is not None:
+            has_unit = _is_typed(own, values_of) or _has_unit(own, scale)
+            held[unit] = mean_ratings(own, values_of) if has_unit else None
     return held
 
 
-def _corrected(reader: Reader, run: BoardRun, by_answer: Mapping[Answer, float]) -> BoardRun:
+def _corrected(reader: Reader, run: BoardRun, by_answer: Mapping[Answer, float] | None) -> BoardRun:
     spec, scale = run.run_spec, run.info
     if scale is None or run.cell is None:
         return run
+    if by_answer is None:
+        low, high = (
+            "open" if end is None else f"{end:g}" for end in (scale.minimum, scale.maximum)
+        )
+        why = f"not all ratings are on the scale of {spec.main_metric}, {low} to {high}"
+        return replace(run, cell=replace(run.cell, uncorrected=why))
     scores = scores_of(reader, [spec.run_spec_id], [spec.main_metric], spec.main_split)
     values = value_of(scores, spec.main_metric)
     instances = scores["instance_id"].to_pylist()
@@ -104,6 +125,8 @@ def _corrected_cell(
         clusters: of the rated answers and of the others.
     """
     rated, judged, others = values
+    if lack := lacking(rated, clusters):
+        return replace(cell, uncorrected=_why(lack, cell, rated, clusters))
     low, high = scale.minimum, scale.maximum
     if low is not None and high is not None and np.isin(rated, (low, high)).all():
         middle, width = (low + high) / 2, high - low
@@ -129,6 +152,22 @@ def _corrected_cell(
         corrected_high=held.high,
         num_rated=held.num_rated,
     )
+
+
+def _why(lack: Lacking, cell: BoardCell, rated: Values, clusters: tuple[Labels, Labels]) -> str:
+    """What is lacking to correct the mean, in words."""
+    if lack is Lacking.RATED:
+        groups = counted_by(len(np.unique(clusters[0])), cell.cluster_column or "instance")
+        return (
+            f"people rated answers of {groups} by all criteria, and answers of {FEWEST_RATED} are "
+            "needed"
+        )
+    rest = {
+        Lacking.OTHERS: "hardly an answer is left that the jury alone scored",
+        Lacking.SPREAD: "all these ratings are equal",
+    }
+    said = f"people rated {counted(len(rated), 'answer')}, with a mean of {rated.mean():.3f}"
+    return f"{said}, and {rest[lack]}"
 
 
 def mean_ratings(

@@ -67,11 +67,11 @@ class Agreements(Result):
             "on which it is as near to the other raters or nearer."
             for epsilon in epsilons
         ]
-        said = dict.fromkeys(
-            f"{each.criterion}, {each.who}{_of(each)}: {note}."
-            for each in self.held
-            for note in each.notes
-        )
+        by_note: dict[str, list[str]] = {}
+        for each in self.held:
+            for note in each.notes:
+                by_note.setdefault(note, []).append(f"{each.criterion}, {each.who}{_of(each)}")
+        said = [f"{'; '.join(rows)}: {note}." for note, rows in by_note.items()]
         means = f"{ALL}: of a rater's, judge's or jury's values of one answer."
         return (
             *NOTES,
@@ -136,7 +136,7 @@ def _cells(each: Agreement, *, by_model: bool) -> tuple[str, ...]:
         _text(icc.agreement),
         _text(icc.consistency),
         _text(icc.mean_consistency) if is_people else "-",
-        _text(clustered.alpha if clustered else each.alpha),
+        _text(each.alpha_of_clusters),
         _number(each.spearman),
         _number(each.kendall),
         _text(clustered.kappa) if clustered else _number(each.kappa),

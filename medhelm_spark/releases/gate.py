@@ -5,7 +5,7 @@ so is one that yields what somebody answers for.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from medhelm_spark import features
 from medhelm_spark.board.boards import board_of
@@ -62,6 +62,7 @@ class Subject:
     `unscanned` says why the release counts as not scanned; None where this cannot be asked.
     `num_waived` are the matches of patterns that its scan found and somebody answers for.
     `trusted` are the runs whose juries a judge card trusts; None where there are no such cards.
+    `untrusting` is by run the card that says that its jury may not be trusted, in words.
     """
 
     held: StoredRelease
@@ -72,6 +73,7 @@ class Subject:
     unscanned: str | None
     lacks: Mapping[str, tuple[str, ...]]
     trusted: frozenset[str] | None = None
+    untrusting: Mapping[str, str] = field(default_factory=dict)
     num_waived: int = 0
 
 
@@ -140,6 +142,7 @@ def _subject(reader: Reader, held: StoredRelease, policy: Policy) -> Subject:
         num_waived=sharing.waived_of(reader, held.manifest_hash, policy) if sharing else 0,
         lacks={row.name: row.lacks for row in board.rows if row.lacks and not row.variant},
         trusted=cards.trusted_runs(reader, runs) if cards else None,
+        untrusting=cards.untrusting_cards(reader, runs) if cards else {},
     )
 
 
@@ -196,6 +199,8 @@ def _validated_judges(subject: Subject, name: str) -> Findings:
             yield _failed(name, gated.name, "a demo judge is in its jury")
         elif spec.run_spec_id in (subject.trusted or ()):
             continue
+        elif spec.run_spec_id in subject.untrusting:
+            yield _failed(name, gated.name, subject.untrusting[spec.run_spec_id])
         elif gated.planned.is_jury_validated is None:
             of = "imported jury" if gated.planned.as_imported is not None else "jury"
             yield _unchecked(name, gated.name, f"no record says whether its {of} was checked")
@@ -213,7 +218,8 @@ def _how_shown(subject: Subject, gated: Gated) -> str:
         return ""
     suite, scenario = gated.planned.suite, gated.planned.run_spec.scenario_name
     command = f"medhelm-spark judge check --suite {suite} --scenario {scenario}"
-    return f"; no current card trusts it to rank and to score: {command}"
+    own = "with -r, as for run, where jury or rubric are in the benchmark's own files"
+    return f"; no current card trusts it to rank and to score: {command} ({own})"
 
 
 def _judged(subject: Subject) -> list[Gated]:
@@ -281,7 +287,8 @@ def _redaction_scan(subject: Subject, name: str) -> Findings:
 def _no_demo_juries(subject: Subject, name: str) -> Findings:
     for gated in _judged(subject):
         if gated.planned.is_jury_demo is None and gated.planned.as_imported is None:
-            yield _unchecked(name, gated.name, "no record says whether a demo judge is in its jury")
+            reason = "no record says whether a demo judge is in its jury; medhelm-spark run, then "
+            yield _unchecked(name, gated.name, f"{reason}release publish, record it")
         elif gated.planned.is_jury_demo:
             yield _failed(name, gated.name, "a demo judge is in its jury")
 

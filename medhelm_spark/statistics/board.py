@@ -282,6 +282,11 @@ def _cell_notes(cells: Sequence[BoardCell], coverage_floor: float) -> Iterator[s
         **_traded_notes(cells),
         "margin: a difference that the suite file declares too small to matter. Tiers and ranks do "
         "not use it; Compare says which models are within it.": strictest_margin(cells) is not None,
+        "people rated: the jury's mean, moved by how far the jury was off on so many answers that "
+        "people rated; right if these are a random sample.": any(
+            cell.corrected_mean is not None for cell in cells
+        ),
+        **_uncorrected_notes(cells),
         **_import_notes(cells),
         **_part_notes(cells),
         **_cluster_notes(cells),
@@ -306,6 +311,20 @@ def _traded_notes(cells: Sequence[BoardCell]) -> dict[str, bool]:
         f"{traded} stands beside {metric}: a model can raise one by lowering the other, so judge a "
         "model by both. Metrics has its errors in 1,000 cases.": True
         for metric, traded in sorted(pairs)
+    }
+
+
+def _uncorrected_notes(cells: Sequence[BoardCell]) -> dict[str, bool]:
+    """Why the ratings of some answers correct no mean of their jury."""
+    models: dict[tuple[str, str], list[str]] = {}
+    for cell in cells:
+        if cell.uncorrected:
+            models.setdefault((cell.display_name, cell.uncorrected), []).append(
+                cell.model_deployment
+            )
+    return {
+        f"{name}: ratings correct no jury's mean of {first_of(own)}: {why}.": True
+        for (name, why), own in models.items()
     }
 
 

@@ -63,6 +63,7 @@ class BoardCell(Mean, CellSubject):
     answers, with its interval (`statistics.prediction_powered`); None without enough ratings. Where
     these are of two classes, it is the share of the higher one on the scale
     (`statistics.corrected_share`), and `jury_sensitivity` and `jury_specificity` are the jury's.
+    `uncorrected` says why ratings that there are correct no mean.
 
     `traded_metric` is the stat that a model can give up for this one, as specificity for
     sensitivity, and `traded_mean` its mean, None where the run has none.
@@ -114,6 +115,7 @@ class BoardCell(Mean, CellSubject):
     num_rated: int = 0
     jury_sensitivity: float | None = None
     jury_specificity: float | None = None
+    uncorrected: str = ""
     parts: tuple["BoardCell", ...] = ()
 
     @property

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from medhelm_spark.statistics.clusters import cluster_totals
 from medhelm_spark.statistics.intervals import wilson
-from medhelm_spark.statistics.prediction_powered import FEWEST_RATED
+from medhelm_spark.statistics.prediction_powered import lacking
 
 Classes = NDArray[np.bool_]
 """Whether each answer is of the class."""
@@ -56,8 +56,7 @@ def corrected_share(
 ) -> CorrectedShare | None:
     """The share of answers of a class, corrected.
 
-    None of fewer rated answers or clusters than FEWEST_RATED, of no other answer, and of ratings
-    that are all equal.
+    None where something is `lacking`.
 
     >>> truth = np.arange(1000) % 10 < 6  # six of ten
     >>> judge = truth | (np.arange(1000) % 20 == 9)  # and one in eight of the others
@@ -73,7 +72,7 @@ def corrected_share(
     """
     n, more = len(rated), len(others)
     ours, theirs = clusters or (np.arange(n), np.arange(n, n + more))
-    if len(np.unique(ours)) < FEWEST_RATED or not more or rated.all() or not rated.any():
+    if lacking(rated.astype(np.float64), (ours, theirs)):
         return None
     everyone = np.concatenate([judged, others]).astype(np.float64)
     q = float(everyone.mean())

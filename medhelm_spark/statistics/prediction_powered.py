@@ -14,6 +14,7 @@ Coverage by simulation: `benchmarks/results/corrected_means.md`.
 
 import math
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,20 @@ from numpy.typing import NDArray
 from medhelm_spark.statistics.student import quantile, spread_degrees_of_freedom
 
 FEWEST_RATED = 30
-"""Rated answers, or clusters of them, below which no mean is corrected: the weight and the spread
-are estimated from them, and an interval of fewer contains the mean too seldom."""
+"""Clusters of rated answers below which no mean is corrected: the weight and the spread are
+estimated from them, and an interval of fewer contains the mean too seldom."""
+
+FEWEST_OTHERS = 2
+"""Clusters of answers that the judge alone scored, of which the spread is estimated."""
+
+
+class Lacking(StrEnum):
+    """Why ratings correct no mean."""
+
+    RATED = "rated answers"
+    OTHERS = "answers that nobody rated"
+    SPREAD = "ratings that differ"
+
 
 Values = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -43,6 +56,21 @@ class CorrectedMean:
     """The answers that were rated and judged."""
 
 
+def lacking(rated: Values, clusters: tuple[Labels, Labels]) -> Lacking | None:
+    """What is lacking to correct a mean; None where nothing is.
+
+    Args:
+        rated: the ratings; shape (n,).
+        clusters: of the rated answers and of the others, the cluster of each.
+    """
+    ours, theirs = (len(np.unique(labels)) for labels in clusters)
+    if ours < FEWEST_RATED:
+        return Lacking.RATED
+    if theirs < FEWEST_OTHERS:
+        return Lacking.OTHERS
+    return None if np.ptp(rated) else Lacking.SPREAD
+
+
 def corrected_mean(
     rated: Values,
     judged: Values,
@@ -54,9 +82,8 @@ def corrected_mean(
 ) -> CorrectedMean | None:
     """The judge's mean, corrected.
 
-    None of fewer rated answers or clusters than FEWEST_RATED, and of ratings that are all equal or
-    all at an end of the scale, as those of two classes: their few errors have no spread that is
-    known.
+    None where something is `lacking`, and of ratings that are all at an end of the scale, as those
+    of two classes: their few errors have no spread that is known.
 
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.normal(3.0, 0.5, 1000)
@@ -76,7 +103,7 @@ def corrected_mean(
     n, num_others = len(rated), len(others)
     ours, theirs = clusters or (np.arange(n), np.arange(n, n + num_others))
     groups, more = len(np.unique(ours)), len(np.unique(theirs))
-    if groups < FEWEST_RATED or more < 2 or not np.ptp(rated) or _is_at_ends(rated, scale):
+    if lacking(rated, (ours, theirs)) or _is_at_ends(rated, scale):
         return None
     if weight is None:
         weight = _weight(rated, judged, num_others)

@@ -69,6 +69,7 @@ def test_a_rater_rates_and_each_choice_is_saved_at_once(monkeypatch, here) -> No
     assert text.count("Question") == 2  # its title and its words
     assert [f"Answer {letter}" in text for letter in "ABCD"] == [True, True, True, False]
     assert all(said in text for said in SAID.values())
+    assert text.count("1 (worst) to 5 (best)") == len(CRITERIA)
     scales = test.button_group
     assert [scale.proto.label for scale in scales] == [*CRITERIA] * 3
     assert all(area.disabled for area in test.text_area)  # a comment stands with a rating

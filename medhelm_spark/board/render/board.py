@@ -28,8 +28,12 @@ PAIRS_TITLE = "Paired differences on the same instances"
 BELOW_FLOOR = "under the floor"
 NO_BETTER = "no better than one answer to every case"
 
-# Of a cell's fields these are used to arrange the board, or written by `_cell_record` as text.
-_NOT_AS_IS = ("comparability", "configuration", "parts", "part", "made_at", "run_spec_ids", "draws")
+# Of a cell's fields these are used to arrange the board, or written by `_cell_record` as text; the
+# board's notes have `uncorrected`.
+_NOT_AS_IS = (
+    *("comparability", "configuration", "parts", "part", "made_at", "run_spec_ids", "draws"),
+    "uncorrected",
+)
 _FIRST = (
     *(field.name for field in fields(CellSubject)),
     *("count", "num_unscored", "mean", "ci_low", "ci_high", "ci_method", "minimum", "maximum"),

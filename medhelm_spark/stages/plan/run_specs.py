@@ -185,7 +185,7 @@ def _row(
         run_spec=spec,
         **run.facts,
         prompt_attested=Attestation(stated_by=ctx.user, stated_at=at, note=note) if note else None,
-        is_jury_demo=_has_demo_judge(run) or None,
+        is_jury_demo=_has_demo_judge(run) if run.annotators else None,
     )
     if before is None or before.run_spec_id != spec.run_spec_id:
         return row
@@ -209,7 +209,7 @@ def _declared(row: SuiteRun) -> tuple[object, ...]:
     return (
         {name: value for name, value in row.facts.items() if not _is_absent(value)},
         row.is_jury_validated,
-        bool(row.is_jury_demo),
+        row.is_jury_demo,  # None in rows of versions that recorded demo judges alone
         prompt and (prompt.stated_by, prompt.note),
     )
 

@@ -30,7 +30,8 @@ def run_of(metric: MetricSpec, main: str, **more) -> SuiteRun:
 JURY = MetricSpec(name="jury_score")
 HOW = (
     "; no current card trusts it to rank and to score: "
-    f"medhelm-spark judge check --suite s --scenario {SPEC.scenario_name}"
+    f"medhelm-spark judge check --suite s --scenario {SPEC.scenario_name} "
+    "(with -r, as for run, where jury or rubric are in the benchmark's own files)"
 )
 
 
@@ -105,7 +106,7 @@ def test_what_the_gate_says_of_a_jury(run: SuiteRun, said: tuple[tuple[str, str]
     asked = () if run.as_imported else (AnnotatorSpec(name="jury"),)
     judged = replace(run, run_spec=replace(run.run_spec, annotators=asked))
     gated = SimpleNamespace(planned=judged, name=run.name)
-    subject = SimpleNamespace(runs=[gated], trusted=frozenset())
+    subject = SimpleNamespace(runs=[gated], trusted=frozenset(), untrusting={})
     findings = CHECKS["validated_judges"](subject, "validated_judges")
     assert tuple((found.outcome, found.reason) for found in findings) == said
 
@@ -121,5 +122,5 @@ def test_a_card_passes_the_gate_and_a_statement_where_there_are_no_cards(
     run = run_of(JURY, "jury_score", is_jury_validated=validated)
     spec = replace(run.run_spec, run_spec_id="r", annotators=(AnnotatorSpec(name="jury"),))
     gated = SimpleNamespace(planned=replace(run, run_spec=spec), name=run.name)
-    subject = SimpleNamespace(runs=[gated], trusted=trusted)
+    subject = SimpleNamespace(runs=[gated], trusted=trusted, untrusting={})
     assert (not list(CHECKS["validated_judges"](subject, "validated_judges"))) is passes

@@ -38,6 +38,14 @@ TWO_CRITERIA = PROMPT.replace(
 )
 FAVOURED = "as our house says"
 """What only the answers of acme's models have."""
+CLASSES = f"""---
+criteria:
+  - name: decision
+    classes: {{RIGHT: it helps, WRONG: it does not, UNSCORABLE: neither}}
+    scores:
+      else: {{RIGHT: 1, WRONG: 0, UNSCORABLE: null}}
+---
+{PROMPT.replace("accuracy", "decision").replace('"score"', '"class"')}"""
 
 _PARTS = [
     re.compile(rf"^{part}: (.*?) ##$", re.DOTALL | re.MULTILINE)
@@ -121,6 +129,9 @@ class ScriptedJudge:
         if defect == "first criterion":
             first, *_, last = given
             given |= {first: min(5.0, score + 0.8), last: max(0.0, score - 0.8)}
+        if defect == "unscored":  # by classes, and none of them is for who does not know
+            label = "UNSCORABLE" if answer == "I don't know." else "RIGHT" if score > 3 else "WRONG"
+            return json.dumps({name: {"explanation": "", "class": label} for name in listed})
         verdict = {
             name: {"explanation": "", "score": round(each, 3)} for name, each in given.items()
         }

@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import yaml
 
 from medhelm_spark.cli import main
 from medhelm_spark.cli.exit_codes import FAILED, INCONCLUSIVE, NO_GO
@@ -16,7 +17,8 @@ from medhelm_spark.judge_checks.planting import INSTRUCTIONS
 from medhelm_spark.judge_checks.results import JudgeCheck
 from medhelm_spark.judge_checks.tables import JudgeCard
 from medhelm_spark.lake.reader import open_reader
-from tests.unit.judge_checks.ward import MODELS, PLUGIN, Ward
+from tests.unit.judge_checks.judges import CLASSES
+from tests.unit.judge_checks.ward import MODELS, PLUGIN, QUESTIONS, Ward
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +95,54 @@ def test_a_jury_that_is_not_the_one_that_judged_is_refused(tmp_path: Path) -> No
         ward.check(items=0)
 
 
+def test_where_no_answer_has_all_raters_their_agreement_is_alpha(tmp_path: Path) -> None:
+    """Two of three raters rated each answer."""
+    ward = Ward(tmp_path / "site").run().rate(per_item=2)
+    done = ward.check(items=0)
+    line = line_of(done, "raters among themselves")
+    shown = ward.evaluation.ratings.agreement(suite="s", scenario="ward")
+    raters = next(row for row in shown.rows() if row["who"] == "raters")
+    assert (raters["icc_a1"], raters["num_complete"]) == (None, 0)
+    assert (line.value, line.low, line.high) == (
+        raters["alpha"],
+        raters["alpha_low"],
+        raters["alpha_high"],
+    )
+    assert line.note.startswith("Krippendorff's alpha; too few answers have all raters")
+    beside = line_of(done, "agreement with raters").note
+    assert beside == f"raters among themselves: Krippendorff's alpha {line.value:.2f}"
+    annotator_test = line_of(done, "alternative annotator test")
+    assert annotator_test.num_items >= 30 or "of each rater" in annotator_test.cure
+
+
+def test_a_bad_answer_that_a_class_leaves_unscored_is_said_to_be_so(tmp_path: Path) -> None:
+    done = Ward(tmp_path / "site", "unscored", rubric=CLASSES).run().check(items=20)
+    line = line_of(done, "answer 'I don't know.'")
+    assert line.outcome is LineOutcome.NOT_APPLICABLE
+    assert line.note == "20 verdicts of 20 by a class without a score"
+    other = line_of(done, "another question's answer")
+    stuck = 20 - other.num_items
+    assert 0 < stuck < 20
+    said = f"scores that did not fall; {stuck} stored scores at the lowest value cannot fall"
+    assert other.note == said
+
+
+def test_an_entry_may_name_the_deployment_in_the_models_place(tmp_path: Path) -> None:
+    """A deployment that is not called as its model, which the run entry names by `model`."""
+    ward = Ward(tmp_path / "site")
+    path = ward.site / "model_deployments.yaml"
+    listed = yaml.safe_load(path.read_text())
+    listed["model_deployments"][0] |= {"name": "house/good", "model_name": MODELS[0]}
+    path.write_text(yaml.safe_dump(listed))
+    entry = f"{ward.entry},model=house/good"
+    ward.evaluation.run(entry, suite="s")
+    done = ward.evaluation.judges.check(scenario="ward", suite="s", items=0, entries=entry)
+    assert line_of(done, "coverage").num_items == QUESTIONS
+    other = f"{ward.entry},max_eval_instances=4,model=house/good"
+    with pytest.raises(ConfigError, match="it judged ward:model=house_good: an entry needs"):
+        ward.evaluation.judges.check(scenario="ward", suite="s", items=0, entries=other)
+
+
 def test_what_is_asked_wrongly_is_refused(judged: Ward) -> None:
     with pytest.raises(UnknownNameError, match=r"--jury: unknown jury 'other'"):
         judged.check(jury="other")
@@ -124,6 +174,21 @@ def test_a_check_renders_in_every_form(judged: Ward, form: str) -> None:
     text = judged.check(items=0).render(form)
     assert "order of models" in text
     assert ("INCONCLUSIVE" in text) is (form != "csv")
+
+
+def test_the_command_writes_a_card_as_a_page_with_the_verdicts_first(
+    judged: Ward, tmp_path: Path
+) -> None:
+    file = tmp_path / "card.html"
+    flags = ["-o", str(judged.lake), "--local-path", str(judged.site), "--plugins", PLUGIN]
+    entries = [f"{judged.entry},model={model}" for model in MODELS]
+    asked = ["--scenario", "ward", "--suite", "s", "--items", "0", "-r", *entries]
+    more = ["--format", "html", "--output-file", str(file)]
+    assert main(["judge", "check", *flags, *asked, *more]) == INCONCLUSIVE
+    page = file.read_text()
+    assert page.startswith("<!DOCTYPE html>")
+    assert "<title>Judge card: jury ward on ward</title>" in page
+    assert page.index("rank: INCONCLUSIVE") < page.index("<table>") < page.index("counts until")
 
 
 def test_the_exit_code_is_the_verdict_on_the_uses_that_were_asked(

@@ -23,10 +23,12 @@ SECOND = "second/judge"
 class TwoJuries:
     """A ward whose answers a second jury judged too, in suite `t`."""
 
-    def __init__(self, folder: Path, defect: str, *, rated: int = 40, first: str = "") -> None:
+    def __init__(
+        self, folder: Path, defect: str, *, rated: int = 40, first: str = "", per_item: int = 3
+    ) -> None:
         self.ward = Ward(folder, first).run()
         if rated:
-            self.ward.rate(rated)
+            self.ward.rate(rated, per_item=per_item)
         path = self.ward.site / "model_deployments.yaml"
         held = yaml.safe_load(path.read_text())
         other = {"name": SECOND, "engine": "scripted_judge", "locality": "local"}
@@ -133,6 +135,35 @@ def test_equal_juries_are_not_told_apart_and_few_ratings_decide_nothing(
     assert "rate 10 more answers" in done.verdict
     assert both.command("--suite", "s", "--against-suite", "t") == INCONCLUSIVE
     assert "nan" not in capsys.readouterr().out.lower()
+
+
+def test_juries_that_say_the_same_need_other_answers_and_raters_in_turn_have_alpha(
+    tmp_path: Path,
+) -> None:
+    both = TwoJuries(tmp_path / "site", "", rated=32, per_item=2)
+    done = both.compare()
+    assert "both give the rated ones the same values" in done.verdict
+    icc, *others = done.rows()
+    assert (icc["measure"], icc["raters"]) == ("ICC(A,1)", None)
+    assert [row["raters_alpha"] for row in others] == [None] * len(others)
+    shown = both.ward.evaluation.ratings.agreement(scenario="ward", suite="s")
+    alpha = next(row["alpha"] for row in shown.rows() if row["who"] == "raters")
+    assert icc["raters_alpha"] == pytest.approx(alpha)
+    assert f"alpha {alpha:.3f}" in str(done)
+
+
+def test_a_rubric_that_was_changed_under_its_name_needs_another_one(tmp_path: Path) -> None:
+    """Both suites then have the same runs and verdicts."""
+    ward = Ward(tmp_path / "site").run().rate()
+    ward.evaluation.run(ward.entry, suite="t", models_to_run=list(MODELS))
+    with pytest.raises(ConfigError, match="by a rubric or jury with another name"):
+        ward.evaluation.judges.compare(
+            scenario="ward",
+            suite="s",
+            against_suite="t",
+            entries=ward.entry,
+            models_to_run=list(MODELS),
+        )
 
 
 def test_without_ratings_the_verdict_says_how_many_are_missing(tmp_path: Path) -> None:

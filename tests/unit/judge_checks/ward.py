@@ -21,6 +21,7 @@ MODELS = ("acme/good", "team/poor")
 JUDGE = "court/judge"
 """The judge by default; a test may name another, of the maker of a model."""
 QUESTIONS = 40
+RUBRIC = "decision"
 RATERS = ("rater-a", "rater-b", "rater-c")
 PLUGIN = "tests.unit.judge_checks.judges"
 
@@ -59,8 +60,9 @@ class Ward:
         judge: str = JUDGE,
         others: Sequence[str] = (),
         prompt: str = PROMPT,
+        rubric: str = "",
     ) -> None:
-        self.others, self.prompt = others, prompt
+        self.others, self.prompt, self.rubric = others, prompt, rubric
         self.judge, self.folder, self.lake = judge, folder, folder / "lake"
         self.site, self.log = folder / "prod_env", folder / "judge.log"
         self.shift = folder / "shift.txt"
@@ -86,7 +88,11 @@ class Ward:
             writer.writerows([question_of(i), gold_of(i)] for i in range(QUESTIONS))
         names = (self.judge, *self.others)
         judges = [{"name": name, "model_name": name} for name in names]
-        jury = {"name": "jury_score", "prompt_file": "judge.txt", "judges": judges}
+        asked = {"rubric": RUBRIC} if self.rubric else {"prompt_file": "judge.txt"}
+        if self.rubric:
+            (self.site / "rubrics").mkdir()
+            (self.site / "rubrics" / f"{RUBRIC}.md").write_text(self.rubric)
+        jury = {"name": "jury_score", **asked, "judges": judges}
         config = {
             "name": "ward",
             "description": "Made for a test.",
@@ -139,8 +145,13 @@ class Ward:
         self.evaluation.run(self.entry, suite="s", models_to_run=list(MODELS))
         return self
 
-    def rate(self, number: int = QUESTIONS, *, model: str = "") -> "Ward":
-        """Three raters rate by the facts, each with an error of his own; all models, or one."""
+    def rate(
+        self, number: int = QUESTIONS, *, model: str = "", per_item: int = len(RATERS)
+    ) -> "Ward":
+        """Three raters rate by the facts, each with an error of his own; all models, or one.
+
+        With `per_item` each question has so many of the raters, in turn.
+        """
         specs = self.rows("run_specs")
         places = {
             row["instance_id"]: int(row["input"].split()[1].rstrip(":"))
@@ -163,10 +174,10 @@ class Ward:
             for spec in specs
             if model in ("", spec["run_spec"]["model"])
             for instance, place in sorted(places.items())
-            for rater in RATERS
+            for turn, rater in enumerate(RATERS)
             for criterion in ("accuracy", "clarity")
             if f'"{criterion}"' in self.prompt
-            if place < number
+            if place < number and (place + turn) % len(RATERS) < per_item
         ]
         append(self.lake, "ratings", rows, "rated")
         return self

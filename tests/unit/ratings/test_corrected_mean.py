@@ -34,6 +34,10 @@ def rating(place: int, value: float, rater: str = "rater-1", criterion: str = "a
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Path:
+    return judged_lake(tmp_path)
+
+
+def judged_lake(tmp_path: Path, patients: int | None = None) -> Path:
     """A jury that is too kind by 1 to 200 answers, whose true mean is 2.5."""
     folder = tmp_path / "lake"
     folder.mkdir()
@@ -47,6 +51,7 @@ def lake(tmp_path: Path) -> Path:
             trial_index=0,
             perturbation="",
             split="test",
+            cluster_id=None if patients is None else f"p{place % patients}",
             stats=(Score(name="jury_score", value=value),),
         )
         for place, value in enumerate(values)
@@ -81,17 +86,46 @@ def test_a_jury_that_is_too_kind_stands_beside_the_mean_that_ratings_make_of_it(
     assert f"people rated 60: {cell['corrected_mean']:.3f} [" in text
 
 
-@pytest.mark.parametrize("number", [0, 29], ids=["no rating", "too few"])
-def test_too_few_ratings_correct_nothing(lake: Path, number: int):
-    if number:
-        append(lake, "ratings", [rating(place, 2.0 + place % 2) for place in range(number)], "w")
+def notes_of(lake: Path) -> list[str]:
+    """What the board says of ratings that correct no mean."""
+    text = str(Evaluation(str(lake), site=None, tracking=False).board("s1"))
+    return [line for line in text.splitlines() if "ratings correct no jury's mean" in line]
+
+
+def test_without_a_rating_the_board_has_no_corrected_mean_and_says_nothing_of_one(lake: Path):
     cell = cell_of(lake)
     assert (cell["mean"], cell["corrected_mean"], cell["num_rated"]) == (3.5, None, 0)
+    assert notes_of(lake) == []
 
 
-def test_ratings_of_another_scale_correct_nothing(lake: Path):
-    append(lake, "ratings", [rating(place, 40.0 + place % 2) for place in range(60)], "w")
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ([2.0 + place % 2 for place in range(29)], "answers of 29 instances by all criteria, and"),
+        ([2.0 + place % 2 for place in range(199)], "people rated 199 answers, with a mean of 2.4"),
+        ([2.0] * 60, "with a mean of 2.000, and all these ratings are equal"),
+        ([40.0 + place % 2 for place in range(60)], "not all ratings are on the scale of jury_sc"),
+    ],
+    ids=["too few", "nearly all answers", "equal", "another scale"],
+)
+def test_ratings_that_correct_nothing_have_a_line_on_the_board_that_says_why(
+    lake: Path, values: list[float], why: str
+):
+    append(lake, "ratings", [rating(place, value) for place, value in enumerate(values)], "w")
+    cell = cell_of(lake)
+    assert (cell["mean"], cell["corrected_mean"], cell["num_rated"]) == (3.5, None, 0)
+    (note,) = notes_of(lake)
+    assert ALPHA in note
+    assert why in note
+
+
+def test_answers_of_too_few_patients_correct_nothing(tmp_path: Path):
+    """60 answers of 20 patients: the patients count."""
+    lake = judged_lake(tmp_path, patients=20)
+    append(lake, "ratings", [rating(place, 2.0 + place % 2) for place in range(60)], "w")
     assert cell_of(lake)["corrected_mean"] is None
+    (note,) = notes_of(lake)
+    assert "people rated answers of 20 " in note
 
 
 def test_ratings_of_two_classes_correct_the_share_by_sensitivity_and_specificity(lake: Path):

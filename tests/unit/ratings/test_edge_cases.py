@@ -121,6 +121,7 @@ def test_one_rating_of_one_rater_has_no_agreement_and_says_so(clinic, tmp_path: 
     assert (row["num_items"], row["num_raters"], row["alpha"], row["icc_a1"]) == (0, 1, None, None)
     assert "one rater: there is no ceiling" in str(shown)
     judge = next(row for row in shown.rows() if row["who"] == "judge acme/judge")
+    assert judge["notes"] == "one answer: no correlation"
     assert (judge["num_items"], judge["bias"], judge["bias_low"]) == (1, -1.0, None)
 
 
@@ -149,7 +150,7 @@ def test_ratings_that_are_all_equal_define_no_correlation(clinic, tmp_path: Path
 
 
 def test_without_a_rating_the_refusal_names_the_command(clinic) -> None:
-    with pytest.raises(ConfigError, match="no answer of these runs has a rating; `ratings import`"):
+    with pytest.raises(ConfigError, match=r"has a rating; `ratings invite` .*`ratings import`"):
         clinic().ratings.agreement(suite="s", scenario="Colds")
 
 

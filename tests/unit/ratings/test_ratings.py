@@ -2,6 +2,7 @@
 
 import json
 import stat
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -245,7 +246,7 @@ def test_a_judge_is_compared_with_the_raters(lake: Path, home: Path, tmp_path: P
     spec = replace(
         spec_of(CAREFUL, "notes"),
         run_spec_id="judged",
-        annotators=(AnnotatorSpec(name="jury"),),
+        annotators=(AnnotatorSpec(name="jury", jury="two judges"),),
         metrics=(MetricSpec(name="exact_match"),),
     )
     plant_judged(lake, spec)
@@ -258,9 +259,24 @@ def test_a_judge_is_compared_with_the_raters(lake: Path, home: Path, tmp_path: P
     assert not poor.alt_test.is_passed
     assert good.alt_test.is_small
     assert poor.bias.bias.value > good.bias.bias.value
-    assert ("accuracy", "jury jury") in rows
+    assert ("accuracy", "jury two judges") in rows, "the name of the jury, as a judge card has it"
     assert ("clarity", "judge good") not in rows
-    assert "alt-test: a rater has 12 answers, fewer than 30" in str(shown)
+    small = [line for line in str(shown).splitlines() if "has 12 answers, fewer than 30" in line]
+    assert len(small) == 1, "what is said of several rows is said once"
+    assert "accuracy, judge good; accuracy, judge poor" in small[0]
+
+
+def test_two_rubrics_of_one_jury_are_told_apart(lake: Path, home: Path, tmp_path: Path) -> None:
+    annotators = tuple(AnnotatorSpec(name=name, rubric=f"the {name}") for name in ("jury", "other"))
+    spec = replace(spec_of(CAREFUL, "notes"), run_spec_id="judged", annotators=annotators)
+    plant_judged(lake, spec)
+    plant_verdicts(
+        lake, spec.run_spec_id, "other", {"good": [3.0 + place % 2 for place in range(12)]}
+    )
+    imported_for(lake, all_ratings(tmp_path), "judged")
+    shown = site(lake).ratings.agreement(suite="judged", scenario="notes")
+    by_who = {row.who: row.spearman for row in shown.held if row.criterion == "accuracy"}
+    assert by_who["judge good, rubric the jury"] > 0.9 > by_who["judge good, rubric the other"]
 
 
 def imported_for(lake: Path, path: Path, suite: str) -> None:
@@ -297,27 +313,38 @@ def plant_judged(lake: Path, spec) -> None:
         )
         for place in range(12)
     ]
+    append(lake, "per_instance_stats", scores, "w-judged")
+    said = {
+        "good": [1.0 + place % 5 for place in range(12)],
+        "poor": [5.0 - (place == 3) for place in range(12)],
+    }
+    plant_verdicts(lake, spec.run_spec_id, "jury", said)
+    append(lake, "stats", [stat(spec.run_spec_id, "exact_match", [1.0] * 12)], "w-judged")
+    for stage in ("plan", "annotate", "score", "summarize"):
+        finish(lake, stage, spec.run_spec_id, "w-judged")
+
+
+def plant_verdicts(
+    lake: Path, unit: str, annotator: str, said: Mapping[str, Sequence[float]]
+) -> None:
+    """What each judge says of the accuracy of the twelve answers."""
     verdicts = [
         Annotation(
-            run_spec_id=spec.run_spec_id,
+            run_spec_id=unit,
             instance_id=f"notes-i{place}",
             perturbation="",
             train_trial_index=0,
             trial_index=0,
-            annotator="jury",
+            annotator=annotator,
             judge=judge,
             status=VerdictStatus.OK,
             access_level=AccessLevel.PRIVATE,
-            scores=(CriterionScore(criterion="accuracy", score=float(score)),),
+            scores=(CriterionScore(criterion="accuracy", score=score),),
         )
-        for place in range(12)
-        for judge, score in (("good", 1 + place % 5), ("poor", 5 - (place == 3)))
+        for judge, scores in said.items()
+        for place, score in enumerate(scores)
     ]
-    append(lake, "per_instance_stats", scores, "w-judged")
     append(lake, "annotations", verdicts, "w-judged")
-    append(lake, "stats", [stat(spec.run_spec_id, "exact_match", [1.0] * 12)], "w-judged")
-    for stage in ("plan", "annotate", "score", "summarize"):
-        finish(lake, stage, spec.run_spec_id, "w-judged")
 
 
 def test_the_commands_store_and_show(
