@@ -28,7 +28,14 @@ from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.scenarios import normal_form
 from medhelm_spark.sharing.known_text import ShortTexts, known_windows
-from medhelm_spark.sharing.strings import SharedString, SharedStrings, has_text, leaves, undeclared
+from medhelm_spark.sharing.strings import (
+    SharedString,
+    SharedStrings,
+    has_numbers,
+    has_text,
+    leaves,
+    undeclared,
+)
 from medhelm_spark.sharing.tables import MANIFEST
 from medhelm_spark.sharing.windows import (
     HashedTexts,
@@ -98,8 +105,10 @@ CANARY = "canary"
 PURGED = re.compile(r"\[purged under agreement .* on \d{4}-\d\d-\d\d\]")
 """What stands in the place of a text that was purged (`domain.purge.Purge.note`)."""
 
-SIGNED = frozenset({"scan.waived.approver", "scan.waived.reason"})
-"""What people write into the manifest: it is searched for identifiers as texts are."""
+CONDITIONS = "conditions"
+"""The key of an approval's conditions in what is scanned: the manifest has them within lines."""
+SIGNED = frozenset({"scan.waived.approver", "scan.waived.reason", CONDITIONS})
+"""What people wrote that the manifest has: it is searched for identifiers as texts are."""
 
 PATTERNS: Mapping[str, re.Pattern[str]] = {
     "email address": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
@@ -323,8 +332,10 @@ def _found(strings: "SharedStrings", lake: _Lake) -> Iterator[Leak]:
                 if kind in WITH_TEMPLATES:
                     is_hit &= outside
                 hits += [(text, kind) for text in np.unique(runs.text[starts[is_hit]]).tolist()]
-        for text, table in short.inside(runs):
-            hits.append((text, f"text of {table}"))
+        counts = {at for at, owner in enumerate(owners) if has_numbers(owner[0], owner[1])}
+        for text, table, is_number in short.inside(runs):
+            if not is_number or text not in counts:
+                hits.append((text, f"text of {table}"))
         names = [at for at, owner in enumerate(owners) if not has_text(owner[1])]
         wholes = whole_hash([owners[at][3] for at in names])
         for at, table in short.wholes(wholes):

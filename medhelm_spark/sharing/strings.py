@@ -91,6 +91,14 @@ def has_text(column: str) -> bool:
     return column in TEXTS or column.rpartition(".")[2] == HELM_TEXT
 
 
+def has_numbers(file: str, column: str) -> bool:
+    """Whether it is where the share's own numbers stand as text, which an id may be equal to."""
+    path = Path(file)
+    kind = DECLARED.get(path.stem.rpartition("-")[2], {}).get(column)
+    is_number = kind in {pa.float64(), pa.int64()}
+    return path.suffix == ".html" or (path.suffix == ".csv" and is_number)
+
+
 def _strings(folder: Path) -> Iterator[SharedString]:
     """File, column, row and text of every string that leaves."""
     for path in sorted(folder.rglob("*")):
@@ -217,8 +225,19 @@ def leaves(value: Any) -> Iterator[str]:
         held = waiting.pop()
         if isinstance(held, str):
             yield held
+            waiting.extend(_in_json(held))
         elif isinstance(held, Mapping):
             waiting.extend(item for key, item in held.items() if key not in _NAMES)
             waiting.extend(key for key in held if isinstance(key, str) and len(key) >= LONG_KEY)
         elif isinstance(held, Iterable) and not isinstance(held, bytes):
             waiting.extend(held)
+
+
+def _in_json(text: str) -> list[Any]:
+    """What a text is the JSON of, as a cell with several notes; nothing of another text."""
+    if not text.startswith(("[", "{")):
+        return []
+    try:
+        return [json.loads(text)]
+    except (ValueError, RecursionError):
+        return []
