@@ -8,6 +8,9 @@ from typing import Any
 from medhelm_spark.errors import PolicyError
 from medhelm_spark.sharing.tables import MANIFEST
 
+STANDING = "where_it_stands"
+"""The key of the lines that say where the release stands."""
+
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
     """The manifest of a share; None of a folder that is none."""
@@ -19,13 +22,19 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     is_share = isinstance(document, dict) and {"share", "files"} <= document.keys()
-    return document if is_share and _are_files(document["files"]) else None
+    is_share = is_share and _are_files(document["files"]) and _are_texts(document.get(STANDING, []))
+    return document if is_share else None
 
 
 def _are_files(listed: Any) -> bool:
     return isinstance(listed, list) and all(
-        isinstance(each, dict) and {"name", "sha256"} <= each.keys() for each in listed
+        isinstance(each, dict) and _are_texts([each.get("name"), each.get("sha256")])
+        for each in listed
     )
+
+
+def _are_texts(listed: Any) -> bool:
+    return isinstance(listed, list) and all(isinstance(each, str) for each in listed)
 
 
 def changed_files(folder: Path) -> list[str]:

@@ -13,6 +13,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from medhelm_spark.board import BoardSource, Kind, as_of, load_runs
+from medhelm_spark.domain.data_uri import is_uri
 from medhelm_spark.domain.policy import Audience
 from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.errors import PolicyError, UnknownNameError
@@ -22,7 +23,7 @@ from medhelm_spark.releases.source import expired_at, release_of
 from medhelm_spark.render.report import unformulated
 from medhelm_spark.sharing.helm_folder import write_helm_folder
 from medhelm_spark.sharing.keys import ShareKeys
-from medhelm_spark.sharing.manifest import file_names, sha256_of
+from medhelm_spark.sharing.manifest import STANDING, file_names, sha256_of
 from medhelm_spark.sharing.projection import Projection, project
 from medhelm_spark.sharing.results_page import report_of
 from medhelm_spark.sharing.scan import CONDITIONS, Leak, LookedFor, Scanned, scan
@@ -157,6 +158,8 @@ def share(
 
 def _free_place(out: Path, lake: str) -> Path:
     """The folder beside `out` that a share is made in; refuses what is there or below the lake."""
+    if is_uri(str(out)):  # Arrow would write there, before the scan
+        raise PolicyError(f"{out} is an address; name a folder of this machine.")
     if out.name == ".." or os.path.lexists(out):
         raise PolicyError(f"{out} is there already; name a folder that is not.")
     half = out.with_name(f".{out.name}.unfinished")
@@ -242,7 +245,7 @@ def _manifest(
     return {
         "share": keys.share,
         "release": release.name,
-        "where_it_stands": lines_of(release),
+        STANDING: lines_of(release),
         "audience": rules.name,
         "content": rules.content.value,
         "made_by": f"medhelm-spark {VERSION}",

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import reduce
 from pathlib import Path
+from shutil import copytree
 from urllib.parse import quote
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -17,12 +18,14 @@ import pytest
 import yaml
 from deltalake import DeltaTable, write_deltalake
 
+from medhelm_spark import Evaluation
 from medhelm_spark.domain.purge import Purge
 from medhelm_spark.domain.release import ReleaseStatus
-from medhelm_spark.errors import ConfigError, PolicyError
+from medhelm_spark.errors import ConfigError, IntegrityError, PolicyError
 from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.reader import open_reader, table_schema
 from medhelm_spark.lake.tables import TABLES
+from medhelm_spark.sharing.manifest import sha256_of
 from medhelm_spark.sharing.scan import (
     NAME_COLUMNS,
     PATTERNS,
@@ -492,7 +495,7 @@ def shared_at(made: Made, out: Path) -> str:
     return str(refused.value)
 
 
-@pytest.mark.attack("sharing", "a share made at a link, or where another command makes one")
+@pytest.mark.attack("sharing", "a share made at a link, an address, or where another is made")
 def test_a_share_takes_no_place_that_something_else_has(tmp_path: Path) -> None:
     made = Made.planned(tmp_path / "made")
     made.evaluation.releases.publish(RELEASE, SUITE)
@@ -502,6 +505,7 @@ def test_a_share_takes_no_place_that_something_else_has(tmp_path: Path) -> None:
     (begun / "file").touch()
     assert "is there already" in shared_at(made, out)
     assert "is there already" in shared_at(made, tmp_path / "new" / "..")
+    assert "is an address" in shared_at(made, Path("s3://bucket/share"))
     assert "another command makes this share" in shared_at(made, tmp_path / "other")
     assert {path.name for path in tmp_path.iterdir()} == {".other.unfinished", "made", "out"}
     assert (begun / "file").is_file()
@@ -542,3 +546,41 @@ def test_what_people_typed_with_an_approval_is_searched(tmp_path: Path) -> None:
     path.write_text(yaml.safe_dump(listed))
     done = here.sharing.share(RELEASE, "board", tmp_path / "share", waivers=path)
     assert done.share.num_waived == 1
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = Made.planned(tmp_path_factory.mktemp("given") / "made")
+    made.evaluation.releases.publish(RELEASE, SUITE)
+    return made.evaluation.sharing.share(RELEASE, "board", made.folder / "share").folder
+
+
+def with_column(name: str, values: Callable[[int], pa.Array]) -> Callable[[Path], None]:
+    def edit(path: Path) -> None:
+        held = pq.read_table(path)
+        place = held.column_names.index(name)
+        pq.write_table(held.set_column(place, name, values(len(held))), path)
+
+    return edit
+
+
+FORGED: dict[str, Callable[[Path], object]] = {
+    "no Parquet": lambda path: path.write_bytes(b"PAR1"),
+    "a mean that is a text": with_column("mean", lambda size: pa.array(["1"] * size)),
+    "a model that is a number": with_column("model", lambda size: pa.array([1] * size)),
+    "fewer columns": lambda path: pq.write_table(pa.table({"model": ["a"]}), path),
+}
+
+
+@pytest.mark.attack("sharing", "a folder that calls itself a share, read as a board")
+@pytest.mark.parametrize("form", FORGED)
+def test_a_forged_share_has_no_board(given: Path, tmp_path: Path, form: str) -> None:
+    folder = Path(copytree(given, tmp_path / "share"))
+    (table,) = folder.glob("*-results.parquet")
+    FORGED[form](table)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    for each in manifest["files"]:
+        each["sha256"] = sha256_of(folder / each["name"])
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(IntegrityError, match=rf"{table.name}: (is no|has not)"):
+        Evaluation(folder).sharing.board()
