@@ -42,6 +42,7 @@ _LAYERS = 8
 _SPACE = regex.compile(r"\s")
 _MARKS = regex.compile(r"[^\p{L}\p{M}\p{N} ]")
 _IGNORED = regex.compile(r"\p{Default_Ignorable_Code_Point}")
+_DASH, _GAP = regex.compile(r"[\p{Pd}\u2212]"), regex.compile(r"\p{Zs}")
 _BASE = 0x9E3779B97F4A7C15
 _BLANK = np.array([chr(code).isspace() for code in range(128)])
 _PLAIN = np.array([chr(code).isalnum() for code in range(128)])
@@ -87,6 +88,18 @@ def _escaped(found: re.Match[str]) -> str:
     if code := found[1] or found[2]:
         return chr(int(code, 16))
     return found[3] if found[3] in "/\\\"'" else " "
+
+
+def typed(text: str) -> str:
+    r"""A text as it is typed by keys: `-` for every dash, blanks, no signs that do not show.
+
+    >>> typed("078\u201105\u20111120, 617\xa0555\xa00123, MRN\u200b42")
+    '078-05-1120, 617 555 0123, MRN42'
+    """
+    if text.isascii():
+        return text
+    shown = unicodedata.normalize("NFKC", _IGNORED.sub("", text))
+    return str(_DASH.sub("-", _GAP.sub(" ", shown)))
 
 
 def plain(text: str) -> str:

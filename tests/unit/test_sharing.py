@@ -137,8 +137,55 @@ def test_patterns_find_identifiers_and_leave_numbers_alone() -> None:
     assert set(found) == set(PATTERNS)
     for name, text in found.items():
         assert PATTERNS[name].search(text), name
-    for text in ("BP 120/80, pulse 93", "5 to 10 mg", "a 64-year-old man", "0.937 [0.91, 0.95]"):
+    others = {
+        "date": (
+            *("14 March 2026", "the 3rd of Sept. 2025", "Mar. 14th, 2026", "2026/03/14"),
+            *("14-03-2026", "14.3.26"),
+        ),
+        "telephone number": ("(617)555-0123", "+49 30 901820 11", "+44 20 7946 0958"),
+        "age above 89": ("she is 101 yrs old", "aged 94", "age 92"),
+    }
+    for name, texts in others.items():
+        assert [text for text in texts if not PATTERNS[name].search(text)] == [], name
+    for text in (
+        "BP 120/80, pulse 93",
+        "5 to 10 mg",
+        "a 64-year-old man",
+        "0.937 [0.91, 0.95]",
+        "10 of 2026",
+    ):
         assert not [name for name, pattern in PATTERNS.items() if pattern.search(text)], text
+
+
+@pytest.mark.attack("sharing", "an answer of a million letters, digits or signs without a blank")
+@pytest.mark.parametrize("sign", ["x", "1", "+", "-", "@", "<!--", "(617)"])
+def test_the_scan_of_a_long_answer_without_blanks_ends(
+    planted: Path, tmp_path: Path, sign: str
+) -> None:
+    """A pattern that looked from every letter on would take hours."""
+    folder = texts_of(tmp_path / "out", sign * (1_000_000 // len(sign)), "call (617) 555-0123")
+    found = scan(folder, open_reader(str(planted)))
+    assert {leak.kind for leak in found.leaks if leak.row == 2} == {"telephone number"}
+
+
+@pytest.mark.attack("sharing", "an identifier with other dashes and blanks, or signs unseen")
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("078\u201105\u20111120", "social security number"),
+        ("call 617\u00a0555\u20130123", "telephone number"),
+        ("on 2026\u201003\u201014", "date"),
+        ("MRN\u202f0042\u200b137", "record number"),
+        ("ann\u2060@ward.example.org", "email address"),
+        ("Ward-4\u00ad2 it is", "record number 1"),
+    ],
+)
+def test_an_identifier_is_found_whatever_its_dashes_and_blanks(
+    planted: Path, tmp_path: Path, text: str, kind: str
+) -> None:
+    wanted = LookedFor(record_numbers=[r"\bWard-\d\d\b"])
+    found = scan(texts_of(tmp_path / "out", text), open_reader(str(planted)), wanted)
+    assert [leak.kind for leak in found.leaks] == [kind]
 
 
 LETTER = "The patient from ward seven told the nurse that her brother keeps bees in Grindelwald."
