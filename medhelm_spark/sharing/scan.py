@@ -313,9 +313,8 @@ class _Lake:
     def _query(self, table: str, columns: Sequence[str], each: Any) -> None:
         if columns:
             level, names = TABLES[table].level, ", ".join(columns)
-            self.reader.query(
-                f"SELECT {names} FROM {{{table}}} WHERE {level} <> 'public'", each=each
-            )
+            is_not_public = f"{level} IS NULL OR {level} <> 'public'"
+            self.reader.query(f"SELECT {names} FROM {{{table}}} WHERE {is_not_public}", each=each)
 
     def _common(self, table: str, texts: Sequence[str], known: Known, *, is_prose: bool) -> None:
         every = (form for text in texts if not PURGED.fullmatch(text) for form in forms(text))

@@ -17,6 +17,8 @@ from medhelm_spark.sharing.helm_folder import HELM_KEYS
 from medhelm_spark.sharing.tables import MANIFEST
 from medhelm_spark.sharing.windows import CHUNK, forms
 
+LONGEST_JSON = 1 << 20
+"""A longer text is compared as a whole alone: what it is the JSON of may fill the memory."""
 LONG_KEY = 12
 """A key of a value in the lake that has so many characters is compared as a text."""
 HELM_TEXT = "text"
@@ -235,7 +237,7 @@ def leaves(value: Any) -> Iterator[str]:
 
 def _in_json(text: str) -> list[Any]:
     """What a text is the JSON of, as a cell with several notes; nothing of another text."""
-    if not text.startswith(("[", "{")):
+    if len(text) > LONGEST_JSON or not text.startswith(("[", "{")):
         return []
     try:
         return [json.loads(text)]

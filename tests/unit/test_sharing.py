@@ -434,6 +434,14 @@ def test_a_count_that_is_equal_to_a_private_id_stops_no_share(
     assert [leak.column for leak in found] == ["model", "count"]
 
 
+@pytest.mark.attack("sharing", "text of a row that has no access level")
+def test_a_row_without_a_level_is_not_public(tmp_path: Path) -> None:
+    lake = plant(tmp_path / "lake")
+    private_row(lake, "answer_notes", text=LETTER, access_level=None)
+    found = scan(texts_of(tmp_path / "out", LETTER), open_reader(str(lake)))
+    assert [leak.kind for leak in found.leaks] == ["text of answer_notes"]
+
+
 @pytest.mark.attack("sharing", "a private case that every question of a public benchmark quotes")
 def test_a_case_that_a_public_prompt_repeats_is_private_text(tmp_path: Path) -> None:
     lake = plant(tmp_path / "lake")
