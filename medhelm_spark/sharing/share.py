@@ -112,6 +112,11 @@ def share(
             _write_tables(half, made.tables, keys)
         report = report_of(made.tables["results"], release, keys.share, lines_of(held))
         (half / f"{keys.share}-report.html").write_text(report, encoding="utf-8")
+        # Before the scan: what is changed later is no file of the share.
+        files = [
+            {"name": name, "sha256": sha256_of(half / name), **_content(half / name, made)}
+            for name in file_names(half)
+        ]
         wanted = LookedFor(
             record_numbers=rules.record_numbers, canaries=rules.canaries, key=waivers.key
         )
@@ -122,10 +127,7 @@ def share(
         if blocked := blocking(scanned.leaks, waivers.waivers):
             listed = out.with_name(f"{out.name}-matches.yaml")
             raise _refusal(release, blocked, write_matches(listed, blocked, waivers.key))
-        manifest["files"] = [
-            {"name": name, "sha256": sha256_of(half / name), **_content(half / name, made)}
-            for name in file_names(half)
-        ]
+        manifest["files"] = files
         manifest["scan"] = result = _result(scanned, waivers)
         (half / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
         record = ReleaseShare(

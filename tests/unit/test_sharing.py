@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import reduce
 from pathlib import Path
 from shutil import copytree
+from typing import Any
 from urllib.parse import quote
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -601,6 +602,26 @@ def test_what_people_typed_with_an_approval_is_searched(tmp_path: Path) -> None:
     path.write_text(yaml.safe_dump(listed))
     done = here.sharing.share(RELEASE, "board", tmp_path / "share", waivers=path)
     assert done.share.num_waived == 1
+
+
+@pytest.mark.attack("sharing", "a file that is changed or added after the scan has read it")
+def test_what_is_changed_after_the_scan_is_no_file_of_the_share(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Made.planned(tmp_path / "made")
+    made.evaluation.releases.publish(RELEASE, SUITE)
+
+    def scanned(folder: Path, *more: Any) -> Any:
+        found = scan(folder, *more)
+        (page,) = folder.glob("*.html")
+        page.write_text(LETTER)
+        (folder / "more.html").write_text(LETTER)
+        return found
+
+    monkeypatch.setattr("medhelm_spark.sharing.share.scan", scanned)
+    share = made.evaluation.sharing.share(RELEASE, "board", tmp_path / "share").folder
+    with pytest.raises(IntegrityError, match=r"more\.html, share-.*-report\.html"):
+        made.evaluation.sharing.verify(share)
 
 
 @pytest.fixture(scope="module")
