@@ -126,6 +126,7 @@ def purged_instance(row: WrittenInstance, note: str) -> WrittenInstance:
         input=note,
         references=tuple(Reference(text=note, tags=each.tags) for each in row.references),
         messages=tuple(Message(role=each.role, content=note) for each in row.messages),
+        sub_split=None if row.sub_split is None else note,
         extra_data={},
         text_hashes=None,
     )

@@ -46,6 +46,18 @@ scenario_name IN (SELECT scenario_name FROM {{scenarios}} WHERE data_version IN 
 """
 
 KEPT: Mapping[str, tuple[str, str]] = {
+    "instances": (
+        "data_version IN ({versions}) AND cluster_id IS NOT NULL",
+        "hashes of the cluster column, as patients' numbers: who tries all values finds them",
+    ),
+    "per_instance_stats": (
+        "run_spec_id IN ({runs}) AND cluster_id IS NOT NULL",
+        "the same hashes",
+    ),
+    "release_scores": (
+        "run_spec_id IN ({runs}) AND cluster_id IS NOT NULL",
+        "the same hashes",
+    ),
     "ratings": (
         "run_spec_id IN ({runs})",
         "the names of criteria, which a rubric of the site states",
@@ -71,12 +83,13 @@ KEPT: Mapping[str, tuple[str, str]] = {
         "notes, conditions and owners, as people typed them: the chain rests on them",
     ),
 }
-"""By table which rows have words that people typed, which stay, and what these are."""
+"""By table which rows keep words that people typed, or hashes, and what these are."""
 
 ELSEWHERE = (
     "text of the scenario that prompts, answers and notes of other scenarios repeat",
     "the place of the data itself",
-    "files that report, export-helm, --output-file or a person wrote outside the lake",
+    "files that report, export-helm, release evidence, --output-file or a person wrote outside the "
+    "lake",
     "backups and snapshots of the lake, and caches of other machines",
 )
 """What no lake knows the places of."""
@@ -293,7 +306,7 @@ def _disclosed(workspace: Workspace, scope: PurgeScope) -> Iterator[str]:
 
 
 def _typed(workspace: Workspace, scope: PurgeScope) -> Iterator[str]:
-    """The words that people typed and that stay, by table."""
+    """The words that people typed and the hashes that stay, by table."""
     names = {"runs": literals(scope.run_spec_ids), "versions": literals(scope.data_versions)}
     for table, (where, words) in KEPT.items():
         if table not in TABLES:  # that feature is not there

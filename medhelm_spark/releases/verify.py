@@ -8,9 +8,12 @@ from medhelm_spark import features
 from medhelm_spark.domain.pluralize import counted, first_of
 from medhelm_spark.domain.purge import Purge
 from medhelm_spark.domain.release import ReleaseManifest
+from medhelm_spark.domain.stages import SCORE
 from medhelm_spark.errors import IntegrityError
-from medhelm_spark.lake.literals import literal
+from medhelm_spark.lake.literals import literal, literals
+from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.tables import TABLES
+from medhelm_spark.lake.views import output_of
 from medhelm_spark.releases.anchors import NONE, guarantee
 from medhelm_spark.releases.identity import wrong_signatures
 from medhelm_spark.releases.pinned import (
@@ -24,12 +27,29 @@ from medhelm_spark.releases.pinned import (
     read_release,
     refuse_changed,
 )
-from medhelm_spark.releases.reader import ORIGINALS
+from medhelm_spark.releases.reader import ORIGINALS, release_reader
 from medhelm_spark.releases.source import expired_at, release_of
 from medhelm_spark.releases.value_hash import values_hash
 from medhelm_spark.releases.values import copied_changes, row_changes
 from medhelm_spark.stages.context import Context
 from medhelm_spark.workspace.workspace import Workspace
+
+_SCORES = ("per_instance_stats", SCORE)
+_SHOWN = """
+SELECT run_spec_id, perturbation, CAST(count(*) AS BIGINT) AS number FROM ({scores}) s
+WHERE perturbation = '' AND run_spec_id IN ({units}) GROUP BY run_spec_id, perturbation
+"""
+_KEPT = """
+SELECT run_spec_id, perturbation, CAST(count(*) AS BIGINT) AS number FROM {{release_scores}}
+WHERE write_id = {copy} GROUP BY run_spec_id, perturbation
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scores:
+    run_spec_id: str
+    perturbation: str
+    number: int
 
 
 def verify(workspace: Workspace, ctx: Context, release: str, anchors: Path | None = None) -> str:
@@ -43,6 +63,9 @@ def verify(workspace: Workspace, ctx: Context, release: str, anchors: Path | Non
     from. Of a run whose stats or scores the lake holds no more, its own rows alone count, and that
     is said. The hashes stand in the lake themselves: this tells a value that was changed, not a
     person who changed the hashes with it.
+
+    What a board reads of the scores is counted: it asks the ledger which are current, and skips
+    files by the statistics in Delta's log and in the files, and neither is hashed.
 
     Delta's history is asked too: a table that was restored to an earlier version has lost what
     came after, a withdrawal or a decision among it, and no value tells.
@@ -64,7 +87,8 @@ def verify(workspace: Workspace, ctx: Context, release: str, anchors: Path | Non
     signatures = wrong_signatures(changes_of(ctx.lake, release), policy.people)
     provenance = features.part("provenance", "verified")
     named = provenance.changed(workspace, stored) if provenance else []
-    refuse_changed(release, rows, [*further, *copied, *named, *signatures])
+    unread = _unread(workspace.reader, rows)
+    refuse_changed(release, rows, [*further, *copied, *unread, *named, *signatures])
     held = rows.members[0].manifest_hash
     if provenance:
         _refuse_beside(release, provenance.changed_beside(workspace, stored))
@@ -88,6 +112,29 @@ def verify(workspace: Workspace, ctx: Context, release: str, anchors: Path | Non
     said = ", ".join(filter(None, kept)) or NONE
     ctx.say(f"verify: release {release!r}, {size}: every value is as published ({said})")
     return held
+
+
+def _unread(reader: Reader, rows: ReleaseRows) -> Iterator[str]:
+    """The runs of which a board reads other scores than the release has."""
+    copies = set(map(copy_of, rows.members))
+    if len(copies) != 1 or "" in copies:
+        return
+    (copy,) = copies
+    units = literals(member.run_spec_id for member in rows.members)
+    kept = reader.rows(_KEPT.format(copy=literal(copy)), _Scores)
+    source = output_of(*_SCORES)
+    shown = release_reader(reader, rows.members).rows(
+        _SHOWN.format(scores=source, units=units), _Scores
+    )
+    read = {row.run_spec_id: row.number for row in shown}
+    held = {row.run_spec_id: row.number for row in kept if not row.perturbation}
+    for member in rows.members:
+        found, whole = (each.get(member.run_spec_id, 0) for each in (read, held))
+        if found != whole:
+            yield (
+                f"scores of {member.name}: boards read {found:,} of {whole:,}, by the table runs "
+                "or the statistics of files"
+            )
 
 
 def _refuse_beside(release: str, wrong: Sequence[str]) -> None:

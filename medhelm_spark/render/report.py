@@ -91,8 +91,9 @@ def _as_json(report: Report) -> str:
 
 def _as_csv(report: Report) -> str:
     lines = io.StringIO()
-    writer = csv.DictWriter(lines, [*report.said, *report.fields], lineterminator="\n")
-    writer.writeheader()
+    header = [*report.said, *report.fields]
+    writer = csv.DictWriter(lines, header, lineterminator="\n")
+    writer.writerow({name: unformulated(name) for name in header})
     for record in report.records:
         cells = _flat({**report.said, **record}).items()
         writer.writerow({name: unformulated(value) for name, value in cells})

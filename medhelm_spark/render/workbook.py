@@ -58,8 +58,7 @@ def _whole(rows: Sequence[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
 def _add(book: Any, name: str, header: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
     sheet = book.create_sheet(_NOT_IN_A_TITLE.sub("-", name)[:_LONGEST_TITLE])
     sheet.freeze_panes = "A2"
-    sheet.append(list(header))
-    for row in rows:
+    for row in (header, *rows):
         sheet.append([_cell(value) for value in row])
 
 

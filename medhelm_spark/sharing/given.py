@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from medhelm_spark.errors import ConfigError, IntegrityError, UnknownNameError
 from medhelm_spark.render.report import Report, formatted
 from medhelm_spark.render.result import Result
 from medhelm_spark.sharing.declared import RESULTS
-from medhelm_spark.sharing.manifest import changed_files, read_manifest
+from medhelm_spark.sharing.manifest import STANDING, changed_files, read_manifest
 from medhelm_spark.sharing.results_page import board_table
 
 ALL = "all"
@@ -58,7 +59,7 @@ def board_of(folder: Path, metric: str = "") -> SharedBoard | None:
         metric: the metric to show; empty for each benchmark's main metric, `all` for all.
 
     Raises:
-        IntegrityError: a file is not as the manifest says.
+        IntegrityError: a file is not as the manifest says, or is no file of a share.
         ConfigError: the files are HELM's.
         UnknownNameError: no run has the metric.
     """
@@ -73,10 +74,24 @@ def board_of(folder: Path, metric: str = "") -> SharedBoard | None:
             f"{folder} is a share as HELM's folder; `medhelm-spark import-helm {folder} --suite "
             "NAME` with --output-path LAKE, or helm-summarize, makes its board."
         )
-    rows = pq.read_table(places[0]).to_pylist()
+    rows = _results(places[0])
     known = {row["metric"] for row in rows}
     if metric not in {"", ALL, *known}:
         raise UnknownNameError("metric", metric, known)
     wanted = known if metric == ALL else {metric}
     shown = [row for row in rows if row["metric"] in wanted or (row["is_main"] and not metric)]
-    return SharedBoard(tuple(shown), tuple(manifest["where_it_stands"]))
+    return SharedBoard(tuple(shown), tuple(manifest.get(STANDING, [])))
+
+
+def _results(path: Path) -> list[dict[str, Any]]:
+    """The rows of the table `results`; refuses a file of another form."""
+    try:
+        table = pq.read_table(path)
+    except pa.ArrowException as error:
+        raise IntegrityError(f"{path}: is no Parquet file ({type(error).__name__}).") from None
+    if table.schema != pa.schema(list(RESULTS.items())):
+        raise IntegrityError(
+            f"{path}: has not the columns of a share's results; expected: {', '.join(RESULTS)}."
+        )
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return rows

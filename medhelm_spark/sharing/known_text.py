@@ -60,15 +60,15 @@ class KnownShort:
     def __init__(self, known: Mapping[tuple[str, str], Known]) -> None:
         self._known = known
 
-    def inside(self, runs: HashedTexts) -> Iterator[tuple[int, str]]:
-        """The places of texts that have one as whole words, each with the table it is of."""
+    def inside(self, runs: HashedTexts) -> Iterator[tuple[int, str, bool]]:
+        """The places of texts that have one as whole words, its table, and if it is a number."""
         for length in range(1, WORDS):
             starts, ends = runs.words_of(length)
             hashes = runs.hashes(starts, ends)
             for (sort, table), known in self._known.items():
                 if sort == "inside" or (sort == "number" and length == 1):
                     for text in np.unique(runs.text[starts[known.holds(hashes)]]).tolist():
-                        yield text, table
+                        yield text, table, sort == "number"
 
     def wholes(self, hashes: Hashes) -> Iterator[tuple[int, str]]:
         """The places of hashes of whole strings, each with the table it is of."""
@@ -109,8 +109,8 @@ def known_windows(reader: Reader, common: Mapping[str, Hashes]) -> Known:
     """The windows that are a prompt's or a name's, of those that a share and private rows have.
 
     A prompt's are those that all instances of a public benchmark have, and all instances of each
-    gated or private benchmark that has them. So a case of a private benchmark that a public prompt
-    repeats is none.
+    gated or private benchmark that has them; both have MIN_INSTANCES or more. So a case of a
+    private benchmark that a public prompt repeats is none.
     """
     wanted = Known(np.concatenate([np.zeros(0, np.uint64), *common.values()]))
     if not len(wanted):
@@ -127,7 +127,7 @@ def known_windows(reader: Reader, common: Mapping[str, Hashes]) -> Known:
         window
         for count, held in _by_version(reader, wanted, "<>").values()
         for window, times in held.items()
-        if times < count
+        if times < count or count < MIN_INSTANCES
     }
     names = _windows_of(_names(reader), wanted)
     return Known(np.array(sorted((templates | names) - own), np.uint64))

@@ -15,7 +15,7 @@ the lake's texts have, then where they stand.
 import hmac
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,14 @@ from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.scenarios import normal_form
 from medhelm_spark.sharing.known_text import ShortTexts, known_windows
-from medhelm_spark.sharing.strings import SharedString, SharedStrings, has_text, leaves, undeclared
+from medhelm_spark.sharing.strings import (
+    SharedString,
+    SharedStrings,
+    has_numbers,
+    has_text,
+    leaves,
+    undeclared,
+)
 from medhelm_spark.sharing.tables import MANIFEST
 from medhelm_spark.sharing.windows import (
     HashedTexts,
@@ -36,6 +43,7 @@ from medhelm_spark.sharing.windows import (
     Known,
     chunks,
     forms,
+    typed,
     whole_hash,
 )
 
@@ -98,23 +106,34 @@ CANARY = "canary"
 PURGED = re.compile(r"\[purged under agreement .* on \d{4}-\d\d-\d\d\]")
 """What stands in the place of a text that was purged (`domain.purge.Purge.note`)."""
 
-SIGNED = frozenset({"scan.waived.approver", "scan.waived.reason"})
-"""What people write into the manifest: it is searched for identifiers as texts are."""
+CONDITIONS = "conditions"
+"""The key of an approval's conditions in what is scanned: the manifest has them within lines."""
+SIGNED = frozenset({"scan.waived.approver", "scan.waived.reason", CONDITIONS})
+"""What people wrote that the manifest has: it is searched for identifiers as texts are."""
+
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 
 PATTERNS: Mapping[str, re.Pattern[str]] = {
-    "email address": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
+    "email address": re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
     "social security number": re.compile(r"\b\d{3}-\d{2}-\d{4}\b"),
-    "telephone number": re.compile(r"(?<![\w.-])(?:\+?1[ .-]?)?\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}\b"),
+    "telephone number": re.compile(
+        r"(?<![\w.-])(?:(?:\+?1[ .-]?)?(?:\(\d{3}\)[ .-]?|\d{3}[ .-])\d{3}[ .-]\d{4}"
+        r"|\+\d{2,3}(?:[ .-]?\d{2,4}){3,4})\b"
+    ),
     "date": re.compile(
-        r"\b(?:\d{1,2}[/.]\d{1,2}[/.]\d{2,4}|(?:19|20)\d\d-\d\d-\d\d"
-        r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{1,2},? (?:19|20)\d\d)\b",
+        r"\b(?:\d{1,2}[/.]\d{1,2}[/.]\d{2,4}|\d{1,2}-\d{1,2}-(?:19|20)\d\d"
+        r"|(?:19|20)\d\d[-/.]\d{1,2}[-/.]\d{1,2}"
+        rf"|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? (?:19|20)\d\d"
+        rf"|\d{{1,2}}(?:st|nd|rd|th|\.)? (?:of )?{_MONTH},? (?:19|20)\d\d)\b",
         re.IGNORECASE,
     ),
     "IP address": re.compile(r"\b(?:\d{1,3}\.){3}\d{1,3}\b"),
     "web address": re.compile(r"https?://\S+", re.IGNORECASE),
     "ZIP code": re.compile(r"\b[A-Z]{2} \d{5}(?:-\d{4})?\b"),
     "record number": re.compile(r"\b(?:MRN|medical record)[ #:.no-]*\d{4,}", re.IGNORECASE),
-    "age above 89": re.compile(r"\b(?:9\d|1[01]\d)[ -]?(?:years?|yrs?|y/?o)\b", re.IGNORECASE),
+    "age above 89": re.compile(
+        r"\b(?:(?:9\d|1[01]\d)[ -]?(?:years?|yrs?|y/?o)|aged? (?:9\d|1[01]\d))\b", re.IGNORECASE
+    ),
 }
 """Identifiers of HIPAA's Safe Harbor (45 CFR 164.514(b)(2)) that have a form."""
 
@@ -225,11 +244,12 @@ def scan(
 
 
 def _identifiers(
-    place: SharedString, texts: Sequence[str], own: Sequence[tuple[str, re.Pattern[str]]], key: str
+    place: SharedString, texts: Iterable[str], own: Sequence[tuple[str, re.Pattern[str]]], key: str
 ) -> Iterator[Leak]:
     """The site's record numbers everywhere; others where text is, for models are named by dates."""
     file, column, row, whole = place
     is_text = has_text(column) or (file == MANIFEST and column in SIGNED)
+    texts = dict.fromkeys((*texts, *map(typed, texts)))
     for name, pattern in (*own, *(PATTERNS.items() if is_text else ())):
         for found in {each[0] for text in texts for each in pattern.finditer(text)}:
             said = "\x1f".join((whole, found)).encode("utf-8", "surrogatepass")
@@ -293,9 +313,8 @@ class _Lake:
     def _query(self, table: str, columns: Sequence[str], each: Any) -> None:
         if columns:
             level, names = TABLES[table].level, ", ".join(columns)
-            self.reader.query(
-                f"SELECT {names} FROM {{{table}}} WHERE {level} <> 'public'", each=each
-            )
+            is_not_public = f"{level} IS NULL OR {level} <> 'public'"
+            self.reader.query(f"SELECT {names} FROM {{{table}}} WHERE {is_not_public}", each=each)
 
     def _common(self, table: str, texts: Sequence[str], known: Known, *, is_prose: bool) -> None:
         every = (form for text in texts if not PURGED.fullmatch(text) for form in forms(text))
@@ -323,8 +342,10 @@ def _found(strings: "SharedStrings", lake: _Lake) -> Iterator[Leak]:
                 if kind in WITH_TEMPLATES:
                     is_hit &= outside
                 hits += [(text, kind) for text in np.unique(runs.text[starts[is_hit]]).tolist()]
-        for text, table in short.inside(runs):
-            hits.append((text, f"text of {table}"))
+        counts = {at for at, owner in enumerate(owners) if has_numbers(owner[0], owner[1])}
+        for text, table, is_number in short.inside(runs):
+            if not is_number or text not in counts:
+                hits.append((text, f"text of {table}"))
         names = [at for at, owner in enumerate(owners) if not has_text(owner[1])]
         wholes = whole_hash([owners[at][3] for at in names])
         for at, table in short.wholes(wholes):

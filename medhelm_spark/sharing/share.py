@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -12,18 +13,20 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from medhelm_spark.board import BoardSource, Kind, as_of, load_runs
+from medhelm_spark.domain.data_uri import is_uri
 from medhelm_spark.domain.policy import Audience
 from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.errors import PolicyError, UnknownNameError
 from medhelm_spark.lake.user import this_user
 from medhelm_spark.releases.pinned import StoredRelease
 from medhelm_spark.releases.source import expired_at, release_of
+from medhelm_spark.render.report import unformulated
 from medhelm_spark.sharing.helm_folder import write_helm_folder
 from medhelm_spark.sharing.keys import ShareKeys
-from medhelm_spark.sharing.manifest import file_names, sha256_of
+from medhelm_spark.sharing.manifest import STANDING, file_names, sha256_of
 from medhelm_spark.sharing.projection import Projection, project
 from medhelm_spark.sharing.results_page import report_of
-from medhelm_spark.sharing.scan import Leak, LookedFor, Scanned, scan
+from medhelm_spark.sharing.scan import CONDITIONS, Leak, LookedFor, Scanned, scan
 from medhelm_spark.sharing.tables import MANIFEST, ReleaseShare
 from medhelm_spark.sharing.waivers import Waivers, as_data, blocking, write_matches
 from medhelm_spark.stages.context import now
@@ -91,7 +94,7 @@ def share(
     """
     waivers = waivers or Waivers.none()
     rules = _audience(workspace, audience)
-    _refuse_place(out, workspace.reader.location)
+    half = _free_place(out, workspace.reader.location)
     held = release_of(workspace.reader, release)
     if held.state.status is ReleaseStatus.WITHDRAWN:
         raise PolicyError(
@@ -101,8 +104,6 @@ def share(
     runs = load_runs(workspace.reader, BoardSource(kind=Kind.RELEASE, name=release))
     keys = ShareKeys()
     made = project(reader, runs, keys, rules, workspace.registry.policy)
-    half = out.with_name(f".{out.name}.unfinished")
-    shutil.rmtree(half, ignore_errors=True)
     half.mkdir(parents=True)
     try:
         if helm:
@@ -111,18 +112,22 @@ def share(
             _write_tables(half, made.tables, keys)
         report = report_of(made.tables["results"], release, keys.share, lines_of(held))
         (half / f"{keys.share}-report.html").write_text(report, encoding="utf-8")
+        # Before the scan: what is changed later is no file of the share.
+        files = [
+            {"name": name, "sha256": sha256_of(half / name), **_content(half / name, made)}
+            for name in file_names(half)
+        ]
         wanted = LookedFor(
             record_numbers=rules.record_numbers, canaries=rules.canaries, key=waivers.key
         )
         manifest = _manifest(held, rules, made, waivers, keys)
-        scanned = scan(half, workspace.reader, wanted, manifest)
+        approval = held.state.approval
+        typed = list(approval.conditions or ()) if approval else []
+        scanned = scan(half, workspace.reader, wanted, {**manifest, CONDITIONS: typed})
         if blocked := blocking(scanned.leaks, waivers.waivers):
             listed = out.with_name(f"{out.name}-matches.yaml")
             raise _refusal(release, blocked, write_matches(listed, blocked, waivers.key))
-        manifest["files"] = [
-            {"name": name, "sha256": sha256_of(half / name), **_content(half / name, made)}
-            for name in file_names(half)
-        ]
+        manifest["files"] = files
         manifest["scan"] = result = _result(scanned, waivers)
         (half / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
         record = ReleaseShare(
@@ -153,12 +158,21 @@ def share(
     )
 
 
-def _refuse_place(out: Path, lake: str) -> None:
-    """Refuse a folder that is there, or that is below the lake's."""
-    if out.exists():
+def _free_place(out: Path, lake: str) -> Path:
+    """The folder beside `out` that a share is made in; refuses what is there or below the lake."""
+    if is_uri(str(out)):  # Arrow would write there, before the scan
+        raise PolicyError(f"{out} is an address; name a folder of this machine.")
+    if out.name == ".." or os.path.lexists(out):
         raise PolicyError(f"{out} is there already; name a folder that is not.")
+    half = out.with_name(f".{out.name}.unfinished")
+    if os.path.lexists(half):
+        raise PolicyError(
+            f"{half} is there: another command makes this share, or was killed as it did. Remove "
+            "it if none does, or name another folder."
+        )
     if Path(lake).resolve() in (out.resolve(), *out.resolve().parents):
         raise PolicyError(f"{out} is in the lake {lake}; name a folder outside it.")
+    return half
 
 
 def lines_of(held: StoredRelease) -> list[str]:
@@ -194,7 +208,17 @@ def _write_tables(folder: Path, tables: Mapping[str, pa.Table], keys: ShareKeys)
         path = folder / f"{keys.share}-{name}"
         pq.write_table(table, path.with_suffix(".parquet"))
         if not any(pa.types.is_list(column.type) for column in table.schema):
-            pa_csv.write_csv(table, path.with_suffix(".csv"))
+            pa_csv.write_csv(_for_spreadsheets(table), path.with_suffix(".csv"))
+
+
+def _for_spreadsheets(table: pa.Table) -> pa.Table:
+    """The table with texts that a spreadsheet shows and does not compute."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            held = table.column(place).combine_chunks().dictionary_encode()
+            texts = pa.array(map(unformulated, held.dictionary.to_pylist()), pa.string())
+            table = table.set_column(place, field, texts.take(held.indices))
+    return table
 
 
 def _refusal(release: str, leaks: Sequence[Leak], listed: Path) -> PolicyError:
@@ -223,7 +247,7 @@ def _manifest(
     return {
         "share": keys.share,
         "release": release.name,
-        "where_it_stands": lines_of(release),
+        STANDING: lines_of(release),
         "audience": rules.name,
         "content": rules.content.value,
         "made_by": f"medhelm-spark {VERSION}",

@@ -17,6 +17,8 @@ from medhelm_spark.sharing.helm_folder import HELM_KEYS
 from medhelm_spark.sharing.tables import MANIFEST
 from medhelm_spark.sharing.windows import CHUNK, forms
 
+LONGEST_JSON = 1 << 20
+"""A longer text is compared as a whole alone: what it is the JSON of may fill the memory."""
 LONG_KEY = 12
 """A key of a value in the lake that has so many characters is compared as a text."""
 HELM_TEXT = "text"
@@ -89,6 +91,14 @@ def _is_declared(field: pa.Field, kind: pa.DataType | None) -> bool:
 def has_text(column: str) -> bool:
     """Whether it is a column of texts of public rows, or a key of such text in HELM's files."""
     return column in TEXTS or column.rpartition(".")[2] == HELM_TEXT
+
+
+def has_numbers(file: str, column: str) -> bool:
+    """Whether it is where the share's own numbers stand as text, which an id may be equal to."""
+    path = Path(file)
+    kind = DECLARED.get(path.stem.rpartition("-")[2], {}).get(column)
+    is_number = kind in {pa.float64(), pa.int64()}
+    return path.suffix == ".html" or (path.suffix == ".csv" and is_number)
 
 
 def _strings(folder: Path) -> Iterator[SharedString]:
@@ -217,8 +227,19 @@ def leaves(value: Any) -> Iterator[str]:
         held = waiting.pop()
         if isinstance(held, str):
             yield held
+            waiting.extend(_in_json(held))
         elif isinstance(held, Mapping):
             waiting.extend(item for key, item in held.items() if key not in _NAMES)
             waiting.extend(key for key in held if isinstance(key, str) and len(key) >= LONG_KEY)
         elif isinstance(held, Iterable) and not isinstance(held, bytes):
             waiting.extend(held)
+
+
+def _in_json(text: str) -> list[Any]:
+    """What a text is the JSON of, as a cell with several notes; nothing of another text."""
+    if len(text) > LONGEST_JSON or not text.startswith(("[", "{")):
+        return []
+    try:
+        return [json.loads(text)]
+    except (ValueError, RecursionError):
+        return []

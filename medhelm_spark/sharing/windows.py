@@ -33,38 +33,73 @@ CHUNK = 1 << 18
 """Texts are hashed together up to about so many characters."""
 
 _CODED = re.compile(r"[%&<\\]")
-_TAG = re.compile(r"<!--|-->|</?[A-Za-z][^<>]*>")
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|[nrtbf/\\\"'])")
-_LAYERS = 3
+_TAG = re.compile(r"<!(?:--|\[CDATA\[)|-->|\]\]>|</?[A-Za-z][^<>]*>")
+_ASIDE = re.compile(r"<!(?:--|\[CDATA\[).*?(?:--|\]\])>", re.DOTALL)
+_DECLARED = re.compile(r"<[!?][^<>]*>")
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([nrtbf/\\\"']))")
+_LAYERS = 8
 """So often a text may be encoded in another encoding."""
 _SPACE = regex.compile(r"\s")
 _MARKS = regex.compile(r"[^\p{L}\p{M}\p{N} ]")
 _IGNORED = regex.compile(r"\p{Default_Ignorable_Code_Point}")
+_DASH, _GAP = regex.compile(r"[\p{Pd}\u2212]"), regex.compile(r"\p{Zs}")
 _BASE = 0x9E3779B97F4A7C15
 _BLANK = np.array([chr(code).isspace() for code in range(128)])
 _PLAIN = np.array([chr(code).isalnum() for code in range(128)])
 
 
 def forms(text: str) -> tuple[str, ...]:
-    r"""A text, and the text that it encodes, if it does: by %XX, HTML or escapes of JSON.
+    r"""A text, and what it encodes, if it does: by %XX, HTML or escapes of JSON.
+
+    Of HTML with comments it is both the text with and without them.
 
     >>> forms("a%20b"), forms(r"a\u0020b"), forms("a<b> </b>&amp;"), forms("5 % of a")
     (('a%20b', 'a b'), ('a\\u0020b', 'a b'), ('a<b> </b>&amp;', 'a   &'), ('5 % of a',))
+    >>> forms("a <!--b--> c")
+    ('a <!--b--> c', 'a  b  c', 'a   c')
     """
     if not _CODED.search(text):
         return (text,)
-    decoded = text
+    decoded = _decoded(text)
+    shown = _shown(text)
+    return tuple(dict.fromkeys((text, decoded, decoded if shown == text else _decoded(shown))))
+
+
+def _shown(text: str) -> str:
+    """HTML without comments, declarations and instructions.
+
+    What begins behind the last end of a comment is none: each would be read to the text's end.
+    """
+    end = max(text.rfind("-->"), text.rfind("]]>")) + len("-->")
+    return _DECLARED.sub(" ", _ASIDE.sub(" ", text[:end]) + text[end:])
+
+
+def _decoded(text: str) -> str:
     for _ in range(_LAYERS):
-        before = decoded
-        decoded = unquote(html.unescape(_TAG.sub(" ", _ESCAPE.sub(_escaped, before))))
-        if decoded == before:
+        before = text
+        text = unquote(html.unescape(_TAG.sub(" ", _ESCAPE.sub(_escaped, before))))
+        if text == before:
             break
-    return (text,) if decoded == text else (text, decoded)
+    return text
 
 
 def _escaped(found: re.Match[str]) -> str:
-    code = found[1] or found[2]
-    return chr(int(code, 16)) if code else " "
+    """What an escape stands for: a sign, or itself, which may escape what is behind it."""
+    if code := found[1] or found[2]:
+        return chr(int(code, 16))
+    return found[3] if found[3] in "/\\\"'" else " "
+
+
+def typed(text: str) -> str:
+    r"""A text as it is typed by keys: `-` for every dash, blanks, no signs that do not show.
+
+    >>> typed("078\u201105\u20111120, 617\xa0555\xa00123, MRN\u200b42")
+    '078-05-1120, 617 555 0123, MRN42'
+    """
+    if text.isascii():
+        return text
+    shown = unicodedata.normalize("NFKC", _IGNORED.sub("", text))
+    return str(_DASH.sub("-", _GAP.sub(" ", shown)))
 
 
 def plain(text: str) -> str:

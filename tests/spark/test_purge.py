@@ -93,6 +93,7 @@ class Purged:
             template=f"Words of the {word}: {{question}} {{remark}}\nAnswer:",
             access_level="private" if word == CANARY else "public",
             groups=["unit"],
+            cluster_column="remark",
             **jury,
         )
 
@@ -209,6 +210,7 @@ def test_no_byte_of_the_text_is_left_and_every_manifest_verifies(purged: Purged)
     assert found(site.lake_path) == []
     assert found(site.folder / "cache") == []
     assert done.finished_at and done.removed["instances"] == 6
+    assert any("6 rows of instances: hashes of the cluster column" in e for e in done.unreached)
     purged.said.clear()
     assert purged.here.releases.verify("r1") == purged.manifest
     assert any(f"purged under agreement {AGREEMENT} on" in line for line in purged.said)
@@ -341,8 +343,9 @@ def test_a_run_at_work_stops_the_purge_before_a_text_goes(
     assert found(site.lake_path) == before
 
 
+@pytest.mark.parametrize("is_moved", [False, True], ids=["where it was made", "behind a link"])
 def test_shares_with_public_texts_go_and_what_was_handed_on_is_named(
-    site: Site, monkeypatch: pytest.MonkeyPatch
+    is_moved: bool, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     purged = one(site, monkeypatch)
     policy = site.folder / "prod_env" / "policy.yaml"
@@ -353,6 +356,9 @@ def test_shares_with_public_texts_go_and_what_was_handed_on_is_named(
     for audience in ("press", "lab"):
         here.sharing.share("r1", audience, site.folder / audience)
     assert found(site.folder / "press", "calm")
+    if is_moved:
+        (site.folder / "press").rename(site.folder / "disk")
+        (site.folder / "press").symlink_to(site.folder / "disk")
     dry = here.lake.purge("ward", agreement=AGREEMENT, dry_run=True)
     assert not any("press" in each for each in dry.unreached), "no share has private text"
     assert "folders of shares" not in dry.removed
@@ -361,6 +367,7 @@ def test_shares_with_public_texts_go_and_what_was_handed_on_is_named(
     assert [row["is_here"] for row in here.sharing.list().rows()] == [True, False]
     assert any("of release_changes: notes, conditions and owners" in e for e in done.unreached)
     assert not (site.folder / "press").exists() and (site.folder / "lab").exists()
+    assert not (site.folder / "disk").exists()
     assert done.removed["folders of shares"] == 1
     (named,) = [each for each in done.unreached if "press" in each]
     assert "of release r1" in named

@@ -1,10 +1,15 @@
 """What a scan reads of a lake's tables, what it takes for a shingle, and what no list declares."""
 
+import csv
 import json
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import reduce
 from pathlib import Path
+from shutil import copytree
+from typing import Any
 from urllib.parse import quote
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -14,11 +19,14 @@ import pytest
 import yaml
 from deltalake import DeltaTable, write_deltalake
 
+from medhelm_spark import Evaluation
 from medhelm_spark.domain.purge import Purge
-from medhelm_spark.errors import ConfigError, PolicyError
+from medhelm_spark.domain.release import ReleaseStatus
+from medhelm_spark.errors import ConfigError, IntegrityError, PolicyError
 from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.reader import open_reader, table_schema
 from medhelm_spark.lake.tables import TABLES
+from medhelm_spark.sharing.manifest import sha256_of
 from medhelm_spark.sharing.scan import (
     NAME_COLUMNS,
     PATTERNS,
@@ -32,6 +40,7 @@ from medhelm_spark.sharing.scan import (
 )
 from medhelm_spark.sharing.waivers import Waiver, blocking
 from tests.unit.board.planted import plant
+from tests.unit.provenance import made as planting
 from tests.unit.provenance.made import RELEASE, SUITE, Made
 
 
@@ -129,8 +138,55 @@ def test_patterns_find_identifiers_and_leave_numbers_alone() -> None:
     assert set(found) == set(PATTERNS)
     for name, text in found.items():
         assert PATTERNS[name].search(text), name
-    for text in ("BP 120/80, pulse 93", "5 to 10 mg", "a 64-year-old man", "0.937 [0.91, 0.95]"):
+    others = {
+        "date": (
+            *("14 March 2026", "the 3rd of Sept. 2025", "Mar. 14th, 2026", "2026/03/14"),
+            *("14-03-2026", "14.3.26"),
+        ),
+        "telephone number": ("(617)555-0123", "+49 30 901820 11", "+44 20 7946 0958"),
+        "age above 89": ("she is 101 yrs old", "aged 94", "age 92"),
+    }
+    for name, texts in others.items():
+        assert [text for text in texts if not PATTERNS[name].search(text)] == [], name
+    for text in (
+        "BP 120/80, pulse 93",
+        "5 to 10 mg",
+        "a 64-year-old man",
+        "0.937 [0.91, 0.95]",
+        "10 of 2026",
+    ):
         assert not [name for name, pattern in PATTERNS.items() if pattern.search(text)], text
+
+
+@pytest.mark.attack("sharing", "an answer of a million letters, digits or signs without a blank")
+@pytest.mark.parametrize("sign", ["x", "1", "+", "-", "@", "<!--", "(617)"])
+def test_the_scan_of_a_long_answer_without_blanks_ends(
+    planted: Path, tmp_path: Path, sign: str
+) -> None:
+    """A pattern that looked from every letter on would take hours."""
+    folder = texts_of(tmp_path / "out", sign * (1_000_000 // len(sign)), "call (617) 555-0123")
+    found = scan(folder, open_reader(str(planted)))
+    assert {leak.kind for leak in found.leaks if leak.row == 2} == {"telephone number"}
+
+
+@pytest.mark.attack("sharing", "an identifier with other dashes and blanks, or signs unseen")
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("078\u201105\u20111120", "social security number"),
+        ("call 617\u00a0555\u20130123", "telephone number"),
+        ("on 2026\u201003\u201014", "date"),
+        ("MRN\u202f0042\u200b137", "record number"),
+        ("ann\u2060@ward.example.org", "email address"),
+        ("Ward-4\u00ad2 it is", "record number 1"),
+    ],
+)
+def test_an_identifier_is_found_whatever_its_dashes_and_blanks(
+    planted: Path, tmp_path: Path, text: str, kind: str
+) -> None:
+    wanted = LookedFor(record_numbers=[r"\bWard-\d\d\b"])
+    found = scan(texts_of(tmp_path / "out", text), open_reader(str(planted)), wanted)
+    assert [leak.kind for leak in found.leaks] == [kind]
 
 
 LETTER = "The patient from ward seven told the nurse that her brother keeps bees in Grindelwald."
@@ -144,9 +200,13 @@ AS_WRITTEN: dict[str, Callable[[str], str]] = {
     "no-break spaces": lambda text: text.replace(" ", "\u00a0"),
     "zero-width spaces": "\u200b".join,
     "percent": quote,
-    "percent twice": lambda text: quote(quote(text)),
+    "percent six times": lambda text: reduce(lambda held, _: quote(held), range(6), text),
+    "JSON in JSON": lambda text: json.dumps(json.dumps({"a": text.replace(" ", "\n")})),
+    "JSON in JSON in letters": lambda text: json.dumps(json.dumps("\u200b".join(text))),
     "tags": lambda text: text.replace(" ", "<b> </b>"),
-    "comments": lambda text: text.replace(" ", "<!-- -->"),
+    "comments": lambda text: text.replace(" ", "<!-- of other words -->"),
+    "character data": lambda text: text.replace(" ", "<![CDATA[ ]]>"),
+    "instructions": lambda text: text.replace(" ", "<?of other words?>"),
     "entities": lambda text: "".join(f"&#{ord(sign)};" for sign in text),
     "escapes": lambda text: "".join(f"\\u{ord(sign):04x}" for sign in text),
     "lines": lambda text: text.replace(" ", "\\n"),
@@ -154,6 +214,20 @@ AS_WRITTEN: dict[str, Callable[[str], str]] = {
     "eight words": lambda text: " ".join(text.split()[3:11]),
     "forty letters": lambda text: text.replace(" ", "")[5:45],
 }
+
+
+NOT_FOUND: dict[str, tuple[str, ...]] = {
+    "look-alike letters": (LETTER.translate(str.maketrans("aeo", "\u0430\u0435\u043e")),),
+    "accents": ("\u0301".join(LETTER),),
+    "base64": (b64encode(LETTER.encode()).decode(),),
+    "hexadecimal": (LETTER.encode().hex(),),
+    "quoted-printable": (LETTER.replace(" ", "=20"),),
+    "reversed": (LETTER[::-1],),
+    "every seventh": (" ".join(w for n, w in enumerate(LETTER.split()) if n % 7 != 6),),
+    "between the words": (" ".join(f"{w} {n}" for n, w in enumerate(LETTER.split())),),
+    "two cells": (" ".join(LETTER.split()[:7]), " ".join(LETTER.split()[7:14])),
+}
+"""How private text passes the scan; docs/sharing.md names each by these words."""
 
 
 def private_row(lake: Path, table: str, **values: object) -> None:
@@ -197,6 +271,10 @@ def texts_of(folder: Path, *answers: str) -> Path:
     return folder
 
 
+NOTES = ["She keeps her bees indoors", "Two hives stand on the balcony"]
+"""A cell with several notes, which the lake has as JSON."""
+
+
 @pytest.fixture(scope="module")
 def lettered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lake = plant(tmp_path_factory.mktemp("letters"))
@@ -207,8 +285,9 @@ def lettered(tmp_path_factory: pytest.TempPathFactory) -> Path:
         source_id="CASE-400013",
         cluster_id="patient77",
         references=[{"text": "no bees were seen here", "tags": []}],
-        extra_data=[("sex", "female"), ("number", "4711")],
+        extra_data=[("sex", "female"), ("number", "4711"), ("notes", json.dumps(NOTES))],
     )
+    private_row(lake, "instances", source_id="90125", input="", references=[])
     private_row(lake, "ratings", comment="", rater="rater-0f3a9c12ab34")
     return lake
 
@@ -224,6 +303,16 @@ def test_private_text_is_found_whatever_stands_between_its_words(
     assert [(leak.row, leak.kind) for leak in found.leaks] == [(2, "text of instances")]
 
 
+@pytest.mark.parametrize("form", list(NOT_FOUND))
+def test_what_passes_the_scan_is_named_on_the_page(
+    lettered: Path, tmp_path: Path, form: str
+) -> None:
+    found = scan(texts_of(tmp_path / "out", *NOT_FOUND[form]), open_reader(str(lettered)))
+    assert not found.leaks
+    page = (Path(__file__).parents[2] / "docs" / "sharing.md").read_text(encoding="utf-8")
+    assert form in page.partition("## The scan")[2].partition("## Afterwards")[0]
+
+
 @pytest.mark.attack("sharing", "ids and short notes of private rows inside a public answer")
 def test_ids_and_short_notes_are_found_inside_a_string_and_common_words_are_not(
     lettered: Path, tmp_path: Path
@@ -234,6 +323,8 @@ def test_ids_and_short_notes_are_found_inside_a_string_and_common_words_are_not(
         "as with PATIENT77": True,
         "says rater-0f3a9c12ab34": True,
         "I think no bees were seen here, or were they": True,
+        "so two hives stand on the balcony now": True,
+        "dose 90125 of it": True,
         "a female of 4711 years": False,
         "patient778 and patient7 and CASE-4000139": False,
         "no bees were": False,
@@ -332,6 +423,44 @@ def test_a_waiver_is_for_one_match_of_one_text(planted: Path, tmp_path: Path) ->
     assert not {leak.match for leak in other} & {first.match, second.match}
 
 
+def test_a_count_that_is_equal_to_a_private_id_stops_no_share(
+    lettered: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "share-1-results.csv").write_text("model,count\nward/yes,90125\n")
+    (tmp_path / "share-1-report.html").write_text("<td>0.500 n=90125</td>")
+    reader = open_reader(str(lettered))
+    assert not scan(tmp_path, reader).leaks
+    (tmp_path / "share-1-results.csv").write_text("model,count\nward/90125,CASE-400013\n")
+    found = scan(tmp_path, reader).leaks
+    assert [leak.column for leak in found] == ["model", "count"]
+
+
+@pytest.mark.attack("sharing", "text of a row that has no access level")
+def test_a_row_without_a_level_is_not_public(tmp_path: Path) -> None:
+    lake = plant(tmp_path / "lake")
+    private_row(lake, "answer_notes", text=LETTER, access_level=None)
+    found = scan(texts_of(tmp_path / "out", LETTER), open_reader(str(lake)))
+    assert [leak.kind for leak in found.leaks] == ["text of answer_notes"]
+
+
+@pytest.mark.attack("sharing", "a private case that every question of a public benchmark quotes")
+def test_a_case_that_a_public_prompt_repeats_is_private_text(tmp_path: Path) -> None:
+    lake = plant(tmp_path / "lake")
+    for number in range(6):
+        private_row(
+            lake,
+            "instances",
+            instance_id=f"public{number}",
+            data_version="version public",
+            access_level="public",
+            perturbation="",
+            input=f"{LETTER} Question {number}?",
+        )
+    private_row(lake, "instances", data_version="version private", perturbation="", input=LETTER)
+    found = scan(texts_of(tmp_path / "out", LETTER), open_reader(str(lake)))
+    assert [leak.kind for leak in found.leaks] == ["text of instances"]
+
+
 def test_the_words_of_every_prompt_are_no_private_text(tmp_path: Path) -> None:
     """Two benchmarks have one prompt; a private case in a public prompt is found all the same."""
     lake = plant(tmp_path / "lake")
@@ -412,3 +541,122 @@ def test_the_gate_asks_for_the_widest_scan_and_prints_what_was_waived(tmp_path: 
     assert gate() == (
         "redaction_scan passed: matches of patterns waived: 4; the manifest names by whom",
     )
+
+
+def shared_at(made: Made, out: Path) -> str:
+    """What the refusal of a share says; nothing is on record."""
+    with pytest.raises(PolicyError) as refused:
+        made.evaluation.sharing.share(RELEASE, "board", out)
+    assert not made.evaluation.sharing.list().shares
+    return str(refused.value)
+
+
+@pytest.mark.attack("sharing", "a share made at a link, an address, or where another is made")
+def test_a_share_takes_no_place_that_something_else_has(tmp_path: Path) -> None:
+    made = Made.planned(tmp_path / "made")
+    made.evaluation.releases.publish(RELEASE, SUITE)
+    out, begun = tmp_path / "out", tmp_path / ".other.unfinished"
+    out.symlink_to("/nowhere")
+    begun.mkdir()
+    (begun / "file").touch()
+    assert "is there already" in shared_at(made, out)
+    assert "is there already" in shared_at(made, tmp_path / "new" / "..")
+    assert "is an address" in shared_at(made, Path("s3://bucket/share"))
+    assert "another command makes this share" in shared_at(made, tmp_path / "other")
+    assert {path.name for path in tmp_path.iterdir()} == {".other.unfinished", "made", "out"}
+    assert (begun / "file").is_file()
+    begun.rename(tmp_path / "elsewhere")
+    begun.symlink_to(tmp_path / "elsewhere")
+    assert "another command makes this share" in shared_at(made, tmp_path / "other")
+
+
+@pytest.mark.attack("sharing", "a name that a spreadsheet computes, in the csv files of a share")
+def test_a_name_in_the_csv_files_of_a_share_is_no_formula(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(planting.BENCHMARK, "name", "-Cases")
+    made = Made.planned(tmp_path / "made")
+    made.evaluation.releases.publish(RELEASE, SUITE)
+    share = made.evaluation.sharing.share(RELEASE, "board", tmp_path / "share").folder
+    (table,) = share.glob("*-results.csv")
+    with table.open(newline="") as file:
+        cells = {row["benchmark"] for row in csv.DictReader(file)}
+    assert cells == {"'-Cases"}
+    (table,) = share.glob("*-results.parquet")
+    assert set(pq.read_table(table)["benchmark"].to_pylist()) == {"-Cases"}
+
+
+@pytest.mark.attack("sharing", "private text or a record number in a condition of an approval")
+def test_what_people_typed_with_an_approval_is_searched(tmp_path: Path) -> None:
+    made = Made.planned(tmp_path / "made")
+    here = made.evaluation
+    here.releases.publish(RELEASE, SUITE)
+    here.releases.submit(RELEASE)
+    made.step(ReleaseStatus.APPROVED, "bob", conditions=("Ask MRN 0042137 again.",))
+    with pytest.raises(PolicyError, match="column conditions, row 1: record number"):
+        here.sharing.share(RELEASE, "board", tmp_path / "share")
+    path = tmp_path / "share-matches.yaml"
+    listed = yaml.safe_load(path.read_text())
+    (waiver,) = listed["waivers"]
+    waiver |= {"approver": "ann", "reason": "invented"}
+    path.write_text(yaml.safe_dump(listed))
+    done = here.sharing.share(RELEASE, "board", tmp_path / "share", waivers=path)
+    assert done.share.num_waived == 1
+
+
+@pytest.mark.attack("sharing", "a file that is changed or added after the scan has read it")
+def test_what_is_changed_after_the_scan_is_no_file_of_the_share(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Made.planned(tmp_path / "made")
+    made.evaluation.releases.publish(RELEASE, SUITE)
+
+    def scanned(folder: Path, *more: Any) -> Any:
+        found = scan(folder, *more)
+        (page,) = folder.glob("*.html")
+        page.write_text(LETTER)
+        (folder / "more.html").write_text(LETTER)
+        return found
+
+    monkeypatch.setattr("medhelm_spark.sharing.share.scan", scanned)
+    share = made.evaluation.sharing.share(RELEASE, "board", tmp_path / "share").folder
+    with pytest.raises(IntegrityError, match=r"more\.html, share-.*-report\.html"):
+        made.evaluation.sharing.verify(share)
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = Made.planned(tmp_path_factory.mktemp("given") / "made")
+    made.evaluation.releases.publish(RELEASE, SUITE)
+    return made.evaluation.sharing.share(RELEASE, "board", made.folder / "share").folder
+
+
+def with_column(name: str, values: Callable[[int], pa.Array]) -> Callable[[Path], None]:
+    def edit(path: Path) -> None:
+        held = pq.read_table(path)
+        place = held.column_names.index(name)
+        pq.write_table(held.set_column(place, name, values(len(held))), path)
+
+    return edit
+
+
+FORGED: dict[str, Callable[[Path], object]] = {
+    "no Parquet": lambda path: path.write_bytes(b"PAR1"),
+    "a mean that is a text": with_column("mean", lambda size: pa.array(["1"] * size)),
+    "a model that is a number": with_column("model", lambda size: pa.array([1] * size)),
+    "fewer columns": lambda path: pq.write_table(pa.table({"model": ["a"]}), path),
+}
+
+
+@pytest.mark.attack("sharing", "a folder that calls itself a share, read as a board")
+@pytest.mark.parametrize("form", FORGED)
+def test_a_forged_share_has_no_board(given: Path, tmp_path: Path, form: str) -> None:
+    folder = Path(copytree(given, tmp_path / "share"))
+    (table,) = folder.glob("*-results.parquet")
+    FORGED[form](table)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    for each in manifest["files"]:
+        each["sha256"] = sha256_of(folder / each["name"])
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(IntegrityError, match=rf"{table.name}: (is no|has not)"):
+        Evaluation(folder).sharing.board()

@@ -131,11 +131,11 @@ class Made:
     def said(self) -> list[str]:
         return self.__dict__.setdefault("_said", [])
 
-    def step(self, to: ReleaseStatus, user: str, note: str = "") -> None:
-        """A status by another user of the operating system."""
+    def step(self, to: ReleaseStatus, user: str, note: str = "", **said: Any) -> None:
+        """A status by another user of the operating system, with more of a SignOff's fields."""
         workspace = self.evaluation._workspace
         ctx = replace(workspace.context("", is_in_process=True), user=user)
-        keep(workspace, ctx, change_status(ctx, RELEASE, to, SignOff(note=note)))
+        keep(workspace, ctx, change_status(ctx, RELEASE, to, SignOff(note=note, **said)))
 
     def record(self) -> None:
         """Record the shares and purges that have no record."""

@@ -1,13 +1,16 @@
 """Chains of provenance: every single change is named, and what a rewrite of all is worth."""
 
+import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from medhelm_spark.domain.release import ReleaseStatus
-from medhelm_spark.errors import IntegrityError, MedhelmSparkError, ReleaseError
+from medhelm_spark.errors import IntegrityError, MedhelmSparkError, PolicyError, ReleaseError
 from medhelm_spark.lake.session import is_started
 from medhelm_spark.provenance.facts import FACTS
 from medhelm_spark.provenance.tables import ProvenanceRecord
@@ -167,6 +170,95 @@ def test_a_file_that_is_too_many_in_a_share_is_named(own: Made) -> None:
     assert any("extra.txt" in line and "do not hand this folder on" in line for line in own.said)
     with pytest.raises(IntegrityError, match=r"extra\.txt"):
         own.evaluation.sharing.verify(own.folder / "share")
+
+
+def linked(path: Path, to: str) -> None:
+    path.unlink()
+    path.symlink_to(to)
+
+
+NO_FILES: dict[str, Callable[[Path], object]] = {
+    "a link to nothing": lambda path: linked(path, "/nowhere"),
+    "a link to itself": lambda path: linked(path, path.name),
+    "a link to the same bytes": lambda path: path.symlink_to(
+        path.rename(path.parents[1] / "elsewhere")
+    ),
+    "a pipe": lambda path: os.mkfifo(path.with_name("pipe")),
+    "an empty folder": lambda path: path.with_name("Mrs Brown of ward 7").mkdir(),
+}
+
+
+@pytest.mark.attack("releases", "a link, a pipe or an empty folder among the files of a share")
+@pytest.mark.parametrize("kind", NO_FILES)
+def test_what_is_no_file_in_a_share_is_named(own: Made, kind: str) -> None:
+    share = own.folder / "share"
+    (page,) = share.glob("*-report.html")
+    NO_FILES[kind](page)
+    assert own.verified().endswith("every value is as published (integrity only)")
+    (said,) = [line for line in own.said if "is not as it was made" in line]
+    wrong = {"a pipe": "pipe", "an empty folder": "Mrs Brown of ward 7"}.get(kind, page.name)
+    assert f": {wrong}. The release is not affected" in said
+    with pytest.raises(IntegrityError, match="not as it was made"):
+        own.evaluation.sharing.verify(share)
+
+
+@pytest.mark.parametrize("text", ["{", "[" * 100_000, "\udcff", '{"share": "a", "files": ["b"]}'])
+def test_a_manifest_that_is_none_is_refused(own: Made, text: str) -> None:
+    share = own.folder / "share"
+    (share / "manifest.json").write_text(text, errors="surrogateescape")
+    with pytest.raises(PolicyError, match="it is no share"):
+        own.evaluation.sharing.verify(share)
+    own.verified()
+    assert any("share: manifest.json. The release" in line for line in own.said)
+
+
+def in_log(made: Made, table: str) -> None:
+    """Say of each file in Delta's log that it has other runs."""
+    for commit in (made.lake / table / "_delta_log").glob("*.json"):
+        actions = [json.loads(line) for line in commit.read_text().splitlines()]
+        for action in actions:
+            if held := action.get("add", {}).get("stats"):
+                stats = json.loads(held)
+                for ends in (stats["minValues"], stats["maxValues"]):
+                    ends |= {name: "zz" for name in ends if name != "write_id"}
+                action["add"]["stats"] = json.dumps(stats)
+        commit.write_text("".join(json.dumps(action) + "\n" for action in actions))
+
+
+def in_footers(made: Made, table: str) -> None:
+    """Say the same in the Parquet files."""
+    for path in (made.lake / table).glob("*.parquet"):
+        group, content = pq.ParquetFile(path).metadata.row_group(0), path.read_bytes()
+        columns = [group.column(place) for place in range(group.num_columns)]
+        (found,) = [each for each in columns if each.path_in_schema == "run_spec_id"]
+        size = int.from_bytes(content[-8:-4], "little") + 8
+        footer = content[-size:]
+        for end in (found.statistics.min, found.statistics.max):
+            footer = footer.replace(end.encode(), b"z" * len(end))
+        path.write_bytes(content[:-size] + footer)
+
+
+def without_scored(made: Made, table: str) -> None:
+    made.edit(table, lambda rows: [row for row in rows if row["stage"] != "score"])
+
+
+UNREAD: dict[str, tuple[str, Callable[[Made, str], None]]] = {
+    "statistics in Delta's log": ("release_scores", in_log),
+    "statistics in Parquet files": ("release_scores", in_footers),
+    "the ledger's statistics": ("runs", in_log),
+    "rows of the ledger": ("runs", without_scored),
+}
+
+
+@pytest.mark.attack("releases", "scores hidden from boards by Delta's log, footers or the ledger")
+@pytest.mark.parametrize("change", UNREAD)
+def test_scores_that_boards_no_longer_read_are_named(made: Made, change: str) -> None:
+    table, hide = UNREAD[change]
+    assert made.evaluation.compare(release=RELEASE).pairs
+    hide(made, table)
+    assert not made.evaluation.compare(release=RELEASE).pairs
+    with pytest.raises(IntegrityError, match="boards read 0 of 12, by the table runs or"):
+        made.verified()
 
 
 BESIDE: dict[str, tuple[str, Callable[[Rows], Rows], str]] = {

@@ -45,6 +45,13 @@ def test_a_text_cell_of_csv_is_no_formula(name: str) -> None:
     assert json.loads(formatted(report(name), "json"))["model"] == name
 
 
+@pytest.mark.attack("inputs", "a name that a spreadsheet computes when the exported csv is opened")
+def test_a_column_of_the_data_is_no_formula() -> None:
+    rows = [{"=HYPERLINK(A1)": 1}]
+    made = Report(tables=[], content={}, fields=list(rows[0]), records=rows)
+    assert formatted(made, "csv").splitlines() == ["'=HYPERLINK(A1)", "1"]
+
+
 @pytest.mark.parametrize("value", [-0.5, "-0.5", "+3", 1e-9, "-1e-9", -7])
 def test_numbers_stay_numbers(value: object) -> None:
     (row,) = csv.DictReader(io.StringIO(formatted(report("gpt", value), "csv")))

@@ -23,14 +23,14 @@ def test_lists_are_sheets_numbers_are_numbers_and_no_text_is_a_formula():
         "banner": "withdrawn",
         "cells": [
             {"model": "=1+1", "mean": 0.125, "parts": ["a", "b"]},
-            {"model": HOSTILE, "n": 3},
+            {"model": HOSTILE, "=n": 3},
         ],
         "notes": ["one", "-two"],
         "a/b": [],
     }
     held = sheets(workbook(document))
     assert held["cells"] == [
-        ("model", "mean", "parts", "n"),
+        ("model", "mean", "parts", "'=n"),
         ("'=1+1", 0.125, "['a', 'b']", None),
         (HOSTILE, None, None, 3),
     ]
