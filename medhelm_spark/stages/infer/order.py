@@ -48,7 +48,7 @@ LEFT JOIN {{instances}} i ON i.data_version = s.data_version AND i.instance_id =
 """
 
 WITH_TEXT = f"""
-SELECT @few w.* EXCEPT (access_level), p.messages, p.text,
+SELECT @join w.* EXCEPT (access_level), p.messages, p.text,
        {strictest_sql("w.access_level", "p.access_level")} AS access_level,
        CAST(0 AS BIGINT) AS attempts
 FROM (SELECT @parts * FROM {{pending}}) w
@@ -159,9 +159,10 @@ def ordered_requests(
     )
     pending = pending_of(ctx, run_spec_ids, recipients, deployments, levelled)
     partitions, are_few = 1 + at_most // ROWS_OF_A_TASK, at_most <= BROADCAST_ROWS
-    with_text = WITH_TEXT.replace("@few ", "/*+ BROADCAST(w) */ " if are_few else "").replace(
-        "@parts ", "" if are_few else f"/*+ REPARTITION({partitions}, prompt_id) */ "
-    )
+    # Rows without text are what is hashed: to sort those with text by their ids takes longer.
+    join = "/*+ BROADCAST(w) */ " if are_few else "/*+ SHUFFLE_HASH(w) */ "
+    parts = "" if are_few else f"/*+ REPARTITION({partitions}, prompt_id) */ "
+    with_text = WITH_TEXT.replace("@join ", join).replace("@parts ", parts)
     among = one_of("prompt_id", few.prompt_ids, len(few.prompt_ids)) if few else None
     rows = ctx.lake.query(with_text, pending=pending, prompts=ctx.lake.read("prompts", among))
     if judged is not None:

@@ -32,13 +32,15 @@ FROM {{request_results}} GROUP BY request_id
 """
 
 # Judges' requests about one answer are kept `together`: they begin with the same text, which an
-# engine with a prefix cache then reads once. A prompt's id is a hash and would scatter them.
+# engine with a prefix cache then reads once. A prompt's id is a hash and would scatter them. Others
+# stand alone; an aggregate of text would have Spark sort them.
+TOGETHER = {Purpose.EVALUATE: "r.request_id", Purpose.JUDGE: "min(r.judged_request_id)"}
+
 PENDING = f"""
 SELECT r.request_id, r.prompt_id, r.model_deployment, r.decoding,
        {level_sql(f"max({strictness_sql('r.access_level')})")} AS access_level,
        r.estimated_tokens, coalesce(t.tries, 0) AS tries,
-       min(CASE WHEN r.judged_request_id = '' THEN r.request_id ELSE r.judged_request_id END)
-       AS together
+       @together AS together
 FROM {{planned}} r JOIN {{to_infer}} d ON d.name = r.model_deployment
 LEFT JOIN ({TRIED}) t ON t.request_id = r.request_id
 WHERE t.request_id IS NULL
@@ -174,9 +176,9 @@ def pending_of(
     few = few_asked(ctx, run_spec_ids, recipients.stage, recipients.purpose)
     tried = ctx.tried([row.name for row in rows], planned, few.request_ids if few else None)
     return ctx.lake.query(
-        PENDING.replace("{retry}", "true" if recipients.retry_failed else "false").replace(
-            "@asked_in", recipients.asked_in
-        ),
+        PENDING.replace("{retry}", "true" if recipients.retry_failed else "false")
+        .replace("@asked_in", recipients.asked_in)
+        .replace("@together", TOGETHER[recipients.purpose]),
         planned=planned if levelled is None else levelled,
         request_results=tried,
         to_infer=ctx.lake.frame(rows, InferenceDeployment),
