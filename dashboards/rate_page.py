@@ -5,6 +5,7 @@ browser calls an answer by its letter; the key of a widget holds places and noth
 """
 
 import argparse
+import re
 from functools import partial
 from pathlib import Path
 from string import ascii_uppercase
@@ -29,8 +30,14 @@ MAX_COMMENT = 2000
 MAX_COLUMNS = 3
 """So many criteria of an answer stand side by side; on a telephone they stand below each other."""
 RECORDED = "rating-recorded-"
+FIELD, COMMENT = "field", "comment"
+KEY = re.compile(rf"({SCALE}|{FIELD}|{COMMENT})-(\d+(?:-\d+)+)")
+"""The key of an input: its kind and its places, which are item, answer and, but of a comment,
+criterion."""
 QUEUE, ITEM, FAILED = "rate-queue", "rate-item", "rate-failed"
 """What the session keeps on the server: the queue, the place in it, that saving failed."""
+OF_A_QUEUE = (RECORDED, SCALE, FIELD, COMMENT)
+"""How the keys begin whose places are those of one queue."""
 
 
 @st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)
@@ -55,6 +62,7 @@ def show(args: argparse.Namespace, viewer: Viewer) -> None:
         shown = queue.shown(item) if queue else None
         if queue and shown:
             _record(args.output_path, queue, item, viewer)
+            _store_entered(queue)
     except (MedhelmSparkError, ValueError):  # whatever it is, a rater is told no more
         queue = shown = None
     if queue is None or shown is None:
@@ -109,7 +117,7 @@ def _queue(args: argparse.Namespace, viewer: Viewer) -> Any:
         return known[2] if module.is_open(reader, token) else None
     queue = module.queue_of(reader, token, level)
     st.session_state[QUEUE] = (token, level, queue)
-    for seen in [name for name in st.session_state if str(name).startswith(RECORDED)]:
+    for seen in [name for name in st.session_state if str(name).startswith(OF_A_QUEUE)]:
         del st.session_state[seen]
     st.session_state.pop(ITEM, None)
     return queue
@@ -182,7 +190,7 @@ def _rate(queue: Any, item: int, answer: int, said: str) -> None:
     for place, (criterion, column) in enumerate(zip(queue.criteria, columns, strict=False)):
         with column:
             _input(queue, item, answer, place, values.get(criterion.name))
-    key = f"comment-{item}-{answer}"
+    key = f"{COMMENT}-{item}-{answer}"
     st.session_state.setdefault(key, queue.comment(item, answer))
     st.text_area(
         f"Comment on answer {letter}",
@@ -191,7 +199,6 @@ def _rate(queue: Any, item: int, answer: int, said: str) -> None:
         height=68,
         disabled=not values,
         placeholder="Optional" if values else "Optional, once the answer has a rating",
-        on_change=partial(_save_comment, queue, item, answer, key),
     )
 
 
@@ -199,16 +206,14 @@ def _input(queue: Any, item: int, answer: int, place: int, value: float | None) 
     """Buttons for a short scale, else a field; what is stored of it is chosen."""
     criterion = queue.criteria[place]
     values = _values(criterion)
-    key = f"{SCALE if values else 'field'}-{item}-{answer}-{place}"
+    key = f"{SCALE if values else FIELD}-{item}-{answer}-{place}"
     st.session_state.setdefault(key, _as_shown(criterion, value))
-    save = partial(_save, queue, item, answer, criterion.name, key)
     if values:
         st.segmented_control(
             criterion.name,
             values,
             key=key,
             required=True,
-            on_change=save,
             width="stretch",
             format_func=partial(_label, criterion),
         )
@@ -224,7 +229,6 @@ def _input(queue: Any, item: int, answer: int, place: int, value: float | None) 
         high,
         step=step,
         key=key,
-        on_change=save,
         placeholder=f"{low} to {high}",
     )
 
@@ -252,22 +256,37 @@ def _as_shown(criterion: Any, value: float | None) -> float | int | None:
     return int(value) if value == int(value) else None
 
 
-def _save(queue: Any, item: int, answer: int, criterion: str, key: str) -> None:
-    value = st.session_state[key]
-    if value is None:
-        return
-    try:
-        queue.rate(item, answer, criterion, float(value))
-    except LakeError:
-        st.session_state[FAILED] = True
-        st.session_state.pop(key)
+def _store_entered(queue: Any) -> None:
+    """Store what the inputs have and the queue has not, those of an item that was left too.
+
+    No callback of an input does: Streamlit leaves out the second of two callbacks when a key is
+    pressed while the first is called. What a run is stopped before it stores, the next run stores:
+    the values of inputs stay until a run has ended (tests/e2e/test_rating_hour.py).
+    """
+    for key in sorted(map(str, st.session_state)):
+        found = KEY.fullmatch(key)
+        if found is None:
+            continue
+        kind, places = found[1], [int(each) for each in found[2].split("-")]
+        try:
+            (_save_comment if kind == COMMENT else _save)(queue, key, *places)
+        except LakeError:
+            st.session_state[FAILED] = True
+            if kind != COMMENT:  # the input then has what is stored; a comment is tried again
+                st.session_state.pop(key)
 
 
-def _save_comment(queue: Any, item: int, answer: int, key: str) -> None:
-    try:
-        queue.write_comment(item, answer, st.session_state[key].strip())
-    except LakeError:
-        st.session_state[FAILED] = True
+def _save(queue: Any, key: str, item: int, answer: int, place: int) -> None:
+    criterion, value = queue.criteria[place], st.session_state[key]
+    stored = _as_shown(criterion, queue.values(item, answer).get(criterion.name))
+    if value is not None and value != stored:
+        queue.rate(item, answer, criterion.name, float(value))
+
+
+def _save_comment(queue: Any, key: str, item: int, answer: int) -> None:
+    comment = st.session_state[key].strip()
+    if comment != queue.comment(item, answer):
+        queue.write_comment(item, answer, comment)
 
 
 def _turn(queue: Any, item: int) -> None:

@@ -12,6 +12,7 @@ from medhelm_spark.cli.serve import command
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.ratings.tables import Rating
 from tests.browsers import launcher
+from tests.installed import ROOT
 from tests.servers import HOST, free_port, served
 from tests.three_models import evaluated
 
@@ -23,6 +24,16 @@ NEXT_SCALE = """(place) => {
   const scales = [...document.querySelectorAll('[class*="st-key-ms-scale-"]')];
   return document.activeElement?.closest('[class*="st-key-ms-scale-"]') === scales[place];
 }"""
+SLOW_STORE = """
+import time
+from medhelm_spark.lake.files import FileTables
+append = FileTables.append
+def slow(*args, **given):
+    time.sleep(0.7)
+    return append(*args, **given)
+FileTables.append = slow
+"""
+"""A store as on a busy machine, so that keys come while a choice is stored."""
 IN_A_SCALE = """() => Boolean(document.activeElement?.closest('[class*="st-key-ms-scale-"]'))"""
 
 
@@ -148,7 +159,10 @@ def test_keys_that_come_faster_than_the_page_choose_for_the_answers_that_are_mea
 ) -> None:
     (token,) = tokens(here, "A")
     port = free_port()
-    with served([*command(here.location, port, HOST), "--suite", SUITE], port, tmp_path / "log"):
+    words = [*command(here.location, port, HOST), "--suite", SUITE]
+    (tmp_path / "slow").mkdir()
+    (tmp_path / "slow" / "sitecustomize.py").write_text(SLOW_STORE)
+    with served(words, port, tmp_path / "log", PYTHONPATH=f"{tmp_path / 'slow'}:{ROOT}"):
         page = opened(browser, port, token)
         press(here, page, 0, 4, 1)  # from then on the page listens
         for key in ("Enter", "2", "Enter", "5", "n", "1"):  # the last is of no item yet
@@ -161,6 +175,7 @@ def test_keys_that_come_faster_than_the_page_choose_for_the_answers_that_are_mea
             expect(chosen).to_have_text(value, timeout=WAIT_MS)
         page.close()
     assert [row.value for row in sorted(stored(here), key=lambda row: row.rated_at)] == [4, 2, 5]
+    assert "sitecustomize" not in (tmp_path / "log").read_text(), "the store was slow"
 
 
 def test_two_raters_at_once_in_two_windows_lose_nothing(
