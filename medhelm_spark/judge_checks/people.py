@@ -61,9 +61,9 @@ def peoples_ratings(
     criteria = [row.criterion for row in found if row.who == agreement.RATERS]
     criterion = agreement.ALL if agreement.ALL in criteria else criteria[0]
     by_who = {row.who: row for row in found if row.criterion == criterion}
-    judged = [_of(row) for row in by_who.values() if row.annotator == annotator]
-    each = [row for row in judged if row.who.startswith(f"{agreement.JUDGE} ")]
-    jury = each if len(judges) == 1 else [row for row in judged if row not in each]
+    judged = [row for row in by_who.values() if row.annotator == annotator]
+    each = [_of(row) for row in judged if row.is_of_a_judge]
+    jury = each if len(judges) == 1 else [_of(row) for row in judged if not row.is_of_a_judge]
     return PeoplesRatings(
         means=means,
         raters=_of(by_who[agreement.RATERS]),

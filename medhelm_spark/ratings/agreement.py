@@ -7,17 +7,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from medhelm_spark.board.stat_rows import direction_of
-from medhelm_spark.domain.request import Annotation, VerdictStatus
-from medhelm_spark.domain.run import MEDHELM_08, AnnotatorSpec, RunSpec
-from medhelm_spark.domain.stages import ANNOTATE, SCORE
-from medhelm_spark.domain.stats import PerInstanceStats
+from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
-from medhelm_spark.lake.views import output_of
-from medhelm_spark.metrics import stem_of
-from medhelm_spark.metrics.jury_criteria import STEMS
 from medhelm_spark.ratings.by_cluster import (
     ClusteredAgreement,
     Clusters,
@@ -26,8 +18,19 @@ from medhelm_spark.ratings.by_cluster import (
     clusters_of,
     labels_of,
 )
+from medhelm_spark.ratings.compared import (
+    ALL,
+    JUDGE,
+    METRIC,
+    ComparedValues,
+    Item,
+    Values,
+    of_judges,
+    of_metrics,
+    scored_value,
+)
 from medhelm_spark.ratings.tables import Rating
-from medhelm_spark.ratings.typed import CriterionValues, criterion_values, points_by_judge
+from medhelm_spark.ratings.typed import CriterionValues, criterion_values
 from medhelm_spark.statistics.agreement import (
     Bias,
     MeasurementLevel,
@@ -41,17 +44,8 @@ from medhelm_spark.statistics.alt_test import AltTest, alt_test
 from medhelm_spark.statistics.intraclass import NOTHING, Intraclass, intraclass
 from medhelm_spark.statistics.two_by_two import Estimated
 
-_OF_RUNS = """
-SELECT * FROM ({source}) o WHERE perturbation = '' AND run_spec_id IN ({units})
-"""
-ALL = "mean of criteria"
-"""In place of a criterion: the mean over the criteria of a rater, judge or jury."""
 RATERS = "raters"
-JUDGE, JURY, METRIC = "judge", "jury", "metric"
 
-Item = tuple[str, str, int]
-"""An answer: run_spec_id, instance and trial."""
-Values = Mapping[Item, float]
 _Correlation = Callable[[NDArray[np.float64], NDArray[np.float64]], float | None]
 
 
@@ -91,6 +85,11 @@ class Agreement:
     notes: tuple[str, ...] = field(default=())
     annotator: str = ""
     """Of a judge or jury: the annotator whose verdicts these are."""
+
+    @property
+    def is_of_a_judge(self) -> bool:
+        """Whether it is one judge that is compared, and no jury."""
+        return self.who.startswith(f"{JUDGE} ")
 
     @property
     def icc(self) -> Estimated | None:
@@ -135,8 +134,8 @@ def agreement_of(
     is_class = scale is MeasurementLevel.NOMINAL
     people = by_criterion(ratings, values_of, is_class=is_class)
     others = [
-        *_of_judges(reader, specs, values_of, is_class=is_class),
-        *_of_metrics(reader, specs),
+        *of_judges(reader, specs, values_of, is_class=is_class),
+        *of_metrics(reader, specs),
     ]
     models = {spec.run_spec_id: spec.model_deployment for spec in specs}
     clusters = clusters_of(reader, specs)
@@ -172,7 +171,7 @@ def by_criterion(
     for row in ratings:
         item = (row.run_spec_id, row.instance_id, row.trial_index)
         by_rater.setdefault(row.rater, {}).setdefault(item, {})[row.criterion] = row.value
-        value = _value(values_of, item, row.criterion, row.value, is_class=is_class)
+        value = scored_value(values_of, item, row.criterion, row.value, is_class=is_class)
         of_rater = held.setdefault(row.criterion, {}).setdefault(row.rater, {})
         if value is not None:
             of_rater[item] = value
@@ -188,128 +187,6 @@ def by_criterion(
             for rater, of_rater in sorted(by_rater.items())
         }
     return held
-
-
-def _value(
-    values_of: CriterionValues, item: Item, criterion: str, given: float, *, is_class: bool
-) -> float | None:
-    unit, instance, _ = item
-    return given if is_class else values_of.scored(unit, instance, criterion, given)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Other:
-    """What is compared with raters; `by_criterion` has a value for each answer."""
-
-    who: str
-    by_criterion: Mapping[str, Values]
-    has_criteria: bool
-    """Whether it judges by criteria; a metric has one value, which is compared with each."""
-    annotator: str = ""
-    """Of a judge or jury."""
-
-
-def _of_judges(
-    reader: Reader, specs: Sequence[RunSpec], values_of: CriterionValues, *, is_class: bool
-) -> Iterator[_Other]:
-    """Each judge, and each jury as the mean of its judges."""
-    sql = _OF_RUNS.format(
-        source=output_of("annotations", ANNOTATE),
-        units=literals(spec.run_spec_id for spec in specs),
-    )
-    held: dict[tuple[str, str], dict[str, dict[Item, float]]] = {}
-    met: dict[tuple[str, str], dict[Item, dict[int, float]]] = {}
-    rows: list[Annotation] = reader.rows(sql, Annotation)
-    for row in rows:
-        if row.status is not VerdictStatus.OK:
-            continue
-        item = (row.run_spec_id, row.instance_id, row.trial_index)
-        if row.rubric_item is not None:
-            by_item = met.setdefault((row.annotator, row.judge), {}).setdefault(item, {})
-            by_item[row.rubric_item] = row.scores[0].score
-            continue
-        of_judge = held.setdefault((row.annotator, row.judge), {})
-        given = {score.criterion: score.score for score in row.scores}
-        for name, one in given.items():
-            value = _value(values_of, item, name, one, is_class=is_class)
-            if value is not None:
-                of_judge.setdefault(name, {})[item] = value
-        mean = values_of.mean(item[0], item[1], given) if len(given) > 1 else None
-        if mean is not None:
-            of_judge.setdefault(ALL, {})[item] = mean
-    own = {spec.name: spec for run in specs for spec in run.annotators}
-    yield from _judges_and_juries(held, own, has_criteria=True)
-    if met:
-        shares = points_by_judge(reader, specs, met)
-        yield from _judges_and_juries(shares, own, has_criteria=False)
-
-
-def _judges_and_juries(
-    held: Mapping[tuple[str, str], Mapping[str, Values]],
-    own: Mapping[str, AnnotatorSpec],
-    *,
-    has_criteria: bool,
-) -> Iterator[_Other]:
-    """Each judge and each jury, by the names that a judge card has."""
-    by_rubric = len(own) > 1  # two rubrics may have one jury, or a judge in common
-
-    def other(kind: str, name: str, annotator: str, values: Mapping[str, Values]) -> _Other:
-        rubric = f", rubric {own[annotator].rubric}" if by_rubric else ""
-        return _Other(
-            who=f"{kind} {name}{rubric}",
-            by_criterion=values,
-            has_criteria=has_criteria,
-            annotator=annotator,
-        )
-
-    for (annotator, judge), values in sorted(held.items()):
-        yield other(JUDGE, judge, annotator, values)
-    for annotator in sorted({annotator for annotator, _ in held}):
-        judges = [values for (name, _), values in held.items() if name == annotator]
-        if len(judges) > 1:
-            yield other(JURY, own[annotator].jury, annotator, _mean_of(judges))
-
-
-def _mean_of(judges: Sequence[Mapping[str, Values]]) -> dict[str, Values]:
-    """By criterion the mean of the judges that have a value."""
-    means: dict[str, Values] = {}
-    for criterion in sorted({name for judge in judges for name in judge}):
-        values: dict[Item, list[float]] = {}
-        for judge in judges:
-            for item, value in judge.get(criterion, {}).items():
-                values.setdefault(item, []).append(value)
-        means[criterion] = {item: sum(held) / len(held) for item, held in values.items()}
-    return means
-
-
-def _of_metrics(reader: Reader, specs: Sequence[RunSpec]) -> Iterator[_Other]:
-    """Each stat of an answer that says how good it is."""
-    sql = _OF_RUNS.format(
-        source=output_of("per_instance_stats", SCORE),
-        units=literals(spec.run_spec_id for spec in specs),
-    )
-    by_unit = {spec.run_spec_id: spec for spec in specs}
-    held: dict[str, dict[Item, float]] = {}
-    rows: list[PerInstanceStats] = reader.rows(sql, PerInstanceStats)
-    for row in rows:
-        item = (row.run_spec_id, row.instance_id, row.trial_index)
-        for score in row.stats:
-            if score.value is not None and _is_of_quality(by_unit[row.run_spec_id], score.name):
-                held.setdefault(score.name, {})[item] = score.value
-    for name, values in sorted(held.items()):
-        if len(set(values.values())) > 1:  # a constant orders nothing
-            yield _Other(who=f"{METRIC} {name}", by_criterion={"": values}, has_criteria=False)
-
-
-def _is_of_quality(spec: RunSpec, name: str) -> bool:
-    """Whether a higher or lower value of a stat is better; tokens and seconds are neither.
-
-    MedHELM's own value of a metric that stands beside ours is left out, and so are the stats of a
-    jury's criteria: its judges are compared by their verdicts.
-    """
-    if stem_of(name) in STEMS:
-        return False
-    return not name.endswith(f"@{MEDHELM_08}") and direction_of(spec, name) is not None
 
 
 def _table(raters: Mapping[str, Values], items: Sequence[Item]) -> NDArray[np.float64]:
@@ -384,7 +261,7 @@ def _of_other(
     criterion: str,
     model: str,
     raters: Mapping[str, Values],
-    other: _Other,
+    other: ComparedValues,
     scale: MeasurementLevel,
     epsilon: float,
     clusters: Clusters,

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from medhelm_spark.ratings.agreement import ALL, RATERS, Agreement
+from medhelm_spark.ratings.agreement import RATERS, Agreement
+from medhelm_spark.ratings.compared import ALL
 from medhelm_spark.render.report import Report, formatted
 from medhelm_spark.render.result import Result
 from medhelm_spark.render.table import TextTable
