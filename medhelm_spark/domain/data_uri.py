@@ -14,7 +14,7 @@ SCHEME = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9+.-]+):/")
 """What a URI begins with; `dbfs:/` and `hdfs:/` are written with one slash too. A scheme has two
 letters at least: `C:/` is a drive."""
 
-VOLUMES = "dbfs:/Volumes/"
+VOLUMES = "/Volumes/"
 """Unity Catalog's volumes, which are folders of every machine there."""
 
 BUCKETS = ("s3", "s3a", "s3n", "gs")
@@ -76,8 +76,8 @@ def normal_place(place: str) -> str:
     name = scheme["name"].lower()
     if name == "file":
         return unquote(urlsplit(place).path)
-    if place.startswith(VOLUMES):
-        return place.removeprefix(VOLUMES.partition("/")[0])
+    if place.startswith(f"dbfs:{VOLUMES}"):
+        return place.removeprefix("dbfs:")
     if name in BUCKETS and not place[scheme.end() :].startswith("/"):
         return f"{scheme[0]}/{place[scheme.end() :]}"
     return place

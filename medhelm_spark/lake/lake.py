@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from medhelm_spark.domain.data_uri import VOLUMES
 from medhelm_spark.domain.stages import Stage
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.cancel import cancellable
@@ -46,9 +47,6 @@ from medhelm_spark.lake.staging import Staging
 from medhelm_spark.lake.tables import TABLES, WRITE_ID, columns
 
 Row = TypeVar("Row")
-
-VOLUMES = "/Volumes/"
-"""Of Databricks, whose Spark reads them by this path and by no `file:`."""
 
 
 def _nothing() -> None:
@@ -333,7 +331,10 @@ class Lake:
 
 
 def _by_uri(folder: str) -> str:
-    """A folder of this machine as Spark reads it, whatever store a bare path names there."""
+    """A folder of this machine as Spark reads it, whatever store a bare path names there.
+
+    Databricks reads a volume by its path and by no `file:`.
+    """
     return folder if folder.startswith(VOLUMES) else Path(folder).as_uri()
 
 

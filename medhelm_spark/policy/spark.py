@@ -45,8 +45,8 @@ JAVA_OPTION = re.compile(
 )
 MASTER = "spark.master"
 MASTERS = re.compile(r"local(\[[\d*,]+\])?|yarn")
-JARS = "jars"
-STAGING_FOLDER = "staging_folder"
+BESIDE_SPARK = ("jars", "staging_folder")
+"""Settings that are none of Spark's and may run code, or lead text elsewhere."""
 
 SECURE = re.compile(r"(^|;)(use_ssl=true|token=)", re.IGNORECASE)
 """Parameters of a Connect address with which PySpark speaks TLS."""
@@ -55,7 +55,7 @@ SECURE = re.compile(r"(^|;)(use_ssl=true|token=)", re.IGNORECASE)
 def check_settings(given: Mapping[str, str], place: str) -> None:
     """Refuse settings of a site's own file that may run code, or lead text elsewhere.
 
-    `given` are those of Spark by name, and `jars` and `staging_folder` where the file names some.
+    `given` are those of Spark by name, and those of BESIDE_SPARK that the file names.
 
     Raises:
         PolicyError: names the first that is not on the list, and where it may stand.

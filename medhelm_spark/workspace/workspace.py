@@ -39,7 +39,7 @@ from medhelm_spark.lake.views import newest
 from medhelm_spark.lake.warm_up import warm_up
 from medhelm_spark.medhelm.imported import is_imported
 from medhelm_spark.medhelm.site import load_site
-from medhelm_spark.policy.spark import JARS, STAGING_FOLDER, check_remote, check_settings
+from medhelm_spark.policy.spark import BESIDE_SPARK, check_remote, check_settings
 from medhelm_spark.stages.context import Context
 from medhelm_spark.workspace.entries import LoadedEntries
 from medhelm_spark.workspace.session import policy_tables, session_of, settings_of
@@ -156,10 +156,10 @@ class Workspace:
             for name, value in self.settings.spark.items()
             if self.settings.places.get(name) == place
         }
-        if self.settings.jars and self.settings.places.get(JARS) == place:
-            given[JARS] = self.settings.jars
-        if self.settings.staging_folder and self.settings.places.get(STAGING_FOLDER) == place:
-            given[STAGING_FOLDER] = self.settings.staging_folder
+        for name in BESIDE_SPARK:
+            value = getattr(self.settings, name)
+            if value and self.settings.places.get(name) == place:
+                given[name] = value
         if given and self._known_levels() - {AccessLevel.PUBLIC}:
             check_settings(given, place)
         remote = os.environ.get("SPARK_REMOTE", "")
