@@ -51,10 +51,12 @@ if TYPE_CHECKING:
     from medhelm_spark.domain.deployment import Deployment as Deployment, Locality as Locality
     from medhelm_spark.domain.listed_model import ListedModel as ListedModel
     from medhelm_spark.domain.release import (
-        Finding as Finding,
-        GateOutcome as GateOutcome,
         ReleaseChange as ReleaseChange,
         ReleaseStatus as ReleaseStatus,
+    )
+    from medhelm_spark.domain.release_requirements import (
+        Finding as Finding,
+        GateOutcome as GateOutcome,
     )
     from medhelm_spark.domain.skipped import LeftOut as LeftOut
     from medhelm_spark.engines.model_files import fetch_model as fetch_model

@@ -28,7 +28,7 @@ from medhelm_spark.board.reports import ReportFile, report_of
 from medhelm_spark.board.results import Answers, Board, Comparison, Instances, Robustness, Stats
 from medhelm_spark.board.schema import BoardView, load_board, schema_of, shown_runs
 from medhelm_spark.board.taxonomy import TaxonomyCoverage, taxonomy_coverage
-from medhelm_spark.config.benchmark import check_reading
+from medhelm_spark.config.benchmark_data import check_reading
 from medhelm_spark.config.settings import Platform, load_settings
 from medhelm_spark.config.site_folder import DEFAULT_SITE, site_folder
 from medhelm_spark.domain.access import AccessLevel

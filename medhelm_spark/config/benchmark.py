@@ -1,53 +1,38 @@
 """MedHELM's configurable benchmark: a YAML file, a prompt template and its data make a scenario.
 
-Keys are MedHELM's (facts section 13), with `access_level` (private unless stated: a file of a
-user's own may hold patients), `columns`, `id_column`, `cluster_column`, `answer_extraction`,
-`sampling`, `groups`, `bands`, `critical`, `prompt_variants`, `perturbations`, `category` and
-`subcategory`.
-Paths are looked for beside the YAML, then in the working directory. Mistakes that these files and
+Mistakes that these files and
 the header of a csv show are refused here, before a model is loaded; the columns of tables and of
 other files where they are read (`user_data.own_columns`).
 """
 
-import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
+from medhelm_spark.config.benchmark_data import (
+    DELIMITERS,
+    check_own_files,
+    check_reading,
+    data_source,
+    find_file,
+)
+from medhelm_spark.config.benchmark_file import ID_COLUMN, BenchmarkFile, MetricEntry
 from medhelm_spark.config.cards import check_category, expand_short_forms, load_taxonomy
 from medhelm_spark.config.critical import check_critical
-from medhelm_spark.config.dataset import (
-    ANSWER_COLUMN,
-    KNOWN_COLUMNS,
-    csv_columns,
-    csv_references,
-    require_columns,
-    template_columns,
-)
+from medhelm_spark.config.dataset import KNOWN_COLUMNS, csv_references, template_columns
 from medhelm_spark.config.extraction import check_extraction, method_for, method_for_all
 from medhelm_spark.config.groups import check_groups
 from medhelm_spark.config.juries import DEFAULT_JURY, JURY_SCORE, build_jury
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.resources import conf_path
-from medhelm_spark.config.rubrics import MAX_TOKENS, Scale, load_judge_prompt
+from medhelm_spark.config.rubrics import Scale, load_judge_prompt
 from medhelm_spark.config.sampling import check_sampling
 from medhelm_spark.config.yaml_text import read_text
-from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import Rubric
-from medhelm_spark.domain.critical import CriticalFailure
-from medhelm_spark.domain.data_uri import (
-    FORMATS,
-    TABLE,
-    ending_of,
-    is_delta_path,
-    is_uri,
-    normal_place,
-    table_of,
-)
+from medhelm_spark.domain.data_uri import is_uri, table_of
 from medhelm_spark.domain.deployment import Judge, Jury
-from medhelm_spark.domain.groups import Band, group_columns
 from medhelm_spark.domain.run import (
     STRICT,
     AdapterSpec,
@@ -56,86 +41,16 @@ from medhelm_spark.domain.run import (
     MetricSpec,
     PromptVariant,
 )
-from medhelm_spark.domain.sampling import EVERY_INSTANCE, Sampling
 from medhelm_spark.domain.scenario import (
     OPTIONAL,
     REFERENCE,
     DataSource,
     ScenarioCard,
-    SourceFile,
-    Split,
     Verified,
 )
-from medhelm_spark.encoded_text import codec_of
 from medhelm_spark.errors import ConfigError, UnknownNameError
-from medhelm_spark.local_files import has_delta_log, part_files
 
-ID_COLUMN = "id"
-CSV = "csv"
-DELIMITERS = {CSV: ",", "tsv": "\t"}
-DATASET_FORMATS = (*DELIMITERS, "json", "jsonl", "parquet", "feather", "xlsx")
 NAME = re.compile(r"[\w.-][\w. -]*")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _JudgeEntry:
-    name: str
-    model_name: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _MetricEntry:
-    name: str
-    prompt_file: str | None = None
-    rubric: str | None = None
-    judges: tuple[_JudgeEntry, ...] = ()
-    minimum: float = Scale().minimum
-    maximum: float = Scale().maximum
-    whole: bool = Scale().whole
-    max_tokens: int = MAX_TOKENS
-    args: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _VariantEntry:
-    name: str
-    prompt_file: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkFile:
-    """`benchmark.yaml`, as it is written."""
-
-    name: str
-    description: str
-    prompt_file: str
-    dataset_file: str
-    metrics: tuple[_MetricEntry, ...]
-    max_tokens: int = 1024
-    access_level: AccessLevel = AccessLevel.PRIVATE
-    train_file: str | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-    id_column: str | None = None
-    cluster_column: str | None = None
-    split_column: str | None = None
-    extra_columns: tuple[str, ...] = ()
-    sheet: str | None = None
-    separator: str | None = None
-    encoding: str | None = None
-    record_path: str | None = None
-    max_train_instances: int = 0
-    answer_extraction: AnswerExtraction | None = None
-    prompt_variants: tuple[_VariantEntry, ...] = ()
-    perturbations: tuple[str, ...] = ()
-    category: str = ""
-    subcategory: str = ""
-    licence: str = ""
-    data_holder: str = ""
-    contamination: str = ""
-    sampling: Sampling = EVERY_INSTANCE
-    groups: tuple[str, ...] = ()
-    bands: Mapping[str, Band] = field(default_factory=dict)
-    critical: CriticalFailure | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +96,7 @@ def read_benchmark(path: Path, use_of: UseOf) -> Benchmark:
     """
     file = load_yaml(path, BenchmarkFile, expand_short_forms)
     _check(file, path)
-    _check_own_files(file, path)
+    check_own_files(file, path)
     use = use_of(_metrics(file), f"{path}: metrics")
     prompt = find_file(file.prompt_file, path, "prompt_file")
     template = read_text(prompt)
@@ -190,7 +105,7 @@ def read_benchmark(path: Path, use_of: UseOf) -> Benchmark:
     for variant in variants.values():
         columns |= dict.fromkeys(template_columns(variant, str(path)))
     _check_columns(file, tuple(columns), path)
-    source = _source(file, path, tuple(columns), use.comparing)
+    source = data_source(file, path, tuple(columns), use.comparing)
     jury_entry = _jury_entry(file)
     reading = file.answer_extraction or _default_reading(source, use)
     return Benchmark(
@@ -235,32 +150,6 @@ def _with_variants(card: ScenarioCard, templates: Mapping[str, str]) -> Scenario
     return replace(card, prompt_variants=variants, options={**card.options, **options})
 
 
-def find_file(name: str, owner: Path, key: str) -> Path:
-    """The file that `key` of the file `owner` names: beside it, else in the working directory."""
-    return _find(name, owner, key, is_folder=False)
-
-
-def _find(name: str, owner: Path, key: str, *, is_folder: bool = True) -> Path:
-    """The file that is named, or a folder of files."""
-    for folder in (owner.parent, Path()):
-        path = folder / Path(name).expanduser()
-        if path.is_file() or (is_folder and path.is_dir()):
-            return path.resolve()
-    places = f"looked in {owner.parent} and the working directory"
-    raise ConfigError(f"{owner}: {key} is {name!r}, and there is no such file ({places}).")
-
-
-def check_reading(separator: str | None, encoding: str | None, where: str) -> None:
-    """Refuse a sign between columns or an encoding that there is not."""
-    if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
-        raise ConfigError(f"{where}: separator is {separator!r}; allowed: one character.")
-    if encoding is not None and codec_of(encoding) is None:
-        raise ConfigError(
-            f"{where}: encoding is {encoding!r}; allowed: a text encoding that Python knows, as "
-            "UTF-8, UTF-16, Windows-1252, Windows-1250."
-        )
-
-
 def _check(file: BenchmarkFile, path: Path) -> None:
     if not NAME.fullmatch(file.name):
         raise ConfigError(f"{path}: name is {file.name!r}; allowed: letters, digits, _ - . space.")
@@ -295,11 +184,11 @@ def _check(file: BenchmarkFile, path: Path) -> None:
         _check_rubric(entry, path)
 
 
-def _check_rubric(entry: _MetricEntry, path: Path) -> None:
+def _check_rubric(entry: MetricEntry, path: Path) -> None:
     """Refuse a rubric by its name together with what such a rubric says itself."""
     if entry.rubric is None:
         return
-    usual = _MetricEntry(name=entry.name)
+    usual = MetricEntry(name=entry.name)
     for key in ("prompt_file", "minimum", "maximum", "whole", "max_tokens"):
         if getattr(entry, key) != getattr(usual, key):
             raise ConfigError(
@@ -321,42 +210,9 @@ def _check_data(file: BenchmarkFile, path: Path) -> None:
     check_reading(file.separator, file.encoding, str(path))
 
 
-def _check_own_files(file: BenchmarkFile, path: Path) -> None:
-    """Refuse a stated level for files that lie elsewhere, where a link leads too.
-
-    Somebody else's benchmark could call any file of this machine public, and send it out.
-    """
-    if file.access_level is AccessLevel.PRIVATE:
-        return
-    named = {
-        "prompt_file": [file.prompt_file, *(each.prompt_file for each in file.prompt_variants)]
-    }
-    is_elsewhere = is_uri(file.dataset_file) or table_of(file.dataset_file) is not None
-    named["dataset_file"] = [] if is_elsewhere else [file.dataset_file]
-    named["train_file"] = [file.train_file] if file.train_file else []
-    named[f"prompt_file of {JURY_SCORE}"] = [e.prompt_file for e in file.metrics if e.prompt_file]
-    own = (path.parent.resolve(), *_working_folder())
-    for key, names in named.items():
-        for name in names:
-            if not any(_find(name, path, key).is_relative_to(folder) for folder in own):
-                raise ConfigError(
-                    f"{path}: {key} is {name!r}, which leads out of its folder and the working "
-                    "directory (where that is your own), and access_level is "
-                    f"{file.access_level.value!r}; put the file beside it, or leave the level "
-                    "private."
-                )
-
-
-def _working_folder() -> tuple[Path, ...]:
-    """The working folder where it is this user's own; `/` holds the files of everybody."""
-    folder = Path().resolve()
-    is_own = folder != folder.parent and folder.stat().st_uid == os.geteuid()
-    return (folder,) if is_own else ()
-
-
 def _check_columns(file: BenchmarkFile, columns: tuple[str, ...], path: Path) -> None:
     """Refuse names in `columns` that nothing asks for: they may be the data's own, put first."""
-    named = [*filter(None, _named_columns(file)), *file.extra_columns, *_group_columns(file)]
+    named = [*filter(None, _named_columns(file)), *file.extra_columns, *file.group_columns]
     known = dict.fromkeys((*columns, *KNOWN_COLUMNS, *named))
     for name, own in file.columns.items():
         if name not in known:
@@ -367,123 +223,6 @@ def _check_columns(file: BenchmarkFile, columns: tuple[str, ...], path: Path) ->
 
 def _named_columns(file: BenchmarkFile) -> tuple[str | None, ...]:
     return (file.id_column, file.cluster_column, file.split_column)
-
-
-def _group_columns(file: BenchmarkFile) -> tuple[str, ...]:
-    groups = group_columns(file.groups, file.bands)
-    return tuple(dict.fromkeys(column for group in groups for column in group.columns))
-
-
-def _source(
-    file: BenchmarkFile, path: Path, columns: tuple[str, ...], comparing: str | None
-) -> DataSource:
-    """The benchmark's data: a table, or a file by its ending, a csv where that says nothing.
-
-    A folder stands for the files in it, as Spark writes a table. Rows of `train_file` are examples.
-
-    Whose data a table holds, a file that names it does not know: it counts as a person's own, so
-    that a level that lets its text out has to be stated beside the run.
-    """
-    name = file.dataset_file
-    table = table_of(name)
-    if table is not None:
-        table = _found_table(table, path)
-        return DataSource(table=table, columns=file.columns, is_own=True)
-    files = _files(name, path, "dataset_file", None if file.split_column else Split.TEST)
-    form = format_of(files[0].path)
-    if file.train_file:
-        files += _files(file.train_file, path, "train_file", Split.TRAIN)
-    source = DataSource(
-        format=form,
-        files=tuple(files),
-        columns=file.columns,
-        sheet=file.sheet,
-        separator=file.separator,
-        encoding=file.encoding,
-        record_path=file.record_path,
-    )
-    for each in files:
-        if format_of(each.path) != form:
-            raise ConfigError(f"{path}: {each.path} is no {form} file as the others are.")
-        if form in DELIMITERS and not (is_uri(each.path) or each.path.lower().endswith(".gz")):
-            _check_header(file, Path(each.path), columns, source, comparing)
-    return source
-
-
-def _files(name: str, path: Path, key: str, split: Split | None) -> list[SourceFile]:
-    """The file that is named, or all of a folder."""
-    if name.lower().startswith("file:"):
-        raise ConfigError(f"{path}: {key} is {name!r}; write a local file as a path.")
-    name = normal_place(name)
-    if is_uri(name):
-        return [SourceFile(path=name, split=split)]
-    found = _find(name, path, key)
-    if found.is_file():
-        return [SourceFile(path=str(found), split=split)]
-    if has_delta_log(found):
-        raise ConfigError(f"{path}: {key} is {name!r}, a Delta table; write {TABLE + name!r}.")
-    parts = part_files(found)
-    if not parts:
-        raise ConfigError(f"{path}: {key} is {name!r}, a folder, and no such file lies in it.")
-    return [
-        SourceFile(path=str(part), split=split, label=f"file {number} of {len(parts)} in {found}")
-        for number, part in enumerate(parts, 1)
-    ]
-
-
-def format_of(name: str) -> str:
-    """The format of a benchmark's file: by its ending, a csv where that says nothing."""
-    form = FORMATS.get(ending_of(name), CSV)
-    return form if form in DATASET_FORMATS else CSV
-
-
-def _found_table(table: str, path: Path) -> str:
-    """A table as it is named; a Delta folder is looked for where files are.
-
-    A bare name is a folder's where there is one with a Delta table in it, else the catalog's.
-    """
-    if not table.strip():
-        raise ConfigError(f"{path}: dataset_file is {TABLE!r}; allowed: {TABLE}NAME.")
-    if ":/" in table or "`" in table:
-        return table
-    places = [folder / Path(table).expanduser() for folder in (path.parent, Path())]
-    if is_delta_path(table):
-        found = next(filter(Path.is_dir, places), None)
-    else:
-        found = next(filter(has_delta_log, places), None)
-    if found or not is_delta_path(table):
-        return str(found.resolve()) if found else table
-    raise ConfigError(
-        f"{path}: dataset_file is {TABLE + table!r}, and there is no such folder (looked in "
-        f"{path.parent} and the working directory)."
-    )
-
-
-def _check_header(
-    file: BenchmarkFile,
-    dataset: Path,
-    columns: tuple[str, ...],
-    source: DataSource,
-    comparing: str | None,
-) -> None:
-    """Refuse a csv or tsv whose header lacks what the benchmark needs.
-
-    A file in an object store is checked when it is ingested.
-    """
-
-    def own(names: Iterable[str]) -> list[str]:
-        return [file.columns.get(name, name) for name in names]
-
-    wanted = {f"the template {file.prompt_file}": own(columns)}
-    for key in ("id_column", "cluster_column", "split_column"):
-        wanted[key] = own(filter(None, [getattr(file, key)]))
-    wanted["extra_columns"] = own(file.extra_columns)
-    wanted["groups"] = own(_group_columns(file))
-    wanted[f"metric {comparing}"] = own([ANSWER_COLUMN]) if comparing else []
-    wanted["columns"] = list(file.columns.values())
-    needed = [name for names in wanted.values() for name in names]
-    present = csv_columns(dataset, DELIMITERS[source.format], needed, source=source)
-    require_columns(present, wanted, dataset)
 
 
 def _card(
@@ -552,11 +291,11 @@ def _metrics(file: BenchmarkFile) -> tuple[MetricSpec, ...]:
     return tuple(_metric(entry, file.name) for entry in file.metrics)
 
 
-def _jury_entry(file: BenchmarkFile) -> _MetricEntry | None:
+def _jury_entry(file: BenchmarkFile) -> MetricEntry | None:
     return next((entry for entry in file.metrics if entry.name == JURY_SCORE), None)
 
 
-def _metric(entry: _MetricEntry, annotator: str) -> MetricSpec:
+def _metric(entry: MetricEntry, annotator: str) -> MetricSpec:
     if entry.name != JURY_SCORE:
         return MetricSpec(name=entry.name, args=entry.args)
     # A rubric by its name may be of another scale, or of classes: an empty answer is unscored.
@@ -565,7 +304,7 @@ def _metric(entry: _MetricEntry, annotator: str) -> MetricSpec:
     return MetricSpec(name=entry.name, args={**defaults, **entry.args})
 
 
-def _rubric(name: str, entry: _MetricEntry, path: Path) -> Rubric:
+def _rubric(name: str, entry: MetricEntry, path: Path) -> Rubric:
     if not entry.prompt_file:
         raise ConfigError(
             f"{path}: metric {JURY_SCORE} needs prompt_file, the judge's prompt, or rubric, the "
@@ -576,7 +315,7 @@ def _rubric(name: str, entry: _MetricEntry, path: Path) -> Rubric:
     return load_judge_prompt(prompt, name, scale, entry.max_tokens)
 
 
-def _jury(name: str, entry: _MetricEntry, path: Path) -> Jury:
+def _jury(name: str, entry: MetricEntry, path: Path) -> Jury:
     judges = tuple(
         Judge(name=judge.name, model=judge.model_name, model_deployment=judge.name)
         for judge in entry.judges

@@ -31,14 +31,9 @@ from medhelm_spark.domain.policy import (
     SmallCells,
 )
 from medhelm_spark.domain.policy_table import PolicyTable
-from medhelm_spark.domain.release import (
-    STEPS,
-    ListedPerson,
-    ReleasePeople,
-    ReleaseRequirements,
-    TokenIssuer,
-)
+from medhelm_spark.domain.release_requirements import ReleaseRequirements
 from medhelm_spark.domain.retention import LEAST, Retention
+from medhelm_spark.domain.sign_off import STEPS, ListedPerson, ReleasePeople, TokenIssuer
 from medhelm_spark.domain.viewer_rules import ViewerRules
 from medhelm_spark.errors import ConfigError
 

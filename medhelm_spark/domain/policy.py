@@ -8,8 +8,9 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.level_change import Approval
 from medhelm_spark.domain.network import Network, Reach
-from medhelm_spark.domain.release import ReleasePeople, ReleaseRequirements
+from medhelm_spark.domain.release_requirements import ReleaseRequirements
 from medhelm_spark.domain.retention import Retention
+from medhelm_spark.domain.sign_off import ReleasePeople
 from medhelm_spark.domain.viewer_rules import ViewerRules
 
 

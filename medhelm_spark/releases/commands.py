@@ -5,14 +5,9 @@ from pathlib import Path
 from medhelm_spark import features
 from medhelm_spark.board import BoardSource, Kind, load_runs
 from medhelm_spark.domain.moments import now
-from medhelm_spark.domain.release import (
-    Person,
-    ReleaseRequirements,
-    ReleaseStatus,
-    SignOff,
-    check_transition,
-    refuse_blocked,
-)
+from medhelm_spark.domain.release import ReleaseStatus, check_transition
+from medhelm_spark.domain.release_requirements import ReleaseRequirements, refuse_blocked
+from medhelm_spark.domain.sign_off import Person, SignOff
 from medhelm_spark.errors import ConfigError, GateError, ReleaseError
 from medhelm_spark.pipeline.in_process import is_own_machine
 from medhelm_spark.releases.anchors import add_anchor, anchor_file

@@ -17,15 +17,10 @@ from medhelm_spark.domain.comparability import UNKNOWN
 from medhelm_spark.domain.level_change import lowering_of
 from medhelm_spark.domain.pluralize import counted, first_of
 from medhelm_spark.domain.policy import Policy
-from medhelm_spark.domain.release import (
-    Finding,
-    GateOutcome,
-    ReleaseRequirements,
-    ReleaseStatus,
-    SignOff,
-    stated_in,
-)
+from medhelm_spark.domain.release import ReleaseStatus
+from medhelm_spark.domain.release_requirements import Finding, GateOutcome, ReleaseRequirements
 from medhelm_spark.domain.run import RunRecord, SuiteRun
+from medhelm_spark.domain.sign_off import SignOff, stated_in
 from medhelm_spark.domain.skipped import LeftOut
 from medhelm_spark.domain.stages import SCORE
 from medhelm_spark.governance.level_changes import level_changes_of

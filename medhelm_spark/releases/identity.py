@@ -5,7 +5,8 @@ from pathlib import Path
 
 from medhelm_spark.config.settings import Platform
 from medhelm_spark.domain.moments import now
-from medhelm_spark.domain.release import Person, ReleaseChange, ReleasePeople
+from medhelm_spark.domain.release import ReleaseChange
+from medhelm_spark.domain.sign_off import Person, ReleasePeople
 from medhelm_spark.errors import ConfigError, ReleaseError
 from medhelm_spark.lake.user import platform_user, this_user
 from medhelm_spark.releases.keys import SigningKey, is_signed, key_name, signing_key

@@ -8,7 +8,8 @@ from medhelm_spark.board import choose
 from medhelm_spark.board.host import Methods, at_work
 from medhelm_spark.board.schema import schema_of
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.domain.release import MONITORED, ReleaseStatus, SignOff
+from medhelm_spark.domain.release import ReleaseStatus
+from medhelm_spark.domain.sign_off import MONITORED, SignOff
 from medhelm_spark.errors import ConfigError, IntegrityError, SetupError
 from medhelm_spark.medhelm.schema_file import Schema
 from medhelm_spark.pipeline.in_process import is_hashed_here

@@ -7,7 +7,8 @@ from medhelm_spark.board.cells import jury_evidence
 from medhelm_spark.domain.jury_evidence import JuryEvidence, mark_note
 from medhelm_spark.domain.moments import now
 from medhelm_spark.domain.pluralize import counted
-from medhelm_spark.domain.release import Finding, GateOutcome, ReleaseChange
+from medhelm_spark.domain.release import ReleaseChange
+from medhelm_spark.domain.release_requirements import Finding, GateOutcome
 from medhelm_spark.domain.run import SuiteRun
 from medhelm_spark.domain.stats import Stat
 from medhelm_spark.releases.differences import InReleases, RunDifference

@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from medhelm_spark.board.results import Board
-from medhelm_spark.domain.release import Finding, ReleaseChange, ReleaseStatus, blocking
+from medhelm_spark.domain.release import ReleaseChange, ReleaseStatus
+from medhelm_spark.domain.release_requirements import Finding, blocking
 from medhelm_spark.releases import render as releases
 from medhelm_spark.releases.differences import RunDifference
 from medhelm_spark.releases.pinned import ReleaseRows, StoredRelease

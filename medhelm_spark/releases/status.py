@@ -1,14 +1,7 @@
 """A release's status, changed on record: who, when, and for which manifest."""
 
-from medhelm_spark.domain.release import (
-    Person,
-    ReleaseChange,
-    ReleasePeople,
-    ReleaseStatus,
-    SignOff,
-    check_transition,
-    refuse_involved,
-)
+from medhelm_spark.domain.release import ReleaseChange, ReleaseStatus, check_transition
+from medhelm_spark.domain.sign_off import Person, ReleasePeople, SignOff, refuse_involved
 from medhelm_spark.domain.stages import CHANGE_STATUS
 from medhelm_spark.errors import ReleaseError
 from medhelm_spark.lake.lake import new_write_id

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from medhelm_spark.domain.release import TokenIssuer
+from medhelm_spark.domain.sign_off import TokenIssuer
 from medhelm_spark.errors import ConfigError, ReleaseError, SetupError
 from medhelm_spark.releases.keys import NEEDED
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from medhelm_spark.config.benchmark import ID_COLUMN, check_reading, format_of
+from medhelm_spark.config.benchmark_data import check_reading, format_of
+from medhelm_spark.config.benchmark_file import ID_COLUMN
 from medhelm_spark.config.dataset import INCORRECT_COLUMN
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.data_uri import TABLE, is_delta_path, is_uri, table_of

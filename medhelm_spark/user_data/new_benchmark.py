@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from medhelm_spark.config.benchmark import ID_COLUMN
+from medhelm_spark.config.benchmark_file import ID_COLUMN
 from medhelm_spark.config.dataset import ANSWER_COLUMN, INCORRECT_COLUMN
 from medhelm_spark.config.extraction import KEY, method_for_all
 from medhelm_spark.domain.access import AccessLevel

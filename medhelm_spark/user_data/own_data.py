@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
-from medhelm_spark.config.benchmark import check_reading
+from medhelm_spark.config.benchmark_data import check_reading
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.columns import parse_pairs
 from medhelm_spark.domain.data_uri import table_of

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from medhelm_spark.config.benchmark import BenchmarkFile
+from medhelm_spark.config.benchmark_file import BenchmarkFile
 from medhelm_spark.config.deployments import DeploymentsFile
 from medhelm_spark.config.loader import json_schema
 from medhelm_spark.config.models import ModelsFile

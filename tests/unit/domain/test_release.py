@@ -7,16 +7,18 @@ import pytest
 from medhelm_spark.domain.release import (
     COMMANDS,
     TRANSITIONS,
-    Finding,
-    GateOutcome,
     ReleaseChange,
-    ReleaseRequirements,
     ReleaseStatus,
     check_transition,
-    refuse_blocked,
-    refuse_involved,
     state_of,
 )
+from medhelm_spark.domain.release_requirements import (
+    Finding,
+    GateOutcome,
+    ReleaseRequirements,
+    refuse_blocked,
+)
+from medhelm_spark.domain.sign_off import refuse_involved
 from medhelm_spark.errors import GateError, ReleaseError
 
 DRAFT, REVIEW, APPROVED = ReleaseStatus.DRAFT, ReleaseStatus.IN_REVIEW, ReleaseStatus.APPROVED

@@ -16,8 +16,9 @@ from deltalake import DeltaTable, write_deltalake
 from medhelm_spark import Evaluation
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.purge import Purge
-from medhelm_spark.domain.release import ReleaseChange, ReleaseManifest, ReleaseStatus, SignOff
+from medhelm_spark.domain.release import ReleaseChange, ReleaseManifest, ReleaseStatus
 from medhelm_spark.domain.run import SuiteRun
+from medhelm_spark.domain.sign_off import SignOff
 from medhelm_spark.judge_checks.tables import JudgeCard
 from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.reader import open_reader

@@ -17,7 +17,8 @@ from medhelm_spark.cli import main
 from medhelm_spark.cli.exit_codes import GATED
 from medhelm_spark.config.policy import load_policy
 from medhelm_spark.config.resources import conf_path
-from medhelm_spark.domain.release import ReleaseStatus, TokenIssuer
+from medhelm_spark.domain.release import ReleaseStatus
+from medhelm_spark.domain.sign_off import TokenIssuer
 from medhelm_spark.errors import ConfigError, GateError, IntegrityError, ReleaseError
 from medhelm_spark.releases.keys import signing_key
 from medhelm_spark.releases.tokens import subject_of

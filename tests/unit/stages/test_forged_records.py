@@ -9,7 +9,8 @@ import pytest
 from deltalake import DeltaTable
 
 from medhelm_spark.domain import moments
-from medhelm_spark.domain.release import ReleaseStatus, SignOff
+from medhelm_spark.domain.release import ReleaseStatus
+from medhelm_spark.domain.sign_off import SignOff
 from medhelm_spark.domain.stages import SCORE
 from medhelm_spark.errors import IntegrityError, ReleaseError
 from medhelm_spark.lake.files import FileTables
