@@ -18,8 +18,14 @@ import pyarrow as pa
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.condition import RowCondition, files_with
 from medhelm_spark.lake.literals import between, literals
-from medhelm_spark.lake.reader import FileReader, refuse_empty_commits, table_schema
-from medhelm_spark.lake.tables import RESTORE, TABLES, WRITE_ID, properties
+from medhelm_spark.lake.reader import FileReader, commit_of, refuse_empty_commits, table_schema
+from medhelm_spark.lake.tables import (
+    CHECKPOINT_INTERVAL,
+    RESTORE,
+    TABLES,
+    WRITE_ID,
+    properties,
+)
 from medhelm_spark.lake.threads import made_ahead
 
 if TYPE_CHECKING:
@@ -146,7 +152,7 @@ class FileTables(FileReader):
 
         None where a file of the table has no statistics.
         """
-        table = self._existing(name)
+        table = self.existing(name)
         files = pa.table(table.get_add_actions(flatten=True)) if table else pa.table({})
         bounds = [f"{bound}.{WRITE_ID}" for bound in ("min", "max")]
         if files.num_rows and not set(bounds) <= set(files.column_names):
@@ -187,12 +193,17 @@ class FileTables(FileReader):
     def _append_once(
         self, name: str, parts: Iterator[pa.Table], txn: tuple[str, int] | None
     ) -> bool:
-        from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+        from deltalake import (
+            CommitProperties,
+            PostCommitHookProperties,
+            Transaction,
+            write_deltalake,
+        )
 
-        table = DeltaTable(self._folder(name))
+        table = self._taken(name)
         if txn and (table.transaction_version(txn[0]) or 0) >= txn[1]:
             return False
-        schema = table_schema(name)
+        schema, is_checkpoint = table_schema(name), not (table.version() + 1) % CHECKPOINT_INTERVAL
         # delta-rs asks for them in a thread of its own, where none of its tables can be opened.
         tables = made_ahead(part.cast(schema) for part in parts)
         batches = (batch for part in tables for batch in part.to_batches())
@@ -204,8 +215,25 @@ class FileTables(FileReader):
             commit_properties=CommitProperties(app_transactions=[Transaction(*txn)])
             if txn
             else None,
+            # Spark's Delta looks for expired files of the log at a checkpoint only, too.
+            post_commithook_properties=PostCommitHookProperties(
+                cleanup_expired_logs=None if is_checkpoint else False
+            ),
         )
+        self._newest[name] = (commit_of(Path(self._folder(name)), table.version()), table)
         return True
+
+    def _taken(self, name: str) -> "DeltaTable":
+        """The newest version of a table to append to; two appends never share the object."""
+        from deltalake import DeltaTable
+
+        folder = Path(self._folder(name))
+        commit, table = self._newest.pop(name, (None, None))
+        with suppress(FileNotFoundError):
+            if table and commit == commit_of(folder, table.version()):
+                table.update_incremental()
+                return table
+        return DeltaTable(folder)
 
     def _refuse_full_disk(self) -> None:
         """Raise OSError where nothing can be written; delta-rs would print its own stack too."""
@@ -221,8 +249,8 @@ class FileTables(FileReader):
         from deltalake import DeltaTable, Schema
 
         folder = self._folder(name)
-        refuse_empty_commits(Path(folder))
-        if DeltaTable.is_deltatable(folder):
+        seen, _ = self._newest.get(name, (None, None))
+        if refuse_empty_commits(Path(folder), seen) or DeltaTable.is_deltatable(folder):
             return
         Path(self.location).mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".new-", dir=self.location) as temporary:
@@ -239,12 +267,12 @@ class FileTables(FileReader):
 
     def version(self, name: str) -> int | None:
         """The table's newest version, None where it does not exist."""
-        table = self._existing(name)
+        table = self.existing(name)
         return table.version() if table else None
 
     def restored(self, name: str) -> list[int]:
         """The versions at which a table was taken back to an earlier one; newest first."""
-        table = self._existing(name)
+        table = self.existing(name)
         history = table.history() if table else []
         return [int(row["version"]) for row in history if row.get("operation") == RESTORE]
 

@@ -90,11 +90,16 @@ class Lake:
         Raises:
             LakeError: the lake is no folder that this process reads and writes itself.
         """
-        if not isinstance(self._tables, FileTables):
+        if self.files is None:
             raise LakeError(f"{self.location.name} is no folder of this machine.")
         lake = copy.copy(self)
-        lake._frames = LocalFrames(self._tables)
+        lake._frames = LocalFrames(self.files)
         return lake
+
+    @property
+    def files(self) -> FileTables | None:
+        """The tables where this process reads and writes their files itself; else None."""
+        return self._tables if isinstance(self._tables, FileTables) else None
 
     def most_rows(self, names: Iterable[str]) -> int:
         """How many rows the largest of these tables has; 0 where nobody counts them."""

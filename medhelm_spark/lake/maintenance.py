@@ -21,6 +21,7 @@ from pyspark.sql import functions as F
 
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.driver_files import DriverFiles
+from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.in_process import LocalFrame
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.links import refuse_links
@@ -151,7 +152,7 @@ def maintenance_of(lake: Lake) -> Maintenance:
     """
     if lake.location.is_folder:
         refuse_links(Path(lake.location.name))
-    return _Folder(lake.location.name) if lake.is_folder_of_ours else _Spark(lake)
+    return _Folder(lake.files) if lake.files else _Spark(lake)
 
 
 def merge_small_files(lake: Lake) -> dict[str, int]:
@@ -159,7 +160,7 @@ def merge_small_files(lake: Lake) -> dict[str, int]:
 
     `runs` gets the most files, several by each run: where it has few, Spark asks no other table.
     """
-    tables: Maintenance = _Folder(lake.location.name) if lake.is_folder_of_ours else _Spark(lake)
+    tables: Maintenance = _Folder(lake.files) if lake.files else _Spark(lake)
     merged = {}
     for table in sorted(TABLES, key=lambda name: name != "runs"):
         small = tables.files(table).small if tables.exists(table) else 0
@@ -198,13 +199,12 @@ def _retried(table: str, action: Callable[[], T], is_conflict: Callable[[Excepti
 class _Folder:
     """The tables of a folder of this machine, without Spark."""
 
-    def __init__(self, location: str) -> None:
-        self._location = location
+    def __init__(self, tables: FileTables) -> None:
+        self._tables = tables
+        self._location = tables.location
 
     def exists(self, table: str) -> bool:
-        from deltalake import DeltaTable
-
-        return DeltaTable.is_deltatable(self._path(table))
+        return self._tables.existing(table) is not None
 
     def remove(self, table: str, condition: str) -> None:
         def once() -> None:
@@ -260,9 +260,8 @@ class _Folder:
             set_to("true")
 
     def files(self, table: str) -> Files:
-        import pyarrow as pa
-
-        actions = pa.table(self._open(table).get_add_actions(flatten=True))
+        held = self._tables.existing(table) or self._open(table)
+        actions = pa.table(held.get_add_actions(flatten=True))
         sizes = actions["size_bytes"].to_pylist() if actions.num_rows else []
         small = sum(size < SMALL_FILE for size in sizes)
         return Files(count=len(sizes), size=sum(sizes), small=small)

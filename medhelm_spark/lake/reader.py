@@ -149,14 +149,14 @@ class FileReader:
 
     def versions(self, names: Iterable[str]) -> tuple[int, ...]:
         """The newest version of each table, -1 of one that does not exist."""
-        found = (self._existing(name) for name in names)
+        found = (self.existing(name) for name in names)
         return tuple(-1 if table is None else table.version() for table in found)
 
     def _open(self, name: str) -> "DeltaTable":
-        return self._existing(name) or _empty(name)
+        return self.existing(name) or _empty(name)
 
-    def _existing(self, name: str) -> "DeltaTable | None":
-        """The table; None of one that does not exist."""
+    def existing(self, name: str) -> "DeltaTable | None":
+        """The newest version of a table; None of one that does not exist."""
         from deltalake import DeltaTable
         from deltalake.exceptions import DeltaError, TableNotFoundError
 
@@ -179,6 +179,8 @@ class FileReader:
         return table
 
 
+CHECKPOINT = ".checkpoint.parquet"
+
 Commit = tuple[str, int, int]
 """A file of a Delta log: its name, its inode and when it was written, in ns since 1970."""
 
@@ -187,9 +189,9 @@ def refuse_empty_commits(table: Path, seen: Commit | None = None) -> Commit | No
     """Refuse a table of this machine's disk with a commit that lost its content.
 
     Returns the newest commit, None where there is none; those up to the one that was `seen` before
-    are not looked at again. A file system may keep the name of a file and not its content when
-    power fails, and Delta's readers take an empty file for a commit that changed nothing: rows
-    would be missing unsaid.
+    and those of a checkpoint, which readers read instead, are not looked at. A file system may keep
+    the name of a file and not its content when power fails, and Delta's readers take an empty file
+    for a commit that changed nothing: rows would be missing unsaid.
 
     Raises:
         LakeError: a file of the table's Delta log is empty.
@@ -197,13 +199,14 @@ def refuse_empty_commits(table: Path, seen: Commit | None = None) -> Commit | No
     log = table / "_delta_log"
     try:
         with os.scandir(log) as entries:
-            files = {e.name: e for e in entries if e.name.endswith(".json")}
-        if not files:
+            names = [entry.name for entry in entries]
+        commits = {name for name in names if name.endswith(".json")}
+        if not commits:
             return None
-        is_known = seen is not None and seen[0] in files and _commit(files[seen[0]]) == seen
-        unseen = (name for name in files if not (is_known and seen and name <= seen[0]))
-        empty = sorted(name for name in unseen if not files[name].stat().st_size)
-        newest = _commit(files[max(files)])
+        is_known = seen is not None and seen[0] in commits and _commit(log, seen[0]) == seen
+        known = seen[0] if is_known and seen else _checkpoint(log, names)
+        empty = sorted(name for name in commits if name > known and not _size(log, name))
+        newest = _commit(log, max(commits))
     except FileNotFoundError:
         return None
     except NotADirectoryError:
@@ -220,9 +223,25 @@ def refuse_empty_commits(table: Path, seen: Commit | None = None) -> Commit | No
     return newest
 
 
-def _commit(file: "os.DirEntry[str]") -> Commit:
-    found = file.stat()
-    return file.name, found.st_ino, found.st_mtime_ns
+def commit_of(table: Path, version: int) -> Commit:
+    """The commit of a version of a table of this machine's disk."""
+    return _commit(table / "_delta_log", f"{version:020}.json")
+
+
+def _commit(log: Path, name: str) -> Commit:
+    found = (log / name).stat()
+    return name, found.st_ino, found.st_mtime_ns
+
+
+def _size(log: Path, name: str) -> int:
+    return (log / name).stat().st_size
+
+
+def _checkpoint(log: Path, names: Iterable[str]) -> str:
+    """The last commit that is in a checkpoint of one file, "" where there is none."""
+    found = (name for name in names if name.endswith(CHECKPOINT))
+    last = max(found, default="")
+    return last.replace(CHECKPOINT, ".json") if last and _size(log, last) else ""
 
 
 def _source(name: str, present: set[str]) -> str:

@@ -17,6 +17,8 @@ from medhelm_spark.errors import NewerLakeError
 SCHEMA_VERSION = 1
 WRITE_ID = "write_id"
 STATISTICS = "delta.dataSkippingStatsColumns"
+CHECKPOINT_INTERVAL = 50
+"""Commits from one checkpoint of a table's log to the next."""
 
 RESTORE = "RESTORE"
 """The operation of Delta's history by which an earlier version comes back."""
@@ -122,7 +124,7 @@ def properties(table: Table) -> dict[str, str]:
         "delta.appendOnly": "true",
         "delta.enableDeletionVectors": "false",
         "delta.checkpointPolicy": "classic",
-        "delta.checkpointInterval": "50",
+        "delta.checkpointInterval": str(CHECKPOINT_INTERVAL),
         "delta.setTransactionRetentionDuration": "interval 3650 days",
         "delta.autoOptimize.optimizeWrite": "false",
     }

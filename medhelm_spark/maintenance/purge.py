@@ -31,7 +31,7 @@ from medhelm_spark.lake.rows import map_rows
 from medhelm_spark.lake.tables import TABLES, Purging
 from medhelm_spark.lake.user import this_user
 from medhelm_spark.maintenance.purge_scope import cached_data, named, scope_of
-from medhelm_spark.pipeline.in_process import is_own_machine, is_small_check
+from medhelm_spark.pipeline.in_process import is_own_machine, is_small_lake
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.recovery import commit_interrupted
 from medhelm_spark.workspace.names import check_name
@@ -137,7 +137,7 @@ def purge(workspace: Workspace, scenario: str, agreement: str, *, dry_run: bool)
         _enter_chain(workspace, workspace.context("", is_in_process=is_own_machine(workspace)))
         return held
     scope = scope_of(workspace.reader, scenario)
-    ctx = workspace.context("", is_in_process=is_small_check(workspace, (), 0))
+    ctx = workspace.context("", is_in_process=is_small_lake(workspace))
     begun = held or Purge(
         purge_id=new_write_id(),
         scenario_name=scenario,

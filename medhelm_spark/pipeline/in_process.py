@@ -23,8 +23,14 @@ PACKAGES = ("duckdb", "sqlglot", "xxhash")
 MOST_BYTES = 16 << 20
 """How large the files may be that this process reads alone."""
 
-MOST_ROWS = 200_000
-"""How many rows a table of the lake may have."""
+MOST_READ = 200_000
+"""How many rows a table of the lake may have of which a command may read all."""
+
+MOST_SEARCHED = 50_000_000
+"""How many rows it may have among which a command looks up those of its own few requests.
+
+This process searches 20 million in 3 s, where Spark's start alone takes longer.
+"""
 
 READ = ("instances", "prompts", "requests", "request_results", "per_instance_stats", "annotations")
 """The tables whose rows grow with the questions."""
@@ -36,7 +42,13 @@ def is_small_check(workspace: Workspace, asked: Iterable[Deployment], requests: 
     if not limit or requests > limit or not all(map(find_spec, PACKAGES)):
         return False
     is_here = is_own_machine(workspace) and all(map(_runs_here, asked))
-    return is_here and workspace.lake.most_rows(READ) <= MOST_ROWS
+    return is_here and workspace.lake.most_rows(READ) <= MOST_SEARCHED
+
+
+def is_small_lake(workspace: Workspace) -> bool:
+    """Whether this process computes anything of a lake, all of its rows if need be."""
+    is_here = is_small_check(workspace, (), 0)
+    return is_here and workspace.lake.most_rows(READ) <= MOST_READ
 
 
 def is_small(
@@ -54,7 +66,7 @@ def is_small(
         return False
     rows = {name: most_rows(card) for name, card in cards.items()}
     requests = sum(_requests(run, rows[run.card.name]) for run in runs)
-    return requests <= limit and workspace.lake.most_rows(READ) <= MOST_ROWS
+    return requests <= limit and workspace.lake.most_rows(READ) <= MOST_SEARCHED
 
 
 def is_hashed_here(workspace: Workspace) -> bool:

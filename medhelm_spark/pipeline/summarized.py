@@ -6,7 +6,7 @@ from medhelm_spark import features
 from medhelm_spark.board import choose
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.governance.purges import purges_of
-from medhelm_spark.pipeline.in_process import is_small_check
+from medhelm_spark.pipeline.in_process import is_small_lake
 from medhelm_spark.policy.plugins import check_plugins
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.plan.run_specs import suite_runs
@@ -31,7 +31,7 @@ def summarized(workspace: Workspace, suites: str | Sequence[str]) -> list[Contex
     for name in names:
         choose(workspace.reader, name)
     purged = {row.scenario_name for row in purges_of(workspace)}
-    is_here = is_small_check(workspace, (), 0)
+    is_here = is_small_lake(workspace)
     contexts = [workspace.context(suite, is_in_process=is_here) for suite in names]
     for ctx in contexts:
         specs = [row.run_spec for row in suite_runs(ctx, [ctx.suite])]

@@ -108,6 +108,33 @@ def test_an_empty_commit_is_found_by_who_read_the_table_before(
         tables.read("runs")
 
 
+def test_an_append_goes_on_from_the_newest_version_whoever_wrote_it(tmp_path: Path) -> None:
+    tables, folder = FileTables(str(tmp_path / "lake")), tmp_path / "lake" / "runs"
+    tables.append("runs", written("a"))
+    FileTables(str(tmp_path / "lake")).append("runs", written("b"))
+    tables.append("runs", written("c"))
+    assert DeltaTable(str(folder)).version() == 3
+    shutil.rmtree(folder)
+    FileTables(str(tmp_path / "lake")).append("runs", written("d"))
+    tables.append("runs", written("e"))
+    assert DeltaTable(str(folder)).version() == 2
+    assert sorted(tables.read("runs")["write_id"].to_pylist()) == ["d", "e"]
+
+
+def test_commits_that_a_checkpoint_has_are_not_read(tmp_path: Path) -> None:
+    tables, folder = FileTables(str(tmp_path / "lake")), tmp_path / "lake" / "runs"
+    for write_id in ("a", "b"):
+        tables.append("runs", written(write_id))
+    DeltaTable(str(folder)).create_checkpoint()
+    tables.append("runs", written("c"))
+    _, _, second, third = sorted((folder / "_delta_log").glob("*.json"))
+    second.write_bytes(b"")
+    assert sorted(FileTables(tables.location).read("runs")["write_id"].to_pylist()) == [*"abc"]
+    third.write_bytes(b"")
+    with pytest.raises(LakeError, match=rf"{third.name} is empty"):
+        FileTables(tables.location).read("runs")
+
+
 def test_a_commit_between_others_that_is_empty_is_to_be_restored(tmp_path: Path) -> None:
     tables = FileTables(str(tmp_path / "lake"))
     for write_id in ("a", "b"):
@@ -115,7 +142,7 @@ def test_a_commit_between_others_that_is_empty_is_to_be_restored(tmp_path: Path)
     _, middle, _ = sorted((tmp_path / "lake" / "runs" / "_delta_log").glob("*.json"))
     middle.write_bytes(b"")
     with pytest.raises(LakeError, match=rf"{middle.name} is empty, .* Restore it\."):
-        tables.append("runs", written("c"))
+        FileTables(tables.location).append("runs", written("c"))
 
 
 def test_what_is_in_the_way_of_a_table_is_named_and_stays(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from medhelm_spark.domain.request import RequestResult
 from medhelm_spark.lake import maintenance
+from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.maintenance import maintenance_of, merge_small_files
 from medhelm_spark.lake.session import Session
@@ -81,7 +82,7 @@ def test_rows_that_are_removed_meanwhile_stay_removed(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened = maintenance._Folder._open
-    folder = maintenance._Folder(lake.location.name)
+    folder = maintenance._Folder(FileTables(lake.location.name))
 
     def overtaken(self: Any, name: str) -> DeltaTable:
         held = opened(self, name)
@@ -99,7 +100,7 @@ def test_rows_that_are_removed_meanwhile_stay_removed(
 def test_several_drivers_at_once_write_no_row_twice(lake: Lake) -> None:
     """delta-rs alone would: it sees no conflict in two that rewrite the same files."""
     with ThreadPoolExecutor(4) as drivers:
-        folders = [maintenance._Folder(lake.location.name) for _ in range(4)]
+        folders = [maintenance._Folder(FileTables(lake.location.name)) for _ in range(4)]
         done = [drivers.submit(each.merge, "runs") for each in folders[:3]]
         rewritten = drivers.submit(folders[3].rewrite, "runs")
         rewritten.result()
@@ -108,7 +109,7 @@ def test_several_drivers_at_once_write_no_row_twice(lake: Lake) -> None:
 
 
 def test_nothing_is_merged_while_another_process_rewrites(lake: Lake) -> None:
-    folder = maintenance._Folder(lake.location.name)
+    folder = maintenance._Folder(FileTables(lake.location.name))
     with folder._rewriting(wait=True):
         assert merge_small_files(lake) == {}
     assert set(merge_small_files(lake)) == {"per_instance_stats", "runs"}
