@@ -68,7 +68,9 @@ def main() -> None:
             pq.write_table(pa.table(scores), place / "share-scores.parquet")
             chance = random.Random(2)
             written = [" ".join(chance.choices(WORDS, k=60)) for _ in range(texts)]
-            pq.write_table(pa.table({"answer": pa.array(written, pa.string())}), place / "share-texts.parquet")
+            pq.write_table(
+                pa.table({"answer": pa.array(written, pa.string())}), place / "share-texts.parquet"
+            )
             started, worked = time.perf_counter(), time.process_time()
             found = scan(place, Notes(args.notes))
             seconds, cpu = time.perf_counter() - started, time.process_time() - worked

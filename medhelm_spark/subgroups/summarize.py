@@ -30,7 +30,7 @@ from medhelm_spark.subgroups.twins import twins_of
 FAILED = (ScoreStatus.NO_ANSWER, ScoreStatus.TOO_LONG)
 
 WANTED = """
-SELECT s.run_spec_id, w.data_version, w.name, w.is_repeated, s.cluster_id, s.instance_id,
+SELECT w.place, w.data_version, w.is_repeated, s.cluster_id, s.instance_id,
        s.stat.status AS status, s.stat.value AS value
 FROM (SELECT run_spec_id, split, cluster_id, instance_id, explode(stats) AS stat
       FROM {scored} WHERE perturbation = '') s
@@ -38,28 +38,29 @@ JOIN {wanted} w
   ON w.run_spec_id = s.run_spec_id AND w.split = s.split AND w.name = s.stat.name
 """
 
-# Hash aggregation, which counts alone allow: a unit is what is no independent try, and null where
-# each answer is one.
+# Hash aggregation, which counts alone allow, by a number in place of ids: there are as many rows as
+# answers and groups. A unit is what is no independent try, and null where each answer is one.
 COUNTED_BY_UNIT = f"""
-SELECT run_spec_id, name, group_column, group_value, value, unit, count(*) AS rows,
+SELECT place, group_column, group_value, value, unit, count(*) AS rows,
        count_if(status IN ('{FAILED[0]}', '{FAILED[1]}')) AS failures,
        count_if(status = '{ScoreStatus.UNREADABLE}') AS unread,
        max(in_cluster) AS in_cluster
-FROM (SELECT v.run_spec_id, v.name, g.group_column, g.group_value, v.value, v.status,
+FROM (SELECT v.place, g.group_column, g.group_value, v.value, v.status,
              CASE WHEN v.cluster_id IS NOT NULL THEN 1 ELSE 0 END AS in_cluster,
              CASE WHEN v.cluster_id IS NOT NULL OR v.is_repeated
                   THEN xxhash64(coalesce(v.cluster_id, v.instance_id)) END AS unit
       FROM {{scores}} v
       JOIN {{groups}} g ON g.data_version = v.data_version AND g.instance_id = v.instance_id)
-GROUP BY run_spec_id, name, group_column, group_value, value, unit
+GROUP BY place, group_column, group_value, value, unit
 """
 
 GROUPED = """
-SELECT run_spec_id, name, group_column, group_value, value, sum(rows) AS rows,
+SELECT w.run_spec_id, w.name, group_column, group_value, value, sum(rows) AS rows,
        sum(failures) AS failures, sum(unread) AS unread, max(in_cluster) > 0 AS is_clustered,
        flatten(collect_list(CASE WHEN unit IS NOT NULL
                             THEN transform(sequence(1, rows), answer -> unit) END)) AS units
-FROM {counted} GROUP BY run_spec_id, name, group_column, group_value, value
+FROM {counted} c JOIN {wanted} w ON w.place = c.place
+GROUP BY w.run_spec_id, w.name, group_column, group_value, value
 """
 
 COLLECTED = """
@@ -111,8 +112,12 @@ LEFT JOIN {patients} p ON p.run_spec_id = t.run_spec_id AND p.split = t.split
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedStat:
-    """A stat of the instances of a RunSpec's main split that is summarised by group."""
+    """A stat of the instances of a RunSpec's main split that is summarised by group.
 
+    `place` is its number among them.
+    """
+
+    place: int
     run_spec_id: str
     data_version: str
     split: str
@@ -231,21 +236,22 @@ def _of_instances(
     groups: Frame,
     runs: Mapping[str, RunGroups],
 ) -> Frame:
+    named = ((spec, name) for spec in specs for name in _names(spec))
     wanted = [
         WantedStat(
+            place=place,
             run_spec_id=spec.run_spec_id,
             data_version=spec.data_version,
             split=spec.main_split,
             name=name,
             is_repeated=spec.adapter_spec.requests_per_instance > 1,
         )
-        for spec in specs
-        for name in _names(spec)
+        for place, (spec, name) in enumerate(named)
     ]
     frame = ctx.lake.frame(wanted, WantedStat)
     values = ctx.lake.query(WANTED, scored=scored, wanted=frame)
     counted = ctx.lake.query(COUNTED_BY_UNIT, scores=values, groups=groups)
-    grouped = ctx.lake.query(GROUPED, counted=counted)
+    grouped = ctx.lake.query(GROUPED, counted=counted, wanted=frame)
     twins = twin_rows(ctx, scored, frame, specs)
     rows = ctx.lake.query(COLLECTED, grouped=grouped, twins=twins)
     # Exchanged once more, so that the writer's single task does not compute all of it.
