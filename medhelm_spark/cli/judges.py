@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from medhelm_spark.cli.commands import evaluation
 from medhelm_spark.cli.exit_codes import INCONCLUSIVE, NO_GO
 from medhelm_spark.cli.options import suite_name
-from medhelm_spark.cli.printing import write_out
+from medhelm_spark.cli.printing import HTML, write_out, write_result
 from medhelm_spark.config.juries import DEFAULT_JURY
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.errors import ConfigError
@@ -30,8 +30,10 @@ def _check(args: Namespace) -> int:
         uses=args.uses,
         entries=args.run_entries,
     )
-    text = done.html if args.format == "html" else done.render(args.format)
-    write_out(text, args.output_file, command=args.name)
+    if args.format == HTML:
+        write_out(done.html, args.output_file, command=args.name)
+    else:
+        write_result(done, args)
     return {"UNTRUSTED": NO_GO, "INCONCLUSIVE": INCONCLUSIVE}.get(done.trust.value, 0)
 
 
@@ -44,7 +46,7 @@ def _compare(args: Namespace) -> int:
         against_suite=args.against_suite,
         entries=args.run_entries,
     )
-    write_out(done.render(args.format), args.output_file, command=args.name)
+    write_result(done, args)
     if done.first_is_better is None:
         return INCONCLUSIVE
     return 0 if done.first_is_better else NO_GO
@@ -59,13 +61,12 @@ def _physicians(args: Namespace) -> int:
         rubric=args.rubric,
         access_level=args.access_level,
     )
-    write_out(done.render(args.format), args.output_file, command=args.name)
+    write_result(done, args)
     return 0
 
 
 def _cards(args: Namespace) -> int:
-    shown = evaluation(args).judges.cards()
-    write_out(shown.render(args.format), args.output_file, command=args.name)
+    write_result(evaluation(args).judges.cards(), args)
     return 0
 
 

@@ -9,9 +9,13 @@ from pathlib import Path
 from medhelm_spark.domain.names import printable
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.local_files import write_whole
+from medhelm_spark.render.html_page import TABLES_STYLE, html_page
 from medhelm_spark.render.result import Result
 from medhelm_spark.render.workbook import workbook
 from medhelm_spark.workspace.workspace import say
+
+HTML = "html"
+"""The form that is a part of a page, as a notebook shows it; a command writes the page."""
 
 WORKBOOK = "xlsx"
 """The form that is no text."""
@@ -24,7 +28,10 @@ def write_result(result: Result, args: Namespace) -> None:
         ConfigError: a workbook has no file.
     """
     if args.format != WORKBOOK:
-        write_out(result.render(args.format), args.output_file, command=args.name)
+        text = result.render(args.format)
+        if args.format == HTML:
+            text = html_page(f"medhelm-spark {args.name}", TABLES_STYLE, text)
+        write_out(text, args.output_file, command=args.name)
         return
     if args.output_file is None:
         raise ConfigError(f"--format {WORKBOOK} is a file; name it by --output-file.")

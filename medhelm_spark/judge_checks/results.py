@@ -11,17 +11,12 @@ from medhelm_spark.judge_checks.check import lines_of, uses_of
 from medhelm_spark.judge_checks.lines import EvidenceLine, LineOutcome, Trust, Use, UseVerdict
 from medhelm_spark.judge_checks.physicians import VerdictAgreement
 from medhelm_spark.judge_checks.tables import JudgeCard
-from medhelm_spark.render.html_page import html_page
+from medhelm_spark.render.html_page import TABLES_STYLE, html_page
 from medhelm_spark.render.report import Report, formatted
 from medhelm_spark.render.result import Result
 from medhelm_spark.render.table import TextTable, html_table, interval_text
 
 HEADER = ("Evidence", "Outcome", "Value", "Items", "Allowed", "Uses", "Note")
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem; color: #222; background: #fff; }
-table { border-collapse: collapse; margin: 1.5rem 0; }
-th, td { border-bottom: 1px solid #ddd; padding: .3rem .8rem; text-align: left; }
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +81,7 @@ class JudgeCheck(Result):
             *(f"<p><strong>{html.escape(line)}</strong></p>" for line in self._verdicts),
             html_table(HEADER, map(_cells, self.lines), self._bounds, strong=[LineOutcome.FAILED]),
         ]
-        return html_page(title, _STYLE, "\n".join(body))
+        return html_page(title, TABLES_STYLE, "\n".join(body))
 
     def render(self, form: str = "table") -> str:
         """The lines as text: `table`, `md`, `csv`, `json` or `html`."""

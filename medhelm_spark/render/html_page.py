@@ -18,6 +18,16 @@ _PAGE = """<!DOCTYPE html>
 """
 
 
+TABLES_STYLE = """
+:root { color-scheme: light dark }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem }
+table { border-collapse: collapse; margin: 1.5rem 0 }
+caption { font-weight: 600; text-align: left; padding-bottom: .4rem }
+th, td { border-bottom: 1px solid #8888; padding: .3rem .8rem; text-align: left }
+"""
+"""The CSS of a page of tables."""
+
+
 def html_page(title: str, style: str, body: str) -> str:
     """The page.
 

@@ -6,19 +6,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from medhelm_spark.render.html_page import html_page
+from medhelm_spark.render.html_page import TABLES_STYLE, html_page
 from medhelm_spark.render.report import ROUNDED
 from medhelm_spark.render.table import TextTable, html_table, interval_text, mean_text
 
 HIDDEN = "hidden"
 """In place of a number that few patients, or another number, give."""
-
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem; color: #222; background: #fff; }
-table { border-collapse: collapse; margin: 1.5rem 0; }
-caption { font-weight: 600; text-align: left; padding-bottom: .4rem; }
-th, td { border-bottom: 1px solid #ddd; padding: .3rem .8rem; text-align: left; }
-"""
 
 
 def report_of(results: pa.Table, release: str, share: str, lines: Sequence[str]) -> str:
@@ -42,7 +35,7 @@ def report_of(results: pa.Table, release: str, share: str, lines: Sequence[str])
             for each in tables
         ),
     ]
-    return html_page(title, _STYLE, "\n".join(parts))
+    return html_page(title, TABLES_STYLE, "\n".join(parts))
 
 
 def board_table(rows: Sequence[Mapping[str, Any]]) -> TextTable:

@@ -220,7 +220,10 @@ def test_what_is_withdrawn_says_so_first(lake: Path, shown: str, capsys) -> None
     assert main(command) == 0
     assert capsys.readouterr().out.startswith(told)
     assert main([*command, "--format", "html"]) == 0
-    assert "Reason: wrong &lt;key&gt;</strong></p>" in capsys.readouterr().out
+    page = capsys.readouterr().out
+    assert "Reason: wrong &lt;key&gt;</strong></p>" in page
+    assert page.startswith("<!DOCTYPE html>")
+    assert '<meta charset="utf-8">' in page, "browsers guess another one for a file"
     assert main([*command, "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["banner"] == told
 
