@@ -223,9 +223,8 @@ def test_a_release_from_draft_to_withdrawal(
     for form in ("table", "md", "csv", "json", "html"):
         assert main(["leaderboard", "--release", "r1", "--format", form, *flags(site)]) == 0
         said = capfd.readouterr().out
-        assert (
-            "WITHDRAWN: do not use the numbers of release" in said[: None if form == "csv" else 200]
-        )
+        first = said if form == "csv" else (said.partition("<body>")[2] or said)[:200]
+        assert "WITHDRAWN: do not use the numbers of release" in first
         assert "Reason: wrong key" in said
     assert release(site, "list") == 0
     said = capfd.readouterr().out.splitlines()
