@@ -36,19 +36,23 @@ READ = ("instances", "prompts", "requests", "request_results", "per_instance_sta
 """The tables whose rows grow with the questions."""
 
 
-def is_small_check(workspace: Workspace, asked: Iterable[Deployment], requests: int) -> bool:
+def is_small_check(
+    workspace: Workspace,
+    asked: Iterable[Deployment],
+    requests: int,
+    most_rows: int = MOST_SEARCHED,
+) -> bool:
     """Whether this process asks so many requests of these deployments, about stored answers."""
     limit = workspace.settings.small_run_requests
     if not limit or requests > limit or not all(map(find_spec, PACKAGES)):
         return False
     is_here = is_own_machine(workspace) and all(map(_runs_here, asked))
-    return is_here and workspace.lake.most_rows(READ) <= MOST_SEARCHED
+    return is_here and workspace.lake.most_rows(READ) <= most_rows
 
 
 def is_small_lake(workspace: Workspace) -> bool:
     """Whether this process computes anything of a lake, all of its rows if need be."""
-    is_here = is_small_check(workspace, (), 0)
-    return is_here and workspace.lake.most_rows(READ) <= MOST_READ
+    return is_small_check(workspace, (), 0, MOST_READ)
 
 
 def is_small(
