@@ -224,7 +224,7 @@ class FileTables(FileReader):
         return True
 
     def _taken(self, name: str) -> "DeltaTable":
-        """The newest version of a table to append to; two appends never share the object."""
+        """The newest version of a table, for one append; another one opens its own."""
         from deltalake import DeltaTable
 
         folder = Path(self._folder(name))

@@ -191,7 +191,7 @@ def refuse_empty_commits(table: Path, seen: Commit | None = None) -> Commit | No
     Returns the newest commit, None where there is none; those up to the one that was `seen` before
     and those of a checkpoint, which readers read instead, are not looked at. A file system may keep
     the name of a file and not its content when power fails, and Delta's readers take an empty file
-    for a commit that changed nothing: rows would be missing unsaid.
+    for a commit that changed nothing: rows would be missing unsaid (tests/unit/lake/test_files.py).
 
     Raises:
         LakeError: a file of the table's Delta log is empty.
