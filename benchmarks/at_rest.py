@@ -41,9 +41,11 @@ def main() -> None:
     sys.stdout.write("| Encryption | Seconds of each shuffle | Median |\n|---|---|---|\n")
     for kind in ("off", "on", "off", "on"):
         words = [sys.executable, "-m", "benchmarks.at_rest", kind]
-        said = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout.split()
-        median = statistics.median(map(float, said))
-        sys.stdout.write(f"| {kind} | {', '.join(said)} | {median:.2f} |\n")
+        numbers = subprocess.run(
+            words, stdout=subprocess.PIPE, text=True, check=True
+        ).stdout.split()
+        median = statistics.median(map(float, numbers))
+        sys.stdout.write(f"| {kind} | {', '.join(numbers)} | {median:.2f} |\n")
         sys.stdout.flush()
 
 

@@ -93,9 +93,9 @@ def peak() -> float:
 def stage_seconds(lake: Path, stage: str) -> float:
     """From a stage's first start to its last end, by its records."""
     sql = f"SELECT started_at, finished_at FROM {{runs}} WHERE stage = '{stage}'"
-    held = [row for row in open_reader(str(lake)).query(sql).to_pylist() if row["finished_at"]]
-    first = min(row["started_at"] for row in held)
-    return float((max(row["finished_at"] for row in held) - first).total_seconds())
+    runs = [row for row in open_reader(str(lake)).query(sql).to_pylist() if row["finished_at"]]
+    first = min(row["started_at"] for row in runs)
+    return float((max(row["finished_at"] for row in runs) - first).total_seconds())
 
 
 def read(lake: Path, call: str, size: str) -> tuple[float, float, int]:

@@ -40,12 +40,16 @@ def _drawn(
 
 
 def _icc(table: NDArray[np.float64]) -> float | None:
-    held = intraclass(table).agreement
-    return held.value if held else None
+    agreement = intraclass(table).agreement
+    return agreement.value if agreement else None
 
 
-def _is_in(held: Estimated | None) -> bool:
-    return held is not None and held.low is not None and held.low <= TRUTH <= (held.high or 0)
+def _is_in(agreement: Estimated | None) -> bool:
+    return (
+        agreement is not None
+        and agreement.low is not None
+        and agreement.low <= TRUTH <= (agreement.high or 0)
+    )
 
 
 def _counted(patients: int, shared: float, repeats: int) -> str:

@@ -1,7 +1,7 @@
 """How often the interval of a corrected mean, difference or share contains the true one.
 
 A judge is too kind by 0.6 of a scale from 1 to 5 and errs besides; people rated some of its 1,000
-answers, which belong to patients or stand alone. Of two models it is too kind to the first alone. A
+answers, which belong to patients or do not. Of two models it is too kind to the first alone. A
 judge of two classes has a sensitivity and a specificity.
 
     python -m benchmarks.corrected_means [--repeats 2000] > benchmarks/results/corrected_means.md
@@ -57,17 +57,17 @@ def of_means(rated: int, error: float, repeats: int, *, is_clustered: bool) -> C
     for _ in range(repeats):
         truth, labels = _drawn(generator, is_clustered=is_clustered)
         judge = np.clip(truth + BIAS + generator.normal(0, error, ANSWERS), 1, 5)
-        held = corrected_mean(
+        corrected = corrected_mean(
             truth[:rated],
             judge[:rated],
             judge[rated:],
             (1, 5),
             clusters=(labels[:rated], labels[rated:]),
         )
-        if held is None:
+        if corrected is None:
             return []
-        inside += held.low <= TRUE_MEAN <= held.high
-        width += held.high - held.low
+        inside += corrected.low <= TRUE_MEAN <= corrected.high
+        width += corrected.high - corrected.low
         alone += _alone(truth[:rated])
     return [100 * inside / repeats, width / repeats, alone / repeats]
 
@@ -81,17 +81,17 @@ def of_differences(rated: int, error: float, repeats: int, *, is_clustered: bool
         second, _ = _drawn(generator, is_clustered=is_clustered)
         kind = np.clip(first + BIAS + generator.normal(0, error, ANSWERS), 1, 5)
         fair = np.clip(second + generator.normal(0, error, ANSWERS), 1, 5)
-        held = corrected_difference(
+        corrected = corrected_difference(
             (first[:rated], second[:rated]),
             (kind[:rated], fair[:rated]),
             (kind[rated:], fair[rated:]),
             (1, 5),
             clusters=(labels[:rated], labels[rated:]),
         )
-        if held is None:
+        if corrected is None:
             return []
-        inside += held.low <= 0 <= held.high
-        width += held.high - held.low
+        inside += corrected.low <= 0 <= corrected.high
+        width += corrected.high - corrected.low
         alone += _alone(first[:rated] - second[:rated])
     return [100 * inside / repeats, width / repeats, alone / repeats]
 
@@ -112,23 +112,23 @@ def of_shares(
             models.append((truth, np.where(truth, chance < sensitivity, chance > specificity)))
         truths = [truth[:rated].astype(float) for truth, _ in models]
         if is_difference:
-            said = [given.astype(float) for _, given in models]
-            held = corrected_difference(
+            scores = [given.astype(float) for _, given in models]
+            corrected = corrected_difference(
                 (truths[0], truths[1]),
-                (said[0][:rated], said[1][:rated]),
-                (said[0][rated:], said[1][rated:]),
+                (scores[0][:rated], scores[1][:rated]),
+                (scores[0][rated:], scores[1][rated:]),
                 (0, 1),
             )
             true, of_ratings = 0.0, truths[0] - truths[1]
         else:
             (truth, given) = models[0]
-            held = corrected_share(truth[:rated], given[:rated], given[rated:])
+            corrected = corrected_share(truth[:rated], given[:rated], given[rated:])
             true, of_ratings = share, truths[0]
-        if held is None:  # ratings that are all equal
+        if corrected is None:  # ratings that are all equal
             continue
         made += 1
-        inside += held.low <= true <= held.high
-        width += held.high - held.low
+        inside += corrected.low <= true <= corrected.high
+        width += corrected.high - corrected.low
         alone += _alone(of_ratings)
     return [100 * inside / made, width / made, alone / made] if made else []
 

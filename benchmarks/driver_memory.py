@@ -1,4 +1,4 @@
-"""The driver's memory, told apart from the executor's: an executor JVM of its own, three sizes.
+"""The driver's memory, measured apart from the executor's: an executor JVM of its own, three sizes.
 
 The whole job as in `bench`, on `local-cluster[1,2,...]`. The driver's heap may grow to 512 MB; all
 that grows with the instances must fit there, or be in the executor.

@@ -91,12 +91,12 @@ class Machine:
         """What `vllm bench throughput` says of the load that it gets; None where it did not end."""
         engine = self.engines[-1]
         (load,) = (each for each in engine["loads"] if each["name"] == self.setup.benched)
-        told = self.folder / "bench.json"
+        measured = self.folder / "bench.json"
         lengths = {"random-input-len": load["words"], "random-output-len": load["max_tokens"]}
         options = {"dataset-name": "random", "num-prompts": load["requests"], **lengths}
         command = [sys.executable, "-m", "benchmarks.gpu_ways", "bench"]
         command += [word for name, value in options.items() for word in (f"--{name}", str(value))]
-        command += [*flags(engine["all"]), "--output-json", str(told)]
+        command += [*flags(engine["all"]), "--output-json", str(measured)]
         with (self.folder / "bench.log").open("w") as log:
             process = subprocess.Popen(
                 command,
@@ -111,7 +111,7 @@ class Machine:
                 pass
             finally:
                 end_session(process)
-        return json.loads(told.read_text()) if told.is_file() else None
+        return json.loads(measured.read_text()) if measured.is_file() else None
 
 
 def started_with(arguments: Mapping[str, Any]) -> vllm_args.VllmPlan:

@@ -29,9 +29,9 @@ class Way:
     left: int | None = None
     memory_left: float | None = None
 
-    def of(self, what: str, **told: Any) -> Iterator[Event]:
+    def of(self, what: str, **values: Any) -> Iterator[Event]:
         for event in self.events:
-            if event["what"] == what and all(event[name] == told[name] for name in told):
+            if event["what"] == what and all(event[name] == values[name] for name in values):
                 yield event
 
 
@@ -74,7 +74,7 @@ def rows_of_loads(setup: Setup, watch: Watch, ways: Mapping[str, Way], bench: An
 
 
 def rows_of_memory(watch: Watch, before: float | None, ways: Mapping[str, Way]) -> Iterator[str]:
-    """What each way held when, in GiB."""
+    """The memory of each way at each moment, in GiB."""
     for way, done in ways.items():
         moments = [("before", before)]
         for event in done.events:
@@ -82,8 +82,8 @@ def rows_of_memory(watch: Watch, before: float | None, ways: Mapping[str, Way]) 
                 moments.append((f"{event['engine']} {event['what']}", watch.memory(event["at"])))
         if done.killed_at:
             moments.append(("10 s after SIGKILL", done.memory_left))
-        told = "; ".join(f"{moment} {shown(memory, 1)}" for moment, memory in moments)
-        yield f"| {way} | {told} | {'-' if done.left is None else done.left} | {done.problem} |"
+        sizes = "; ".join(f"{moment} {shown(memory, 1)}" for moment, memory in moments)
+        yield f"| {way} | {sizes} | {'-' if done.left is None else done.left} | {done.problem} |"
 
 
 def versions() -> str:

@@ -105,23 +105,23 @@ TINY = Setup(
 
 
 def made_model(setup: Setup, tokenizer: Path, folder: Path) -> Path:
-    """A model's folder without weights: a configuration, and a tokenizer that knows thinking."""
+    """A model's folder without weights: a configuration, and a tokenizer with thinking."""
     folder.mkdir()
     config = {**LLAMA, **setup.shape}
     (folder / "config.json").write_text(json.dumps(config))
     for path in tokenizer.iterdir():
         if path.suffix in (".json", ".jinja") and path.name not in ("config.json",):
             shutil.copy(path, folder)
-    held = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
-    vocabulary = held["model"]["vocab"]
-    free = 1 + max(*vocabulary.values(), *(one["id"] for one in held["added_tokens"]))
+    described = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    vocabulary = described["model"]["vocab"]
+    free = 1 + max(*vocabulary.values(), *(one["id"] for one in described["added_tokens"]))
     plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
-    held["added_tokens"] += [
+    described["added_tokens"] += [
         {"id": free + n, "content": text, "special": False, **plain}
         for n, text in enumerate(("<think>", "</think>"))
     ]
     # A word for every number that the model may answer: after one without a text, a tokenizer
     # decodes the prompt again for each token.
     vocabulary |= {f"\u0120word{n}": n for n in range(free + 2, setup.shape["vocab_size"])}
-    (folder / "tokenizer.json").write_text(json.dumps(held), encoding="utf-8")
+    (folder / "tokenizer.json").write_text(json.dumps(described), encoding="utf-8")
     return folder

@@ -1,4 +1,4 @@
-"""What is seen of a GPU from outside: how busy it is, its memory, and who still holds it."""
+"""What is seen of a GPU from outside: how busy it is, its memory, and who still uses it."""
 
 import os
 import shutil
@@ -43,7 +43,7 @@ class Watch:
             try:
                 self.samples.append(Sample(time.time(), float(busy), float(memory)))
             except ValueError:
-                continue  # a card that does not tell one of them
+                continue  # a card that does not report one of them
 
     def busy(self, began: float, ended: float) -> float | None:
         """The mean share between two times, in per cent."""
@@ -81,10 +81,10 @@ def of_session(session: int) -> list[int]:
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            state, _, _, of = _status(folder)
+            state, _, _, process_session = _status(folder)
         except (OSError, IndexError, ValueError):
             continue  # it has ended meanwhile
-        if int(of) == session and state not in "ZX":
+        if int(process_session) == session and state not in "ZX":
             found.append(int(folder.name))
     return found
 

@@ -43,9 +43,9 @@ class Events:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def add(self, what: str, **told: Any) -> None:
+    def add(self, what: str, **values: Any) -> None:
         with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"what": what, "at": time.time(), **told}) + "\n")
+            file.write(json.dumps({"what": what, "at": time.time(), **values}) + "\n")
 
 
 def texts(load: Mapping[str, Any], seed: str) -> Iterator[str]:
@@ -79,12 +79,12 @@ class Ours:
         )
         self._engine = engine_for(deployment)
 
-    def ask(self, load: Mapping[str, Any], said: Iterable[str]) -> tuple[float, int, int, int]:
+    def ask(self, load: Mapping[str, Any], prompts: Iterable[str]) -> tuple[float, int, int, int]:
         """Seconds, answers, and the tokens that were read and made."""
         from medhelm_spark.domain.request import Request, RequestResult
         from medhelm_spark.lake.columnar import decode_batch, encode_batch
 
-        batches = self._batches(load, said)
+        batches = self._batches(load, prompts)
         if not load.get("endless"):
             batches = list(batches)
         began, answers, read, made = time.time(), 0, 0, 0
@@ -97,7 +97,7 @@ class Ours:
             made += sum(one.completion_tokens or 0 for one in kept)
         return time.time() - began, answers, read, made
 
-    def _batches(self, load: Mapping[str, Any], said: Iterable[str]) -> Iterator[Any]:
+    def _batches(self, load: Mapping[str, Any], prompts: Iterable[str]) -> Iterator[Any]:
         from medhelm_spark.domain.access import AccessLevel
         from medhelm_spark.domain.request import Decoding, Request
         from medhelm_spark.domain.scenario import Message
@@ -114,7 +114,7 @@ class Ours:
                 decoding=decoding,
                 access_level=AccessLevel.PUBLIC,
             )
-            for number, text in zip(count(), said, strict=False)
+            for number, text in zip(count(), prompts, strict=False)
         )
         while kept := list(islice(rows, BATCH)):
             yield encode_batch(Request, kept)
@@ -133,7 +133,7 @@ class Chat:
 
         self._llm = LLM(**arguments)
 
-    def ask(self, load: Mapping[str, Any], said: Iterable[str]) -> tuple[float, int, int, int]:
+    def ask(self, load: Mapping[str, Any], prompts: Iterable[str]) -> tuple[float, int, int, int]:
         """See Ours."""
         from vllm import SamplingParams
         from vllm.sampling_params import StructuredOutputsParams
@@ -143,8 +143,8 @@ class Chat:
             max_tokens=load["max_tokens"], temperature=0.0, structured_outputs=form
         )
         if load.get("endless"):
-            said = islice(said, 4096)
-        turns: Any = [[{"role": "user", "content": text}] for text in said]
+            prompts = islice(prompts, 4096)
+        turns: Any = [[{"role": "user", "content": text}] for text in prompts]
         began = time.time()
         outputs = self._llm.chat(turns, params, use_tqdm=False)
         seconds = time.time() - began
@@ -171,8 +171,8 @@ def measure(plan: Mapping[str, Any], events: Events) -> None:
             asked.ask(load, islice(texts(load, "warm"), 4))
             for each in range(plan["rounds"]):
                 began = time.time()
-                said = islice(texts(load, str(each)), load["requests"])
-                seconds, answers, read, made = asked.ask(load, list(said))
+                prompts = islice(texts(load, str(each)), load["requests"])
+                seconds, answers, read, made = asked.ask(load, list(prompts))
                 events.add(
                     "load",
                     load=load["name"],

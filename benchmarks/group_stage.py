@@ -63,10 +63,10 @@ print(f"driver's peak {{before:.0f}} MB before, {{peak():.0f}} MB after")
 def rows_of(number: int, rows: int) -> Iterator[dict[str, str]]:
     """Questions with a value of each group column, no two columns alike."""
     for row in range(rows):
-        place, held = row, {}
+        place, groups = row, {}
         for column, values in GROUPS.items():
-            place, held[column] = place // len(values), values[place % len(values)]
-        yield {"text": f"Question {row} of {number}?", **held}
+            place, groups[column] = place // len(values), values[place % len(values)]
+        yield {"text": f"Question {row} of {number}?", **groups}
 
 
 def make(lake: Path, models: int, benchmarks: int, rows: int) -> None:

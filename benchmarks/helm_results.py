@@ -22,7 +22,7 @@ from pathlib import Path
 from benchmarks.processes import Taken, measured
 
 NOTE = 50_000
-"""Characters of one note; a request holds it twice, as in HELM."""
+"""Characters of one note; a request has it twice, as in HELM."""
 
 NAME = "NOTES:model=acme_one"
 

@@ -23,7 +23,7 @@ import yaml
 from benchmarks.loads import as_installed, write_benchmark
 
 RESULTS = Path(__file__).parent / "results" / "in_process.md"
-TEXT = "Is {} a number? " + "It stands in a letter of some length. " * 4
+TEXT = "Is {} a number? " + "It is in a letter of some length. " * 4
 WAYS = {"this process": "1000000", "Spark": "0"}
 """By way the setting that chooses it: up to how many requests a run is small."""
 
@@ -102,8 +102,8 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--rows", type=int, nargs="+", default=[10, 2_000, 10_000])
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as held:
-        folder = Path(held)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         write_site(folder, args.rows)
         lines = [line for rows in args.rows for line in measured(folder, rows, args.times)]
     RESULTS.write_text(HEAD.format(datetime.now(UTC), os.cpu_count(), args.times, "\n".join(lines)))

@@ -1,7 +1,7 @@
-"""How often the intervals of bounded means hold the true mean, by simulation.
+"""How often the intervals of bounded means contain the true mean, by simulation.
 
 Answers on a scale from 1 to 5 are drawn from distributions whose mean is known; counted is the
-share of samples whose interval holds it. The percentile bootstrap, which was used before, stands
+share of samples whose interval contains it. The percentile bootstrap, which was used before, is
 beside it on the same samples. Paired differences: `benchmarks.paired_coverage`.
 
     python -m benchmarks.interval_coverage [--repeats 10000] > benchmarks/results/intervals.md
@@ -32,7 +32,7 @@ ROUNDING = 1e-9
 Counts = Sequence[tuple[float, int]]
 Limits = Callable[[Counts], tuple[float, float]]
 Coverage = tuple[float, float, float]
-"""The share of samples that hold the mean, the mean width and the least width of an interval."""
+"""The share of samples that contain the mean, the mean width and the least width of an interval."""
 
 
 def covered(
@@ -43,16 +43,16 @@ def covered(
     scale: tuple[float, float] = (LOW, HIGH),
     limits: Limits | None = None,
 ) -> Coverage:
-    """Draws `repeats` samples of n values and looks how often their interval holds the mean."""
+    """Draws `repeats` samples of n values and looks how often their interval contains the mean."""
     values, shares = list(weights), np.array(list(weights.values()))
     mean = float(np.dot(values, shares))
-    held, widths = 0, []
+    hits, widths = 0, []
     for counts in np.random.default_rng(seed).multinomial(n, shares, size=repeats).tolist():
         drawn = [pair for pair in zip(values, counts, strict=True) if pair[1]]
         low, high = (limits or _of_scale(*scale))(drawn)
-        held += low - ROUNDING <= mean <= high + ROUNDING
+        hits += low - ROUNDING <= mean <= high + ROUNDING
         widths.append(high - low)
-    return held / repeats, float(np.mean(widths)), min(widths)
+    return hits / repeats, float(np.mean(widths)), min(widths)
 
 
 def _of_scale(low: float, high: float) -> Limits:
@@ -105,13 +105,15 @@ def report(repeats: int) -> str:
         "# Coverage of 95 % intervals",
         "",
         f"Made by `make bench-intervals`. Each cell: the share of {repeats:,} samples whose "
-        "interval holds the true mean, and the mean width of the intervals. Values go from 1 to 5.",
+        "interval contains the true mean, and the mean width of the intervals. Values go "
+        "from 1 to 5.",
         "",
         "`bounded_score`, as in `stats`:",
         "",
         *_table(DISTRIBUTIONS, repeats),
         "Harder ones. A sum of few rare values can only be covered in steps, and an answer that "
-        "might fall far below the others cannot be told from one that cannot by 100 answers:",
+        "might fall far below the others cannot be distinguished from one that cannot "
+        "by 100 answers:",
         "",
         *_table(FURTHER, repeats),
         f"The percentile bootstrap, which was used before ({before:,} samples):",

@@ -3,7 +3,7 @@
     python -m benchmarks.judges_join [--times 3] [--rows 1000] [--places Spark]
 
 Two models and two judges, engines that wait a few milliseconds for each request; models and judges
-stand beside each other as two servers do. A fresh lake and a process of its own for each
+run side by side as two servers do. A fresh lake and a process of its own for each
 measurement, by turns, in this process and by Spark.
 """
 
@@ -87,8 +87,8 @@ def write_site(folder: Path, rows: int) -> None:
 
 
 def _deployment(name: str, engine: str, folder: Path, **args: object) -> dict[str, object]:
-    held = {**args, "delay": SECONDS, "log_file": str(folder / f"{name[-1]}.log")}
-    fixed = {"locality": "local", "client_spec": {"args": held}}
+    answering = {**args, "delay": SECONDS, "log_file": str(folder / f"{name[-1]}.log")}
+    fixed = {"locality": "local", "client_spec": {"args": answering}}
     return {"name": name, "engine": engine, **fixed}
 
 
@@ -147,8 +147,8 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000)
     parser.add_argument("--places", nargs="+", choices=PLACES, default=list(PLACES))
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as held:
-        folder = Path(held)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         (folder / "rows").write_text(str(args.rows))
         write_site(folder, args.rows)
         lines = [line for place in args.places for line in measured(folder, place, args.times)]

@@ -1,4 +1,4 @@
-"""What it costs to ask whether the lake holds a text as gated or private already.
+"""What it costs to ask whether the lake has a text as gated or private already.
 
 Notes of some 4 KB are ingested as private. Then rows of another data set, among them copies of a
 few of these notes with other blanks and capitals, are ingested as public: on a lake without the
@@ -97,7 +97,7 @@ def measure(count: int, rows: int) -> str:
         )
     )
     return (
-        "# Text that the lake holds already\n\n"
+        "# Text that is in the lake already\n\n"
         f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores. Notes and rows have 4 KB each; "
         f"{COPIES} of the rows are copies of notes, in capitals, with further blanks and a stop. "
         "Seconds are of the whole command with Spark's start, gigabytes the largest resident "

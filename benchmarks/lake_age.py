@@ -40,7 +40,7 @@ SUFFIXED = frozenset(
         *("data_version", "unit_id", "write_id"),
     )
 )
-"""The columns that tell one run's rows from another's."""
+"""The columns by which one run's rows differ from another's."""
 
 SINCE = 25
 """So many runs follow the last merging of small files: `runs` has 150 more then."""
@@ -57,11 +57,11 @@ peak = re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())
 parents, ticks = {}, {}
 for process in Path("/proc").glob("[0-9]*"):
     try:
-        told = (process / "stat").read_text().rpartition(")")[2].split()
+        fields = (process / "stat").read_text().rpartition(")")[2].split()
     except OSError:
         continue
-    parents[int(process.name)] = int(told[1])
-    ticks[int(process.name)] = sum(map(int, told[11:15]))
+    parents[int(process.name)] = int(fields[1])
+    ticks[int(process.name)] = sum(map(int, fields[11:15]))
 ours = {os.getpid()}
 while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
     ours |= more
@@ -167,7 +167,7 @@ def _grow_table(table: Path, first: int, last: int) -> None:
     else:
         commits = list(_commits(log))
         template.write_text(json.dumps(commits), encoding="utf-8")
-    held = {add["path"]: pq.read_table(table / add["path"]) for adds in commits for add in adds}
+    tables = {add["path"]: pq.read_table(table / add["path"]) for adds in commits for add in adds}
     version = DeltaTable(str(table)).version()
     for number in range(first, last + 1):
         for adds in commits:
@@ -175,7 +175,7 @@ def _grow_table(table: Path, first: int, last: int) -> None:
             actions: list[dict[str, Any]] = [{"commitInfo": {"operation": "WRITE"}}]
             for add in adds:
                 path = table / f"copy-{number}-{add['path']}"
-                rows = suffixed(held[add["path"]], f"-{number}")
+                rows = suffixed(tables[add["path"]], f"-{number}")
                 pq.write_table(rows, path, compression="snappy")
                 copied = {**add, "path": path.name, "size": path.stat().st_size}
                 stats = json.loads(add["stats"])
@@ -206,7 +206,7 @@ def suffixed(rows: Any, suffix: str) -> Any:
         column = rows.column(name)
         place = rows.column_names.index(name)
         if name in SUFFIXED and pa.types.is_string(column.type):
-            # An empty id stands for none.
+            # An empty id means none.
             more = pc.if_else(pc.equal(column, ""), "", suffix)
             joined = pc.binary_join_element_wise(column, more, "")
             rows = rows.set_column(place, rows.schema.field(name), joined)
@@ -224,7 +224,7 @@ def _suffixed(values: Mapping[str, Any], suffix: str) -> dict[str, Any]:
 
 
 def grown(lake: Path, first: int, last: int) -> None:
-    """`grow` in a process of its own: what this one held would count as its children's memory."""
+    """`grow` in a process of its own: memory of this one would count as its children's memory."""
     subprocess.run([sys.executable, "-c", GROW, str(lake), str(first), str(last)], check=True)
 
 

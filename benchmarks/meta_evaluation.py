@@ -4,7 +4,7 @@ Nothing of the data is kept: the report has correlations alone.
 
     python -m benchmarks.meta_evaluation FOLDER > benchmarks/results/meta_evaluation.md
 
-FOLDER holds `mts_dialog` (MTS-Dialog, CC BY 4.0: an expert's factual scores of 400 summaries) and
+FOLDER has `mts_dialog` (MTS-Dialog, CC BY 4.0: an expert's factual scores of 400 summaries) and
 `kqa` (K-QA, MIT: three physicians on whether an answer says a claim).
 """
 
@@ -81,8 +81,8 @@ def claims(folder: Path) -> Rated:
     """Whether an answer says a claim, by the majority of three physicians."""
     rows = list(_rows(folder / CLAIMS))
     labels = [[row[f"label_{rater}"] for rater in range(3)] for row in rows]
-    counts = np.array([[held.count(label) for label in LABELS] for held in labels], float)
-    places = np.array([[LABELS.index(label) for label in held] for held in labels], float)
+    counts = np.array([[given.count(label) for label in LABELS] for given in labels], float)
+    places = np.array([[LABELS.index(label) for label in given] for given in labels], float)
     rest = [
         found.value
         for rater in range(3)
@@ -107,13 +107,13 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
 
 def valued(rated: Rated) -> dict[str, Values]:
     """Each metric's value of each text, NaN without one."""
-    held = {}
+    by_metric = {}
     for metric, params in metrics_for([MetricSpec(name=name) for name in METRICS]):
         for scores in zip(*metric.fn(rated.states, params), strict=True):
             name = scores[0].name
             if name in METRICS:
-                held[name] = np.array([np.nan if s.value is None else s.value for s in scores])
-    return held
+                by_metric[name] = np.array([np.nan if s.value is None else s.value for s in scores])
+    return by_metric
 
 
 def lines_of(rated: Rated) -> Iterator[str]:

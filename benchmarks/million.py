@@ -1,7 +1,7 @@
 """A million rows: multiple choice, ROUGE and codes from files to scores, with the canned engine.
 
 Real questions and abstracts are repeated under new ids; where they are absent, made ones of their
-form are, and notes with codes are always made. The id stands in the text too, so that no two rows
+form are, and notes with codes are always made. The id is in the text too, so that no two rows
 share a request. Each size is one `medhelm-spark run` in a process of its own, on a fresh lake. The
 executor is a JVM of its own, so that the driver's memory is the driver's alone.
 
@@ -184,15 +184,16 @@ def report(found: Mapping[str, Sequence[Measured]]) -> str:
         "# Rows from files to scores, by stage and core",
         "",
         f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} hardware threads, of which the executor "
-        "had two. In a stage's cell stand its seconds, from the end of the stage before, and its "
-        "rows per second of a core: per second of CPU time of all processes, so that it holds "
-        "where others use the machine too. The whole job counts Spark's start and the board. "
+        "had two. A stage's cell has its seconds, from the end of the stage before, and its "
+        "rows per second of a core: per second of CPU time of all processes, so that it is "
+        "comparable where others use the machine too. The whole job counts Spark's start and the "
+        "board. "
         "Cores busy is its CPU time by its seconds; memory is the largest resident size in GB.",
         "",
     ]
     for name, sizes in found.items():
-        told = SETS[name].__doc__ or ""
-        lines += [f"## {name}", "", told, "", *_table(sizes), ""]
+        description = SETS[name].__doc__ or ""
+        lines += [f"## {name}", "", description, "", *_table(sizes), ""]
     return "\n".join(lines)
 
 
@@ -215,7 +216,7 @@ def _table(sizes: Sequence[Measured]) -> Iterator[str]:
 
 def _cell(one: Measured, since: float, until: float) -> str:
     cpu = one.taken.cpu_seconds(since, until)
-    per_core = f"{one.rows / cpu:,.0f}" if cpu else "too short to tell"
+    per_core = f"{one.rows / cpu:,.0f}" if cpu else "too short to measure"
     return f"{until - since:.0f} s, {per_core}"
 
 

@@ -103,10 +103,10 @@ def _common(name: str, values: Values, units: NDArray[np.uint64]) -> dict[_Key, 
     both = [_both(values[list(pair)]) for pair in pairs]
     made = common_means(both, units, SHARE)
     keys = [((f"{first} on {name}",), (f"{second} on {name}",)) for first, second in pairs]
-    held: dict[_Key, CommonMeans] = {}
+    compared: dict[_Key, CommonMeans] = {}
     for (first, second), means in zip(keys, made, strict=True):
-        held[first, second], held[second, first] = means, means.turned
-    return held
+        compared[first, second], compared[second, first] = means, means.turned
+    return compared
 
 
 def _both(values: Values) -> OnCommon:

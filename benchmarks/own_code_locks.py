@@ -19,7 +19,7 @@ HOLD = {
     "own": "claim = Claim([NAME], 'app', Path(folder)); claim.take(evict=False); claim.rest()",
     "filelock": "lock = FileLock(Path(folder, f'{NAME}.alive')); lock.acquire()",
 }
-"""How a process takes the lock that stands for its engine."""
+"""How a process takes the lock of its engine."""
 PROGRAM = """
 import os, sys, time
 from pathlib import Path

@@ -23,7 +23,7 @@ UNBOUNDED = 10_000
 RULE = Box("    \n    \n -  \n    \n    \n    \n    \n    \n", ascii=True)
 MODELS, BENCHMARKS = 20, 12
 KEY = "openaiApiKey"
-FORMS = {  # how a key may stand in credentials.conf -> what MedHELM reads
+FORMS = {  # how a key may be written in credentials.conf -> what MedHELM reads
     f'{KEY}: "sk-a"': "sk-a",
     f"{KEY} = sk-a # old": "sk-a",
     f'{{ x: 1, {KEY}: "sk-a" }}': "sk-a",
@@ -87,8 +87,8 @@ def table_facts() -> Iterator[str]:
         name: len({Text(line).cell_len for line in make(wide, 1)[2:]}) == 1
         for name, make in (("ours", aligned), ("rich", rich_aligned))
     }
-    said = ", ".join(f"{name} {'does' if does else 'does not'}" for name, does in ends.items())
-    yield f"- Aligns names of wide (Chinese, Japanese, Korean) characters: {said}."
+    sentence = ", ".join(f"{name} {'does' if does else 'does not'}" for name, does in ends.items())
+    yield f"- Aligns names of wide (Chinese, Japanese, Korean) characters: {sentence}."
 
 
 def _by_pattern(file: Path) -> str | None:
@@ -126,11 +126,11 @@ def credentials_comparison() -> tuple[Comparison, str]:
         own=len(FORMS) / own_seconds,
         theirs=len(FORMS) / their_seconds,
     )
-    said = (
+    sentence = (
         f"- Of {len(FORMS)} forms of a key the pattern read {_same(own, wanted)} right, "
         f"pyhocon {_same(theirs, wanted)}."
     )
-    return compared, said
+    return compared, sentence
 
 
 def _same(left: Sequence[str | None], right: Sequence[str | None]) -> int:

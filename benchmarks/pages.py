@@ -3,7 +3,7 @@
     python -m benchmarks.pages [--lake FOLDER] [--large FOLDER]
 
 Without `--lake` the lake of `benchmarks.boards` is made (9 models x 46 benchmarks x 1,000 answers).
-`--large` is where the same lake with LARGE times its answers stands or is put: its rows again under
+`--large` is where the same lake with LARGE times its answers is or is put: its rows again under
 other ids, so that stats are the small lake's and tables of answers are as large as those of
 2,070,000 results. Seconds are those until the browser shows it; beside them the server's CPU
 seconds, which a busy machine moves less. First comes the bound: a page of Streamlit that says one
@@ -149,10 +149,10 @@ class Step:
 
 
 def measured(server: Server, name: str, act: Callable[[], float | None]) -> Step:
-    """Do it once; an act that presses something tells the seconds since then itself."""
+    """Do it once; an act that presses something returns the seconds since then itself."""
     cpu, started = server.cpu, time.perf_counter()
-    told = act()
-    seconds = time.perf_counter() - started if told is None else told
+    seconds_of_act = act()
+    seconds = time.perf_counter() - started if seconds_of_act is None else seconds_of_act
     time.sleep(0.3)  # what the server does after the last thing seen
     return Step(name, seconds, server.cpu - cpu)
 
@@ -253,7 +253,7 @@ class Visit:
 
 
 def _press(target: Locator) -> None:
-    """Click with the mouse at once: Playwright's own click waits for a page that stands still."""
+    """Click with the mouse at once: Playwright's own click waits for a page that does not move."""
     target.page.mouse.click(*target.evaluate(MIDDLE))
 
 

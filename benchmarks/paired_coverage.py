@@ -1,4 +1,4 @@
-"""How often intervals of paired differences and of clustered means hold the truth, by simulation.
+"""How often intervals of paired differences and clustered means contain the truth, by simulation.
 
 Counted beside it is how often a test at 5 % finds a difference where there is none.
 
@@ -32,17 +32,17 @@ Draw = Callable[[np.random.Generator, int], tuple[float | None, float | None, fl
 
 
 def row(name: str, draw: Draw, truth: float, sizes: tuple[int, ...], repeats: int) -> str:
-    """The shares of samples whose interval holds the truth; the false claims where it is 0."""
+    """The shares of samples whose interval contains the truth; the false claims where it is 0."""
     cells = []
     for n in sizes:
         generator = np.random.default_rng(n)
-        held, claims = 0, 0
+        hits, claims = 0, 0
         for _ in range(repeats):
             low, high, p_value = draw(generator, n)
-            held += low is None or high is None or low - ROUNDING <= truth <= high + ROUNDING
+            hits += low is None or high is None or low - ROUNDING <= truth <= high + ROUNDING
             claims += p_value is not None and p_value < 0.05
         claimed = f", {100 * claims / repeats:.1f} %" if truth == 0 else ""
-        cells.append(f"{100 * held / repeats:.1f} %{claimed}")
+        cells.append(f"{100 * hits / repeats:.1f} %{claimed}")
     return f"| {name} | {' | '.join(cells)} |"
 
 
@@ -55,8 +55,8 @@ def shares_of(first: float, second: float) -> Draw:
         luck = generator.random(n)
         ours = (luck < first).astype(float)
         theirs = ((luck >= first) & (luck < first + second)).astype(float)
-        held = paired_difference(ours, theirs)
-        return held.ci_low, held.ci_high, held.p_value
+        difference = paired_difference(ours, theirs)
+        return difference.ci_low, difference.ci_high, difference.p_value
 
     return draw
 
@@ -70,8 +70,8 @@ def ratings(
         np.clip(quality + generator.choice([-1, 0, 1], size=n, p=[0.2, 0.6, 0.2]), 1, 5)
         for _ in range(2)
     )
-    held = paired_difference(ours, theirs, RATING)
-    return held.ci_low, held.ci_high, held.p_value
+    difference = paired_difference(ours, theirs, RATING)
+    return difference.ci_low, difference.ci_high, difference.p_value
 
 
 def _alike(
@@ -106,8 +106,8 @@ def clustered_difference(within: float) -> Draw:
         own = (generator.random(groups) < 0.7)[labels]
         keeps = generator.random(len(labels)) < np.sqrt(within)
         theirs = np.where(keeps, own, generator.random(len(labels)) < 0.7).astype(float)
-        held = paired_difference(ours, theirs, clusters=labels)
-        return held.ci_low, held.ci_high, held.p_value
+        difference = paired_difference(ours, theirs, clusters=labels)
+        return difference.ci_low, difference.ci_high, difference.p_value
 
     return draw
 
@@ -125,7 +125,7 @@ def report(repeats: int) -> str:
         "# Paired differences and clusters",
         "",
         f"Made by `make bench-intervals`, {repeats:,} samples a cell: how often the 95 % interval "
-        "holds the truth and, of equal models, how often the test finds a difference at 5 %. "
+        "contains the truth and, of equal models, how often the test finds a difference at 5 %. "
         "Counts come in steps: a test of few disagreeing pairs cannot reach 5 %.",
         "",
         "Values of 0 and 1 (McNemar's mid-p test, Bonett and Price's interval), by the pairs that "

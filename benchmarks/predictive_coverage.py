@@ -1,7 +1,7 @@
 """Coverage of PPV, NPV and declared cost at a stated prevalence, by simulation.
 
 A model finds a share of the positive cases and calls another share of the negative ones positive;
-a missed case costs 10, a false alarm 1. The data holds so many cases of each class, and the
+a missed case costs 10, a false alarm 1. The data has so many cases of each class, and the
 prevalence is another one, of the place of use.
 
     python -m benchmarks.predictive_coverage [--repeats 4000] > benchmarks/results/predictive.md
@@ -48,17 +48,17 @@ def study(found: int, called: int, positive: int, negative: int) -> ClassAnswers
     )
 
 
-def holds(held: Estimated | None, truth: float) -> bool:
-    """Whether the interval holds the true value; one that is not there holds everything."""
-    if held is None or held.low is None or held.high is None:
+def contains(interval: Estimated | None, truth: float) -> bool:
+    """Whether the interval contains the true value; one that is not there contains everything."""
+    if interval is None or interval.low is None or interval.high is None:
         return True
-    return held.low <= truth <= held.high
+    return interval.low <= truth <= interval.high
 
 
 def coverage(
     generator: np.random.Generator, repeats: int, case: tuple[float, float, int, int, float]
 ) -> tuple[float, ...]:
-    """The shares of the intervals of PPV, NPV and cost that hold the true value."""
+    """The shares of the intervals of PPV, NPV and cost that contain the true value."""
     right, wrong, positive, negative, prevalence = case
     rest = 1 - prevalence
     truths = {
@@ -76,7 +76,7 @@ def coverage(
             study(int(found), int(called), positive, negative), prevalence
         )
         for name, truth in truths.items():
-            hits[name] += holds(getattr(at, name), truth)
+            hits[name] += contains(getattr(at, name), truth)
     return tuple(count / repeats for count in hits.values())
 
 
@@ -90,7 +90,7 @@ def main() -> None:
         "# Intervals of PPV, NPV and cost at a stated prevalence",
         "",
         f"Made by `make bench-intervals`: {repeats} studies a row, share of the 95 % intervals "
-        "that hold the true value. A missed case costs 10, a false alarm 1.",
+        "that contain the true value. A missed case costs 10, a false alarm 1.",
         "",
         "| found | called | positive cases | negative cases | prevalence | PPV | NPV | cost |",
         "|---|---|---|---|---|---|---|---|",

@@ -29,7 +29,7 @@ class Taken:
     """What a command took.
 
     `started` and `ended` are seconds since the epoch. `gigabytes` are the largest resident sizes,
-    by the part of the job that a process is. `cpu` holds moments and the CPU seconds until then.
+    by the part of the job that a process is. `cpu` has moments and the CPU seconds until then.
     """
 
     started: float
@@ -96,7 +96,7 @@ def processes() -> dict[int, Process]:
             text = path.read_text()
         except OSError:
             continue
-        # What stands before is the command's name in brackets, which may hold anything.
+        # The command's name comes before, in brackets, and may contain anything.
         fields = text.rpartition(")")[2].split()
         cpu = (int(fields[11]) + int(fields[12])) / TICKS
         found[int(path.parent.name)] = Process(int(fields[1]), cpu, int(fields[21]) * PAGE)

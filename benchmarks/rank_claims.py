@@ -1,7 +1,7 @@
 """How often a board of equal models shows more than one tier, by simulation.
 
 Models answer the same instances, some hard and some easy for all of them. Counted are the boards
-with more than one tier and the ranks that are left possible; of models that differ, what is told
+with more than one tier and the ranks that are left possible; of models that differ, what is said
 apart; and what two means that differ at 5 % would have claimed on boards of equal models.
 
     python -m benchmarks.rank_claims [--boards 400] > benchmarks/results/rank_claims.md
@@ -73,8 +73,8 @@ def column(generator: np.random.Generator, right: NDArray[np.float64]) -> Decidi
 
 def board(generator: np.random.Generator, shares: Shares, n: int) -> list[TierRank]:
     """The standings of one board."""
-    held = [column(generator, answers(generator, each, n)) for each in shares]
-    return standings(shares.shape[1], held)
+    columns = [column(generator, answers(generator, each, n)) for each in shares]
+    return standings(shares.shape[1], columns)
 
 
 def level(generator: np.random.Generator, benchmarks: int) -> Shares:
@@ -100,11 +100,11 @@ def equal_models(boards: int) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for benchmarks, n in product(BENCHMARKS, SIZES):
         generator = np.random.default_rng([benchmarks, n])
-        held = [
+        ranked = [
             board(generator, level(generator, benchmarks) + np.zeros(MODELS), n)
             for _ in range(boards)
         ]
-        spans = [row.rank_high - row.rank_low + 1 for rows in held for row in rows]
+        spans = [row.rank_high - row.rank_low + 1 for rows in ranked for row in rows]
         mixed = "-"
         if benchmarks > 1:
             shares = (
@@ -113,13 +113,13 @@ def equal_models(boards: int) -> Iterator[str]:
             )
             mixed = _share(_has_tiers(board(generator, each, n)) for each in shares)
         yield (
-            f"| {benchmarks} | {n} | {_share(map(_has_tiers, held))} | {mixed} "
+            f"| {benchmarks} | {n} | {_share(map(_has_tiers, ranked))} | {mixed} "
             f"| {np.mean(spans):.2f} of {MODELS} |"
         )
 
 
 def more_boards() -> Iterator[str]:
-    """The same on enough boards to tell 5 % from 7 %, from other seeds."""
+    """The same on enough boards to distinguish 5 % from 7 %, from other seeds."""
     yield "| benchmarks | instances | each model better on some | boards | boards with tiers |"
     yield "|---|---|---|---|---|"
     for benchmarks, n, boards, is_mixed in MORE:
@@ -146,12 +146,12 @@ def one_behind(boards: int) -> Iterator[str]:
     for benchmarks, n, behind in product((1, 8), (300,), BEHIND):
         generator = np.random.default_rng([benchmarks, n, int(1000 * behind)])
         minus = np.append(np.zeros(MODELS - 1), behind)
-        held = [
+        last = [
             board(generator, level(generator, benchmarks) - minus, n)[-1] for _ in range(boards)
         ]
         yield (
-            f"| {benchmarks} | {n} | {100 * behind:g} points | {_share(r.tier > 1 for r in held)} "
-            f"| {_share(r.rank_low == MODELS for r in held)} |"
+            f"| {benchmarks} | {n} | {100 * behind:g} points | {_share(r.tier > 1 for r in last)} "
+            f"| {_share(r.rank_low == MODELS for r in last)} |"
         )
 
 
@@ -161,12 +161,14 @@ def pairs_of_equal_models(boards: int) -> Iterator[str]:
     yield "|---|---|---|---|"
     for benchmarks, n in PAIRS:
         generator = np.random.default_rng([benchmarks, n, MODELS])
-        held = [
+        compared = [
             list(adjusted(_pairs(generator, level(generator, benchmarks) + np.zeros(MODELS), n)))
             for _ in range(boards)
         ]
-        raw = _share(any((each.difference.p_value or 1) < 0.05 for each in pairs) for pairs in held)
-        after = _share(any((each.adjusted_p or 1) < 0.05 for each in pairs) for pairs in held)
+        raw = _share(
+            any((each.difference.p_value or 1) < 0.05 for each in pairs) for pairs in compared
+        )
+        after = _share(any((each.adjusted_p or 1) < 0.05 for each in pairs) for pairs in compared)
         yield f"| {benchmarks} | {n} | {raw} | {after} |"
 
 

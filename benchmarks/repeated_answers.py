@@ -1,7 +1,7 @@
-"""Instances that are asked several times: how often the interval of the share holds the truth.
+"""Instances that are asked several times: how often the interval of the share contains the truth.
 
 Each instance has its own probability of a right answer, by a beta distribution; its answers are
-alike by a correlation. Beside the interval, which counts each instance as a cluster, stand two that
+alike by a correlation. Beside the interval, which counts each instance as a cluster, are two that
 do not: of all answers as if they were independent, and of as many answers as there are instances.
 
     python -m benchmarks.repeated_answers [--repeats 3000] > benchmarks/results/repeats.md
@@ -40,13 +40,13 @@ def row(share: float, alike: float, n: int, repeats: int) -> str:
     spread = 1 / alike - 1 if alike else 1e6
     shares = generator.beta(spread * share, spread * (1 - share), (repeats, n))
     drawn = generator.binomial(TIMES, shares).astype(float)
-    held = np.array(
+    hits = np.array(
         [
             [(each.low <= share <= each.high, each.high - each.low) for each in found if each]
             for found in map(intervals_of, drawn)
         ]
     )
-    cells = (f"{100 * hit:.1f} % ({width:.3f})" for hit, width in held.mean(axis=0))
+    cells = (f"{100 * hit:.1f} % ({width:.3f})" for hit, width in hits.mean(axis=0))
     return f"| {100 * share:g} % | {alike:g} | {n} | {' | '.join(cells)} |"
 
 
@@ -59,7 +59,8 @@ def main() -> None:
         "# Instances asked several times",
         "",
         f"Made by `make bench-intervals`: {repeats:,} samples a row, every instance asked {TIMES} "
-        "times. The share of 95 % intervals that hold the true share of right answers, and their "
+        "times. The share of 95 % intervals that contain the true share of right answers, and "
+        "their "
         "mean width; `stats` has the first. At four instances the counts come in few steps.",
         "",
         f"| right | correlation | instances | {' | '.join(METHODS)} |",

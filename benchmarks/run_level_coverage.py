@@ -72,14 +72,14 @@ def answers(generator: np.random.Generator, n: int) -> NDArray[np.float64]:
 def covered(
     true: Mapping[str, float], found: list[dict[str, Stat]]
 ) -> dict[str, tuple[float, float]]:
-    """Of each stat the share of its intervals that hold the true value, and their mean width."""
-    held = {}
+    """Of each stat the share of its intervals that contain the true value, and their mean width."""
+    coverage = {}
     for name, value in true.items():
         ends = [(stats[name].ci_low, stats[name].ci_high) for stats in found]
         known = [(low, high) for low, high in ends if low is not None and high is not None]
         hits = [low <= value <= high for low, high in known]
-        held[name] = float(np.mean(hits)), float(np.mean([high - low for low, high in known]))
-    return held
+        coverage[name] = float(np.mean(hits)), float(np.mean([high - low for low, high in known]))
+    return coverage
 
 
 def main() -> None:
@@ -91,7 +91,7 @@ def main() -> None:
         "# Intervals of stats of whole runs",
         "",
         f"Made by `make bench-intervals`: {repeats} runs a row, share of the 95 % intervals that "
-        "hold the true value, and their mean width.",
+        "contain the true value, and their mean width.",
         "",
         "| urgent letters | n | F1 of the class | macro F1 |",
         "|---|---|---|---|",

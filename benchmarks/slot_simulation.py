@@ -90,12 +90,12 @@ def load(count: int, seed: int, kinds: Kinds) -> Load:
     kind = draw.choice(len(kinds), count, p=[share for share, *_ in kinds])
     prompt, answer, most = (np.zeros(count, int) for _ in range(3))
     for number, (_, median, reply, limit) in enumerate(kinds):
-        mine = kind == number
-        many = int(mine.sum())
-        prompt[mine] = np.clip(draw.lognormal(math.log(median), 0.35, many), 20, 7_500)
+        own = kind == number
+        many = int(own.sum())
+        prompt[own] = np.clip(draw.lognormal(math.log(median), 0.35, many), 20, 7_500)
         spread = 0.5 if reply > 10 else 0.01
-        answer[mine] = np.clip(draw.lognormal(math.log(reply), spread, many), 1, limit)
-        most[mine] = limit
+        answer[own] = np.clip(draw.lognormal(math.log(reply), spread, many), 1, limit)
+        most[own] = limit
     return Load(prompt, answer, most)
 
 
@@ -122,30 +122,30 @@ def waves(loads: Mapping[str, Load], slots: int) -> Played:
                 if engines[slot] != name:
                     begin += START + (RESTART if engines[slot] else 0.0)
                     engines[slot], starts = name, starts + 1
-                mine = wave[slot_of == slot]
+                own = wave[slot_of == slot]
                 begun.append(begin)
-                ended.append(begin + batch_seconds(each, mine))
+                ended.append(begin + batch_seconds(each, own))
             asked = max(max(ended) - min(begun), 0.001)
             speed = min(each.estimate[wave].sum() / asked / slots, GROWTH * speed)
             now, is_known = max(ended), True
     return Played(slots, now, starts, sum(each.work for each in loads.values()))
 
 
-def batch_seconds(each: Load, mine: np.ndarray) -> float:
+def batch_seconds(each: Load, own: np.ndarray) -> float:
     """Seconds of one engine for requests that are all there, the longest first.
 
     The engine's thread adds up to IN_ENGINE requests before its first step.
     """
-    if not len(mine):
+    if not len(own):
         return 0.0
-    mine = mine[np.lexsort((np.arange(len(mine)), -each.most[mine]))]
-    prompt, left = each.prompt[mine].copy(), each.answer[mine].copy()
+    own = own[np.lexsort((np.arange(len(own)), -each.most[own]))]
+    prompt, left = each.prompt[own].copy(), each.answer[own].copy()
     added = (0.35 + 0.0018 * prompt) / 1_000
-    known = min(len(mine), IN_ENGINE)
+    known = min(len(own), IN_ENGINE)
     seconds, first, done = float(added[:known].sum()), 0, 0
     running, filling = np.zeros(0, int), -1
     unread = prompt.copy()
-    while done < len(mine):
+    while done < len(own):
         budget, used = BUDGET - len(running), 0
         while budget > 0:
             if filling < 0:
@@ -167,7 +167,7 @@ def batch_seconds(each: Load, mine: np.ndarray) -> float:
         if ended:
             done += ended
             running = running[left[running] > 0]
-            more = min(len(mine) - known, ended)
+            more = min(len(own) - known, ended)
             if more:
                 seconds += max(0.0, float(added[known : known + more].sum()) - step / 2)
                 known += more

@@ -4,7 +4,7 @@ Every way is a process of its own, from nothing to scores; the server answers at
 is measured is each program's own time. Ours is measured three times: on a fresh lake, again where
 nothing is left to do, and as a second run of other questions in one session. Under it lies what
 any program on Spark pays: the floor, part by part; and where the time of ten questions on a fresh
-lake went, by what the command tells as it goes.
+lake went, by the lines that the command prints as it goes.
 
     python -m benchmarks.small [--inspect VENV] [--medhelm VENV] [--sizes 10 2000 10000]
 """
@@ -84,7 +84,7 @@ TOLD = {
     "score: ": "answers and score",
     "summarize: ": "summarize",
 }
-"""How the lines begin that a run tells, and what is done when each comes."""
+"""How the lines begin that a run prints, and what is done when each comes."""
 
 SECOND_RUN = """
 import sys, time
@@ -100,7 +100,7 @@ for number, entry in enumerate(sys.argv[1:]):
 def write_all(folder: Path, data: Path, count: int) -> None:
     """The questions in the form of each program, with its configuration.
 
-    The folders `first` and `second` hold as many questions each, which differ in their wording.
+    The folders `first` and `second` contain as many questions each, which differ in their wording.
     """
     texts = abstracts(data, min(count, 1000))
     for name in ("first", "second"):
@@ -221,7 +221,7 @@ def parts_of(command: Sequence[str], folder: Path) -> dict[str, float]:
             for part in (part for begins, part in TOLD.items() if line.startswith(begins)):
                 parts[part], last = now - last, now
     if process.returncode or len(parts) < len(TOLD):
-        raise SystemExit(f"{' '.join(command)} failed or told other lines: {list(parts)}")
+        raise SystemExit(f"{' '.join(command)} failed or printed other lines: {list(parts)}")
     return {**parts, "board and end": time.perf_counter() - started - last}
 
 
@@ -296,7 +296,8 @@ def report(
         *(f"| {part} | {seconds:.1f} |" for part, seconds in parts.items()),
         f"| together | {sum(parts.values()):.1f} |",
         "",
-        "Ten questions on a fresh lake, in the same seconds, by what the command tells as it goes.",
+        "Ten questions on a fresh lake, in the same seconds, by the lines that the command prints "
+        "as it goes.",
         "",
         "| part | seconds |",
         "|---|---|",

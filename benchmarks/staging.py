@@ -113,8 +113,8 @@ def main() -> None:
 
 
 def _cell(values: Iterable[float]) -> str:
-    held = list(values)
-    return f"{statistics.median(held):.1f} [{min(held):.1f}, {max(held):.1f}]"
+    seconds = list(values)
+    return f"{statistics.median(seconds):.1f} [{min(seconds):.1f}, {max(seconds):.1f}]"
 
 
 if __name__ == "__main__":

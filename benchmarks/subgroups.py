@@ -1,4 +1,4 @@
-"""How often the interval of a gap holds the true gap, and how often a model seems to fall behind.
+"""How often the interval of a gap contains the true gap, how often a model seems to fall behind.
 
 By simulation: groups whose scores are shares of 0/1 answers, alone or in clusters, and boards of
 equal models on patients whose groups mean nothing.
@@ -106,7 +106,7 @@ def in_clusters(
 
 def estimates_of(groups: list[Summary]) -> list[IntervalEstimate]:
     """The numbers of groups with their intervals, as a gap reads them."""
-    held = (
+    made = (
         estimate(
             group.mean,
             group.ci_low,
@@ -116,20 +116,20 @@ def estimates_of(groups: list[Summary]) -> list[IntervalEstimate]:
         )
         for group in groups
     )
-    return [each for each in held if each]
+    return [each for each in made if each]
 
 
 def coverage_row(name: str, truth: Shares, repeats: int, *, is_clustered: bool) -> str:
-    """The shares of samples whose interval holds the true gap, by the sizes of groups."""
+    """The shares of samples whose interval contains the true gap, by the sizes of groups."""
     draw = in_clusters if is_clustered else shares
     gap, cells = float(truth.max() - truth.min()), []
     for size in SIZES:
-        generator, held = np.random.default_rng(len(truth)), 0
+        generator, hits = np.random.default_rng(len(truth)), 0
         for _ in range(repeats):
             groups = estimates_of(draw(generator, truth, sizes_of(size, len(truth))))
             low, high = range_interval(*groups)
-            held += low - ROUNDING <= gap <= min(1.0, high) + ROUNDING
-        cells.append(f"{100 * held / repeats:.1f} %")
+            hits += low - ROUNDING <= gap <= min(1.0, high) + ROUNDING
+        cells.append(f"{100 * hits / repeats:.1f} %")
     return f"| {len(truth)} | {name} | {' | '.join(cells)} |"
 
 
@@ -196,8 +196,8 @@ def boards(repeats: int) -> Iterator[str]:
     pairs, units = all_pairs()
     claimed = 0
     for seed in range(repeats):
-        held, groups = board(np.random.default_rng(seed))
-        found = adjusted(list(pairs_of(held, pairs, units, groups, 11)))
+        runs, groups = board(np.random.default_rng(seed))
+        found = adjusted(list(pairs_of(runs, pairs, units, groups, 11)))
         claimed += any(
             pair.decision in (GroupDecision.SMALLER, GroupDecision.LARGER) for pair in found
         )
@@ -210,9 +210,9 @@ def boards(repeats: int) -> Iterator[str]:
     for worse_by in (0.2, 0.4):
         hits = 0
         for seed in range(repeats):
-            held, groups = board(np.random.default_rng(seed), worse_by=worse_by, few=60)
+            runs, groups = board(np.random.default_rng(seed), worse_by=worse_by, few=60)
             one = {"column 2": groups["column 2"]}
-            found = adjusted(list(pairs_of(held, pairs[:1], units, one, 11)))
+            found = adjusted(list(pairs_of(runs, pairs[:1], units, one, 11)))
             hits += any(
                 pair.group_value == "ill" and pair.decision is GroupDecision.SMALLER
                 for pair in found
@@ -226,7 +226,7 @@ def boards(repeats: int) -> Iterator[str]:
 def sensitivities(repeats: int) -> Iterator[str]:
     """How many boards of equal models name a group by its sensitivity, and find a planted one."""
     named = sum(
-        any(of.worse for of in grouped_board(np.random.default_rng(seed)))
+        any(pair.worse for pair in grouped_board(np.random.default_rng(seed)))
         for seed in range(repeats)
     )
     yield (
@@ -271,10 +271,10 @@ def grouped_board(generator: np.random.Generator, *, worse_by: float = 0.0) -> l
         name = f"m{model}"
         observed = [
             row
-            for column, of in groups.items()
-            for value in np.unique(of)
+            for column, values in groups.items()
+            for value in np.unique(values)
             for row in _observed(
-                name, f"{column}{MARK}{value}", of == value, is_ill, given, patients
+                name, f"{column}{MARK}{value}", values == value, is_ill, given, patients
             )
         ]
         stats = PartSummarizer({name: SCREENED})(observed)
@@ -339,7 +339,7 @@ def main() -> None:
     parts = [
         "# Groups of patients\n",
         f"Made by `make bench-intervals`, {args.repeats:,} samples a cell: how often the 95 % "
-        "interval of a gap, the best group's score less the worst group's, holds the true gap. "
+        "interval of a gap, the best group's score less the worst group's, contains the true gap. "
         "Columns are patients by group; of unequal ones the worst group has the first number.\n",
         "Answers of 0 and 1:\n",
         *coverage(args.repeats, is_clustered=False),

@@ -1,4 +1,4 @@
-"""Clusters of uneven sizes: does the interval hold the mean, does the test hold its level?
+"""Clusters of uneven sizes: does the interval contain the mean, does the test keep its level?
 
 Answers of 0 and 1. Each cluster has its own probability of a right answer, drawn from a beta
 distribution with mean 0.7 and standard deviation 0.19, and two equal models have each their own.
@@ -27,7 +27,7 @@ FAR_APART = (0.7, 0.3)
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What held: share of intervals with the true mean, their mean width, share of p < 5 %."""
+    """What was found: share of intervals with the true mean, their mean width, share of p < 5 %."""
 
     effective: float
     coverage: float
@@ -56,23 +56,23 @@ def uneven_clusters(
     generator = np.random.default_rng(seed)
     shares = generator.beta(*shape, (2, repeats, len(sizes)))
     first, second = generator.binomial(sizes, shares).astype(float)
-    of = sizes.astype(float)
-    df = ClusterTotals(of, of, of).degrees_of_freedom
+    counts = sizes.astype(float)
+    df = ClusterTotals(counts, counts, counts).degrees_of_freedom
     covered, widths, found = 0, 0.0, 0
     for ours, theirs in zip(first, second, strict=True):
-        interval = clustered(ClusterTotals(of, ours, ours), 0.0, 1.0)
+        interval = clustered(ClusterTotals(counts, ours, ours), 0.0, 1.0)
         if interval:
             covered += interval.low <= MEAN <= interval.high
             widths += interval.high - interval.low
         # `paired_difference` tests its mean by t; the standard error needs no squares.
-        difference = ClusterTotals(of, ours - theirs, ours + theirs)
+        difference = ClusterTotals(counts, ours - theirs, ours + theirs)
         if error := difference.standard_error():
             found += two_sided(difference.mean / error, df) < LEVEL
     return Held(df + 1, covered / repeats, widths / repeats, found / repeats)
 
 
 def copied(clusters: int, kind: str, share: float, repeats: int, seed: int) -> float:
-    """How many intervals hold the share; each answer copies its cluster's with probability 0.55.
+    """How many intervals contain the share; each answer copies its cluster's with probability 0.55.
 
     Two answers of a cluster correlate by 0.55^2 = 0.3.
     """
@@ -81,8 +81,8 @@ def copied(clusters: int, kind: str, share: float, repeats: int, seed: int) -> f
     own = generator.random((repeats, clusters)) < share
     copies = generator.binomial(sizes, np.sqrt(0.3), (repeats, clusters))
     right = (np.where(own, copies, 0) + generator.binomial(sizes - copies, share)).astype(float)
-    of = sizes.astype(float)
-    intervals = (clustered(ClusterTotals(of, ours, ours), 0.0, 1.0) for ours in right)
+    counts = sizes.astype(float)
+    intervals = (clustered(ClusterTotals(counts, ours, ours), 0.0, 1.0) for ours in right)
     return sum(i is not None and i.low <= share <= i.high for i in intervals) / repeats
 
 
@@ -95,8 +95,8 @@ def _copied_table(repeats: int) -> list[str]:
     ]
     for clusters in COUNTS[2:]:
         for kind in ("equal", "geometric", "Pareto"):
-            held = (copied(clusters, kind, share, repeats, clusters) for share in shares)
-            cells = " | ".join(f"{100 * one:.1f} %" for one in held)
+            found = (copied(clusters, kind, share, repeats, clusters) for share in shares)
+            cells = " | ".join(f"{100 * one:.1f} %" for one in found)
             lines.append(f"| {clusters} | {kind} | {cells} |")
     return lines
 
@@ -112,10 +112,10 @@ def _table(repeats: int, shape: tuple[float, float], names: Collection[str] = ()
         for name, sizes in sizes_of(clusters).items():
             if names and name not in names:
                 continue
-            held = uneven_clusters(sizes, repeats, clusters, shape)
+            found = uneven_clusters(sizes, repeats, clusters, shape)
             lines.append(
-                f"| {clusters} | {name} | {held.effective:.1f} | {100 * held.coverage:.1f} % | "
-                f"{held.width:.2f} | {100 * held.false_differences:.1f} % |"
+                f"| {clusters} | {name} | {found.effective:.1f} | {100 * found.coverage:.1f} % | "
+                f"{found.width:.2f} | {100 * found.false_differences:.1f} % |"
             )
     return lines
 
@@ -129,8 +129,8 @@ def main() -> None:
         "# Clusters of uneven sizes",
         "",
         f"Made by `make bench-intervals`: {repeats:,} boards of two equal models a row. Nominal: "
-        "95 % of intervals hold the true mean, 5 % of tests find a difference. The probability of "
-        "a right answer differs between clusters with a standard deviation of 0.19.",
+        "95 % of intervals contain the true mean, 5 % of tests find a difference. The probability "
+        "of a right answer differs between clusters with a standard deviation of 0.19.",
         "",
         *_table(repeats, SHAPE),
         "",

@@ -1,4 +1,4 @@
-"""Attacks as tests: a listener that stands for the outside, and the table of what was tried.
+"""Attacks as tests: a listener that takes the part of the outside, and the table of what was tried.
 
 A test of an attack is marked `@pytest.mark.attack("area", "what was tried")` and stands beside the
 other tests of what it attacks. `make attack` runs them all and writes the table of

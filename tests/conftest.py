@@ -49,7 +49,7 @@ def permissions_of_new_files() -> Iterator[None]:
 
 @pytest.fixture
 def outside() -> Iterator[Listener]:
-    """A server at an address that stands for the outside; it keeps what it is sent."""
+    """A server at an address that takes the part of the outside; it keeps what it is sent."""
     yield from listening()
 
 

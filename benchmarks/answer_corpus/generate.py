@@ -1,6 +1,6 @@
 """Fills the templates of a part: every option of every question that a template fits.
 
-The texts move one label on from template to template, so that each text stands at each label.
+The texts move one label on from template to template, so that each text occurs at each label.
 """
 
 import re
@@ -79,7 +79,7 @@ def replies(part: str) -> Iterator[Reply]:
 
 
 def _fits(template: Template, question: Question) -> bool:
-    """Without shown options `json_field` gives the value as it stands, so a value is asked for."""
+    """Without shown options `json_field` gives the value as it is, so a value is asked for."""
     is_field_of_input = template.method == "json_field" and question.is_in_input
     same_language = template.language == question.language
     return question.kind in template.kinds and same_language and not is_field_of_input
@@ -160,7 +160,7 @@ def _lines(options: Sequence[tuple[str, str]]) -> str:
 
 @cache
 def in_sentence(text: str) -> str:
-    """A text as it stands inside a sentence: an ordinary word at its beginning loses the capital.
+    """A text as inside a sentence: an ordinary word at its beginning loses the capital.
 
     >>> in_sentence("Aspirin"), in_sentence("E. coli"), in_sentence("MRI of the brain")
     ('aspirin', 'E. coli', 'MRI of the brain')

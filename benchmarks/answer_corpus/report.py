@@ -67,7 +67,7 @@ class Measured:
     def losses(self) -> dict[tuple[str, ...], dict[str, float]]:
         """Percent of replies not read as their class, by class, for each set of classes.
 
-        Every template is filled with every class, so that the classes stand in the same sentences.
+        Every template is filled with every class, so that the classes occur in the same sentences.
         `json_field` of values has no classes that could be preferred and is left out.
         """
         lost: dict[tuple[str, ...], dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))

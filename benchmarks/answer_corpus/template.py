@@ -2,7 +2,7 @@
 
 A template is filled for every option of every question that it fits. Its places are:
 
-    ‹L› ‹l› ‹T› ‹t›       label, label in lower case, text, text as it stands inside a sentence
+    ‹L› ‹l› ‹T› ‹t›       label, label in lower case, text, text as it is written inside a sentence
     ‹L1› ‹T1› ‹t1›, ‹L2›  the options after the chosen one, in a circle
     ‹others›              the labels of all other options: `A, C and D`
     ‹options›             all options, a line each: `A. Aspirin`
@@ -36,7 +36,7 @@ CATEGORIES = frozenset({"categories"})
 GRADES = frozenset({"grades"})
 """Without labels; the references are digits."""
 LISTS = frozenset({"lists"})
-"""With labels; texts that are lists, and texts that stand in another option's list."""
+"""With labels; texts that are lists, and texts that are in another option's list."""
 WORST = frozenset({"worst"})
 """With labels; the question asks for the option that is wrong, or least right."""
 
@@ -45,7 +45,7 @@ WORST = frozenset({"worst"})
 class Question:
     """A question as a prompt shows it.
 
-    `is_in_input` says that the options stand in the instance's input, and not in the request's
+    `is_in_input` says that the options are in the instance's input, and not in the request's
     output mapping: the references are then the letters.
     """
 
@@ -61,8 +61,8 @@ class Question:
 class Template:
     """A reply with places for an option.
 
-    `is_cut` holds the values that the reply is read with: whether the token limit ended it.
-    `is_json_letter` marks JSON with a field for the choice that holds one letter, alone or before
+    `is_cut` has the values that the reply is read with: whether the token limit ended it.
+    `is_json_letter` marks JSON with a field for the choice that has one letter, alone or before
     the option's text.
     """
 
@@ -82,7 +82,7 @@ def said(
     style: str, *texts: str, kinds: frozenset[str], method: str = "choice", language: str = "en",
     json_letter: bool = False, is_cut: tuple[bool, ...] = (False,),
 ) -> Iterator[Template]:  # fmt: skip
-    """Templates of replies that tell the option."""
+    """Templates of replies that name the option."""
     for text in texts:
         yield Template(
             style=style, text=text, method=method, kinds=kinds, language=language,
@@ -106,7 +106,7 @@ CUT = "cut before the answer"
 def cut(
     *texts: str, kinds: frozenset[str], method: str = "choice", language: str = "en"
 ) -> Iterator[Template]:
-    """Templates of replies that stop before they tell the option.
+    """Templates of replies that stop before they name the option.
 
     They are read both as cut by the token limit and as ended by the model.
     """

@@ -87,7 +87,7 @@ def from_file(name: str) -> tuple[Written, ...]:
 
 
 def from_row(row: dict[str, Any]) -> Written:
-    """A reply as a line of a file holds it.
+    """A reply as a line of a file has it.
 
     Its members: `question`, `reply`, `right` (null: no one option), `is_cut`, and `options`
     (label, one sign, to text) or `labels` (the classes, where the prompt shows no options).
