@@ -102,7 +102,7 @@ class Evaluation:
         plugins: modules with the site's own parsers, metrics and so on. Each method works with
             those of its own object; an object that names none, with those named last.
         deployments: models known beside the site's own, for this object only.
-        say: is told each finished step in a line; standard error by default.
+        say: receives each finished step in a line; standard error by default.
 
     Raises:
         ConfigError: the configuration is wrong, the site's folder is not there, or a plug-in cannot
@@ -130,7 +130,7 @@ class Evaluation:
             Path(site) if site else None,
             deployments=_deployments(deployments),
             spark=spark,
-            tell=say,
+            say=say,
         )
         self._tracking = tracking
 
@@ -422,8 +422,8 @@ class Evaluation:
         resolved = resolve(workspace, loaded, source, columns, access_level=access_level)
         stated = with_prompt(resolved.runs, attest_prompt)
         check_reading(separator, encoding, "the answers")
-        said = {"sheet": sheet, "separator": separator, "encoding": encoding}
-        answers = answers_at(str(file), fields or {}, **said)
+        layout = {"sheet": sheet, "separator": separator, "encoding": encoding}
+        answers = answers_at(str(file), fields or {}, **layout)
         check_single(stated)
         if answers.table is None:
             check_file(answers, workspace.say)
@@ -469,8 +469,8 @@ class Evaluation:
         Raises:
             UnknownNameError: no run has the metric.
         """
-        shown = self._shown(suite, release, schema, metric)
-        return Board(load_board(self._workspace, shown), self._banner(release))
+        view = self._view(suite, release, schema, metric)
+        return Board(load_board(self._workspace, view), self._banner(release))
 
     @at_work
     def stats(
@@ -549,7 +549,7 @@ class Evaluation:
         Raises:
             UnknownNameError: no run has the metric.
         """
-        runs = self._shown(suite, release, schema, metric).runs
+        runs = self._view(suite, release, schema, metric).runs
         return Robustness(robustness_of(runs), self._banner(release))
 
     @at_work
@@ -615,8 +615,8 @@ class Evaluation:
             ConfigError: a prevalence is not between 0 and 1.
             SetupError: the package that draws charts is missing.
         """
-        shown = self._shown(suite, release, schema)
-        return report_of(self._workspace, shown, release, prevalence)
+        view = self._view(suite, release, schema)
+        return report_of(self._workspace, view, release, prevalence)
 
     @at_work
     def instances(
@@ -706,12 +706,12 @@ class Evaluation:
         check_plugins(self._workspace.registry.policy, levels)
         reader = as_of(self._workspace.reader, release)
         chosen = AnswerFilter(only) if only else None
-        shown = answers_of(reader, runs, only=chosen, limit=limit, noted=noted)
+        answers = answers_of(reader, runs, only=chosen, limit=limit, noted=noted)
         if check:
-            check(shown.levels)
+            check(answers.levels)
         if viewings := features.part("viewings", "record"):
-            viewings.record_answers(self._workspace, shown.answers, runs, release)
-        return shown
+            viewings.record_answers(self._workspace, answers.answers, runs, release)
+        return answers
 
     # What features add -------------------------------------------------------------------------
 
@@ -728,8 +728,8 @@ class Evaluation:
     @property
     def tracking(self) -> "TrackingMethods":
         """The same numbers in MLflow."""
-        given = self._tracking if isinstance(self._tracking, str) else None
-        methods = self._feature("tracking").TrackingMethods(self._host, given)
+        uri = self._tracking if isinstance(self._tracking, str) else None
+        methods = self._feature("tracking").TrackingMethods(self._host, uri)
         return cast("TrackingMethods", methods)
 
     @property
@@ -866,10 +866,10 @@ class Evaluation:
         missing, board = None, None
         if upto is SUMMARIZE:
             self._summarized(ctx)
-            shown = self._shown(ctx.suite)
-            board = load_board(self._workspace, shown)
+            view = self._view(ctx.suite)
+            board = load_board(self._workspace, view)
             self._log(ctx, board)
-            missing = missing_scores(prepared, shown.runs)
+            missing = missing_scores(prepared, view.runs)
         elif upto is not PLAN:
             missing = missing_answers(prepared)
         return RunResult(
@@ -889,9 +889,9 @@ class Evaluation:
         release: str | None = None,
         schema: Schema | str | Path | None = None,
     ) -> Sequence[BoardRun]:
-        return self._shown(suite, release, schema).runs
+        return self._view(suite, release, schema).runs
 
-    def _shown(
+    def _view(
         self,
         suite: str | None = None,
         release: str | None = None,
@@ -915,23 +915,23 @@ def _again(day: date | str | None, model: str | None) -> Again | None:
             raise ConfigError("model (--model) is given without ask_again (--ask-again).")
         return None
     try:
-        asked = date.fromisoformat(str(day))
+        parsed = date.fromisoformat(str(day))
     except ValueError:
-        asked = date.max
-    if asked > datetime.now(UTC).date():
+        parsed = date.max
+    if parsed > datetime.now(UTC).date():
         raise ConfigError(
             f"ask_again (--ask-again) is {str(day)!r}; allowed: a day, as 2024-10-02, today (UTC) "
             "at the latest."
         )
-    return Again(day=asked.isoformat(), model=model)
+    return Again(day=parsed.isoformat(), model=model)
 
 
-def _deployments(given: Iterable[Deployment]) -> tuple[Deployment, ...]:
-    """What was given, where it is deployments."""
-    for each in (held := listed(given)):
+def _deployments(provided: Iterable[Deployment]) -> tuple[Deployment, ...]:
+    """What a person provided, as a tuple."""
+    for each in (deployments := listed(provided)):
         if not isinstance(each, Deployment):
             raise ConfigError(
                 f"deployments holds a {type(each).__name__}; allowed: Deployment, as in "
                 "docs/api.md."
             )
-    return held
+    return deployments

@@ -36,7 +36,7 @@ from medhelm_spark.lake.lake import new_write_id
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.rows import Frame, map_rows, parted, rows_of
 from medhelm_spark.stages.context import Context, now
-from medhelm_spark.stages.ingest.stored_levels import StoredLevels, stored_stricter, tell
+from medhelm_spark.stages.ingest.stored_levels import StoredLevels, say_stricter, stored_stricter
 from medhelm_spark.stages.machines import refuse_absent
 from medhelm_spark.stages.plan.run_specs import current_runs
 
@@ -122,7 +122,7 @@ def stricter_levels(
     for level in AccessLevel:
         alike = [run for run in runs if run.access_level is level]
         for row in _held(ctx, level, alike, texts) if alike else ():
-            tell(ctx, IMPORT_HELM, row, level, is_lowered=row.scenario_name in lowered)
+            say_stricter(ctx, IMPORT_HELM, row, level, is_lowered=row.scenario_name in lowered)
             levels[row.scenario_name] = row.access_level
     return levels
 

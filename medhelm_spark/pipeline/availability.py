@@ -1,7 +1,7 @@
-"""What runs need and whether it is at hand, as far as that can be told without asking anybody.
+"""What runs need and whether it is available, as far as can be checked without sending a request.
 
-Nothing is downloaded, sent or written, and Spark is not started: what is behind a server or in a
-catalog's table is not known here.
+Nothing is downloaded, sent or written, and Spark is not started: servers and tables of a catalog
+are not checked.
 """
 
 from collections.abc import Iterator
@@ -34,47 +34,47 @@ HOW: dict[Presence, str] = {
 class Needed:
     """A scenario's data or a model that runs need.
 
-    `is_missing` says whether a run would do without it: it leaves the scenarios out whose data is
-    missing, and ends where a model or all data is. `told` is why; or, of what is not
-    missing, what there is to say: that it will be fetched, or was not checked.
+    If `is_missing`, a run leaves out the scenario whose data is missing, and ends if a model or all
+    data is missing. `note` is the reason; for what is not missing it says that it will be fetched
+    or was not checked.
     """
 
     kind: str
     name: str
     is_missing: bool
-    told: str
+    note: str
 
     def __str__(self) -> str:
         """`missing: data pubmed_qa: ...`, or without `missing` where it is not."""
         mark = "missing: " if self.is_missing else ""
-        return f"{mark}{self.kind} {self.name}: {self.told}"
+        return f"{mark}{self.kind} {self.name}: {self.note}"
 
 
 def needed_by(resolved: Resolved) -> tuple[Needed, ...]:
-    """What runs need that is missing, will be fetched or was not checked; the rest is at hand."""
+    """What runs need that is missing, will be fetched or was not checked; the rest is available."""
     return (*_data(resolved), *_models(resolved))
 
 
 def _data(resolved: Resolved) -> Iterator[Needed]:
     reasons = {run.scenario_name: run.reason for run in resolved.absent}
     for name, reason in reasons.items():
-        yield Needed(kind=DATA, name=name, is_missing=True, told=reason)
+        yield Needed(kind=DATA, name=name, is_missing=True, note=reason)
     named = dict.fromkeys(run.card.name for run in resolved.runs)
-    cards = [resolved.given.cards[name] for name in named]
+    cards = [resolved.provided.cards[name] for name in named]
     cards = [card for card in cards if not card.source.data_version]  # the others are in the lake
     absent = absent_files(resolved.workspace, cards)
-    held = stored_here(resolved.workspace, cards) or set()
+    stored = stored_here(resolved.workspace, cards) or set()
     for card in cards:
         is_own = card.name in resolved.own or card.shape == TABULAR
         place = presence(card, cache_folder() / "data")
         if card.name in absent:
-            yield Needed(kind=DATA, name=card.name, is_missing=True, told=absent[card.name])
-        elif card.name in held and not is_own:
+            yield Needed(kind=DATA, name=card.name, is_missing=True, note=absent[card.name])
+        elif card.name in stored and not is_own:
             continue
         elif place is Presence.HUB and (why := _why_not_read(card)):
-            yield Needed(kind=DATA, name=card.name, is_missing=True, told=why)
+            yield Needed(kind=DATA, name=card.name, is_missing=True, note=why)
         elif place in HOW:
-            yield Needed(kind=DATA, name=card.name, is_missing=False, told=f"{HOW[place]}.")
+            yield Needed(kind=DATA, name=card.name, is_missing=False, note=f"{HOW[place]}.")
 
 
 def _why_not_read(card: ScenarioCard) -> str:
@@ -94,18 +94,18 @@ def _models(resolved: Resolved) -> Iterator[Needed]:
             check_engine(deployment, resolved.workspace)
             place = factory_of(deployment).place(deployment)
         except MedhelmSparkError as error:
-            yield Needed(kind=MODEL, name=name, is_missing=True, told=str(error))
+            yield Needed(kind=MODEL, name=name, is_missing=True, note=str(error))
             continue
         if place:
-            told = f"server {place} was not asked; medhelm-spark models --check {name} asks it."
+            note = f"server {place} was not asked; medhelm-spark models --check {name} asks it."
             if name in closed and not _is_here(place):
                 where = _reach(resolved, deployment)
-                told += f" Gated and private text is sent only if its address is {where}."
-            yield Needed(kind=MODEL, name=name, is_missing=False, told=told)
+                note += f" Gated and private text is sent only if its address is {where}."
+            yield Needed(kind=MODEL, name=name, is_missing=False, note=note)
 
 
 def _is_here(place: str) -> bool:
-    """Whether a server's host and port name the loopback address, so that nothing is in doubt."""
+    """Whether a server's host and port name the loopback address."""
     host = urlsplit(f"//{place}").hostname or ""
     address = address_of(host)
     return host == "localhost" or (address is not None and address.is_loopback)

@@ -59,11 +59,11 @@ def _check_metrics(run: ResolvedRun) -> None:
 
 def _check_fields(run: ResolvedRun, rubric: Rubric) -> None:
     """Refuse a rubric that scores by a column that the benchmark does not keep."""
-    kept = {role.removeprefix(EXTRA) for role in run.card.fields if role.startswith(EXTRA)}
+    columns = {role.removeprefix(EXTRA) for role in run.card.fields if role.startswith(EXTRA)}
     for criterion in rubric.criteria:
         name = criterion.scored_by
-        if name and name not in kept and run.card.shape == TABULAR:
-            listed = ", ".join(sorted(kept)) or "none"
+        if name and name not in columns and run.card.shape == TABULAR:
+            listed = ", ".join(sorted(columns)) or "none"
             raise ConfigError(
                 f"{run.where or run.name}: rubric {rubric.name!r}, criterion {criterion.name!r}: "
                 f"scored_by is {name!r}, and {run.card.name!r} keeps no such column "
@@ -81,11 +81,11 @@ def _check_endpoint(run: ResolvedRun) -> None:
 
 def _check_examples(run: ResolvedRun) -> None:
     """Refuse few-shot examples of a benchmark that names no rows for them."""
-    wanted, source = run.adapter_spec.max_train_instances, run.card.source
+    examples, source = run.adapter_spec.max_train_instances, run.card.source
     has_examples = any(file.split is Split.TRAIN for file in source.files)
-    if run.card.shape == TABULAR and wanted and not (has_examples or SPLIT in run.card.fields):
+    if run.card.shape == TABULAR and examples and not (has_examples or SPLIT in run.card.fields):
         raise ConfigError(
-            f"{run.where or run.name}: max_train_instances is {wanted}, and {run.card.name!r} "
+            f"{run.where or run.name}: max_train_instances is {examples}, and {run.card.name!r} "
             "names no rows for examples; give train_file or split_column in its configuration."
         )
 

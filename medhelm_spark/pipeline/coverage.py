@@ -13,7 +13,7 @@ JUDGE = "judge "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortfall:
-    """A run that has fewer of what it should have than the policy's floor."""
+    """A run or deployment with fewer scores or answers than the policy's floor requires."""
 
     name: str
     count: int
@@ -25,8 +25,8 @@ class Missing:
     """What is below the policy's `coverage_floor`, a share from 0 to 1.
 
     `runs` lack scores. `requests` lack answers, by deployment; of a judge the name begins with
-    `judge `. `tallies` say what all requests came to, and `is_asked` is false where only imported
-    answers are short, for nobody can be asked for those.
+    `judge `. `tallies` count the outcomes of all requests. `is_asked` is false where only imported
+    answers are missing: no model can be asked for them.
     """
 
     coverage_floor: float
@@ -36,14 +36,14 @@ class Missing:
     is_asked: bool = True
 
 
-def missing_scores(prepared: Prepared, shown: Sequence[BoardRun]) -> Missing | None:
+def missing_scores(prepared: Prepared, runs: Sequence[BoardRun]) -> Missing | None:
     """The summarised runs with a score for too few of their answers; None where there is none.
 
-    `shown` is what the board shows of the suite.
+    `runs` are the runs on the suite's board.
     """
     floor = prepared.workspace.coverage_floor
     units = {spec.run_spec_id for spec in prepared.specs}
-    short = tuple(short_of((run for run in shown if run.run_spec.run_spec_id in units), floor))
+    short = tuple(short_of((run for run in runs if run.run_spec.run_spec_id in units), floor))
     if not short:
         return None
     tallies = _tallies(prepared)
@@ -81,7 +81,7 @@ def short_of(runs: Iterable[BoardRun], floor: float) -> Iterator[Shortfall]:
 
 
 def _tallies(prepared: Prepared) -> dict[str, RequestCounts]:
-    """What models and judges are asked for these runs, by deployment and role."""
+    """The outcomes of the requests to models and judges for these runs, by deployment and role."""
     units = [spec.run_spec_id for spec in prepared.specs]
     models = tallies_of(prepared.ctx, units, prepared.models)
     judges = tallies_of(prepared.ctx, units, judges_of(prepared.judging))

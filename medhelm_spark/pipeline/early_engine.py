@@ -18,13 +18,13 @@ def early_engine(ctx: Context, runs: Sequence[ResolvedRun]) -> EarlyStart | None
     runs of the model before: their answers may be there, which only the plan shows. On slots of
     Spark a judge that fills its slot counts as a model: the order gives it slots of its own.
     """
-    asked = {run.deployment.name: run.deployment for run in runs}
+    models = {run.deployment.name: run.deployment for run in runs}
     filling = [
         each
-        for each in (asked if ctx.lake.is_in_process else deployments_of(runs)).values()
+        for each in (models if ctx.lake.is_in_process else deployments_of(runs)).values()
         if each.engine != IMPORTED and factory_of(each).exclusive
     ]
-    if len(filling) != 1 or filling[0].name not in asked:
+    if len(filling) != 1 or filling[0].name not in models:
         return None
     (deployment,) = filling
     known = {row.name for row in current_runs(ctx)}

@@ -84,7 +84,7 @@ def fetch_data(
     """
     cards = _cards(workspace.registry, names, all_public=all_public)
     hub = Hub()
-    return tuple(_told(workspace, card, hub) for card in cards)
+    return tuple(_reported(workspace, card, hub) for card in cards)
 
 
 def _cards(registry: Registry, names: Sequence[str], *, all_public: bool) -> list[ScenarioCard]:
@@ -106,7 +106,7 @@ def _of_entry(entry: RunEntry, registry: Registry) -> Iterator[ScenarioCard]:
     return spread_data(card, entry, WHERE)
 
 
-def _told(workspace: Workspace, card: ScenarioCard, hub: Hub) -> FetchedScenario:
+def _reported(workspace: Workspace, card: ScenarioCard, hub: Hub) -> FetchedScenario:
     done = _fetched(card, hub, _Meter(card.name, sys.stderr if sys.stderr.isatty() else None))
     workspace.say(str(done))
     return done

@@ -38,15 +38,15 @@ READ = ("instances", "prompts", "requests", "request_results", "per_instance_sta
 
 def is_small_check(
     workspace: Workspace,
-    asked: Iterable[Deployment],
+    deployments: Iterable[Deployment],
     requests: int,
     most_rows: int = MOST_SEARCHED,
 ) -> bool:
-    """Whether this process asks so many requests of these deployments, about stored answers."""
+    """Whether this process sends so many requests about stored answers to these deployments."""
     limit = workspace.settings.small_run_requests
     if not limit or requests > limit or not all(map(find_spec, PACKAGES)):
         return False
-    is_here = is_own_machine(workspace) and all(map(_runs_here, asked))
+    is_here = is_own_machine(workspace) and all(map(_runs_here, deployments))
     return is_here and workspace.lake.most_rows(READ) <= most_rows
 
 
@@ -102,7 +102,7 @@ def _is_read_here(card: ScenarioCard) -> bool:
 def _requests(run: ResolvedRun, rows: int) -> int:
     """How many requests a run has at most, its judges' among them."""
     most = run.adapter_spec.max_eval_instances
-    asked = rows if most is None else min(rows, most)
+    instances = rows if most is None else min(rows, most)
     copies = 1 + len(run.perturbations) + len(run.card.prompt_variants)
     judges = sum(len(annotator.deployments) for annotator in run.annotators)
-    return asked * copies * run.adapter_spec.requests_per_instance * (1 + judges)
+    return instances * copies * run.adapter_spec.requests_per_instance * (1 + judges)

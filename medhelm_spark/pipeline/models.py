@@ -83,7 +83,7 @@ def _listed(workspace: Workspace, deployment: Deployment, *, check: bool) -> Lis
     )
     if not check:
         return row
-    return _asked(workspace, deployment, replace(row, memory=_memory(workspace, deployment)))
+    return _checked(workspace, deployment, replace(row, memory=_memory(workspace, deployment)))
 
 
 def _memory(workspace: Workspace, deployment: Deployment) -> str:
@@ -116,7 +116,7 @@ def _lacks(workspace: Workspace, deployment: Deployment) -> str:
     return ""
 
 
-def _asked(workspace: Workspace, deployment: Deployment, row: ListedModel) -> ListedModel:
+def _checked(workspace: Workspace, deployment: Deployment, row: ListedModel) -> ListedModel:
     """The row with what came of the question; what lacks something is not asked."""
     if row.lacks:
         return replace(row, answers=False, failure=row.lacks)
@@ -128,7 +128,7 @@ def _asked(workspace: Workspace, deployment: Deployment, row: ListedModel) -> Li
     policy = workspace.registry.policy
     gate = gate_for(policy, {deployment.name: deployment}, routes)
     try:
-        with _told_by_the_row():
+        with _without_warnings():
             answered = ask_once(deployment, gate)
     except MedhelmSparkError as error:
         return replace(row, answers=False, failure=str(error))
@@ -153,7 +153,7 @@ def _failure(deployment: Deployment, answered: Answered, place: str) -> str:
 
 
 @contextmanager
-def _told_by_the_row() -> Iterator[None]:
+def _without_warnings() -> Iterator[None]:
     """Keep an engine's warning of a failed request back: the row says what it says."""
     logger = logging.getLogger(engines.__name__)
     level = logger.level

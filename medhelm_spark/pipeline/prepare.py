@@ -156,13 +156,13 @@ def _load(
     resolved: Resolved, suite: str, *, is_asked: bool, skip_completed: bool, strict: bool
 ) -> _Loaded:
     """Open the lake, once what needs no session is checked."""
-    workspace, given, runs = resolved.workspace, resolved.given, resolved.runs
+    workspace, provided, runs = resolved.workspace, resolved.provided, resolved.runs
     if is_asked:
         check_engines(runs, workspace)
     reasons = _absent(resolved, strict=strict)
-    asked = to_infer(runs).values() if is_asked else ()
-    workspace.expect(map(_highest, given.cards.values()), asked)
-    ctx = workspace.context(suite, is_in_process=is_small(workspace, runs, given.cards))
+    deployments = to_infer(runs).values() if is_asked else ()
+    workspace.expect(map(_highest, provided.cards.values()), deployments)
+    ctx = workspace.context(suite, is_in_process=is_small(workspace, runs, provided.cards))
     if is_asked:
         ready(ctx, to_infer(runs).values())
     if skip_completed:
@@ -173,7 +173,7 @@ def _load(
         resolved=resolved,
         ctx=ctx,
         runs=runs,
-        cards={run.card.name: given.cards[run.card.name] for run in runs},
+        cards={run.card.name: provided.cards[run.card.name] for run in runs},
         approved=approved_levels(ctx, workspace.registry.policy.binding_approvals),
         reasons=reasons,
     )
@@ -189,11 +189,11 @@ def _decide_early(loaded: _Loaded) -> None:
 def _ingest(loaded: _Loaded, *, strict: bool) -> tuple[Mapping[str, Ingested], tuple[LeftOut, ...]]:
     """The data of the runs, what is missing read; and the runs whose data cannot be had."""
     ctx, resolved, cards = loaded.ctx, loaded.resolved, loaded.cards
-    given, reasons = resolved.given, dict(loaded.reasons)
+    provided, reasons = resolved.provided, dict(loaded.reasons)
     stored = [
         card for name, card in cards.items() if name not in resolved.own and card.shape != TABULAR
     ]
-    data = _still_known(ctx, ingested(ctx, stored), cards, given.published)
+    data = _still_known(ctx, ingested(ctx, stored), cards, provided.published)
     missing = [card for name, card in cards.items() if name not in data and name not in reasons]
     if not strict:
         missing, more = at_hand(ctx, missing)
@@ -202,7 +202,11 @@ def _ingest(loaded: _Loaded, *, strict: bool) -> tuple[Mapping[str, Ingested], t
     skipped = [*resolved.absent, *absent_runs(loaded.runs, reasons)]
     _print_absent(ctx, skipped)
     data |= ingest(
-        ctx, missing, published=given.published, stated_by=given.stated_by, lowered=loaded.approved
+        ctx,
+        missing,
+        published=provided.published,
+        stated_by=provided.stated_by,
+        lowered=loaded.approved,
     )
     return data, record_skipped(ctx, skipped)
 
@@ -230,8 +234,8 @@ def _plan(
 ) -> Prepared:
     """Freeze the runs and write their requests."""
     ctx = loaded.ctx
-    ctx.lake.session.expect_rows(sum(held.size for held in data.values()))
-    versions = {name: held.data_version for name, held in data.items()}
+    ctx.lake.session.expect_rows(sum(each.size for each in data.values()))
+    versions = {name: each.data_version for name, each in data.items()}
     return Prepared(
         workspace=loaded.resolved.workspace,
         ctx=ctx,
@@ -262,7 +266,7 @@ def _absent(resolved: Resolved, *, strict: bool) -> dict[str, str]:
     """
     cards = [
         card
-        for name, card in resolved.given.cards.items()
+        for name, card in resolved.provided.cards.items()
         if name not in resolved.own and not card.source.is_own and card.shape != TABULAR
     ]
     reasons = absent_files(resolved.workspace, cards)
@@ -274,7 +278,7 @@ def _absent(resolved: Resolved, *, strict: bool) -> dict[str, str]:
 
 def _refuse_nothing(resolved: Resolved, reasons: Mapping[str, str]) -> None:
     """Refuse a command of which no scenario is left."""
-    if len(reasons) == len(resolved.given.cards):
+    if len(reasons) == len(resolved.provided.cards):
         refuse_all([*(run.reason for run in resolved.absent), *reasons.values()])
 
 
@@ -334,8 +338,8 @@ def ingest_scenario(
     own = own_data(source, columns)
     check_card(bind(replaced(cards[name], own)))
     bound = {name: bind(cards[name])}
-    given = with_user_data(bound, {name: own} if own else {}, access_level, workspace.registry)
-    card = given.cards[name]
+    provided = with_user_data(bound, {name: own} if own else {}, access_level, workspace.registry)
+    card = provided.cards[name]
     check_plugins(workspace.registry.policy, [card.access_level])
     if own:
         check_own_columns(card, workspace.say)
@@ -343,7 +347,7 @@ def ingest_scenario(
     ctx = workspace.context("")
     approved = approved_levels(ctx, workspace.registry.policy.binding_approvals)
     return ingest(
-        ctx, [card], published=given.published, stated_by=given.stated_by, lowered=approved
+        ctx, [card], published=provided.published, stated_by=provided.stated_by, lowered=approved
     )[name]
 
 
@@ -357,27 +361,29 @@ def _still_known(
 
     The others are read again, and raised; what was imported cannot be, and counts as that level.
     """
-    asked = {
-        held.data_version: held.access_level
-        for name, held in data.items()
-        if name not in published or held.is_stated
+    stored_levels = {
+        each.data_version: each.access_level
+        for name, each in data.items()
+        if name not in published or each.is_stated
     }
-    levels = outgrown(ctx, asked)
+    levels = outgrown(ctx, stored_levels)
     return {
-        name: replace(held, access_level=levels.get(held.data_version, held.access_level))
-        for name, held in data.items()
-        if held.data_version not in levels or cards[name].source.data_version
+        name: replace(each, access_level=levels.get(each.data_version, each.access_level))
+        for name, each in data.items()
+        if each.data_version not in levels or cards[name].source.data_version
     }
 
 
 def _warn(ctx: Context, cards: Iterable[ScenarioCard], policy: Policy) -> None:
     """Before the first gated or private run of a lake, say what that means."""
-    held = [card for card in cards if card.access_level != AccessLevel.PUBLIC]
-    if not held:
+    restricted = [card for card in cards if card.access_level != AccessLevel.PUBLIC]
+    if not restricted:
         return
     seen = ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion)
     if all(version.access_level == AccessLevel.PUBLIC for version in seen):
-        level = max((card.access_level for card in held), key=lambda version: version.strictness)
-        names = ", ".join(sorted(card.name for card in held))
+        level = max(
+            (card.access_level for card in restricted), key=lambda version: version.strictness
+        )
+        names = ", ".join(sorted(card.name for card in restricted))
         place = ctx.lake.location
         ctx.say(PATIENT_DATA.format(level=level, names=names, place=place, policy=policy.label))

@@ -89,22 +89,22 @@ def rescored(
         versions: data version by scenario name.
         policy: of the site.
     """
-    held = {row.name: row for row in rows}
-    wanted = [_as_declared(run, held[name]) for name, run in runs.items()]
-    pairs = list(zip(wanted, frozen(wanted, versions), strict=True))
-    present = {run.name for run, spec in pairs if _is_present(ctx, run, spec, held[run.name])}
+    row_of = {row.name: row for row in rows}
+    declared = [_as_declared(run, row_of[name]) for name, run in runs.items()]
+    pairs = list(zip(declared, frozen(declared, versions), strict=True))
+    present = {run.name for run, spec in pairs if _is_present(ctx, run, spec, row_of[run.name])}
     alike = [
         (run, spec)
         for run, spec in pairs
-        if run.name not in present and _asks(spec) == _asks(held[run.name].run_spec)
+        if run.name not in present and _asks(spec) == _asks(row_of[run.name].run_spec)
     ]
-    moved = [run for run, spec in alike if spec.run_spec_id != held[run.name].run_spec_id]
+    moved = [run for run, spec in alike if spec.run_spec_id != row_of[run.name].run_spec_id]
     if moved:
         plan(ctx, moved, versions, is_entered=False)
     done = _judged(ctx, _answered(ctx, alike), policy)
-    kept = present | {run.name for run, _ in done}
+    current = present | {run.name for run, _ in done}
     moved_runs = Rescored(runs=tuple(run for run, _ in done), specs=tuple(spec for _, spec in done))
-    return moved_runs, [row for row in rows if row.name not in kept]
+    return moved_runs, [row for row in rows if row.name not in current]
 
 
 def enter_rescored(ctx: Context, scored: Rescored) -> None:

@@ -25,24 +25,24 @@ from medhelm_spark.workspace.workspace import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolved:
-    """An evaluation whose runs, data and levels are checked; neither Spark nor the lake was asked.
+    """An evaluation whose runs, data and levels are checked, without Spark and the lake.
 
-    `runs` stand at the levels of `given`, their cards with the data that they read. `own` are the
-    scenarios whose data a person gave. `absent` are runs of scenarios that were never imported, or
-    whose metrics lack what they score by.
+    `runs` have the access levels of `provided`, their cards the data that they read. `own` are the
+    scenarios whose data a person provided. `absent` are runs of scenarios that were never imported,
+    or whose metrics lack the data that they need.
     """
 
     workspace: Workspace
     entries: LoadedEntries
     runs: tuple[ResolvedRun, ...]
-    given: ProvidedData
+    provided: ProvidedData
     own: frozenset[str]
     absent: tuple[SkippedRun, ...] = ()
 
     @property
     def own_cards(self) -> list[ScenarioCard]:
-        """The cards whose data is a person's own: given for a scenario, or of a benchmark file."""
-        cards = self.given.cards.items()
+        """The cards whose data is a person's own: `source` of a scenario, or a benchmark file."""
+        cards = self.provided.cards.items()
         return [card for name, card in cards if name in self.own or card.shape == TABULAR]
 
 
@@ -55,13 +55,13 @@ def resolve(
     access_level: AccessLevel | None = None,
     strict: bool = True,
 ) -> Resolved:
-    """Resolve, check, and tell the level of the data.
+    """Resolve and check the entries, and determine the access level of the data.
 
-    `source` replaces scenarios' own data, and `access_level` says who may hold it.
+    `source` replaces scenarios' own data, and `access_level` states its access level.
 
     Raises:
-        AbsentDataError: a scenario was never imported, or a metric lacks what it scores by, and it
-            is `strict` or there is no other scenario.
+        AbsentDataError: a scenario was never imported, or a metric lacks the data that it needs,
+            and it is `strict` or there is no other scenario.
     """
     absent: tuple[SkippedRun, ...] = ()
     if not strict:
@@ -79,17 +79,17 @@ def resolve(
     for run in runs:
         check_order(run, sources.get(run.card.name))
     cards = {run.card.name: run.card for run in runs}
-    given = with_user_data(cards, sources, access_level, workspace.registry)
-    levels = {name: card.access_level for name, card in given.cards.items()}
+    provided = with_user_data(cards, sources, access_level, workspace.registry)
+    levels = {name: card.access_level for name, card in provided.cards.items()}
     check_plugins(workspace.registry.policy, levels.values())
-    for name, card in given.cards.items():
+    for name, card in provided.cards.items():
         if name in sources or card.shape == TABULAR:
             check_own_columns(card, workspace.say)
     return Resolved(
         workspace=workspace,
         entries=entries,
         runs=with_levels(runs, levels),
-        given=given,
+        provided=provided,
         own=frozenset(sources),
         absent=absent,
     )

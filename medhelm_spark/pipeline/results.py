@@ -142,8 +142,8 @@ class RunResult(Result):
         return self.board.to_pandas() if self.board else Result.to_pandas(self)
 
     def __str__(self) -> str:
-        shown = str(self.board) if self.board else self.render()
-        return "\n\n".join(part for part in (render_skipped(self.left_out), shown) if part)
+        body = str(self.board) if self.board else self.render()
+        return "\n\n".join(part for part in (render_skipped(self.left_out), body) if part)
 
     def _repr_html_(self) -> str:
         done = self.board._repr_html_() if self.board else self.render("html")

@@ -87,11 +87,11 @@ class _Work:
     def _score(self) -> None:
         self._rescoring = rescoring = _rescoring(self._prepared)
         specs = [*self._specs, *rescoring.moved.specs]
-        score(self._ctx, [*specs, *outdated(self._ctx, rescoring.kept)])
+        score(self._ctx, [*specs, *outdated(self._ctx, rescoring.unchanged)])
 
     def _summarize(self) -> None:
         rescoring = self._rescoring or _rescoring(self._prepared)
-        summarize(self._ctx, [*self._specs, *rescoring.moved.specs, *rescoring.kept])
+        summarize(self._ctx, [*self._specs, *rescoring.moved.specs, *rescoring.unchanged])
 
     def finish(self) -> tuple[StaleModel, ...]:
         """Enter what was scored by a changed definition; returns those that keep theirs."""
@@ -107,7 +107,7 @@ class _Rescoring:
 
     moved: Rescored
     """The runs that are scored by the present definition, from stored answers."""
-    kept: list[RunSpec]
+    unchanged: list[RunSpec]
     """The runs that stay as they are."""
     stale: tuple[StaleModel, ...]
     """The models that keep an earlier definition."""
@@ -123,6 +123,6 @@ def _rescoring(prepared: Prepared) -> _Rescoring:
     names = {run.name for run in moved.runs}
     return _Rescoring(
         moved=moved,
-        kept=[row.run_spec for row in current if row.name not in names],
+        unchanged=[row.run_spec for row in current if row.name not in names],
         stale=others_left(left, on_other_data(current, prepared.specs, prepared.versions)),
     )

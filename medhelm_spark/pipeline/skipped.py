@@ -30,8 +30,10 @@ def absent_files(workspace: Workspace, cards: Iterable[ScenarioCard]) -> dict[st
             absent[name] = str(error)
     if not absent:
         return {}
-    held = stored_here(workspace, [looked_for[name] for name in absent])
-    return {} if held is None else {name: why for name, why in absent.items() if name not in held}
+    stored = stored_here(workspace, [looked_for[name] for name in absent])
+    return (
+        {} if stored is None else {name: why for name, why in absent.items() if name not in stored}
+    )
 
 
 def stored_here(workspace: Workspace, cards: Iterable[ScenarioCard]) -> set[str] | None:
@@ -65,8 +67,8 @@ def refuse_all(reasons: Sequence[str]) -> None:
     reasons = list(dict.fromkeys(reasons))
     if len(reasons) == 1:
         raise AbsentDataError(reasons[0])
-    shown = "; ".join(reason.removesuffix(".") for reason in reasons[:SHOWN])
+    sentences = "; ".join(reason.removesuffix(".") for reason in reasons[:SHOWN])
     more = f"; and {len(reasons) - SHOWN} more" if len(reasons) > SHOWN else ""
     raise AbsentDataError(
-        f"none of {counted(len(reasons), 'scenario')} has its data: {shown}{more}."
+        f"none of {counted(len(reasons), 'scenario')} has its data: {sentences}{more}."
     )

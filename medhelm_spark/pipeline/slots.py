@@ -7,7 +7,7 @@ from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.engines import factory_of
 from medhelm_spark.errors import SetupError
 from medhelm_spark.lake.session import is_started
-from medhelm_spark.stages.infer.capacity import said, slots_by_name
+from medhelm_spark.stages.infer.capacity import slot_lines, slots_by_name
 from medhelm_spark.workspace.workspace import Workspace
 
 
@@ -26,7 +26,7 @@ def print_slots(workspace: Workspace, deployments: Iterable[Deployment]) -> None
         return
     if is_local or workspace.provided_session or is_started():
         try:
-            lines = said(slots_by_name(workspace.cluster(), own, workspace.settings.slots))
+            lines = slot_lines(slots_by_name(workspace.cluster(), own, workspace.settings.slots))
         except SetupError as error:
             lines = [f"slots: {error}"]
         for line in lines:

@@ -52,12 +52,12 @@ def _entries_for(entry: RunEntry, deployment: Deployment) -> Iterator[RunEntry]:
         {MODEL: model, DEPLOYMENT: name},
     )
     for way in ways:
-        kept = {
+        args = {
             key: way.get(key, value)
             for key, value in entry.args.items()
             if key not in MODEL_KEYS or key in way
         }
-        yield replace(entry, args={**kept, **way})
+        yield replace(entry, args={**args, **way})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

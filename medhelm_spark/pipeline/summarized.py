@@ -36,9 +36,9 @@ def summarized(workspace: Workspace, suites: str | Sequence[str]) -> list[Contex
     for ctx in contexts:
         specs = [row.run_spec for row in suite_runs(ctx, [ctx.suite])]
         check_plugins(workspace.registry.policy, (spec.access_level for spec in specs))
-        kept = [spec for spec in specs if spec.scenario_name not in purged]
-        score(ctx, kept)
-        summarize(ctx, kept)
+        remaining = [spec for spec in specs if spec.scenario_name not in purged]
+        score(ctx, remaining)
+        summarize(ctx, remaining)
         for feature in features.parts("runs"):
             feature.summarized(workspace, ctx)
         say_unclustered(ctx, specs, workspace.registry.cards)

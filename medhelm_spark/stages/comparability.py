@@ -86,8 +86,8 @@ def noted(ctx: Context, spec: RunSpec, inputs: Inputs, drawn: Drawn | None) -> d
 
 def is_outdated(ctx: Context, spec: RunSpec, scored: RunRecord) -> bool:
     """Whether a RunSpec's scores are of another definition than the present one; reads no table."""
-    held = scored.comparability or {}
-    return any(held.get(part) != text for part, text in _definition(ctx, spec).items())
+    noted = scored.comparability or {}
+    return any(noted.get(part) != text for part, text in _definition(ctx, spec).items())
 
 
 def outdated(ctx: Context, specs: Iterable[RunSpec]) -> list[RunSpec]:

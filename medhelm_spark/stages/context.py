@@ -1,4 +1,4 @@
-"""What every stage needs beside its subject."""
+"""What every stage needs: the lake, the suite and the settings of the job."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -36,13 +36,13 @@ def _silent(_: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """The lake, the suite worked for, and where progress is told.
+    """The lake, the suite, and where progress is printed.
 
-    `say` takes finished lines; `display` is where progress is shown meanwhile, None for nowhere.
+    `say` prints finished lines; `display` shows progress meanwhile, None for no display.
     `chunk_requests` is how many requests a slot takes together, `commit_seconds` how long answers
-    wait for their commit. `slots` is how many engines a person said, None to find it from what
-    `cluster` tells when it is asked. `cores` is how many tasks of one core run at once. Where
-    `is_one_machine`, tasks see the driver's files.
+    wait for their commit. `slots` is the number of engines that a person set; None computes it from
+    `cluster`. `cores` is how many tasks of one core run at once. If `is_one_machine`, tasks can
+    read the driver's files.
     """
 
     lake: Lake
@@ -59,19 +59,19 @@ class Context:
     user: str = field(default_factory=this_user)
 
     _shared: dict[str, Any] = field(default_factory=dict, repr=False)
-    """What the contexts of all stages have in common: the ledger, and what was looked up."""
+    """What the contexts of all stages share: the ledger, and the requests read so far."""
 
     @property
     def ledger(self) -> Ledger:
-        """The current record of every (stage, unit), kept up by `record`."""
+        """The current record of every (stage, unit), updated by `record`."""
         ledger: Ledger = self._shared.setdefault("ledger", Ledger(self.lake))
         return ledger
 
     @property
-    def asked(self) -> dict[str, Any]:
-        """The requests of runs that were looked up so far: those of a write never change."""
-        asked: dict[str, Any] = self._shared.setdefault("asked", {})
-        return asked
+    def few_requests(self) -> dict[str, Any]:
+        """The results of `few_asked` by SQL: the requests of a write never change."""
+        few_requests: dict[str, Any] = self._shared.setdefault("few_requests", {})
+        return few_requests
 
     def within(self, stage: Stage) -> "Context":
         """This context for one stage, whose lake refuses tables that the stage does not declare."""
@@ -84,7 +84,7 @@ class Context:
         """The rows of `table` that `stage` last finished for these units.
 
         The same rows as `views.output_of`, as a filter that Delta answers from its file statistics:
-        the ledger is at hand, so nothing is joined.
+        the ledger is in memory, so nothing is joined.
         """
         return self.lake.read(table, self.is_current(stage, units, unit))
 
@@ -102,30 +102,32 @@ class Context:
     def results(
         self,
         deployments: Iterable[str],
-        asked: Frame | None = None,
+        requests: Frame | None = None,
         ids: Collection[str] | None = None,
     ) -> Frame:
-        """The standing result of every request that these deployments were sent, as `tried`."""
-        return self.lake.query(CURRENT_RESULTS, request_results=self.tried(deployments, asked, ids))
+        """The current result of every request sent to these deployments; arguments as `tried`."""
+        return self.lake.query(
+            CURRENT_RESULTS, request_results=self.tried(deployments, requests, ids)
+        )
 
     def tried(
         self,
         deployments: Iterable[str],
-        asked: Frame | None = None,
+        requests: Frame | None = None,
         ids: Collection[str] | None = None,
     ) -> Frame:
-        """All results of the requests that these deployments were sent.
+        """All results of the requests that were sent to these deployments.
 
-        Of those in the column `request_id` of `asked` alone, where that is given: a model answers
-        for every suite of the lake, and what is shuffled would grow with all of them. `ids` are the
-        same ones where they are few: files that have none of them are not read.
+        `requests` limits them to the ids in its column `request_id`: a model answers for every
+        suite of the lake, and the shuffle would grow with all suites. `ids` are the same ids if
+        they are few: files that contain none of them are not read.
         """
         where = results_where(deployments, ids)
         rows = self.lake.read("request_results", where)
-        # An IN list is part of `where`; it is exact, and spares the join.
-        if asked is None or ids is not None:
+        # An IN list is part of `where`; it is exact and makes the join unnecessary.
+        if requests is None or ids is not None:
             return rows
-        return self.lake.query(ASKED, results=rows, asked=asked)
+        return self.lake.query(ASKED, results=rows, asked=requests)
 
     def metered(self, label: str, total: int | None = None) -> AbstractContextManager[Watch]:
         """Shows the rows that a job makes while it runs (see `lake.progress`)."""
@@ -145,10 +147,10 @@ class Context:
         *,
         comparability: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
-        """Mark units finished: from this commit on the rows of `write_id` are current for them."""
-        # A unit with its write in its name, as a job's, is new.
-        held = self.finished(stage, [unit for unit in fingerprints if write_id not in unit])
-        finished_at = now(record.finished_at for record in held.values())
+        """Mark units finished: after this commit the rows of `write_id` are current for them."""
+        # A unit whose name contains its write, such as a job's, is new.
+        earlier = self.finished(stage, [unit for unit in fingerprints if write_id not in unit])
+        finished_at = now(record.finished_at for record in earlier.values())
         rows = [
             RunRecord(
                 stage=stage.name,
@@ -175,7 +177,7 @@ class Context:
 def results_where(deployments: Iterable[str], ids: Collection[str] | None = None) -> RowCondition:
     """The condition that results are of these deployments, and of these requests if they are few.
 
-    A deployment's name may need escaping: then nothing is narrowed by it, for a request has one.
+    A deployment's name that needs escaping does not narrow the rows.
     """
     names = sorted(set(deployments))
     sql, values = among("model_deployment", names), {"model_deployment": names}

@@ -71,7 +71,7 @@ def decisions_of(
     for run in runs:
         is_unreviewed = run.card.name in unreviewed
         asking = Asking(suite=suite, run_name=run.name, access_level=run.card.access_level)
-        for role, deployment in _asked(run):
+        for role, deployment in _recipients(run):
             yield decision_of(asking, role, deployment, policy, is_unreviewed=is_unreviewed)
         for metric, params in metrics_for(run.metrics):
             if model := metric.loads(params):
@@ -148,8 +148,8 @@ def _ask(policy: Policy, level: AccessLevel, role: str, deployment: Deployment) 
     if is_imported and deployment.locality is None:
         return replace(answer, rule=f"{answer.rule}; --attest-locality states where it answered")
     if deployment.is_locality_attested:
-        said = f"{deployment.origin} --attest-locality {deployment.locality}"
-        return replace(answer, rule=f"{answer.rule} (by {said})")
+        source = f"{deployment.origin} --attest-locality {deployment.locality}"
+        return replace(answer, rule=f"{answer.rule} (by {source})")
     if is_imported:
         return replace(answer, rule=f"{answer.rule} (by {deployment.origin})")
     return answer
@@ -179,7 +179,7 @@ def _how_allowed(refused: PolicyDecision) -> str:
     return f" To allow {refused.locality}, a site has a binding policy: {ALLOWING}."
 
 
-def _asked(run: ResolvedRun) -> Iterator[tuple[str, Deployment]]:
+def _recipients(run: ResolvedRun) -> Iterator[tuple[str, Deployment]]:
     yield IMPORTED if run.deployment.engine == IMPORTED else MODEL, run.deployment
     for annotator in run.annotators:
         for deployment in annotator.deployments:

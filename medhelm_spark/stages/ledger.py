@@ -61,7 +61,7 @@ class Ledger:
             self._is_whole = True
         return self._records
 
-    def asked(self, suite: str) -> list[RunRecord]:
+    def inference_records(self, suite: str) -> list[RunRecord]:
         """What each job of inference of a suite came to, and each executor in it."""
         of_suite = among("suite", [suite])
         sql = f"SELECT * FROM {{runs}} WHERE stage LIKE '{INFER.name}%' AND {of_suite}"

@@ -211,10 +211,10 @@ def few_asked(
 ) -> FewAsked | None:
     """The requests of these RunSpecs and their prompts, where they are few; None of many."""
     planned = planned_sql(ctx, run_spec_ids, stage, purpose)
-    if planned not in ctx.asked:
+    if planned not in ctx.few_requests:
         sql = f"SELECT request_id, prompt_id FROM ({planned}) p LIMIT {FEW_ASKED + 1}"
         rows = ctx.lake.rows(sql, _Planned)
-        ctx.asked[planned] = (
+        ctx.few_requests[planned] = (
             FewAsked(
                 request_ids=tuple(sorted({row.request_id for row in rows})),
                 prompt_ids=tuple(sorted({row.prompt_id for row in rows})),
@@ -222,7 +222,7 @@ def few_asked(
             if len(rows) <= FEW_ASKED
             else None
         )
-    few: FewAsked | None = ctx.asked[planned]
+    few: FewAsked | None = ctx.few_requests[planned]
     return few
 
 
@@ -308,8 +308,8 @@ def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> Fra
     if "stored" in needs:
         frames["stored_now"] = ctx.current("per_instance_stats", IMPORT_HELM, units)
         joins.append(STORED)
-    kept = {*EVALUATION_KEY, *ALWAYS, "failure", "completions", *needs}
-    columns = [_column(name, kept) for name in RequestState.__dataclass_fields__]
+    fields = {*EVALUATION_KEY, *ALWAYS, "failure", "completions", *needs}
+    columns = [_column(name, fields) for name in RequestState.__dataclass_fields__]
     return ctx.lake.query(f"SELECT {', '.join(columns)} {''.join(joins)}", **frames)
 
 
@@ -346,19 +346,19 @@ def read_answers(
     The one place where answers are extracted. An unreadable answer is an empty one, and no answer
     at all where the RunSpec leaves it unscored. `adapter` is that of a prompt variant.
     """
-    shown = output_mapping(adapter or spec.adapter_spec, references)
+    options = output_mapping(adapter or spec.adapter_spec, references)
     if not completions:
-        return AnswersRead(completions=None, output_mapping=shown)
+        return AnswersRead(completions=None, output_mapping=options)
     answers, how = tuple(map(without_thinking, completions)), spec.answer_extraction or STRICT
     if how.method is ExtractionMethod.STRICT:
-        unread = answers[0].text.strip() not in shown if shown else None
+        unread = answers[0].text.strip() not in options if options else None
         same = completions if answers == completions else answers
-        return AnswersRead(completions=same, output_mapping=shown, unreadable=unread)
+        return AnswersRead(completions=same, output_mapping=options, unreadable=unread)
     texts = [
         read_answer(
             completion.text,
             how,
-            output_mapping=shown,
+            output_mapping=options,
             references=[reference.text for reference in references],
             question=question,
             is_cut=completion.finish_reason is FinishReason.LENGTH,
@@ -373,7 +373,7 @@ def read_answers(
     is_left_out = unread and how.unreadable is Unreadable.UNSCORED
     return AnswersRead(
         completions=None if is_left_out else read,
-        output_mapping=shown,
+        output_mapping=options,
         unreadable=unread,
         medhelm=_as_medhelm_got(answers, spec),
     )
@@ -416,10 +416,10 @@ def reading_needs(spec: RunSpec) -> frozenset[str]:
     return frozenset()
 
 
-def _column(name: str, kept: Set[str]) -> str:
+def _column(name: str, fields: Set[str]) -> str:
     """A column of RequestState in SQL; the default of one that nobody asked for."""
     source = _SOURCES.get(name)
-    if source is None or name not in kept:
+    if source is None or name not in fields:
         return f"{_absent(name)} AS {name}"
     return f"{source}.{name}"
 

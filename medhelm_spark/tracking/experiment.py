@@ -207,11 +207,13 @@ def track_release(
     common |= {"manifest_hash": manifest_hash, "superseded": "false"}
     rows = {row.model_deployment: row for row in tracked}
     with opened(tracking_uri, experiment) as store:
-        held = {run.data.tags[f"{TAG}model_deployment"]: run for run in reversed(store.find(key))}
-        for name in held.keys() - rows.keys():
-            store.tag(held[name], "superseded", "true")
+        existing = {
+            run.data.tags[f"{TAG}model_deployment"]: run for run in reversed(store.find(key))
+        }
+        for name in existing.keys() - rows.keys():
+            store.tag(existing[name], "superseded", "true")
         return [
-            _logged(store, name, store.put(held.get(name), _released(release, common, row)))
+            _logged(store, name, store.put(existing.get(name), _released(release, common, row)))
             for name, row in sorted(rows.items())
         ]
 

@@ -11,11 +11,11 @@ from medhelm_spark.tracking.track import track, track_released, uri_of
 
 
 class TrackingMethods(Methods):
-    """What is logged to MLflow, and where; `given` is the address that the object was made with."""
+    """What is logged to MLflow, and where; `tracking_uri` is the address given to `Evaluation`."""
 
-    def __init__(self, host: Host, given: str | None = None) -> None:
+    def __init__(self, host: Host, tracking_uri: str | None = None) -> None:
         super().__init__(host)
-        self._given = given
+        self._tracking_uri = tracking_uri
 
     @at_work
     def log(self, *, suite: str | None = None, release: str | None = None) -> None:
@@ -31,9 +31,9 @@ class TrackingMethods(Methods):
     def log_board(self, ctx: Context, board: Leaderboard, release: str | None) -> None:
         """Log the board of the context's suite, or of a release."""
         if release:
-            track_released(self._workspace, ctx, release, board, self._given)
+            track_released(self._workspace, ctx, release, board, self._tracking_uri)
         else:
-            track(self._workspace, ctx, board, self._given)
+            track(self._workspace, ctx, board, self._tracking_uri)
 
     def preload(self) -> None:
         """Import MLflow in a thread, which takes as long as a small run."""
@@ -41,17 +41,17 @@ class TrackingMethods(Methods):
 
     @property
     def uri(self) -> str | None:
-        """MLflow's address, without a login that it may hold; None for MLflow's own choice."""
-        uri = uri_of(self._workspace, self._given)
+        """MLflow's address without its login; None for MLflow's own choice."""
+        uri = uri_of(self._workspace, self._tracking_uri)
         return uri and without_login(uri)
 
     @property
     def page(self) -> str | None:
-        """The address of MLflow's page with the runs; None where only the platform knows it.
+        """The address of MLflow's page with the runs; None where only the platform has it.
 
-        Of a lake's own database it is that of a server which is started beside it.
+        For a lake's own database it is the page of the server that `server` starts.
         """
-        return experiment_page(uri_of(self._workspace, self._given))
+        return experiment_page(uri_of(self._workspace, self._tracking_uri))
 
     @property
     def server(self) -> str | None:

@@ -24,12 +24,12 @@ def purge(workspace: Workspace, scope: PurgeScope, *, dry_run: bool) -> Swept:
     uri = uri_of(workspace, None)
     place = without_login(uri) if uri else "its default place"
     try:
-        kept = remove_runs(uri, runs)
+        remaining = remove_runs(uri, runs)
     except SetupError as error:
         number = counted(len(runs), "run")
         return Swept(removed={}, unreached=(f"{number} in MLflow at {place}: {error}",))
     unreached = (
-        f"{counted(len(kept), 'run')} in MLflow at {place}, marked as deleted: `mlflow gc` removes "
-        "them there",
+        f"{counted(len(remaining), 'run')} in MLflow at {place}, marked as deleted: "
+        "`mlflow gc` removes them there",
     )
-    return Swept(removed={"runs in MLflow": len(runs)}, unreached=unreached if kept else ())
+    return Swept(removed={"runs in MLflow": len(runs)}, unreached=unreached if remaining else ())

@@ -156,8 +156,8 @@ def metric_key(scenario_name: str, stat: str, suffix: str = "") -> str:
 
 def _leaf(value: Any) -> str:
     plain = value.value if isinstance(value, Enum) else value
-    shown = plain if isinstance(plain, str) and plain.strip() else canonical_json(plain)
-    return shown if len(shown.encode()) <= MAX_PARAM_BYTES else f"hash:{digest(shown)}"
+    text = plain if isinstance(plain, str) and plain.strip() else canonical_json(plain)
+    return text if len(text.encode()) <= MAX_PARAM_BYTES else f"hash:{digest(text)}"
 
 
 def flatten(value: Any, key: str = "") -> dict[str, str]:
@@ -263,8 +263,8 @@ def suite_metrics(suite: TrackedSuite) -> dict[str, float]:
         allowed_name(MEDHELM_MEAN_WIN_RATE): suite.medhelm_mean_win_rate,
     }
     for name, cell in suite.cells.items():
-        shown = _values(name, cell, cell.main_metric) | _counts(name, cell)
-        values |= _known(shown | {metric_key(SCORES, name): cell.mean})
+        own = _values(name, cell, cell.main_metric) | _counts(name, cell)
+        values |= _known(own | {metric_key(SCORES, name): cell.mean})
     return values | _known(rates)
 
 

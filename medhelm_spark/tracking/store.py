@@ -79,7 +79,7 @@ class Target:
         return tags | ({PAGE: self.page} if self.page else {})
 
 
-def changed_metrics(wanted: Mapping[str, float], logged: Mapping[str, float]) -> dict[str, float]:
+def changed_metrics(current: Mapping[str, float], logged: Mapping[str, float]) -> dict[str, float]:
     """The points to add: a metric is a history, so an equal value is no new point.
 
     A value that no longer exists (of a scenario whose `n` was logged by us) becomes NaN, because
@@ -95,12 +95,12 @@ def changed_metrics(wanted: Mapping[str, float], logged: Mapping[str, float]) ->
         for key in logged
         if key.startswith(f"{SCORES}/") or f"{key.rpartition('/')[0]}/n" in logged or key in RATES
     }
-    gone = {key: nan for key in ours - wanted.keys() if not isnan(logged[key])}
-    return {key: value for key, value in wanted.items() if logged.get(key) != value} | gone
+    gone = {key: nan for key in ours - current.keys() if not isnan(logged[key])}
+    return {key: value for key, value in current.items() if logged.get(key) != value} | gone
 
 
-def _changed(wanted: Mapping[str, str], logged: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in wanted.items() if logged.get(key) != value}
+def _changed(current: Mapping[str, str], logged: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in current.items() if logged.get(key) != value}
 
 
 def note_of(page: str) -> str:
@@ -112,15 +112,15 @@ def note_of(page: str) -> str:
     if not page:
         return ""
     is_address = page.startswith(("http://", "https://"))
-    shown = f"[dashboard](<{page}>)" if is_address else f"`{page}`"
-    return f"The same numbers, and the answers behind them: {shown}"
+    link = f"[dashboard](<{page}>)" if is_address else f"`{page}`"
+    return f"The same numbers, and the answers behind them: {link}"
 
 
 def _note(page: str, logged: Mapping[str, str]) -> dict[str, str]:
     """The description where it is to be written: not over what a person wrote."""
-    note, held = note_of(page), logged.get(NOTE, "")
-    is_ours = held in ("", note_of(logged.get(PAGE, "")))
-    return {NOTE: note} if note and note != held and is_ours else {}
+    note, existing = note_of(page), logged.get(NOTE, "")
+    is_ours = existing in ("", note_of(logged.get(PAGE, "")))
+    return {NOTE: note} if note and note != existing and is_ours else {}
 
 
 def _datasets(versions: Mapping[str, tuple[str, int]]) -> "Iterator[Dataset]":
@@ -325,7 +325,7 @@ def remove_runs(tracking_uri: str | None, run_ids: Sequence[str]) -> list[str]:
     Raises:
         SetupError: mlflow is not installed, or MLflow refuses.
     """
-    kept = []
+    marked = []
     with _connected(tracking_uri) as client:
         from mlflow.exceptions import MlflowException
         from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
@@ -344,11 +344,11 @@ def remove_runs(tracking_uri: str | None, run_ids: Sequence[str]) -> list[str]:
             if run.info.lifecycle_stage == "active":
                 client.delete_run(run_id)
             if remove is None:
-                kept.append(run_id)
+                marked.append(run_id)
             else:
                 remove(run_id)
         rewrite_database(tracking_uri)
-    return kept
+    return marked
 
 
 def ask(tracking_uri: str) -> None:

@@ -32,9 +32,9 @@ from medhelm_spark.workspace.workspace import Workspace
 DATA = ("instances", "request_results", "per_instance_stats", "stats")
 
 
-def uri_of(workspace: Workspace, given: str | None) -> str | None:
+def uri_of(workspace: Workspace, tracking_uri: str | None) -> str | None:
     """MLflow's address: the flag's, the settings', or the lake's own default."""
-    return given or workspace.settings.tracking_uri or default_uri(workspace.location)
+    return tracking_uri or workspace.settings.tracking_uri or default_uri(workspace.location)
 
 
 def track(workspace: Workspace, ctx: Context, board: Leaderboard, tracking_uri: str | None) -> None:
@@ -58,15 +58,15 @@ def track_released(
     """Log a release's own numbers and its status; `board` is the release's."""
     from medhelm_spark.releases.pinned import read_release, stored_releases  # a feature of its own
 
-    held = next(each for each in stored_releases(ctx.lake) if each.name == release)
-    rows = read_release(ctx.lake, held.members)
+    pinned = next(each for each in stored_releases(ctx.lake) if each.name == release)
+    rows = read_release(ctx.lake, pinned.members)
     specs = {row.run_spec_id: row.run_spec for row in rows.planned.values()}
-    suites = ", ".join(sorted({row.suite for row in held.members}))
+    suites = ", ".join(sorted({row.suite for row in pinned.members}))
     where = _Where(workspace, Kind.RELEASE, release)
     tracked = _tracked(ctx, suites, list(specs.values()), board, where, rows.stats)
     uri = uri_of(workspace, tracking_uri)
-    status = held.state.status.value
-    logged = track_release(release, status, held.manifest_hash, tracked, tracking_uri=uri)
+    status = pinned.state.status.value
+    logged = track_release(release, status, pinned.manifest_hash, tracked, tracking_uri=uri)
     _remember(ctx, where, logged)
     workspace.say(f"mlflow: release {release!r} is tracked")
 
@@ -134,7 +134,7 @@ def _tracked(
     superseded = _superseded(ctx, suite, set(units))
     versions = _versions(ctx)
     rows = {row.model_deployment: row for row in board.rows if not row.variant}
-    variants, shown = _variants(board), _shown(board)
+    variants, cells = _variants(board), _cells(board)
     by_deployment: dict[str, list[TrackedRun]] = defaultdict(list)
     for spec in specs:
         unit = spec.run_spec_id
@@ -149,19 +149,19 @@ def _tracked(
                     page=where.page(unit),
                 )
             )
-    records = ctx.ledger.asked(suite)
-    asked = throughput(records, suite)
+    records = ctx.ledger.inference_records(suite)
+    work = throughput(records, suite)
     return [
         TrackedSuite(
             suite=suite,
-            work=_work(asked.get(name), by_executor(records, name, suite)),
+            work=_work(work.get(name), by_executor(records, name, suite)),
             model_deployment=name,
             runs=tuple(runs),
             mean_win_rate=rows[name].mean_win_rate if name in rows else None,
             medhelm_mean_win_rate=rows[name].medhelm_mean_win_rate if name in rows else None,
             superseded=tuple(superseded[name]),
             delta_versions=versions,
-            cells=shown.get(name, {}),
+            cells=cells.get(name, {}),
             page=where.page(),
         )
         for name, runs in by_deployment.items()
@@ -174,28 +174,28 @@ def _variants(board: Leaderboard) -> dict[str, str]:
     return {unit: cell.variant for cell in cells for unit in cell.run_spec_ids}
 
 
-def _shown(board: Leaderboard) -> dict[str, dict[str, BoardCell]]:
+def _cells(board: Leaderboard) -> dict[str, dict[str, BoardCell]]:
     """By deployment what the board shows of it, by the name that it has in MLflow.
 
     A scenario with two columns (another metric or split) has both in its names.
     """
     columns = Counter(column.scenario_name for column in board.columns)
-    shown: dict[str, dict[str, BoardCell]] = defaultdict(dict)
+    cells: dict[str, dict[str, BoardCell]] = defaultdict(dict)
     for row in board.rows:
         for column, cell in zip(board.columns, row.cells, strict=True):
             if cell:
                 is_alone = columns[column.scenario_name] == 1
                 more = "" if is_alone else f".{column.main_metric}.{column.split}"
                 name = shown_name(column.scenario_name + more, cell.variant)
-                shown[row.model_deployment][name] = cell
-    return shown
+                cells[row.model_deployment][name] = cell
+    return cells
 
 
-def _work(asked: Throughput | None, executors: Sequence[Throughput]) -> dict[str, float]:
+def _work(total: Throughput | None, executors: Sequence[Throughput]) -> dict[str, float]:
     """What asking came to in all, and for each executor; executors are numbered, not named."""
-    if asked is None:
+    if total is None:
         return {}
-    parts = {"": asked}
+    parts = {"": total}
     parts |= {f"executor_{number}/": part for number, part in enumerate(executors)}
     return {
         prefix + name: value
@@ -204,17 +204,17 @@ def _work(asked: Throughput | None, executors: Sequence[Throughput]) -> dict[str
     }
 
 
-def _rates(asked: Throughput) -> dict[str, float]:
+def _rates(work: Throughput) -> dict[str, float]:
     rates: dict[str, float | None] = {
-        "requests": asked.requests,
-        "prompt_tokens": asked.prompt_tokens,
-        "completion_tokens": asked.completion_tokens,
-        "seconds": asked.seconds,
-        **{f"failed_{kind}": count for kind, count in asked.failures.items()},
-        "tokens_per_second": asked.tokens_per_second,
-        "busy_share": asked.busy_share,
-        "prefix_hit_rate": asked.prefix_hit_rate,
-        "engine_start_seconds": asked.mean_start,
+        "requests": work.requests,
+        "prompt_tokens": work.prompt_tokens,
+        "completion_tokens": work.completion_tokens,
+        "seconds": work.seconds,
+        **{f"failed_{kind}": count for kind, count in work.failures.items()},
+        "tokens_per_second": work.tokens_per_second,
+        "busy_share": work.busy_share,
+        "prefix_hit_rate": work.prefix_hit_rate,
+        "engine_start_seconds": work.mean_start,
     }
     return {name: value for name, value in rates.items() if value is not None}
 

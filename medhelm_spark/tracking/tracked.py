@@ -20,5 +20,5 @@ def current_mlflow_runs(kind: Kind, name: str) -> str:
 def tracked_of(reader: Reader, source: BoardSource) -> list[MlflowRun]:
     """The MLflow runs of its models and of their runs, by name; none where nothing was tracked."""
     rows = reader.rows(current_mlflow_runs(source.kind, source.name), MlflowRun)
-    mine = [row for row in rows if (row.kind, row.name) == (source.kind.value, source.name)]
-    return sorted(mine, key=lambda row: (row.model_deployment, row.run_spec_id))
+    own = [row for row in rows if (row.kind, row.name) == (source.kind.value, source.name)]
+    return sorted(own, key=lambda row: (row.model_deployment, row.run_spec_id))

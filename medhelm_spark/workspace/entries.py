@@ -112,18 +112,18 @@ class Entries:
         )
 
 
-def listed(given: Any) -> tuple[Any, ...]:
+def listed(value: Any) -> tuple[Any, ...]:
     """Several, where one may stand for itself.
 
     >>> listed("a"), listed(["a", "b"]), listed(())
     (('a',), ('a', 'b'), ())
     """
-    if isinstance(given, Iterable) and not isinstance(given, str):
-        return tuple(given)
-    return (given,)
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return tuple(value)
+    return (value,)
 
 
-def entries_of(given: str | Sequence[str] | Entries, options: Mapping[str, Any]) -> Entries:
+def entries_of(entries: str | Sequence[str] | Entries, options: Mapping[str, Any]) -> Entries:
     """Entries of one run entry, of several, or of Entries; `options` replace their fields.
 
     Raises:
@@ -132,11 +132,11 @@ def entries_of(given: str | Sequence[str] | Entries, options: Mapping[str, Any])
     for name in options:
         if name not in Entries.__dataclass_fields__:
             raise UnknownNameError("option", name, Entries.__dataclass_fields__)
-    if isinstance(given, Entries):
-        return replace(given, **options)
-    if "run_entries" in options and listed(given):
+    if isinstance(entries, Entries):
+        return replace(entries, **options)
+    if "run_entries" in options and listed(entries):
         raise ConfigError("run_entries is given twice: as entries and as an option; give it once.")
-    return Entries(**{"run_entries": listed(given), **options})
+    return Entries(**{"run_entries": listed(entries), **options})
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ class LoadedEntries:
 
     def without_absent(self, registry: Registry) -> tuple["LoadedEntries", tuple[SkippedRun, ...]]:
         """These entries without those of scenarios that were never imported, and their runs."""
-        selection, kept = self._selection(), []
+        selection, remaining = self._selection(), []
         absent: list[SkippedRun] = []
         for entry in self.entries:
             try:
@@ -170,9 +170,9 @@ class LoadedEntries:
             except AbsentDataError as error:
                 absent += absent_runs(entry, str(error), registry, selection)
             else:
-                kept.append(entry)
+                remaining.append(entry)
         names = frozenset(run.scenario_name for run in absent)
-        return replace(self, entries=tuple(kept), absent=names), tuple(absent)
+        return replace(self, entries=tuple(remaining), absent=names), tuple(absent)
 
     def resolve(self, registry: Registry) -> tuple[ResolvedRun, ...]:
         """One resolved run per scenario and model."""
@@ -214,13 +214,13 @@ class LoadedEntries:
         return changes
 
 
-def columns_named(given: str | Sequence[str]) -> tuple[str, ...]:
+def columns_named(columns: str | Sequence[str]) -> tuple[str, ...]:
     """The columns of a list, or of texts in which commas part them.
 
     >>> columns_named("sex, age_band"), columns_named(["sex", "site"])
     (('sex', 'age_band'), ('sex', 'site'))
     """
-    names = (name.strip() for text in listed(given) for name in text.split(","))
+    names = (name.strip() for text in listed(columns) for name in text.split(","))
     return tuple(dict.fromkeys(name for name in names if name))
 
 

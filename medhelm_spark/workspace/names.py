@@ -28,8 +28,8 @@ def check_name(kind: str, name: object) -> str:
     """
     is_text = isinstance(name, str) and 0 < len(name) <= MOST and is_name(name)
     if not isinstance(name, str) or not is_text or _leads(name):
-        shown = repr(name) if isinstance(name, str) else type(name).__name__
-        raise ConfigError(f"{kind} is {shown[:MOST]}; allowed: {RULE}.")
+        description = repr(name) if isinstance(name, str) else type(name).__name__
+        raise ConfigError(f"{kind} is {description[:MOST]}; allowed: {RULE}.")
     return name
 
 

@@ -52,10 +52,10 @@ def say(line: str) -> None:
     sys.stderr.flush()
 
 
-def print_unread(site: Path | None, tell: Callable[[str], None]) -> None:
+def print_unread(site: Path | None, say: Callable[[str], None]) -> None:
     """Name what lies in the site's folder that no name reads: it may be a mistyped policy."""
     if names := unread(site) if site else []:
-        tell(f"site folder {site}: not read by its name: {first_of(names, 8)}")
+        say(f"site folder {site}: not read by its name: {first_of(names, 8)}")
 
 
 class Workspace:
@@ -73,7 +73,7 @@ class Workspace:
         *,
         deployments: Iterable[Deployment] = (),
         spark: SparkSession | None = None,
-        tell: Callable[[str], None] = say,
+        say: Callable[[str], None] = say,
     ) -> None:
         self._deployments = tuple(deployments)
         for _, name in unprintable(self._deployments):
@@ -81,17 +81,15 @@ class Workspace:
         check_spark()
         self.location = str(Location.of(location))  # first: a wrong one is refused
         self.settings: Settings = settings_of(site, spark)
-        self.site, self.say = site, tell
+        self.site, self.say = site, say
         if self.settings.wave_minutes is not None:
-            tell(
-                "setting wave_minutes does nothing; commit_seconds says when answers are committed"
-            )
-        self.sole_driver = LakeLock(tell)
+            say("setting wave_minutes does nothing; commit_seconds says when answers are committed")
+        self.sole_driver = LakeLock(say)
         self._spark = spark
         self.registry: Registry = self._load()
         self._levels: set[AccessLevel] = set()
         self._clients: set[str] = set()
-        print_unread(site, tell)
+        print_unread(site, say)
         if self.settings.platform is Platform.LOCAL:
             restrict(self.permissions)
 
@@ -111,10 +109,10 @@ class Workspace:
         """Who reads the files of a local lake."""
         return Permissions(self.settings.lake_permissions)
 
-    def expect(self, levels: Iterable[AccessLevel], asked: Iterable[Deployment] = ()) -> None:
+    def expect(self, levels: Iterable[AccessLevel], deployments: Iterable[Deployment] = ()) -> None:
         """Tell, before a session is started, its data's levels and the models that it will ask."""
         self._levels |= set(levels)
-        self._clients |= {name for each in asked for name in factory_of(each).imports}
+        self._clients |= {name for each in deployments for name in factory_of(each).imports}
 
     def _known_levels(self) -> set[AccessLevel]:
         """The levels of all data that is known of, the lake's and what is expected."""
@@ -151,7 +149,7 @@ class Workspace:
     def _check_session(self) -> None:
         """Refuse, beside gated and private text, settings and a server that may lead it outside."""
         place = str(self.site / SETTINGS_FILE) if self.site else ""
-        given = {
+        configured = {
             name: value
             for name, value in self.settings.spark.items()
             if self.settings.places.get(name) == place
@@ -159,9 +157,9 @@ class Workspace:
         for name in BESIDE_SPARK:
             value = getattr(self.settings, name)
             if value and self.settings.places.get(name) == place:
-                given[name] = value
-        if given and self._known_levels() - {AccessLevel.PUBLIC}:
-            check_settings(given, place)
+                configured[name] = value
+        if configured and self._known_levels() - {AccessLevel.PUBLIC}:
+            check_settings(configured, place)
         remote = os.environ.get("SPARK_REMOTE", "")
         if self._spark is None and remote.startswith(CONNECT):
             check_remote(self.registry.policy, self._levels, remote)
@@ -174,12 +172,12 @@ class Workspace:
             self.settings, self._spark, is_encrypted=is_encrypted, clients=sorted(self._clients)
         )
         shipped = self.settings.origins[0]
-        given = {
+        configured = {
             key: value
             for key, value in self.settings.spark.items()
             if self.settings.places[key] != shipped
         }
-        if names := not_applied(spark, given):
+        if names := not_applied(spark, configured):
             self.say(
                 f"settings: the session was started without {', '.join(names)}; it takes such a "
                 "setting at its start alone, as spark-submit --conf or the cluster's configuration"
@@ -212,11 +210,11 @@ class Workspace:
         try:
             runs = entries.resolve(self.registry_for(entries.entries))
         except ConfigError as error:
-            held = entries.models & self._forgotten()
-            if not held:
+            forgotten = entries.models & self._forgotten()
+            if not forgotten:
                 raise
             raise ConfigError(
-                f"{error} Of an earlier run this lake holds {first_of(sorted(held))}, whose "
+                f"{error} Of an earlier run this lake holds {first_of(sorted(forgotten))}, whose "
                 "deployment is not known now: give it again, in model_deployments.yaml or by "
                 "Evaluation(deployments=[...])."
             ) from None
@@ -237,8 +235,8 @@ class Workspace:
         if location.is_catalog or not location.may_exist:  # an error is no reason to start Spark
             return set()
         rows = self.reader.query("SELECT DISTINCT run_spec FROM {run_specs}").to_pylist()
-        held = {str(row["run_spec"]["model_deployment"]) for row in rows}
-        return {name for name in held if self.registry.deployment(name) is None}
+        names = {str(row["run_spec"]["model_deployment"]) for row in rows}
+        return {name for name in names if self.registry.deployment(name) is None}
 
     def registry_for(self, entries: Iterable[RunEntry]) -> Registry:
         """The registry; with the lake's imported scenarios where an entry names one."""

@@ -224,7 +224,7 @@ def plan_judges(
         todo = [specs[unit] for unit in units]
         _write(ctx, judging, todo, write_id, most_questions(judging, todo, answers))
 
-    fingerprints = {unit: held.fingerprint for unit, held in answers.items()}
+    fingerprints = {unit: judged.fingerprint for unit, judged in answers.items()}
     run_stage(ctx, PLAN_JUDGES, fingerprints, write)
 
 
@@ -232,14 +232,14 @@ def most_questions(
     judging: Judging, specs: Iterable[RunSpec], answers: Mapping[str, JudgedAnswers]
 ) -> int | None:
     """How many requests the judges get at most; None where instances bring their own rubrics."""
-    asked = [
+    calls = [
         (answers[spec.run_spec_id].requests, annotator)
         for spec in specs
         for annotator in judging.annotators[spec.run_spec_id]
     ]
-    if any(annotator.rubric.is_per_item for _, annotator in asked):
+    if any(annotator.rubric.is_per_item for _, annotator in calls):
         return None
-    return sum(requests * len(annotator.jury.judges) for requests, annotator in asked)
+    return sum(requests * len(annotator.jury.judges) for requests, annotator in calls)
 
 
 def _write(

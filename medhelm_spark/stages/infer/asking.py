@@ -40,7 +40,7 @@ class AskEngines:
                 yield replace(result, destination=place, locality=deployment.locality)
 
 
-def _results(deployment: Deployment, asked: Asked, gate: Gate) -> Iterator[RequestResult]:
+def _results(deployment: Deployment, requests: Asked, gate: Gate) -> Iterator[RequestResult]:
     """What a deployment's engine gives; a rejected result where this machine cannot build it.
 
     An error would end the task: Spark would try it again to no avail, and print its traces. Only an
@@ -51,7 +51,7 @@ def _results(deployment: Deployment, asked: Asked, gate: Gate) -> Iterator[Reque
     except SetupError as error:
         if factory_of(deployment).exclusive:
             raise
-        if request := next(iter(asked), None):
+        if request := next(iter(requests), None):
             yield not_set_up(request, error, deployment.engine)
         return
-    yield from until_fault(engine.answer(asked, gate), asked, engine.fingerprint)
+    yield from until_fault(engine.answer(requests, gate), requests, engine.fingerprint)

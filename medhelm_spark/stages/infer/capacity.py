@@ -32,9 +32,9 @@ def capacity(ctx: Context, deployments: Iterable[Deployment]) -> Slots:
 
 
 def slots_by_name(
-    cluster: Cluster, deployments: Iterable[Deployment], asked: int | None
+    cluster: Cluster, deployments: Iterable[Deployment], configured: int | None
 ) -> dict[str, Slots]:
-    """The slots of every deployment with an engine of its own; `asked` is what a person set.
+    """The slots of every deployment with an engine of its own; `configured` is the setting.
 
     Raises:
         SetupError: no executor has the GPUs that one of the engines needs.
@@ -47,13 +47,13 @@ def slots_by_name(
             slots = slots_of(cluster, _gpus(deployment))
         except SetupError as error:
             raise SetupError(f"deployment {deployment.name!r}: {error}") from None
-        if asked:
-            slots = Slots(count=asked, source=ASKED, needs=slots.needs)
+        if configured:
+            slots = Slots(count=configured, source=ASKED, needs=slots.needs)
         found[deployment.name] = slots
     return found
 
 
-def said(slots: Mapping[str, Slots]) -> list[str]:
+def slot_lines(slots: Mapping[str, Slots]) -> list[str]:
     """A line for each deployment: its slots, and where their number comes from."""
     return [f"slots: {each.count} for {name}: {each.source}" for name, each in slots.items()]
 

@@ -113,8 +113,8 @@ class ChunkServer:
         slot, attempt = int(hello["slot"]), int(hello["attempt"])
         with self._counted(hello["stream"], slot):
             reply(self._begin(slot, attempt))
-            while said := _read(lines):
-                reply(self._answer(slot, attempt, said))
+            while message := _read(lines):
+                reply(self._answer(slot, attempt, message))
 
     @contextmanager
     def _counted(self, stream: str, slot: int) -> Iterator[None]:
@@ -139,24 +139,24 @@ class ChunkServer:
                     stream.return_first(self._unanswered(stream.lost(slot)))
         return {}
 
-    def _answer(self, slot: int, attempt: int, said: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _answer(self, slot: int, attempt: int, message: Mapping[str, Any]) -> Mapping[str, Any]:
         with self.changed:
-            stream = self._streams[said["stream"]]
-            if said["op"] == "deployment":
+            stream = self._streams[message["stream"]]
+            if message["op"] == "deployment":
                 return {"deployment": self._deployment(stream, slot, attempt)}
             if self._is_over(slot, attempt):
                 return {}
-            if said["op"] == "chunk":
+            if message["op"] == "chunk":
                 chunk = self._chunk(stream, slot, attempt)
-                return {} if chunk is None else _told(chunk)
-            if said["op"] == "done":
-                file, number, row = said["chunk"]
+                return {} if chunk is None else _as_json(chunk)
+            if message["op"] == "done":
+                file, number, row = message["chunk"]
                 stream.done(slot, (file, number, row))
-            elif said["op"] == "follow" and self.follow_ups:
-                self.follow_ups.list(OrderedChunk(**each) for each in said["chunks"])
-            elif said["op"] == "down":
-                self.down.add(said["deployment"])
-                stream.give_up(said["deployment"])
+            elif message["op"] == "follow" and self.follow_ups:
+                self.follow_ups.list(OrderedChunk(**each) for each in message["chunks"])
+            elif message["op"] == "down":
+                self.down.add(message["deployment"])
+                stream.give_up(message["deployment"])
             return {}
 
     def _deployment(self, stream: Dispatcher, slot: int, attempt: int) -> str | None:
@@ -205,8 +205,8 @@ class ChunkClient:
 
     def chunk(self, deployment: str) -> Chunk | None:
         """The next chunk of the deployment that was told last."""
-        told = self._ask(op="chunk")
-        return Chunk(**told, model_deployment=deployment, tokens=0.0) if told else None
+        fields = self._ask(op="chunk")
+        return Chunk(**fields, model_deployment=deployment, tokens=0.0) if fields else None
 
     def done(self, chunk: Chunk) -> None:
         """All requests of a chunk have a result."""
@@ -227,8 +227,8 @@ class ChunkClient:
         self._lines.close()
         self._socket.close()
 
-    def _ask(self, **said: Any) -> dict[str, Any]:
-        question = json.dumps({**said, "stream": self._stream}).encode() + b"\n"
+    def _ask(self, **message: Any) -> dict[str, Any]:
+        question = json.dumps({**message, "stream": self._stream}).encode() + b"\n"
         try:
             with self._lock:  # one thread asks for chunks, another reports those that are done
                 self._socket.sendall(question)
@@ -241,18 +241,18 @@ class ChunkClient:
         return answer
 
 
-def _told(chunk: Chunk) -> dict[str, Any]:
-    told = {"file": chunk.file, "number": chunk.number, "rows": list(chunk.rows)}
-    return told | {"is_follow_up": chunk.is_follow_up}
+def _as_json(chunk: Chunk) -> dict[str, Any]:
+    fields = {"file": chunk.file, "number": chunk.number, "rows": list(chunk.rows)}
+    return fields | {"is_follow_up": chunk.is_follow_up}
 
 
 def _read(lines: Any) -> Mapping[str, Any]:
     """The next line; empty at the end, and for what is no such line."""
     try:
-        said = json.loads(lines.readline(LONGEST_LINE) or b"{}")
+        message = json.loads(lines.readline(LONGEST_LINE) or b"{}")
     except (OSError, ValueError):
         return {}
-    return said if isinstance(said, dict) else {}
+    return message if isinstance(message, dict) else {}
 
 
 def _server(host: str, serve: Callable[[Any, Any, Any], None]) -> socketserver.ThreadingTCPServer:

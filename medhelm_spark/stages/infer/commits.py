@@ -40,7 +40,7 @@ class Commits:
         self._rows = 0
 
     @property
-    def kept(self) -> int:
+    def stored(self) -> int:
         """Results that are committed, or lie in files that a commit will take."""
         return self._rows + len(self._folder.answered())
 

@@ -68,7 +68,7 @@ def record_denied(
 
 
 def _decision(ctx: Context, row: Denied, deployment: Deployment, policy: Policy) -> PolicyDecision:
-    asked = decide(policy, row.access_level, deployment.locality)
+    decision = decide(policy, row.access_level, deployment.locality)
     return PolicyDecision(
         suite=ctx.suite,
         run_name=row.run_name,
@@ -78,7 +78,7 @@ def _decision(ctx: Context, row: Denied, deployment: Deployment, policy: Policy)
         locality=deployment.locality or UNKNOWN,
         access_level=row.access_level,
         allowed=False,
-        rule=f"held back before it was sent; {asked.rule}",
+        rule=f"held back before it was sent; {decision.rule}",
         policy_version=policy.version,
         decided_at=now(),
         run_by=ctx.user,

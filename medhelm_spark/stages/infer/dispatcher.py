@@ -232,12 +232,12 @@ class Dispatcher:
         if self._is_kept(slot):
             return place.model_deployment
         left = {name: queue for name, queue in self._queues.items() if queue.chunks}
-        asked = {name: self._asking(name, slot) for name in left}
-        bare = {name for name, slots in asked.items() if not slots}
-        worth = {name for name in left if self._is_worth(name, asked[name])}
+        slots_of = {name: self._asking(name, slot) for name in left}
+        bare = {name for name, slots in slots_of.items() if not slots}
+        worth = {name for name in left if self._is_worth(name, slots_of[name])}
         found = bare - self._expected or bare or worth
         return max(
-            found, key=lambda name: (left[name].tokens / (asked[name] + 1), name), default=None
+            found, key=lambda name: (left[name].tokens / (slots_of[name] + 1), name), default=None
         )
 
     def _is_kept(self, slot: int) -> bool:

@@ -236,7 +236,7 @@ class SettledBefore:
 
     def __call__(self, ids: Collection[str]) -> set[str]:
         names = sorted(ids)
-        wanted = np.array([name[:DIGITS] for name in names], f"S{DIGITS}")
-        first = np.searchsorted(self._sorted, wanted, "left")
-        is_there = np.searchsorted(self._sorted, wanted, "right") > first
+        beginnings = np.array([name[:DIGITS] for name in names], f"S{DIGITS}")
+        first = np.searchsorted(self._sorted, beginnings, "left")
+        is_there = np.searchsorted(self._sorted, beginnings, "right") > first
         return {name for name, there in zip(names, is_there, strict=True) if there}

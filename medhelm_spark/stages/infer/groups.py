@@ -82,15 +82,15 @@ def with_judges(ctx: Context, group: Group, judges: Iterable[Deployment]) -> Gro
     for judge in judges:
         factory = factory_of(judge)
         name = _own_stream(judge) if factory.exclusive else factory.place(judge) or judge.engine
-        held = streams.get(name)
-        others = [each for each in (held.deployments if held else ()) if each.name != judge.name]
+        known = streams.get(name)
+        others = [each for each in (known.deployments if known else ()) if each.name != judge.name]
         parts = (*others, judge)
         if not factory.exclusive:
             slots = capacity(ctx, parts)
             slots = replace(slots, count=min(slots.count, most))
             streams[name] = Stream(name=name, deployments=parts, slots=slots)
-        elif held and len(parts) <= CHANGES * held.slots.count:
-            streams[name] = replace(held, deployments=parts)
+        elif known and len(parts) <= CHANGES * known.slots.count:
+            streams[name] = replace(known, deployments=parts)
     return tuple(streams.values())
 
 

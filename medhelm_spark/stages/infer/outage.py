@@ -1,4 +1,4 @@
-"""What a person is told of requests without an answer, and when asking has to stop: pure."""
+"""Messages about requests without an answer, and when asking has to stop: pure functions."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,11 +10,11 @@ from medhelm_spark.stages.infer.pending import RequestCounts
 from medhelm_spark.stages.infer.throughput import AskedOutcome
 
 
-def cut_short(asked: Mapping[str, int], outcomes: Iterable[AskedOutcome]) -> set[str]:
-    """The deployments that a round stopped asking: requests without a result beside failures.
+def cut_short(requests: Mapping[str, int], outcomes: Iterable[AskedOutcome]) -> set[str]:
+    """The deployments that a round stopped asking: they have failures, and requests without result.
 
-    `asked` are the round's requests by deployment. Without any outcome another driver wrote it,
-    and nothing is known of it here.
+    `requests` counts the round's requests by deployment. Without any outcome, another driver wrote
+    the round, and this driver has no counts of it.
     """
     results: Counter[str] = Counter()
     failures: Counter[str] = Counter()
@@ -22,19 +22,19 @@ def cut_short(asked: Mapping[str, int], outcomes: Iterable[AskedOutcome]) -> set
         results[outcome.model_deployment] += outcome.requests
         if outcome.failure and FailureKind(outcome.failure).is_infrastructure:
             failures[outcome.model_deployment] += outcome.requests
-    return {name for name, count in asked.items() if failures[name] and results[name] < count}
+    return {name for name, count in requests.items() if failures[name] and results[name] < count}
 
 
 def is_rejected(tally: RequestCounts) -> bool:
-    """Whether a deployment takes no request: its key, quota or name of a model does not do.
+    """Whether a deployment rejects every request, because of its key, quota or model name.
 
-    A refusal that does not say so may be of one text, whose task was answered nothing else.
+    Any other refusal may concern one text only.
     """
     return is_of_all(tally.reasons.get(FailureKind.REJECTED, "") or "-")
 
 
 def left_over(tallies: Iterable[RequestCounts]) -> str:
-    """What stays without an answer, and what asks it again; empty where nothing does.
+    """What stays without an answer, and which command asks again; empty if all are answered.
 
     >>> left_over([Tally(answered=1, settled={FailureKind.TOO_LONG: 3})])
     '3 requests stay failed (too_long 3): --retry-failed asks them again'
@@ -42,23 +42,25 @@ def left_over(tallies: Iterable[RequestCounts]) -> str:
     >>> left_over([Tally(settled={FailureKind.INVALID_REQUEST: 1}, reasons=seen)])
     '1 request stays failed (invalid_request 1: 400 invalid_value): --retry-failed asks it again'
     """
-    held = list(tallies)
-    settled, failed = _summed(t.settled for t in held), _summed(t.failed for t in held)
+    tallies = list(tallies)
+    settled, failed = _summed(t.settled for t in tallies), _summed(t.failed for t in tallies)
     parts = []
     if failed:
         many = counted(failed.total(), "request")
-        parts.append(f"{many} failed ({told(failed, held)}): the same command asks again")
+        parts.append(
+            f"{many} failed ({with_reasons(failed, tallies)}): the same command asks again"
+        )
     if settled:
         count = settled.total()
         them, stay = ("it", "stays") if count == 1 else ("them", "stay")
         many = counted(count, "request")
-        why = told(settled, held)
+        why = with_reasons(settled, tallies)
         parts.append(f"{many} {stay} failed ({why}): --retry-failed asks {them} again")
     return "; ".join(parts)
 
 
 def without_answer(tallies: Iterable[RequestCounts]) -> Counter[str]:
-    """The requests without an answer by the kind of their failure, or as `not asked`."""
+    """The number of requests without an answer, by kind of failure or as `not asked`."""
     sums: Counter[str] = Counter()
     for tally in tallies:
         sums.update({kind.value: many for kind, many in tally.settled.items()})
@@ -68,28 +70,28 @@ def without_answer(tallies: Iterable[RequestCounts]) -> Counter[str]:
 
 
 def outage(names: Mapping[str, str], tallies: Mapping[str, RequestCounts]) -> str:
-    """The sentence about deployments that give no answers; `names` are they with their places."""
+    """The sentence about deployments that give no answers; `names` describes each of them."""
     parts = [_outage(names[name], tallies.get(name, RequestCounts())) for name in sorted(names)]
     return "; ".join(parts)
 
 
 def _outage(where: str, tally: RequestCounts) -> str:
     missing = without_answer([tally])
-    kept = counted(tally.answered, "answer")
+    answers = counted(tally.answered, "answer")
     return (
-        f"{where} {_trouble(tally)}: {kept} kept, "
+        f"{where} {_trouble(tally)}: {answers} kept, "
         f"{counted(missing.total(), 'request')} without one ({by_kind(missing)})"
     )
 
 
 def _trouble(tally: RequestCounts) -> str:
-    """What is the matter with a deployment in an outage."""
+    """Why a deployment gives no answers."""
     reason = tally.reasons.get(FailureKind.REJECTED)
     return f"takes no request ({reason.rstrip('.')})" if reason else "does not answer"
 
 
-def told(counts: Mapping[FailureKind, int], tallies: Iterable[RequestCounts]) -> str:
-    """Counts by their names, largest first; with a reason where that says what to mend."""
+def with_reasons(counts: Mapping[FailureKind, int], tallies: Iterable[RequestCounts]) -> str:
+    """Counts by kind, largest first; with the reason where a person can act on it."""
     reasons = {
         kind: why for tally in tallies for kind, why in tally.reasons.items() if kind.needs_reason
     }
@@ -101,7 +103,7 @@ def told(counts: Mapping[FailureKind, int], tallies: Iterable[RequestCounts]) ->
 
 
 def by_kind(counts: Mapping[str, int] | Mapping[FailureKind, int]) -> str:
-    """Counts by their names, largest first.
+    """Counts by name, largest first.
 
     >>> by_kind({"timeout": 1, "engine_error": 1200})
     'engine_error 1,200, timeout 1'

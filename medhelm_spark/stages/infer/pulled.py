@@ -62,9 +62,9 @@ class PulledOrder:
         self._commits = Commits(ctx, self._folder, self._write_id)
 
     @property
-    def kept(self) -> int:
+    def stored(self) -> int:
         """Results that are committed, or lie in files."""
-        return self._commits.kept
+        return self._commits.stored
 
     def make(self, rows: Frame) -> list[OrderedChunk]:
         """Write the order; its chunks, as they are taken."""
@@ -79,16 +79,16 @@ class PulledOrder:
         judges = {} if follow is None else follow.deployments
         group = with_judges(ctx, group, judges.values())
         deployments = {name: each for stream in group for name, each in stream.shared.items()}
-        mine = [chunk for chunk in chunks if chunk.model_deployment in deployments]
+        own = [chunk for chunk in chunks if chunk.model_deployment in deployments]
         every = {**judges, **self._recipients.deployments}
         whole = {name: every[name] for name in deployments}
 
         def record(joined: Sequence[OrderedChunk], *, is_ended: bool = False) -> None:
-            mine.extend(joined)
-            record_begun(ctx, self._write_id, mine, whole, is_ended=is_ended)
+            own.extend(joined)
+            record_begun(ctx, self._write_id, own, whole, is_ended=is_ended)
 
         record(())
-        down = self._job(tuple(mine), group, deployments, watch, record)
+        down = self._job(tuple(own), group, deployments, watch, record)
         if down:
             record((), is_ended=True)
         slots = {name: stream.slots.count for stream in group for name in stream.shared}

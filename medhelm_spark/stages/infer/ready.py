@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.engines import factory_of
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.infer.capacity import said, slots_by_name
+from medhelm_spark.stages.infer.capacity import slot_lines, slots_by_name
 from medhelm_spark.stages.machines import refuse_engines, with_gpus
 
 
@@ -22,10 +22,10 @@ def ready(ctx: Context, deployments: Iterable[Deployment]) -> None:
     deployments = list(deployments)
     own = [each for each in deployments if factory_of(each).exclusive]
     with_devices = [each for each in own if factory_of(each).gpus(each) != 0]
-    shown = with_devices if ctx.is_one_machine else own
-    if shown:
+    reported = with_devices if ctx.is_one_machine else own
+    if reported:
         cluster = with_gpus(ctx) if with_devices else ctx.cluster()
-        for line in said(slots_by_name(cluster, shown, ctx.slots)):
+        for line in slot_lines(slots_by_name(cluster, reported, ctx.slots)):
             ctx.say(line)
     if not ctx.is_one_machine:
         refuse_engines(ctx, deployments)

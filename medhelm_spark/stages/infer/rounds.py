@@ -112,7 +112,7 @@ class DealtOrder:
         self._ctx, self._recipients = ctx, recipients
         self._name = order_name(ctx.suite, ctx.holder, new_write_id())
         self._size = 0
-        self.kept = 0
+        self.stored = 0
         """Requests of rounds that are committed."""
 
     def make(self, rows: Frame) -> list[OrderedChunk]:
@@ -178,7 +178,7 @@ class DealtOrder:
         count = sum(chunk.requests for chunk in chunks)
         staged = staged_name(ctx.suite, ctx.holder, write_id)
         ctx.lake.append_once("request_results", results, write_id, staged=staged)
-        self.kept += count
+        self.stored += count
         outcomes = record_asked(ctx, write_id, started_at, dict.fromkeys(deployments, slots.count))
         record_denied(ctx, write_id, outcomes, deployments, self._recipients.policy)
         name = chunks[0].model_deployment

@@ -36,7 +36,7 @@ class SendOrder(Protocol):
     """A send order on its way: made once, asked group by group."""
 
     @property
-    def kept(self) -> int:
+    def stored(self) -> int:
         """How many requests have a result that is kept."""
 
     def make(self, rows: Frame) -> list[OrderedChunk]:
@@ -67,18 +67,20 @@ def infer(
     if not to_infer or not run_spec_ids:
         return 0
     standing = tallies_of(ctx, run_spec_ids, recipients)
-    asked, down = _open(standing, recipients), set[str]()
+    at_most, down = _open(standing, recipients), set[str]()
     total = 0
-    if asked:
+    if at_most:
         ctx.lake.ensure("request_results")
         judges = follow_ups.deployments if follow_ups else ()
-        names = sorted({*asked, *judges})
-        with lease(ctx.lake, ctx.suite, names, ctx.holder, say=ctx.say) as held:
-            if commit_interrupted(ctx, held.others(), recipients.deployments, recipients.policy):
-                asked = _open(tallies_of(ctx, run_spec_ids, recipients), recipients)
-            total, down = _send(ctx, run_spec_ids, recipients, asked, held, follow_ups)
+        names = sorted({*at_most, *judges})
+        with lease(ctx.lake, ctx.suite, names, ctx.holder, say=ctx.say) as lease_handle:
+            if commit_interrupted(
+                ctx, lease_handle.others(), recipients.deployments, recipients.policy
+            ):
+                at_most = _open(tallies_of(ctx, run_spec_ids, recipients), recipients)
+            total, down = _send(ctx, run_spec_ids, recipients, at_most, lease_handle, follow_ups)
         standing = tallies_of(ctx, run_spec_ids, recipients)
-    _tell(ctx, recipients, total, down, standing)
+    _report(ctx, recipients, total, down, standing)
     return total
 
 
@@ -96,12 +98,12 @@ def _send(
     ctx: Context,
     run_spec_ids: Sequence[str],
     recipients: InferenceTargets,
-    asked: Mapping[str, int],
-    held: LeaseHandle,
+    requests: Mapping[str, int],
+    lease_handle: LeaseHandle,
     follow_ups: FollowUps | None,
 ) -> tuple[int, set[str]]:
     """Make the order and ask it; how many requests it has, and the deployments in an outage."""
-    deployments = [recipients.deployments[name] for name in sorted(asked)]
+    deployments = [recipients.deployments[name] for name in sorted(requests)]
     if not deployments:
         return 0, set()
     order: SendOrder
@@ -114,7 +116,7 @@ def _send(
         order = PulledOrder(ctx, recipients, ctx.lake.staging.shared, follow_ups)
     else:
         order, follow_ups = DealtOrder(ctx, recipients), None
-    at_most, down = sum(asked.values()), set[str]()
+    at_most, down = sum(requests.values()), set[str]()
     try:
         judged = follow_ups.judged(ctx) if follow_ups else None
         rows = ordered_requests(ctx, run_spec_ids, recipients, deployments, at_most, judged)
@@ -123,20 +125,20 @@ def _send(
         pending = {chunk.model_deployment for chunk in chunks}
         expected = total + (follow_ups.expected_requests(chunks) if follow_ups else 0)
         with (
-            _kept_on_interrupt(recipients.label, total, order, follow_ups),
+            _count_on_interrupt(recipients.label, total, order, follow_ups),
             ctx.metered(recipients.label, expected) as watch,
         ):
             if recipients.started and chunks:
                 recipients.started.wait()
             for group in groups_of(ctx, recipients.deployments, pending):
-                held.check()
+                lease_handle.check()
                 asking = [each for stream in group for each in stream.deployments]
                 names = sorted(each.name for each in asking)
                 many = sum(each.requests for each in chunks if each.model_deployment in names)
                 ctx.say(f"{recipients.label}: requests {many:,}, asked of {', '.join(names)}")
                 with _deaths_as_sentence(recipients.label, asking):
                     down |= order.ask(chunks, group, watch)
-            held.check()  # without Spark a lost lease ends no job: slots just got nothing more
+            lease_handle.check()  # without Spark a lost lease ends no job: slots got nothing more
     finally:
         order.end()
     if follow_ups and follow_ups.asked:
@@ -146,7 +148,7 @@ def _send(
     return total, down & recipients.deployments.keys()
 
 
-def _tell(
+def _report(
     ctx: Context,
     recipients: InferenceTargets,
     total: int,
@@ -161,8 +163,10 @@ def _tell(
         raise OutageError(f"{recipients.label}: {outage(names, tallies)}.")
     rest = left_over(tallies.values())
     if not total and not recipients.asked_in:
-        said = "nothing to ask, 0 model calls"
-        ctx.say(f"{recipients.label}: {said}; {rest}" if rest else f"{recipients.label}: {said}")
+        nothing = "nothing to ask, 0 model calls"
+        ctx.say(
+            f"{recipients.label}: {nothing}; {rest}" if rest else f"{recipients.label}: {nothing}"
+        )
     elif rest:
         ctx.say(f"{recipients.label}: {rest}")
 
@@ -173,7 +177,7 @@ def _place(deployment: Deployment) -> str:
 
 
 @contextmanager
-def _kept_on_interrupt(
+def _count_on_interrupt(
     label: str, total: int, order: SendOrder, follow_ups: FollowUps | None
 ) -> Iterator[None]:
     """Turn an interrupt into one that says what of `total` requests and follow-ups is kept."""
@@ -183,9 +187,9 @@ def _kept_on_interrupt(
         if not is_interrupt(error):
             raise
         total += follow_ups.asked.total() if follow_ups else 0
-        rest = "; the same command asks the others" if order.kept < total else ""
-        kept = f"{order.kept:,} of {counted(total, 'request')} are kept{rest}"
-        raise Interrupted(f"{label}: {kept}") from None
+        rest = "; the same command asks the others" if order.stored < total else ""
+        message = f"{order.stored:,} of {counted(total, 'request')} are kept{rest}"
+        raise Interrupted(f"{label}: {message}") from None
 
 
 @contextmanager

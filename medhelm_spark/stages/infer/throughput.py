@@ -139,7 +139,9 @@ def counts_by_executor(
         busy = {"busy_milliseconds": counts["milliseconds"], "slot_milliseconds": slot}
         sums[name, executor or "unknown"] = counts | busy
     for name, group in groupby(rows, key=attrgetter("model_deployment")):
-        busy_ms = sum(total["milliseconds"] for (of, _), total in sums.items() if of == name)
+        busy_ms = sum(
+            total["milliseconds"] for (deployment, _), total in sums.items() if deployment == name
+        )
         busy = {"busy_milliseconds": busy_ms, "slot_milliseconds": slots[name] * slot}
         sums[name, ""] = counts_of(list(group)) | busy
     return sums

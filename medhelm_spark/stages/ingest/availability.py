@@ -95,8 +95,8 @@ def record_skipped(ctx: Context, runs: Sequence[SkippedRun]) -> tuple[LeftOut, .
     ]
     if rows:
         sql = f"SELECT * FROM {{left_out}} WHERE {among('suite', [ctx.suite])}"
-        held = ctx.lake.rows(sql, LeftOut)
-        known = {_identity(row) for row in held}
+        stored = ctx.lake.rows(sql, LeftOut)
+        known = {_identity(row) for row in stored}
         new = [row for row in rows if _identity(row) not in known]
         ctx.lake.append_rows("left_out", new, new_write_id())
     return tuple(rows)

@@ -198,8 +198,8 @@ def _from_tables(ctx: Context, sharing: Sharing) -> Iterator[Frame]:
     for number, each in enumerate(history.tables, len(history.files)):
         own = {name: each.columns.get(name, name) for name in used_columns(history)}
         required = [own[name] for name in event_columns(history)]
-        wanted = (*own.values(), LEVEL_COLUMN, LAKE_COLUMN)
-        rows = raw_rows(ctx, each.table, each.revision, required, wanted)
+        selected = (*own.values(), LEVEL_COLUMN, LAKE_COLUMN)
+        rows = raw_rows(ctx, each.table, each.revision, required, selected)
         read = ReadTableEntries(history, each.table, number, each)
         yield map_rows(rows, read, RawRow, Entry)
 

@@ -67,13 +67,13 @@ class Ingested:
         >>> Ingested(data_version="v", splits={"test": 3}, bad={"empty_id": 1}, read=4).account
         'read 4 = 3 kept (3 test) + 1 quarantined (1 empty_id)'
         """
-        kept, bad = self.size, sum(self.bad.values())
-        parts = [f"{kept:,} kept ({_listed(self.splits)})"]
+        instances, bad = self.size, sum(self.bad.values())
+        parts = [f"{instances:,} kept ({_listed(self.splits)})"]
         parts += [f"{bad:,} quarantined ({_listed(self.bad)})"] if bad else []
         parts += [f"{self.left_out:,} left out by the card's rules"] if self.left_out else []
         parts += [f"{self.identical:,} {IDENTICAL}"] if self.identical else []
         parts += [f"{self.not_drawn:,} {NOT_DRAWN}"] if self.not_drawn else []
-        made = kept + bad + self.left_out + self.identical + self.not_drawn
+        made = instances + bad + self.left_out + self.identical + self.not_drawn
         several = "" if made == self.read else f", which make {made:,}"
         events = f"; {self.untimed:,} {UNTIMED}, in no record" if self.untimed else ""
         return f"read {self.read:,}{several} = {' + '.join(parts)}{events}"
@@ -134,17 +134,22 @@ def unchanged(
     ctx: Context, cards: Mapping[str, ScenarioCard], hashes: Mapping[str, str | None]
 ) -> dict[str, Ingested]:
     """What the lake holds of cards whose files' bytes and rules are those of a data version."""
-    wanted = {(name, parse_hash(cards[name]), of) for name, of in hashes.items() if of}
-    sql = f"SELECT * FROM {{scenarios}} WHERE {among('scenario_name', [row[0] for row in wanted])}"
-    rows = ctx.lake.rows(sql, ScenarioVersion) if wanted else []
-    held = {
+    identities = {
+        (name, parse_hash(cards[name]), source_hash)
+        for name, source_hash in hashes.items()
+        if source_hash
+    }
+    names = [name for name, *_ in identities]
+    sql = f"SELECT * FROM {{scenarios}} WHERE {among('scenario_name', names)}"
+    rows = ctx.lake.rows(sql, ScenarioVersion) if identities else []
+    stored = {
         row.data_version: row
         for row in rows
-        if (row.scenario_name, row.card_hash, row.source_hash) in wanted
+        if (row.scenario_name, row.card_hash, row.source_hash) in identities
     }
     return {
-        held[version].scenario_name: _from_record(record, held[version].access_level)
-        for version, record in ctx.finished(INGEST, held).items()
+        stored[version].scenario_name: _from_record(record, stored[version].access_level)
+        for version, record in ctx.finished(INGEST, stored).items()
     }
 
 

@@ -110,5 +110,5 @@ def _lines(path: str) -> int:
     local = Path(path)
     if not local.is_file():
         return 0
-    held = local.read_bytes()
-    return 1 + max(held.count(b"\n"), held.count(b"\r"))
+    content = local.read_bytes()
+    return 1 + max(content.count(b"\n"), content.count(b"\r"))

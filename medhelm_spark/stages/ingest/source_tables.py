@@ -72,7 +72,7 @@ def raw_rows(
     table: str,
     version: str | None,
     required: Sequence[str],
-    wanted: Sequence[str] | None = None,
+    selected: Sequence[str] | None = None,
 ) -> DataFrame:
     """All rows of a table, as RawRow.
 
@@ -81,8 +81,8 @@ def raw_rows(
         table: its name in the session's catalog, or its folder or URI.
         version: the Delta version to read; None for the newest.
         required: columns that it must have.
-        wanted: columns to read, those that are there (None: all). Rows that are alike in them have
-            the same number, which saves a shuffle.
+        selected: columns to read where they exist (None: all). Rows that are equal in them have the
+            same number, which saves a shuffle.
 
     Raises:
         DataError: there is no such table, or it lacks a column.
@@ -91,8 +91,8 @@ def raw_rows(
     needed = [part for name in required for part in (name, *name.split("|"))]
     columns = [field.name for field in _textual(rows, needed)]
     check_columns(f"table {table!r}", required, columns, from_schema=True)
-    if wanted is not None:
-        rows = rows.select(*(_quoted(name) for name in columns if name in wanted))
+    if selected is not None:
+        rows = rows.select(*(_quoted(name) for name in columns if name in selected))
         number = F.xxhash64("fields").bitwiseAND(ROW_NUMBERS).alias("row")
         fields = F.to_json(F.struct(*_columns(rows, needed)), JSON_OPTIONS).alias("fields")
         return rows.select(fields).select(number, "fields")
@@ -207,18 +207,18 @@ def _columns(rows: DataFrame, needed: Sequence[str] = ()) -> list[Column]:
     return [_as_text(field).alias(field.name) for field in _textual(rows, needed)]
 
 
-def _as_text(of: StructField) -> Column:
+def _as_text(field: StructField) -> Column:
     """Values other than text as SQL writes them, 1.50 as 1.50; not-a-number is an absent value.
 
     A floating number stays one, for `_written_out`; bytes are text where they are UTF-8.
     """
-    column = F.col(_quoted(of.name))
-    if isinstance(of.dataType, FloatType | DoubleType):
+    column = F.col(_quoted(field.name))
+    if isinstance(field.dataType, FloatType | DoubleType):
         return F.when(~F.isnan(column), column)
-    if isinstance(of.dataType, BinaryType):
+    if isinstance(field.dataType, BinaryType):
         return F.try_validate_utf8(column.cast("string"))
-    is_time = of.dataType.typeName() in _TIMES
-    is_plain = is_time or isinstance(of.dataType, NumericType | BooleanType)
+    is_time = field.dataType.typeName() in _TIMES
+    is_plain = is_time or isinstance(field.dataType, NumericType | BooleanType)
     return column.cast("string") if is_plain else column
 
 

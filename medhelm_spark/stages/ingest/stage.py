@@ -186,8 +186,8 @@ def _ingest(
     located_cards = {card.name: pinned(ctx, located(card, new_pins[card.name])) for card in cards}
     before = {name: stamps(card) for name, card in located_cards.items()}
     ctx.lake.session.expect_rows(sum(map(size_of, located_cards.values())) // BYTES_PER_ROW)
-    given = {name: card for name, card in located_cards.items() if name not in published}
-    located_cards |= raised_cards(ctx, given, lowered)
+    unpublished = {name: card for name, card in located_cards.items() if name not in published}
+    located_cards |= raised_cards(ctx, unpublished, lowered)
     hashes = {name: source_hash(card, before[name]) for name, card in located_cards.items()}
     sizes = unchanged(ctx, located_cards, hashes)
     read_anew = {name: card for name, card in located_cards.items() if name not in sizes}
@@ -251,17 +251,17 @@ def _write(
     data: Mapping[str, Ingested],
     write_id: str,
 ) -> None:
-    versions = {name: held.data_version for name, held in data.items()}
-    size = sum(held.size for held in data.values())
+    versions = {name: each.data_version for name, each in data.items()}
+    size = sum(each.size for each in data.values())
     with ctx.metered(f"{INGEST.name}: instances", size) as watch:
         instances = read(ctx, cards, MakeRows(versions, Instance), Instance, watch)
-        if any(held.identical for held in data.values()):
+        if any(each.identical for each in data.values()):
             instances = ctx.lake.query(FIRST_OF_IDENTICAL, instances=instances)
         ctx.lake.append("instances", instances, write_id, at_most=size)
     with_bad = {name: card for name, card in cards.items() if data[name].bad}
     if with_bad:
         refused = read(ctx, with_bad, MakeRows(versions, Quarantined), Quarantined)
-        bad = sum(sum(held.bad.values()) for held in data.values())
+        bad = sum(sum(each.bad.values()) for each in data.values())
         ctx.lake.append("quarantine", refused, write_id, at_most=bad)
 
 
@@ -271,8 +271,8 @@ def _refuse_moved(
     """A table without versions is read once more: it must still be what it was."""
     loose = {name: card for name, card in cards.items() if loose_tables(card)}
     again = _first_pass(ctx, loose) if loose else {}
-    for name, held in again.items():
-        if held.data_version != data[name].data_version:
+    for name, data_now in again.items():
+        if data_now.data_version != data[name].data_version:
             tables = ", ".join(map(repr, loose_tables(cards[name])))
             raise changed(f"scenario {name!r}: table {tables}")
 
@@ -303,21 +303,21 @@ def _named(card: ScenarioCard) -> str:
 
 
 def _version(
-    card: ScenarioCard, held: Ingested, stated_by: str | None, hashed: str | None
+    card: ScenarioCard, data: Ingested, stated_by: str | None, hashed: str | None
 ) -> ScenarioVersion:
     return ScenarioVersion(
         scenario_name=card.name,
-        data_version=held.data_version,
+        data_version=data.data_version,
         card_hash=parse_hash(card),
-        access_level=held.access_level,
+        access_level=data.access_level,
         display_name=card.display_name,
         category=card.category,
         subcategory=card.subcategory,
         main_metric=card.main_metric,
         main_split=card.main_split.value,
         verified=card.verified,
-        num_instances=held.size,
-        num_quarantined=sum(held.bad.values()),
+        num_instances=data.size,
+        num_quarantined=sum(data.bad.values()),
         source=card.source.table or card.source.dataset or card.source.format,
         level_stated_by=stated_by,
         source_hash=hashed,

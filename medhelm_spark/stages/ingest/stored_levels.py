@@ -79,7 +79,7 @@ def raised_cards(
     level = next(iter(cards.values())).access_level
     raised = stored_stricter(ctx, level, lambda: read(ctx, cards, _texts, HashedText))
     for row in raised:
-        tell(ctx, INGEST, row, level, is_lowered=row.scenario_name in lowered)
+        say_stricter(ctx, INGEST, row, level, is_lowered=row.scenario_name in lowered)
     return {
         row.scenario_name: replace(cards[row.scenario_name], access_level=row.access_level)
         for row in raised
@@ -93,13 +93,13 @@ def stored_stricter(
 
     `texts` gives the rows of HashedText; it is not called where the lake holds nothing stricter.
     """
-    held = _stricter(ctx, level)
-    if held is None:
+    stricter = _stricter(ctx, level)
+    if stricter is None:
         return []
-    return rows_of(ctx.lake.query(HELD, texts=texts(), held=held), StoredLevels)
+    return rows_of(ctx.lake.query(HELD, texts=texts(), held=stricter), StoredLevels)
 
 
-def tell(
+def say_stricter(
     ctx: Context, stage: Stage, row: StoredLevels, level: AccessLevel, *, is_lowered: bool
 ) -> None:
     """Say why data counts as stricter than it is said to be, and what answers it."""
@@ -123,7 +123,7 @@ def outgrown(ctx: Context, versions: Mapping[str, AccessLevel]) -> dict[str, Acc
     ctx = ctx.within(INGEST)
     levels: dict[str, AccessLevel] = {}
     for level in AccessLevel:
-        own = sorted(version for version, of in versions.items() if of is level)
+        own = sorted(version for version, stored_level in versions.items() if stored_level is level)
         if own:
             rows = stored_stricter(ctx, level, partial(_of_versions, ctx, own))
             levels |= {row.scenario_name: row.access_level for row in rows}

@@ -76,11 +76,11 @@ def refuse_changed(cards: Mapping[str, ScenarioCard], before: Mapping[str, Stamp
     """
     for name, card in cards.items():
         events = card.source.history.files if card.source.history else ()
-        shown = dict.fromkeys(events, "a file of events")
-        shown |= {file.path: file.label or file.path for file in card.source.files}
+        labels = dict.fromkeys(events, "a file of events")
+        labels |= {file.path: file.label or file.path for file in card.source.files}
         for path, now in stamps(card).items():
             if now != before[name][path]:
-                raise changed(shown.get(path, path))
+                raise changed(labels.get(path, path))
 
 
 def changed(name: str) -> DataError:

@@ -64,9 +64,9 @@ def answer_schemas(ctx: Context, specs: Iterable[RunSpec]) -> dict[str, str | No
         ConfigError: the data has no labels.
     """
     enforced = [spec for spec in specs if spec.adapter_spec.answer_form is not AnswerForm.FREE]
-    shown = [spec for spec in enforced if spec.adapter_spec.method.shows_options]
-    given = [spec for spec in enforced if not spec.adapter_spec.method.shows_options]
-    labels = {**_letters(ctx, shown), **_classes(ctx, given)}
+    with_options = [spec for spec in enforced if spec.adapter_spec.method.shows_options]
+    without_options = [spec for spec in enforced if not spec.adapter_spec.method.shows_options]
+    labels = {**_letters(ctx, with_options), **_classes(ctx, without_options)}
     return {
         spec.run_spec_id: answer_schema(spec.adapter_spec.answer_form, labels[spec.run_spec_id])
         for spec in enforced

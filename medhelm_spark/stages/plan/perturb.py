@@ -78,14 +78,14 @@ def changes_of(run: ResolvedRun) -> list[tuple[PerturbationSpec, Change]]:
         ConfigError: None is left, or a perturbation or prompt variant cannot be made.
     """
     check_variants(run.card.prompt_variants, run.where or run.name)
-    shown = [spec for spec in run.perturbations if _is_shown(spec, run.adapter_spec)]
-    if run.perturbations and not shown:
+    applicable = [spec for spec in run.perturbations if _is_shown(spec, run.adapter_spec)]
+    if run.perturbations and not applicable:
         raise ConfigError(
             f"{run.where or run.name}: {run.perturbations[0].name} needs options that prompts "
             f"show (the adapter method is {run.adapter_spec.method.value!r}), and option_order "
             "instructions that do not say which letter means what."
         )
-    return [(spec, change_of(spec, run.word_lists)) for spec in shown]
+    return [(spec, change_of(spec, run.word_lists)) for spec in applicable]
 
 
 def _is_shown(spec: PerturbationSpec, adapter: AdapterSpec) -> bool:

@@ -199,8 +199,8 @@ def _row(
 def _is_entered(ctx: Context, run: ResolvedRun, spec: RunSpec, row: SuiteRun | None) -> bool:
     if row is None or row.run_spec_id != spec.run_spec_id:
         return False
-    wanted = _row(ctx, run, spec, row.planned_at, row)
-    return _declared(wanted) == _declared(row)
+    planned = _row(ctx, run, spec, row.planned_at, row)
+    return _declared(planned) == _declared(row)
 
 
 def _declared(row: SuiteRun) -> tuple[object, ...]:
@@ -260,11 +260,11 @@ class _Suite:
 def suite_runs(ctx: Context, suites: Sequence[str]) -> list[SuiteRun]:
     """The current RunSpecs of some suites; LakeError for a suite that was never planned."""
     current = ctx.lake.rows(current_run_specs(suites), SuiteRun)
-    held_here = {row.suite for row in current}
+    names = {row.suite for row in current}
     for suite in suites:
-        if suite not in held_here:
+        if suite not in names:
             rows = ctx.lake.rows("SELECT DISTINCT suite FROM {run_specs}", _Suite)
             known = {row.suite for row in rows}
-            held = f"it has {', '.join(map(repr, sorted(known)))}" if known else "nor any other"
-            raise LakeError(f"{ctx.lake.location} has no suite {suite!r}; {held}.")
+            listed = f"it has {', '.join(map(repr, sorted(known)))}" if known else "nor any other"
+            raise LakeError(f"{ctx.lake.location} has no suite {suite!r}; {listed}.")
     return sorted((row for row in current if row.suite in suites), key=lambda row: row.name)

@@ -242,8 +242,8 @@ def _drawn(draw: Sample, counts: Mapping[str, int]) -> int | None:
     """How many instances a draw takes at most; perturbed versions are not counted."""
     if not counts:
         return None
-    held = sum(counts.get(split, 0) for split in draw.eval_splits)
-    return held if draw.max_eval_instances is None else min(held, draw.max_eval_instances)
+    eligible = sum(counts.get(split, 0) for split in draw.eval_splits)
+    return eligible if draw.max_eval_instances is None else min(eligible, draw.max_eval_instances)
 
 
 def _fit_parts(run: ResolvedRun) -> tuple[str, ...]:
@@ -333,14 +333,19 @@ def _texts(
                 pools[version], adapter.max_train_instances, trial, adapter.sample_train
             )
             drawn[key, trial] = (version, rows)
-    shown: dict[tuple[str, str], Instance] = {}
+    examples: dict[tuple[str, str], Instance] = {}
     for version in pools:
-        ids = {row.instance_id for of, rows in drawn.values() if of == version for row in rows}
+        ids = {
+            row.instance_id
+            for drawn_from, rows in drawn.values()
+            if drawn_from == version
+            for row in rows
+        }
         sql = f"{TRAIN} AND {among('instance_id', sorted(ids))}"
         for instance in _train(ctx, instances, version, sql, Instance) if ids else ():
-            shown[version, instance.instance_id] = instance
+            examples[version, instance.instance_id] = instance
     train = {
-        key: tuple(shown[version, row.instance_id] for row in rows)
+        key: tuple(examples[version, row.instance_id] for row in rows)
         for key, (version, rows) in drawn.items()
     }
     return specs, train

@@ -70,8 +70,10 @@ def score_batch(spec: RunSpec, batch: Sequence[RequestState]) -> Iterator[PerIns
     }
     for state, *scores in zip(batch, *columns, strict=True):
         key = {name: getattr(state, name) for name in EVALUATION_KEY}
-        told = _told(state, (accepted(score, scales) for score in chain(*scores)))
-        yield PerInstanceStats(**key, split=state.split, stats=told, cluster_id=state.cluster_id)
+        explained = _with_causes(state, (accepted(score, scales) for score in chain(*scores)))
+        yield PerInstanceStats(
+            **key, split=state.split, stats=explained, cluster_id=state.cluster_id
+        )
 
 
 def accepted(score: Score, scales: Mapping[str, MetricInfo]) -> Score:
@@ -94,7 +96,7 @@ def _scale(stat: MetricInfo, params: Params) -> MetricInfo:
     return replace(stat, minimum=None, maximum=None) if is_by_its_rule else stat
 
 
-def _told(state: RequestState, scores: Iterable[Score]) -> tuple[Score, ...]:
+def _with_causes(state: RequestState, scores: Iterable[Score]) -> tuple[Score, ...]:
     """The scores of a state, each absent answer with its cause.
 
     An answer that is there but left unread does not pass for none, nor does a prompt that the

@@ -19,9 +19,9 @@ from medhelm_spark.stages.summarize.worst_at_k import worst_values
 LOWEST, HIGHEST, LOWEST_SCORED = "lowest", "highest", "lowest_scored"
 
 
-def _made(computed_on: str, value: str, wanted: str = "true") -> str:
+def _made(computed_on: str, value: str, condition: str = "true") -> str:
     """A value of a group in SQL, and whether it is asked for."""
-    return f"named_struct('computed_on', '{computed_on}', 'value', {value}, 'wanted', {wanted})"
+    return f"named_struct('computed_on', '{computed_on}', 'value', {value}, 'wanted', {condition})"
 
 
 # Older lakes hold values that are no finite numbers: they count as absent.

@@ -86,7 +86,7 @@ GROUP BY run_spec_id, place, split, collection, whole, `values`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class MetricInputs:
     """The per-instance stats that a RunSpec's run-level metric reads, by the metric's place.
 
     `is_main`: it gives the RunSpec's main metric. `is_repeated`: each instance is asked several
@@ -126,8 +126,8 @@ def run_stats(
     metrics = {spec.run_spec_id: spec.metrics for spec in specs}
     mains = {spec.run_spec_id: (spec.main_metric, spec.main_split) for spec in specs}
     trials = {spec.run_spec_id: spec.adapter_spec.requests_per_instance for spec in specs}
-    wanted = [
-        Wanted(
+    inputs = [
+        MetricInputs(
             run_spec_id=key,
             place=place,
             reads=metric.reads(params),
@@ -137,9 +137,9 @@ def run_stats(
         for key, named in metrics.items()
         for place, (metric, params) in enumerate(run_metrics_for(named))
     ]
-    if not wanted:
+    if not inputs:
         return None
-    rows = ctx.lake.frame(wanted, Wanted)
+    rows = ctx.lake.frame(inputs, MetricInputs)
     read = ctx.lake.query(READ, scored=scored, wanted=rows)
     observed = [ctx.lake.query(OBSERVED, read=read)]
     if members := members_of(specs):

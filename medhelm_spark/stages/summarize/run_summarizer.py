@@ -128,18 +128,20 @@ class RunSummarizer:
     """The columns of Observed by which rows go to one partition."""
 
     def __call__(self, rows: Iterable[Observed]) -> Iterator[Stat]:
-        for key, held in groupby(rows, attrgetter(*GROUP)):
-            (metric, params), of = self._metric(key), key_of(key)
-            if of["computed_on"] is ComputedOn.MEAN:
-                made = _of_wholes(metric, params, held)
-            elif of["computed_on"] is ComputedOn.INVARIANCE:
-                made = self._invariance(metric, params, held, of["run_spec_id"])
-            elif of["computed_on"] is ComputedOn.WORST and metric.is_right is None:
+        for key, group in groupby(rows, attrgetter(*GROUP)):
+            (metric, params), key_fields = self._metric(key), key_of(key)
+            if key_fields["computed_on"] is ComputedOn.MEAN:
+                made = _of_wholes(metric, params, group)
+            elif key_fields["computed_on"] is ComputedOn.INVARIANCE:
+                made = self._invariance(metric, params, group, key_fields["run_spec_id"])
+            elif key_fields["computed_on"] is ComputedOn.WORST and metric.is_right is None:
                 made = iter(())
             else:
-                made = self._whole(metric, params, held, of)
+                made = self._whole(metric, params, group, key_fields)
             for numbers in made:
-                yield keyed(Stat(**{**values_of(NOTHING, Summary), **of, **numbers}), self.keys)
+                yield keyed(
+                    Stat(**{**values_of(NOTHING, Summary), **key_fields, **numbers}), self.keys
+                )
 
     def _metric(self, key: Sequence[Any]) -> tuple[RunMetric, Params]:
         run_spec_id, place, *_ = key
@@ -152,29 +154,29 @@ class RunSummarizer:
         return Clustering(group.rows, group.units) if is_joint else None
 
     def _whole(
-        self, metric: RunMetric, params: Params, held: Iterable[Observed], of: Mapping[str, Any]
+        self, metric: RunMetric, params: Params, rows: Iterable[Observed], key: Mapping[str, Any]
     ) -> Iterator[Numbers]:
         """The metric's stats over a group; of a comparison those that have a direction."""
         width = len(metric.reads(params))
-        pick = _worst_of(metric, width) if of["computed_on"] is ComputedOn.WORST else None
-        return self._of_group(metric, params, counted_rows(held, width, pick), of)
+        pick = _worst_of(metric, width) if key["computed_on"] is ComputedOn.WORST else None
+        return self._of_group(metric, params, counted_rows(rows, width, pick), key)
 
     def _of_group(
-        self, metric: RunMetric, params: Params, group: CountedRows, of: Mapping[str, Any]
+        self, metric: RunMetric, params: Params, group: CountedRows, key: Mapping[str, Any]
     ) -> Iterator[Numbers]:
         """The same of the rows that were read."""
-        computed_on, stats = of["computed_on"], metric.emitted(params)
-        clustering = self._clustering(group, of["run_spec_id"])
-        main = self.mains.get(of["run_spec_id"])
+        computed_on, stats = key["computed_on"], metric.emitted(params)
+        clustering = self._clustering(group, key["run_spec_id"])
+        main = self.mains.get(key["run_spec_id"])
         drawn: Sequence[tuple[float, ...] | None] = [None] * len(stats)
-        if not of["perturbation"] and main in {(stat.name, of["split"]) for stat in stats}:
+        if not key["perturbation"] and main in {(stat.name, key["split"]) for stat in stats}:
             drawn = _drawn(metric, params, group)
         values, intervals, counted = _measured(metric, params, group, clustering)
         columns = zip(stats, values, intervals, counted, drawn, strict=True)
         for stat, value, interval, part, draws in columns:
             if computed_on in COMPARISONS and stat.lower_is_better is None:
                 continue
-            is_main = main == (stat.name, of["split"]) and not of["perturbation"]
+            is_main = main == (stat.name, key["split"]) and not key["perturbation"]
             yield {
                 "name": stat.name,
                 **group.counts(part),
@@ -184,11 +186,11 @@ class RunSummarizer:
             }
 
     def _invariance(
-        self, metric: RunMetric, params: Params, held: Iterable[Observed], run_spec_id: str
+        self, metric: RunMetric, params: Params, rows: Iterable[Observed], run_spec_id: str
     ) -> Iterator[Numbers]:
         """The share of instances whose original and copies have the same values, by stat."""
         width = len(metric.reads(params))
-        group = counted_rows(held, 1, lambda values: (float(len(values) == width),))
+        group = counted_rows(rows, 1, lambda values: (float(len(values) == width),))
         clustering = self._clustering(group, run_spec_id)
         share = Share(group.columns[:, 0], np.ones(len(group.columns)))
         is_known = len(group.weights) > 0
@@ -220,11 +222,13 @@ def _ends(interval: Interval | None) -> Numbers:
     return {"ci_low": interval.low, "ci_high": interval.high, "ci_method": interval.method}
 
 
-def _of_wholes(metric: RunMetric, params: Params, held: Iterable[Observed]) -> Iterator[Numbers]:
+def _of_wholes(
+    metric: RunMetric, params: Params, group_rows: Iterable[Observed]
+) -> Iterator[Numbers]:
     """Mean, worst and spread of a stat's values for each prompt, or each repeat."""
     width = len(metric.reads(params))
     by_whole = []
-    for _, rows in groupby(held, attrgetter("whole")):
+    for _, rows in groupby(group_rows, attrgetter("whole")):
         group = counted_rows(rows, width)
         if len(group.weights):
             by_whole.append(metric.fn(group.columns, group.weights, params))

@@ -247,8 +247,8 @@ def completed(ctx: Context) -> set[str]:
     current = current_runs(ctx)
     units = [row.run_spec_id for row in current]
     done = ctx.finished(SUMMARIZE, units)
-    asked = (ctx.finished(SCORE, units), ctx.finished(ANNOTATE, units))
-    short = {unit for records in asked for unit, record in records.items() if _lacks(record)}
+    records_of = (ctx.finished(SCORE, units), ctx.finished(ANNOTATE, units))
+    short = {unit for records in records_of for unit, record in records.items() if _lacks(record)}
     return {row.name for row in current if row.run_spec_id in done.keys() - short}
 
 

@@ -95,11 +95,13 @@ def _weights(main: RepeatedMain, trials: int) -> list[PlaceWeight]:
         PlaceWeight(
             run_spec_id=main.run_spec_id,
             name=worst_name(main.metric, k),
-            held=held,
+            held=num_values,
             place=place,
             weight=weight,
         )
         for k in sizes_of(trials)
-        for held in range(trials + 1)
-        for place, weight in enumerate(worst_weights(held, k) if held >= k else [None], start=1)
+        for num_values in range(trials + 1)
+        for place, weight in enumerate(
+            worst_weights(num_values, k) if num_values >= k else [None], start=1
+        )
     ]

@@ -94,9 +94,9 @@ def test_answers_that_cannot_be_committed_stay_and_count_as_kept(
         patch.setattr(ctx.lake._tables, "append", refuses)
         with pytest.raises(LakeError, match="could not be committed"):
             commits.commit()
-    assert commits.kept == 1
+    assert commits.stored == 1
     assert commits.commit() == 1
-    assert commits.kept == 1
+    assert commits.stored == 1
     assert rows(ctx) == ["a"]
 
 

@@ -81,8 +81,8 @@ def test_the_jobs_of_inference_of_a_suite_are_read(lake: Lake) -> None:
     for number in range(3):
         scored(lake, f"acme/m|x|w{number}", f"w{number}", NOW, stage=INFER.name)
     ledger = Ledger(lake)
-    assert {record.write_id for record in ledger.asked("s")} == {"w0", "w1", "w2"}
-    assert ledger.asked("other") == []
+    assert {record.write_id for record in ledger.inference_records("s")} == {"w0", "w1", "w2"}
+    assert ledger.inference_records("other") == []
 
 
 def test_a_lake_of_a_newer_schema_is_refused_whatever_is_asked_for(lake: Lake) -> None:
