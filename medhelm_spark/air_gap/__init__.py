@@ -1,1 +1,1 @@
-"""Work without a network: a folder of all that is needed, and a wall around this job's Python."""
+"""Work without a network: a folder of all that is needed, and a guard on this job's connections."""

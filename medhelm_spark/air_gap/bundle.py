@@ -32,7 +32,7 @@ IMAGE = re.compile(r"[^\s@]+@sha256:[0-9a-f]{64}")
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "*.gguf")
 OWN = "medhelm-spark"
 _UNMADE = re.compile(r"(?:No matching distribution found for|Failed to build) '?([\w.=\[\]-]+)")
-"""Where pip says which requirement it could not have; some come as sources alone, as PySpark."""
+"""Where pip names the requirement that it could not get; some, as PySpark, are sources alone."""
 
 _ENVIRONMENT = """\
 # . BUNDLE/env.sh: what this machine takes from the bundle in place of the network.
@@ -65,7 +65,7 @@ def make_bundle(
     scenarios: Sequence[str] = (),
     image: str | None = None,
 ) -> AssetBundle:
-    """Make a bundle on a machine with a network; one that cannot be whole is not made.
+    """Make a bundle on a machine with a network; an incomplete one is not left behind.
 
     Args:
         workspace: whose cards name the data.
@@ -78,7 +78,7 @@ def make_bundle(
 
     Raises:
         ConfigError: the folder is there, or what was named is not.
-        SetupError: something cannot be had.
+        SetupError: a part cannot be obtained.
     """
     if out.exists():
         raise ConfigError(f"{out} is there already; name a folder that is not.")
@@ -166,14 +166,24 @@ def _wheels(folder: Path, own: Sequence[Path], requirements: Path | None) -> Non
     folder.mkdir(parents=True)
     for path in own:
         shutil.copy2(path, folder)
-    wanted = folder.with_name("requirements.txt")
+    requirements_file = folder.with_name("requirements.txt")
     if requirements is None:
-        wanted.write_text("".join(f"{line}\n" for line in _installed()), encoding="utf-8")
+        requirements_file.write_text(
+            "".join(f"{line}\n" for line in _installed()), encoding="utf-8"
+        )
     else:
-        shutil.copy2(requirements, wanted)
-    if not wanted.read_text(encoding="utf-8").strip():
+        shutil.copy2(requirements, requirements_file)
+    if not requirements_file.read_text(encoding="utf-8").strip():
         return
-    command = [*_pip(), "wheel", "--quiet", "--wheel-dir", str(folder), "-r", str(wanted)]
+    command = [
+        *_pip(),
+        "wheel",
+        "--quiet",
+        "--wheel-dir",
+        str(folder),
+        "-r",
+        str(requirements_file),
+    ]
     command += ["--no-deps"] if requirements is None else ["--find-links", str(folder)]
     env = child_environment((*FETCHING, *INDEX))
     done = subprocess.run(command, capture_output=True, check=False, env=env)
@@ -181,13 +191,15 @@ def _wheels(folder: Path, own: Sequence[Path], requirements: Path | None) -> Non
         # The message omits the rest of pip's output, in which an address may contain a password.
         named = _UNMADE.search(done.stderr.decode(errors="replace"))
         which = (
-            f"of {named[1]}" if named else f"of {wanted.name} (pip ended with {done.returncode})"
+            f"of {named[1]}"
+            if named
+            else f"of {requirements_file.name} (pip ended with {done.returncode})"
         )
         raise SetupError(f"could not make the wheel {which}; look at it with `pip wheel`.")
 
 
 def _installed() -> list[str]:
-    """What this environment has, at its versions, without what is a folder of this machine."""
+    """This environment's packages with versions, without those installed from a folder."""
     return sorted(
         f"{each.name}=={each.version}"
         for each in distributions()
@@ -230,18 +242,18 @@ def problems_of(folder: Path) -> Iterator[str]:
     if not place.is_file():
         raise ConfigError(f"{folder} has no {MANIFEST}: it is no bundle.")
     manifest = json.loads(place.read_text(encoding="utf-8"))
-    held = {each["name"]: each["sha256"] for each in manifest["files"]}
+    hashes = {each["name"]: each["sha256"] for each in manifest["files"]}
     there = set(_names(folder))
-    for name in sorted(held.keys() - there):
+    for name in sorted(hashes.keys() - there):
         yield f"{name} is missing"
-    for name in sorted(there - held.keys()):
+    for name in sorted(there - hashes.keys()):
         yield f"{name} was added"
-    for name in sorted(held.keys() & there):
-        if _sha256(folder / name) != held[name]:
+    for name in sorted(hashes.keys() & there):
+        if _sha256(folder / name) != hashes[name]:
             yield f"{name} was changed"
     if not any(Path(name).name.startswith("medhelm_spark-") for name in there):
         yield "no wheel of medhelm-spark is in it; make it with --wheel"
-    if FILE_SHA256 not in held.values():
+    if FILE_SHA256 not in hashes.values():
         yield "the embedded model is not in it"
     own = {"python": _python(), "spark": pyspark_version}
     for name, version in own.items():

@@ -1,7 +1,7 @@
-"""What holds once a process is offline: every library's switch, and a wall before connections.
+"""What makes a process offline: every library's switch, and a guard that checks connections.
 
-The wall is an audit hook of Python's, which nothing can remove: each name that is looked up and
-each address that is connected to is compared with a list before a packet goes. It holds for Python
+The guard is an audit hook of Python's, which nothing can remove: each name that is looked up and
+each address that is connected to is compared with a list before a packet goes. It works for Python
 alone. The JVM and libraries that open connections in native code (Delta's and Arrow's clients of
 object stores) are bound by the site's network rule, which `doctor --egress` tries.
 """
@@ -54,12 +54,12 @@ class ListedAddress:
     why: str
 
     def __str__(self) -> str:
-        shown = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{shown}{f':{self.port}' if self.port else ''} ({self.why})"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}{f':{self.port}' if self.port else ''} ({self.why})"
 
 
 @dataclass(slots=True)
-class _Wall:
+class _ConnectionGuard:
     """The list in force, and the addresses that its names were last found at."""
 
     listed: tuple[ListedAddress, ...]
@@ -74,7 +74,7 @@ class _Wall:
         if family in OWN_FAMILIES or place is None:
             return
         if not isinstance(place, tuple) or len(place) < 2:
-            raise OfflineRefusal("offline: a connection of a kind that is not known is refused")
+            raise OfflineRefusal("offline: a connection of an unknown kind is refused")
         host, port = _plain(place[0]), place[1]
         if not self._is_own(host) and not self._is_listed(host, port):
             raise OfflineRefusal(f"offline: {host}:{port} is not on the list of addresses")
@@ -96,24 +96,24 @@ class _Wall:
         return any(host in _addresses(each.host) for each in fitting if not _is_address(each.host))
 
 
-_WALLS: list[_Wall] = []
-"""The wall of this process; none while it is online."""
+_GUARDS: list[_ConnectionGuard] = []
+"""The guard of this process; none while it is online."""
 
 
 def is_offline() -> bool:
-    """Whether this process has a wall."""
-    return bool(_WALLS)
+    """Whether this process has a guard."""
+    return bool(_GUARDS)
 
 
 def listed() -> tuple[ListedAddress, ...]:
     """The list in force."""
-    return _WALLS[0].listed if _WALLS else ()
+    return _GUARDS[0].listed if _GUARDS else ()
 
 
 def go_offline(addresses: Iterable[ListedAddress]) -> None:
     """Set every switch, and refuse connections to other places from now on.
 
-    A second call makes the list that of both; nothing takes the wall away.
+    A second call makes the list that of both; nothing removes the guard.
     """
     os.environ.update(SWITCHES)
     for module, name in (
@@ -123,16 +123,16 @@ def go_offline(addresses: Iterable[ListedAddress]) -> None:
         if module in sys.modules:  # it has read its variable already
             setattr(sys.modules[module], name, True)
     every = tuple(sorted({*listed(), *addresses}))
-    if _WALLS:
-        _WALLS[0].listed = every
+    if _GUARDS:
+        _GUARDS[0].listed = every
         return
-    _WALLS.append(_Wall(every, own_names()))
+    _GUARDS.append(_ConnectionGuard(every, own_names()))
     sys.addaudithook(_audit)
 
 
 def _audit(event: str, args: tuple[Any, ...]) -> None:
     if event in ASKS or event in LOOKS_UP:
-        _WALLS[0].check(event, args)
+        _GUARDS[0].check(event, args)
 
 
 def own_names() -> frozenset[str]:

@@ -35,7 +35,7 @@ class AirGapMethods(Methods):
     def go_offline(self, tracking: str | None = None) -> tuple[ListedAddress, ...]:
         """Set every library's switch, refuse other addresses from now on, and print the list.
 
-        It holds until this process ends, and in every task of Spark that it starts.
+        It lasts until this process ends, and applies to every task of Spark that it starts.
 
         Args:
             tracking: MLflow's server, where a command names it.
@@ -49,7 +49,7 @@ class AirGapMethods(Methods):
         ):
             raise SetupError(PACKAGES_CURE)
         guard.go_offline(self.addresses(tracking))
-        self._workspace.say("offline: refused is every address but this machine's and")
+        self._workspace.say("offline: every address is refused but this machine's and")
         for text in guard.texts_of(guard.listed()) or ("no other",):
             self._workspace.say(f"  {text}")
         return guard.listed()

@@ -24,4 +24,4 @@ def prepared(prepared: Prepared) -> None:
 
 
 def summarized(workspace: Workspace, ctx: Context) -> None:
-    """Nothing: what was asked was recorded when it began."""
+    """Do nothing: the list was recorded when the run began."""

@@ -1,8 +1,8 @@
 """Text of data apart from the chat template, so that no marker in it is read as a control token.
 
-A tokenizer reads `<|im_end|>` as the end of a turn wherever it stands: in a template, in a note, in
-an answer that a judge is shown. So where data holds such a marker, the template is filled with
-names that stand for the texts, and template and texts are tokenised apart.
+A tokenizer reads `<|im_end|>` as the end of a turn wherever it is: in a template, in a note, in
+an answer that a judge is shown. So where data has such a marker, the template is filled with
+placeholders for the texts, and template and texts are tokenised apart.
 """
 
 import re
@@ -24,7 +24,7 @@ class PromptPart(NamedTuple):
 def apart(turns: Sequence[Turn], render: Callable[[list[dict[str, str]]], str]) -> list[PromptPart]:
     """The rendered conversation in pieces; `render` fills the template.
 
-    Names are letters and digits that no data can hold: a template leaves them as they are.
+    Placeholders are letters and digits that no data contains: a template leaves them as they are.
     """
     nonce = token_hex(8)
     texts = {f"x{nonce}n{number}x": turn["content"] for number, turn in enumerate(turns)}
@@ -33,13 +33,13 @@ def apart(turns: Sequence[Turn], render: Callable[[list[dict[str, str]]], str]) 
     return [PromptPart(texts.get(piece, piece), piece in texts) for piece in pieces if piece]
 
 
-def holds_marker(texts: Iterable[str], markers: Iterable[str]) -> bool:
-    """Whether one of the texts holds one of the tokenizer's markers."""
+def has_marker(texts: Iterable[str], markers: Iterable[str]) -> bool:
+    """Whether one of the texts has one of the tokenizer's markers."""
     return any(marker in text for text in texts for marker in markers)
 
 
 class Tokenizer(Protocol):
-    """What is asked of a tokenizer of the package `transformers`."""
+    """What is used of a tokenizer of the package `transformers`."""
 
     def get_added_vocab(self) -> Mapping[str, int]:
         """The tokens beside the vocabulary that are found in a text as they are, by id."""
@@ -62,7 +62,7 @@ class Tokenizer(Protocol):
 
 
 def markers_of(tokenizer: Tokenizer) -> frozenset[str]:
-    """What the tokenizer reads as one token wherever it stands; one sign alone cannot be cut.
+    """What the tokenizer reads as one token wherever it is; one sign alone cannot be cut.
 
     Mistral's own tokenizers read no marker in a text, whatever it says.
     """
@@ -79,7 +79,7 @@ def tokens_apart(
 ) -> list[int]:
     """A conversation's tokens in a template, or, without one, those of a plain text.
 
-    `template_kwargs` is what the template is given beside the conversation.
+    `template_kwargs` is what the template gets beside the conversation.
 
     Raises:
         ValueError: the template refuses the conversation, as vLLM says it where it renders one.

@@ -42,7 +42,7 @@ _TOKEN = re.compile(r"\s*(?:\w+|[^\w\s])|\s+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CannedSettings:
-    """How to answer, and which faults to show.
+    """How to answer, and which faults to simulate.
 
     `mode` is a key of `MODES`. Every `fail_every`-th call of a process fails with `failure`,
     unless its request was asked `fail_attempts` times before. `delay` is seconds per call. A line
@@ -90,8 +90,8 @@ def _judge(settings: CannedSettings, request: Request) -> str:
 
 
 def _script(settings: CannedSettings, request: Request) -> str:
-    shown = request.text + "\n".join(turn.content for turn in request.messages)
-    return next((text for key, text in settings.replies.items() if key in shown), settings.text)
+    prompt = request.text + "\n".join(turn.content for turn in request.messages)
+    return next((text for key, text in settings.replies.items() if key in prompt), settings.text)
 
 
 MODES: Mapping[str, Callable[[CannedSettings, Request], str]] = {
@@ -123,8 +123,8 @@ class CannedEngine:
     """The engine `canned`."""
 
     def __init__(self, settings: CannedSettings) -> None:
-        shown = {"engine": "canned", "mode": settings.mode, "settings": content_id(settings)[:8]}
-        self.fingerprint = canonical_json(shown)
+        identity = {"engine": "canned", "mode": settings.mode, "settings": content_id(settings)[:8]}
+        self.fingerprint = canonical_json(identity)
         self._settings = settings
         self._calls = 0
 
@@ -137,7 +137,7 @@ class CannedEngine:
                 yield denied(request, self.fingerprint)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing."""
 
     def _ask(self, request: Request) -> RequestResult:
         settings = self._settings

@@ -1,4 +1,4 @@
-"""Which chat template a model's folder holds, found as vLLM looks for one, without loading it.
+"""Which chat template a model's folder has, found as vLLM looks for one, without loading it.
 
 First the given one, then the processor's, the tokenizer's, and vLLM's own for a model type.
 """
@@ -23,23 +23,23 @@ def file_of(folder: Path) -> str | None:
 
 def _has_template(path: Path) -> bool:
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
+        config = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return isinstance(held, dict) and bool(held.get(KEY))
+    return isinstance(config, dict) and bool(config.get(KEY))
 
 
-def told(folder: Path | None, given: object, api: str | None) -> str:
+def template_note(folder: Path | None, template: object, api: str | None) -> str:
     """How prompts become what a model reads, for a person.
 
-    `folder` is None where the model is a name of the hub; `given` is the template of the
+    `folder` is None where the model is a name of the hub; `template` is that of the
     deployment, `api` what a plain text becomes.
     """
     plain = {
         "chat": "a plain text is a user's turn",
         "completions": "a plain text is continued as it is",
     }.get(api or "", "a plain text is a user's turn where there is a template")
-    if given:
+    if template:
         return f"the chat template of args.chat_template; {plain}"
     if folder is None:
         return f"the chat template that the model brings, if any; {plain}"

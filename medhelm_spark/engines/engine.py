@@ -40,7 +40,7 @@ class Engine(Protocol):
     """A loaded model or a connected server.
 
     `fingerprint` is short JSON: engine, version, model and the settings that shape an answer; it
-    stands on every result row and holds no secret.
+    is on every result row and has no secret.
     """
 
     @property
@@ -126,7 +126,7 @@ class EngineFactory:
 
     `build(deployment, max_in_flight)` loads the engine; `check` raises SetupError or ConfigError
     where it cannot run on this machine, and loads nothing. An `exclusive` engine fills its slot:
-    there is at most one. `gpus` says how many devices it takes; None stands for all that Spark
+    there is at most one. `gpus` says how many devices it takes; None means all that Spark
     assigned.
 
     `destinations` gives the addresses that a deployment's `args` have text pass: the server's, then
@@ -135,12 +135,12 @@ class EngineFactory:
     `hub_names` gives the arguments that name something to download, as `key=value`.
     `check_arguments` raises ConfigError for arguments that no machine accepts: unlike `check` it is
     asked on a driver that cannot run the engine.
-    `locality` is that of a deployment which states none: external, unless the engine knows better.
+    `locality` is that of a deployment which states none: external, unless the engine sets another.
     `serving` names the arguments of where and how fast, not of what is answered: `Deployment`.
     `answer_forms` names the forms of answers that it enforces with such arguments.
     One that `needs_worker` is built in a worker of Spark alone, which may end with it.
-    `tokens_per_second` does nothing: what declared it of old is no error. `rendering` says to a
-    person how prompts become what the model reads; nothing where that is not this side's business.
+    `tokens_per_second` does nothing: older plug-ins may still declare it. `rendering` describes
+    how prompts become what the model reads; empty where the server decides it.
     `imports` names the modules that building it takes long to import: workers on the driver's
     machine are made with them.
     """
@@ -183,7 +183,7 @@ class EngineFactory:
         return self.place(deployment) or own
 
     def route(self, deployment: Deployment) -> Route:
-        """What the deployment's arguments say of the network.
+        """What the deployment's arguments say about the network.
 
         Raises:
             ConfigError: they contradict each other.

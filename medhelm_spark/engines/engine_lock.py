@@ -25,7 +25,7 @@ POLL_SECONDS = 0.1
 
 
 class Claim:
-    """This process's hold on the slots of these names; `owner` is whose engines it may end."""
+    """This process's locks on the slots of these names; `owner` is whose engines it may end."""
 
     def __init__(self, names: Sequence[str], owner: str, folder: Path | None = None) -> None:
         self.names = tuple(names)
@@ -73,7 +73,7 @@ class Claim:
                 break
             while not lock.take():
                 if time.monotonic() > deadline:
-                    raise EngineError(f"the engine on {lock.name} did not end when it was told to.")
+                    raise EngineError(f"the engine on {lock.name} did not end after it was killed.")
                 time.sleep(POLL_SECONDS)
         else:
             return True

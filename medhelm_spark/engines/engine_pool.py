@@ -20,16 +20,16 @@ from medhelm_spark.errors import MedhelmSparkError, SetupError
 class _Resident:
     """An exclusive engine: its slot is busy while it answers, and idle between two calls."""
 
-    def __init__(self, engine: Engine, held: Claim, start: float) -> None:
+    def __init__(self, engine: Engine, claim: Claim, start: float) -> None:
         self.fingerprint = engine.fingerprint
         self.own_process = getattr(engine, "own_process", False)
-        self._engine, self._held, self._start = engine, held, start
+        self._engine, self._claim, self._start = engine, claim, start
         self.is_asked = False
 
     def answer(self, requests: Iterable[Request], gate: Gate) -> Iterator[RequestResult]:
-        """See Engine; the first result tells how long the engine took to start."""
+        """See Engine; the first result has the seconds that the engine took to start."""
         self.is_asked = True
-        with self._held.at_work():
+        with self._claim.at_work():
             results = self._engine.answer(requests, gate)
             if self._start and (first := next(results, None)):
                 yield replace(first, engine_start=self._start)
@@ -41,7 +41,7 @@ class _Resident:
 
 
 class _Host:
-    """The engines of one process, by configuration; `resident` is the exclusive one, in `held`."""
+    """The engines of one process, by configuration; `resident` is the exclusive one, in `claim`."""
 
     def __init__(self) -> None:
         self.pid = os.getpid()
@@ -49,7 +49,7 @@ class _Host:
         self.engines: dict[str, Engine] = {}
         self.resident: tuple[str, _Resident] | None = None
         self.task: int | None = None
-        self.held: Claim | None = None
+        self.claim: Claim | None = None
 
     def engine(self, deployment: Deployment, limit: int) -> Engine:
         factory = factory_of(deployment)
@@ -62,7 +62,7 @@ class _Host:
             return self.engines[key]
 
     def _exclusive(self, deployment: Deployment, factory: EngineFactory, limit: int) -> Engine:
-        held = self._slot(deployment, factory.gpus(deployment))
+        slot = self._slot(deployment, factory.gpus(deployment))
         key = content_id(deployment.engine, deployment.args, deployment.max_sequence_length)
         task = _task()
         if self.resident and self.resident[0] == key:
@@ -74,7 +74,7 @@ class _Host:
         if leaves_something and task is not None and task != self.task:
             end_process("its engine is of another model. A fresh process takes the task over.")
         self._end_resident()
-        with held.at_work():
+        with slot.at_work():
             started = time.perf_counter()
             try:
                 built = factory.build(deployment, limit)
@@ -82,32 +82,32 @@ class _Host:
                 if leaves_something:
                     _leave_to_another(error)  # what the first engine left may be in the way
                 raise
-        engine = _Resident(built, held, time.perf_counter() - started)
+        engine = _Resident(built, slot, time.perf_counter() - started)
         self.resident, self.task = (key, engine), task
         return engine
 
-    def _slot(self, deployment: Deployment, wanted: int | None) -> Claim:
-        """The slot of this process: the one it holds where that is one of those it may take."""
+    def _slot(self, deployment: Deployment, num_gpus: int | None) -> Claim:
+        """The slot of this process: the one it has where it may take that one."""
         executor = executor_folder(os.environ)
-        groups = _groups(deployment, wanted)
+        groups = _groups(deployment, num_gpus)
         names = [slots.lock_names(group, slots.listed_gpus(), executor) for group in groups]
-        if self.held and self.held.names in names:
-            return self.held
+        if self.claim and self.claim.names in names:
+            return self.claim
         self._give_up_slot()
-        self.held = claim(names, executor or f"pid-{os.getpid()}")
+        self.claim = claim(names, executor or f"pid-{os.getpid()}")
         try:
-            slots.bind(groups[names.index(self.held.names)])
+            slots.bind(groups[names.index(self.claim.names)])
         except SetupError as error:
             self._give_up_slot()
             _leave_to_another(error)
             raise
-        return self.held
+        return self.claim
 
     def _give_up_slot(self) -> None:
         self._end_resident()
-        if self.held:
-            self.held.close()
-            self.held = None
+        if self.claim:
+            self.claim.close()
+            self.claim = None
 
     def _end_resident(self) -> None:
         if self.resident:
@@ -127,18 +127,18 @@ class _Host:
             self.engines.clear()
 
 
-def _groups(deployment: Deployment, wanted: int | None) -> tuple[slots.Group, ...]:
+def _groups(deployment: Deployment, num_gpus: int | None) -> tuple[slots.Group, ...]:
     """The groups of GPUs that the engine may take here; one without any for the CPU."""
-    if wanted == 0:
+    if num_gpus == 0:
         return (slots.CPU,)
     assigned, taken = slots.assigned_gpus(), slots.bound()
-    if taken and not assigned and (wanted or 1) <= len(taken):
+    if taken and not assigned and (num_gpus or 1) <= len(taken):
         return (taken,)
     visible, listed = os.environ.get(slots.VISIBLE), slots.listed_gpus()
-    groups = slots.gpu_groups(assigned, visible, listed, wanted)
+    groups = slots.gpu_groups(assigned, visible, listed, num_gpus)
     if not groups:
-        factory_of(deployment).check(deployment)  # a package that is missing is told first
-        few = slots.too_few(assigned, visible, listed, wanted)
+        factory_of(deployment).check(deployment)  # a package that is missing is reported first
+        few = slots.too_few(assigned, visible, listed, num_gpus)
         raise SetupError(f"deployment {deployment.name!r} {few}.")
     return groups
 
@@ -162,7 +162,7 @@ _host = _Host()
 def engine_for(deployment: Deployment, *, max_in_flight: int | None = None) -> Engine:
     """The engine of this configuration: built at first use, then the same one.
 
-    A slot holds at most one exclusive engine (one that loads a model): another configuration, in
+    A slot has at most one exclusive engine (one that loads a model): another configuration, in
     this process or in another one of the same executor, ends it first, so that two models never
     share the memory of one. `max_in_flight` is this process's part of the deployment's
     `max_concurrency`, which it is by default.

@@ -11,7 +11,7 @@ IMPORTED = "imported"
 
 def _never_asked(deployment: Deployment, max_in_flight: int = 0) -> NoReturn:
     raise SetupError(
-        f"deployment {deployment.name!r} holds imported answers and cannot be asked for new ones; "
+        f"deployment {deployment.name!r} has imported answers and cannot be asked for new ones; "
         "bring the missing answers by `medhelm-spark import-responses`."
     )
 

@@ -1,4 +1,4 @@
-"""Gets a key from a command or from an OAuth server; what either says is shown nowhere."""
+"""Gets a key from a command or from an OAuth server; the output of neither is printed."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ USED_PART = 0.9
 
 
 class NoKeyError(Exception):
-    """A command or server gave no key; the message holds nothing of what either said."""
+    """A command or server gave no key; the message has nothing of their output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,28 +66,28 @@ def _tried(get: Callable[[], Key]) -> Key:
 
 
 def _printed(source: KeyCommand) -> Key:
-    said = f"the command {source.program!r}"
+    subject = f"the command {source.program!r}"
     try:
         done = subprocess.run(
             source.command,
             env=child_environment((*FETCHING, *source.environment)),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # a token may stand there, too
+            stderr=subprocess.DEVNULL,  # a token may be there, too
             timeout=COMMAND_SECONDS,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise NoKeyError(f"{said} did not end within {COMMAND_SECONDS:g} s; {BY_HAND}") from None
+        raise NoKeyError(f"{subject} did not end within {COMMAND_SECONDS:g} s; {BY_HAND}") from None
     except (OSError, ValueError) as error:
-        raise NoKeyError(f"{said} cannot be started ({type(error).__name__})") from None
+        raise NoKeyError(f"{subject} cannot be started ({type(error).__name__})") from None
     if done.returncode:
-        raise NoKeyError(f"{said} ended with exit code {done.returncode}; {BY_HAND}")
-    return Key(text=_word(done.stdout, said), seconds=USED_PART * source.lifetime)
+        raise NoKeyError(f"{subject} ended with exit code {done.returncode}; {BY_HAND}")
+    return Key(text=_word(done.stdout, subject), seconds=USED_PART * source.lifetime)
 
 
 def _granted(source: OAuthClient, secret: str, wire: "Wire") -> Key:
-    said = "the server of args.api_key.token_url"
+    subject = "the server of args.api_key.token_url"
     form = {"grant_type": "client_credentials"} | ({"scope": source.scope} if source.scope else {})
     login = ":".join(quote(part, safe="") for part in (source.client_id, secret))
     headers = {
@@ -95,22 +95,22 @@ def _granted(source: OAuthClient, secret: str, wire: "Wire") -> Key:
         "authorization": f"Basic {b64encode(login.encode()).decode()}",
         "content-type": "application/x-www-form-urlencoded",
     }
-    asked = _asked(source.token_url, headers, urlencode(form).encode(), wire)
+    call = _token_reply(source.token_url, headers, urlencode(form).encode(), wire)
     try:
         # The caller's thread may have an event loop of its own, as a notebook's has.
         with ThreadPoolExecutor(max_workers=1) as thread:
-            reply = thread.submit(asyncio.run, asked).result()
+            reply = thread.submit(asyncio.run, call).result()
     except ReplyTooLongError:
-        raise NoKeyError(f"{said} sent more than {MAX_REPLY_BYTES} bytes") from None
+        raise NoKeyError(f"{subject} sent more than {MAX_REPLY_BYTES} bytes") from None
     except Exception as error:
-        raise NoKeyError(f"{said} cannot be asked ({type(error).__name__})") from None
+        raise NoKeyError(f"{subject} cannot be asked ({type(error).__name__})") from None
     if reply.status != 200:
         cure = "check args.api_key.client_id, client_secret and scope"
-        raise NoKeyError(f"{said} answered {reply.status}; {cure}")
-    return _token_of(reply.text, said)
+        raise NoKeyError(f"{subject} answered {reply.status}; {cure}")
+    return _token_of(reply.text, subject)
 
 
-async def _asked(url: str, headers: dict[str, str], form: bytes, wire: "Wire") -> "HttpReply":
+async def _token_reply(url: str, headers: dict[str, str], form: bytes, wire: "Wire") -> "HttpReply":
     """What a server of tokens answers: by the same certificates and proxy, and it gets no text."""
     from medhelm_spark.engines.peers import PeerSession
 
@@ -122,23 +122,23 @@ async def _asked(url: str, headers: dict[str, str], form: bytes, wire: "Wire") -
         await session.close()
 
 
-def _token_of(body: str, said: str) -> Key:
+def _token_of(body: str, subject: str) -> Key:
     try:
         reply = json.loads(body)
         text, seconds = str(reply["access_token"]), reply.get("expires_in")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise NoKeyError(f"{said} sent no access_token") from None
+        raise NoKeyError(f"{subject} sent no access_token") from None
     is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0
     return Key(
-        text=_word(text.encode("utf-8", "replace"), said),
+        text=_word(text.encode("utf-8", "replace"), subject),
         seconds=USED_PART * seconds if is_number else None,
     )
 
 
-def _word(printed: bytes, said: str) -> str:
+def _word(printed: bytes, subject: str) -> str:
     """The key in what was printed: one word that a header may carry."""
     words = printed.split()
     is_word = len(words) == 1 and words[0].isascii() and words[0].decode("ascii").isprintable()
     if not is_word:
-        raise NoKeyError(f"{said} gave {len(words)} words, and a key is one word of ASCII")
+        raise NoKeyError(f"{subject} gave {len(words)} words, and a key is one word of ASCII")
     return words[0].decode("ascii")

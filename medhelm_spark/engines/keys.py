@@ -35,17 +35,17 @@ class Keys:
 
     def __init__(self, look_up: Callable[[], tuple[Key, Headers]]) -> None:
         self._look_up = look_up
-        self._held = self._new(0)
+        self._current = self._new(0)
         self._renewal: asyncio.Task[_Current] | None = None
 
     @property
     def headers(self) -> Headers:
         """The headers to send now."""
-        return self._held.headers
+        return self._current.headers
 
     def begin(self) -> None:
-        """New requests: a key that was refused before may be looked up anew, what it is since."""
-        self._held.is_retried = False
+        """New requests: a key that was refused before may be looked up anew."""
+        self._current.is_retried = False
 
     async def number(self) -> int:
         """The number of a key that has not ended.
@@ -53,14 +53,14 @@ class Keys:
         Raises:
             SetupError, NoKeyError: it has, and there is no new one.
         """
-        if time.monotonic() >= self._held.ends:
+        if time.monotonic() >= self._current.ends:
             await self._renew()
-        return self._held.number
+        return self._current.number
 
     def accept(self, number: int) -> None:
         """The server has taken a request with this key."""
-        if number == self._held.number:
-            self._held.is_accepted = True
+        if number == self._current.number:
+            self._current.is_accepted = True
 
     async def renewed(self, number: int) -> bool:
         """Whether there is another key than the one of this number, which the server refused.
@@ -68,16 +68,16 @@ class Keys:
         Raises:
             SetupError, NoKeyError: there is no key any more.
         """
-        held = self._held
-        if number != held.number:
+        current = self._current
+        if number != current.number:
             return True
-        if held.is_retried and not held.is_accepted:
+        if current.is_retried and not current.is_accepted:
             return False
         new = await self._renew()
-        if new.headers != held.headers:
+        if new.headers != current.headers:
             new.is_retried = True
             return True
-        self._held.is_retried, self._held.is_accepted = True, False
+        self._current.is_retried, self._current.is_accepted = True, False
         return False
 
     async def _renew(self) -> _Current:
@@ -88,13 +88,13 @@ class Keys:
 
     async def _replace(self) -> _Current:
         """Looks the next key up and puts it in place before anybody else can ask for another."""
-        held = self._held
+        current = self._current
         try:
-            new = await asyncio.to_thread(self._new, held.number)
+            new = await asyncio.to_thread(self._new, current.number)
         finally:
             self._renewal = None
-        if new.headers != held.headers or time.monotonic() >= held.ends:
-            self._held = new
+        if new.headers != current.headers or time.monotonic() >= current.ends:
+            self._current = new
         return new
 
     def _new(self, number: int) -> _Current:

@@ -3,7 +3,7 @@
 Everything stays in memory: the model's log is off because it may print prompts, the prompt cache
 on the host is off because it grows by gigabytes, and the HTTP port that the library always opens
 is bound to the loopback address behind a random key. By that port alone it tokenises a text, which
-tells markers in data from those of the template (`apart`).
+distinguishes markers in data from those of the template (`apart`).
 """
 
 import importlib.util
@@ -63,7 +63,7 @@ class LlamaCppSettings:
     """`path` is a GGUF file, or `smollm2`. `n_ctx` is the context of one request, in tokens.
 
     `n_parallel` requests are decoded together; more than one makes answers depend on what happens
-    to run beside them. `n_threads` 0 stands for all cores of this process.
+    to run beside them. `n_threads` 0 means all cores of this process.
     """
 
     path: str = "smollm2"
@@ -139,7 +139,7 @@ class LlamaCppEngine:
         )
 
     def _without_markers(self, body: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-        """The body, and whether it is a conversation: as tokens, where data holds a marker."""
+        """The body, and whether it is a conversation: as tokens, where data has a marker."""
         chat = self._api == wire.CHAT
         turns = body["messages"] if chat else [{"content": body["prompt"]}]
         text = "\n".join(turn["content"] for turn in turns)
@@ -186,19 +186,19 @@ class _Port:
     def tokens(self, text: str, *, are_special: bool = False, is_first: bool = False) -> list[int]:
         """A text's tokens; `are_special`: markers are read as control tokens.
 
-        What the model wants before a prompt comes with what `is_first`.
+        `is_first`: the tokens that the model needs before a prompt are added.
         """
-        asked = {"content": text, "parse_special": are_special, "add_special": is_first}
-        tokens: list[int] = self._ask("/tokenize", asked)["tokens"]
+        body = {"content": text, "parse_special": are_special, "add_special": is_first}
+        tokens: list[int] = self._ask("/tokenize", body)["tokens"]
         return tokens
 
     def rendered(self, turns: list[dict[str, str]]) -> str:
         """A conversation in the model's template."""
         return str(self._ask("/apply-template", {"messages": turns})["prompt"])
 
-    def _ask(self, path: str, asked: dict[str, Any]) -> Any:
+    def _ask(self, path: str, body: dict[str, Any]) -> Any:
         headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
-        data = json.dumps(asked).encode()
+        data = json.dumps(body).encode()
         request = urllib.request.Request(self.address + path, data=data, headers=headers)
         try:
             with _DIRECT.open(request) as reply:
@@ -239,9 +239,9 @@ def _kind(error: Exception) -> FailureKind:
 
 
 def _single_completions(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """One body per wanted completion, with seeds in a row: a slot gives one at a time."""
-    wanted = body.pop("n", 1)
-    for offset in range(wanted):
+    """One body per requested completion, with seeds in a row: a slot gives one at a time."""
+    count = body.pop("n", 1)
+    for offset in range(count):
         seed = {"seed": body["seed"] + offset} if "seed" in body else {}
         yield PLAIN_SAMPLING | body | seed
 
@@ -253,7 +253,7 @@ def _fingerprint(deployment: Deployment, settings: LlamaCppSettings, path: Path)
             f"deployment {deployment.name!r}: the model file {path} has sha256 {sha256}; "
             f"args.weights_sha256 promises {settings.weights_sha256}."
         )
-    shown = {
+    identity = {
         "engine": "llama_cpp",
         "version": version("xllamacpp"),
         "weights_sha256": sha256,
@@ -261,8 +261,8 @@ def _fingerprint(deployment: Deployment, settings: LlamaCppSettings, path: Path)
         "n_ctx": _context(deployment, settings),
     }
     if settings.chat_template:
-        shown["chat_template"] = content_id(settings.chat_template)[:8]
-    return canonical_json(shown)
+        identity["chat_template"] = content_id(settings.chat_template)[:8]
+    return canonical_json(identity)
 
 
 def _context(deployment: Deployment, settings: LlamaCppSettings) -> int:

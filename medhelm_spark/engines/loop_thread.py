@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own: coroutines given to it and handed back in groups."""
+"""An event loop in a thread of its own: coroutines go to it and results come back in groups."""
 
 import asyncio
 import threading
@@ -15,12 +15,12 @@ STOP_SECONDS = 5.0
 class LoopThread:
     """An asyncio loop that synchronous callers keep busy.
 
-    To wake another thread costs more than most of a call. What is given before the loop gets to it
-    wakes it once, and all that ends in one turn of the loop is handed back together.
+    To wake another thread costs more than most of a call. Coroutines that are submitted before the
+    loop runs wake it once, and all that ends in one turn of the loop is handed back together.
     """
 
     def __init__(self, name: str) -> None:
-        self._given: deque[tuple[Coroutine[Any, Any, Any], Future[Any]]] = deque()
+        self._submitted: deque[tuple[Coroutine[Any, Any, Any], Future[Any]]] = deque()
         self._ended: list[tuple[asyncio.Task[Any], Future[Any]]] = []
         self._is_called = False
         self._loop = asyncio.new_event_loop()
@@ -36,7 +36,7 @@ class LoopThread:
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
         """Starts a coroutine; cancelling the future cancels it."""
         future: Future[T] = Future()
-        self._given.append((coroutine, future))
+        self._submitted.append((coroutine, future))
         if not self._is_called:
             self._is_called = True
             self._loop.call_soon_threadsafe(self._start)
@@ -44,8 +44,8 @@ class LoopThread:
 
     def _start(self) -> None:
         self._is_called = False
-        while self._given:
-            coroutine, future = self._given.popleft()
+        while self._submitted:
+            coroutine, future = self._submitted.popleft()
             task = self._loop.create_task(coroutine)
             task.add_done_callback(partial(self._end, future))
             future.add_done_callback(partial(self._stop, task))

@@ -27,7 +27,7 @@ PATIENCE = 20.0
 
 def look(paths: tuple[str, ...] = ()) -> Machine:
     """This machine, as this process sees it; `paths` are to be there."""
-    devices, driver = gpus(_told_by_driver())
+    devices, driver = gpus(_driver_output())
     folder = executor_folder(os.environ) or tempfile.gettempdir()
     return Machine(
         name=this_executor(),
@@ -44,7 +44,7 @@ def look(paths: tuple[str, ...] = ()) -> Machine:
     )
 
 
-def gpus(told: str) -> tuple[tuple[tuple[str, int], ...], str | None]:
+def gpus(output: str) -> tuple[tuple[tuple[str, int], ...], str | None]:
     r"""The devices' names and bytes, and the driver's version: of lines of "name, MiB, version".
 
     >>> gpus("NVIDIA L40S, 46068, 570.86.15\nNVIDIA L40S, 46068, 570.86.15")
@@ -52,14 +52,14 @@ def gpus(told: str) -> tuple[tuple[tuple[str, int], ...], str | None]:
     >>> gpus("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.")
     ((), None)
     """
-    rows = [[cell.strip() for cell in line.rsplit(",", 2)] for line in told.splitlines()]
+    rows = [[cell.strip() for cell in line.rsplit(",", 2)] for line in output.splitlines()]
     found = [row for row in rows if len(row) == 3]
     # A device that shares the machine's memory prints "[N/A]" in place of a size.
     devices = tuple((name, int(size) * MIB if size.isdecimal() else 0) for name, size, _ in found)
     return devices, found[0][2] if found else None
 
 
-def _told_by_driver() -> str:
+def _driver_output() -> str:
     if not (program := shutil.which("nvidia-smi")):
         return ""
     try:

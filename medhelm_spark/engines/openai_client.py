@@ -37,7 +37,7 @@ VENDOR_URL = "https://api.openai.com/v1"
 EMPTY_KEY = "EMPTY"
 PATHS = {wire.CHAT: "/chat/completions", wire.COMPLETIONS: "/completions"}
 LEAST_REPLY_BYTES = 1 << 10
-LOOKED_AT, LONGEST_SAID = 2_000, 200
+LOOKED_AT, LONGEST_SENTENCE = 2_000, 200
 """Characters of a server's sentence: that are looked at, and that are shown."""
 SHORTEST_SECRET = 6
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -59,10 +59,10 @@ class OpenAISettings:
     """`model` is the server's own name for the model; `timeout` is seconds for one call.
 
     `api_key` is what `domain.key_source` reads; the values of `headers` are references. `azure`
-    holds endpoint and api_version. `reasoning` models take max_completion_tokens and no
+    has endpoint and api_version. `reasoning` models take max_completion_tokens and no
     temperature, top_p or stop. Servers that cannot constrain a reply to a JSON schema have
     `structured_output: false`; `choices_by` names the parameter by which a server keeps a reply to
-    one of some texts, for which the API has none. Those that refuse to tell log-probabilities have
+    one of some texts, for which the API has none. Those that return no log-probabilities have
     `logprobs: false`. `proxy` is the address of an http proxy, `proxy_login` a reference to its
     USER:PASSWORD, `ca_bundle` a file of certificates to trust instead of the system's. Of a reply
     `max_reply_bytes` are read, and a longer one is no answer. `omit` lists parameters that are not
@@ -102,7 +102,7 @@ class OpenAISettings:
                 f"args.choices_by is {self.choices_by!r}; allowed: {', '.join(CHOICES_BY)}."
             )
         if self.azure and set(self.azure) != {"endpoint", "api_version"}:
-            raise ValueError("args.azure holds exactly endpoint and api_version.")
+            raise ValueError("args.azure has exactly endpoint and api_version.")
         if self.proxy_login and not self.proxy:
             raise ValueError("args.proxy_login is given without args.proxy.")
         key_source(self.api_key)
@@ -197,7 +197,7 @@ class Connection:
     ) -> wire.WireReply | CallError:
         """One try: a reply, or what to make of its absence. Never raises for a bad request.
 
-        The body is sent to a peer within `reach` only; None stands for any.
+        The body is sent to a peer within `reach` only; None means any.
         """
         sent = {**body, **self._fixed}
         try:
@@ -227,7 +227,7 @@ class Connection:
         self._keys.begin()
 
     async def after(self, trouble: CallError) -> CallError | None:
-        """What a failed try comes to: None where a new key is there, to be tried with."""
+        """The error of a failed try; None where a new key can be tried."""
         if trouble.refused_key is None:
             return trouble
         try:
@@ -247,7 +247,7 @@ class Connection:
             return CallError(action=Action.RETRY, label=str(error))
 
     def _unanswered(self, error: Exception) -> CallError:
-        """What it means that nothing came back, or not all of it."""
+        """The error of a call whose reply did not come, or not as a whole."""
         from medhelm_spark.engines.peers import PeerError
 
         if isinstance(error, TimeoutError):
@@ -273,17 +273,17 @@ class Connection:
         sent: Mapping[str, Any],
     ) -> CallError:
         """What an error means; the server's sentence is kept without our keys, and cut."""
-        given = error if isinstance(error, Mapping) else {}
-        codes = {str(given[key]) for key in ("code", "type") if given.get(key)}
-        message = str(given.get("message") or text)
+        details = error if isinstance(error, Mapping) else {}
+        codes = {str(details[key]) for key in ("code", "type") if details.get(key)}
+        message = str(details.get("message") or text)
         trouble = classify(status, codes, message, headers)
         if trouble.kind is not FailureKind.INVALID_REQUEST or trouble.action is Action.DOUBT:
             return trouble
-        names = refused(sent, given.get("param"), message)
+        names = refused(sent, details.get("param"), message)
         action = Action.DOUBT if names else trouble.action
-        return replace(trouble, action=action, parameters=names, said=self._shown(message))
+        return replace(trouble, action=action, parameters=names, sentence=self._redacted(message))
 
-    def _shown(self, message: str) -> str:
+    def _redacted(self, message: str) -> str:
         """A server's sentence in one line, without keys and control characters."""
         texts = (*self._keys.headers.values(), self._wire.login)
         words = (word for text in texts for word in text.replace(":", " ").split())
@@ -291,7 +291,7 @@ class Connection:
             message = message.replace(secret, "***")
         text = "".join(each if each.isprintable() else " " for each in message[:LOOKED_AT])
         line = " ".join(text.split())
-        return line if len(line) <= LONGEST_SAID else f"{line[:LONGEST_SAID]} ..."
+        return line if len(line) <= LONGEST_SENTENCE else f"{line[:LONGEST_SENTENCE]} ..."
 
     def _session(self, reach: Reach | None) -> "PeerSession":
         session = self._sessions.get(reach)
@@ -344,10 +344,10 @@ def _keys(deployment: Deployment, settings: OpenAISettings, wire: "Wire") -> Key
 def _headers(deployment: Deployment, settings: OpenAISettings, key: str) -> dict[str, str]:
     """All headers that are sent; the deployment's own ones replace ours of the same name.
 
-    Azure takes keys in a header of its own, and what ends as a bearer's token.
+    Azure takes keys in a header of its own, and keys that end as bearer tokens.
     """
     where = f"deployment {deployment.name!r}: args.headers"
-    given = {
+    configured = {
         name.lower(): resolve(value, where=f"{where}.{name}") if is_reference(value) else value
         for name, value in settings.headers.items()
     }
@@ -361,7 +361,7 @@ def _headers(deployment: Deployment, settings: OpenAISettings, key: str) -> dict
     }
     if settings.organization:
         own["openai-organization"] = settings.organization
-    return own | given
+    return own | configured
 
 
 def _login(deployment: Deployment, settings: OpenAISettings) -> str:
@@ -432,7 +432,7 @@ def _invalid_reply(label: str) -> CallError:
 
 
 def _error_in(text: str) -> Any:
-    """What an error reply says, as a mapping where it holds one."""
+    """The error of a reply, as a mapping where it is one."""
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):
@@ -441,6 +441,6 @@ def _error_in(text: str) -> Any:
 
 
 def _status_of(error: Any) -> int:
-    """The status that an error within HTTP 200 stands for: its code, else one that is retried."""
+    """The status that an error within HTTP 200 means: its code, else one that is retried."""
     code = error.get("code") if isinstance(error, Mapping) else None
     return code if isinstance(code, int) and 400 <= code < 600 else 500

@@ -140,5 +140,5 @@ def failed(
 
 
 def denied(request: Request, fingerprint: str) -> RequestResult:
-    """The row of a request that policy held back: it was never sent, so no try is counted."""
+    """The row of a request that the policy denied: it was never sent, so no try is counted."""
     return failed(request, FailureKind.DENIED, fingerprint, tries=0)

@@ -1,8 +1,8 @@
 """The HTTP client: connections to peers that text may be sent to, and to no others.
 
-A host name says nothing of where a connection ends: it is looked up anew for each one. So each
-address that a name stands for is compared before a packet goes there, and the address at the other
-end once more where a connection stands, before text is written. Those that pass are kept and used
+A host name does not determine where a connection ends: it is looked up anew for each one. So each
+address of a name is compared before a packet goes there, and the address at the other end once
+more when a connection is open, before text is written. Those that pass are kept and used
 again, because the peer of a connection cannot change.
 
 With a proxy the peer is the proxy: it is checked like any peer, and it reads what is plain. The

@@ -1,4 +1,4 @@
-"""Whether a server refuses one request or all of them, told from what it answers beside it: pure.
+"""Whether a server refuses one request or all of them, judged by its other answers: pure.
 
 A firewall answers 403 to one text, a server without a right to it answers 403 to all. So such a
 refusal waits: an answer to a request that was sent later shows that the server takes requests, and
@@ -37,7 +37,7 @@ class Source:
             yield request
 
 
-def told_apart(
+def with_rejections(
     results: Iterable[RequestResult],
     source: Source,
     doubts: Mapping[str, Doubt],
@@ -48,22 +48,22 @@ def told_apart(
 
     `doubts` are by the ids of the refused requests. `is_serving`: the server has answered before.
     """
-    held: list[tuple[RequestResult, Doubt]] = []
+    refusals: list[tuple[RequestResult, Doubt]] = []
     for result in results:
         doubt = doubts.get(result.request_id)
         if doubt and not result.is_answer:
-            held.append((result, doubt))
-            enough = min(each.many if is_serving else each.at_first for _, each in held)
-            source.is_stopped |= len(held) >= enough
+            refusals.append((result, doubt))
+            enough = min(each.many if is_serving else each.at_first for _, each in refusals)
+            source.is_stopped |= len(refusals) >= enough
             continue
         if result.is_answer:
             is_serving = True
-            yield from (refused for refused, _ in held if _is_before(refused, result))
-            held = [pair for pair in held if not _is_before(pair[0], result)]
+            yield from (refused for refused, _ in refusals if _is_before(refused, result))
+            refusals = [pair for pair in refusals if not _is_before(pair[0], result)]
         yield result
-    for refused, doubt in held:
-        is_said = refused.failure is FailureKind.REJECTED
-        is_all = source.is_stopped or not is_serving or is_said
+    for refused, doubt in refusals:
+        is_rejected = refused.failure is FailureKind.REJECTED
+        is_all = source.is_stopped or not is_serving or is_rejected
         yield _rejected(refused, doubt.hint) if is_all else refused
 
 

@@ -1,6 +1,6 @@
 """A limit on the bytes of a reply, whatever its length says: an endless one must not take memory.
 
-Bytes count as they are once decompressed: a few of them can stand for gigabytes.
+Bytes count as they are once decompressed: a few of them can expand to gigabytes.
 """
 
 import zlib

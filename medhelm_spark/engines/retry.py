@@ -99,8 +99,8 @@ class CallError:
     """A failed try; `label` is a status or a known error code, never a server's own sentence.
 
     It is `NO_REPLY` where nothing came back in time, and begins with `NO_KEY` where there was no
-    key to send. `parameters` are those of ours that the server refuses. `said` is the server's
-    sentence, which may quote what it was sent. `refused_key` is the number of a key that may have
+    key to send. `parameters` are those of ours that the server refuses. `sentence` is the server's
+    own, which may quote what it was sent. `refused_key` is the number of a key that may have
     ended.
     """
 
@@ -110,7 +110,7 @@ class CallError:
     retry_after: float | None = None
     is_quota: bool = False
     parameters: tuple[str, ...] = ()
-    said: str = ""
+    sentence: str = ""
     refused_key: int | None = None
 
 
@@ -277,9 +277,9 @@ def until_fault(
         if not has_results or not asked.open:
             raise
         # What other exceptions say may quote a request.
-        said = str(error) if isinstance(error, MedhelmSparkError) else type(error).__name__
+        reason = str(error) if isinstance(error, MedhelmSparkError) else type(error).__name__
         request = next(iter(asked.open.values()))
-        yield failed(request, FailureKind.REJECTED, fingerprint, reason=said)
+        yield failed(request, FailureKind.REJECTED, fingerprint, reason=reason)
     finally:
         if close := getattr(results, "close", None):
             close()

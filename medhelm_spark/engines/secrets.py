@@ -1,4 +1,4 @@
-"""Looks up a key by its reference on the machine that uses it; a deployment never holds one.
+"""Looks up a key by its reference on the machine that uses it; a deployment never has one.
 
 env:NAME            the environment variable NAME
 secret:SCOPE/KEY    the variable MEDHELM_SPARK_SECRET_<SCOPE>_<KEY> (upper case, other characters
@@ -30,7 +30,7 @@ def is_reference(value: str) -> bool:
 
 
 def references_in(args: Mapping[str, Any]) -> tuple[str, ...]:
-    """The references to keys that a deployment's arguments hold, those of its headers too."""
+    """The references to keys in a deployment's arguments, those of its headers too."""
     nested = [
         value for value in map(args.get, ("api_key", "headers")) if isinstance(value, Mapping)
     ]
@@ -64,7 +64,7 @@ def resolve(reference: str, *, where: str) -> str:
 
 
 def secret_variable(name: str) -> str:
-    """The environment variable that stands for the secret SCOPE/KEY.
+    """The environment variable of the secret SCOPE/KEY.
 
     >>> secret_variable("llm/gpt-4o")
     'MEDHELM_SPARK_SECRET_LLM_GPT_4O'
@@ -104,6 +104,6 @@ def _from_file(place: str, where: str) -> str | None:
     except ConfigError as error:
         raise SetupError(f"{where}: {error}") from None
     table, is_nested, name = key.partition(":")
-    held = values.get(table) if is_nested else values
-    value = held.get(name if is_nested else key) if isinstance(held, Mapping) else None
+    entries = values.get(table) if is_nested else values
+    value = entries.get(name if is_nested else key) if isinstance(entries, Mapping) else None
     return value if isinstance(value, str) else None

@@ -34,18 +34,18 @@ def gpu_groups(
     >>> gpu_groups(["2", "3"], "0,1,2,3", "", None)
     (('2', '3'),)
     """
-    wanted = size or 1
+    count = size or 1
     if assigned:
-        return (tuple(assigned),) if len(assigned) >= wanted else ()
+        return (tuple(assigned),) if len(assigned) >= count else ()
     gpus = visible_gpus(visible, listed)
-    whole = len(gpus) - len(gpus) % wanted
-    return tuple(gpus[start : start + wanted] for start in range(0, whole, wanted))
+    whole = len(gpus) - len(gpus) % count
+    return tuple(gpus[start : start + count] for start in range(0, whole, count))
 
 
 def visible_gpus(visible: str | None, listed: str) -> Group:
     """The addresses of the devices that this process may use.
 
-    As CUDA reads it: what stands after an empty entry or -1 is not visible.
+    As CUDA reads it: what follows an empty entry or -1 is not visible.
     """
     if visible is None:
         return tuple(_uuids(listed))
@@ -71,7 +71,7 @@ def _uuids(listed: str) -> dict[str, str]:
 def lock_names(group: Group, listed: str, executor: str) -> Group:
     """What the locks of a group are called, sorted so that two processes never wait crosswise.
 
-    A GPU is one for all of its machine, and named by its own identity where the driver tells it: in
+    A GPU is one for all of its machine, and named by its own identity where the driver lists it: in
     two containers the same address may be two devices. The CPU slot is one per executor, in the
     folder that Spark gives it; outside Spark a process has it for itself.
     """
@@ -82,11 +82,11 @@ def lock_names(group: Group, listed: str, executor: str) -> Group:
 
 
 def too_few(assigned: Sequence[str], visible: str | None, listed: str, size: int | None) -> str:
-    """The end of a sentence: how many GPUs there are, and how many are wanted."""
+    """The end of a sentence: how many GPUs there are, and how many are needed."""
     has = len(assigned) or len(visible_gpus(visible, listed))
     whose = "Spark gave the task" if assigned else "this machine shows"
-    shown = "" if assigned or visible is None else f" ({VISIBLE} is {visible!r})"
-    return f"needs {size or 1} GPU{'s' * ((size or 1) > 1)}, but {whose} {has or 'none'}{shown}"
+    setting = "" if assigned or visible is None else f" ({VISIBLE} is {visible!r})"
+    return f"needs {size or 1} GPU{'s' * ((size or 1) > 1)}, but {whose} {has or 'none'}{setting}"
 
 
 def assigned_gpus() -> Group:
@@ -128,8 +128,8 @@ def bind(group: Group) -> None:
         return
     torch = sys.modules.get("torch")
     if _bound is not None or (torch and torch.cuda.is_initialized()):
-        shown = ",".join(_bound or ("unknown",))
-        raise SetupError(f"this process uses GPU {shown} and cannot change to {','.join(group)}.")
+        current = ",".join(_bound or ("unknown",))
+        raise SetupError(f"this process uses GPU {current} and cannot change to {','.join(group)}.")
     # In the order of nvidia-smi, whose indexes Spark's addresses are.
     os.environ.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
     os.environ[VISIBLE] = ",".join(group)

@@ -86,7 +86,7 @@ class Stepped(Protocol):
 
 
 def in_flight(max_num_seqs: int) -> int:
-    """How many requests an engine should know of at once."""
+    """How many requests an engine should have at once."""
     return max(2, round(QUEUED * max_num_seqs))
 
 

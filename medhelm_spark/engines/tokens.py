@@ -30,7 +30,7 @@ def token_counter(deployment: Deployment) -> Callable[[str], int] | None:
 def token_spans(file: str, content: bytes | None, text: str) -> list[tuple[int, int]]:
     """Where each token of a text begins and ends in it, by the tokenizer in this file.
 
-    `content` is what the file holds, for a machine that has no such file.
+    `content` is the file's content, for a machine that has no such file.
     """
     spans: list[tuple[int, int]] = (
         _tokenizer(file, content).encode(text, add_special_tokens=False).offsets

@@ -1,4 +1,4 @@
-"""How vLLM is started: its engine arguments and environment, and what neither of them can say.
+"""How vLLM is started: its engine arguments and environment, and settings that neither has.
 
 From a deployment's `args`, without importing vLLM.
 """
@@ -157,7 +157,7 @@ def plan(
         args["chat_template"] = own["chat_template"]
     adapter = vllm_lora.arguments(own["lora"]) if own.get("lora") else {}
     defaults = {**DEFAULTS, **DEFAULTS_ON_CPU} if gpus == 0 else DEFAULTS
-    # Spark tells its Python workers to compute in one thread: half the speed on two.
+    # Spark has its Python workers compute in one thread: half the speed on two.
     threads = {THREADS: str(cpus)} if gpus == 0 else {}
     offline = OFFLINE if is_path(model) else {}
     own_process = own.get("own_process", gpus > 0) and vllm_child.is_available()
@@ -234,33 +234,35 @@ def _refuse(name: str, known: Collection[str], where: str) -> NoReturn:
     raise UnknownNameError("argument of engine 'vllm'", name, {*PASSED_ON, *OWN}, where=where)
 
 
-def _check_speculation(given: Any, where: str) -> None:
-    if given is None:
+def _check_speculation(config: Any, where: str) -> None:
+    if config is None:
         return
     where = f"{where}: args.speculative_config"
-    if not isinstance(given, Mapping) or given.get("method") not in SPECULATIVE_METHODS:
+    if not isinstance(config, Mapping) or config.get("method") not in SPECULATIVE_METHODS:
         # Without a method vLLM may take the model as the name of a class to import.
         raise ConfigError(f"{where} needs a method: one of {', '.join(SPECULATIVE_METHODS)}.")
-    for name in given:
+    for name in config:
         if name not in SPECULATIVE:
             kind = "key of speculative_config"
             raise UnknownNameError(kind, str(name), SPECULATIVE, where=where)
 
 
-def _check_template_kwargs(given: Any, where: str) -> None:
-    if given is None:
+def _check_template_kwargs(template_kwargs: Any, where: str) -> None:
+    if template_kwargs is None:
         return
     where = f"{where}: args.chat_template_kwargs"
-    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+    if not isinstance(template_kwargs, Mapping) or not all(
+        isinstance(name, str) for name in template_kwargs
+    ):
         raise ConfigError(f"{where} is no mapping of names to values.")
-    for name in NOT_FOR_TEMPLATES.intersection(given):
+    for name in NOT_FOR_TEMPLATES.intersection(template_kwargs):
         raise ConfigError(f"{where} has {name}, which the engine itself gives to the template.")
 
 
 def hub_names(args: Mapping[str, Any]) -> tuple[str, ...]:
     """The arguments that name no path, as `key=value`.
 
-    What a name without / or ./ before it stands for depends on the folder that a process is in.
+    What a name without / or ./ before it means depends on the folder that a process is in.
     """
     drafts = args.get("speculative_config")
     draft = drafts.get("model") if isinstance(drafts, Mapping) else None
@@ -275,11 +277,11 @@ def hub_names(args: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _variables(given: Any, where: str) -> dict[str, str]:
-    given = given or {}
-    if not isinstance(given, Mapping):
+def _variables(variables: Any, where: str) -> dict[str, str]:
+    variables = variables or {}
+    if not isinstance(variables, Mapping):
         raise ConfigError(f"{where}: args.env is no mapping of variables to values.")
-    for name in map(str, given):
+    for name in map(str, variables):
         if instead := NO_LONGER_VARIABLES.get(name):
             raise ConfigError(
                 f"{where}: args.env sets {name}, which vLLM {'.'.join(map(str, OLDEST))} and newer "
@@ -290,7 +292,7 @@ def _variables(given: Any, where: str) -> dict[str, str]:
                 f"{where}: args.env sets {name}; allowed are the variables of docs/vllm.md, which "
                 "say how vLLM computes, and not what it loads, logs or connects to."
             )
-    return {str(name): str(value) for name, value in given.items()}
+    return {str(name): str(value) for name, value in variables.items()}
 
 
 def gpus_requested(deployment: Deployment) -> int | None:
@@ -374,7 +376,7 @@ def use_threads(count: int) -> None:
 
 
 def keep_memory() -> bool:
-    """Tells glibc to use freed memory again instead of giving it back; False where it is not glibc.
+    """Makes glibc use freed memory again instead of giving it back; False where it is not glibc.
 
     An activation of some ten MB would otherwise be mapped anew, page by page, in every layer of
     every step: an eighth of the time (docs/decisions/0007).

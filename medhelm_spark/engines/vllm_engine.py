@@ -29,8 +29,8 @@ from medhelm_spark.domain.request import (
     TokenLogprob,
 )
 from medhelm_spark.engines import slots, vllm_args, vllm_child, vllm_lora, wire
-from medhelm_spark.engines.apart import holds_marker, markers_of, tokens_apart
-from medhelm_spark.engines.chat_template import told
+from medhelm_spark.engines.apart import has_marker, markers_of, tokens_apart
+from medhelm_spark.engines.chat_template import template_note
 from medhelm_spark.engines.engine import Destinations, EngineFactory, Gate, any_form, in_this_job
 from medhelm_spark.engines.faults import FAULTS, fault
 from medhelm_spark.engines.model_files import folder_sha256
@@ -38,7 +38,7 @@ from medhelm_spark.engines.outcome import answered, completion, failed
 from medhelm_spark.engines.stream import RefusedError, feed, in_flight
 from medhelm_spark.engines.vllm_args import VllmPlan
 from medhelm_spark.engines.vllm_names import OLDEST, SERVING
-from medhelm_spark.engines.vllm_reasoning import Reasoning, Said
+from medhelm_spark.engines.vllm_reasoning import ParsedText, Reasoning
 from medhelm_spark.engines.vllm_start import VllmStart
 from medhelm_spark.engines.worker import end_process, task_context
 from medhelm_spark.errors import EngineError, SetupError
@@ -101,16 +101,16 @@ class VllmEngine:
         beside = {"use_tqdm": False, "lora_request": self._lora}
         try:
             params = _sampling(request.decoding, self._keeps_special_tokens)
-            said = turns or [{"content": request.text}]
-            if holds_marker([turn["content"] for turn in said], self._markers):
+            conversation = turns or [{"content": request.text}]
+            if has_marker([turn["content"] for turn in conversation], self._markers):
                 template = _template(self._llm) if turns else None
                 tokens = tokens_apart(
-                    self._llm.get_tokenizer(), said, template, self._template_kwargs
+                    self._llm.get_tokenizer(), conversation, template, self._template_kwargs
                 )
                 keys = self._llm.enqueue({"prompt_token_ids": tokens}, params, **beside)
             elif turns:
-                given = {"chat_template_kwargs": self._template_kwargs or None}
-                keys = self._llm.enqueue_chat([turns], params, **given, **beside)
+                options = {"chat_template_kwargs": self._template_kwargs or None}
+                keys = self._llm.enqueue_chat([turns], params, **options, **beside)
             else:
                 keys = self._llm.enqueue(request.text, params, **beside)
         except FAULTS as error:
@@ -150,13 +150,13 @@ class VllmEngine:
         if any(sequence.finish_reason in NO_ANSWER for sequence in sequences):
             return failed(request, FailureKind.ENGINE_ERROR, self.fingerprint)
         try:
-            said = [self._said(request, output, sequence.text) for sequence in sequences]
+            texts = [self._parsed(request, output, sequence.text) for sequence in sequences]
         except Exception as error:  # of vLLM's parser, at what this model wrote
             self._note(error)
             return failed(request, FailureKind.INVALID_REPLY, self.fingerprint)
         return answered(
             request,
-            [_completion(sequence, each) for sequence, each in zip(sequences, said, strict=True)],
+            [_completion(sequence, each) for sequence, each in zip(sequences, texts, strict=True)],
             self.fingerprint,
             prompt_tokens=len(output.prompt_token_ids or ()),
             completion_tokens=sum(len(sequence.token_ids) for sequence in output.outputs),
@@ -164,10 +164,10 @@ class VllmEngine:
             request_time=seconds,
         )
 
-    def _said(self, request: Request, output: Any, written: str) -> Said:
+    def _parsed(self, request: Request, output: Any, written: str) -> ParsedText:
         is_turn = bool(request.messages) or self._api == wire.CHAT
         if self._reasoning is None or not is_turn:
-            return Said(written, None)
+            return ParsedText(written, None)
         return self._reasoning.split(written, list(output.prompt_token_ids or ()))
 
     @property
@@ -223,12 +223,12 @@ def _structured(schema: str) -> dict[str, Any]:
     return {"choice": list(choices)} if choices else {"json": json.loads(schema)}
 
 
-def _completion(output: Any, said: Said) -> Completion:
+def _completion(output: Any, parsed: ParsedText) -> Completion:
     tokens = [
         TokenLogprob(text=logprobs[token].decoded_token or "", logprob=logprobs[token].logprob)
         for token, logprobs in zip(output.token_ids, output.logprobs or (), strict=False)
     ]
-    return completion(said.text, output.finish_reason, thinking=said.thinking, tokens=tokens)
+    return completion(parsed.text, output.finish_reason, thinking=parsed.thinking, tokens=tokens)
 
 
 def _checked_files(deployment: Deployment, plan: VllmPlan) -> Mapping[str, str]:
@@ -263,7 +263,7 @@ def _this_vllm() -> str:
 
 
 def _set_env(values: Mapping[str, str]) -> Callable[[], None]:
-    """Set variables of this process; what it gives puts back what was there."""
+    """Set variables of this process; the returned function restores them."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
 
@@ -326,7 +326,7 @@ def _fingerprint(llm: Any, plan: VllmPlan, hashes: Mapping[str, str]) -> str:
 
     config = llm.llm_engine.vllm_config
     model, template = config.model_config, _template(llm)
-    shown = {
+    identity = {
         "engine": "vllm",
         "version": vllm.__version__,
         "model": model.model if "weights_sha256" not in hashes else "",
@@ -345,7 +345,7 @@ def _fingerprint(llm: Any, plan: VllmPlan, hashes: Mapping[str, str]) -> str:
         "batch_invariant": bool(vllm.envs.VLLM_BATCH_INVARIANT),
         "device": str(current_platform.get_device_name()),
     }
-    return canonical_json({key: value for key, value in shown.items() if value != ""})
+    return canonical_json({key: value for key, value in identity.items() if value != ""})
 
 
 def _known(deployment: Deployment) -> frozenset[str]:
@@ -365,7 +365,7 @@ def _known(deployment: Deployment) -> frozenset[str]:
 
 
 def gpus(deployment: Deployment) -> int | None:
-    """How many GPUs the engine takes; None stands for all that Spark gives the task.
+    """How many GPUs the engine takes; None means all that Spark gives the task.
 
     A driver asks it too, which need not have vLLM.
     """
@@ -386,10 +386,10 @@ def check(deployment: Deployment) -> None:
             f"deployment {deployment.name!r}: args.lora names the folder {plan.lora}, and there is "
             f"no {vllm_lora.CONFIG} in it; give an adapter's folder as the package peft writes it."
         )
-    wanted = vllm_args.gpus_requested(deployment)
+    requested = vllm_args.gpus_requested(deployment)
     seen = (slots.assigned_gpus(), os.environ.get(slots.VISIBLE), slots.listed_gpus())
-    if wanted != 0 and not slots.gpu_groups(*seen, wanted):
-        few = slots.too_few(*seen, wanted)
+    if requested != 0 and not slots.gpu_groups(*seen, requested):
+        few = slots.too_few(*seen, requested)
         raise SetupError(f"deployment {deployment.name!r} {few}; or install a CPU build of vLLM.")
 
 
@@ -406,7 +406,7 @@ def rendering(deployment: Deployment) -> str:
     """Which chat template the model would be asked with, from its arguments and folder."""
     args, model = deployment.args, str(deployment.args.get("model", ""))
     folder = Path(model) if vllm_args.is_path(model) else None
-    return told(folder, args.get("chat_template"), args.get("api"))
+    return template_note(folder, args.get("chat_template"), args.get("api"))
 
 
 ENGINE = EngineFactory(

@@ -12,17 +12,17 @@ RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
 
 def arguments(folder: str) -> Mapping[str, Any]:
     """The engine arguments for this one adapter, with the smallest rank of RANKS that fits it."""
-    given = {"enable_lora": True, "max_loras": 1}
+    args = {"enable_lora": True, "max_loras": 1}
     rank = _rank(Path(folder).expanduser())
     fitting = next((room for room in RANKS if rank and room >= rank), None)
-    return {**given, "max_lora_rank": fitting} if fitting else given
+    return {**args, "max_lora_rank": fitting} if fitting else args
 
 
 def _rank(folder: Path) -> int:
     """The largest rank in the adapter's configuration; 0 where the file states none."""
     try:
-        held = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-        return max([int(held["r"]), *map(int, (held.get("rank_pattern") or {}).values())])
+        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        return max([int(config["r"]), *map(int, (config.get("rank_pattern") or {}).values())])
     except (AttributeError, KeyError, OSError, TypeError, ValueError):
         return 0
 

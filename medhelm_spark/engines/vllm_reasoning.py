@@ -1,4 +1,4 @@
-"""Thinking told from the answer by vLLM's own parser of the model (`args.reasoning_parser`)."""
+"""Thinking and answer, separated by vLLM's own parser of the model (`args.reasoning_parser`)."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from medhelm_spark.errors import EngineError
 
 
-class Said(NamedTuple):
+class ParsedText(NamedTuple):
     """What a model wrote, in its two parts."""
 
     text: str
@@ -17,7 +17,7 @@ class Reasoning:
     """One of vLLM's reasoning parsers, beside a loaded model.
 
     `keeps_special_tokens`: it reads tokens that a text would be stripped of. A parser that only
-    tells where thinking ends (gpt-oss's) leaves the text as it is.
+    finds where thinking ends (gpt-oss's) leaves the text as it is.
     """
 
     def __init__(self, name: str, llm: Any, template_kwargs: Mapping[str, Any]) -> None:
@@ -36,18 +36,18 @@ class Reasoning:
                 f"args.reasoning_parser {name!r} does not fit this model "
                 f"({type(error).__name__}): {str(error)[:300]}"
             ) from None
-        asked = ChatCompletionRequest(model="", messages=[])
-        self._request = self._parser.adjust_request(asked)
-        # None, the default of 0.33, stands for what True was before.
+        request = ChatCompletionRequest(model="", messages=[])
+        self._request = self._parser.adjust_request(request)
+        # None, the default of 0.33, means what True meant before.
         self.keeps_special_tokens = self._request.skip_special_tokens is False
 
-    def split(self, written: str, prompt_tokens: list[int]) -> Said:
+    def split(self, written: str, prompt_tokens: list[int]) -> ParsedText:
         """The answer and the thinking of a text that was generated after these tokens."""
-        told = getattr(self._parser, "set_prompt_token_ids", None)  # newer versions have it
-        if told:
-            told(prompt_tokens)
+        set_prompt = getattr(self._parser, "set_prompt_token_ids", None)  # newer versions have it
+        if set_prompt:
+            set_prompt(prompt_tokens)
         try:
             thinking, text = self._parser.extract_reasoning(written, self._request)
         except NotImplementedError:
-            return Said(written, None)
-        return Said(text or "", thinking or None)
+            return ParsedText(written, None)
+        return ParsedText(text or "", thinking or None)

@@ -28,7 +28,7 @@ class UnreadableReplyError(MalformedReplyError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WireReply:
-    """What a reply says: its texts, its token counts and who says to have served it."""
+    """What a reply says: its texts, its token counts and the model that it names."""
 
     completions: tuple[Completion, ...]
     prompt_tokens: int | None
@@ -104,7 +104,7 @@ def response_format(schema: str) -> dict[str, Any]:
 
 
 def body_of(text: str) -> Any:
-    """The JSON of a reply's text, whatever bytes stand before it; of a stream what it makes up.
+    """The JSON of a reply's text, whatever bytes precede it; of a stream its joined events.
 
     Raises:
         MalformedReplyError: it is no JSON.
@@ -127,7 +127,7 @@ def error_of(body: Any) -> Any:
 def parse_reply(body: Any) -> WireReply:
     """Reads the body of a successful reply, of either API.
 
-    Only the choices are needed; what stands beside them in another form is left out.
+    Only the choices are needed; other parts in an unknown form are left out.
 
     Raises:
         MalformedReplyError: no choices, or one that the server failed at; UnreadableReplyError

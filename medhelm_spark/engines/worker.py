@@ -40,7 +40,7 @@ def task_context() -> Any:
 
 
 def end_process(sentence: str) -> NoReturn:
-    """Says one text-free sentence and ends at once, so that Spark retries the task elsewhere.
+    """Prints one text-free sentence and ends at once, so that Spark retries the task elsewhere.
 
     An exception would not do: the process, and the dead engine in it, would get the retry.
     """

@@ -1,4 +1,4 @@
-"""Levels lowered on record: who said so, and the data version that a reviewed change makes.
+"""Levels lowered on record: who lowered them, and the data version that a reviewed change makes.
 
 Rows keep their level for good. A reviewed change makes another data version of them, with the
 lower level; without a review the data stays as it is, and its text on local deployments.
@@ -54,11 +54,11 @@ def lower_level(
     changed_by: str,
     approvals: Sequence[Approval] = (),
 ) -> LevelChange:
-    """Record that the level of a scenario's newest data is lower than it was said to be.
+    """Record that the level of a scenario's newest data is lower than was stated.
 
     Raises:
         ConfigError: no reason is given, or the level is not lower.
-        UnknownNameError: the lake holds no data of the scenario.
+        UnknownNameError: the lake has no data of the scenario.
     """
     ctx = ctx.within(LOWER_LEVEL)
     if not reason.strip():
@@ -104,7 +104,7 @@ def _changes(ctx: Context) -> list[LevelChange]:
 
 
 def approved_levels(ctx: Context, approvals: Sequence[Approval]) -> dict[str, AccessLevel]:
-    """By scenario name, the lowest level that data of it may turn out to have by its changes."""
+    """By scenario name, the lowest level that approved changes may give its data."""
     return lowest_approved(_changes(ctx.within(INGEST)), approvals) if approvals else {}
 
 
@@ -121,13 +121,13 @@ def lowered(
 ) -> dict[str, Ingested]:
     """The data by scenario name as its recorded changes make it: lower where they are reviewed."""
     ctx = ctx.within(INGEST)
-    changes, current, wanted = _changes(ctx), dict(data), {}
+    changes, current, versions = _changes(ctx), dict(data), {}
     for name, base in data.items():
         lowering = lowering_of(base.access_level, base.data_version, changes, approvals)
         current[name] = replace(base, is_unreviewed=lowering.is_unreviewed)
         if lowering.access_level is not base.access_level:
             target = INGEST.fingerprint("lowered", base.data_version, lowering.access_level)
-            wanted[target] = _Lowered(name=name, base=base, access_level=lowering.access_level)
+            versions[target] = _Lowered(name=name, base=base, access_level=lowering.access_level)
             current[name] = replace(
                 current[name], data_version=target, access_level=lowering.access_level
             )
@@ -138,19 +138,19 @@ def lowered(
 
     def write(ctx: Context, targets: Sequence[str], write_id: str) -> Written:
         for target in targets:
-            _copy(ctx, wanted[target], target, write_id)
-        rows = list(_entered(ctx, {target: wanted[target] for target in targets}))
+            _copy(ctx, versions[target], target, write_id)
+        rows = list(_entered(ctx, {target: versions[target] for target in targets}))
         ctx.lake.append_rows("scenarios", rows, write_id)
-        return Written(counts={target: wanted[target].base.counts for target in targets})
+        return Written(counts={target: versions[target].base.counts for target in targets})
 
-    run_stage(ctx, INGEST, {target: target for target in wanted}, write)
+    run_stage(ctx, INGEST, {target: target for target in versions}, write)
     return current
 
 
-def _copy(ctx: Context, made: _Lowered, target: str, write_id: str) -> None:
-    """Append the rows of the base as the target's, those of a stricter level with the lower one."""
-    base = ctx.current("instances", INGEST, [made.base.data_version], "data_version")
-    strictness = f"least({strictness_sql('access_level')}, {made.access_level.strictness})"
+def _copy(ctx: Context, version: _Lowered, target: str, write_id: str) -> None:
+    """Append the base's rows as the target's; rows of a stricter level get the lower one."""
+    base = ctx.current("instances", INGEST, [version.base.data_version], "data_version")
+    strictness = f"least({strictness_sql('access_level')}, {version.access_level.strictness})"
     sql = LOWERED.replace("@target", literal(target)).replace("@level", level_sql(strictness))
     ctx.lake.append("instances", ctx.lake.query(sql, base=base), write_id)
 
@@ -158,13 +158,13 @@ def _copy(ctx: Context, made: _Lowered, target: str, write_id: str) -> None:
 def _entered(ctx: Context, targets: Mapping[str, _Lowered]) -> Iterator[ScenarioVersion]:
     rows = ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion)
     known = {row.data_version: row for row in rows}
-    for target, made in targets.items():
-        base = made.base.data_version
+    for target, version in targets.items():
+        base = version.base.data_version
         if base in known:
             yield replace(
                 known[base],
                 data_version=target,
                 card_hash=target,
-                access_level=made.access_level,
+                access_level=version.access_level,
                 source=f"{LOWERED_SOURCE}{base}",
             )

@@ -1,6 +1,6 @@
 """What text was sent where: counted from the results of requests, not from what was planned.
 
-What an order sent without a committed result is bounded by what was noted before it began.
+Where an order has no committed result, the note made before it began gives an upper bound.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -24,9 +24,9 @@ GROUP BY q.request_id
 """
 NOTHING_LOWERED = "SELECT '' AS lowered_request, '' AS lowered_from"
 
-# A row of request_results is written by whoever asked, after asking. What the policy held back,
-# what had no key and what came from a file was not sent; every other row was tried,
-# answered or not.
+# The process that asks writes a row of request_results afterwards. Requests that the policy
+# denied, that had no key or whose answer came from a file were not sent; every other row was
+# tried, answered or not.
 SENT = f"""
 SELECT access_level, coalesce(lowered_from, '') AS lowered_from, model_deployment,
        coalesce(destination, '') AS destination, coalesce(locality, '{UNKNOWN}') AS locality,
@@ -68,7 +68,7 @@ GROUP BY r.access_level, lowered_from, r.model_deployment, destination, locality
 """
 
 # An order without any row is under way or lost; one with fewer rows than texts was cut short, and
-# what was open then has none. Rows of older lakes do not say how much that may be.
+# its open requests have none. Rows of older lakes do not say how many those may be.
 BEGUN = """
 SELECT access_level, '' AS lowered_from, model_deployment, destination, locality, '' AS run_by,
        CAST(CAST(begun_at AS DATE) AS STRING) AS sent_on,
@@ -99,7 +99,7 @@ class Disclosure:
     """Requests of one level that went to one place on one day.
 
     `destination` is a host and port, or `this job`; `locality` what the deployment was declared to
-    be when it was asked, `unknown` where it said nothing. `run_by` is the user of the process that
+    be when it was asked, `unknown` without a declaration. `run_by` is the user of the process that
     asked, empty where the lake does not say. `lowered_from` is the level that the data had before
     it was lowered on record, empty where it was not. `texts` are requests with a text each,
     `times` how often they were sent in all, tries that failed among them, `answered` how many
@@ -107,7 +107,7 @@ class Disclosure:
 
     With `is_bound` it is about texts of orders that were begun whose results are not in the lake:
     under way, never committed, or open when their order was cut short. `texts` were sent at most
-    then, `times` at most, and none of their answers is kept.
+    then, `times` at most, and none of their answers is stored.
     """
 
     access_level: AccessLevel
@@ -122,7 +122,7 @@ class Disclosure:
     answered: int
     patients: int = 0
     """The distinct patients that the texts are about, by the card's cluster column, else instances;
-    0 where the lake does not hold their requests and instances. Of a bound it is not known."""
+    0 where the lake does not have their requests and instances. Of a bound it is not known."""
     is_bound: bool = False
 
 
@@ -131,7 +131,7 @@ class DisclosureScope:
     """Which disclosures are meant; without any field all of them."""
 
     run_spec_ids: Collection[str] | None = None
-    """The runs whose requests were sent; None: all. What was begun is of no run that is known."""
+    """The runs whose requests were sent; None: all. Orders that were begun name no run."""
 
     since: date | None = None
     """The first day, by the lake's clock."""
@@ -145,8 +145,8 @@ class DisclosureScope:
         if self.run_spec_ids is None:
             return self.days("completed_at")
         units = literals(self.run_spec_ids) if self.run_spec_ids else "''"
-        asked = f"SELECT request_id FROM {{requests}} WHERE run_spec_id IN ({units})"
-        return f"AND r.request_id IN ({asked}) {self.days('completed_at')}"
+        request_ids = f"SELECT request_id FROM {{requests}} WHERE run_spec_id IN ({units})"
+        return f"AND r.request_id IN ({request_ids}) {self.days('completed_at')}"
 
     def days(self, column: str) -> str:
         """SQL that narrows to the days."""
@@ -190,9 +190,9 @@ def disclosures_of(reader: Reader, scope: DisclosureScope = EVERYTHING) -> list[
 
 
 def lowered_levels(versions: Iterable[ScenarioVersion]) -> dict[str, AccessLevel]:
-    """By data version, the level before a lowering on record, for those that rest on one.
+    """By data version, the level before a lowering on record, for those made by one.
 
-    Copies of lowered data (`perturbed`) rest on it too.
+    Copies of lowered data (`perturbed`) count too.
     """
     known = {row.data_version: row for row in versions}
     levels: dict[str, AccessLevel] = {}

@@ -12,8 +12,7 @@ RECORDED = "SELECT * FROM {level_changes}"
 def level_changes_of(reader: Reader, approvals: Sequence[Approval]) -> list[LevelChange]:
     """The lowerings in the order in which they were recorded.
 
-    `reviewed` and `approved_by` say what these approvals say, not what the row said when it was
-    written.
+    `reviewed` and `approved_by` follow these approvals, not the row as it was written.
     """
     rows = reader.rows(RECORDED, LevelChange)
     return [review(row, approvals) for row in sorted(rows, key=lambda row: row.changed_at)]

@@ -10,7 +10,7 @@ from medhelm_spark.policy.plugins import check_plugins
 
 
 def refuse_unlisted(reader: Reader, site: Path) -> None:
-    """Refuse loaded plug-ins that the policy does not list, beside what the lake holds now.
+    """Refuse loaded plug-ins that the policy does not list, beside the text that the lake has now.
 
     `site` is the folder of the site's own configuration. A policy in a catalog's table is not read
     here, where there is no Spark: beside gated and private text every plug-in is refused then.

@@ -32,7 +32,7 @@ class GovernanceMethods(Methods):
         since: date | None = None,
         until: date | None = None,
     ) -> Disclosures:
-        """What text of this lake was sent where, counted from what was really asked.
+        """What text of this lake was sent where, counted from the requests that were sent.
 
         Args:
             suite: only requests of this suite's runs.
@@ -54,14 +54,14 @@ class GovernanceMethods(Methods):
         if suite or release or benchmark:
             units = self._runs(suite, release, benchmark)
         scope = DisclosureScope(run_spec_ids=units, since=since, until=until)
-        given = {
+        filters = {
             "suite": suite,
             "release": release,
             "benchmark": benchmark,
             "since": since,
             "until": until,
         }
-        selection = ", ".join(f"{name} {value}" for name, value in given.items() if value)
+        selection = ", ".join(f"{name} {value}" for name, value in filters.items() if value)
         return Disclosures(tuple(disclosures_of(reader, scope)), selection)
 
     def _runs(self, suite: str | None, release: str | None, benchmark: str | None) -> set[str]:
@@ -94,7 +94,7 @@ class GovernanceMethods(Methods):
 
     @at_work
     def lower_level(self, scenario: str, to: AccessLevel | str, *, reason: str) -> LevelChange:
-        """Record that the level of a scenario's newest data is lower than it was said to be.
+        """Record that the level of a scenario's newest data is lower than was stated.
 
         Until a site's binding policy names somebody else who approves, it is unreviewed: the rows
         keep their level, and their text stays on local deployments.

@@ -21,8 +21,8 @@ HEADER = (
     "Answered",
 )
 COUNTED = (
-    "Counted from the results of requests, written by who asked; Times counts each try. A text "
-    "that a server did not answer counts: part of it may have arrived."
+    "Counted from the results of requests, as the job that sent them wrote them; Times counts each "
+    "try. A text that a server did not answer counts: part of it may have arrived."
 )
 PATIENTS = (
     "Patients: distinct patients that the texts are about, by the card's cluster column, else "
@@ -36,9 +36,7 @@ LOWERED = (
     "Lowered from: the level of the data before somebody lowered it on record "
     "(medhelm-spark level list); its text was sent at the lower level."
 )
-NOT_HERE = (
-    "Answers from a file and requests that the policy held back were not sent and are not here."
-)
+NOT_HERE = "Answers from a file and requests that the policy denied were not sent and are not here."
 EMPTY = "No text of this lake was sent anywhere."
 EMPTY_SELECTION = (
     "No text of this selection was sent anywhere ({selection}). "

@@ -23,8 +23,8 @@ LOWERINGS = (
 )
 UNREVIEWED = "nobody: unreviewed"
 NOTES = (
-    "Approved by: as the site's binding policy says now. What is unreviewed changes no level: rows "
-    "keep theirs, and their text stays on local deployments.",
+    "Approved by: as the site's binding policy says now. An unreviewed lowering changes no level: "
+    "rows keep theirs, and their text stays on local deployments.",
 )
 EMPTY = "No level of this lake was lowered on record."
 

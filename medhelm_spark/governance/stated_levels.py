@@ -1,4 +1,4 @@
-"""Who may hold the data of runs: as a card says, as a person states, as the lake knows."""
+"""Who may have the data of runs: by the card, a person's statement and the lake's records."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -46,8 +46,8 @@ def with_user_data(
     stated_by: dict[str, str] = {}
     for name, card in cards.items():
         own = sources.get(name)
-        said = [level for level in (access_level, own.access_level if own else None) if level]
-        stated = strictest(said) if said else None
+        levels = [level for level in (access_level, own.access_level if own else None) if level]
+        stated = strictest(levels) if levels else None
         if stated and card.source.data_version and stated is not card.access_level:
             raise ConfigError(
                 f"access_level (--access-level): scenario {name!r} was imported as "
@@ -108,4 +108,4 @@ def with_levels(
 
 def levels_of(data: Mapping[str, Ingested]) -> dict[str, AccessLevel]:
     """The level of each scenario's data."""
-    return {name: held.access_level for name, held in data.items()}
+    return {name: ingested.access_level for name, ingested in data.items()}

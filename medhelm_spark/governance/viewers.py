@@ -14,7 +14,7 @@ class ViewersInForce:
 
     rules: ViewerRules
     is_binding: bool
-    """Whether the policy is: another cannot show more than the page without a sign-in."""
+    """Whether the policy is; another one shows no more than the page without a sign-in."""
 
 
 def viewers_in_force(site: Path | None) -> ViewersInForce:

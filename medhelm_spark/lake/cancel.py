@@ -9,10 +9,10 @@ from pyspark.sql import SparkSession
 
 @contextmanager
 def cancellable(spark: SparkSession, tag: str) -> Iterator[Callable[[], None]]:
-    """Tag the Spark jobs that this thread starts in the body; what it gives cancels those of now.
+    """Tag the Spark jobs that the body starts in this thread; the yielded function cancels them.
 
-    A session of Spark Connect has tags of its own. With a JVM those cancel nothing (Spark 4.2),
-    and the context's do.
+    A session of Spark Connect has tags of its own. With a JVM those cancel nothing (Spark 4.2);
+    the context's tags do.
     """
     context = _context(spark)
     if context is None:

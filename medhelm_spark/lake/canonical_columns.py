@@ -23,7 +23,7 @@ Texts = Callable[[pa.Array], pa.Array]
 """The JSON of each value of a column; null where there is none."""
 
 ESCAPED = r'["\\\x00-\x1f]'
-"""What no JSON string holds as it is."""
+"""What a JSON string must escape."""
 
 
 def canonical_texts(
@@ -50,7 +50,7 @@ def canonical_texts(
 
 
 def _joined(*parts: Any) -> pa.Array:
-    """The parts one behind the other; null where one is."""
+    """The parts joined; null where one is null."""
     return pc.binary_join_element_wise(*parts, "")
 
 
@@ -68,7 +68,7 @@ def _is_default(column: pa.Array, default: Any) -> pa.Array:
 
 @cache
 def _texts_of(hint: Any) -> Texts:
-    """What makes the JSON of a column of a type that `columnar.codec_of` takes."""
+    """The function that makes the JSON of a column of a type that `columnar.codec_of` takes."""
     origin, args = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         (inner,) = (arg for arg in args if arg is not type(None))
@@ -83,7 +83,7 @@ def _texts_of(hint: Any) -> Texts:
         return _SCALARS[hint]
     if isinstance(hint, type) and is_dataclass(hint):
         return _structs_of(hint)
-    raise TypeError(f"no table column can hold {hint!r}")
+    raise TypeError(f"no table column can store {hint!r}")
 
 
 def _strings(column: pa.Array) -> pa.Array:
@@ -161,8 +161,8 @@ def _maps_of(item: Texts) -> Texts:
 
 def _object(members: Iterable[tuple[str, str | None]]) -> str:
     """A JSON object of these keys and texts; of equal keys the last counts."""
-    held = sorted(dict(members).items())
-    return "{" + ",".join(f"{encode_basestring(key)}:{text or 'null'}" for key, text in held) + "}"
+    pairs = sorted(dict(members).items())
+    return "{" + ",".join(f"{encode_basestring(key)}:{text or 'null'}" for key, text in pairs) + "}"
 
 
 def _structs_of(kind: type) -> Texts:
@@ -177,8 +177,8 @@ def _structs_of(kind: type) -> Texts:
         return pc.if_else(values.is_null(), pa.scalar(default, values.type), values)
 
     def texts(column: pa.Array) -> pa.Array:
-        held = [field.name for field in column.type]
-        columns = {name: field_of(column, name) for name in held if name in hints}
+        names = [field.name for field in column.type]
+        columns = {name: field_of(column, name) for name in names if name in hints}
         for name in defaults.keys() - columns.keys():
             columns[name] = pa.array([defaults[name]] * len(column), schema.field(name).type)
         return _where_valid(column, canonical_texts(kind, columns))

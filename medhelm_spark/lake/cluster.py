@@ -1,4 +1,4 @@
-"""What a session tells of the cluster that it runs on: the facts of `domain.cluster`."""
+"""What a session reports about its cluster: the facts of `domain.cluster`."""
 
 import os
 import time
@@ -13,14 +13,14 @@ from medhelm_spark.lake.settings import setting
 
 MASTER = "spark.master"
 CONNECT = "sc://"
-"""Stands for the master of a session over Spark Connect, which is another process's."""
+"""The master of every session over Spark Connect, which runs in another process."""
 
 FIRST_EXECUTOR_SECONDS = 20.0
 POLL_SECONDS = 0.1
 
 
 def master_of(spark: SparkSession | None) -> str | None:
-    """The master of the session that there is, or that spark-submit will start; None without one.
+    """The master of the current session, or of spark-submit's future one; None without either.
 
     `CONNECT` of one that runs in another process, whatever that one's own master is.
     """
@@ -32,21 +32,21 @@ def master_of(spark: SparkSession | None) -> str | None:
     if SparkContext._active_spark_context is not None:
         return str(SparkContext._active_spark_context.master)
     if "PYSPARK_GATEWAY_PORT" in os.environ:
-        SparkContext._ensure_initialized()  # a SparkConf knows spark-submit's from here on
+        SparkContext._ensure_initialized()  # a SparkConf has spark-submit's from here on
         return SparkConf().get(MASTER) or ""
     return None
 
 
 def cluster_of(spark: SparkSession) -> Cluster:
-    """What the session tells now; executors that join later are told by a later call.
+    """What the session reports now; a later call includes executors that join later.
 
     Waits a moment for the first executor of a cluster that has just been asked for some.
     """
-    given = {key: setting(spark, key) for key in KEYS}
-    conf = {key: value for key, value in given.items() if value is not None}
+    settings = {key: setting(spark, key) for key in KEYS}
+    conf = {key: value for key, value in settings.items() if value is not None}
     context = _context(spark)
     if context is None:
-        server = setting(spark, MASTER) or ""  # of which `local` is another machine than ours
+        server = setting(spark, MASTER) or ""  # its `local` is another machine than ours
         is_local = manager_of(server) is Manager.LOCAL
         return Cluster(master="" if is_local else server, conf=conf)
     master = str(context.master)

@@ -2,7 +2,7 @@
 
 A row type is a frozen dataclass whose fields are str, int, float, bool, datetime, a StrEnum, an
 optional of these, a tuple of anything here, a Mapping of text to anything here, or another such
-dataclass. Values move column by column: no per-row type look-up, no `asdict`. Knows no Spark.
+dataclass. Values move column by column: no per-row type look-up, no `asdict`. Needs no Spark.
 """
 
 import dataclasses
@@ -66,7 +66,7 @@ def _enum(kind: type[StrEnum]) -> Codec:
             return [members[value] for value in column.to_pylist()]
         except KeyError:
             raise LakeError(
-                f"a table holds a {kind.__name__} that this version does not know: a newer "
+                f"a table has a {kind.__name__} that is unknown to this version: a newer "
                 "medhelm-spark wrote it. Install that one."
             ) from None
 
@@ -178,7 +178,7 @@ def _getter(name: str) -> Callable[[Any], Any]:
 
 @cache
 def codec_of(hint: Any) -> Codec:
-    """The codec of a type; TypeError for a type that no table may hold."""
+    """The codec of a type; TypeError for a type that no table may store."""
     origin, args = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         (inner,) = (arg for arg in args if arg is not type(None))
@@ -193,7 +193,7 @@ def codec_of(hint: Any) -> Codec:
         return _scalar(hint)
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         return _struct(hint)
-    raise TypeError(f"no table column can hold {hint!r}")
+    raise TypeError(f"no table column can store {hint!r}")
 
 
 @cache
@@ -208,9 +208,11 @@ def constructor(kind: type) -> Callable[..., Any]:
     """A positional constructor of a keyword-only dataclass (three times faster than `**row`)."""
     names = [field.name for field in dataclasses.fields(kind)]
     # Numbered: a field may have the name of anything that the expression uses.
-    given = [f"_{place}" for place in range(len(names))]
-    call = ", ".join(f"{name}={value}" for name, value in zip(names, given, strict=True))
-    make: Callable[..., Any] = eval(f"lambda {', '.join(given)}: _kind({call})", {"_kind": kind})
+    parameters = [f"_{place}" for place in range(len(names))]
+    call = ", ".join(f"{name}={value}" for name, value in zip(names, parameters, strict=True))
+    make: Callable[..., Any] = eval(
+        f"lambda {', '.join(parameters)}: _kind({call})", {"_kind": kind}
+    )
     return make
 
 

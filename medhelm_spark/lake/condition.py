@@ -1,4 +1,4 @@
-"""A condition on a table's rows, with what the statistics of the table's files tell of it."""
+"""A condition on a table's rows, and the files that by their statistics may have such rows."""
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -12,11 +12,11 @@ from medhelm_spark.lake.tables import WRITE_ID
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowCondition:
-    """Which rows of a table are wanted: `sql`, alike in Spark SQL and DataFusion.
+    """Which rows of a table are requested: `sql`, alike in Spark SQL and DataFusion.
 
     `values` are the only ones that these columns have in such rows: a file whose smallest and
-    largest value leave all of them out holds none. `at_most` is how many rows can meet it whatever
-    the table holds, as far as that is known; an estimate will do.
+    largest value exclude all of them has no such row. `at_most` is how many rows can meet it in any
+    table, where that is known; an estimate will do.
     """
 
     sql: str
@@ -55,22 +55,22 @@ def of_writes(column: str, pairs: Iterable[tuple[str, str]]) -> RowCondition:
 
 
 def files_with(files: pa.Table, values: Mapping[str, Collection[str]]) -> Sequence[int]:
-    """The places of the files that may hold rows with these values, by their statistics.
+    """The places of the files that may contain rows with these values, by their statistics.
 
-    `files` are Delta's actions, flat. A file or column without statistics may hold anything.
+    `files` are Delta's actions, flat. A file or column without statistics may contain anything.
     """
-    kept: Sequence[int] = range(files.num_rows)
-    for column, wanted in values.items():
+    places: Sequence[int] = range(files.num_rows)
+    for column, allowed in values.items():
         names = [f"{bound}.{column}" for bound in ("min", "max")]
         if not set(names) <= set(files.column_names):
             continue
         low, high = (files[name].to_pylist() for name in names)
-        ordered = sorted(set(wanted))
-        kept = [place for place in kept if _may_hold(low[place], high[place], ordered)]
-    return kept
+        ordered = sorted(set(allowed))
+        places = [place for place in places if _may_contain(low[place], high[place], ordered)]
+    return places
 
 
-def _may_hold(low: str | None, high: str | None, ordered: Sequence[str]) -> bool:
+def _may_contain(low: str | None, high: str | None, ordered: Sequence[str]) -> bool:
     if low is None or high is None:
         return True
     place = bisect_left(ordered, low)

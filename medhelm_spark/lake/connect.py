@@ -23,7 +23,7 @@ def check_answers(remote: str) -> None:
         remote: its address as SPARK_REMOTE has it, `sc://HOST:PORT/;key=value`.
 
     Raises:
-        SetupError: nobody listens there, or whoever does says nothing for ten seconds.
+        SetupError: no server listens there, or it does not answer for ten seconds.
     """
     try:
         place = urlsplit(remote)

@@ -1,7 +1,7 @@
 """Spark's settings of `settings.yaml` in a session that somebody else started.
 
-What a session takes while it runs is set where nobody set it, and taken back afterwards. What it
-takes at its start alone is told: it has to stand where the session is configured.
+A setting that a session takes while it runs is set where nobody set it, and taken back afterwards.
+One that it takes only at its start is printed: it has to be set where the session is configured.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ from medhelm_spark.lake.settings import setting, temporarily
 
 @contextmanager
 def with_defaults(spark: SparkSession | None, conf: Mapping[str, str]) -> Iterator[None]:
-    """Sets for a piece of work what the session has no value for and takes at run time.
+    """Set for a piece of work the settings that the session lacks and takes at run time.
 
     `spark` is the session, by default the active one; where there is none, one that is started has
     these settings already.
@@ -40,10 +40,10 @@ def _lacking(spark: SparkSession, conf: Mapping[str, str]) -> dict[str, str]:
     if not other:
         return {}
     try:
-        given = {str(row[0]) for row in spark.sql("SET").collect()}
+        present = {str(row[0]) for row in spark.sql("SET").collect()}
     except Exception:  # a serverless session does not list what it has: it is left as it is
         return {}
-    return {key: value for key, value in other.items() if key not in given}
+    return {key: value for key, value in other.items() if key not in present}
 
 
 def _takes(spark: SparkSession, key: str) -> bool:

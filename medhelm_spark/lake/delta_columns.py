@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def delta_columns(table: str) -> tuple[str, ...] | None:
     """The columns of a Delta folder of this machine, in their order.
 
-    None where only Spark can tell: in an object store, whose login is Spark's, and of a table that
-    the reader without a JVM does not know how to open.
+    None where only Spark can read them: in an object store, whose login is Spark's, and of a table
+    that the reader without a JVM cannot open.
 
     Raises:
         LakeError: there is no Delta table.

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from medhelm_spark.domain.stages import STAGES, Stage
-from medhelm_spark.lake.example_queries import QUERIES, VIEWS, shown
+from medhelm_spark.lake.example_queries import QUERIES, VIEWS, plain_sql
 from medhelm_spark.lake.tables import SCHEMA_VERSION, TABLES, WRITE_ID, Table, columns
 
 SCALARS: Mapping[Any, str] = {
@@ -40,12 +40,12 @@ _HEAD = f"""\
 # Tables
 
 Written by `make docs` from `medhelm_spark/lake/tables.py` and the dataclasses; do not edit.
-Schema version {SCHEMA_VERSION}. How they work together is told in [architecture](architecture.md).
+Schema version {SCHEMA_VERSION}. [Architecture](architecture.md) explains how they work together.
 
 Rows are only ever added. Every row has a `{WRITE_ID}`, the name of the write that brought it;
-which rows count is said in `medhelm_spark/lake/views.py`. *Text* marks tables that hold clinical or
+`medhelm_spark/lake/views.py` says which rows count. *Text* marks tables that contain clinical or
 model text, or ids that count as such: each of their rows has an `access_level` (`run_specs` in its
-`run_spec`). *Indexed* columns are the only ones whose smallest and largest values stand in the
+`run_spec`). *Indexed* columns are the only ones whose smallest and largest values are in the
 Delta log.
 
 ## Who reads and writes what
@@ -55,7 +55,7 @@ R: reads, W: appends to."""
 _QUERIES_HEAD = """\
 ## Queries to copy
 
-In a catalog, say `USE CATALOG.SCHEMA` first. The tables of a lake in a folder become views:
+In a catalog, run `USE CATALOG.SCHEMA` first. The tables of a lake in a folder become views:
 
 ```python
 from pathlib import Path
@@ -65,13 +65,13 @@ for log in Path(lake).glob("*/_delta_log"):
     rows.createOrReplaceTempView(log.parent.name)
 ```
 
-`letters` stands for your suite, and `clinic.letters` for a table of your own, whose ids are in
+`letters` is your suite, and `clinic.letters` a table of your own, whose ids are in
 `source_id`. First, once, the rows that count:"""
 
 _NESTED_HEAD = """\
 ## Types inside rows
 
-Columns that hold more than one value are made of these."""
+Columns that contain more than one value are made of these."""
 
 
 def _matrix() -> str:
@@ -92,15 +92,16 @@ def _mark(table: str, stage: Stage) -> str:
 
 
 def _queries() -> Iterator[str]:
-    """The views that say what counts, and queries over them."""
+    """The views of the rows that count, and queries over them."""
     yield _QUERIES_HEAD
     views = (
-        f"CREATE OR REPLACE TEMPORARY VIEW {name} AS\n{shown(sql)};" for name, sql in VIEWS.items()
+        f"CREATE OR REPLACE TEMPORARY VIEW {name} AS\n{plain_sql(sql)};"
+        for name, sql in VIEWS.items()
     )
     yield _code("\n\n".join(views))
     for title, sql in QUERIES.items():
         yield f"### {title}"
-        yield _code(f"{shown(sql)};")
+        yield _code(f"{plain_sql(sql)};")
 
 
 def _code(sql: str) -> str:
@@ -121,7 +122,7 @@ def _table(table: Table) -> str:
         ]
         for name in sorted(columns(table), key=lambda name: name not in first)
     ]
-    # The description stands for the docstring's first paragraph.
+    # The description replaces the docstring's first paragraph.
     about = [table.description, *_paragraphs(table.row)[1:]]
     grid = _grid(["Column", "Type", "", "", *(["Meaning"] if about_field else [])], rows)
     return "\n\n".join([f"## {table.name}", *about, grid])

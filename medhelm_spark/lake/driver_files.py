@@ -1,4 +1,4 @@
-"""Small files in a lake's folder that the driver itself writes: no Spark job, so none waits.
+"""Small files in a lake's folder that the driver itself writes, without waiting for a Spark job.
 
 A Spark job waits for a core, and while slots ask all of them are busy for minutes. These calls go
 from the driver to the store: by Python where it sees the folder, else by the session's own Hadoop
@@ -30,7 +30,7 @@ class DriverFiles(Protocol):
     """Files by their paths below the lake's folder, parted by `/`."""
 
     def create(self, path: str, data: bytes) -> bool:
-        """Write a file that is not there yet; False where it is. Of two drivers one is told True.
+        """Write a file that is not there yet; False where it is. Of two drivers one gets True.
 
         Who reads meanwhile may see an empty file.
         """
@@ -126,7 +126,7 @@ class HadoopFiles:
     """Files of any store that Spark reads, by the Hadoop file system of a session's own JVM.
 
     `create` excludes another driver where the store does: HDFS, Azure and Google do, and S3 by a
-    request of its own (`_put_once`). What else serves `s3:` may tell two drivers True.
+    request of its own (`_put_once`). Another server of `s3:` may return True to two.
     """
 
     def __init__(self, spark: SparkSession, root: str) -> None:
@@ -151,7 +151,7 @@ class HadoopFiles:
                 stream.write(data)
             finally:
                 stream.close()
-        except Exception as error:  # Java's, whose class stands in the text
+        except Exception as error:  # Java's, whose class is in the text
             if EXISTS not in str(error):
                 raise
             return False
@@ -161,7 +161,7 @@ class HadoopFiles:
         """See DriverFiles."""
         try:
             stream = self._fs.open(self._path(path))
-        except Exception as error:  # Java's, whose class stands in the text
+        except Exception as error:  # Java's, whose class is in the text
             if ABSENT not in str(error):
                 raise
             return None
@@ -174,7 +174,7 @@ class HadoopFiles:
         """See DriverFiles."""
         try:
             found = self._fs.listStatus(self._path(folder))
-        except Exception as error:  # Java's, whose class stands in the text
+        except Exception as error:  # Java's, whose class is in the text
             if ABSENT not in str(error):
                 raise
             return []
@@ -219,7 +219,7 @@ def _put_once(jvm: Any, file_system: Any, path: Any, data: bytes) -> bool:
     client = file_system.getS3AInternals().getAmazonS3Client("a lease")
     try:
         client.putObject(request, body)
-    except Exception as error:  # Java's, whose status stands in the text
+    except Exception as error:  # Java's, whose status is in the text
         if not any(status in str(error) for status in TAKEN):
             raise
         return False

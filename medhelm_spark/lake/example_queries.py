@@ -1,6 +1,6 @@
 """Queries over a lake for a person to copy; `docs/tables.md` shows them, and a test runs them.
 
-Between braces stand tables and views, which the page shows by their bare names.
+Names between braces are tables and views; the page has the bare names.
 """
 
 from collections.abc import Mapping
@@ -78,7 +78,7 @@ QUERIES: Mapping[str, str] = MappingProxyType(
         "Where two models disagree": DISAGREEMENT,
     }
 )
-"""By title; `clinic.letters` stands for a table of one's own, `letters` for the suite."""
+"""By title; `clinic.letters` is a table of one's own, `letters` the suite."""
 
 
 class _Bare(dict[str, str]):
@@ -88,7 +88,7 @@ class _Bare(dict[str, str]):
         return name
 
 
-def shown(sql: str) -> str:
+def plain_sql(sql: str) -> str:
     """SQL as a person copies it.
 
     >>> shown("SELECT 1 FROM {stats}")

@@ -1,7 +1,7 @@
 """What each executor finds where it runs: a task is the only thing that can look there.
 
-Executors are known once one of their tasks answered; where some have not after a few rounds, the
-others stand for them.
+An executor is found once one of its tasks answered; those that have not after a few rounds are
+left out.
 """
 
 import time
@@ -39,7 +39,7 @@ class Visit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """Visits in, what was found out."""
+    """Maps visits to findings."""
 
     look: Callable[[], Any]
     pause: float

@@ -1,4 +1,4 @@
-"""What rests on this machine's disks: private to its owner, and gone once its owner is.
+"""Files on this machine's disks: private to their owner, removed once the owner's process ended.
 
 Buckets, HDFS and catalogs follow their own rules; so does a session that a platform runs.
 """
@@ -17,7 +17,7 @@ from medhelm_spark.errors import SetupError
 from medhelm_spark.operating_system import take_lock, user_id
 
 OWNER_ALIVE = ".alive"
-_KEPT: list[int] = []  # file handles whose locks say that this process lives
+_LOCK_HANDLES: list[int] = []  # their locks show that this process lives
 
 
 class Permissions(StrEnum):
@@ -61,7 +61,7 @@ def work_folder() -> Path:
         folder = Path(tempfile.mkdtemp(prefix="work-", dir=parent))
         handle = os.open(folder / OWNER_ALIVE, os.O_RDWR | os.O_CREAT, 0o600)
         take_lock(handle)
-        _KEPT.append(handle)
+        _LOCK_HANDLES.append(handle)
     return folder
 
 
@@ -69,8 +69,8 @@ def _parent() -> Path:
     parent = Path(tempfile.gettempdir(), f"medhelm_spark_work-{user_id()}")
     with suppress(FileExistsError):
         parent.mkdir(mode=0o700)
-    held = parent.lstat()
-    if held.st_uid != user_id() or not stat.S_ISDIR(held.st_mode):
+    status = parent.lstat()
+    if status.st_uid != user_id() or not stat.S_ISDIR(status.st_mode):
         raise SetupError(f"{parent} is not a folder of this user; remove it.")
     parent.chmod(0o700)
     return parent

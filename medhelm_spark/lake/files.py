@@ -62,7 +62,7 @@ class _Scanned:
 
 
 @dataclass(slots=True)
-class _Holding:
+class _Lookup:
     """The files in which some ids were looked for, and the writes that have them."""
 
     files: set[str] = field(default_factory=set)
@@ -74,7 +74,7 @@ class FileTables(FileReader):
 
     def __init__(self, location: str) -> None:
         super().__init__(location)
-        self._holding: dict[tuple[str, str], _Holding] = {}
+        self._lookups: dict[tuple[str, str], _Lookup] = {}
 
     def few(self, name: str, where: RowCondition | None = None) -> pa.Table | None:
         """The rows of a table, or those that meet a condition, where few have to be read for them.
@@ -101,7 +101,7 @@ class FileTables(FileReader):
         return self.query(_selecting(name, where), {name: table})
 
     def narrowed(self, name: str, where: RowCondition) -> RowCondition:
-        """The condition with the writes that hold such rows, where these are known to be few."""
+        """The condition with the writes that have such rows, where these are known to be few."""
         return self._narrowed(name, self._open(name), where)
 
     def _narrowed(self, name: str, table: "DeltaTable", where: RowCondition) -> RowCondition:
@@ -111,36 +111,36 @@ class FileTables(FileReader):
         files = pa.table(table.get_add_actions(flatten=True))
         if not files.num_rows:
             return where
-        kept = files_with(files, where.values)
+        places = files_with(files, where.values)
         paths = files["path"].to_pylist()
-        held = self._holding.setdefault((name, where.sql), _Holding())
-        new = [place for place in kept if paths[place] not in held.files]
+        lookup = self._lookups.setdefault((name, where.sql), _Lookup())
+        new = [place for place in places if paths[place] not in lookup.files]
         if new:
-            of_new = _single_writes(files, new) if held.files else None
+            of_new = _single_writes(files, new) if lookup.files else None
             among = f"{WRITE_ID} IN ({literals(of_new)}) AND " if of_new else ""
             sql = f"SELECT DISTINCT {WRITE_ID} FROM {{{name}}} WHERE {among}({where.sql})"
-            held.writes.update(self.query(sql, {name: table})[WRITE_ID].to_pylist())
-            held.files.update(paths[place] for place in kept)
-        wrote = f"{WRITE_ID} IN ({literals(held.writes)}) AND ({where.sql})"
+            lookup.writes.update(self.query(sql, {name: table})[WRITE_ID].to_pylist())
+            lookup.files.update(paths[place] for place in places)
+        wrote = f"{WRITE_ID} IN ({literals(lookup.writes)}) AND ({where.sql})"
         return RowCondition(
-            sql=wrote if held.writes else "false",
-            values={**where.values, WRITE_ID: held.writes},
+            sql=wrote if lookup.writes else "false",
+            values={**where.values, WRITE_ID: lookup.writes},
             at_most=where.at_most,
         )
 
     def scanned(self, name: str, where: RowCondition | None = None) -> int | None:
-        """How many rows the files have that hold the wanted ones; None where that is not known."""
+        """The number of rows of the files with requested rows; None where it is not known."""
         return self._scanned(self._open(name), where).rows
 
     def _scanned(self, table: "DeltaTable", where: RowCondition | None) -> "_Scanned":
         files = pa.table(table.get_add_actions(flatten=True))
         if not files.num_rows:
             return _Scanned(rows=0, size=0)
-        kept = files_with(files, where.values if where else {})
+        places = files_with(files, where.values if where else {})
         counts, sizes = (files[name].to_pylist() for name in ("num_records", "size_bytes"))
-        known = [counts[place] for place in kept]
+        known = [counts[place] for place in places]
         return _Scanned(
-            rows=None if None in known else sum(known), size=sum(sizes[place] for place in kept)
+            rows=None if None in known else sum(known), size=sum(sizes[place] for place in places)
         )
 
     def takes(self, name: str, rows: int) -> bool:
@@ -281,7 +281,7 @@ class FileTables(FileReader):
 
 
 def _selecting(name: str, where: RowCondition | None) -> str:
-    """The SQL of the wanted rows; parts of a file are passed over by the least and largest values.
+    """The SQL of the requested rows; parts of a file are skipped by the least and largest values.
 
     The engine looks at them for few literals, and for a span.
     """

@@ -19,13 +19,13 @@ class Tables(Protocol):
         """The answer to SQL whose `{name}` placeholders are tables of the lake."""
 
     def few(self, name: str, where: RowCondition | None = None) -> pa.Table | None:
-        """The wanted rows where they are few, none of an absent table; None where Spark reads."""
+        """The requested rows if they are few, none of an absent table; None where Spark reads."""
 
     def narrowed(self, name: str, where: RowCondition) -> RowCondition:
-        """The condition with the writes that hold such rows, where these are known to be few."""
+        """The condition with the writes that have such rows, where these are known to be few."""
 
     def scanned(self, name: str, where: RowCondition | None = None) -> int | None:
-        """How many rows the files have that hold the wanted ones; None where nobody knows."""
+        """The number of rows of the files with requested rows; None where it is not known."""
 
     def takes(self, name: str, rows: int) -> bool:
         """Whether so many rows that Spark computed are appended by the driver."""
@@ -64,7 +64,7 @@ class Frames(Protocol):
     def numbers(self, count: int) -> Frame:
         """The numbers from 0 on as the column `number`, each in a partition of its own."""
 
-    def of(self, rows: pa.Table, row_type: type) -> Frame:
+    def from_rows(self, rows: pa.Table, row_type: type) -> Frame:
         """Rows of the driver as a frame."""
 
     def append(

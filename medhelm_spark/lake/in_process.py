@@ -41,7 +41,7 @@ MACROS = ("CREATE MACRO get(list, place) AS list_extract(list, place + 1)",)
 
 @dataclass(frozen=True, slots=True)
 class LocalFrame:
-    """Rows that this process holds, in place of Spark's DataFrame."""
+    """Rows in this process's memory, in place of Spark's DataFrame."""
 
     rows: pa.Table
 
@@ -75,7 +75,7 @@ class LocalFrames:
         """See Frames."""
         return LocalFrame(pa.table({"number": pa.array(range(count), pa.int64())}))
 
-    def of(self, rows: pa.Table, row_type: type) -> LocalFrame:
+    def from_rows(self, rows: pa.Table, row_type: type) -> LocalFrame:
         """See Frames."""
         return LocalFrame(rows)
 
@@ -106,7 +106,7 @@ def answered(sql: str, frames: Mapping[str, LocalFrame]) -> LocalFrame:
             connection.register(name, frame.rows)
         text = in_duckdb(sql.format_map({name: name for name in frames}))
         return LocalFrame(connection.sql(text).to_arrow_table())
-    except Exception as error:  # a value that a query refuses would stand in the message
+    except Exception as error:  # the message would quote a value that a query refuses
         if not _is_of_value(error):
             raise
         raise DataError(
@@ -157,7 +157,7 @@ def in_duckdb(sql: str) -> str:
     """Spark's SQL in DuckDB's dialect, without the hints to Spark's planner.
 
     Raises:
-        UnsupportedError: DuckDB has no word for a part of it.
+        UnsupportedError: DuckDB cannot express a part of it.
     """
     import sqlglot
     from sqlglot import exp

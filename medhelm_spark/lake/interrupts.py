@@ -13,7 +13,7 @@ from types import FrameType
 from pyspark.sql import SparkSession
 
 CANCELLER = "medhelm-spark-cancel"
-SAID_BY_PY4J = (
+PY4J_MESSAGES = (
     "KeyboardInterrupt while sending command.",
     "Exception while sending command.",  # a JVM that the same signal has ended
 )
@@ -39,4 +39,4 @@ def cancel_on_interrupt(spark: SparkSession) -> None:
 
 def _is_not_py4js(record: logging.LogRecord) -> bool:
     """Whether a line is not py4j's traceback of an error that it raises as well."""
-    return record.msg not in SAID_BY_PY4J
+    return record.msg not in PY4J_MESSAGES

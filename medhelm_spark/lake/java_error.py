@@ -1,4 +1,4 @@
-"""What Java says of an error that PySpark passes on."""
+"""The Java exception behind an error of PySpark."""
 
 from typing import Any
 

@@ -96,8 +96,8 @@ def check_java() -> str:
 def on_class_path(settings: Mapping[str, str]) -> dict[str, str]:
     """Spark's settings with Delta's jars on the class path, where one JVM is all of Spark.
 
-    A class archive holds what the class path gives. `spark.jars` are for executors elsewhere: they
-    are copied, and loaded by a class loader that no archive serves. A class path that the site
+    A class archive has the class path's classes. `spark.jars` are for executors elsewhere: they are
+    copied, and loaded by a class loader that no archive serves. A class path that the site
     gives, and jars of its own, stay as they are.
     """
     jars = settings.get(JARS, "").split(",")
@@ -128,9 +128,9 @@ def class_archive_options(
 ) -> str:
     """Options that map the class archive of these versions, or have it written at exit.
 
-    Java takes an archive only for the very jars that it was written with, and says nothing where it
-    does not: each installation of Spark has its own, with what stands before it on the class path.
-    Packages that are resolved now stand there from the next start on, which writes the archive.
+    Java takes an archive only for the very jars that it was written with, and ignores others
+    silently: each installation of Spark has its own, with the jars before it on the class path.
+    Packages that are resolved now are there from the next start on, which writes the archive.
     """
     if PACKAGES in settings:
         return ""

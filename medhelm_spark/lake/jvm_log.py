@@ -1,4 +1,4 @@
-"""What the JVM of a session that we start tells: its warnings and errors, not how it starts.
+"""What the JVM of a session that we start prints: its warnings and errors, not how it starts.
 
 Java prints what no option of it silences, and Spark prints before it has read a setting. So the log
 gets a file of ours from the first line on, and what is left is taken out of the JVM's standard

@@ -102,12 +102,12 @@ class Lake:
         return self._tables if isinstance(self._tables, FileTables) else None
 
     def most_rows(self, names: Iterable[str]) -> int:
-        """How many rows the largest of these tables has; 0 where nobody counts them."""
+        """How many rows the largest of these tables has; 0 where they are not counted."""
         return max((self._tables.scanned(name) or 0 for name in names), default=0)
 
     @contextmanager
     def cancellable(self) -> Iterator[Callable[[], None]]:
-        """Gives what ends the work that this thread has under way, from another thread."""
+        """Yields a function that ends this thread's work from another thread."""
         if self.is_in_process:
             yield self.is_cancelled.set
             return
@@ -122,7 +122,7 @@ class Lake:
 
     @property
     def node_addresses(self) -> tuple[str, ...]:
-        """The addresses of driver and executors as Spark knows them; none without Spark."""
+        """The addresses of driver and executors as Spark lists them; none without Spark."""
         return () if self.is_in_process else node_addresses(self.spark)
 
     def numbers(self, count: int) -> Frame:
@@ -164,19 +164,19 @@ class Lake:
     def read(self, table: str, where: RowCondition | None = None) -> Frame:
         """A table's rows with their `write_id`, all or those that meet a condition.
 
-        No rows where it does not exist yet. Few are read at once, by the driver; of many the
-        session is told what it is about to read.
+        No rows where it does not exist yet. Few are read at once, by the driver; Spark
+        reads many, and its session gets their number first.
         """
         self._refuse_undeclared(table, "reads", "reads")
         return self._frames.read(table, where)
 
     def narrowed(self, table: str, where: RowCondition) -> str:
-        """SQL of a condition on few rows, with the writes that hold them where the driver looks."""
+        """SQL of a condition on few rows, with the writes that have them where the driver looks."""
         self._refuse_undeclared(table, "reads", "reads")
         return self._tables.narrowed(table, where).sql
 
     def query(self, sql: str, **frames: Frame) -> Frame:
-        """Run SQL whose `{name}` placeholders are tables of the lake or the given rows."""
+        """Run SQL whose `{name}` placeholders are tables of the lake or these frames."""
         tables = {name: self.read(name) for name in named_tables(sql) if name not in frames}
         return self._frames.query(sql, {**tables, **frames})
 
@@ -203,7 +203,7 @@ class Lake:
 
     def frame(self, rows: Iterable[Any], row_type: type) -> Frame:
         """Driver-side rows as a frame; few of them are on every executor that joins with them."""
-        return self._frames.of(arrow_of(rows, row_type), row_type)
+        return self._frames.from_rows(arrow_of(rows, row_type), row_type)
 
     def metered(
         self, display: Display | None, label: str, total: int | None
@@ -330,7 +330,7 @@ class Lake:
     def restored(self, table: str) -> list[int]:
         """The versions at which a table was taken back to an earlier one, by Delta's history.
 
-        What a clean-up took of the history is not known.
+        Entries that a clean-up removed from the history are missing.
         """
         return self._tables.restored(table)
 

@@ -27,9 +27,9 @@ class LakeLock:
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say, self._holder = say, this_holder()
         self._lake: Lake | None = None
-        self._held: LeaseHandle | None = None
+        self._lease: LeaseHandle | None = None
         self._stack, self._lock, self._depth = ExitStack(), RLock(), 0
-        self._is_told = False
+        self._has_warned = False
 
     def guard(self, lake: Lake) -> None:
         """Have a lake claimed before it is written."""
@@ -38,7 +38,7 @@ class LakeLock:
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """A piece of work, within which a claim is kept; pieces may stand within each other."""
+        """A piece of work, within which a claim is kept; pieces may be nested."""
         with self._lock:
             self._depth += 1
         try:
@@ -47,7 +47,7 @@ class LakeLock:
             with self._lock:
                 self._depth -= 1
                 if not self._depth:
-                    self._held = None
+                    self._lease = None
                     self._stack.close()
 
     def _claim(self) -> None:
@@ -58,23 +58,23 @@ class LakeLock:
             LeaseLostError: another driver took it over.
         """
         with self._lock:
-            if self._held:
-                self._held.refuse_lost()
+            if self._lease:
+                self._lease.refuse_lost()
             elif self._lake and self._may_claim(self._lake):
-                holding = lease(self._lake, WHOLE_LAKE, [EVERY_TABLE], self._holder, say=self._say)
-                self._held = self._stack.enter_context(holding)
+                claim = lease(self._lake, WHOLE_LAKE, [EVERY_TABLE], self._holder, say=self._say)
+                self._lease = self._stack.enter_context(claim)
 
     def _may_claim(self, lake: Lake) -> bool:
-        """Whether the lake has to be claimed and can be; that it cannot is said once."""
-        if self._is_told or not needs_sole_driver(lake):
+        """Whether the lake has to be claimed and can be; where it cannot, that is printed once."""
+        if self._has_warned or not needs_sole_driver(lake):
             return False
         if lake.driver_files is None:
-            self._is_told = True
+            self._has_warned = True
             self._say(
                 "this session has no file system of its own, so nothing keeps a second driver "
-                "away: see that one alone writes this lake"
+                "away: make sure that one alone writes this lake"
             )
-        return not self._is_told
+        return not self._has_warned
 
 
 def needs_sole_driver(lake: Lake) -> bool:

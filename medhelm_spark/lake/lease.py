@@ -112,7 +112,9 @@ class LeaseHandle:
                 self._watch(silent, say)
             if self._write(version, newest, self._lifetime):
                 return
-        raise LakeError(f"{_of(self._suite)}: too many drivers claim it at once; start again.")
+        raise LakeError(
+            f"{_scope_name(self._suite)}: too many drivers claim it at once; start again."
+        )
 
     def renew(self) -> None:
         """Move the expiry on; notes where another driver holds one of the deployments."""
@@ -134,7 +136,7 @@ class LeaseHandle:
         """Note where this lease has run out unrenewed: another driver may have taken over."""
         if not self._store.needs_executor and time.monotonic() > self._deadline:
             self.lost = self.lost or (
-                f"{_of(self._suite)}: this driver's lease could not be renewed for "
+                f"{_scope_name(self._suite)}: this driver's lease could not be renewed for "
                 f"{self._lifetime:.0f} s, so it stopped asking; answers that came are "
                 "kept. The same command goes on."
             )
@@ -179,7 +181,7 @@ class LeaseHandle:
         for name in self._deployments:
             if name in newest and newest[name].holder != self._holder:
                 self.lost = self.lost or (
-                    f"{_of(self._suite)}: another driver ({newest[name].holder}) has taken "
+                    f"{_scope_name(self._suite)}: another driver ({newest[name].holder}) has taken "
                     f"{name!r} over, so this one stopped asking; answers that came are "
                     "kept, and the other driver goes on from them."
                 )
@@ -233,7 +235,7 @@ def _is_released(lease: Lease) -> bool:
     return lease.expires_at <= lease.claimed_at
 
 
-def _of(suite: str) -> str:
+def _scope_name(suite: str) -> str:
     return "the lake" if suite == WHOLE_LAKE else f"suite {suite!r}"
 
 
@@ -268,36 +270,36 @@ def lease(
         LeaseLostError: it was lost while the body ran.
     """
     times = times or TIMES
-    held = LeaseHandle(lease_store(lake), suite, deployments, holder, times)
-    held.take(say)
+    handle = LeaseHandle(lease_store(lake), suite, deployments, holder, times)
+    handle.take(say)
     with lake.cancellable() as cancel:
         stop = threading.Event()
         threads = [
             threading.Thread(target=part, daemon=True, name=f"medhelm-spark-{part.__name__}")
-            for part in (_renewing(held, stop, times), _watching(held, stop, times, cancel))
+            for part in (_renewing(handle, stop, times), _watching(handle, stop, times, cancel))
         ]
         for thread in threads:
             thread.start()
         try:
-            yield held
+            yield handle
         except Exception:
-            if held.lost is None:
+            if handle.lost is None:
                 raise
-            raise LeaseLostError(held.lost) from None
+            raise LeaseLostError(handle.lost) from None
         finally:
             stop.set()
             for thread in threads:
                 thread.join()
-            if held.lost is None:
-                held.release()
+            if handle.lost is None:
+                handle.release()
 
 
-def _renewing(held: LeaseHandle, stop: threading.Event, times: LeaseTimes) -> Callable[[], None]:
+def _renewing(handle: LeaseHandle, stop: threading.Event, times: LeaseTimes) -> Callable[[], None]:
     def lease_renewal() -> None:
         pause = times.heartbeat
-        while not stop.wait(pause) and held.lost is None:
+        while not stop.wait(pause) and handle.lost is None:
             try:
-                held.renew()
+                handle.renew()
                 pause = times.heartbeat
             except Exception as error:  # the store's own; it may be back before the lease ends
                 pause = times.heartbeat / 8
@@ -307,14 +309,14 @@ def _renewing(held: LeaseHandle, stop: threading.Event, times: LeaseTimes) -> Ca
 
 
 def _watching(
-    held: LeaseHandle, stop: threading.Event, times: LeaseTimes, cancel: Callable[[], None]
+    handle: LeaseHandle, stop: threading.Event, times: LeaseTimes, cancel: Callable[[], None]
 ) -> Callable[[], None]:
     """Apart from renewing, which may hang in a store that does not answer."""
 
     def lease_watch() -> None:
         while not stop.wait(min(1.0, times.heartbeat / 4)):
-            held.note_lapse()
-            if held.lost is not None:
+            handle.note_lapse()
+            if handle.lost is not None:
                 cancel()  # and again: the body may have been between two jobs
 
     return lease_watch

@@ -43,7 +43,7 @@ class LeaseStore(Protocol):
     def add(self, suite: str, version: int, leases: Mapping[str, Lease]) -> None:
         """Try to write a version: the leases of all deployments as they are from then on.
 
-        Another driver's may be there instead: read again, by `newest`, to know.
+        Another driver's may be there instead: read again, by `newest`.
         """
         ...
 
@@ -71,28 +71,28 @@ class FileLeases:
             names = self._files.names(_folder(suite))
             if not names:
                 return 0, {}
-            if (held := self._read(suite, names[-1])) is not None:
-                return int(names[-1]), held
+            if (leases := self._read(suite, names[-1])) is not None:
+                return int(names[-1]), leases
             time.sleep(READ_SECONDS)
         for name in reversed(names[:-1]):
-            if (held := self._read(suite, name)) is not None:
-                return int(names[-1]), held
+            if (leases := self._read(suite, name)) is not None:
+                return int(names[-1]), leases
         raise LakeError(f"the leases of suite {suite!r} cannot be read: {_folder(suite)}.")
 
     def add(self, suite: str, version: int, leases: Mapping[str, Lease]) -> None:
         """See LeaseStore."""
         recent = datetime.now(UTC) - KEPT_FOR
-        kept = [_told(lease) for lease in leases.values() if lease.expires_at > recent]
-        if self._files.create(_file(suite, version), json.dumps(kept).encode()):
+        records = [_record(lease) for lease in leases.values() if lease.expires_at > recent]
+        if self._files.create(_file(suite, version), json.dumps(records).encode()):
             for name in self._files.names(_folder(suite))[:-KEPT_VERSIONS]:
                 self._files.remove(f"{_folder(suite)}/{name}")
 
     def _read(self, suite: str, name: str) -> dict[str, Lease] | None:
         try:
-            told = json.loads(self._files.read(f"{_folder(suite)}/{name}") or b"")
+            records = json.loads(self._files.read(f"{_folder(suite)}/{name}") or b"")
         except ValueError:  # empty: its driver has not written it yet, or died before
             return None
-        return {lease.model_deployment: lease for lease in map(_lease, told)}
+        return {lease.model_deployment: lease for lease in map(_lease, records)}
 
 
 class TableLeases:
@@ -127,11 +127,11 @@ def _file(suite: str, version: int) -> str:
     return f"{_folder(suite)}/{version:012d}"
 
 
-def _told(lease: Lease) -> dict[str, Any]:
+def _record(lease: Lease) -> dict[str, Any]:
     times = {name: getattr(lease, name).isoformat() for name in TIMES}
     return {**asdict(lease), **times}
 
 
-def _lease(told: Mapping[str, Any]) -> Lease:
-    times = {name: datetime.fromisoformat(told[name]) for name in TIMES}
-    return Lease(**{**told, **times})
+def _lease(record: Mapping[str, Any]) -> Lease:
+    times = {name: datetime.fromisoformat(record[name]) for name in TIMES}
+    return Lease(**{**record, **times})

@@ -22,7 +22,7 @@ def refuse_links(root: Path) -> None:
 
 
 def link_error(link: Path) -> LakeError:
-    """What is said of a link where something would be deleted."""
+    """The error of a link where something would be deleted."""
     return LakeError(
         f"{link} is a symbolic link, and no maintenance follows one; nothing was changed: remove "
         "the link, or put what it leads to in its place."

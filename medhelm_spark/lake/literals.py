@@ -17,7 +17,7 @@ def literal(name: str) -> str:
     "'3f2a'"
 
     Raises:
-        LakeError: It holds a character that would need escaping.
+        LakeError: It has a character that would need escaping.
     """
     if not _PLAIN.fullmatch(name):
         raise LakeError(

@@ -1,4 +1,4 @@
-"""Where a lake is, and what its tables are called there. Knows no Spark."""
+"""Where a lake is, and what its tables are called there. Needs no Spark."""
 
 import os
 import re
@@ -75,7 +75,7 @@ class Location:
 
     @property
     def may_exist(self) -> bool:
-        """Whether a lake may be there; of a folder of this machine it is known."""
+        """Whether a lake may be there; only a folder of this machine is looked up."""
         return not self.is_folder or Path(self.name).is_dir()
 
     def is_local(self, spark_master: str, environ: Mapping[str, str] = os.environ) -> bool:

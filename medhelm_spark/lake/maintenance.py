@@ -1,7 +1,7 @@
 """Removing rows, rewriting small files and deleting old ones: what no stage ever does to a table.
 
 Every table is append-only by a property of its own, which Delta enforces. `remove` and `replace`
-take it away in one commit, write in a second and put it back in a third; all three stand in the
+take it away in one commit, write in a second and put it back in a third; all three are in the
 table's history.
 Rewriting rows into fewer files changes none and needs no such thing. Another writer's commit
 between may make one of ours conflict: it is then tried again, and appends of others are as well.
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 APPEND_ONLY = "delta.appendOnly"
 ATTEMPTS = 8
 CONFLICTS = ("CONCURRENT", "METADATA_CHANGED", "PROTOCOL_CHANGED", "CANNOT_MODIFY_APPEND_ONLY")
-"""What another writer's commit makes of ours; the last where another `gc` put the property back."""
+"""The errors of ours after another's commit; the last where another `gc` put the property back."""
 
 REWRITING = "_rewriting.lock"
 """The file in a lake's folder that is locked while files are rewritten."""
@@ -59,7 +59,7 @@ LEFT_BY_OPTIMIZE = "spark.databricks.delta.optimize.minFileSize"
 LISTING = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
 LISTING_TASKS = "16"
 
-# Delta refuses to delete files that a version of the last seven days has, unless told otherwise.
+# Delta refuses to delete files that a version of the last seven days has, unless this is false.
 RETENTION_CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
 
 DATA_FILE = ".parquet"
@@ -99,7 +99,7 @@ class Maintenance(Protocol):
         """
 
     def replace(self, table: str, condition: str, rows: Frame) -> None:
-        """Put rows in the place of those that meet a condition, in one commit.
+        """Replace the rows that meet a condition by these rows, in one commit.
 
         The rows have the table's columns, `write_id` among them, and meet the condition.
 
@@ -108,7 +108,7 @@ class Maintenance(Protocol):
         """
 
     def forget(self, table: str, column: str, values: Collection[str], *, dry_run: bool) -> int:
-        """Delete the files that the newest version does not have and that hold one of these values.
+        """Delete the files that the newest version does not have and that have one of these values.
 
         Earlier versions with such a file cannot be read any more. A file that cannot be read is
         what a killed writer left, and is deleted too. In a catalog, whose files nobody lists, it is
@@ -217,14 +217,14 @@ class _Folder:
         from deltalake import write_deltalake
 
         with plain_errors():
-            held = rows.rows if isinstance(rows, LocalFrame) else rows.toArrow()
-        held = as_schema(held, table_schema(table))
+            replacement = rows.rows if isinstance(rows, LocalFrame) else rows.toArrow()
+        replacement = as_schema(replacement, table_schema(table))
 
         def once() -> None:
             with self._removable(table):
                 write_deltalake(
                     self._open(table),
-                    held,
+                    replacement,
                     mode="overwrite",
                     predicate=condition,
                     schema_mode="merge",
@@ -234,16 +234,16 @@ class _Folder:
 
     def forget(self, table: str, column: str, values: Collection[str], *, dry_run: bool) -> int:
         live = {Path(uri).name for uri in self._open(table).file_uris()}
-        wanted = pa.array(sorted(values), pa.string())
-        held = [
+        keys = pa.array(sorted(values), pa.string())
+        paths = [
             path
             for path in sorted(Path(self._path(table)).glob(f"*{DATA_FILE}"))
-            if path.name not in live and _may_have(path, column, wanted)
+            if path.name not in live and _may_have(path, column, keys)
         ]
-        for path in held if not dry_run else ():
+        for path in paths if not dry_run else ():
             path.unlink(missing_ok=True)
             path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
-        return len(held)
+        return len(paths)
 
     @contextmanager
     def _removable(self, table: str) -> Iterator[None]:
@@ -260,8 +260,8 @@ class _Folder:
             set_to("true")
 
     def files(self, table: str) -> Files:
-        held = self._tables.existing(table) or self._open(table)
-        actions = pa.table(held.get_add_actions(flatten=True))
+        opened = self._tables.existing(table) or self._open(table)
+        actions = pa.table(opened.get_add_actions(flatten=True))
         sizes = actions["size_bytes"].to_pylist() if actions.num_rows else []
         small = sum(size < SMALL_FILE for size in sizes)
         return Files(count=len(sizes), size=sum(sizes), small=small)
@@ -271,9 +271,9 @@ class _Folder:
             self._open(table).optimize.z_order(_order(table))
 
         def widen() -> None:
-            held = self._open(table)
-            if held.metadata().configuration.get(STATISTICS) != _statistics(table):
-                held.alter.set_table_properties({STATISTICS: _statistics(table)})
+            opened = self._open(table)
+            if opened.metadata().configuration.get(STATISTICS) != _statistics(table):
+                opened.alter.set_table_properties({STATISTICS: _statistics(table)})
 
         with self._rewriting(wait=True):
             _retried(table, widen, _is_conflict)
@@ -378,10 +378,10 @@ class _Spark:
             for name in files.names(table)
             if name.endswith(DATA_FILE) and name not in live and not name.startswith(".")
         ]
-        held = self._having(table, names, column, values)
+        matching = self._having(table, names, column, values)
         if not dry_run:
-            _remove_all(files, [f"{table}/{name}" for name in held])
-        return len(held)
+            _remove_all(files, [f"{table}/{name}" for name in matching])
+        return len(matching)
 
     def _having(
         self, table: str, names: Sequence[str], column: str, values: Collection[str]
@@ -390,14 +390,14 @@ class _Spark:
         if not names:
             return []
         spark, folder = self._lake.spark, self._lake.location.table(table)
-        wanted = spark.createDataFrame(pa.table({column: pa.array(sorted(values), pa.string())}))
+        keys = spark.createDataFrame(pa.table({column: pa.array(sorted(values), pa.string())}))
         try:
             paths = [f"{folder}/{name}" for name in names]
             rows = spark.read.schema(f"`{column}` STRING").parquet(*paths)
             marked = rows.select(column, F.col("_metadata.file_name").alias("file"))
-            found = marked.join(F.broadcast(wanted), column, "left_semi").select("file").distinct()
+            found = marked.join(F.broadcast(keys), column, "left_semi").select("file").distinct()
             return sorted(found.toArrow()["file"].to_pylist())
-        except Exception:  # a file is not whole: which, halves tell
+        except Exception:  # a file is not whole: search each half for it
             if len(names) == 1:
                 return list(names)
             middle = len(names) // 2

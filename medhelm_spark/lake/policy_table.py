@@ -1,6 +1,6 @@
-"""A policy's table, read through the session: its text, and what Unity Catalog says of rights.
+"""A policy's table, read through the session: its text, and the rights in Unity Catalog.
 
-Only Unity Catalog is believed. Every other catalog is what the session's settings make of it, which
+Only Unity Catalog is trusted. Every other catalog is what the session's settings make of it, which
 whoever runs the job may have written: tables that look like Unity Catalog's views prove nothing.
 """
 
@@ -25,7 +25,7 @@ SELECT table_type FROM {views}.tables
 WHERE lower(table_schema) = lower({schema}) AND lower(table_name) = lower({table})
 """
 
-# What is granted above a table is inherited; each place is asked nevertheless, in case that a view
+# What is granted above a table is inherited; each place is queried nevertheless, in case a view
 # leaves it out.
 RIGHTS = f"""
 SELECT 'table' AS place, table_owner AS holder, '{OWNER}' AS name FROM {{views}}.tables
@@ -47,10 +47,10 @@ WHERE lower(catalog_name) = lower({{catalog}})
 def read_policy_table(spark: SparkSession, name: str) -> PolicyTable:
     """The policy in the table `catalog.schema.table`: one row, one column, a text.
 
-    What keeps the catalog from saying who may change the table stands in `reason`.
+    `reason` is why the catalog does not say who may change the table.
 
     Raises:
-        ConfigError: the table cannot be read, or holds anything else.
+        ConfigError: the table cannot be read, or has anything else.
     """
     text = _text(spark, name)
     catalog = name.partition(".")[0]
@@ -58,7 +58,7 @@ def read_policy_table(spark: SparkSession, name: str) -> PolicyTable:
         is_made = is_of_session(spark, catalog)
     except Exception as error:  # each kind of session has its own
         reason = (
-            f"the session does not tell whether its settings make catalog {catalog} "
+            f"the session does not say whether its settings make catalog {catalog} "
             f"({type(error).__name__})"
         )
         return PolicyTable(name=name, text=text, reason=reason)
@@ -68,19 +68,19 @@ def read_policy_table(spark: SparkSession, name: str) -> PolicyTable:
     try:
         kind, rights = rights_of(spark, name)
     except Exception as error:  # each kind of session and catalog has its own
-        reason = f"its catalog does not tell who may change it ({type(error).__name__})"
+        reason = f"its catalog does not say who may change it ({type(error).__name__})"
         return PolicyTable(name=name, text=text, reason=reason)
     return PolicyTable(name=name, text=text, kind=kind, rights=rights)
 
 
 def is_of_session(spark: SparkSession, catalog: str) -> bool:
-    """Whether the session's settings make this catalog, or the one that tells the metastore.
+    """Whether the session's settings make this catalog, or the one that lists the metastore.
 
     Raises:
-        Exception: whatever the session raises that does not tell a setting.
+        Exception: whatever a session raises that does not return a setting.
     """
-    given = (spark.conf.get(f"spark.sql.catalog.{name}", None) for name in (catalog, SYSTEM))
-    return catalog.lower() in OWN_CATALOGS or any(given)
+    settings = (spark.conf.get(f"spark.sql.catalog.{name}", None) for name in (catalog, SYSTEM))
+    return catalog.lower() in OWN_CATALOGS or any(settings)
 
 
 def rights_of(spark: SparkSession, name: str) -> tuple[str, tuple[Right, ...]]:
@@ -90,15 +90,15 @@ def rights_of(spark: SparkSession, name: str) -> tuple[str, tuple[Right, ...]]:
         Exception: whatever the session raises where the catalog is none of Unity Catalog.
     """
     catalog, schema, table = name.split(".")
-    given = {
+    values = {
         "views": f"`{catalog}`.information_schema",
         "metastores": METASTORES,
         "catalog": literal(catalog),
         "schema": literal(schema),
         "table": literal(table),
     }
-    kinds = [str(row[0]) for row in spark.sql(KIND.format(**given)).collect()]
-    rows = spark.sql(RIGHTS.format(**given)).collect()
+    kinds = [str(row[0]) for row in spark.sql(KIND.format(**values)).collect()]
+    rows = spark.sql(RIGHTS.format(**values)).collect()
     ours = _ours(spark, sorted({str(row["holder"]) for row in rows}))
     rights = (
         Right(
@@ -117,13 +117,13 @@ def _in_order(right: Right) -> tuple[str, str, str]:
 
 
 def _ours(spark: SparkSession, holders: list[str]) -> dict[str, bool]:
-    """By holder whether it is the user or a group of the user's; what is not known counts so."""
-    asked = [
+    """By holder whether it is the user or a group of the user's; unknown counts as true."""
+    conditions = [
         (F.lower(F.lit(holder)) == F.lower(F.current_user()))
         | F.call_function("is_account_group_member", F.lit(holder))
         for holder in holders
     ]
-    (answers,) = spark.range(1).select(*asked).collect()
+    (answers,) = spark.range(1).select(*conditions).collect()
     pairs = zip(holders, answers, strict=True)
     return {holder: holder == EVERYBODY or answer is not False for holder, answer in pairs}
 

@@ -1,4 +1,4 @@
-"""How a lake's place answers: tried on what is then removed.
+"""Whether a lake's place works: tried on a file or table that is then removed.
 
 Nothing of the lake's own tables is read or written.
 """
@@ -107,8 +107,8 @@ def _modified(stored: DataFrame) -> datetime | None:
 
 def _delta(spark: SparkSession, named: str) -> str | None:
     """The version in the table's history, as in "Apache-Spark/4.2.0 Delta-Lake/4.4.0"."""
-    told = spark.sql(f"DESCRIBE HISTORY {named} LIMIT 1").toArrow()["engineInfo"][0].as_py() or ""
-    return told.rpartition("Delta-Lake/")[2] or None
+    engine = spark.sql(f"DESCRIBE HISTORY {named} LIMIT 1").toArrow()["engineInfo"][0].as_py() or ""
+    return engine.rpartition("Delta-Lake/")[2] or None
 
 
 def _remove(spark: SparkSession, location: Location, table: str) -> None:
@@ -126,7 +126,7 @@ def _remove(spark: SparkSession, location: Location, table: str) -> None:
 def _reason(error: Exception) -> str:
     """Spark's condition where it names one, else Java's class or Python's: none quotes anything."""
     for name in ("getCondition", "getErrorClass"):  # Spark 4.0 and newer, and before
-        with suppress(Exception):  # a JVM's error may hold none
+        with suppress(Exception):  # a JVM's error may have none
             if condition := getattr(error, name)():
                 return str(condition)
     with suppress(Exception):  # a JVM that has ended

@@ -1,10 +1,10 @@
 """Progress of a job while it runs: rows that its tasks have yielded, rows a second, time left.
 
 A terminal has it as one line that is drawn anew; a log gets a line every minute. Tasks send the
-driver small UDP datagrams of counts, nothing else. Each holds the total so far, so that a lost one
+driver small UDP datagrams of counts, nothing else. Each has the total so far, so that a lost one
 does no harm, and where a network forbids them only the display is missing.
 
-Over Spark Connect the driver is another process, which tells of finished tasks instead.
+Over Spark Connect the driver is another process, which reports finished tasks instead.
 """
 
 import os
@@ -44,7 +44,7 @@ class Display:
 
 
 def on_terminal(terminal: TextIO) -> Display:
-    """One line of a terminal, drawn over what stands there."""
+    """One line of a terminal, drawn over the last one."""
 
     def draw(line: str) -> None:
         terminal.write(f"{CLEAR_LINE}{line}")
@@ -67,7 +67,7 @@ def in_log(say: Callable[[str], None]) -> Display:
 class Watched:
     """A function of rows that also sends the driver how many rows it has yielded.
 
-    `key` tells this job's datagrams from others; `host` and `port` are the driver's.
+    `key` marks this job's datagrams; `host` and `port` are the driver's.
     """
 
     fn: Rows
@@ -96,7 +96,7 @@ class Watched:
 
 
 def _watched(fn: Rows, *, host: str, port: int, key: str) -> Rows:
-    """At the top of the module, so that tasks can be given what makes watched functions."""
+    """At the top of the module, so that it can be pickled."""
     return Watched(fn, host, port, key)
 
 
@@ -185,7 +185,7 @@ def metered(
     Args:
         spark: the session whose tasks report to its driver; None where this process does the work.
         display: where it is shown; None for nowhere.
-        label: what stands before the numbers.
+        label: the text before the numbers.
         total: how many rows there will be, where that is known.
     """
     if display is None:
@@ -198,7 +198,7 @@ def metered(
     host = (setting(spark, "spark.driver.host") if spark else None) or "127.0.0.1"
     try:
         meter = Meter(display, label, total, host)
-    except OSError:  # the driver's address is a name that only the cluster knows
+    except OSError:  # the driver's address is a name that only the cluster resolves
         yield unwatched
         return
     meter.start()
@@ -209,7 +209,7 @@ def metered(
 
 
 class StageInfo(Protocol):
-    """What a Spark Connect server tells of a stage of Spark's."""
+    """What a Spark Connect server reports of a stage of Spark's."""
 
     stage_id: int
     num_tasks: int
@@ -220,7 +220,7 @@ class ConnectMeter:
     """A progress handler of Spark Connect that shows one line.
 
     The rows of a finished task alone are seen, so it counts tasks, of the job that runs now. Spark
-    tells of stages that it skips too, whose output is there already: those before the last one that
+    reports stages that it skips too, whose output is there already: those before the last one that
     has finished a task, with none finished themselves.
     """
 
@@ -234,15 +234,15 @@ class ConnectMeter:
         operation_id: str | None,
         done: bool,
     ) -> None:
-        """Draw what the server tells, by the interface of `registerProgressHandler`."""
-        told = list(stages or ())
+        """Draw what the server reports, by the interface of `registerProgressHandler`."""
+        reported = list(stages or ())
         is_due = time.monotonic() - self._drawn >= self.display.seconds
-        if done or not told or not is_due:
+        if done or not reported or not is_due:
             return
         self._drawn = time.monotonic()
-        begun = [stage.stage_id for stage in told if stage.num_completed_tasks]
+        begun = [stage.stage_id for stage in reported if stage.num_completed_tasks]
         last = max(begun, default=0)
-        run = [stage for stage in told if stage.num_completed_tasks or stage.stage_id > last]
+        run = [stage for stage in reported if stage.num_completed_tasks or stage.stage_id > last]
         completed = sum(stage.num_completed_tasks for stage in run)
         total = sum(stage.num_tasks for stage in run)
         self.display.draw(f"{self.label}: {completed:,} of {total:,} tasks")

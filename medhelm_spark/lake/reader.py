@@ -70,10 +70,10 @@ def as_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _as(column: pa.ChunkedArray, wanted: pa.DataType) -> pa.Array:
+def _as(column: pa.ChunkedArray, kind: pa.DataType) -> pa.Array:
     if pa.types.is_null(column.type):
-        return pa.nulls(len(column), wanted)
-    return column.combine_chunks().cast(wanted)
+        return pa.nulls(len(column), kind)
+    return column.combine_chunks().cast(kind)
 
 
 def table_schema(name: str) -> pa.Schema:
@@ -161,10 +161,10 @@ class FileReader:
         from deltalake.exceptions import DeltaError, TableNotFoundError
 
         folder = f"{self.location.rstrip('/')}/{name}"
-        seen, held = self._newest.get(name, (None, None))
+        seen, cached = self._newest.get(name, (None, None))
         commit = None if is_uri(folder) else refuse_empty_commits(Path(folder), seen)
         if commit and commit == seen:
-            return held
+            return cached
         try:
             table = DeltaTable(folder)
         except TableNotFoundError:
@@ -191,7 +191,7 @@ def refuse_empty_commits(table: Path, seen: Commit | None = None) -> Commit | No
     Returns the newest commit, None where there is none; those up to the one that was `seen` before
     and those of a checkpoint, which readers read instead, are not looked at. A file system may keep
     the name of a file and not its content when power fails, and Delta's readers take an empty file
-    for a commit that changed nothing: rows would be missing unsaid (tests/unit/lake/test_files.py).
+    for a commit that changed nothing: rows would be lost unnoticed (tests/unit/lake/test_files.py).
 
     Raises:
         LakeError: a file of the table's Delta log is empty.
@@ -245,7 +245,7 @@ def _checkpoint(log: Path, names: Iterable[str]) -> str:
 
 
 def _source(name: str, present: set[str]) -> str:
-    """What stands for a table in SQL: its name, or a subquery that adds the columns it lacks."""
+    """A table in SQL: its name, or a subquery that adds the columns it lacks."""
     names = table_schema(name).names
     if present.issuperset(names):
         return name
@@ -259,11 +259,11 @@ def _empty(name: str) -> "DeltaTable":
     from deltalake import DeltaTable, Schema
 
     folder = tempfile.TemporaryDirectory(prefix="empty-", dir=work_folder())
-    _KEPT.append(folder)
+    _EMPTY_FOLDERS.append(folder)
     return DeltaTable.create(folder.name, schema=Schema.from_arrow(table_schema(name)))
 
 
-_KEPT: list[Any] = []  # the folders of empty tables go when the process ends
+_EMPTY_FOLDERS: list[Any] = []  # the folders of empty tables go when the process ends
 
 
 def _copied(rows: pa.Table) -> pa.Table:

@@ -89,8 +89,8 @@ def map_batches(
 
 def _carried() -> tuple[tuple[str, Any], ...]:
     """What features have to set up in every task, each with the module that does it."""
-    held = ((module.__name__, module.carried()) for module in features.parts("in_tasks"))
-    return tuple((name, value) for name, value in held if value is not None)
+    values = ((module.__name__, module.carried()) for module in features.parts("in_tasks"))
+    return tuple((name, value) for name, value in values if value is not None)
 
 
 def _mapped(
@@ -118,13 +118,13 @@ def _mapped(
 def _mapped_here(parts: Iterable[pa.Table], partition: "_Partition") -> LocalFrame:
     """The rows of a function that runs in this process, as its one partition."""
     schema = arrow_schema(partition.in_type)
-    given = (
+    source = (
         batch
         for part in parts
         for batch in as_schema(part, schema).to_batches(max_chunksize=MAX_BATCH_ROWS)
     )
     with plain_errors():
-        batches = list(partition(given))
+        batches = list(partition(source))
     return LocalFrame(pa.Table.from_batches(batches, schema=arrow_schema(partition.out_type)))
 
 
@@ -203,7 +203,7 @@ def _profile(needs: StageResources) -> ResourceProfile:
 
 @cache
 def parsed(schema: str) -> StructType:
-    """A schema as Spark's parser, which is in the JVM, reads it; asked once for each."""
+    """A schema as Spark's parser, which is in the JVM, reads it; parsed once."""
     struct = StructType.fromDDL(schema)
     if not isinstance(struct, StructType):
         raise TypeError(f"{schema!r} names no columns")
@@ -246,7 +246,7 @@ class _BatchPartition(_Partition):
 
 
 class _Dropped(io.TextIOBase):
-    """A stream that keeps nothing and counts what it was given."""
+    """A stream that drops all text and counts its characters."""
 
     def __init__(self) -> None:
         self.characters = 0
@@ -263,7 +263,7 @@ class _Dropped(io.TextIOBase):
 def _unprinted(is_plugged: bool) -> Iterator[None]:
     """Drop what Python code prints while a plug-in is loaded: it may print the rows that it sees.
 
-    An executor's log is no place for clinical text. How much was dropped is said.
+    An executor's log is no place for clinical text. How much was dropped is printed.
     """
     if not is_plugged:
         yield
@@ -307,7 +307,7 @@ def _shown(name: str, value: object) -> object:
 
 
 def _batched(rows: Iterable[Any], out_type: type) -> Iterator[pa.RecordBatch]:
-    """Batches of about TARGET_BATCH_BYTES, whatever the size of a row: the first tells it."""
+    """Batches of about TARGET_BATCH_BYTES, whatever the size of a row: each batch is measured."""
     limit, buffer = FIRST_BATCH_ROWS, []
     for row in rows:
         buffer.append(row)
@@ -340,7 +340,7 @@ def _marked(family: str, message: str) -> str:
 def plain_errors() -> Iterator[None]:
     """Raise an executor's error as the error it was, without Spark's stack traces.
 
-    Spark's own errors about a value quote it: they are told by their condition.
+    Spark's own errors about a value quote it: their condition alone is passed on.
     """
     try:
         yield

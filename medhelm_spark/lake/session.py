@@ -60,7 +60,7 @@ REQUIRED_STATIC: Mapping[str, str] = {
     "spark.speculation": "false",
     f"spark.executorEnv.{SAFE_PATH}": "1",
 }
-# PySpark tells the JVM the line of each call for its error messages: four round trips a call.
+# PySpark sends the JVM the line of each call for its error messages: four round trips a call.
 UNTRACED = "spark.python.sql.dataFrameDebugging.enabled"
 
 MEANWHILE = ("pandas", "scipy.special")
@@ -87,12 +87,12 @@ def open_session(
     """The given or the platform's session if there is one, else a new one with `conf` as defaults.
 
     Files of a new one are made with these permissions; what it spills and shuffles lies in a folder
-    that nobody else can read, `is_encrypted` with a key that only its memory holds. Its ports,
+    that nobody else can read, `is_encrypted` with a key that only its memory has. Its ports,
     which every user of the machine reaches, answer to a secret of the same kind, unless its master
     is a standalone cluster's: that has a secret of its own or none (`spark-defaults.conf`).
 
     Its JVM logs by `log_file`, a Log4j file, from `spark.log.level` of `conf` on: errors where that
-    is not said, warnings in a session of spark-submit.
+    is not set, warnings in a session of spark-submit.
 
     Raises:
         SetupError: no or wrong Java, a Spark before 4.0, or Delta's classes cannot be found.
@@ -127,9 +127,9 @@ def check_spark(version: str = spark_version) -> None:
 class Session:
     """A SparkSession that is started when something first needs it, and stays.
 
-    `start` gives it. `master` is where it will run, None where only the session itself knows, which
-    then is started at once; it is empty where the session does not tell, and over Spark Connect:
-    a server's `local` is another machine than ours.
+    `start` starts it. `master` is where it will run, None where only the session has it, which is
+    started at once then; it is empty where the session has none, and over Spark Connect: a server's
+    `local` is another machine than ours.
     """
 
     def __init__(self, start: Callable[[], SparkSession], master: str | None = None) -> None:
@@ -149,7 +149,7 @@ class Session:
         return self.spark.version if "spark" in self.__dict__ else spark_version
 
     def expect_rows(self, rows: int) -> None:
-        """Tell a session that is started for little data (`settings/local.yaml`) how much there is.
+        """Prepare a session that is set for little data (`settings/local.yaml`) for so many rows.
 
         Generated code is compiled anew by every process: below some ten thousand rows that costs
         more than it saves, at a hundred thousand it saves a third of the JVM's work.
@@ -196,7 +196,7 @@ def _start(
         present = {} if "SPARK_REMOTE" in os.environ else dict(SparkConf().getAll())
         needed = {LOG_LEVEL: "WARN", **conf, **REQUIRED, **REQUIRED_STATIC}
         missing = {key: value for key, value in needed.items() if key not in present}
-        if LOG_LEVEL in conf:  # somebody said so: nothing that ships does
+        if LOG_LEVEL in conf:  # a person set it: nothing that ships does
             missing[LOG_LEVEL] = conf[LOG_LEVEL]
         spark = _configured(builder, missing).getOrCreate()
         if not is_connect(spark):
@@ -244,18 +244,18 @@ def _start(
         except Exception as error:
             if is_interrupt(error):
                 raise
-            # Packages are resolved before there is a JVM that could say anything.
+            # Packages are resolved before there is a JVM that could report anything.
             if PACKAGES not in settings or innermost(error):
                 raise _not_started(settings["spark.master"], error) from error
             raise SetupError(
                 f"{settings[PACKAGES]}: not all of these packages are in the cache, and they could "
-                "not be had from Maven; connect once, or name jars by path: of delta-spark and "
+                "not be fetched from Maven; connect once, or name jars by path: of delta-spark and "
                 "delta-storage in MEDHELM_SPARK_JARS, others in spark.jars."
             ) from error
 
 
 def _not_started(master: str, error: Exception) -> SetupError:
-    """What to tell of a session that Spark does not start: Java's innermost reason, in one line."""
+    """The error of a session that Spark does not start: Java's innermost reason, in one line."""
     java = innermost(error)
     reason = str(java.toString()).partition("\n")[0] if java else type(error).__name__
     return SetupError(
@@ -265,7 +265,7 @@ def _not_started(master: str, error: Exception) -> SetupError:
 
 
 def _launch(settings: Mapping[str, str]) -> None:
-    """Start the JVM as PySpark would, with a hand on what it tells; one that runs is kept."""
+    """Start the JVM as PySpark would, and filter what it prints; one that runs is used."""
     if SparkContext._gateway is None:
         os.environ.setdefault("SPARK_LAUNCHER_OPTS", LAUNCHER_OPTIONS)
         conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
@@ -283,7 +283,7 @@ def _expect_end(spark: SparkSession) -> None:
 
 
 def jvm_end() -> str:
-    """That the JVM which this process started has ended, for a sentence; empty where it runs."""
+    """A clause: the JVM that this process started has ended, and how; empty where it runs."""
     process = getattr(SparkContext._gateway, "proc", None)
     code = process.poll() if process else None
     if code is None:
@@ -312,7 +312,7 @@ def _keep_classes(spark: SparkSession) -> None:
 
 
 def node_addresses(spark: SparkSession) -> tuple[str, ...]:
-    """The addresses of driver and executors as Spark knows them; none over Spark Connect.
+    """The addresses of driver and executors as Spark lists them; none over Spark Connect.
 
     Names are looked up once, on the driver. An executor that joins later is not among them.
     """
@@ -348,7 +348,7 @@ def _configured(builder: "SparkSession.Builder", conf: Mapping[str, str]) -> "Sp
 def _check_delta(spark: SparkSession) -> None:
     try:
         extensions = spark.conf.get("spark.sql.extensions", None) or ""
-    except Exception:  # a session that does not tell is a platform's, which brings Delta
+    except Exception:  # a session that hides it is a platform's, which brings Delta
         return
     if DELTA_EXTENSION not in extensions and "databricks" not in spark.version:
         LOG.warning("spark.sql.extensions lacks %s: set it in spark-defaults.conf", DELTA_EXTENSION)

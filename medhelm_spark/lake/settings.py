@@ -1,7 +1,7 @@
-"""A session's settings, of which some sessions tell or take only a few.
+"""A session's settings, of which some sessions return or accept only a few.
 
-A serverless session raises for every key that it does not offer, asked for its value or told one.
-A setting that is refused never ends a run: what follows from it is said once, where something does.
+A serverless session raises for every key that it does not offer, whether it is read or set.
+A setting that is refused never ends a run: its consequence, where there is one, is logged once.
 """
 
 import logging
@@ -20,7 +20,7 @@ TIME_ZONE = "spark.sql.session.timeZone"
 LOCALS_IN_TRACEBACKS = "spark.sql.execution.pyspark.udf.tracebackWithLocals.enabled"
 
 # What every stage relies on, wherever it runs. The traceback with locals would print clinical text
-# into executor logs; of a batch whose types differ the check says so, where Spark would misread it.
+# into executor logs; the check refuses a batch whose types differ, which Spark would misread.
 REQUIRED: Mapping[str, str] = {
     TIME_ZONE: "UTC",
     "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",
@@ -28,7 +28,7 @@ REQUIRED: Mapping[str, str] = {
 }
 
 # By session: how many pieces of work rely on its settings now, and what they were before the first.
-_KEPT: dict[object, tuple[int, Mapping[str, str | None]]] = {}
+_IN_USE: dict[object, tuple[int, Mapping[str, str | None]]] = {}
 _LOCK = threading.Lock()
 
 
@@ -41,7 +41,7 @@ def is_connect(spark: SparkSession) -> bool:
 
 
 def setting(spark: SparkSession, key: str) -> str | None:
-    """A setting's value; None where it is not set, or where the session does not tell it."""
+    """A setting's value; None where it is not set, or where the session does not return it."""
     try:
         return spark.conf.get(key, None)
     except Exception:  # each kind of session has its own
@@ -54,7 +54,7 @@ def temporarily(
 ) -> Iterator[None]:
     """Have settings while something works, as far as the session takes them; then what they were.
 
-    `before` is what they were, by default what the session tells. A value that somebody else set
+    `before` is what they were, by default what the session returns. A value that somebody else set
     meanwhile stays: a longer work may go on.
     """
     before = before or {key: setting(spark, key) for key in values}
@@ -82,19 +82,19 @@ def kept_settings(spark: SparkSession | None) -> Iterator[None]:
     if spark is None:
         yield
         return
-    held = _held(spark)
+    session = _session_id(spark)
     with _LOCK:
         before = {key: setting(spark, key) for key in REQUIRED}
-        count, first = _KEPT.get(held, (0, before))
-        _KEPT[held] = (count + 1, first)
+        count, first = _IN_USE.get(session, (0, before))
+        _IN_USE[session] = (count + 1, first)
     try:
         require(spark)
         yield
     finally:
         with _LOCK:
-            count, first = _KEPT.pop(held)
+            count, first = _IN_USE.pop(session)
             if count > 1:  # work in another thread goes on
-                _KEPT[held] = (count - 1, first)
+                _IN_USE[session] = (count - 1, first)
             else:
                 _restore(spark, first)
 
@@ -106,26 +106,27 @@ def require(spark: SparkSession) -> None:
         SetupError: the session would print clinical text into logs and refuses to stop that.
     """
     for key, value in REQUIRED.items():
-        held = setting(spark, key)
-        if held == value:
+        current = setting(spark, key)
+        if current == value:
             continue
         try:
             spark.conf.set(key, value)
         except Exception as error:  # each kind of session has its own
-            _refused(key, held, type(error).__name__)
+            _refused(key, current, type(error).__name__)
 
 
-def _refused(key: str, held: str | None, error: str) -> None:
-    if key == LOCALS_IN_TRACEBACKS and held is not None:
+def _refused(key: str, current: str | None, error: str) -> None:
+    if key == LOCALS_IN_TRACEBACKS and current is not None:
         raise SetupError(
-            f"the Spark session has {key} = {held} and refuses another value ({error}): tracebacks "
-            "would print clinical text into executor logs; set it to false where the session is "
-            "configured."
+            f"the Spark session has {key} = {current} and refuses another value ({error}): "
+            "tracebacks would print clinical text into executor logs; set it to false where the "
+            "session is configured."
         ) from None
     if key == TIME_ZONE:
         _say_once(
-            f"the Spark session refuses {key} ({error}), which is {held or 'not told'}: times in "
-            "tables are read in that zone, and their rows are other data than where it is UTC."
+            f"the Spark session refuses {key} ({error}), which is {current or 'not reported'}: "
+            "times in tables are read in that zone, and their rows are other data than where it is "
+            "UTC."
         )
 
 
@@ -134,8 +135,8 @@ def _say_once(line: str) -> None:
     LOG.warning(line)
 
 
-def _held(spark: SparkSession) -> object:
-    """What is equal for two Python objects of one session."""
+def _session_id(spark: SparkSession) -> object:
+    """An id that is equal for two Python objects of one session."""
     try:
         return str(spark._jsparkSession.sessionUUID())
     except Exception:  # a session without a JVM raises what its own library has for it

@@ -51,7 +51,7 @@ class SparkFrames:
         rows = self._session.spark.range(0, count, 1, count)
         return rows.withColumnRenamed("id", "number")
 
-    def of(self, rows: pa.Table, row_type: type) -> DataFrame:
+    def from_rows(self, rows: pa.Table, row_type: type) -> DataFrame:
         """See Frames."""
         if not rows.num_rows:
             return self._by_spark.empty(ddl(row_type))

@@ -23,7 +23,7 @@ from medhelm_spark.lake.rows import parsed
 FOLDER = "_staged"
 PREFIX = "staged"
 ORDER = "order"
-"""Ends the name of what holds requests, and no answers."""
+"""Ends the name of staged rows that are requests, not answers."""
 
 
 def staged_name(suite: str, holder: str, write_id: str) -> str:

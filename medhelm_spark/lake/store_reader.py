@@ -12,8 +12,8 @@ RECORDS = "SELECT count(*) AS records FROM {runs}"
 def store_reader(location: str, lake: Lake, say: Callable[[str], None]) -> Reader:
     """The lake's reader; a cluster may reach a bucket that this process has no credentials for.
 
-    Without records of finished work the two cannot be told apart from a bucket that hides its
-    files, and Spark is asked.
+    Without records of finished work a lake may be empty, or in a bucket that hides its files, and
+    Spark reads it.
 
     Raises:
         NewerLakeError: a newer package wrote the lake.

@@ -35,15 +35,15 @@ class Purging:
     """The table's row with its `write_id`."""
 
     purged: Callable[[Any, str], Any]
-    """The row with a note in the place of each text; None where nothing of it is kept."""
+    """The row with a note in the place of each text; None where the row is removed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """One Delta table; `indexed` are the columns whose statistics may stand in the log.
+    """One Delta table; `indexed` are the columns whose statistics may be in the log.
 
     They are those that a reader narrows by and that are alike within a file: the smallest and
-    largest of random ids would tell nothing, and cost a comparison per row. `sorted_by` are the
+    largest of random ids would exclude nothing, and cost a comparison per row. `sorted_by` are the
     columns in whose order `optimize` brings the rows, which makes ids alike within a file too; by
     default `indexed` and the write. `level` is, in SQL, the access level of a row with text, and
     `purging` says how text, or a value of the data as a group's name, is removed.
@@ -79,7 +79,7 @@ class Lease:
 
 
 class _Tables(Mapping[str, Table]):
-    """Every table by name, looked for when one is first asked for: rooms stand on this module."""
+    """Every table by name, looked for when one is first used: rooms import this module."""
 
     @cached_property
     def _by_name(self) -> dict[str, Table]:
@@ -131,9 +131,9 @@ def properties(table: Table) -> dict[str, str]:
 
 
 def refuse_newer(version: int | None, what: str = "the lake") -> None:
-    """Raise NewerLakeError for what was written by a newer schema than this package knows."""
+    """Raise NewerLakeError for what was written by a newer schema than this package reads."""
     if version is not None and version > SCHEMA_VERSION:
         raise NewerLakeError(
-            f"{what} was written with schema version {version}; this package knows up to "
+            f"{what} was written with schema version {version}; this package reads up to "
             f"{SCHEMA_VERSION}. Install a newer medhelm-spark."
         )

@@ -6,20 +6,22 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
-Given = TypeVar("Given")
-Made = TypeVar("Made")
+Input = TypeVar("Input")
+Output = TypeVar("Output")
 
 AHEAD = 2
 """How many items a thread has waiting or done: what is in memory does not grow with all of them."""
 
 
-def in_threads(fn: Callable[[Given], Made], items: Iterable[Given], threads: int) -> Iterator[Made]:
+def in_threads(
+    fn: Callable[[Input], Output], items: Iterable[Input], threads: int
+) -> Iterator[Output]:
     """The function's results, in the items' order; with one thread this thread computes them."""
     if threads == 1:
         yield from map(fn, items)
         return
     with ThreadPoolExecutor(threads) as pool:
-        pending: deque[Future[Made]] = deque()
+        pending: deque[Future[Output]] = deque()
         for item in items:
             pending.append(pool.submit(fn, item))
             if len(pending) > AHEAD * threads:

@@ -1,7 +1,7 @@
 """Current views: what counts among append-only rows, defined once in SQL.
 
 The text runs unchanged in Spark SQL and in DataFusion (the dashboard's reader), so both see the
-same rows. `{name}` stands for a table.
+same rows. `{name}` is a table.
 """
 
 from collections.abc import Iterable
@@ -47,7 +47,7 @@ CURRENT_RUNS = current_runs()
 CURRENT_RUN_SPECS = current_run_specs()
 """Per (suite, run name) the newest plan is current; the others are superseded."""
 
-# An answer beats a failure; the earliest answer stands, and of failures the latest: a request that
+# An answer beats a failure; the earliest answer counts, and of failures the latest: a request that
 # failed in an outage may since have been found too long.
 CURRENT_RESULTS = """
 SELECT * FROM (SELECT *, row_number() OVER (
@@ -60,12 +60,12 @@ WHERE age = 1
 """
 
 
-def current_results(asked: str) -> str:
-    """SQL of the current results of these requests: `asked` is SQL with their `request_id`.
+def current_results(requests: str) -> str:
+    """SQL of the current results of these requests: `requests` is SQL with their `request_id`.
 
-    Whatever else was asked in the lake is left out before results are sorted by their age.
+    Other requests of the lake are left out before results are sorted by their age.
     """
-    return current_results_where(f"request_id IN (SELECT request_id FROM ({asked}) a)")
+    return current_results_where(f"request_id IN (SELECT request_id FROM ({requests}) a)")
 
 
 def current_results_where(where: str) -> str:

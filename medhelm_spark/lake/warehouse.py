@@ -89,7 +89,7 @@ def connect(warehouse: Warehouse) -> WarehouseConnection:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A table's columns (none where it is absent), and until when that is believed."""
+    """A table's columns (none where it is absent), and until when they are used."""
 
     columns: frozenset[str]
     until: float
@@ -118,7 +118,7 @@ class WarehouseReader:
         try:
             rows = without_views(self._answer(sql.format_map(sources)))
         except Exception as error:  # the connector has a family of classes, the network its own
-            raise self._told(error) from None
+            raise self._plain_error(error) from None
         return each(rows) if each else rows
 
     def rows(self, sql: str, row_type: type[Row]) -> list[Row]:
@@ -126,15 +126,15 @@ class WarehouseReader:
         return decode(self.query(sql), row_type)
 
     def _source(self, name: str) -> str:
-        """What stands for a table in SQL, with nulls for the columns that it lacks."""
-        quoted, wanted = self._place.quoted(name), table_schema(name).names
+        """A table in SQL, with nulls for the columns that it lacks."""
+        quoted, expected = self._place.quoted(name), table_schema(name).names
         present = self._columns(name, quoted)
-        if present.issuperset(wanted):
+        if present.issuperset(expected):
             return quoted
         kinds = {field: codec.ddl for field, codec in fields_of(TABLES[name].row).items()}
         columns = ", ".join(
             name if name in present else f"CAST(NULL AS {kinds.get(name, 'STRING')}) AS {name}"
-            for name in wanted
+            for name in expected
         )
         return f"(SELECT {columns} {f'FROM {quoted}' if present else 'WHERE false'})"
 
@@ -146,7 +146,7 @@ class WarehouseReader:
             names = self._answer(f"SELECT * FROM {quoted} LIMIT 0").column_names
         except Exception as error:
             if condition_of(error) not in _ABSENT:
-                raise self._told(error) from None
+                raise self._plain_error(error) from None
             names = []
         is_whole = frozenset(names).issuperset(table_schema(name).names)
         until = float("inf") if is_whole else time.monotonic() + RECHECK_SECONDS
@@ -181,7 +181,7 @@ class WarehouseReader:
         self._idle.append(connection)
         return rows
 
-    def _told(self, error: Exception) -> Exception:
+    def _plain_error(self, error: Exception) -> Exception:
         if isinstance(error, SetupError | LakeError):
             return error
         condition = condition_of(error)

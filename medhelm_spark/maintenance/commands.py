@@ -23,7 +23,7 @@ class Rewritten:
 
 
 def collect_garbage(workspace: Workspace, *, dry_run: bool) -> Sequence[Removed]:
-    """Remove what the policy's `retention` no longer keeps; says what."""
+    """Remove what the policy's `retention` no longer keeps; prints what."""
     _refuse_absent(workspace)
     retention = workspace.registry.policy.retention
     removed = gc(workspace.context(""), retention, dry_run=dry_run)
@@ -34,8 +34,8 @@ def collect_garbage(workspace: Workspace, *, dry_run: bool) -> Sequence[Removed]
         workspace.say(f"gc: {each.table}: {would} {' and '.join(parts)}")
     for suite, places in staged_answers(workspace.context("")).items():
         workspace.say(
-            f"gc: suite {suite!r}: kept answers in {counted(places, 'place')} that no table has "
-            "yet; its run that is at work commits them, or the next one"
+            f"gc: suite {suite!r}: answers in {counted(places, 'place')} are in no table yet; the "
+            "suite's current run commits them, or the next one"
         )
     if not removed:
         workspace.say("gc: nothing to remove")
@@ -43,7 +43,7 @@ def collect_garbage(workspace: Workspace, *, dry_run: bool) -> Sequence[Removed]
 
 
 def optimize(workspace: Workspace, *, dry_run: bool) -> Sequence[Rewritten]:
-    """Rewrite the tables of many small files into few; says which."""
+    """Rewrite the tables of many small files into few; prints which."""
     _refuse_absent(workspace)
     tables = maintenance_of(workspace.lake)
     done = []

@@ -67,8 +67,8 @@ class _Count:
 def gc(ctx: Context, retention: Retention, *, dry_run: bool = False) -> list[Removed]:
     """Remove what the retention no longer keeps; returns what, by table. `dry_run` removes nothing.
 
-    Other jobs may go on meanwhile: nothing that is current, or was within the days that are kept,
-    is touched. What was removed is recorded in `runs`, with who did it.
+    Other jobs may go on meanwhile: nothing that is current, or was within the retained days, is
+    touched. What was removed is recorded in `runs`, with who did it.
 
     Raises:
         LakeError: Others kept writing one of the tables; what was removed before stays removed.
@@ -109,7 +109,7 @@ def _count(ctx: Context, table: str, condition: str) -> int:
 
 
 def _conditions(ctx: Context, retention: Retention, at: datetime) -> Iterator[tuple[str, str]]:
-    """Tables with a condition that rows meet which may go; a record goes after its rows."""
+    """Each table with a condition on the rows to remove; a record goes after its rows."""
     records = ctx.lake.rows("SELECT * FROM {runs}", RunRecord)
     refuse_newer(max((record.schema_version for record in records), default=None))
     pinned = {write for room in features.parts("kept") for write in room.released_writes(ctx.lake)}
@@ -135,7 +135,7 @@ def _conditions(ctx: Context, retention: Retention, at: datetime) -> Iterator[tu
 
 
 def _any_of(rows: Mapping[str, Collection[str]], column: str) -> Iterator[str]:
-    """Conditions that rows meet which meet one of these, with one of its values in a column.
+    """Conditions for rows that meet one of these and have one of its values in a column.
 
     Without functions and casts: delta-rs cannot read those again where another writer was faster.
     """
@@ -178,11 +178,11 @@ def ended_leases(leases: Iterable[Lease], before: datetime) -> list[Lease]:
     """
     rows = sorted(leases, key=lambda row: row.version)
     newest = {(row.suite, row.model_deployment): row for row in rows}.values()
-    kept = {(row.holder, row.version) for row in newest}
+    newest_keys = {(row.holder, row.version) for row in newest}
     return [
         row
         for row in rows
         if row.expires_at < before
-        and (row.holder, row.version) not in kept
+        and (row.holder, row.version) not in newest_keys
         and HOLDER.fullmatch(row.holder)
     ]

@@ -35,13 +35,13 @@ class LakeMethods(Methods):
     def purge(self, scenario: str, *, agreement: str, dry_run: bool = False) -> Purge:
         """Remove the text of a scenario for good: from tables, earlier versions, MLflow and caches.
 
-        Numbers, and what was sent where, stay; a note stands in the place of each text. A purge
+        Numbers, and what was sent where, stay; a note replaces each text. A purge
         that was killed is finished by the same call.
 
         Args:
             scenario: its name, as the lake has it.
-            agreement: the agreement that ended, as whoever reads the record knows it.
-            dry_run: whether only to say what would be removed.
+            agreement: the agreement that ended, by a name that readers of the record recognize.
+            dry_run: whether only to print what would be removed.
 
         Returns:
             The record: what was removed, and what was not reached.

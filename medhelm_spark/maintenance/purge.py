@@ -92,7 +92,7 @@ ELSEWHERE = (
     "lake",
     "backups and snapshots of the lake, and caches of other machines",
 )
-"""What no lake knows the places of."""
+"""Copies whose places no lake records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +114,8 @@ def purge(workspace: Workspace, scenario: str, agreement: str, *, dry_run: bool)
     Args:
         workspace: the lake.
         scenario: its name, as the board shows it, or with other capitals where that is one alone.
-        agreement: the agreement that ended, as whoever reads the record knows it.
-        dry_run: whether only to say what would be removed.
+        agreement: the agreement that ended, by a name that readers of the record recognize.
+        dry_run: whether only to print what would be removed.
 
     Raises:
         UnknownNameError: the lake has no data of the scenario.
@@ -126,19 +126,21 @@ def purge(workspace: Workspace, scenario: str, agreement: str, *, dry_run: bool)
         raise LakeError(f"there is no lake at {workspace.location!r}.")
     agreement = check_name("agreement", agreement.strip())
     scenario = named(workspace.reader, scenario)
-    held = {row.scenario_name: row for row in purges_of(workspace)}.get(scenario)
-    if held and held.agreement != agreement:
+    existing = {row.scenario_name: row for row in purges_of(workspace)}.get(scenario)
+    if existing and existing.agreement != agreement:
         raise ConfigError(
             f"--agreement {agreement!r}: scenario {scenario!r} was purged under agreement "
-            f"{held.agreement!r}; give that one."
+            f"{existing.agreement!r}; give that one."
         )
-    if held and held.finished_at:
-        workspace.say(f"purge: {scenario!r} was purged on {held.begun_at:%Y-%m-%d}; nothing to do")
+    if existing and existing.finished_at:
+        workspace.say(
+            f"purge: {scenario!r} was purged on {existing.begun_at:%Y-%m-%d}; nothing to do"
+        )
         _enter_chain(workspace, workspace.context("", is_in_process=is_own_machine(workspace)))
-        return held
+        return existing
     scope = scope_of(workspace.reader, scenario)
     ctx = workspace.context("", is_in_process=is_small_lake(workspace))
-    begun = held or Purge(
+    begun = existing or Purge(
         purge_id=new_write_id(),
         scenario_name=scenario,
         agreement=agreement,
@@ -167,7 +169,7 @@ def purge(workspace: Workspace, scenario: str, agreement: str, *, dry_run: bool)
 def _described(
     workspace: Workspace, ctx: Context, scope: PurgeScope, begun: Purge, tables: Maintenance
 ) -> Purge:
-    """What a purge would come to, said and returned."""
+    """What a purge would remove, printed and returned."""
     removed = dict(_counts(workspace, scope, tables))
     files = sum(_forgotten(tables, scope, dry_run=True))
     swept = [
@@ -212,7 +214,7 @@ def _record(ctx: Context, row: Purge) -> None:
 
 
 def print_purge(say: Callable[[str], None], row: Purge, did: str) -> None:
-    """Say what was removed, or would be, and what was not reached."""
+    """Print what was removed, or would be, and what was not reached."""
     for kind, number in (row.removed or {}).items():
         what = f"the text of {counted(number, 'row')}" if kind in TABLES else f"{number:,}"
         say(f"purge: {kind}: {did} {what}")
@@ -226,7 +228,7 @@ def _summed(removed: dict[str, int], swept: Iterable[Swept]) -> dict[str, int]:
 
 
 def _commit_staged(workspace: Workspace, ctx: Context, scope: PurgeScope) -> None:
-    """Commit what killed runs left, as the next run would: nothing of it stays in its place."""
+    """Commit what killed runs left, as the next run would: no staged file stays behind."""
     policy = workspace.registry.policy
     for suite in sorted(scope.deployments):
         commit_interrupted(replace(ctx, suite=suite), (), {}, policy)
@@ -272,7 +274,7 @@ def _replace_texts(ctx: Context, scope: PurgeScope, begun: Purge, tables: Mainte
 
 
 def _forgotten(tables: Maintenance, scope: PurgeScope, *, dry_run: bool) -> Iterator[int]:
-    """By table the files of earlier versions that hold text of the scenario."""
+    """By table the number of files of earlier versions that contain text of the scenario."""
     for table, purging in _purgings(tables):
         if values := scope.values(purging.by):
             yield tables.forget(table, purging.by, values, dry_run=dry_run)

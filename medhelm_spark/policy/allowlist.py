@@ -16,10 +16,10 @@ from medhelm_spark.policy.policy import decide
 
 
 def reach_of(policy: Policy, locality: Locality, nodes: Sequence[str] = ()) -> Reach:
-    """The peers that a locality stands for: the networks that the policy lists, no others.
+    """The peers of a locality: the networks that the policy lists, no others.
 
     Where it lists none, `local` is the loopback address, the machine that asks and this job's
-    `nodes` (addresses); every other locality is nowhere.
+    `nodes` (addresses); every other locality has no peers.
     """
     listed = dict(policy.networks)
     if locality in listed:
@@ -67,7 +67,7 @@ def _unstated(deployment: Deployment) -> str:
 def listing(deployment: Deployment) -> str:
     """The line of `model_deployments.yaml` that lists a deployment, with PLACE for its locality.
 
-    Listed so it is the same model to the lake: what it answered before stands for it.
+    To the lake it is then the same model, whose earlier answers are used again.
     """
     spec = json.dumps({"args": dict(deployment.args)})
     return (

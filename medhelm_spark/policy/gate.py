@@ -16,14 +16,14 @@ from medhelm_spark.policy.policy import decide
 class SendingGate:
     """Asked for every request; a decision names the peers that the text may be sent to.
 
-    It can be pickled and holds no arguments of a deployment.
+    It can be pickled and has no arguments of a deployment.
     """
 
     policy: Policy
     decisions: Mapping[tuple[str, AccessLevel], Decision]
 
     def __call__(self, request: Request) -> Decision:
-        """Decide for one request; a deployment that the gate does not know is denied."""
+        """Decide for one request; a deployment that the gate does not list is denied."""
         known = self.decisions.get((request.model_deployment, request.access_level))
         return known or decide(self.policy, request.access_level, None)
 
@@ -34,7 +34,7 @@ def gate_for(
     routes: Mapping[str, Route],
     nodes: Sequence[str] = (),
 ) -> Callable[[Request], Decision]:
-    """The gate of a stage, for deployments by the name that requests give them.
+    """The gate of a stage, for deployments by the names in requests.
 
     `routes` are what their engines say of the network, by the same names; `nodes` are the addresses
     of this job's machines.

@@ -43,18 +43,18 @@ def stated_level(
 ) -> AccessLevel:
     """The level of data that is read for a card of `level`.
 
-    Bytes of a person's own say nothing of who may hold them. Under a card that lets text go
-    further than private text may go, the person who gives them has to say it.
+    A person's own files do not say who may have them. Under a card that lets text go
+    further than private text may go, the person who provides them has to state the level.
 
     Args:
         level: the card's.
-        stated: what the person said; None where nothing was said.
+        stated: the level that the person stated; None where there is none.
         name: the scenario, for messages.
         is_own: whether the data is not the card's own: other files, a table, an import.
         policy: of the site.
 
     Raises:
-        PolicyError: it is not said where it has to be, or what is said is below the card's level.
+        PolicyError: no level is stated where one has to be, or it is below the card's level.
     """
     if stated is not None:
         if stated.strictness < level.strictness:
@@ -67,7 +67,7 @@ def stated_level(
     if is_own and _goes_further(policy, level):
         raise PolicyError(
             f"scenario {name!r} is {level}, but its data was given by hand and may be anybody's: "
-            f"say who may hold it and add --access-level {LEVELS} to the command."
+            f"say who may have it and add --access-level {LEVELS} to the command."
         )
     return level
 

@@ -14,12 +14,12 @@ def check_plugins(policy: Policy, levels: Iterable[AccessLevel]) -> None:
     Raises:
         PolicyError: names the first that is not listed with the line that lists it.
     """
-    held = set(levels) - {AccessLevel.PUBLIC}
-    if not active() or not held:
+    guarded = set(levels) - {AccessLevel.PUBLIC}
+    if not active() or not guarded:
         return
     for plugin in active():
         if not policy.lists(plugin.module, plugin.sha256):
-            raise PolicyError(_sentence(policy, plugin, strictest(held)))
+            raise PolicyError(_sentence(policy, plugin, strictest(guarded)))
 
 
 def _sentence(policy: Policy, plugin: Plugin, level: AccessLevel) -> str:

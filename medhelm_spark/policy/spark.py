@@ -52,15 +52,15 @@ SECURE = re.compile(r"(^|;)(use_ssl=true|token=)", re.IGNORECASE)
 """Parameters of a Connect address with which PySpark speaks TLS."""
 
 
-def check_settings(given: Mapping[str, str], place: str) -> None:
+def check_settings(settings: Mapping[str, str], place: str) -> None:
     """Refuse settings of a site's own file that may run code, or lead text elsewhere.
 
-    `given` are those of Spark by name, and those of BESIDE_SPARK that the file names.
+    `settings` are those of Spark by name, and those of BESIDE_SPARK that the file names.
 
     Raises:
-        PolicyError: names the first that is not on the list, and where it may stand.
+        PolicyError: names the first that is not on the list, and where it may be set.
     """
-    for name, value in given.items():
+    for name, value in settings.items():
         if not _is_allowed(name, value):
             raise PolicyError(
                 f"{place}: {name} may not be set beside gated or private text: it can run other "
@@ -89,7 +89,7 @@ def check_remote(
     """Refuse to send gated and private text to a Spark Connect server outside.
 
     All of a run's text goes there, as it goes to a model: every address of its name has to lie in
-    the networks of a locality that the policy allows, and it is asked by TLS outside loopback.
+    the networks of a locality that the policy allows, and it is reached by TLS outside loopback.
 
     Args:
         policy: of the site.

@@ -72,7 +72,7 @@ def test_tasks_refuse_what_the_driver_refuses_and_the_list_is_on_record(
     outcomes, calls = map(json.loads, done.stdout.splitlines()[-2:])
     assert outcomes == [["OfflineRefusal", "ConnectionRefusedError"]] * 4
     assert calls == 1
-    assert "offline: refused is every address but this machine's and" in done.stderr
+    assert "offline: every address is refused but this machine's and" in done.stderr
     rows = open_reader(str(tmp_path / "lake")).query("SELECT * FROM {offline_runs}").to_pylist()
     assert [(row["suite"], row["addresses"]) for row in rows] == [("s", [])]
     assert "HF_HUB_OFFLINE=1" in rows[0]["switches"]

@@ -118,7 +118,7 @@ def test_a_table_is_not_public_because_a_file_says_so(
 ) -> None:
     entry = f"{letters(site.folder, level='public')},model={site.deploy('acme/yes', text='true')}"
     assert site.run("-r", entry) == 1
-    assert "say who may hold it and add --access-level" in capsys.readouterr().err
+    assert "say who may have it and add --access-level" in capsys.readouterr().err
     assert not site.lake_path.exists()
     assert site.run("-r", entry, "--access-level", "public") == 0
     (cell,) = site.board()

@@ -91,7 +91,7 @@ def test_the_rights_are_read_and_a_catalog_of_ones_own_binds_nobody(
     assert f"{NAME} (binding): private allows local, tenant" in capsys.readouterr().out
     catalog.sql("DROP TABLE information_schema.catalog_privileges")
     read = read_policy_table(catalog, NAME)
-    assert read.reason == "its catalog does not tell who may change it (AnalysisException)"
+    assert read.reason == "its catalog does not say who may change it (AnalysisException)"
     catalog.sql("INSERT INTO governance.policy VALUES ('allowed: {}')")
     with pytest.raises(ConfigError, match=rf"{NAME}: the table has more than 1 rows of 1 columns"):
         read_policy_table(catalog, NAME)

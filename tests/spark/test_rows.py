@@ -145,7 +145,7 @@ def test_a_value_that_no_enum_has_is_not_quoted(spark: SparkSession) -> None:
     df = rows.drop("split").selectExpr("*", f"'{PLANTED}' AS split")
     with pytest.raises(LakeError) as caught:
         rows_of(map_rows(df, same, Instance, Instance), Instance)
-    assert "holds a Split that this version does not know" in str(caught.value)
+    assert "has a Split that is unknown to this version" in str(caught.value)
     assert PLANTED not in str(caught.value)
 
 

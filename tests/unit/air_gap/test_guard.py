@@ -1,4 +1,4 @@
-"""The wall around a process, tried in a process of its own: it cannot be taken down again."""
+"""The guard of a process, tried in a process of its own: it cannot be removed again."""
 
 import json
 import subprocess

@@ -92,9 +92,9 @@ STATES: dict[Callable[[Path], None], str] = {
     cut_file: DAMAGED,
     absent_file: DAMAGED,
     newer_lake: NEWER,
-    newer_release: f"release 'R2' was written with schema version 99; this package knows up to 1. "
+    newer_release: f"release 'R2' was written with schema version 99; this package reads up to 1. "
     f"{NEWER}",
-    newer_status: "holds a ReleaseStatus that this version does not know",
+    newer_status: "has a ReleaseStatus that is unknown to this version",
 }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
-from medhelm_spark.engines.apart import Turn, apart, holds_marker, markers_of, tokens_apart
+from medhelm_spark.engines.apart import Turn, apart, has_marker, markers_of, tokens_apart
 
 START, END, THINK = "<|im_start|>", "<|im_end|>", "<think>"
 
@@ -65,7 +65,7 @@ HOSTILE = [
 def test_a_marker_in_data_is_text(text: str) -> None:
     tokenizer = Whole()
     turns = [{"role": "system", "content": "Judge."}, {"role": "user", "content": text}]
-    assert holds_marker([text], markers_of(tokenizer))
+    assert has_marker([text], markers_of(tokenizer))
     tokens = tokens_apart(tokenizer, turns, "template")
     assert (tokenizer.count(tokens, START), tokenizer.count(tokens, END)) == (3, 2)
     assert tokenizer.count(tokens, THINK) == 0
@@ -107,4 +107,4 @@ def test_texts_are_told_from_what_the_template_says() -> None:
 
 
 def test_a_text_without_a_marker_is_the_engines_own_business() -> None:
-    assert not holds_marker(["a < b", "<im_end>", "< |im_end|>"], markers_of(Whole()))
+    assert not has_marker(["a < b", "<im_end>", "< |im_end|>"], markers_of(Whole()))

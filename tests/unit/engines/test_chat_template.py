@@ -1,10 +1,10 @@
-"""Where a model's chat template is found, and what a person is told of it."""
+"""Where a model's chat template is found, and how it is described to a person."""
 
 import json
 
 import pytest
 
-from medhelm_spark.engines.chat_template import file_of, told
+from medhelm_spark.engines.chat_template import file_of, template_note
 
 
 @pytest.mark.parametrize(
@@ -31,18 +31,20 @@ def test_the_file_that_holds_it(files, expected, tmp_path):
     assert file_of(tmp_path) == expected
 
 
-def test_what_is_told(tmp_path):
+def test_its_description(tmp_path):
     (tmp_path / "tokenizer_config.json").write_text('{"chat_template": "{{ x }}"}')
-    assert told(tmp_path, None, "completions") == (
+    assert template_note(tmp_path, None, "completions") == (
         "the chat template of the model's tokenizer_config.json; a plain text is continued as it is"
     )
-    assert told(tmp_path, "a.jinja", "chat").startswith("the chat template of args.chat_template;")
-    assert told(None, None, None) == (
+    assert template_note(tmp_path, "a.jinja", "chat").startswith(
+        "the chat template of args.chat_template;"
+    )
+    assert template_note(None, None, None) == (
         "the chat template that the model brings, if any; a plain text is a user's turn where "
         "there is a template"
     )
-    assert told(tmp_path / "elsewhere", None, None).startswith(
+    assert template_note(tmp_path / "elsewhere", None, None).startswith(
         "the chat template of a folder that is not on this machine, if any;"
     )
     (tmp_path / "tokenizer_config.json").unlink()
-    assert told(tmp_path, None, None).startswith("no chat template in the model's folder")
+    assert template_note(tmp_path, None, None).startswith("no chat template in the model's folder")

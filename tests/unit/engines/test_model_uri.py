@@ -105,7 +105,7 @@ def test_a_relative_folder_and_a_file_have_their_whole_path(
     named = named_model("hf/w/b.gguf")
     assert named is not None
     assert named.args == {"path": str(tmp_path / "w" / "b.gguf")}
-    with pytest.raises(ConfigError, match=r"holds a\.gguf, b\.gguf; name one: hf/w/FILE\.gguf"):
+    with pytest.raises(ConfigError, match=r"has a\.gguf, b\.gguf; name one: hf/w/FILE\.gguf"):
         named_model("hf/w")
-    with pytest.raises(ConfigError, match=r"holds no \.safetensors and no \.gguf file"):
+    with pytest.raises(ConfigError, match=r"has no \.safetensors and no \.gguf file"):
         named_model(folder(tmp_path / "empty", "README.md"))

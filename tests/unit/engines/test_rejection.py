@@ -6,7 +6,7 @@ import pytest
 
 from medhelm_spark.domain.request import FailureKind, RequestResult
 from medhelm_spark.engines.outcome import completion
-from medhelm_spark.engines.rejection import Doubt, Source, told_apart
+from medhelm_spark.engines.rejection import Doubt, Source, with_rejections
 from medhelm_spark.engines.retry import Asked, until_fault
 from medhelm_spark.errors import EngineError
 from tests.unit.engines.nouns import request
@@ -36,7 +36,7 @@ def kinds(*results: RequestResult, many: int = 3, is_serving: bool = False, at_f
     doubt = Doubt(many=many, at_first=at_first, hint="check it")
     doubts = {each.request_id: doubt for each in results if each.failure in (OWN, ALL)}
     source = Source([])
-    rows = list(told_apart(results, source, doubts, is_serving=is_serving))
+    rows = list(with_rejections(results, source, doubts, is_serving=is_serving))
     assert len(rows) == len(results)
     return {row.request_id: row.failure for row in rows}, source.is_stopped
 

@@ -80,8 +80,8 @@ def test_a_driver_that_lost_the_lake_writes_no_more(tmp_path: Path) -> None:
     first, one = driver(tmp_path)
     with first.at_work():
         one.before_writing()
-        assert first._held
-        first._held.lost = "the lake: another driver has taken it over."
+        assert first._lease
+        first._lease.lost = "the lake: another driver has taken it over."
         with pytest.raises(LeaseLostError):
             one.before_writing()
 

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from medhelm_spark.errors import SetupError
 from medhelm_spark.lake import session as sessions
 from medhelm_spark.lake.file_permissions import Permissions
-from medhelm_spark.lake.interrupts import CANCELLER, SAID_BY_PY4J
+from medhelm_spark.lake.interrupts import CANCELLER, PY4J_MESSAGES
 from medhelm_spark.lake.session import Session, check_spark, makes_secret
 from medhelm_spark.lake.settings import (
     LOCALS_IN_TRACEBACKS,
@@ -196,7 +196,7 @@ def test_a_submitted_job_is_interrupted_as_one_of_ours(
         if thread.name == CANCELLER:
             thread.join(10)
     assert asked == ["cancel"] and not failed
-    for said in SAID_BY_PY4J:
+    for said in PY4J_MESSAGES:
         logging.exception(said)
     logging.error("something else")
     assert [record.msg for record in caplog.records] == ["something else"]

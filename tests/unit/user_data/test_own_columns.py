@@ -63,7 +63,7 @@ def test_data_of_every_form_passes_with_its_columns_and_not_without(
 
 def test_a_table_is_public_only_where_the_person_who_runs_says_so(tmp_path: Path) -> None:
     table = written(tmp_path, "delta", LETTER)
-    with pytest.raises(PolicyError, match="say who may hold it and add --access-level"):
+    with pytest.raises(PolicyError, match="say who may have it and add --access-level"):
         dry_run(tmp_path, table, "public")
     dry_run(tmp_path, table, "public", access_level=PUBLIC)
 
