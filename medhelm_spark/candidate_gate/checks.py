@@ -1,7 +1,7 @@
-"""What each line of a gate comes to on each benchmark that it is about.
+"""The outcome of each line of a gate on each of its benchmarks.
 
-`check_metrics` and `about` refuse names that are not there before a score is read; `lines_of` reads
-the scores.
+`check_metrics` and `about` refuse unknown names before a score is read; `lines_of` reads the
+scores.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ class LineSubject:
 
 
 def check_metrics(lines: Sequence[StatedLine], sides: Sides, file: str) -> None:
-    """Refuse a metric that candidate or baseline has nowhere.
+    """Refuse a metric that no run of the candidate, or none of the baseline, has.
 
     Raises:
         UnknownNameError: there is one.
@@ -65,26 +65,26 @@ def about(line: StatedLine, sides: Sides, file: str) -> LineSubject:
         file: the gate file, for errors.
 
     Raises:
-        UnknownNameError: a benchmark or column is not there.
+        UnknownNameError: no run has the benchmark or column.
         ConfigError: the line fits no benchmark.
-        SetupError: a gap is asked for, and the feature that has groups is not there.
+        SetupError: the line is about a gap, and the feature for groups is not installed.
     """
-    where, held = f"{file}: {line.place}", line.condition
+    where, condition = f"{file}: {line.place}", line.condition
     known = list(dict.fromkeys(run.run_spec.scenario_name for run in sides.baseline_runs))
-    if held.benchmark not in (ALL, *known):
-        raise UnknownNameError("benchmark", held.benchmark, known, where=f"{where}.benchmark")
-    scenarios = known if held.benchmark == ALL else [held.benchmark]
+    if condition.benchmark not in (ALL, *known):
+        raise UnknownNameError("benchmark", condition.benchmark, known, where=f"{where}.benchmark")
+    scenarios = known if condition.benchmark == ALL else [condition.benchmark]
     critical: dict[str, CriticalFailure] = {}
-    if isinstance(held, NoWiderGap):
-        scenarios = _with_columns(held, scenarios, sides, where)
-    elif isinstance(held, NoMoreCriticalFailures):
-        critical = _critical(held, scenarios, sides, where)
+    if isinstance(condition, NoWiderGap):
+        scenarios = _with_columns(condition, scenarios, sides, where)
+    elif isinstance(condition, NoMoreCriticalFailures):
+        critical = _critical(condition, scenarios, sides, where)
         scenarios = list(critical)
     return LineSubject(line=line, scenarios=tuple(scenarios), critical=critical)
 
 
 def _with_columns(
-    held: NoWiderGap, scenarios: Sequence[str], sides: Sides, where: str
+    condition: NoWiderGap, scenarios: Sequence[str], sides: Sides, where: str
 ) -> list[str]:
     """The benchmarks that have one of the columns; refuses a column that none of them has."""
     groups = features.part(SUBGROUPS, "model_groups")
@@ -95,22 +95,24 @@ def _with_columns(
         for scenario in scenarios
     }
     known = dict.fromkeys(name for names in columns.values() for name in names)
-    for name in held.by:
+    for name in condition.by:
         if name not in known:
             raise UnknownNameError("group column", name, known, where=f"{where}.by")
-    return [scenario for scenario, names in columns.items() if not set(names).isdisjoint(held.by)]
+    requested = set(condition.by)
+    return [scenario for scenario, names in columns.items() if not requested.isdisjoint(names)]
 
 
 def _critical(
-    held: NoMoreCriticalFailures, scenarios: Sequence[str], sides: Sides, where: str
+    condition: NoMoreCriticalFailures, scenarios: Sequence[str], sides: Sides, where: str
 ) -> dict[str, CriticalFailure]:
-    """What counts on each benchmark that the line fits; refuses a line that fits none."""
+    """The critical failures of each benchmark that the line fits; refuses a line that fits none."""
     found: dict[str, CriticalFailure] = {}
     reasons = []
     for scenario in scenarios:
         runs = _of(scenario, sides.runs)  # the candidate's first: its file is the newer one
         run = runs[0]
-        stated = held.critical or next(filter(None, (each.planned.critical for each in runs)), None)
+        own = (run.planned.critical for run in runs if run.planned.critical)
+        stated = condition.critical or next(own, None)
         why = "its file has no key critical" if stated is None else why_not(stated, run)
         if stated is None or why:
             reasons.append(f"{scenario} ({why})")
@@ -128,7 +130,7 @@ def _of(scenario: str, runs: Sequence[BoardRun]) -> list[BoardRun]:
 
 
 def lines_of(subject: LineSubject, sides: Sides, pairs: Sequence[BoardPair]) -> Iterator[GateLine]:
-    """What a line comes to: one for each benchmark, of a gap one for each column of it too.
+    """The outcomes of a line: one for each benchmark, for a gap one for each column too.
 
     Args:
         subject: the line.
@@ -144,7 +146,7 @@ def lines_of(subject: LineSubject, sides: Sides, pairs: Sequence[BoardPair]) -> 
 
 def _template(subject: LineSubject, sides: Sides, scenario: str) -> GateLine:
     run = next(iter(_of(scenario, sides.baseline_runs)))
-    held = subject.line.condition
+    condition = subject.line.condition
     return GateLine(
         tier=subject.line.tier,
         kind=subject.line.kind,
@@ -152,7 +154,7 @@ def _template(subject: LineSubject, sides: Sides, scenario: str) -> GateLine:
         display_name=run.cell.display_name if run.cell else scenario,
         measure=_measure(subject, scenario) or run.run_spec.main_metric,
         verdict=GateVerdict.INCONCLUSIVE,
-        limit=held.floor if isinstance(held, CoverageFloor) else held.margin,
+        limit=condition.floor if isinstance(condition, CoverageFloor) else condition.margin,
     )
 
 
@@ -163,7 +165,7 @@ def _measure(subject: LineSubject, scenario: str) -> str:
 
 
 def _unpaired(subject: LineSubject, sides: Sides, scenario: str) -> GateLine:
-    """Nothing is known of the two on a benchmark."""
+    """The line of a benchmark on which the two cannot be compared."""
     template = _template(subject, sides, scenario)
     return replace(template, reason=sides.why_without_pair(scenario))
 
@@ -176,33 +178,33 @@ def _no_worse(
 ) -> Iterator[GateLine]:
     template = _template(subject, sides, scenario)
     for pair in pairs:
-        held, margin = pair.difference, template.limit
+        difference, margin = pair.difference, template.limit
         limit = margin if pair.lower_is_better else -margin
         yield _with_needed(
             replace(
                 template,
                 display_name=_shown_name(pair, sides),
                 verdict=decided(pair.gain, margin),
-                value=held.mean_difference,
-                low=held.ci_low,
-                high=held.ci_high,
-                n=held.n,
+                value=difference.mean_difference,
+                low=difference.ci_low,
+                high=difference.ci_high,
+                n=difference.n,
                 reason=_untested(pair),
             ),
-            needed_instances(held, limit) if pair.gain else None,
+            needed_instances(difference, limit) if pair.gain else None,
         )
 
 
 def _shown_name(pair: Any, sides: Sides) -> str:
-    """The benchmark; of a further run of one of the two also which runs they are."""
-    if (pair.first, pair.second) == (sides.of.candidate, sides.of.baseline):
+    """The benchmark's name; for a further run of one of the two with the names of the runs."""
+    if (pair.first, pair.second) == (sides.compared.candidate, sides.compared.baseline):
         return str(pair.display_name)
     return f"{pair.display_name} ({pair.first} against {pair.second})"
 
 
 def _untested(pair: BoardPair) -> str:
     if pair.lower_is_better is None:
-        return f"nobody says which end of {pair.main_metric} is the better one"
+        return f"it is not declared which end of {pair.main_metric} is better"
     return "" if pair.gain else "too few instances for an interval"
 
 
@@ -219,21 +221,21 @@ def _critical_failures(
     for pair in pairs:
         first, second = (by_id[unit] for unit in pair.run_spec_ids)
         critical = subject.critical[scenario]
-        held = critical_difference(sides.reader, critical, pair, first, second)
-        low, high = held.ci_low, held.ci_high
+        difference = critical_difference(sides.reader, critical, pair, first, second)
+        low, high = difference.ci_low, difference.ci_high
         gain = None if low is None or high is None else (-high, -low)
         yield _with_needed(
             replace(
                 template,
                 display_name=_shown_name(pair, sides),
                 verdict=decided(gain, template.limit),
-                value=held.mean_difference,
+                value=difference.mean_difference,
                 low=low,
                 high=high,
-                n=held.n,
+                n=difference.n,
                 reason="" if low is not None else "too few instances for an interval",
             ),
-            needed_instances(held, template.limit),
+            needed_instances(difference, template.limit),
         )
 
 
@@ -259,11 +261,13 @@ def _wider_gaps(
     subject: LineSubject, sides: Sides, scenario: str, pairs: Sequence[BoardPair]
 ) -> Iterator[GateLine]:
     """The worst group of each column. p-values are adjusted for all groups of the benchmark."""
-    held = subject.line.condition
+    condition = subject.line.condition
     groups = features.part(SUBGROUPS, "pairs")
-    if not isinstance(held, NoWiderGap) or groups is None:
+    if not isinstance(condition, NoWiderGap) or groups is None:
         return
-    made = groups.group_pairs(sides.reader, sides.runs, pairs, minimum=sides.minimum, by=held.by)
+    made = groups.group_pairs(
+        sides.reader, sides.runs, pairs, minimum=sides.minimum, by=condition.by
+    )
     sizes = {_shown_name(pair, sides): pair.difference.n for pair in pairs}
     template = _template(subject, sides, scenario)
     places: dict[tuple[str, str], list[Any]] = {}
@@ -271,13 +275,13 @@ def _wider_gaps(
         places.setdefault((_shown_name(pair, sides), pair.group_column), []).append(pair)
     for (name, column), of_column in sorted(places.items()):
         line = replace(template, display_name=name, group_column=column)
-        shown = [pair for pair in of_column if pair.group_value != NOT_STATED]
-        told = [_of_group(line, pair, sizes[name]) for pair in shown if not pair.is_hidden]
-        hidden = sum(pair.is_hidden for pair in shown)
-        if not told:
+        stated = [pair for pair in of_column if pair.group_value != NOT_STATED]
+        judged = [_of_group(line, pair, sizes[name]) for pair in stated if not pair.is_hidden]
+        hidden = sum(pair.is_hidden for pair in stated)
+        if not judged:
             yield replace(line, reason="every group is hidden" if hidden else "no group is stated")
             continue
-        worst = min(told, key=lambda line: _loss_order(line, shown[0].lower_is_better))
+        worst = min(judged, key=lambda line: _loss_order(line, stated[0].lower_is_better))
         why = f"{counted(hidden, 'group')} hidden and not judged" if hidden else ""
         yield replace(worst, reason="; ".join(filter(None, (worst.reason, why))))
 

@@ -47,7 +47,7 @@ def critical_difference(
     """The first model's share of critical failures less the second's, on the same instances.
 
     Args:
-        reader: it has the scores of both runs.
+        reader: of the scores of both runs.
         critical: what counts.
         pair: the two runs.
         first: the run of the pair that comes first.
@@ -58,7 +58,7 @@ def critical_difference(
         return _of_scores(reader, critical.score_at_most, pair, first, split)
     names = {*class_stats_of(first.run_spec), *class_stats_of(second.run_spec)}
     scores = scores_of(reader, pair.run_spec_ids, names, split)
-    held = [
+    answers = [
         answers_of(
             run.run_spec,
             scores.filter(pc.equal(scores["run_spec_id"], run.run_spec.run_spec_id)),
@@ -66,9 +66,9 @@ def critical_difference(
         )
         for run in (first, second)
     ]
-    if held[0] is None or held[1] is None:
+    if answers[0] is None or answers[1] is None:
         return NOTHING
-    ours, theirs = in_common(held[0], held[1])
+    ours, theirs = in_common(answers[0], answers[1])
     return missed_difference(ours, theirs)
 
 
@@ -77,8 +77,8 @@ def _of_scores(
 ) -> PairedDifference:
     units = pair.run_spec_ids
     scores = own_scores(scores_of(reader, units, [pair.main_metric], split), units, split)
-    held = measured(run, pair.main_metric, scores, units)
-    if not isinstance(held, InstanceStat):
+    stat = measured(run, pair.main_metric, scores, units)
+    if not isinstance(stat, InstanceStat):
         return NOTHING
-    failed = np.where(np.isnan(held.values), math.nan, held.values <= most)
-    return paired_difference(failed[0], failed[1], SHARE, held.clusters)
+    failed = np.where(np.isnan(stat.values), math.nan, stat.values <= most)
+    return paired_difference(failed[0], failed[1], SHARE, stat.clusters)

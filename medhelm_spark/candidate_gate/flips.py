@@ -1,7 +1,7 @@
-"""Flips: instances on which one of two models is better, and the other one was.
+"""Flips: instances on which one of two models is better than the other.
 
-Ids and values alone, no text. By group of patients the counts of gated and private rows follow the
-rules of small cells; an instance's own group is told nowhere.
+Ids and values only, no text. By group of patients the counts of gated and private rows follow the
+rules of small cells; the group of a single instance is never shown.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ WORSE, BETTER = "worse", "better"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlippedInstance:
-    """One instance that two models do not do equally well on."""
+    """One instance on which two models have different scores."""
 
     scenario_name: str
     display_name: str
@@ -77,35 +77,36 @@ def flips_of(
     """The flips of these pairs; none of a metric without a better end or without single answers.
 
     Args:
-        reader: it has the scores behind the pairs.
+        reader: of the scores behind the pairs.
         runs: the runs behind the pairs.
         pairs: two models on a benchmark each; the first one is worse or better.
         minimum: the patients that a group of gated and private rows needs to be shown.
-        most_instances: so many instances of each pair and change are named, those with the largest
-            difference (None: all).
+        most_instances: how many instances of each pair and change to return, those with the largest
+            difference first (None: all).
     """
     counts: list[list[FlipCount]] = []
     instances: list[FlippedInstance] = []
-    for of in measured_pairs(reader, runs, pairs):
-        values = _values(of.held)
+    for measured in measured_pairs(reader, runs, pairs):
+        values = _values(measured.held)
         if values is None:
             continue
-        spec = of.run.run_spec
+        spec = measured.run.run_spec
         is_public = spec.access_level is AccessLevel.PUBLIC
-        groups = _Groups.of(
-            of.held, _groups(reader, spec.data_version), 1 if is_public else minimum
+        groups = _Groups.of_instances(
+            measured.held, _groups(reader, spec.data_version), 1 if is_public else minimum
         )
-        for pair in of.pairs:
+        for pair in measured.pairs:
             if pair.lower_is_better is None:
                 continue
-            ours, theirs = (values[place] for place in of.places(pair))
+            ours, theirs = (values[place] for place in measured.places(pair))
             flips = _Flips(
                 pair=pair,
-                metric=RIGHT if isinstance(of.held, RunStat) else pair.main_metric,
-                ids=of.held.instances,
+                metric=RIGHT if isinstance(measured.held, RunStat) else pair.main_metric,
+                ids=measured.held.instances,
                 first=ours,
                 second=theirs,
-                gains=(ours - theirs) * (-1 if pair.lower_is_better and _is_own(of.held) else 1),
+                gains=(ours - theirs)
+                * (-1 if pair.lower_is_better and _is_own(measured.held) else 1),
             )
             counts.append([flips.count(), *sorted(flips.by_group(groups), key=_worst_first)])
             instances += flips.instances(most_instances)
@@ -117,24 +118,24 @@ def flips_of(
     )
 
 
-def _is_own(held: Measured) -> bool:
+def _is_own(measured: Measured) -> bool:
     """Whether the values are the metric's; else 1 for a right answer, which is always better."""
-    return isinstance(held, InstanceStat)
+    return isinstance(measured, InstanceStat)
 
 
-def _values(held: Measured) -> NDArray[np.float64] | None:
+def _values(measured: Measured) -> NDArray[np.float64] | None:
     """The value of each instance in each run, NaN without one; shape (runs, instances).
 
-    Of a stat of whole runs whether each answer is right; None where it does not say.
+    For a stat of whole runs whether each answer is right; None where the stat does not define it.
     """
-    if isinstance(held, InstanceStat):
-        return held.values
-    if not isinstance(held, RunStat) or held.metric.is_right is None:
+    if isinstance(measured, InstanceStat):
+        return measured.values
+    if not isinstance(measured, RunStat) or measured.metric.is_right is None:
         return None
-    values = np.full(held.rows.shape[:2], np.nan)
-    for run, rows in enumerate(held.rows):
+    values = np.full(measured.rows.shape[:2], np.nan)
+    for run, rows in enumerate(measured.rows):
         is_whole = ~np.isnan(rows).any(axis=1)
-        values[run, is_whole] = held.metric.is_right(rows[is_whole])
+        values[run, is_whole] = measured.metric.is_right(rows[is_whole])
     return values
 
 
@@ -160,7 +161,7 @@ def _loss(flip: FlippedInstance) -> tuple[float, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Groups:
-    """The groups of a benchmark's instances, and the patients that each is of."""
+    """The groups of a benchmark's instances, and the patient of each instance."""
 
     masks: Mapping[tuple[str, str], NDArray[np.bool_]]
     """By column and group, which instances are in it; shape (instances,)."""
@@ -169,11 +170,15 @@ class _Groups:
     minimum: int
 
     @classmethod
-    def of(cls, held: Measured, groups: Mapping[str, Mapping[str, str]], minimum: int) -> "_Groups":
+    def of_instances(
+        cls, measured: Measured, groups: Mapping[str, Mapping[str, str]], minimum: int
+    ) -> "_Groups":
         """The groups of these instances; none where nothing is grouped."""
         pairs = features.part("subgroups", "pairs")
-        masks = pairs.group_masks(held.instances.to_pylist(), groups) if pairs and groups else ()
-        patients = np.unique(held.units.indices.to_numpy(), return_inverse=True)[1]
+        masks = (
+            pairs.group_masks(measured.instances.to_pylist(), groups) if pairs and groups else ()
+        )
+        patients = np.unique(measured.units.indices.to_numpy(), return_inverse=True)[1]
         return cls(masks=dict(masks), patients=patients, minimum=minimum)
 
     def hidden(self, is_seen: NDArray[np.bool_]) -> Collection[tuple[str, str]]:

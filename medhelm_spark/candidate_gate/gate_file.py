@@ -93,7 +93,7 @@ class GateEntry:
     def stated(self) -> dict[str, Condition]:
         """The conditions by name."""
         names = (field.name for field in fields(self))
-        return {name: held for name in names if (held := getattr(self, name)) is not None}
+        return {name: condition for name in names if (condition := getattr(self, name)) is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,14 +157,14 @@ def load_gate(path: Path) -> GateFile:
 
 
 def _check(line: StatedLine, file: str) -> None:
-    held, where = line.condition, f"{file}: {line.place}"
-    if isinstance(held, CoverageFloor):
-        if not 0 <= held.floor <= 1:
-            raise ConfigError(f"{where}.floor is {held.floor}; allowed: 0 to 1.")
+    condition, where = line.condition, f"{file}: {line.place}"
+    if isinstance(condition, CoverageFloor):
+        if not 0 <= condition.floor <= 1:
+            raise ConfigError(f"{where}.floor is {condition.floor}; allowed: 0 to 1.")
         return
-    if not 0 < held.margin < math.inf:
-        raise ConfigError(f"{where}.margin is {held.margin}; allowed: a number above 0.")
-    if isinstance(held, NoWiderGap) and not held.by:
+    if not 0 < condition.margin < math.inf:
+        raise ConfigError(f"{where}.margin is {condition.margin}; allowed: a number above 0.")
+    if isinstance(condition, NoWiderGap) and not condition.by:
         raise ConfigError(f"{where}.by is empty; allowed: one or more group columns.")
-    if isinstance(held, NoMoreCriticalFailures):
-        check_critical(held.critical, file, f"{line.place}.critical")
+    if isinstance(condition, NoMoreCriticalFailures):
+        check_critical(condition.critical, file, f"{line.place}.critical")

@@ -20,7 +20,7 @@ def junit_text(
         name: of the suite.
         lines: the lines.
         deciding: the places of those that keep the verdict from GO.
-        texts: what is said of each line.
+        texts: the message of each line.
     """
     tags = [_tag(line, place in deciding) for place, line in enumerate(lines)]
     counts = {

@@ -28,7 +28,7 @@ class CandidateGateMethods(Methods):
         baseline: str | None = None,
         suite: str | None = None,
     ) -> CandidateGate:
-        """What each line of a gate file comes to for a candidate, and the verdict of all.
+        """The outcome of each line of a gate file for a candidate, and the verdict over all lines.
 
         Differences are those of `Evaluation.compare`: the candidate less the baseline on the same
         instances. Each line is decided by its own 95 % interval.
@@ -43,7 +43,7 @@ class CandidateGateMethods(Methods):
         Raises:
             ConfigError: the gate file is wrong, a line fits no benchmark, or several models may be
                 the baseline.
-            UnknownNameError: a model, benchmark, metric or group column is not there.
+            UnknownNameError: no run has the model, benchmark, metric or group column.
             LakeError: there is no such suite or release.
         """
         file = load_gate(Path(gate))
@@ -61,8 +61,8 @@ class CandidateGateMethods(Methods):
             sides[metric] = sides_of(
                 self._workspace,
                 against=against,
-                candidate=main.of.candidate,
-                baseline=main.of.baseline,
+                candidate=main.compared.candidate,
+                baseline=main.compared.baseline,
                 suite=suite,
                 metric=metric,
             )
@@ -73,7 +73,7 @@ class CandidateGateMethods(Methods):
             metric = subject.line.condition.metric
             lines += lines_of(subject, sides[metric], pairs[metric])
         return CandidateGate(
-            of=main.of,
+            compared=main.compared,
             lines=tuple(lines),
             flips=flips_of(main.reader, main.runs, pairs[None], minimum=main.minimum),
             supporting_failures_allowed=file.supporting_failures_allowed,
@@ -104,7 +104,7 @@ class CandidateGateMethods(Methods):
         """
         runs = shown_runs(self._workspace, suite, release).runs
         reader = as_of(self._workspace.reader, release)
-        shown = compared(
+        comparison = compared(
             reader,
             runs,
             (first, second),
@@ -113,7 +113,9 @@ class CandidateGateMethods(Methods):
         )
         models = {run.run_spec.run_spec_id: run.run_spec.model_deployment for run in runs}
         between = [
-            pair for pair in shown.pairs if len({models[unit] for unit in pair.run_spec_ids}) == 2
+            pair
+            for pair in comparison.pairs
+            if len({models[unit] for unit in pair.run_spec_ids}) == 2
         ]
         minimum = self._workspace.registry.policy.small_cells.minimum
-        return Flips(held=flips_of(reader, runs, between, minimum=minimum))
+        return Flips(flips=flips_of(reader, runs, between, minimum=minimum))

@@ -16,7 +16,7 @@ HEADER = ("Verdict", "Tier", "Line", "Candidate - baseline", "Limit", "n", "Need
 
 def gate_report(
     banner: str,
-    said: dict[str, object],
+    facts: dict[str, object],
     lines: Sequence[GateLine],
     flips: FlipSet,
     *,
@@ -34,7 +34,7 @@ def gate_report(
     ]
     return Report(
         tables=tables,
-        content={**said, "lines": records, "flips": flips_content(flips)},
+        content={**facts, "lines": records, "flips": flips_content(flips)},
         fields=LINE_FIELDS,
         records=records,
         rounding=ROUNDED,

@@ -71,13 +71,13 @@ def flip_tables(
 def pair_counts_table(counts: Sequence[FlipCount]) -> TextTable:
     """The counts of several pairs, the worst first: benchmarks as a whole before their groups."""
     ordered = sorted(counts, key=lambda count: bool(count.group_column))
-    shown, more = ordered[:MOST_COUNTS], len(ordered) - MOST_COUNTS
+    listed, more = ordered[:MOST_COUNTS], len(ordered) - MOST_COUNTS
     rows = [
         (name, count.first, count.second, *rest)
-        for count in shown
+        for count in listed
         for name, *rest in [_count(count)]
     ]
-    notes = [_HIDDEN] if any(each.is_hidden for each in shown) else []
+    notes = [_HIDDEN] if any(each.is_hidden for each in listed) else []
     notes += [f"{counted(more, 'more count')}."] if more > 0 else []
     return TextTable(header=PAIR_HEADER, rows=rows, notes=notes)
 

@@ -25,54 +25,57 @@ WHAT = (
     "SECOND --flips prints all counts and the id of each instance."
 )
 OF_TEXT = (
-    "Of public benchmarks some instances stand side by side, those with the largest differences "
-    "first; before each answer stands its score, and a long text is cut."
+    "The tables show some instances of public benchmarks, those with the largest differences "
+    "first; each answer follows its score, and a long text is cut."
 )
 MOST_OF_A_PAIR = 3
 """Instances of two models on a benchmark, in each direction."""
 MOST_SHOWN = 24
 """Instances of all pairs together: each run's answers are read one run after the other."""
 MOST_CHARACTERS = 400
-"""Of a text; the page *Instances* has the whole of it."""
+"""Characters of a text; the page *Instances* has the whole text."""
 
 _Details = Mapping[tuple[str, str], InstanceDetail]
 """What was asked and answered, by run and instance."""
 
 
-def sections(of: Reported) -> Iterator[Section]:
+def sections(report: Reported) -> Iterator[Section]:
     """The counts by benchmark, pair and group, then public instances; nothing without a flip."""
-    minimum = _minimum(of)
-    flips = flips_of(of.reader, of.runs, of.pairs, minimum=minimum, most_instances=MOST_OF_A_PAIR)
+    minimum = _minimum(report)
+    flips = flips_of(
+        report.reader, report.runs, report.pairs, minimum=minimum, most_instances=MOST_OF_A_PAIR
+    )
     if not flips.instances:
         return
-    tables = list(_side_by_side(of, flips.instances)) if of.has_public_text else []
-    said = [WHAT, OF_TEXT] if tables else [WHAT]
+    tables = list(_side_by_side(report, flips.instances)) if report.has_public_text else []
+    sentences = [WHAT, OF_TEXT] if tables else [WHAT]
     yield Section(
-        heading=HEADING, parts=[Sentences(lines=said), pair_counts_table(flips.counts), *tables]
+        heading=HEADING,
+        parts=[Sentences(lines=sentences), pair_counts_table(flips.counts), *tables],
     )
 
 
-def _minimum(of: Reported) -> int:
-    """The patients that a group of gated and private rows needs; without groups no matter."""
+def _minimum(report: Reported) -> int:
+    """The patients that a group of gated and private rows needs to be shown; 1 without groups."""
     groups = features.part("subgroups", "model_groups")
-    return groups.minimum_of(groups.groups_of_runs(of.reader, of.runs)) if groups else 1
+    return groups.minimum_of(groups.groups_of_runs(report.reader, report.runs)) if groups else 1
 
 
-def _side_by_side(of: Reported, flips: Sequence[FlippedInstance]) -> Iterator[TextTable]:
+def _side_by_side(report: Reported, flips: Sequence[FlippedInstance]) -> Iterator[TextTable]:
     """A table for each pair on a public benchmark."""
-    specs = {run.run_spec.run_spec_id: run.run_spec for run in of.runs}
+    specs = {run.run_spec.run_spec_id: run.run_spec for run in report.runs}
     pairs = {
         (pair.display_name, pair.first, pair.second): pair
-        for pair in of.pairs
+        for pair in report.pairs
         if all(_is_shown(specs[unit]) for unit in pair.run_spec_ids)
     }
-    held: dict[tuple[str, str, str], list[FlippedInstance]] = {}
+    by_pair: dict[tuple[str, str, str], list[FlippedInstance]] = {}
     for flip in flips:
         key = (flip.display_name, flip.first, flip.second)
         if key in pairs:
-            held.setdefault(key, []).append(flip)
-    chosen = _chosen(held)
-    details = _details(of, specs, pairs, chosen)
+            by_pair.setdefault(key, []).append(flip)
+    chosen = _chosen(by_pair)
+    details = _details(report, specs, pairs, chosen)
     for key, some in chosen.items():
         pair, seen = pairs[key], [flip for flip in some if _both(pairs[key], flip, details)]
         if seen:
@@ -90,12 +93,12 @@ def _is_shown(spec: RunSpec) -> bool:
 
 
 def _chosen(
-    held: Mapping[tuple[str, str, str], Sequence[FlippedInstance]],
+    by_pair: Mapping[tuple[str, str, str], Sequence[FlippedInstance]],
 ) -> dict[tuple[str, str, str], list[FlippedInstance]]:
     """MOST_SHOWN of the flips by pair: the first of every pair before the second of any."""
-    turns = [[(key, flip) for flip in _by_turns(some)] for key, some in held.items()]
+    turns = [[(key, flip) for flip in _by_turns(some)] for key, some in by_pair.items()]
     in_order = [each for turn in zip_longest(*turns) for each in turn if each]
-    chosen: dict[tuple[str, str, str], list[FlippedInstance]] = {key: [] for key in held}
+    chosen: dict[tuple[str, str, str], list[FlippedInstance]] = {key: [] for key in by_pair}
     for key, flip in in_order[:MOST_SHOWN]:
         chosen[key].append(flip)
     return chosen
@@ -109,21 +112,21 @@ def _by_turns(flips: Sequence[FlippedInstance]) -> list[FlippedInstance]:
 
 
 def _details(
-    of: Reported,
+    report: Reported,
     specs: Mapping[str, RunSpec],
     pairs: Mapping[tuple[str, str, str], BoardPair],
     chosen: Mapping[tuple[str, str, str], Sequence[FlippedInstance]],
 ) -> _Details:
-    wanted: dict[str, set[str]] = {}
+    ids_by_run: dict[str, set[str]] = {}
     for key, flips in chosen.items():
         for unit in pairs[key].run_spec_ids:
-            wanted.setdefault(unit, set()).update(flip.instance_id for flip in flips)
+            ids_by_run.setdefault(unit, set()).update(flip.instance_id for flip in flips)
     return {
         (unit, key.instance_id): detail
-        for unit, ids in wanted.items()
+        for unit, ids in ids_by_run.items()
         if ids
         for key, detail in visible_details(
-            of.reader,
+            report.reader,
             specs[unit],
             [InstanceKey(instance_id=each) for each in sorted(ids)],
             viewer=Viewer.ANYONE,
@@ -146,8 +149,8 @@ def _row(
         f"{value:g}: {_cut(_answer(specs[unit], detail))}"
         for unit, detail, value in zip(pair.run_spec_ids, (first, second), values, strict=True)
     )
-    asked = _cut(instance.input) if instance else ""
-    return (flip.instance_id, asked, _cut(" / ".join(right)), *answers)
+    question = _cut(instance.input) if instance else ""
+    return (flip.instance_id, question, _cut(" / ".join(right)), *answers)
 
 
 def _answer(spec: RunSpec, detail: InstanceDetail) -> str:

@@ -16,9 +16,9 @@ from medhelm_spark.render.result import Result
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateGate(Result):
-    """Whether a candidate may replace the baseline: the verdict, its lines, what flipped."""
+    """Whether a candidate may replace the baseline: the verdict, its lines and the flips."""
 
-    of: Compared
+    compared: Compared
     lines: tuple[GateLine, ...]
     """In the order of the gate file: critical, supporting, advisory."""
     flips: FlipSet
@@ -35,16 +35,17 @@ class CandidateGate(Result):
     def banner(self) -> str:
         """The verdict in one sentence."""
         places = deciding(self.lines, self.supporting_failures_allowed)
-        because = ", ".join(
-            self.lines[place].label for place, said in places.items() if said is self.verdict
+        decisive = ", ".join(
+            self.lines[place].label for place, verdict in places.items() if verdict is self.verdict
         )
-        return f"{self.verdict}: {self._compared}{f'; {because}' if because else ''}"
+        return f"{self.verdict}: {self._sides_text}{f'; {decisive}' if decisive else ''}"
 
     @property
-    def _compared(self) -> str:
+    def _sides_text(self) -> str:
+        compared, against = self.compared, self.compared.against
         return (
-            f"{self.of.candidate} (suite {self.of.suite}) against {self.of.baseline} "
-            f"({self.of.against.kind} {self.of.against.name})"
+            f"{compared.candidate} (suite {compared.suite}) against {compared.baseline} "
+            f"({against.kind} {against.name})"
         )
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -56,23 +57,23 @@ class CandidateGate(Result):
 
         Markdown is a summary, for a pull request: it has no single instance.
         """
-        said: dict[str, object] = {
+        facts: dict[str, object] = {
             "verdict": self.verdict.value,
-            "candidate": self.of.candidate,
-            "suite": self.of.suite,
-            "baseline": self.of.baseline,
-            "against": self.of.against.name,
-            "against_kind": self.of.against.kind.value,
+            "candidate": self.compared.candidate,
+            "suite": self.compared.suite,
+            "baseline": self.compared.baseline,
+            "against": self.compared.against.name,
+            "against_kind": self.compared.against.kind.value,
             "supporting_failures_allowed": self.supporting_failures_allowed,
         }
-        report = gate_report(self.banner, said, self.lines, self.flips, is_summary=form == "md")
+        report = gate_report(self.banner, facts, self.lines, self.flips, is_summary=form == "md")
         return formatted(report, form)
 
     def junit(self) -> str:
         """The lines as JUnit XML; it fails exactly where the verdict is not GO."""
         places = deciding(self.lines, self.supporting_failures_allowed)
         texts = [_message(line) for line in self.lines]
-        return junit_text(f"candidate gate: {self._compared}", self.lines, places, texts)
+        return junit_text(f"candidate gate: {self._sides_text}", self.lines, places, texts)
 
 
 def _message(line: GateLine) -> str:
@@ -90,19 +91,19 @@ def _message(line: GateLine) -> str:
 class Flips(Result):
     """The instances on which one of two models is better, the losses of the first one first."""
 
-    held: FlipSet
+    flips: FlipSet
 
     HEADER = INSTANCE_FIELDS
 
     @property
     def instances(self) -> tuple[FlippedInstance, ...]:
         """All of them."""
-        return self.held.instances
+        return self.flips.instances
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One per instance: ids and values, no text."""
-        yield from map(asdict, self.held.instances)
+        yield from map(asdict, self.flips.instances)
 
     def render(self, form: str = "table") -> str:
         """The flips as text: `table`, `md`, `csv`, `json` or `html`."""
-        return formatted(flips_report(self.held), form)
+        return formatted(flips_report(self.flips), form)

@@ -36,11 +36,11 @@ class Compared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
-    """The runs of both, read by one metric, and the pairs of them."""
+    """The runs of candidate and baseline, read by one metric, and their pairs."""
 
-    of: Compared
+    compared: Compared
     reader: Reader
-    """It has the scores of both: of a release those that it froze."""
+    """It has the scores of both; for a release the scores that it froze."""
     candidate_runs: tuple[BoardRun, ...]
     baseline_runs: tuple[BoardRun, ...]
     coverage_floor: float
@@ -49,7 +49,7 @@ class Sides:
 
     @property
     def runs(self) -> tuple[BoardRun, ...]:
-        """Those of both."""
+        """The runs of both."""
         return (*self.candidate_runs, *self.baseline_runs)
 
     @property
@@ -59,27 +59,27 @@ class Sides:
 
     def pairs(self) -> list[BoardPair]:
         """The candidate less the baseline, by benchmark, as `compare` pairs them."""
-        shown = compared(
+        comparison = compared(
             self.reader,
             self.runs,
-            (self.of.candidate, self.of.baseline),
+            (self.compared.candidate, self.compared.baseline),
             coverage_floor=self.coverage_floor,
         )
         ours = {run.run_spec.run_spec_id for run in self.candidate_runs}
         theirs = {run.run_spec.run_spec_id for run in self.baseline_runs}
         return [
             pair
-            for pair in shown.pairs
+            for pair in comparison.pairs
             if pair.run_spec_ids[0] in ours and pair.run_spec_ids[1] in theirs
         ]
 
     def why_without_pair(self, scenario: str) -> str:
         """Why the two are not compared on a benchmark."""
         sides = (
-            (self.of.candidate, f"suite {self.of.suite!r}", self.candidate_runs),
+            (self.compared.candidate, f"suite {self.compared.suite!r}", self.candidate_runs),
             (
-                self.of.baseline,
-                f"{self.of.against.kind} {self.of.against.name!r}",
+                self.compared.baseline,
+                f"{self.compared.against.kind} {self.compared.against.name!r}",
                 self.baseline_runs,
             ),
         )
@@ -144,7 +144,7 @@ def sides_of(
         unit for run in ours for unit in (run.run_spec.run_spec_id, run.run_spec.data_version)
     ]
     return Sides(
-        of=Compared(candidate=name, suite=own.name, baseline=other, against=source),
+        compared=Compared(candidate=name, suite=own.name, baseline=other, against=source),
         reader=as_of(reader, source.name if is_release else None, beside),
         candidate_runs=ours,
         baseline_runs=tuple(run for run in theirs if run.run_spec.model_deployment == other),
@@ -164,7 +164,7 @@ def _source(reader: Reader, name: str) -> BoardSource:
     suites = list_suites(reader)
     if name not in suites:
         raise LakeError(
-            f"{reader.location}: no release or suite {name!r}; the lake holds "
+            f"{reader.location}: no release or suite {name!r}; the lake has "
             f"{_listed('release', releases)} and {_listed('suite', suites)}."
         )
     return BoardSource(kind=Kind.SUITE, name=name)
@@ -185,10 +185,10 @@ def _baseline(
         return name
     others = sorted({run.run_spec.model_deployment for run in runs} - {candidate})
     if len(others) != 1:
-        held = f"holds {', '.join(others)}" if others else "holds no other model"
-        raise ConfigError(
-            f"baseline (--baseline): {source.kind} {source.name!r} {held}; name one of them."
+        models = (
+            f"{', '.join(others)}; name one of them"
             if others
-            else f"baseline (--baseline): {source.kind} {source.name!r} {held} than {candidate}."
+            else f"no other model than {candidate}"
         )
+        raise ConfigError(f"baseline (--baseline): {source.kind} {source.name!r} has {models}.")
     return others[0]

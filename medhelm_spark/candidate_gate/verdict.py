@@ -1,4 +1,4 @@
-"""What the lines of a gate come to, and the verdict of all."""
+"""The outcomes of a gate's lines, and the verdict over all of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from medhelm_spark.candidate_gate.gate_file import GateTier
 
 
 class GateVerdict(StrEnum):
-    """What the data say of a condition, or of all of them: it holds, it is broken, or neither."""
+    """Whether the data show that a condition, or all of them, is met, is broken, or neither."""
 
     GO = "GO"
     NO_GO = "NO-GO"
@@ -51,25 +51,25 @@ class GateLine:
     high: float | None = None
 
     n: int | None = None
-    """The instances that it rests on."""
+    """The number of instances behind the value."""
 
     needed: int | None = None
     """Of an INCONCLUSIVE line the instances that would decide it with a power of 80 %, if the
     difference and the spread stay as they are; None where no number would."""
 
     reason: str = ""
-    """What the numbers do not say."""
+    """A note that explains the numbers."""
 
     @property
     def label(self) -> str:
         """`no_worse Referral: exact_match`, `coverage Referral`."""
         by = f" by {self.group_column}" if self.group_column else ""
-        of = "" if self.measure == self.kind else f": {self.measure}"
-        return f"{self.kind} {self.display_name}{of}{by}"
+        measure = "" if self.measure == self.kind else f": {self.measure}"
+        return f"{self.kind} {self.display_name}{measure}{by}"
 
 
 def decided(gain: tuple[float, float] | None, margin: float) -> GateVerdict:
-    """What the interval of a gain says of a loss of the margin.
+    """Whether the interval of a gain excludes a loss of the margin, or shows a larger one.
 
     >>> [decided(ends, 0.05).value for ends in [(-0.04, 0.1), (-0.2, -0.06), (-0.1, 0.1)]]
     ['GO', 'NO-GO', 'INCONCLUSIVE']
@@ -92,7 +92,7 @@ def verdict_of(lines: Sequence[GateLine], allowed: int) -> GateVerdict:
 
 
 def deciding(lines: Sequence[GateLine], allowed: int) -> dict[int, GateVerdict]:
-    """The places of the lines that keep the verdict from GO, each with what it says."""
+    """The places of the lines that keep the verdict from GO, each with the line's verdict."""
     failed = [line for line in lines if line.verdict is GateVerdict.NO_GO]
     supporting = [line for line in failed if line.tier is GateTier.SUPPORTING]
     counted = {GateTier.CRITICAL, *([GateTier.SUPPORTING] if len(supporting) > allowed else [])}

@@ -65,11 +65,11 @@ def _line(top: int, data: Row, run: Row) -> Iterator[str]:
     for place, number in enumerate(numbers):
         left = _left(place)
         leaves = lost[place] if place < len(lost) else {}
-        said = "; ".join(f"{text_of(n)} {name}" for name, n in leaves.items() if n)
+        losses = "; ".join(f"{text_of(n)} {name}" for name, n in leaves.items() if n)
         yield f'<rect x="{left}" y="{top}" width="{BOX}" height="{HEIGHT}" rx="4" class="box"/>'
-        yield _text(left + BOX / 2, top + (18 if said else 28), text_of(number), "count")
-        if said:
-            yield _text(left + BOX / 2, top + 36, said, "lost")
+        yield _text(left + BOX / 2, top + (18 if losses else 28), text_of(number), "count")
+        if losses:
+            yield _text(left + BOX / 2, top + 36, losses, "lost")
         if place < len(lost):
             yield _arrow(left + BOX, top + HEIGHT / 2)
 

@@ -64,8 +64,8 @@ def make_evidence(
         out: the folder to make, which may not be there.
 
     Raises:
-        ConfigError: the scheme is wrong, or the folder is there; nothing was written.
-        LakeError: the lake does not hold the release.
+        ConfigError: the scheme is wrong, or the folder exists; nothing was written.
+        LakeError: the lake does not have the release.
         IntegrityError: a value behind its board was changed; no number of it is shown.
     """
     stored = load_scheme(scheme, FILLS)
@@ -76,8 +76,8 @@ def make_evidence(
     manifest = {
         "what_it_is": WHAT_IT_IS,
         "release": release,
-        "status": material.held.state.status.value,
-        "release_manifest": material.held.manifest_hash,
+        "status": material.release.state.status.value,
+        "release_manifest": material.release.manifest_hash,
         "scheme": {"name": stored.name, "sha256": stored.sha256},
         "made_by": f"medhelm-spark {VERSION}",
         "files": [
@@ -100,15 +100,15 @@ def make_evidence(
 
 
 def _files(material: ReleaseMaterial, stored: StoredScheme) -> tuple[dict[str, str], FilledScheme]:
-    """The text of each file by name, but the manifest; and what the index is made of."""
+    """The text of each file but the manifest, by name; and the filled scheme of the index."""
     cards = _card_names(material.model_names) if stored.scheme.model_cards else {}
     links = {
         "all of it as data": DATA,
         **{f"{name} as CSV": f"{name}.csv" for name in SHEETS},
         **{f"model card of {model}": f"{name}.html" for model, name in cards.items()},
     }
-    whole = _filled(material, stored, f"Evidence of release {material.held.name}", links, {})
-    of_release = {name: held for name, held in whole.reports.items() if name in OF_RELEASE}
+    whole = _filled(material, stored, f"Evidence of release {material.release.name}", links, {})
+    of_release = {name: whole.reports[name] for name in whole.reports.keys() & OF_RELEASE}
     files = {INDEX: page(whole), DATA: _json(whole.as_data)}
     for name in SHEETS:
         report = replace(whole.reports[name], banner=material.source.banner, if_empty="")
@@ -133,8 +133,8 @@ def _filled(
     links: Mapping[str, str],
     known: Mapping[str, Report],
 ) -> FilledScheme:
-    """The scheme filled from this material; `known` are Reports that are there already."""
-    held = material.held
+    """The scheme filled from this material; `known` are Reports that were made before."""
+    release = material.release
     named = [name for item in stored.scheme.items for name in item.fill]
     reports: dict[str, Report] = {
         name: known.get(name) or FILLS[name](material) for name in dict.fromkeys([*named, *SHEETS])
@@ -143,9 +143,9 @@ def _filled(
         title=title,
         stored=stored,
         release={
-            "Release": held.name,
-            "Status": held.state.status.value,
-            "Manifest": held.manifest_hash,
+            "Release": release.name,
+            "Status": release.state.status.value,
+            "Manifest": release.manifest_hash,
         },
         standing=material.source.banner or standing_of(material.source),
         banner=material.source.banner,

@@ -26,7 +26,7 @@ class ReleaseMaterial:
     """A release, as fills read it; no fill reads anything else."""
 
     source: BoardSource
-    held: StoredRelease
+    release: StoredRelease
     lake: Reader
     """The lake as it is now: what no release pins, such as decisions and ratings."""
     frozen: Reader
@@ -35,7 +35,7 @@ class ReleaseMaterial:
     board: Leaderboard
     metrics: Metrics
     versions: Mapping[str, ScenarioVersion]
-    """By data version, all that the lake holds: data may be made from another version."""
+    """By data version, all that the lake has: data may be made from another version."""
     left_out: tuple[LeftOut, ...]
     policy: Policy
     """The policy in force now."""
@@ -56,17 +56,17 @@ class ReleaseMaterial:
         return list(dict.fromkeys([*named, *others]))
 
     def of_model(self, name: str) -> "ReleaseMaterial":
-        """The same of one deployment alone; ranks and win rates stay those of all models."""
+        """The material of one deployment alone; ranks and win rates remain those of all models."""
         runs = tuple(run for run in self.runs if run.run_spec.model_deployment == name)
         units = {run.run_spec.run_spec_id for run in runs}
         rows = tuple(row for row in self.board.rows if row.model_deployment == name)
         names = {row.name for row in rows}
         benchmarks = [
             replace(
-                held,
-                runs=tuple(run for run in held.runs if run.run.run_spec.run_spec_id in units),
+                benchmark,
+                runs=tuple(run for run in benchmark.runs if run.run.run_spec.run_spec_id in units),
             )
-            for held in self.metrics.benchmarks
+            for benchmark in self.metrics.benchmarks
         ]
         return replace(
             self,
@@ -77,7 +77,8 @@ class ReleaseMaterial:
                 pairs=tuple(p for p in self.board.pairs if {p.first, p.second} & names),
             ),
             metrics=replace(
-                self.metrics, benchmarks=tuple(held for held in benchmarks if held.runs)
+                self.metrics,
+                benchmarks=tuple(benchmark for benchmark in benchmarks if benchmark.runs),
             ),
         )
 
@@ -86,26 +87,26 @@ def material_of(workspace: Workspace, release: str) -> ReleaseMaterial:
     """What fills read of a release.
 
     Raises:
-        LakeError: the lake does not hold it.
+        LakeError: the lake does not have it.
         IntegrityError: a value behind its board was changed.
     """
     reader = workspace.reader
     source = choose(reader, release=release)
-    shown = shown_runs(workspace, release=release)
+    view = shown_runs(workspace, release=release)
     frozen = as_of(reader, release)
-    data = sorted({run.run_spec.data_version for run in shown.runs})
+    data = sorted({run.run_spec.data_version for run in view.runs})
     versions = {row.data_version: row for row in reader.rows(_VERSIONS, ScenarioVersion)}
     pinned = frozen.rows(output_of("scenarios", INGEST, "data_version", data), ScenarioVersion)
     versions |= {row.data_version: row for row in pinned}
     registry = workspace.registry
     return ReleaseMaterial(
         source=source,
-        held=release_of(reader, release),
+        release=release_of(reader, release),
         lake=reader,
         frozen=frozen,
-        runs=shown.runs,
-        board=load_board(workspace, shown),
-        metrics=metrics_of(workspace, shown.runs, release=release),
+        runs=view.runs,
+        board=load_board(workspace, view),
+        metrics=metrics_of(workspace, view.runs, release=release),
         versions=versions,
         left_out=skipped_in(reader, source),
         policy=registry.policy,

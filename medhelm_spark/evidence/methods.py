@@ -1,4 +1,4 @@
-"""`evaluation.evidence`: what a committee is handed of a release."""
+"""`evaluation.evidence`: the folder of a release for a committee."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ class EvidenceMethods(Methods):
 
         Raises:
             ConfigError: the scheme is wrong, or the folder is there already.
-            LakeError: the lake does not hold the release.
+            LakeError: the lake does not have the release.
             IntegrityError: a value behind its board was changed.
         """
         return make_evidence(self._workspace, release, scheme, Path(out))

@@ -21,7 +21,7 @@ FOR_WHOM = (
 BLANK = "To be written by the site"
 
 FILLED, NOT_AVAILABLE, TO_WRITE = "filled", "not available", "to be written by the site"
-"""What can be said of an item."""
+"""The states of an item."""
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -68,7 +68,7 @@ class FilledScheme:
     title: str
     stored: StoredScheme
     release: Mapping[str, object]
-    """What it is of, by name: release, status, manifest hash and so on."""
+    """Facts of the release by name: release, status, manifest hash and so on."""
     standing: str
     """Whether anybody approved the release, or that it is withdrawn."""
     banner: str
@@ -89,10 +89,10 @@ class FilledScheme:
         """All of it, every number exact."""
         scheme = self.stored.scheme
         used = list(dict.fromkeys(name for item in scheme.items for name in item.fill))
-        said = {"banner": self.banner} if self.banner else {}
+        banner = {"banner": self.banner} if self.banner else {}
         return {
             "what_it_is": WHAT_IT_IS,
-            **said,
+            **banner,
             "title": self.title,
             "standing": self.standing,
             "release": dict(self.release),
@@ -160,18 +160,20 @@ def _facts(lines: Mapping[str, object]) -> str:
 
 def _links(links: Mapping[str, str]) -> Iterator[str]:
     if links:
-        shown = " · ".join(f'<a href="{_text(to)}">{_text(name)}</a>' for name, to in links.items())
-        yield f"<p>Files: {shown}</p>"
+        anchors = " · ".join(
+            f'<a href="{_text(to)}">{_text(name)}</a>' for name, to in links.items()
+        )
+        yield f"<p>Files: {anchors}</p>"
 
 
 def _overview(filled: FilledScheme) -> str:
     items = filled.stored.scheme.items
     states = [filled.state(item) for item in items]
     human = sum(item.human for item in items)
-    said = [f"{states.count(FILLED)} of {len(items)} items are filled from stored results"]
-    said.append(f"{human} have something to be written by the site")
+    counts = [f"{states.count(FILLED)} of {len(items)} items are filled from stored results"]
+    counts.append(f"{human} have something to be written by the site")
     if missing := states.count(NOT_AVAILABLE):
-        said.append(f"{missing} have nothing stored")
+        counts.append(f"{missing} have nothing stored")
     rows = "".join(
         f'<tr><td><a href="#{item.id}">{_text(item.title)}</a></td>'
         f"<td>{_text(item.source.item)}</td><td>{_text(state)}{_text(_also(item, state))}</td></tr>"
@@ -179,7 +181,7 @@ def _overview(filled: FilledScheme) -> str:
     )
     head = "<tr><th>Item</th><th>Asked in</th><th>State</th></tr>"
     table = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
-    return f'<p>{_text("; ".join(said))}.</p><div class="wide">{table}</div>'
+    return f'<p>{_text("; ".join(counts))}.</p><div class="wide">{table}</div>'
 
 
 def _also(item: EvidenceItem, state: str) -> str:
@@ -187,19 +189,19 @@ def _also(item: EvidenceItem, state: str) -> str:
 
 
 def _items(filled: FilledScheme) -> Iterator[str]:
-    """Each item; what several items are filled with is shown at the first, and linked after."""
-    shown: dict[str, EvidenceItem] = {}
+    """Each item; a Report that fills several items is printed in the first, and linked after."""
+    printed_at: dict[str, EvidenceItem] = {}
     for item in filled.stored.scheme.items:
         yield f'<section id="{item.id}"><h2>{_text(item.title)}</h2>'
         yield f'<p class="source">{_text(_source(filled, item))}</p>'
         if item.human:
             yield f'<div class="blank"><b>{BLANK}:</b> {_text(item.write)}</div>'
         for name in item.fill:
-            if name in shown:
-                first = shown[name]
+            if name in printed_at:
+                first = printed_at[name]
                 yield f'<p>{_text(name)}: see <a href="#{first.id}">{_text(first.title)}</a>.</p>'
             else:
-                shown[name] = item
+                printed_at[name] = item
                 yield from _report(name, filled.reports[name])
         yield "</section>"
 

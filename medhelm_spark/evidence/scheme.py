@@ -33,7 +33,7 @@ class ItemSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceItem:
-    """One item of a scheme: what is asked, and what fills it."""
+    """One item of a scheme: its question, and the fills that answer it."""
 
     id: str
     """Lower-case letters, digits and hyphens; the item's address on the page."""

@@ -1,7 +1,7 @@
 """assign-groups: a scenario's source, read again -> group_columns, instance_groups.
 
 Ids, data version and answers stay: an instance is found by its id, which is made of the same
-content. Columns that were added to a data version before stay with it, whatever the card says now.
+content. Columns that were added to a data version before stay with it, also if the card lacks them.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -49,7 +49,7 @@ SELECT data_version, group_column, count(*) AS num_instances,
 FROM {{instance_groups}} WHERE write_id = {write_id} GROUP BY data_version, group_column
 """
 
-HELD = """
+INSTANCE_COUNTS = """
 SELECT scenario_name, data_version, count(*) AS num_instances FROM ({instances}) i
 GROUP BY scenario_name, data_version
 """
@@ -86,7 +86,7 @@ class ColumnSize:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldInstances:
+class StoredInstances:
     """How many instances the lake has of a data version."""
 
     scenario_name: str
@@ -123,28 +123,28 @@ def assign_groups(
 
     Args:
         ctx: the lake.
-        cards: by scenario name, with the group columns that are wanted now.
+        cards: by scenario name, with the requested group columns.
         versions: the data version of each.
 
     Raises:
-        DataError: the source is not what it was when it was ingested, lacks a column, or has more
-            than MAX_GROUPS values in one.
+        DataError: the source has changed since it was ingested, lacks a column, or has more than
+            MAX_GROUPS values in one.
     """
-    wanted = {name: card for name, card in cards.items() if card.subgroups and name in versions}
-    if not wanted:
+    grouped = {name: card for name, card in cards.items() if card.subgroups and name in versions}
+    if not grouped:
         return []
     ctx = ctx.within(ASSIGN_GROUPS)
-    held = assigned_columns(ctx, [versions[name] for name in wanted])
-    wanted = {name: _with(card, held.get(versions[name], ())) for name, card in wanted.items()}
-    by_version = {versions[name]: name for name in wanted}
+    stored = assigned_columns(ctx, [versions[name] for name in grouped])
+    grouped = {name: _with(card, stored.get(versions[name], ())) for name, card in grouped.items()}
+    by_version = {versions[name]: name for name in grouped}
     fingerprints = {
-        version: ASSIGN_GROUPS.fingerprint(version, sorted(map(repr, wanted[name].group_columns)))
+        version: ASSIGN_GROUPS.fingerprint(version, sorted(map(repr, grouped[name].group_columns)))
         for version, name in by_version.items()
     }
 
     def write(ctx: Context, units: Sequence[str], write_id: str) -> None:
         _write(
-            ctx, {by_version[unit]: wanted[by_version[unit]] for unit in units}, versions, write_id
+            ctx, {by_version[unit]: grouped[by_version[unit]] for unit in units}, versions, write_id
         )
 
     return run_stage(ctx, ASSIGN_GROUPS, fingerprints, write)
@@ -154,17 +154,17 @@ def assigned_columns(
     ctx: Context, data_versions: Collection[str]
 ) -> dict[str, tuple[AssignedColumn, ...]]:
     """The group columns of these data versions that the lake has, by data version."""
-    held: dict[str, tuple[AssignedColumn, ...]] = {}
+    by_version: dict[str, tuple[AssignedColumn, ...]] = {}
     if data_versions:
         sql = output_of("group_columns", ASSIGN_GROUPS, "data_version", data_versions)
         for row in ctx.lake.rows(sql, AssignedColumn):
-            held[row.data_version] = (*held.get(row.data_version, ()), row)
-    return held
+            by_version[row.data_version] = (*by_version.get(row.data_version, ()), row)
+    return by_version
 
 
-def _with(card: ScenarioCard, held: Sequence[AssignedColumn]) -> ScenarioCard:
+def _with(card: ScenarioCard, stored: Sequence[AssignedColumn]) -> ScenarioCard:
     """The card with the columns that were added to its data before."""
-    more = [row for row in held if row.group_column not in card.subgroups]
+    more = [row for row in stored if row.group_column not in card.subgroups]
     bands = {
         row.group_column: Band(column=row.source_column, edges=row.edges)
         for row in more
@@ -209,11 +209,13 @@ def _refuse_moved(
 ) -> None:
     """Refuse a source that lacks instances that the lake has of it."""
     found = {size.data_version: size.num_instances for size in sizes}
-    sql = HELD.format(instances=output_of("instances", INGEST, "data_version", data_versions))
-    for held in ctx.lake.rows(sql, HeldInstances):
-        if lost := held.num_instances - found.get(held.data_version, 0):
+    sql = INSTANCE_COUNTS.format(
+        instances=output_of("instances", INGEST, "data_version", data_versions)
+    )
+    for version in ctx.lake.rows(sql, StoredInstances):
+        if lost := version.num_instances - found.get(version.data_version, 0):
             raise DataError(
-                f"scenario {held.scenario_name!r}: its source does not give "
+                f"scenario {version.scenario_name!r}: its source does not give "
                 f"{counted(lost, 'instance')} of the lake any more, so that their groups are not "
                 "known; ingest it again first."
             )

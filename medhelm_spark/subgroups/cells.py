@@ -12,11 +12,11 @@ from medhelm_spark.subgroups.tables import GroupStat
 def with_cells(reader: Reader, runs: Sequence[BoardRun]) -> list[BoardRun]:
     """The runs, in their cells the group that is shown to be worse by the largest difference."""
     named: dict[str, GroupStat] = {}
-    for of in groups_of_runs(reader, runs):
-        for stat in of.worse[:1]:
-            held = named.get(of.run_spec_id)
-            if held is None or abs(stat.difference or 0) > abs(held.difference or 0):
-                named[of.run_spec_id] = stat
+    for model in groups_of_runs(reader, runs):
+        for stat in model.worse[:1]:
+            worst = named.get(model.run_spec_id)
+            if worst is None or abs(stat.difference or 0) > abs(worst.difference or 0):
+                named[model.run_spec_id] = stat
     return [_with_cell(run, named.get(run.run_spec.run_spec_id)) for run in runs]
 
 

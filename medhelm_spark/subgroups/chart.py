@@ -9,7 +9,7 @@ from medhelm_spark.subgroups.model_groups import ModelGroups, group_label
 WIDTH = 560
 MODEL_HEIGHT = 18
 SHAPES = ("circle", "diamond", "square", "triangle-up", "cross")
-"""Models are told apart by shape and place, beside the colour: on paper too."""
+"""Each model has a shape and a place of its own, beside the colour: on paper too."""
 
 Row = dict[str, Any]
 
@@ -19,17 +19,17 @@ def group_plot(groups: Sequence[ModelGroups], palette: Palette = LIGHT) -> Spec 
 
     A tick is each model's score over all instances.
     """
-    rows = [row for of in groups for row in _rows(of)]
+    rows = [row for model in groups for row in _rows(model)]
     if not rows:
         return None
     order = list(dict.fromkeys(row["group"] for row in rows))
     overall: list[Row] = [
-        {"model": of.model_deployment, "overall": of.overall, "group": group}
-        for of in groups
-        if of.overall is not None
+        {"model": model.model_deployment, "overall": model.overall, "group": group}
+        for model in groups
+        if model.overall is not None
         for group in order
     ]
-    names = [of.model_deployment for of in groups]
+    names = [model.model_deployment for model in groups]
     x: Row = {"type": "quantitative", "title": groups[0].metric, "scale": {"zero": False}}
     placed: Row = {
         "y": {"field": "group", "type": "nominal", "sort": order, "title": None},
@@ -71,15 +71,15 @@ def _by_model(names: Sequence[str], marks: Sequence[str]) -> Row:
 
 def _layer(field: str, mark: Row, encoding: Row) -> Row:
     """The marks of the rows that have a field."""
-    shown = [{"filter": f"isValid(datum.{field})"}]
-    return {"transform": shown, "mark": mark, "encoding": encoding}
+    transform = [{"filter": f"isValid(datum.{field})"}]
+    return {"transform": transform, "mark": mark, "encoding": encoding}
 
 
-def _rows(of: ModelGroups) -> Iterator[Row]:
-    for stat in of.stats:
+def _rows(model: ModelGroups) -> Iterator[Row]:
+    for stat in model.stats:
         if stat.mean is not None:
             yield {
-                "model": of.model_deployment,
+                "model": model.model_deployment,
                 "group": group_label(stat.group_value),
                 "mean": stat.mean,
                 "low": stat.mean if stat.ci_low is None else stat.ci_low,

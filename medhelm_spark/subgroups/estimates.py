@@ -80,8 +80,8 @@ def difference(first: IntervalEstimate, second: IntervalEstimate) -> Difference:
     quantile in standard errors; its degrees of freedom are Welch's.
 
     >>> first = IntervalEstimate(value=0.8, low=0.7, high=0.9)
-    >>> held = difference(first, IntervalEstimate(value=0.5, low=0.4, high=0.6))
-    >>> round(held.low, 3), round(held.high, 3), held.p_value < 0.001
+    >>> less = difference(first, IntervalEstimate(value=0.5, low=0.4, high=0.6))
+    >>> round(less.low, 3), round(less.high, 3), less.p_value < 0.001
     (0.159, 0.441, True)
     """
     value = first.value - second.value

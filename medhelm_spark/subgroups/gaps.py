@@ -9,9 +9,10 @@ from medhelm_spark.subgroups.range_interval import range_interval
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """The largest number less the smallest one, with a 95 % interval that knows it is a maximum.
+    """The largest number less the smallest one, with a 95 % interval.
 
-    `low` is 0 where the groups are not told apart.
+    The interval allows for both being picked from all groups; `low` is 0 where the groups do not
+    differ.
     """
 
     best: str

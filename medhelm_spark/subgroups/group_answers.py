@@ -48,16 +48,16 @@ class GroupAnswers:
     patients: set[int] = field(default_factory=set)
     scored_patients: set[int] = field(default_factory=set)
 
-    def add(self, held: GroupedValue) -> None:
-        self.failures += held.failures
-        self.unread += held.unread
-        self.patients.update(held.units)
-        if held.value is None:
-            self.unscored += held.rows
+    def add(self, grouped: GroupedValue) -> None:
+        self.failures += grouped.failures
+        self.unread += grouped.unread
+        self.patients.update(grouped.units)
+        if grouped.value is None:
+            self.unscored += grouped.rows
         else:
-            self.counts[held.value] += held.rows
-            self.units.append((held.value, held.units))
-            self.scored_patients.update(held.units)
+            self.counts[grouped.value] += grouped.rows
+            self.units.append((grouped.value, grouped.units))
+            self.scored_patients.update(grouped.units)
 
     def take_counts(self, group: Group, counts: Mapping[str, Mapping[Group, int]]) -> None:
         """Take over how often each stat of COUNTED is 1 in this group, where it is scored."""
@@ -73,7 +73,7 @@ class GroupAnswers:
 
     @property
     def num_seen(self) -> int:
-        """The distinct patients whose answers have a value: of so many a mean tells."""
+        """The distinct patients whose answers have a value: so many are behind a mean."""
         return len(self.scored_patients) or self.counts.total()
 
 
@@ -82,11 +82,11 @@ Totals = tuple[NDArray[np.int64], ClusterTotals]
 
 
 def totals_of(cell: GroupAnswers) -> Totals | None:
-    """The answers by patient; None where each answer is one's own."""
+    """The answers by patient; None where each answer is a patient of its own."""
     if not cell.scored_patients:
         return None
-    units = np.concatenate([np.array(held, np.int64) for _, held in cell.units])
-    values = np.concatenate([np.full(len(held), value) for value, held in cell.units])
+    units = np.concatenate([np.array(hashes, np.int64) for _, hashes in cell.units])
+    values = np.concatenate([np.full(len(hashes), value) for value, hashes in cell.units])
     return by_unit(units, ClusterTotals(np.ones(len(units)), values, values**2))
 
 

@@ -86,18 +86,18 @@ def rows_of_scores(row: GroupedScores, run: RunGroups) -> Iterator[GroupStat]:
 
 def _by_name(values: Iterable[Named]) -> dict[str, list[Named]]:
     """The values of each stat, in their order."""
-    held: dict[str, list[Named]] = {}
+    by_name: dict[str, list[Named]] = {}
     for each in values:
-        held.setdefault(each.name, []).append(each)
-    return held
+        by_name.setdefault(each.name, []).append(each)
+    return by_name
 
 
 def _count(row: GroupedScores) -> Counter[Group]:
     """By group, how often a stat is 1."""
     count: Counter[Group] = Counter()
-    for held in (*row.values, *values_of_twins(row.twins)):
-        if held.value == 1:
-            count[held.group_column, held.group_value] += held.rows
+    for grouped in (*row.values, *values_of_twins(row.twins)):
+        if grouped.value == 1:
+            count[grouped.group_column, grouped.group_value] += grouped.rows
     return count
 
 
@@ -106,21 +106,23 @@ def group_stats(
 ) -> list[GroupStat]:
     """The rows of one stat: a mean for each group, with its difference to the rest of its column.
 
-    Of twins the difference of the copies to their originals stands there. A group is hidden where
-    its patients, or those with a value, are fewer than the minimum.
+    For twins it is the difference of the copies to their originals. A group is hidden where its
+    patients, or the patients with a value, are fewer than the minimum.
 
     Args:
         row: the values of the stat, in order.
         name: its name.
-        run: what is known of the RunSpec.
+        run: the part of the RunSpec that this stage reads.
         counts: by each stat of COUNTED and by group, how often the stat is 1.
     """
     scale = info(name, run.metrics)
     columns: dict[str, dict[str, GroupAnswers]] = {}
-    for held in row.values:
-        cells = columns.setdefault(held.group_column, {})
-        cells.setdefault(held.group_value, GroupAnswers()).add(held)
-    groups = {(column, value): cell for column, of in columns.items() for value, cell in of.items()}
+    for grouped in row.values:
+        cells = columns.setdefault(grouped.group_column, {})
+        cells.setdefault(grouped.group_value, GroupAnswers()).add(grouped)
+    groups = {
+        (column, value): cell for column, cells in columns.items() for value, cell in cells.items()
+    }
     gone = hidden_groups(
         {group: cell.num_patients for group, cell in groups.items()},
         {group: cell.num_seen for group, cell in groups.items()},
@@ -168,10 +170,10 @@ def adjusted(rows: Sequence[GroupStat]) -> list[GroupStat]:
     return made
 
 
-def _order(held: GroupedValue) -> tuple[str, str, bool, float]:
+def _order(grouped: GroupedValue) -> tuple[str, str, bool, float]:
     """Sums of floats depend on their order, and Spark keeps none."""
-    value = 0.0 if held.value is None else held.value
-    return held.group_column, held.group_value, held.value is None, value
+    value = 0.0 if grouped.value is None else grouped.value
+    return grouped.group_column, grouped.group_value, grouped.value is None, value
 
 
 def _merged(cells: Sequence[GroupAnswers]) -> Counter[float]:
@@ -183,33 +185,33 @@ def _merged(cells: Sequence[GroupAnswers]) -> Counter[float]:
 
 def _joined(totals: Sequence[Totals | None]) -> ClusterTotals | None:
     """The answers by patient of several groups; a patient may be in more than one."""
-    held = [each for each in totals if each is not None]
-    if not held:
+    clustered = [each for each in totals if each is not None]
+    if not clustered:
         return None
-    units = np.concatenate([units for units, _ in held])
+    units = np.concatenate([units for units, _ in clustered])
     return by_unit(
         units,
         ClusterTotals(
-            sizes=np.concatenate([each.sizes for _, each in held]),
-            totals=np.concatenate([each.totals for _, each in held]),
-            squares=np.concatenate([each.squares for _, each in held]),
+            sizes=np.concatenate([each.sizes for _, each in clustered]),
+            totals=np.concatenate([each.totals for _, each in clustered]),
+            squares=np.concatenate([each.squares for _, each in clustered]),
         ),
     )[1]
 
 
 def beside(row: GroupStat, mean: float | None, rest: IntervalEstimate | None) -> GroupStat:
-    """The row with its difference to all other groups of its column, of which this is the mean."""
+    """The row with its difference to all other groups of its column, whose mean is `mean`."""
     ours = estimate_of(row)
     if ours is None or rest is None:
         return replace(row, rest_mean=mean)
-    held = difference(ours, rest)
+    to_rest = difference(ours, rest)
     return replace(
         row,
         rest_mean=mean,
-        difference=held.value,
-        difference_low=held.low,
-        difference_high=held.high,
-        p_value=held.p_value,
+        difference=to_rest.value,
+        difference_low=to_rest.low,
+        difference_high=to_rest.high,
+        p_value=to_rest.p_value,
     )
 
 

@@ -40,8 +40,8 @@ class SubgroupMethods(Methods):
             UnknownNameError: no run has the column or the metric.
         """
         reader, runs = self._workspace.reader, self._runs(suite, release, schema)
-        held = groups_of_runs(as_of(reader, release), runs, by=columns_named(by), metric=metric)
-        return Groups(tuple(held), choose(reader, release=release).banner if release else "")
+        groups = groups_of_runs(as_of(reader, release), runs, by=columns_named(by), metric=metric)
+        return Groups(tuple(groups), choose(reader, release=release).banner if release else "")
 
     @at_work
     def compare(

@@ -1,7 +1,6 @@
-"""What the runs of a board score by group, as a person reads it; nothing of it is hidden here.
+"""What the runs of a board score by group, as a person reads it; this module hides nothing.
 
-The rows of `stats_by_group` are hidden where they are made, so that whoever reads them shows what
-may be shown.
+Rows of `stats_by_group` are hidden when they are made, so that every reader may show all rows.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -71,12 +70,12 @@ class ModelGroups:
     @property
     def worse(self) -> list[GroupStat]:
         """The groups that are shown to be worse than their rest, the largest difference first."""
-        held = [stat for stat in self.patients if self.verdict(stat) is GroupVerdict.WORSE]
-        return sorted(held, key=lambda stat: -abs(stat.difference or 0.0))
+        worse = [stat for stat in self.patients if self.verdict(stat) is GroupVerdict.WORSE]
+        return sorted(worse, key=lambda stat: -abs(stat.difference or 0.0))
 
     @property
     def patients(self) -> list[GroupStat]:
-        """The groups that are some: what is not stated is none, nor are originals of twins."""
+        """The groups of patients: neither "not stated" nor the originals of twins."""
         none = {NOT_STATED, *([ORIGINAL] if is_twins(self.group_column) else [])}
         return [stat for stat in self.stats if stat.group_value not in none]
 
@@ -106,7 +105,7 @@ def group_order(value: str) -> tuple[object, ...]:
 
 
 def minimum_of(groups: Iterable[ModelGroups]) -> int:
-    """The patients that groups of gated and private rows needed to be shown where these are."""
+    """The patients that a group of gated and private rows needs to be shown, by these rows."""
     stats = (stat for each in groups for stat in each.stats)
     return max((stat.minimum for stat in stats), default=SmallCells().minimum)
 
@@ -131,50 +130,52 @@ def groups_of_runs(
     Raises:
         UnknownNameError: no run has the column or the metric.
     """
-    shown = {run.run_spec.run_spec_id: run for run in runs if run.cell}
-    if not shown:
+    scored = {run.run_spec.run_spec_id: run for run in runs if run.cell}
+    if not scored:
         return []
-    rows = _rows(reader, shown)
-    held: dict[tuple[str, str, str], list[GroupStat]] = {}
+    rows = _rows(reader, scored)
+    stats: dict[tuple[str, str, str], list[GroupStat]] = {}
     for row in rows:
-        if row.split == shown[row.run_spec_id].run_spec.main_split:
-            held.setdefault((row.run_spec_id, row.group_column, row.name), []).append(row)
-    columns = sorted({column for _, column, _ in held}, key=in_natural_order)
+        if row.split == scored[row.run_spec_id].run_spec.main_split:
+            stats.setdefault((row.run_spec_id, row.group_column, row.name), []).append(row)
+    columns = sorted({column for _, column, _ in stats}, key=in_natural_order)
     _refuse_unknown(by, columns)
-    names = {name for _, _, name in held}
-    if metric and held and metric not in names:
+    names = {name for _, _, name in stats}
+    if metric and stats and metric not in names:
         raise UnknownNameError("metric", metric, names, where="the stats by group")
     made = []
-    for unit, run in shown.items():
+    for unit, run in scored.items():
         name = metric or run.run_spec.main_metric
         for column in columns:
-            if (unit, column, name) in held:
-                sensitivity = held.get((unit, column, SENSITIVITY), ())
-                made.append(_of_run(run, column, held[unit, column, name], sensitivity))
+            if (unit, column, name) in stats:
+                sensitivity = stats.get((unit, column, SENSITIVITY), ())
+                made.append(_of_run(run, column, stats[unit, column, name], sensitivity))
     made = adjusted(made)
     if not by:
         return made
-    runs_in_order = list(shown)
+    runs_in_order = list(scored)
     return sorted(
-        (of for of in made if of.group_column in by),
-        key=lambda of: (runs_in_order.index(of.run_spec_id), by.index(of.group_column)),
+        (model for model in made if model.group_column in by),
+        key=lambda model: (runs_in_order.index(model.run_spec_id), by.index(model.group_column)),
     )
 
 
 def adjusted(groups: Sequence[ModelGroups]) -> list[ModelGroups]:
     """The same with p-values adjusted for all of them, by Benjamini and Hochberg."""
-    p_values = [stat.p_value for of in groups for stat in of.stats if stat.p_value is not None]
+    p_values = [
+        stat.p_value for model in groups for stat in model.stats if stat.p_value is not None
+    ]
     left = iter(benjamini_hochberg(p_values))
     return [
         replace(
-            of,
+            model,
             num_adjusted=len(p_values),
             stats=tuple(
                 stat if stat.p_value is None else replace(stat, adjusted_p=next(left))
-                for stat in of.stats
+                for stat in model.stats
             ),
         )
-        for of in groups
+        for model in groups
     ]
 
 
@@ -195,7 +196,7 @@ def check_columns(reader: Reader, runs: Iterable[BoardRun], by: Sequence[str]) -
 
 
 def columns_of(reader: Reader, runs: Iterable[BoardRun]) -> list[str]:
-    """The columns by which these runs are told apart."""
+    """The columns by which the results of these runs are grouped."""
     rows = _rows(reader, {run.run_spec.run_spec_id: run for run in runs})
     return sorted({row.group_column for row in rows})
 
@@ -223,7 +224,7 @@ def _of_run(
 ) -> ModelGroups:
     spec, name = run.run_spec, rows[0].name
     stats, positives = (
-        sorted(of, key=lambda row: group_order(row.group_value)) for of in (rows, sensitivity)
+        sorted(each, key=lambda row: group_order(row.group_value)) for each in (rows, sensitivity)
     )
     scale = _scale(run, name)
     overall = run.originals.get(name)
@@ -255,10 +256,10 @@ def _scale(run: BoardRun, name: str) -> MetricInfo | None:
 
 def _twin_gap(stats: Iterable[GroupStat], scale: MetricInfo | None) -> Gap | None:
     """The gap between originals and copies: the size of their paired difference."""
-    held = next((stat for stat in stats if stat.group_value == PERTURBED), None)
-    if scale is None or scale.lower_is_better is None or held is None:
+    copies = next((stat for stat in stats if stat.group_value == PERTURBED), None)
+    if scale is None or scale.lower_is_better is None or copies is None:
         return None
-    value, low, high = held.difference, held.difference_low, held.difference_high
+    value, low, high = copies.difference, copies.difference_low, copies.difference_high
     if value is None or low is None or high is None:
         return None
     is_worse = (value > 0) == scale.lower_is_better
@@ -281,7 +282,7 @@ def _gap(stats: Iterable[GroupStat], scale: MetricInfo | None) -> Gap | None:
     }
     low, high = scale.minimum, scale.maximum
     return gap_of(
-        {value: held for value, held in known.items() if held is not None},
+        {value: estimate for value, estimate in known.items() if estimate is not None},
         lower_is_better=scale.lower_is_better,
         width=None if low is None or high is None else high - low,
     )

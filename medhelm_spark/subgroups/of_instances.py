@@ -57,12 +57,12 @@ def groups_of_instances(
     """By instance, the group of each column; without those that the viewer may not see."""
     groups = output_of("instance_groups", ASSIGN_GROUPS, "data_version", [data_version])
     sql = _OF_INSTANCES.format(groups=groups, ids=literals(ids))
-    held: dict[str, dict[str, str]] = {}
+    by_instance: dict[str, dict[str, str]] = {}
     for row in reader.query(sql).to_pylist() if ids else ():
         if viewer.may_see(AccessLevel(row["access_level"])):
-            own = held.setdefault(row["instance_id"], {})
+            own = by_instance.setdefault(row["instance_id"], {})
             own[row["group_column"]] = group_label(row["group_value"])
-    return dict(held)
+    return dict(by_instance)
 
 
 def instances_in(

@@ -13,7 +13,7 @@ from medhelm_spark.subgroups.small_cells import Group, hidden_groups
 from medhelm_spark.subgroups.tables import GroupStat, with_mean
 
 SHARES_OF_ANSWERS = ("ppv", "npv")
-"""Shares of what a model answered: their denominators are no patients that the data tells apart.
+"""Shares of a model's answers: their denominators are answers, not patients of the data.
 
 They follow from sensitivity and specificity, and are hidden where one of these is."""
 
@@ -35,8 +35,8 @@ class RunLevelGroups:
     runs: Mapping[str, RunGroups]
 
     def __call__(self, stats: Iterable[CountedStat]) -> Iterator[GroupStat]:
-        for run_spec_id, held in groupby(stats, lambda stat: stat.run_spec_id):
-            yield from rows_of_run(list(held), self.runs[run_spec_id])
+        for run_spec_id, run_stats in groupby(stats, lambda stat: stat.run_spec_id):
+            yield from rows_of_run(list(run_stats), self.runs[run_spec_id])
 
 
 def rows_of_run(stats: Sequence[CountedStat], run: RunGroups) -> Iterator[GroupStat]:
@@ -72,7 +72,7 @@ def rows_of_run(stats: Sequence[CountedStat], run: RunGroups) -> Iterator[GroupS
 
 
 def _num_seen(stat: CountedStat) -> int:
-    """How many patients a stat rests on; of a share of a part of them at most so many."""
+    """How many patients a stat rests on; for a share of some of them at most its denominator."""
     is_of_data = stat.denominator is not None and stat.name not in SHARES_OF_ANSWERS
     parts = [stat.patients or 0, stat.count]
     return min([*parts, stat.denominator or 0] if is_of_data else parts)

@@ -84,7 +84,7 @@ class GroupPair:
     """The instances of the group on which both have a value."""
 
     first_mean: float | None = None
-    """The first model's score on them; None too where it would tell of fewer left-out instances
+    """The first model's score on them; None too where it would give away fewer left-out instances
     than a group needs to be shown."""
 
     second_mean: float | None = None
@@ -134,7 +134,7 @@ class GroupPair:
 
     @property
     def decision(self) -> GroupDecision:
-        """Told apart where the adjusted p-value is below 5 %."""
+        """Smaller, larger or different where the adjusted p-value is below 5 %."""
         if self.is_hidden:
             return GroupDecision.HIDDEN
         if self.adjusted_p is None or self.difference is None:
@@ -171,19 +171,23 @@ def group_pairs(
 
     versions = dict.fromkeys(map(version_of, pairs))
     groups = {version: groups_by_instance(reader, version) for version in versions}
-    shown = {
-        version: [name for name in (by or sorted(held)) if name in held]
-        for version, held in groups.items()
+    columns_by_version = {
+        version: [name for name in (by or sorted(by_column)) if name in by_column]
+        for version, by_column in groups.items()
     }
     made: list[GroupPair] = []
-    with_groups = (pair for pair in pairs if shown[version_of(pair)])
-    for of in measured_pairs(reader, by_id.values(), with_groups):
-        spec = of.run.run_spec
+    with_groups = (pair for pair in pairs if columns_by_version[version_of(pair)])
+    for measured in measured_pairs(reader, by_id.values(), with_groups):
+        spec = measured.run.run_spec
         is_public = spec.access_level is AccessLevel.PUBLIC
         of_all = pairs_of(
-            of.held, of.pairs, of.units, groups[spec.data_version], 1 if is_public else minimum
+            measured.held,
+            measured.pairs,
+            measured.units,
+            groups[spec.data_version],
+            1 if is_public else minimum,
         )
-        columns = shown[spec.data_version]
+        columns = columns_by_version[spec.data_version]
         made += sorted(
             (pair for pair in of_all if pair.group_column in columns),
             key=lambda pair: columns.index(pair.group_column),
@@ -245,15 +249,15 @@ def groups_by_instance(reader: Reader, data_version: str) -> dict[str, dict[str,
     assigned = output_of("instance_groups", ASSIGN_GROUPS, "data_version", [data_version])
     sql = _GROUPS.format(assigned=assigned, versions=literals([data_version]))
     rows = reader.query(sql).to_pydict()
-    held: dict[str, dict[str, str]] = {}
+    by_column: dict[str, dict[str, str]] = {}
     columns = (rows["instance_id"], rows["group_column"], rows["group_value"])
     for instance, column, value in zip(*columns, strict=True):
-        held.setdefault(column, {})[instance] = value
-    return held
+        by_column.setdefault(column, {})[instance] = value
+    return by_column
 
 
 def pairs_of(
-    held: Measured,
+    measured: Measured,
     pairs: Sequence[BoardPair],
     units: Sequence[str],
     groups: GroupsByInstance,
@@ -262,15 +266,15 @@ def pairs_of(
     """All pairs of the runs of one scenario, by all columns.
 
     Args:
-        held: the runs.
+        measured: the runs.
         pairs: which of them are compared.
-        units: the runs in the order of their places in `held`.
+        units: the ids of the runs in the order of `measured`.
         groups: by column and instance, the group.
         minimum: the patients that a group needs to be shown.
     """
-    patients = np.unique(held.units.indices.to_numpy(), return_inverse=True)[1]
-    masks = dict(group_masks(held.instances.to_pylist(), groups))
-    sides = {group: (held.among(mask), held.among(~mask)) for group, mask in masks.items()}
+    patients = np.unique(measured.units.indices.to_numpy(), return_inverse=True)[1]
+    masks = dict(group_masks(measured.instances.to_pylist(), groups))
+    sides = {group: (measured.among(mask), measured.among(~mask)) for group, mask in masks.items()}
     in_data = {group: len(np.unique(patients[mask])) for group, mask in masks.items()}
     for pair in pairs:
         first, second = (units.index(unit) for unit in pair.run_spec_ids)
@@ -285,7 +289,7 @@ def pairs_of(
                 if np.isfinite(means).all() and not 0 < dropped < minimum:
                     ours, theirs = map(float, means)
                     named = replace(named, first_mean=ours, second_mean=theirs)
-                named = _told(named, inside[group], rest.difference(first, second))
+                named = _with_differences(named, inside[group], rest.difference(first, second))
             yield named
 
 
@@ -293,8 +297,8 @@ def group_masks(
     instances: Sequence[str], groups: GroupsByInstance
 ) -> Iterator[tuple[Group, NDArray[np.bool_]]]:
     """Which instances are in each group, by column in the order of a table."""
-    for column, of in groups.items():
-        values = np.array([of.get(instance, NOT_STATED) for instance in instances])
+    for column, by_instance in groups.items():
+        values = np.array([by_instance.get(instance, NOT_STATED) for instance in instances])
         for name in sorted(set(values.tolist()), key=group_order):
             yield (column, name), values == name
 
@@ -313,8 +317,10 @@ def _named(pair: BoardPair, group: Group, *, is_hidden: bool) -> GroupPair:
     )
 
 
-def _told(named: GroupPair, inside: PairedDifference, rest: PairedDifference) -> GroupPair:
-    told = replace(
+def _with_differences(
+    named: GroupPair, inside: PairedDifference, rest: PairedDifference
+) -> GroupPair:
+    pair = replace(
         named,
         n=inside.n,
         in_group=inside.mean_difference,
@@ -325,17 +331,23 @@ def _told(named: GroupPair, inside: PairedDifference, rest: PairedDifference) ->
     )
     ours, theirs = _estimate(inside), _estimate(rest)
     if ours is None or theirs is None:
-        return told
-    held = difference(ours, theirs)
+        return pair
+    to_rest = difference(ours, theirs)
     return replace(
-        told,
-        difference=held.value,
-        difference_low=held.low,
-        difference_high=held.high,
-        p_value=held.p_value,
+        pair,
+        difference=to_rest.value,
+        difference_low=to_rest.low,
+        difference_high=to_rest.high,
+        p_value=to_rest.p_value,
     )
 
 
-def _estimate(held: PairedDifference) -> IntervalEstimate | None:
-    units = held.num_clusters or held.n
-    return estimate(held.mean_difference, held.ci_low, held.ci_high, held.ci_method, units)
+def _estimate(comparison: PairedDifference) -> IntervalEstimate | None:
+    units = comparison.num_clusters or comparison.n
+    return estimate(
+        comparison.mean_difference,
+        comparison.ci_low,
+        comparison.ci_high,
+        comparison.ci_method,
+        units,
+    )

@@ -32,20 +32,21 @@ class PartSummarizer(RunSummarizer):
     together = GROUP[:2]
 
     def __call__(self, rows: Iterable[Observed]) -> Iterator[Stat]:
-        for (*key, _), held in groupby(rows, _whole_of):
+        for (*key, _), whole in groupby(rows, _whole_of):
             metric, params = self._metric(key)
             width = len(metric.reads(params))
             parts = {
-                part: counted_rows(of, width) for part, of in groupby(held, attrgetter(*GROUP))
+                part: counted_rows(part_rows, width)
+                for part, part_rows in groupby(whole, attrgetter(*GROUP))
             }
             for part, group in parts.items():
                 others = [other for name, other in parts.items() if name != part]
                 for mark, over in (("", [group]), (MARK, others)):
-                    of = {**key_of(part), "split": mark + key_of(part)["split"]}
-                    made = self._of_group(metric, params, _joined(over), of) if over else ()
+                    names = {**key_of(part), "split": mark + key_of(part)["split"]}
+                    made = self._of_group(metric, params, _joined(over), names) if over else ()
                     for numbers in made:
                         yield keyed(
-                            Stat(**{**values_of(NOTHING, Summary), **of, **numbers}), self.keys
+                            Stat(**{**values_of(NOTHING, Summary), **names, **numbers}), self.keys
                         )
 
 

@@ -4,7 +4,7 @@ Of groups that are alike the largest number less the smallest one is far above 0
 more groups there are; of groups that differ it is near the truth. So each end allows for how many
 groups may be the largest and the smallest ones:
 
-- The lower end is 0 unless two groups are told apart beside all other pairs (Tukey's studentized
+- The lower end is 0 unless two groups differ by a test of all pairs at once (Tukey's studentized
   range; of unequal sizes Tukey and Kramer's, which Hayter 1984 proved conservative). Then every
   group within MAYBE_EXTREME standard errors of an end counts as one that may be that end.
 - The upper end counts those within NEARLY_EXTREME, and is moved up where a small group, whose
@@ -57,7 +57,7 @@ def range_interval(*groups: IntervalEstimate) -> tuple[float, float]:
     from_top = (values[top] - values) / np.hypot(over[top], under)
     from_bottom = (values - values[bottom]) / np.hypot(over, under[bottom])
     low = 0.0
-    if _are_told_apart(values, over, under):
+    if _any_differ(values, over, under):
         tops, bottoms = from_top <= MAYBE_EXTREME, from_bottom <= MAYBE_EXTREME
         low = max(0.0, spread - _quantile(_range(over, under, tops, bottoms), 1 - ABOVE))
 
@@ -91,8 +91,8 @@ def _quantile(drawn: Numbers, share: float) -> float:
     return float(first + (place - below) * (second - first))
 
 
-def _are_told_apart(values: Numbers, over: Numbers, under: Numbers) -> bool:
-    """Whether any two groups differ, beside all other pairs."""
+def _any_differ(values: Numbers, over: Numbers, under: Numbers) -> bool:
+    """Whether any two groups differ, by a test of all pairs at once."""
     apart = (values[:, None] - values[None, :]) / np.hypot(over[:, None], under[None, :])
     return bool(apart.max() > _range_quantile(len(values)))
 

@@ -66,19 +66,19 @@ def render_groups(groups: Sequence[ModelGroups], output_format: str, *, banner: 
 
 def groups_report(groups: Sequence[ModelGroups], banner: str = "") -> Report:
     """Which groups are worse in one line, a table for each column, and every number as data."""
-    held = list(records(groups))
+    numbers = list(records(groups))
     columns = list(dict.fromkeys(each.group_column for each in groups))
     tables = [groups_table([each for each in groups if each.group_column == c]) for c in columns]
     if tables:
         tables[-1] = replace(tables[-1], notes=list(notes(groups)))
-    said = list(watched(groups))
+    summary = list(watched(groups))
     return Report(
         tables=tables,
-        lead=said,
-        content={"summary": said, "groups": held},
+        lead=summary,
+        content={"summary": summary, "groups": numbers},
         fields=FIELDS,
-        records=held,
-        rounding=ROUNDED if held else "",
+        records=numbers,
+        rounding=ROUNDED if numbers else "",
         if_empty="" if groups else EMPTY,
         banner=banner,
     )
@@ -87,7 +87,7 @@ def groups_report(groups: Sequence[ModelGroups], banner: str = "") -> Report:
 def groups_table(groups: Sequence[ModelGroups]) -> TextTable:
     """What models score by the groups of one column; without the notes.
 
-    The benchmark stands in the title where there is one.
+    The benchmark is in the title where there is only one.
     """
     column, title = groups[0].group_column, benchmark(groups[0])
     header = TWINS_HEADER if is_twins(column) else HEADER
@@ -102,9 +102,9 @@ def untested(stat: GroupStat) -> str:
     """Why a group that is shown was not compared with its rest; empty where it was.
 
     >>> from medhelm_spark.domain.access import AccessLevel
-    >>> of = {"run_spec_id": "r", "name": "sensitivity", "split": "test", "group_column": "sex"}
+    >>> row = {"run_spec_id": "r", "name": "sensitivity", "split": "test", "group_column": "sex"}
     >>> level = {"access_level": AccessLevel.PUBLIC, "minimum": 1, "is_hidden": False}
-    >>> untested(GroupStat(**of, **level, group_value="f", count=9, denominator=0))
+    >>> untested(GroupStat(**row, **level, group_value="f", count=9, denominator=0))
     'no answer counts in it'
     """
     if stat.p_value is not None:
@@ -118,29 +118,30 @@ def untested(stat: GroupStat) -> str:
     return "too few other patients for an interval"
 
 
-def _cells(of: ModelGroups, stat: GroupStat) -> tuple[str, ...]:
-    names = (benchmark(of), of.model_deployment, group_label(stat.group_value))
+def _cells(model: ModelGroups, stat: GroupStat) -> tuple[str, ...]:
+    names = (benchmark(model), model.model_deployment, group_label(stat.group_value))
     if stat.is_hidden:
         return (*names, HIDDEN, HIDDEN, "", "", "", "")
-    is_worst = of.gap is not None and of.gap.worst == stat.group_value
-    gap = gap_text(of.gap) if is_worst else ""
+    is_worst = model.gap is not None and model.gap.worst == stat.group_value
+    gap = gap_text(model.gap) if is_worst else ""
     return (
         *names,
         size_text(stat),
         number_text(stat.mean) + interval_text(stat.ci_low, stat.ci_high),
-        _verdict_text(of, stat),
+        _verdict_text(model, stat),
         difference_text(stat.difference, stat.difference_low, stat.difference_high),
         p_text(stat.adjusted_p) if stat.adjusted_p is not None else "",
         gap,
     )
 
 
-def _verdict_text(of: ModelGroups, stat: GroupStat) -> str:
+def _verdict_text(model: ModelGroups, stat: GroupStat) -> str:
     """A verdict with the reason where nothing was tested; the originals of twins have none."""
-    if is_twins(of.group_column) and stat.group_value == ORIGINAL:
+    if is_twins(model.group_column) and stat.group_value == ORIGINAL:
         return ""
-    held = of.verdict(stat)
-    return f"{held.value}: {untested(stat)}" if held is GroupVerdict.NOT_TESTED else held.value
+    verdict = model.verdict(stat)
+    reason = f": {untested(stat)}" if verdict is GroupVerdict.NOT_TESTED else ""
+    return f"{verdict.value}{reason}"
 
 
 def watched(groups: Sequence[ModelGroups]) -> Iterator[str]:
@@ -149,79 +150,81 @@ def watched(groups: Sequence[ModelGroups]) -> Iterator[str]:
     Then the largest difference where none is shown, and what was not tested.
     """
     tested = [
-        (of.scenario_name, stat.group_column, stat.group_value)
-        for of in groups
-        for stat in of.patients
+        (model.scenario_name, stat.group_column, stat.group_value)
+        for model in groups
+        for stat in model.patients
         if stat.p_value is not None
     ]
-    said = (
+    scope = (
         f"Of {counted(len({*tested}), 'group')} tested with "
-        f"{counted(len({of.model_deployment for of in groups}), 'model')}"
+        f"{counted(len({model.model_deployment for model in groups}), 'model')}"
     )
-    worse = [(of, stat) for of in groups for stat in of.worse]
-    several = len({of.display_name for of in groups}) > 1
+    worse = [(model, stat) for model in groups for stat in model.worse]
+    several = len({model.display_name for model in groups}) > 1
     if worse:
-        named = ", ".join(f"{_who(of, stat)} ({_of_model(of, several)})" for of, stat in worse)
-        yield f"Watch: {named}. {said}, no other group is shown to be worse."
-        yield from (f"{told(of, stat)}." for of, stat in worse)
+        named = ", ".join(
+            f"{_who(model, stat)} ({_of_model(model, several)})" for model, stat in worse
+        )
+        yield f"Watch: {named}. {scope}, no other group is shown to be worse."
+        yield from (f"{comparison_text(model, stat)}." for model, stat in worse)
     elif tested:
-        yield f"{said}, no model is shown to be worse for any."
+        yield f"{scope}, no model is shown to be worse for any."
         if largest := _largest(groups):
-            yield f"The largest difference, which is not shown: {told(*largest)}."
+            yield f"The largest difference, which is not shown: {comparison_text(*largest)}."
     elif groups:
         yield "No group was tested."
     yield from _not_tested(groups)
 
 
-def _of_model(of: ModelGroups, several: bool) -> str:
-    """Whom a line is about."""
-    return f"{of.model_deployment}, {of.display_name}" if several else of.model_deployment
+def _of_model(model: ModelGroups, several: bool) -> str:
+    """The model that a line is about, with the benchmark where there are several."""
+    return f"{model.model_deployment}, {model.display_name}" if several else model.model_deployment
 
 
-def _who(of: ModelGroups, stat: GroupStat) -> str:
+def _who(model: ModelGroups, stat: GroupStat) -> str:
     """A group in a sentence; of twins with the perturbation that made the copies."""
     label = group_label(stat.group_value)
-    if is_twins(of.group_column):
-        return f"the {label} questions of {of.group_column}"
-    return f"{of.group_column} {label}"
+    if is_twins(model.group_column):
+        return f"the {label} questions of {model.group_column}"
+    return f"{model.group_column} {label}"
 
 
 def _largest(groups: Sequence[ModelGroups]) -> tuple[ModelGroups, GroupStat] | None:
     """The group that is farthest behind its rest, of those that were tested."""
     behind = [
-        (of, stat)
-        for of in groups
-        for stat in of.patients
+        (model, stat)
+        for model in groups
+        for stat in model.patients
         if stat.p_value is not None
-        and of.lower_is_better is not None
+        and model.lower_is_better is not None
         and stat.difference
-        and (stat.difference > 0) == of.lower_is_better
+        and (stat.difference > 0) == model.lower_is_better
     ]
     # By p-value: differences of two scores have no common unit, and small groups differ most.
     return min(behind, key=lambda pair: pair[1].p_value or 0.0, default=None)
 
 
-def told(of: ModelGroups, stat: GroupStat) -> str:
-    """A group's score beside that of all others, in words; of a sensitivity who was missed."""
+def comparison_text(model: ModelGroups, stat: GroupStat) -> str:
+    """A group's score beside the others' score, in words; of a sensitivity how many were missed."""
     p = f"p adjusted {p_text(stat.adjusted_p)}" if stat.adjusted_p is not None else ""
-    others = [other for other in of.patients if other is not stat]
+    others = [other for other in model.patients if other is not stat]
     counts = [_missed(other) for other in (stat, *others)]
-    if of.metric == SENSITIVITY and all(counts) and len(counts) <= MAX_NAMED:
+    if model.metric == SENSITIVITY and all(counts) and len(counts) <= MAX_NAMED:
         parts = [
             f"{count} for {group_label(other.group_value)}"
             for count, other in zip(counts[1:], others, strict=True)
         ]
-        parts = [f"{counts[0]} for {_who(of, stat)}", *parts]
-        return f"{of.model_deployment} missed {', '.join(parts)} ({of.display_name}; {p})"
-    rest = "the originals" if is_twins(of.group_column) else "all others"
+        parts = [f"{counts[0]} for {_who(model, stat)}", *parts]
+        return f"{model.model_deployment} missed {', '.join(parts)} ({model.display_name}; {p})"
+    rest = "the originals" if is_twins(model.group_column) else "all others"
     return (
-        f"{of.model_deployment}, {_who(of, stat)}: {of.metric} {number_text(stat.mean)} of "
-        f"{size_text(stat)}, {rest} {number_text(stat.rest_mean)} ({of.display_name}; {p})"
+        f"{model.model_deployment}, {_who(model, stat)}: {model.metric} {number_text(stat.mean)} "
+        f"of {size_text(stat)}, {rest} {number_text(stat.rest_mean)} ({model.display_name}; {p})"
     )
 
 
 def _missed(stat: GroupStat) -> str:
-    """`5 of 12`: of those who have the condition how many were not found; empty of hidden rows."""
+    """`5 of 12`: how many who have the condition were not found; empty for hidden rows."""
     if stat.mean is None or stat.denominator is None:
         return ""
     return f"{round((1 - stat.mean) * stat.denominator)} of {stat.denominator}"
@@ -230,11 +233,11 @@ def _missed(stat: GroupStat) -> str:
 def _not_tested(groups: Sequence[ModelGroups]) -> Iterator[str]:
     """Which groups have no verdict, and why."""
     by_reason: dict[str, list[str]] = {}
-    for of in groups:
-        for stat in of.patients:
+    for model in groups:
+        for stat in model.patients:
             reason = HIDDEN if stat.is_hidden else untested(stat)
             if reason:
-                named = f"{_who(of, stat)} ({of.model_deployment})"
+                named = f"{_who(model, stat)} ({model.model_deployment})"
                 by_reason.setdefault(reason, []).append(named)
     for reason, groups_named in by_reason.items():
         left = len(groups_named) - MAX_NAMED
@@ -244,35 +247,35 @@ def _not_tested(groups: Sequence[ModelGroups]) -> Iterator[str]:
 
 def lead(groups: Sequence[ModelGroups]) -> Iterator[str]:
     """A sentence for each model on one column: which groups are shown to be worse, or none."""
-    for of in groups:
-        tested = sum(stat.p_value is not None for stat in of.patients)
-        if of.worse:
-            named = ", ".join(_who(of, stat) for stat in of.worse)
-            yield f"{of.model_deployment} is worse for {named}."
-        elif tested == len(of.patients):
+    for model in groups:
+        tested = sum(stat.p_value is not None for stat in model.patients)
+        if model.worse:
+            named = ", ".join(_who(model, stat) for stat in model.worse)
+            yield f"{model.model_deployment} is worse for {named}."
+        elif tested == len(model.patients):
             yield (
-                f"{of.model_deployment}: none of {counted(tested, 'group')} of {of.group_column} "
-                "is shown to be worse."
+                f"{model.model_deployment}: none of {counted(tested, 'group')} of "
+                f"{model.group_column} is shown to be worse."
             )
         elif tested:
             yield (
-                f"{of.model_deployment}: none of the {tested} groups of {of.group_column} that "
-                f"were tested, of {len(of.patients)}, is shown to be worse."
+                f"{model.model_deployment}: none of the {tested} groups of {model.group_column} "
+                f"that were tested, of {len(model.patients)}, is shown to be worse."
             )
         else:
-            yield f"{of.model_deployment}: no group of {of.group_column} was tested."
+            yield f"{model.model_deployment}: no group of {model.group_column} was tested."
 
 
-def benchmark(of: ModelGroups) -> str:
-    """`Triage: exact_match`; that lower is better is said."""
-    direction = " (lower is better)" if of.lower_is_better else ""
-    return f"{of.display_name}: {of.metric}{direction}"
+def benchmark(model: ModelGroups) -> str:
+    """`Triage: exact_match`, with ` (lower is better)` where it is."""
+    direction = " (lower is better)" if model.lower_is_better else ""
+    return f"{model.display_name}: {model.metric}{direction}"
 
 
 def size_text(stat: GroupStat) -> str:
-    """`204 (148 patients), 3 failed`: the answers with a value, and what others lack one.
+    """`204 (148 patients), 3 failed`: the answers with a value, and those without one.
 
-    `13 of 96 (12 patients)` of a share of a part of the answers, as of the positive ones.
+    `13 of 96 (12 patients)` for a share of a part of the answers, as of the positive ones.
     """
     is_part = stat.denominator not in (None, stat.count)
     of_whom = stat.num_clusters if is_part else stat.num_patients
@@ -301,34 +304,34 @@ def gap_text(gap: Gap | None) -> str:
 
 
 def notes(groups: Sequence[ModelGroups]) -> Iterator[str]:
-    """What the numbers mean, of what occurs."""
+    """What the numbers of these groups mean."""
     yield (
         "Gap: the best group's score less the worst group's, in the worst group's row, with a 95 % "
         "interval that allows for both being picked from all groups; it begins at 0 where the "
         "groups are not told apart."
     )
-    if not all(is_twins(of.group_column) for of in groups):
+    if not all(is_twins(model.group_column) for model in groups):
         yield "Difference to the rest: the group less all other groups of the column."
-    number = max(of.num_adjusted for of in groups)
+    number = max(model.num_adjusted for model in groups)
     yield (
         "Verdict: worse or better than all other groups of the column where p adjusted is below "
         f"0.05. p is adjusted for all {number:,} tests of these models, benchmarks and columns by "
         "Benjamini and Hochberg: of the verdicts worse and better, at most 1 in 20 is expected to "
         "be chance. not shown: no difference is shown, which does not say that there is none."
     )
-    if any(is_twins(of.group_column) for of in groups):
+    if any(is_twins(model.group_column) for model in groups):
         yield TWINS_NOTE
-    for of in groups:
-        if of.opportunity:
+    for model in groups:
+        if model.opportunity:
             yield (
-                f"{of.model_deployment}, {of.display_name} by {of.group_column}: equal-opportunity "
-                f"gap (sensitivity) {gap_text(of.opportunity)}, worst "
-                f"{group_label(of.opportunity.worst)}."
+                f"{model.model_deployment}, {model.display_name} by {model.group_column}: "
+                f"equal-opportunity gap (sensitivity) {gap_text(model.opportunity)}, worst "
+                f"{group_label(model.opportunity.worst)}."
             )
-    yield hidden_note(max(stat.minimum for of in groups for stat in of.stats))
-    for of in groups:
-        if not of.is_current:
-            yield f"{of.model_deployment}, {of.display_name}: scored again since."
+    yield hidden_note(max(stat.minimum for model in groups for stat in model.stats))
+    for model in groups:
+        if not model.is_current:
+            yield f"{model.model_deployment}, {model.display_name}: scored again since."
 
 
 def hidden_note(minimum: int) -> str:
@@ -344,19 +347,19 @@ def hidden_note(minimum: int) -> str:
 
 def records(groups: Sequence[ModelGroups]) -> Iterator[dict[str, object]]:
     """Every number of every group."""
-    for of in groups:
-        run = {name: getattr(of, name) for name in _OF_RUN}
+    for model in groups:
+        run = {name: getattr(model, name) for name in _OF_RUN}
         gap = {
-            "gap": of.gap.value if of.gap else None,
-            "gap_low": of.gap.low if of.gap else None,
-            "gap_high": of.gap.high if of.gap else None,
-            "best_group": of.gap.best if of.gap else None,
-            "worst_group": of.gap.worst if of.gap else None,
-            "opportunity_gap": of.opportunity.value if of.opportunity else None,
-            "opportunity_low": of.opportunity.low if of.opportunity else None,
-            "opportunity_high": of.opportunity.high if of.opportunity else None,
+            "gap": model.gap.value if model.gap else None,
+            "gap_low": model.gap.low if model.gap else None,
+            "gap_high": model.gap.high if model.gap else None,
+            "best_group": model.gap.best if model.gap else None,
+            "worst_group": model.gap.worst if model.gap else None,
+            "opportunity_gap": model.opportunity.value if model.opportunity else None,
+            "opportunity_low": model.opportunity.low if model.opportunity else None,
+            "opportunity_high": model.opportunity.high if model.opportunity else None,
         }
-        for stat in of.stats:
-            held = asdict(stat)
-            test = {"verdict": of.verdict(stat).value, "num_adjusted": of.num_adjusted}
-            yield {**run, **{name: held[name] for name in _OF_GROUP}, **gap, **test}
+        for stat in model.stats:
+            values = asdict(stat)
+            test = {"verdict": model.verdict(stat).value, "num_adjusted": model.num_adjusted}
+            yield {**run, **{name: values[name] for name in _OF_GROUP}, **gap, **test}

@@ -38,21 +38,21 @@ def render_pairs(pairs: Sequence[GroupPair], output_format: str) -> str:
 
 
 def pairs_report(pairs: Sequence[GroupPair]) -> Report:
-    """The pairs by group, in the order given, and every number as data."""
-    held, said = [pair_record(pair) for pair in pairs], list(pair_sentences(pairs))
+    """The pairs by group, in their order, and every number as data."""
+    numbers, summary = [pair_record(pair) for pair in pairs], list(pair_sentences(pairs))
     return Report(
         tables=[pairs_table(pairs)],
-        lead=said,
-        content={"summary": said, "pairs": held},
+        lead=summary,
+        content={"summary": summary, "pairs": numbers},
         fields=PAIR_FIELDS,
-        records=held,
+        records=numbers,
         rounding=ROUNDED if pairs else "",
         if_empty="" if pairs else NO_PAIRS,
     )
 
 
 def pairs_table(pairs: Sequence[GroupPair]) -> TextTable:
-    """The pairs as a table; a benchmark or two models that all rows are about stand above it."""
+    """The pairs as a table; its title has the benchmark or models that all rows have in common."""
     names = [_pair_names(pair) for pair in pairs]
     header, title, places = list(PAIR_HEADER), [], list(range(len(PAIR_HEADER)))
     if len({name for name, _, _ in names}) == 1:

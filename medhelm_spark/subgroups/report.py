@@ -15,9 +15,9 @@ from medhelm_spark.subgroups.render_pairs import pair_sentences, pairs_table
 HEADING = "Groups of patients"
 
 
-def sections(of: Reported) -> Iterator[Section]:
+def sections(report: Reported) -> Iterator[Section]:
     """What is shown over all groups, each benchmark by each column, and the pairs of models."""
-    groups = groups_of_runs(of.reader, of.runs)
+    groups = groups_of_runs(report.reader, report.runs)
     if not groups:
         return
     by_place: dict[tuple[str, str], list[ModelGroups]] = {}
@@ -33,9 +33,11 @@ def sections(of: Reported) -> Iterator[Section]:
         parts.append(
             replace(table, notes=list(notes(groups))) if number == len(by_place) else table
         )
-    if compared := group_pairs(of.reader, of.runs, of.pairs, minimum=minimum_of(groups)):
-        said = Sentences(lines=list(pair_sentences(compared)))
-        parts += ["Two models in each group", said, pairs_table(compared)]
+    if compared := group_pairs(
+        report.reader, report.runs, report.pairs, minimum=minimum_of(groups)
+    ):
+        sentences = Sentences(lines=list(pair_sentences(compared)))
+        parts += ["Two models in each group", sentences, pairs_table(compared)]
     yield Section(heading=HEADING, parts=parts)
 
 

@@ -17,7 +17,7 @@ class Groups(Result):
 
     groups: tuple[ModelGroups, ...]
     banner: str = ""
-    """What stands above it: that its release is withdrawn."""
+    """The sentence above it: that its release is withdrawn."""
 
     HEADER = FIELDS
 
@@ -27,13 +27,13 @@ class Groups(Result):
 
     def gaps(self) -> Iterator[dict[str, Any]]:
         """One per model, scenario and column: its worst group, and its gap with interval."""
-        for held in self.groups:
-            gap = asdict(held.gap) if held.gap else dict.fromkeys(("best", "worst", "value"))
+        for model in self.groups:
+            gap = asdict(model.gap) if model.gap else dict.fromkeys(("best", "worst", "value"))
             yield {
-                "scenario_name": held.scenario_name,
-                "model_deployment": held.model_deployment,
-                "metric": held.metric,
-                "group_column": held.group_column,
+                "scenario_name": model.scenario_name,
+                "model_deployment": model.model_deployment,
+                "metric": model.metric,
+                "group_column": model.group_column,
                 **gap,
             }
 

@@ -1,4 +1,4 @@
-"""Which cells are hidden: those of few patients, and those that would give them away.
+"""Which cells are hidden: cells of few patients, and cells that would give such a cell away.
 
 The one function for every page, export and report. A hidden cell could be computed from a total
 less the visible cells (primary and complementary suppression: Hundepool and others, Statistical
@@ -24,15 +24,15 @@ _EXACT = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Total(Generic[Cell]):
-    """Cells that add up to something: another cell, or where `of` is None a number all know."""
+    """Cells that add up to another cell, `whole`, or where it is None to a public number."""
 
     parts: Sequence[Cell]
-    of: Cell | None = None
+    whole: Cell | None = None
 
     @property
     def cells(self) -> list[Cell]:
         """The parts, and the cell that they add up to."""
-        return [*self.parts, *([] if self.of is None else [self.of])]
+        return [*self.parts, *([] if self.whole is None else [self.whole])]
 
 
 def hidden(
@@ -53,7 +53,7 @@ def hidden(
         patients: of each cell, in the order of a table.
         totals: which cells add up to what; all of what is shown beside the cells.
         minimum: how many patients a cell needs to be shown; 1 hides nothing.
-        also: cells that are hidden whatever they hold, because another table hides them.
+        also: cells that are hidden whatever their size, because another table hides them.
     """
     known = list(totals)
     gone = {cell for cell, count in patients.items() if count < minimum or cell in also}
@@ -76,13 +76,13 @@ def hidden_groups(
 ) -> frozenset[Group]:
     """The groups of all columns of a data version to hide.
 
-    First by the patients that the data has, which are the same for all models: were other groups
-    hidden beside one model than beside another, both tables together would tell the hidden one.
-    Then by the patients of whom this number tells.
+    First by the patients in the data, who are the same for all models: if two models had different
+    hidden groups, their tables together would give the hidden numbers away. Then by the patients
+    behind this number.
 
     Args:
-        patients: by group, of the data.
-        seen: by group, those behind the number.
+        patients: by group, the patients in the data.
+        seen: by group, the patients behind the number.
         minimum: as in `hidden`.
     """
     totals = _totals(patients)
@@ -95,7 +95,7 @@ def _totals(groups: Iterable[Group]) -> list[Total[Group]]:
     """The groups of a column add up to all; those of two columns crossed to the groups of both.
 
     Rows whose other column states nothing are in no crossed group: a group of one column is then
-    more than its crossed groups, and taking it for as many hides rather more.
+    larger than the sum of its crossed groups, and taking both for equal hides more, not less.
     """
     columns: dict[str, list[str]] = {}
     for column, value in groups:
@@ -112,19 +112,21 @@ def _totals(groups: Iterable[Group]) -> list[Total[Group]]:
     return [total for total in totals if total.parts]
 
 
-def _total(column: str, crossed: Iterable[str], values: Collection[str], of: Group) -> Total[Group]:
-    return Total([(column, value) for value in crossed if value in values], of)
+def _total(
+    column: str, crossed: Iterable[str], values: Collection[str], whole: Group
+) -> Total[Group]:
+    return Total([(column, value) for value in crossed if value in values], whole)
 
 
 def _exposed(
     gone: set[Cell], patients: Mapping[Cell, int], totals: Sequence[Total[Cell]], minimum: int
 ) -> set[Cell]:
-    """The hidden cells of which something can be computed that still can be hidden better."""
+    """The hidden cells that can be computed, wholly or in part, while more cells can be hidden."""
     touched = [total for total in totals if not gone.isdisjoint(total.cells)]
     few = {
         cell
         for total in touched
-        if total.of not in gone
+        if total.whole not in gone
         and sum(patients[cell] for cell in total.parts if cell in gone) < minimum
         and any(cell not in gone for cell in total.parts)
         for cell in total.parts
@@ -134,9 +136,9 @@ def _exposed(
 
 
 def _computed(gone: set[Cell], totals: Sequence[Total[Cell]]) -> set[Cell]:
-    """The hidden cells that a linear combination of the totals gives, with what is visible.
+    """The hidden cells that follow from the totals and the visible cells by linear combination.
 
-    One is given exactly where no solution of the homogeneous equations changes it.
+    A cell follows exactly where no solution of the homogeneous equations changes it.
     """
     unknown = [cell for cell in dict.fromkeys(c for t in totals for c in t.cells) if cell in gone]
     if not unknown:
@@ -147,8 +149,8 @@ def _computed(gone: set[Cell], totals: Sequence[Total[Cell]]) -> set[Cell]:
         for cell in total.parts:
             if cell in place:
                 row[place[cell]] += 1.0
-        if total.of is not None and total.of in place:
-            row[place[total.of]] -= 1.0
+        if total.whole is not None and total.whole in place:
+            row[place[total.whole]] -= 1.0
     _, sizes, directions = np.linalg.svd(equations, full_matrices=True)
     free = directions[int((sizes > _EXACT).sum()) :]
     return {cell for cell in unknown if not np.any(np.abs(free[:, place[cell]]) > _EXACT)}

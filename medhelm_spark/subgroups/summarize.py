@@ -103,7 +103,7 @@ WHERE s.perturbation = ''
 GROUP BY s.run_spec_id, g.group_column, g.group_value
 """
 
-# What both give of a group, beside each other; the patients of its rest nobody counts.
+# Each stat with the patients of its group; the patients of a group's rest are not counted.
 WITH_PATIENTS = """
 SELECT t.*, p.patients FROM {stats} t
 LEFT JOIN {patients} p ON p.run_spec_id = t.run_spec_id AND p.split = t.split
@@ -111,7 +111,7 @@ LEFT JOIN {patients} p ON p.run_spec_id = t.run_spec_id AND p.split = t.split
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantedStat:
+class RequestedStat:
     """A stat of the instances of a RunSpec's main split that is summarised by group.
 
     `place` is its number among them.
@@ -137,13 +137,13 @@ class GroupedRun:
 def summarize_groups(ctx: Context, specs: Iterable[RunSpec], rules: SmallCells) -> list[str]:
     """Summarise RunSpecs by the groups of their data where scores or groups changed; returns ids.
 
-    Twins are groups too. RunSpecs with neither are left alone; those whose scores are of another
-    definition than the present one wait until they are scored again.
+    Twins are groups too. RunSpecs with neither are skipped; a RunSpec whose scores have an outdated
+    definition is skipped until it is scored again.
 
     Args:
         ctx: the lake.
         specs: the RunSpecs.
-        rules: what a group of gated and private rows needs to be shown.
+        rules: how many patients a group of gated and private rows needs to be shown.
     """
     ctx, unique = ctx.within(SUMMARIZE_GROUPS), {spec.run_spec_id: spec for spec in specs}
     columns = assigned_columns(ctx, {spec.data_version for spec in unique.values()})
@@ -190,18 +190,17 @@ def _size(spec: RunSpec, columns: Mapping[str, Sequence[AssignedColumn]]) -> int
 
 
 def _names(spec: RunSpec) -> list[str]:
-    """The stats of instances by which a model is better or worse, of those that are asked for.
+    """The requested stats of instances by which a model is better or worse, and those of COUNTED.
 
-    A metric gives others beside the one of its name, as `exact_match` does; they are not. Those of
-    COUNTED are among them.
+    A metric gives others beside the one of its name, as `exact_match` does; they are left out.
     """
-    asked = {spec.main_metric, *(metric.name for metric in spec.metrics)}
+    requested = {spec.main_metric, *(metric.name for metric in spec.metrics)}
     return [
         stat.name
         for metric, params in metrics_for(spec.metrics)
         for stat in metric.emitted(params)
         if stat.name in COUNTED
-        or (stat.name in asked and stat.has_mean and stat.lower_is_better is not None)
+        or (stat.name in requested and stat.has_mean and stat.lower_is_better is not None)
     ]
 
 
@@ -211,7 +210,7 @@ def stats_by_group(
     columns: Mapping[str, Sequence[AssignedColumn]],
     rules: SmallCells,
 ) -> Frame:
-    """The rows that these RunSpecs' current scores give."""
+    """The rows computed from these RunSpecs' current scores."""
     scored = ctx.current("per_instance_stats", SCORE, [spec.run_spec_id for spec in specs])
     groups = ctx.current("instance_groups", ASSIGN_GROUPS, columns, "data_version")
     runs = {
@@ -237,8 +236,8 @@ def _of_instances(
     runs: Mapping[str, RunGroups],
 ) -> Frame:
     named = ((spec, name) for spec in specs for name in _names(spec))
-    wanted = [
-        WantedStat(
+    requested = [
+        RequestedStat(
             place=place,
             run_spec_id=spec.run_spec_id,
             data_version=spec.data_version,
@@ -248,7 +247,7 @@ def _of_instances(
         )
         for place, (spec, name) in enumerate(named)
     ]
-    frame = ctx.lake.frame(wanted, WantedStat)
+    frame = ctx.lake.frame(requested, RequestedStat)
     values = ctx.lake.query(WANTED, scored=scored, wanted=frame)
     counted = ctx.lake.query(COUNTED_BY_UNIT, scores=values, groups=groups)
     grouped = ctx.lake.query(GROUPED, counted=counted, wanted=frame)

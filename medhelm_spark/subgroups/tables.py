@@ -61,7 +61,7 @@ def _purged(row: _WrittenGroup, note: str) -> _WrittenGroup:
 class GroupStat:
     """Row of `stats_by_group`: one stat of one RunSpec over one group, on its main split.
 
-    Of a hidden row only the names are there: `count` and all that follows it are None.
+    A hidden row has names only: `count` and all that follows it are None.
     """
 
     run_spec_id: str
@@ -151,9 +151,9 @@ def _purged_stat(row: _WrittenGroupStat, note: str) -> _WrittenGroupStat:
 _OF_MEAN = {field.name for field in fields(Mean)} & {field.name for field in fields(GroupStat)}
 
 
-def with_mean(row: GroupStat, of: Mean) -> GroupStat:
+def with_mean(row: GroupStat, mean: Mean) -> GroupStat:
     """The row with the numbers of a mean that it has fields for."""
-    return replace(row, **{name: getattr(of, name) for name in _OF_MEAN})
+    return replace(row, **{name: getattr(mean, name) for name in _OF_MEAN})
 
 
 TABLES = (

@@ -1,4 +1,4 @@
-"""The twins of RunSpecs in SQL: of each answer to an original and to its copy one row, counted."""
+"""The twins of RunSpecs in SQL: an answer to an original beside the one to its copy, counted."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -68,13 +68,13 @@ class TwinMember:
     perturbation: str
 
 
-def twin_rows(ctx: Context, scored: Frame, wanted: Frame, specs: Iterable[RunSpec]) -> Frame:
+def twin_rows(ctx: Context, scored: Frame, stats: Frame, specs: Iterable[RunSpec]) -> Frame:
     """The twins of these RunSpecs; no rows where there are none.
 
     Args:
         ctx: the lake.
         scored: the RunSpecs' current rows of `per_instance_stats`.
-        wanted: the stats that are summarised by group.
+        stats: the stats that are summarised by group.
         specs: the RunSpecs.
     """
     members = [
@@ -86,5 +86,5 @@ def twin_rows(ctx: Context, scored: Frame, wanted: Frame, specs: Iterable[RunSpe
     if not members:
         return ctx.lake.frame([], TwinRow)
     twins = ctx.lake.frame(members, TwinMember)
-    paired = ctx.lake.query(PAIRED, scored=scored, wanted=wanted, twins=twins)
+    paired = ctx.lake.query(PAIRED, scored=scored, wanted=stats, twins=twins)
     return ctx.lake.query(TWIN_ROWS, paired=paired)

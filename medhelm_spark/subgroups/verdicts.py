@@ -1,4 +1,4 @@
-"""What a test of a group comes to, in the words of every table."""
+"""The outcome of a test of a group, in the words of every table."""
 
 from enum import StrEnum
 

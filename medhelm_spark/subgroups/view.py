@@ -25,9 +25,9 @@ __all__ = [
 
 
 def shortened(groups: Sequence[ModelGroups]) -> list[ModelGroups]:
-    """The same with models' names without their makers, where no two are alike then."""
-    short = short_names([of.model_deployment for of in groups])
-    return [replace(of, model_deployment=short[of.model_deployment]) for of in groups]
+    """The groups with models' names without their makers, where the short names are distinct."""
+    short = short_names([model.model_deployment for model in groups])
+    return [replace(model, model_deployment=short[model.model_deployment]) for model in groups]
 
 
 def shortened_pairs(pairs: Sequence[GroupPair]) -> list[GroupPair]:

@@ -45,7 +45,7 @@ FILLS: Mapping[str, Fill] = {
     "levels": of_policy.levels,
     "monitoring": of_watch.monitoring,
 }
-"""By the name that a scheme's `fill` has; the first line of each function says what it gives."""
+"""By the name that a scheme's `fill` has; each function's docstring describes its Report."""
 
 OF_RELEASE = frozenset({"release", "approvals", "requirements", "policy"})
-"""The fills that say the same of each model: a model's card takes them over."""
+"""The fills that are the same for each model: a model's card takes them over."""

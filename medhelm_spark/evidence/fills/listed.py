@@ -26,25 +26,25 @@ def listed(
         labels: the columns of the table.
         title: above the table.
         notes: below it.
-        if_empty: what is shown where there is no record.
+        if_empty: the text in place of the table where there is no record.
     """
-    held = [dict(record) for record in records]
-    rows = [[text_of(record.get(name)) for name in labels] for record in held]
-    table = TextTable(title=title, header=list(labels.values()), rows=rows, notes=notes)
+    rows = [dict(record) for record in records]
+    texts = [[text_of(row.get(name)) for name in labels] for row in rows]
+    table = TextTable(title=title, header=list(labels.values()), rows=texts, notes=notes)
     return Report(
-        tables=[table] if held else [],
-        content={"records": held, "notes": list(notes)},
-        fields=list(dict.fromkeys([*labels, *(name for record in held for name in record)])),
-        records=held,
-        if_empty="" if held else if_empty or "Nothing is on record.",
+        tables=[table] if rows else [],
+        content={"records": rows, "notes": list(notes)},
+        fields=list(dict.fromkeys([*labels, *(name for row in rows for name in row)])),
+        records=rows,
+        if_empty="" if rows else if_empty or "Nothing is on record.",
     )
 
 
 def facts(lines: Mapping[str, Any], *, notes: Sequence[str] = ()) -> Report:
     """Names and values as one table; a value that is empty is left out of the table."""
-    shown = [(name, text_of(value)) for name, value in lines.items() if value not in ("", None)]
+    rows = [(name, text_of(value)) for name, value in lines.items() if value not in ("", None)]
     return Report(
-        tables=[TextTable(header=("", ""), rows=shown, notes=notes)],
+        tables=[TextTable(header=("", ""), rows=rows, notes=notes)],
         content={"facts": dict(lines), "notes": list(notes)},
         fields=list(lines),
         records=[dict(lines)],
@@ -52,7 +52,7 @@ def facts(lines: Mapping[str, Any], *, notes: Sequence[str] = ()) -> Report:
 
 
 def unavailable(why: str) -> Report:
-    """A Report without numbers, which says why."""
+    """A Report without numbers, with the reason."""
     record = {"not_available": why}
     return Report(
         tables=[],

@@ -51,14 +51,14 @@ SELECT DISTINCT run_spec_id, prompt_id FROM ({requests}) q
 WHERE perturbation = '' AND purpose = 'evaluate' AND run_spec_id IN ({units})
 """
 _WORDING = ("prefix", "suffix", "instructions", "substitutions", "characters", "pattern")
-"""How the names of settings end that have the wording of a prompt."""
+"""The endings of names of settings that have the wording of a prompt."""
 DATA, RUN = "data", "run"
 """The two kinds of records of a flow: a data version, and a run on it."""
 
 
 def benchmarks(material: ReleaseMaterial) -> Report:
     """Each benchmark: task, access level, prompt form, metric, size, licence, limits."""
-    held = [
+    records = [
         {
             "benchmark": column.display_name,
             "main_metric": column.main_metric,
@@ -73,12 +73,12 @@ def benchmarks(material: ReleaseMaterial) -> Report:
                 header=("", ""),
                 rows=list(cast("dict[str, str]", each["facts"]).items()),
             )
-            for each in held
+            for each in records
         ],
-        content={"benchmarks": held},
+        content={"benchmarks": records},
         fields=("benchmark", "main_metric", "facts"),
-        records=held,
-        if_empty="" if held else "No run has a summary.",
+        records=records,
+        if_empty="" if records else "No run has a summary.",
     )
 
 
@@ -101,16 +101,16 @@ def _facts_of(material: ReleaseMaterial, column: BoardColumn) -> dict[str, str]:
             [run.run_spec for run in material.runs if run.run_spec.run_spec_id in units],
             material.cards.get(column.scenario_name),
             [
-                held
-                for held in material.metrics.benchmarks
-                if any(run.run.run_spec.run_spec_id in units for run in held.runs)
+                benchmark
+                for benchmark in material.metrics.benchmarks
+                if any(run.run.run_spec.run_spec_id in units for run in benchmark.runs)
             ],
         )
     )
 
 
 def data(material: ReleaseMaterial) -> Report:
-    """Each data version: source, hashes, access level, licence, who holds it."""
+    """Each data version: source, hashes, access level, licence, holder of the data."""
     declared = {
         run.run_spec.data_version: run.planned.declared or {} for run in reversed(material.runs)
     }
@@ -253,13 +253,13 @@ def _counted(counts: Mapping[str, int]) -> dict[str, int | None]:
 
 
 def _run_records(material: ReleaseMaterial) -> list[dict[str, object]]:
-    asked = _ASKED.format(requests=output_of("requests", PLAN), units=literals(material.units))
-    sql = _ANSWERED.format(asked=asked, results=CURRENT_RESULTS)
+    requests = _ASKED.format(requests=output_of("requests", PLAN), units=literals(material.units))
+    sql = _ANSWERED.format(asked=requests, results=CURRENT_RESULTS)
     rows = material.frozen.query(sql).to_pylist() if material.runs else []
     by_run = {row["run_spec_id"]: row for row in rows}
     records = []
     for run in material.runs:
-        held = by_run.get(run.run_spec.run_spec_id, {})
+        counts = by_run.get(run.run_spec.run_spec_id, {})
         main = run.originals.get(run.run_spec.main_metric)
         records.append(
             {
@@ -267,8 +267,8 @@ def _run_records(material: ReleaseMaterial) -> list[dict[str, object]]:
                 "model_deployment": run.run_spec.model_deployment,
                 "run_name": run.run_spec.name,
                 "data_version": run.run_spec.data_version,
-                "instances_asked": held.get("instances"),
-                **{n: held.get(n) for n in ("asked", "answered", "failed", "without_result")},
+                "instances_asked": counts.get("instances"),
+                **{n: counts.get(n) for n in ("asked", "answered", "failed", "without_result")},
                 "unread": _num_unread(run),
                 "scored": main.count if main else None,
                 "unscored": main.num_unscored if main else None,
@@ -321,7 +321,7 @@ def _digest(ids: Sequence[str]) -> str | None:
 
 
 def _part(run: BoardRun, name: str) -> str | None:
-    """A part of what a mean rests on; None where no record says it."""
+    """A part of the settings behind a mean; None where it is not on record."""
     return ((run.cell.comparability if run.cell else None) or {}).get(name)
 
 

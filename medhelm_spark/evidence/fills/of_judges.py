@@ -46,7 +46,7 @@ def judges(material: ReleaseMaterial) -> Report:
         by_judge.setdefault(key, {})[row["status"]] = row["verdicts"]
     sql = _DEPLOYMENTS.format(requests=output_of("requests", PLAN_JUDGES), units=units)
     rows = material.frozen.query(sql).to_pylist()
-    asked = {(row["run_spec_id"], row["judge"]): row["model_deployment"] for row in rows}
+    deployments = {(row["run_spec_id"], row["judge"]): row["model_deployment"] for row in rows}
     records = []
     for (unit, annotator, judge), counts in sorted(by_judge.items()):
         run = judged[unit]
@@ -59,7 +59,7 @@ def judges(material: ReleaseMaterial) -> Report:
                 "jury": own.jury if own else annotator,
                 "rubric": own.rubric if own else "",
                 "judge": judge,
-                "judge_deployment": asked.get((unit, judge)),
+                "judge_deployment": deployments.get((unit, judge)),
                 "evidence": cell.jury_evidence.value if cell else "",
                 "independence": (run.planned.declared or {}).get(JUDGE_INDEPENDENCE),
                 "version": ((cell.comparability if cell else None) or {}).get(JURY),
@@ -88,7 +88,7 @@ def judges(material: ReleaseMaterial) -> Report:
             "Evidence: what is known of the jury's agreement with clinicians. Coverage: the mean "
             "share of usable verdicts of an answer."
         ],
-        if_empty="The lake holds no verdict of these runs.",
+        if_empty="The lake has no verdict of these runs.",
     )
 
 
@@ -108,8 +108,10 @@ def agreement(material: ReleaseMaterial) -> Report:
         if not ratings:
             continue
         level = MeasurementLevel.INTERVAL
-        held = computed.agreement_of(material.frozen, specs, ratings, scale=level, epsilon=EPSILON)
-        made = render.Agreements(held=tuple(held), scale=level)
+        agreements = computed.agreement_of(
+            material.frozen, specs, ratings, scale=level, epsilon=EPSILON
+        )
+        made = render.Agreements(held=tuple(agreements), scale=level)
         rows = list(made.rows())
         tables.append(
             TextTable(

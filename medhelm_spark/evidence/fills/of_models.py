@@ -93,7 +93,7 @@ def _engine_fingerprints(material: ReleaseMaterial) -> dict[str, set[str]]:
         results=CURRENT_RESULTS,
         units=literals(material.units),
     )
-    held: dict[str, set[str]] = {}
+    by_run: dict[str, set[str]] = {}
     for row in material.frozen.query(sql).to_pylist():
-        held.setdefault(row["run_spec_id"], set()).add(row["engine_fingerprint"])
-    return held
+        by_run.setdefault(row["run_spec_id"], set()).add(row["engine_fingerprint"])
+    return by_run

@@ -15,7 +15,7 @@ _DECISIONS = "SELECT * FROM {{policy_decisions}} WHERE {suites}"
 
 def policy(material: ReleaseMaterial) -> Report:
     """The policy that the release was made under, and the one in force now."""
-    manifest, now = material.held.manifest, material.policy
+    manifest, now = material.release.manifest, material.policy
     return facts(
         {
             "Policy when the release was made": manifest.policy_version if manifest else None,
@@ -35,11 +35,11 @@ def policy(material: ReleaseMaterial) -> Report:
 def decisions(material: ReleaseMaterial) -> Report:
     """How many decisions let whom see text of which level."""
     names = {run.run_spec.name for run in material.runs}
-    sql = _DECISIONS.format(suites=among("suite", material.held.suites))
+    sql = _DECISIONS.format(suites=among("suite", material.release.suites))
     rows = [
         row
         for row in material.lake.rows(sql, PolicyDecision)
-        if row.run_name in names and row.suite in material.held.suites
+        if row.run_name in names and row.suite in material.release.suites
     ]
     labels = {
         "role": "Role",
@@ -108,8 +108,8 @@ def disclosures(material: ReleaseMaterial) -> Report:
         ],
         {**labels, "texts": "Texts", "times": "Times", "answered": "Answered"},
         notes=[
-            "What was begun and never committed is of no run that is known, and counts here for "
-            "the whole lake."
+            "Disclosures that were begun and never committed belong to no run on record, and are "
+            "counted here for the whole lake."
         ],
         if_empty="The lake has no record of text that these runs sent.",
     )

@@ -10,21 +10,21 @@ from medhelm_spark.render.report import Report
 
 
 def release(material: ReleaseMaterial) -> Report:
-    """What the release is, where it stands, what it was made of and by which versions."""
-    held, manifest = material.held, material.held.manifest
-    record = release_record(held)
+    """The release: its status, the suites it was made of, and the versions that made it."""
+    stored, manifest = material.release, material.release.manifest
+    record = release_record(stored)
     stages = (manifest.stage_versions or {}) if manifest else {}
     lines = {
-        "Release": held.name,
-        "Status": held.state.status.value,
+        "Release": stored.name,
+        "Status": stored.state.status.value,
         "Standing": material.source.banner or standing_of(material.source),
-        "Void": held.state.void,
-        "Manifest": held.manifest_hash,
+        "Void": stored.state.void,
+        "Manifest": stored.manifest_hash,
         "Made (UTC)": record["created_at"],
         "Made by": f"{manifest.made_by} (unverified)" if manifest else "nobody on record",
         "Run by": [f"{name} (unverified)" for name in manifest.ran_by] if manifest else "",
-        "Suites": list(held.suites),
-        "Runs": len(held.members),
+        "Suites": list(stored.suites),
+        "Runs": len(stored.members),
         "Runs without a summary, not in it": list(manifest.lacking) if manifest else "",
         "Runs left out, their data could not be had": [row.name for row in material.left_out],
         "Made with medhelm-spark": manifest.code_version if manifest else "",
@@ -54,7 +54,7 @@ def approvals(material: ReleaseMaterial) -> Report:
                     f"{name} {value}" for name, value in (change.monitoring or {}).items()
                 ),
             }
-            for change in material.held.state.changes
+            for change in material.release.state.changes
         ],
         {
             "status": "Status",
@@ -72,10 +72,10 @@ def approvals(material: ReleaseMaterial) -> Report:
 
 
 def requirements(material: ReleaseMaterial) -> Report:
-    """What each requirement of the policy in force now comes to."""
-    if material.held.state.status is ReleaseStatus.EXTERNAL:
+    """The outcome of each requirement of the policy in force now."""
+    if material.release.state.status is ReleaseStatus.EXTERNAL:
         return unavailable("the release was made elsewhere; the gate checks runs of this lake.")
-    findings = gate_of(material.lake, material.held, material.policy)
+    findings = gate_of(material.lake, material.release, material.policy)
     return listed(
         [
             {

@@ -46,12 +46,12 @@ _TOOK = {
 
 def metrics(material: ReleaseMaterial) -> Report:
     """The main metric of each benchmark: direction, scale, version, how intervals are made."""
-    held = {}
+    by_metric = {}
     for run in material.runs:
         cell = run.cell
         key = (run.run_spec.scenario_name, run.run_spec.main_metric)
-        if cell and key not in held:
-            held[key] = {
+        if cell and key not in by_metric:
+            by_metric[key] = {
                 "scenario_name": run.run_spec.scenario_name,
                 "display_name": cell.display_name,
                 "main_metric": cell.main_metric,
@@ -63,7 +63,7 @@ def metrics(material: ReleaseMaterial) -> Report:
                 "further_metrics": sorted({metric.name for metric in run.run_spec.metrics}),
             }
     return listed(
-        held.values(),
+        by_metric.values(),
         {
             "display_name": "Benchmark",
             "main_metric": "Main metric",
@@ -93,9 +93,10 @@ def results(material: ReleaseMaterial) -> Report:
     """The mean of each model on each benchmark, with interval and denominators, as the board's."""
     board = material.board
     cells = [cell for row in board.rows for cell in row.cells if cell]
-    held = cast("list[dict[str, object]]", board_report(board).content["cells"])
+    records = cast("list[dict[str, object]]", board_report(board).content["cells"])
     made = sorted(
-        zip(held, cells, strict=True), key=lambda pair: (pair[1].display_name, pair[1].main_metric)
+        zip(records, cells, strict=True),
+        key=lambda pair: (pair[1].display_name, pair[1].main_metric),
     )
     return Report(
         tables=[
@@ -145,22 +146,22 @@ def subgroups(material: ReleaseMaterial) -> Report:
     render = features.part("subgroups", "render")
     if model_groups is None or render is None:
         return without_feature("subgroups")
-    held = model_groups.groups_of_runs(material.frozen, material.runs)
-    report: Report = render.groups_report(held)
+    groups = model_groups.groups_of_runs(material.frozen, material.runs)
+    report: Report = render.groups_report(groups)
     return report
 
 
 def robustness(material: ReleaseMaterial) -> Report:
-    """What changed copies, other prompts and repeats do to a mean, where they were asked."""
+    """What changed copies, other prompts and repeats do to a mean, where a run has them."""
     return robustness_report(robustness_of(material.runs))
 
 
 def risk(material: ReleaseMaterial) -> Report:
     """Missed cases, false alarms and calibration, where a benchmark has classes."""
-    held = [each for each in material.metrics.benchmarks if has_tables(each)]
-    if not held:
+    benchmarks = [each for each in material.metrics.benchmarks if has_tables(each)]
+    if not benchmarks:
         return unavailable("no benchmark has classes or a calibration.")
-    return metrics_report(held, None, material.metrics.prices)
+    return metrics_report(benchmarks, None, material.metrics.prices)
 
 
 def cost(material: ReleaseMaterial) -> Report:
@@ -176,5 +177,5 @@ def cost(material: ReleaseMaterial) -> Report:
         records,
         _TOOK,
         notes=[TOOK_NOTE, *price_notes(names, prices)],
-        if_empty="The lake holds no answer of these runs.",
+        if_empty="The lake has no answer of these runs.",
     )

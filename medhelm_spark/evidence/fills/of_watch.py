@@ -8,15 +8,17 @@ from medhelm_spark.render.report import Report
 
 def monitoring(material: ReleaseMaterial) -> Report:
     """Each look at the release: when, what it came to, what moved, the largest difference."""
-    held = features.part("watch", "monitoring")
-    if held is None:
+    watch = features.part("watch", "monitoring")
+    if watch is None:
         return without_feature("watch")
-    records = held.look_records(material.lake, material.held.name, material.held.manifest_hash)
+    records = watch.look_records(
+        material.lake, material.release.name, material.release.manifest_hash
+    )
     if not records:
         return unavailable("nobody has looked at the release again; `release watch` does.")
     return listed(
         records,
-        held.look_labels(),
+        watch.look_labels(),
         notes=[
             "Each look asks the release's prompts again. False alarms of all looks together have a "
             "probability of at most 5 %."

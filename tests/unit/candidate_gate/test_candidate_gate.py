@@ -348,14 +348,14 @@ def test_the_baseline_is_the_only_other_model_or_is_named(tmp_path: Path) -> Non
         check(gate, against="gone", **given)
     with pytest.raises(UnknownNameError, match="ward/newer"):
         check(gate, against="today", candidate="ward/newer", suite="new")
-    with pytest.raises(ConfigError, match="suite 'new' holds no other model than ward/new"):
+    with pytest.raises(ConfigError, match="suite 'new' has no other model than ward/new"):
         check(gate, against="new", **given)
     with pytest.raises(ConfigError, match="are both 'ward/new'"):
         check(gate, against="new", baseline=NEW, **given)
     plant_run(lake, "ward/third", "today", answered, answered.old)
-    with pytest.raises(ConfigError, match=r"holds ward/old, ward/third; name one of them"):
+    with pytest.raises(ConfigError, match=r"has ward/old, ward/third; name one of them"):
         check(gate, against="today", **given)
-    assert check(gate, against="today", baseline=OLD, **given).of.baseline == OLD
+    assert check(gate, against="today", baseline=OLD, **given).compared.baseline == OLD
 
 
 def test_a_benchmark_that_the_candidate_lacks_is_open_and_says_why(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ SIZES = st.lists(st.integers(1, 60), min_size=1, max_size=8)
 
 
 def solved(sizes: dict[object, int], totals: list[Total[object]], gone: frozenset[object]) -> set:
-    """The hidden cells that are the same in every solution of all that is known."""
+    """The hidden cells that are the same in every solution of the equations."""
     cells = list(sizes)
     rows, known = [], []
     for cell in cells:
@@ -21,9 +21,9 @@ def solved(sizes: dict[object, int], totals: list[Total[object]], gone: frozense
             rows.append([float(other == cell) for other in cells])
             known.append(sizes[cell])
     for total in totals:
-        row = [float(cell in total.parts) - float(cell == total.of) for cell in cells]
+        row = [float(cell in total.parts) - float(cell == total.whole) for cell in cells]
         rows.append(row)
-        known.append(0 if total.of is not None else sum(sizes[cell] for cell in total.parts))
+        known.append(0 if total.whole is not None else sum(sizes[cell] for cell in total.parts))
     matrix = np.array(rows)
     assert np.allclose(matrix @ np.array([sizes[cell] for cell in cells]), known)
     rank = np.linalg.matrix_rank(matrix)
