@@ -16,7 +16,7 @@ from medhelm_spark.statistics.agreement import (
     krippendorff,
     krippendorff_interval,
 )
-from medhelm_spark.statistics.clustered_agreement import Kept, clustered_interval
+from medhelm_spark.statistics.clustered_agreement import Counted, clustered_interval
 from medhelm_spark.statistics.intraclass import intraclass
 from medhelm_spark.statistics.two_by_two import Estimated
 
@@ -61,11 +61,11 @@ def _counted(patients: int, shared: float, repeats: int) -> str:
         table, labels = _drawn(generator, patients, shared)
         coarse = np.round(table, 1)
 
-        def of_icc(kept: Kept, table: NDArray[np.float64] = table) -> float | None:
-            return _icc(table[kept])
+        def of_icc(counted: Counted, table: NDArray[np.float64] = table) -> float | None:
+            return _icc(table[counted])
 
-        def of_alpha(kept: Kept, coarse: NDArray[np.float64] = coarse) -> float | None:
-            return krippendorff(coarse[kept], interval)
+        def of_alpha(counted: Counted, coarse: NDArray[np.float64] = coarse) -> float | None:
+            return krippendorff(coarse[counted], interval)
 
         inside += [
             _is_in(intraclass(table).agreement),

@@ -43,7 +43,7 @@ def study(found: int, called: int, positive: int, negative: int) -> ClassAnswers
     costs = np.repeat([0.0, MISSED, ALARM, 0.0], counts)
     return ClassAnswers(
         is_positive=is_positive,
-        given=given,
+        predicted=given,
         costs=Costs(of_answers=costs, costliest=MISSED, always={}),
     )
 

@@ -77,7 +77,7 @@ class BenchmarkMetrics:
     def prevalence(self) -> float | None:
         """The share of the cases that is positive, by the run with the most answers."""
         known = [run.answers for run in self.runs if run.answers and run.answers.prevalence]
-        return max(known, key=lambda held: len(held.given)).prevalence if known else None
+        return max(known, key=lambda held: len(held.predicted)).prevalence if known else None
 
 
 def benchmarks_of(runs: Iterable[BoardRun]) -> tuple[BenchmarkRuns, ...]:

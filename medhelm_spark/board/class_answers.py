@@ -98,7 +98,9 @@ def answers_of(spec: RunSpec, scores: pa.Table, positive: str | None = None) -> 
     is_positive = np.isin(right, classes)
     answers = ClassAnswers(
         is_positive=is_positive,
-        given=np.where(given == 0, NEITHER, np.where(np.isin(given, classes), POSITIVE, NEGATIVE)),
+        predicted=np.where(
+            given == 0, NEITHER, np.where(np.isin(given, classes), POSITIVE, NEGATIVE)
+        ),
         clusters=_clusters(spec, rows),
         costs=_costs(costs_of(params), right, given, classes) if "costs" in params else None,
     )

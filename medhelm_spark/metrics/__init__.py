@@ -171,9 +171,9 @@ def _take_the_same(run_metric: RunMetric, spec: MetricSpec) -> bool:
 
 
 def declared_labels(specs: Sequence[MetricSpec]) -> tuple[str, ...]:
-    """All answers that there are, as the metrics of clinical classification declare them.
+    """All possible answers, as the metrics of clinical classification declare them.
 
-    None where none does, or an answer may hold several.
+    Empty where none does, or an answer may have several.
     """
     labelled = [
         params
@@ -195,7 +195,7 @@ def medhelm_specs(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
 
 
 def beside(specs: Sequence[MetricSpec]) -> tuple[MetricSpec, ...]:
-    """What stands beside these specs without a name in a RunSpec: the criteria of its jury."""
+    """The specs that these imply without a name in a RunSpec: the criteria of its jury."""
     if any(spec.name == JURY_CRITERIA for spec in specs):
         return ()
     return tuple(
@@ -243,11 +243,11 @@ def info(stat_name: str, specs: Sequence[MetricSpec] = ()) -> MetricInfo:
         own = info(plain, specs)
         label = f"{own.display_name}, worst of {k}"
         return replace(own, name=stat_name, display_name=label, description=WORST_AT_K)
-    given = stats_of((*specs, *beside(specs)))
-    for stat in given:
+    stats = stats_of((*specs, *beside(specs)))
+    for stat in stats:
         if stat.name == stat_name:
             return stat
-    known = (*given, *known_stats())
+    known = (*stats, *known_stats())
     for name in (stat_name, stem_of(stat_name)):
         for stat in known:
             if stat.name == name:

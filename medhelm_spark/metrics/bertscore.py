@@ -89,15 +89,15 @@ def _model_folder(params: Params) -> Path:
 
 
 def _num_layers(params: Params) -> int:
-    given = params.get("num_layers")
-    if given is None and _model_name(params) == DEFAULT_MODEL:
+    text = params.get("num_layers")
+    if text is None and _model_name(params) == DEFAULT_MODEL:
         return _DEFAULT_LAYERS
-    if given is None or not given.isdecimal() or int(given) < 1:
+    if text is None or not text.isdecimal() or int(text) < 1:
         raise ConfigError(
-            f"BERTScore: num_layers is {given!r} for the model {_model_name(params)}; the number "
+            f"BERTScore: num_layers is {text!r} for the model {_model_name(params)}; the number "
             "of the layer to compare is needed, from 1 to the model's own number of layers."
         )
-    return int(given)
+    return int(text)
 
 
 def preflight(params: Params) -> None:
@@ -132,7 +132,9 @@ def _without_braces(text: str) -> str:
 
 
 def _pairs(text: str, state: RequestState) -> list[tuple[str, str]]:
-    return [(_without_braces(text), _without_braces(given.text)) for given in state.references]
+    return [
+        (_without_braces(text), _without_braces(reference.text)) for reference in state.references
+    ]
 
 
 def _compare(pairs: Sequence[tuple[str, str]], params: Params) -> dict[tuple[str, str], Triple]:
@@ -149,13 +151,13 @@ def _compare(pairs: Sequence[tuple[str, str]], params: Params) -> dict[tuple[str
 def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
     names = tuple(info.name for info in _infos(params))
     texts = [first_text(state) for state in states]
-    wanted = [
+    by_state = [
         [] if text is None else _pairs(text, state)
         for state, text in zip(states, texts, strict=True)
     ]
-    results = _compare([pair for pairs in wanted for pair in pairs], params)
+    results = _compare([pair for pairs in by_state for pair in pairs], params)
     rows = []
-    for text, pairs in zip(texts, wanted, strict=True):
+    for text, pairs in zip(texts, by_state, strict=True):
         if pairs:
             best = zip(*(results[pair] for pair in pairs), strict=True)
             rows.append(scored(names, [max(column) for column in best]))

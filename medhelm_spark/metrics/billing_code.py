@@ -2,11 +2,11 @@
 
 A code of the answer is an ICD-10-CM code (a letter, a digit, a digit or A or B, then up to four
 more digits and letters with or without a point) or an ICD-10-PCS code (seven digits and letters
-other than I and O, at least one a digit), in capital letters and standing alone. Codes are compared
-without the point. The gold codes are the correct references, split at commas.
+other than I and O, at least one a digit), in capital letters, as a word of its own. Codes are
+compared without the point. The gold codes are the correct references, split at commas.
 
-Per note, over sets of codes: precision = right / given, recall = right / wanted, F1 = 2 right /
-(given + wanted), each 0 where its denominator is. Their mean gives each note the same weight. The
+Per note, over sets of codes: precision = right / predicted, recall = right / gold, F1 = 2 right /
+(predicted + gold), each 0 where its denominator is. Their mean gives each note the same weight. The
 three counts are stats too; `mimiciv_billing_code_micro` is the micro average, the same formulas
 over the counts of all notes of a run together, which gives each code the same weight.
 
@@ -49,7 +49,12 @@ def _codes_in(answer: str) -> Codes:
 
 
 def _listed(references: Iterable[Reference]) -> Codes:
-    listed = (code for given in references if given.is_correct for code in given.text.split(","))
+    listed = (
+        code
+        for reference in references
+        if reference.is_correct
+        for code in reference.text.split(",")
+    )
     return frozenset(code for part in listed if (code := part.strip().upper().replace(".", "")))
 
 
@@ -59,25 +64,25 @@ def _medhelm_codes(text: str) -> Codes:
 
 
 def _medhelm_listed(references: Iterable[Reference]) -> Codes:
-    return frozenset().union(*(_medhelm_codes(given.text) for given in references))
+    return frozenset().union(*(_medhelm_codes(reference.text) for reference in references))
 
 
-def micro(right: float, given: float, wanted: float) -> tuple[float, float, float]:
+def micro(right: float, predicted: float, gold: float) -> tuple[float, float, float]:
     """Precision, recall and F1 of counts over one note or many.
 
     >>> micro(2, 4, 2)
     (0.5, 1.0, 0.6666666666666666)
     """
     return (
-        right / given if given else 0.0,
-        right / wanted if wanted else 0.0,
-        2 * right / (given + wanted) if given + wanted else 0.0,
+        right / predicted if predicted else 0.0,
+        right / gold if gold else 0.0,
+        2 * right / (predicted + gold) if predicted + gold else 0.0,
     )
 
 
-def _compared(given: Codes, wanted: Codes) -> Counts:
-    """How many codes are right, given and wanted."""
-    return len(given & wanted), len(given), len(wanted)
+def _compared(predicted: Codes, gold: Codes) -> Counts:
+    """How many codes are right, predicted and gold."""
+    return len(predicted & gold), len(predicted), len(gold)
 
 
 def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
@@ -86,9 +91,9 @@ def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
     def row(state: RequestState) -> ScoreRow:
         if (answer := first_text(state)) is None:
             return unscored(_NAMES, ScoreStatus.NO_ANSWER)
-        if not (wanted := _listed(state.references)):
+        if not (gold := _listed(state.references)):
             return unscored(_NAMES, ScoreStatus.NO_REFERENCE)
-        ours = _compared(_codes_in(answer), wanted)
+        ours = _compared(_codes_in(answer), gold)
         theirs = _compared(_medhelm_codes(answer), _medhelm_listed(state.references))
         if (ours, theirs) not in rows:
             rows[ours, theirs] = scored(_NAMES, (*micro(*ours), *ours, *micro(*theirs)))
@@ -101,10 +106,10 @@ def _rates(suffix: str = "", title: str = "") -> tuple[MetricInfo, ...]:
     return tuple(
         MetricInfo(
             name=f"mimiciv_billing_code_{name}{suffix}",
-            display_name=f"{shown}{title}",
+            display_name=f"{label}{title}",
             description=f"{what}, as a mean over notes.",
         )
-        for name, shown, what in (
+        for name, label, what in (
             ("precision", "Precision of codes", "Share of given codes that are right"),
             ("recall", "Recall of codes", "Share of right codes that were given"),
             ("f1", "F1 of codes", "Harmonic mean of precision and recall"),
@@ -116,12 +121,12 @@ def _counts() -> tuple[MetricInfo, ...]:
     return tuple(
         MetricInfo(
             name=f"mimiciv_billing_code_{name}",
-            display_name=shown,
+            display_name=label,
             lower_is_better=None,
             maximum=None,
-            description=f"{shown} of a note; for the micro average.",
+            description=f"{label} of a note; for the micro average.",
         )
-        for name, shown in (
+        for name, label in (
             ("num_right", "Right codes"),
             ("num_given", "Given codes"),
             ("num_wanted", "Wanted codes"),
@@ -150,10 +155,10 @@ MIMICIV_BILLING_CODE_MICRO = RunMetric(
     emits=tuple(
         MetricInfo(
             name=f"mimiciv_billing_code_micro_{name}",
-            display_name=f"{shown} of codes (micro)",
-            description=f"{shown} over the codes of all notes together.",
+            display_name=f"{label} of codes (micro)",
+            description=f"{label} over the codes of all notes together.",
         )
-        for name, shown in (("precision", "Precision"), ("recall", "Recall"), ("f1", "F1"))
+        for name, label in (("precision", "Precision"), ("recall", "Recall"), ("f1", "F1"))
     ),
     version="1",
 )

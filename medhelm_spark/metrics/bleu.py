@@ -50,16 +50,16 @@ def bleu(golds: Iterable[str], answer: str) -> tuple[float, float]:
     >>> bleu(["no acute distress"], "no distress")  # 2 of 2 words, exp(1 - 3/2)
     (0.6065306597126334, 0.0)
     """
-    given = words(answer)
-    if not given:
+    answer_words = words(answer)
+    if not answer_words:
         return 0.0, 0.0
-    singles, fours = _runs(given, 1), _runs(given, _LONGEST)
+    singles, fours = _runs(answer_words, 1), _runs(answer_words, _LONGEST)
     best = (0.0, 0.0)
     for gold in golds:
-        wanted = words(gold)
-        penalty = _penalty(len(wanted), len(given))
-        bleu_1 = penalty * _precision(_runs(wanted, 1), singles)
-        bleu_4 = penalty * _precision(_runs(wanted, _LONGEST), fours)
+        gold_words = words(gold)
+        penalty = _penalty(len(gold_words), len(answer_words))
+        bleu_1 = penalty * _precision(_runs(gold_words, 1), singles)
+        bleu_4 = penalty * _precision(_runs(gold_words, _LONGEST), fours)
         best = max(best[0], bleu_1), max(best[1], bleu_4)
     return best
 

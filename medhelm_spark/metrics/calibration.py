@@ -137,7 +137,7 @@ CALIBRATION = RunMetric(
         _info(
             "selective_cov_acc_area",
             "Selective accuracy",
-            "Share that is right of the surest answers, mean over how many are kept.",
+            "Share that is right of the surest answers, mean over how many are counted.",
         ),
         _info("selective_acc@10", "Accuracy of the surest tenth", "Of the most confident tenth."),
         _info(

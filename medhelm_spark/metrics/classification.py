@@ -44,7 +44,7 @@ from medhelm_spark.metrics.metric import (
 from medhelm_spark.metrics.text import normalise
 
 MAX_CLASSES = 53
-"""Bits of a whole number that a float holds exactly."""
+"""Bits of a whole number that a float represents exactly."""
 
 Positions = Mapping[str, int]
 
@@ -53,7 +53,7 @@ normal_label = partial(normalise, keep_articles=True)
 
 
 def labels_of(params: Params) -> list[str]:
-    """The labels of params["labels"] as they were given."""
+    """The labels of params["labels"] as they are written there."""
     return [label.strip() for label in params.get("labels", "").split("|") if label.strip()]
 
 
@@ -149,8 +149,8 @@ def _overlaps(columns: Columns, weights: Weights, params: Params) -> list[Shares
     """Of each class (tp, tp + fp + fn), for macro F1 and the F1 of a class."""
     num_labels = len(normal_labels(params))
     true, predicted = (_bits(columns[:, side], num_labels or MAX_CLASSES) for side in (0, 1))
-    hits, of = weights @ (true & predicted), weights @ (true | predicted)
-    classes = [(int(hit), int(count)) for hit, count in zip(hits, of, strict=True)]
+    hits, unions = weights @ (true & predicted), weights @ (true | predicted)
+    classes = [(int(hit), int(count)) for hit, count in zip(hits, unions, strict=True)]
     medhelm = [()] if num_labels else []
     return [classes, (), *medhelm, *([one] for one in classes[:num_labels])]
 

@@ -1,4 +1,4 @@
-"""Diagnostic accuracy of a run: which classes are told from which, and what the errors cost.
+"""Diagnostic accuracy of a run: which classes are confused with which, and what the errors cost.
 
 params["labels"] names the classes, as `yes|no`; they are compared as in `metrics.classification`.
 An answer that is none of them, an unreadable or empty one too, is an abstention: it is wrong
@@ -11,8 +11,8 @@ i that were answered as class j, n_ij, with j = 0 for an abstention:
 - `sensitivity`, `specificity`, `ppv` and `npv` with params["positive"], which names one class or
   several: TP / (TP + FN + abstentions), TN / (TN + FP + abstentions), TP / (TP + FP) and
   TN / (TN + FN) (Altman and Bland 1994). Without it each class has the four against all others,
-  `sensitivity[yes]`. No value where the denominator is 0: without a positive instance nothing is
-  known of the sensitivity.
+  `sensitivity[yes]`. No value where the denominator is 0: without a positive instance the
+  sensitivity is unknown.
 - `cost_weighted_error` with params["costs"], as `yes>no=10|no>yes=1`, the right class first: the
   mean cost of an answer (Elkan 2001). A right answer costs nothing, an error that is not listed 1,
   and an abstention, written `yes>-=5`, unless it is listed as much as the class's costliest error.
@@ -21,7 +21,7 @@ i that were answered as class j, n_ij, with j = 0 for an abstention:
 Shares have Wilson's interval over the instances of their denominator, `balanced_accuracy` MOVER
 over its classes' (`statistics.shares`), cost and counts that of their pseudo-values.
 
-Per instance a metric stores the right and the given class as numbers from 1 on; 0 abstains.
+Per instance a metric stores the right and the predicted class as numbers from 1 on; 0 abstains.
 """
 
 import math
@@ -72,12 +72,12 @@ def positive_of(params: Params) -> frozenset[int]:
 
 
 def _pairs(params: Params) -> dict[str, tuple[int, int]]:
-    """The place in the table of each kind of answer, by `right>given` as the labels were given."""
+    """The place in the table of each kind of answer, by `right>given` with the params' labels."""
     labels = labels_of(params)
     return {
-        f"{right}>{given}": (row, column)
+        f"{right}>{predicted}": (row, column)
         for row, right in enumerate(labels)
-        for column, given in enumerate((ABSTAINED, *labels))
+        for column, predicted in enumerate((ABSTAINED, *labels))
     }
 
 
@@ -106,15 +106,15 @@ def costs_text(params: Params) -> str:
     if "costs" not in params:
         return ""
     names, stated = labels_of(params), dict(_stated_costs(params))
-    said = [
-        f"{names[right]} {f'answered as {names[given - 1]}' if given else 'without an answer'} "
+    clauses = [
+        f"{names[right]} {f'answered as {names[other - 1]}' if other else 'without an answer'} "
         f"costs {cost:g}"
-        for (right, given), cost in stated.items()
+        for (right, other), cost in stated.items()
     ]
-    errors = sum(given > 0 for _, given in stated)
+    errors = sum(other > 0 for _, other in stated)
     if errors < len(names) * (len(names) - 1):
-        said.append(f"any other error {_OTHER_ERROR:g}")
-    return ", ".join(said)
+        clauses.append(f"any other error {_OTHER_ERROR:g}")
+    return ", ".join(clauses)
 
 
 def _spelling(pair: str) -> str:
@@ -154,9 +154,9 @@ def _check(params: Params) -> None:
             f"{MAX_LABELS} labels parted by |, each with a letter or digit and unlike the others "
             "without case and punctuation."
         )
-    if told := [label for label in labels_of(params) if _MEANING.search(label)]:
+    if refused := [label for label in labels_of(params) if _MEANING.search(label)]:
         raise ConfigError(
-            f"diagnostic_accuracy: labels holds {told[0]!r}; answers are compared without "
+            f"diagnostic_accuracy: labels has {refused[0]!r}; answers are compared without "
             "punctuation, which has a meaning there: use words, as `under 65|65 or more`."
         )
     if "positive" in params:
@@ -199,8 +199,8 @@ def _table(columns: Columns, weights: Weights, params: Params) -> Table:
     """How many instances of each class (rows) got each answer (columns, the abstention first)."""
     size = len(normal_labels(params))
     table = np.zeros((size, size + 1), np.int64)
-    right, given = columns.astype(np.int64).T
-    np.add.at(table, (right - 1, given), weights)
+    right, predicted = columns.astype(np.int64).T
+    np.add.at(table, (right - 1, predicted), weights)
     return table
 
 
@@ -221,16 +221,16 @@ def _rates(table: Table, positive: frozenset[int]) -> list[Shares]:
 def _all_shares(table: Table, params: Params) -> list[Shares]:
     """The shares behind each stat that is a share or a mean of shares, in the order of stats."""
     total, right = int(table.sum()), table[:, 1:].diagonal()
-    by_class = [(int(hits), int(of)) for hits, of in zip(right, table.sum(axis=1), strict=True)]
+    by_class = [(int(hits), int(size)) for hits, size in zip(right, table.sum(axis=1), strict=True)]
     groups = [positive_of(params)] if "positive" in params else [{k} for k in range(len(table))]
     rates = [rate for group in groups for rate in _rates(table, frozenset(group))]
     return [[(int(right.sum()), total)], by_class, [(int(table[:, 0].sum()), total)], *rates]
 
 
 def _mean(shares: Shares) -> float | None:
-    if any(of == 0 for _, of in shares):
+    if any(count == 0 for _, count in shares):
         return None
-    return math.fsum(hits / of for hits, of in shares) / len(shares)
+    return math.fsum(hits / count for hits, count in shares) / len(shares)
 
 
 def _measured(columns: Columns, weights: Weights, params: Params) -> list[float | None]:
@@ -303,11 +303,11 @@ def _more(params: Params) -> tuple[MetricInfo, ...]:
     rates = [
         MetricInfo(
             name=name + label,
-            display_name=display_name + of,
+            display_name=display_name + suffix,
             description=description,
             traded_against=other + label,
         )
-        for label, of in named
+        for label, suffix in named
         for name, display_name, description, other in _RATES
     ]
     costs = [_cost(float(costs_of(params).max()))] if "costs" in params else []
@@ -326,10 +326,10 @@ def _cost(maximum: float | None) -> MetricInfo:
 
 
 def _count(name: str, pair: str) -> MetricInfo:
-    right, _, given = pair.partition(">")
+    right, _, predicted = pair.partition(">")
     return MetricInfo(
         name=name,
-        display_name=f"{right} answered as {given}".strip(),
+        display_name=f"{right} answered as {predicted}".strip(),
         lower_is_better=None,
         maximum=None,
         description="Number of answers.",

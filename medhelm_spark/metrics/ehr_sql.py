@@ -1,7 +1,7 @@
 """EHRSQL: is the result of the generated query that of the gold query? And MedHELM 0.8.0's values.
 
 Both queries run through `sqlite_sandbox` on the SQLite file in params["db_path"], else in
-MEDHELM_SPARK_EHR_SQL_DATABASE (set on every host); the data never says which file. The rules are
+MEDHELM_SPARK_EHR_SQL_DATABASE (set on every host); the data never names the file. The rules are
 those of the authors (Lee et al. 2022; EHRSQL-2024 shared task): results are equal as multisets of
 rows in any order, an empty one equals an empty one, and numbers are equal to nine significant
 digits (the authors round to one decimal). An unanswerable question (extra_data["is_impossible"],
@@ -12,11 +12,11 @@ params["current_time"]; `ehr_sql_text` replaces the rest of the benchmark's nota
   query gives no result within the limits (params `max_steps`, `max_seconds`, `max_rows`).
 - `ehr_sql_reliability_10`, their RS(10): 1 where right, 0 for no query on an answerable question,
   else -10.
-- `ehr_sql_query_validity`: of the queries given, those that give a result within the limits.
-- `ehr_sql_precision_answerable`, `ehr_sql_recall_answerable`: of the questions with a query given
-  those that are answerable, and the reverse. Other rows have no value, so that the mean is the
-  ratio itself.
-- `ehr_sql_total_predicted_answerable`, `ehr_sql_total_ground_truth_answerable`: 1 where it holds.
+- `ehr_sql_query_validity`: of the generated queries, those that give a result within the limits.
+- `ehr_sql_precision_answerable`, `ehr_sql_recall_answerable`: of the questions with a query
+  the answerable ones, and the reverse. Other rows have no value, so that the mean is the ratio.
+- `ehr_sql_total_predicted_answerable`, `ehr_sql_total_ground_truth_answerable`: 1 for
+  a query, 1 for an answerable question.
 
 MedHELM replaces `current_time` in the gold query only and the other notation nowhere, compares sets
 of rows, gives 0 to empty results, and averages precision and recall over all rows. To it, a query
@@ -77,15 +77,15 @@ def _multiset(rows: Sequence[Row]) -> Counter[Row]:
 
 def _is_right(run: Run, gold: str, query: str, now: str) -> bool | None:
     """Whether both queries have one result; None where the gold query has none."""
-    wanted = run(resolved(gold, now))
-    if wanted.outcome is not QueryOutcome.ROWS:
+    expected = run(resolved(gold, now))
+    if expected.outcome is not QueryOutcome.ROWS:
         return None
     if not query:
         return False
-    given = run(resolved(query, now))
-    if given.outcome is not QueryOutcome.ROWS or len(given.rows) != len(wanted.rows):
+    actual = run(resolved(query, now))
+    if actual.outcome is not QueryOutcome.ROWS or len(actual.rows) != len(expected.rows):
         return False
-    return _multiset(given.rows) == _multiset(wanted.rows)
+    return _multiset(actual.rows) == _multiset(expected.rows)
 
 
 def _ours(run: Run, question: _Question, now: str) -> dict[str, Value]:
@@ -111,15 +111,15 @@ def _medhelm(run: Run, question: _Question) -> dict[str, Value]:
     is_given = bool(question.answer)
     is_answerable = not question.is_impossible and bool(question.gold)
     query = medhelm_query(question.answer)
-    given = run(query)
-    wanted = run(medhelm_gold(question.gold)).rows
-    if wanted and given.rows:
-        is_right = set(wanted) == set(given.rows)
+    actual = run(query)
+    expected = run(medhelm_gold(question.gold)).rows
+    if expected and actual.rows:
+        is_right = set(expected) == set(actual.rows)
     else:
-        is_right = bool(question.gold) and not (wanted or given.rows or is_given)
+        is_right = bool(question.gold) and not (expected or actual.rows or is_given)
     return {
         "execution_accuracy": float(is_right),
-        "query_validity": float(bool(query) and given.outcome is not QueryOutcome.ERROR),
+        "query_validity": float(bool(query) and actual.outcome is not QueryOutcome.ERROR),
         "precision_answerable": float(is_given and is_answerable),
         "recall_answerable": float(is_given and is_answerable),
         "total_predicted_answerable": float(is_given),
@@ -187,8 +187,8 @@ def _preflight(params: Params) -> None:
     except ValueError:
         usable = False
     if not usable:
-        given = {name: params[name] for name in sorted(params) if name.startswith("max_")}
-        raise ConfigError(f"ehr_sql: the limits are {given}; positive numbers are allowed.")
+        configured = {name: params[name] for name in sorted(params) if name.startswith("max_")}
+        raise ConfigError(f"ehr_sql: the limits are {configured}; positive numbers are allowed.")
     with sandbox(_database(params), limits):
         pass
 

@@ -62,7 +62,7 @@ def resolved(query: str, now: str) -> str:
 
 
 def medhelm_gold(gold: str) -> str:
-    """The gold query as MedHELM 0.8.0 runs it: `current_time` replaced wherever it stands."""
+    """The gold query as MedHELM 0.8.0 runs it: `current_time` replaced wherever it occurs."""
     return re.sub("current_time", "'2105-12-31 23:59:00'", gold, flags=re.IGNORECASE)
 
 

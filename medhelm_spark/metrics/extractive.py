@@ -5,7 +5,7 @@ words that are also in the input (`fragments`). With fragments f of an answer of
 
     coverage = sum |f| / n        density = sum |f|^2 / n        compression = words of input / n
 
-Words are lower-cased. `copied_share` is the share of the answer's runs of four words that stand in
+Words are lower-cased. `copied_share` is the share of the answer's runs of four words that are in
 the input (one minus the share of novel 4-grams of See, Liu and Manning 2017): single shared words
 say nothing about copying, four in a row do.
 
@@ -118,7 +118,7 @@ SUMMARIZATION = Metric(
             name="summarization_coverage",
             display_name="Coverage",
             lower_is_better=None,
-            description="Share of the answer's words that stand in runs taken from the input.",
+            description="Share of the answer's words that are in runs taken from the input.",
         ),
         MetricInfo(
             name="summarization_density",
@@ -145,7 +145,7 @@ COPIED_SHARE = Metric(
             name=COPIED,
             display_name="Copied share",
             lower_is_better=None,
-            description="Share of the answer's runs of four words that stand in the input.",
+            description="Share of the answer's runs of four words that are in the input.",
         ),
     ),
     version="1",

@@ -1,18 +1,18 @@
 """JSON extraction: the fields of an object that a model was asked for, against the reference's.
 
 The reference is a JSON object; of the answer its last outermost JSON object counts, prose and code
-fences around it do not matter. What stands in an object that is broken or cut off does not count.
+fences around it do not matter. An object that is broken or cut off does not count.
 Compared are the fields that params["fields"] names, as `drug|dose`, else the reference's; all
 others of the answer are ignored. Names of fields are compared without case, spaces, `_` and `-`.
 
-A field holds items: the members of a list, the fields of an object, or its one value. Null, an
-empty text and an absent field hold none. Texts are compared without case and runs of white space,
+A field has items: the members of a list, the fields of an object, or its one value. Null, an
+empty text and an absent field have none. Texts are compared without case and runs of white space,
 numbers by value, `5` in quotes or not. The order of a list does not matter.
 
 Per instance, of all compared fields and of each that params name (`json_exact_match[drug]`):
 
 - `json_exact_match`: 1 where all items are the same, else 0.
-- `json_unreadable`: 1 where the answer holds no JSON object; it is wrong in every field then.
+- `json_unreadable`: 1 where the answer has no JSON object; it is wrong in every field then.
 
 Of a run, with the items of all instances together, w wanted by the references, g given by the
 answers, and r of them right (micro average; Manning, Raghavan and Schuetze 2008, chapter 13):
@@ -130,7 +130,7 @@ def _by_field(value: Mapping[str, Any]) -> dict[str, Items]:
 
 
 def _answer(text: str) -> Mapping[str, Items] | None:
-    """The items of an answer by field; None where it holds no object, or one nested too deeply."""
+    """The items of an answer by field; None where it has no object, or one nested too deeply."""
     read = [value for _, _, value in objects(text) if isinstance(value, dict)]
     try:
         return _by_field(read[-1]) if read else None
@@ -138,8 +138,8 @@ def _answer(text: str) -> Mapping[str, Items] | None:
         return None
 
 
-def _counts(given: Items, wanted: Items) -> tuple[float, float, float]:
-    return float((given & wanted).total()), float(given.total()), float(wanted.total())
+def _counts(predicted: Items, expected: Items) -> tuple[float, float, float]:
+    return float((predicted & expected).total()), float(predicted.total()), float(expected.total())
 
 
 def _row(state: RequestState, names: Sequence[str], stats: Sequence[str]) -> ScoreRow:
@@ -150,17 +150,19 @@ def _row(state: RequestState, names: Sequence[str], stats: Sequence[str]) -> Sco
     if reference is None:
         return unscored(stats, ScoreStatus.NO_REFERENCE)
     answer = _answer(likeliest_text(state.completions))
-    is_read, given = answer is not None, answer or {}
-    compared = [(given.get(name, _NONE), reference.get(name, _NONE)) for name in names or reference]
+    is_read, fields = answer is not None, answer or {}
+    compared = [
+        (fields.get(name, _NONE), reference.get(name, _NONE)) for name in names or reference
+    ]
     # Items of two fields are two items, whatever their values.
     totals = (
         sum(part)
         for part in zip((0.0, 0.0, 0.0), *(_counts(*pair) for pair in compared), strict=True)
     )
-    is_same = is_read and all(own == wanted for own, wanted in compared)
+    is_same = is_read and all(predicted == expected for predicted, expected in compared)
     values = [float(is_same), float(not is_read), *totals]
-    for own, wanted in compared if names else ():
-        values += [float(is_read and own == wanted), *_counts(own, wanted)]
+    for predicted, expected in compared if names else ():
+        values += [float(is_read and predicted == expected), *_counts(predicted, expected)]
     return scored(stats, values)
 
 
@@ -221,22 +223,26 @@ def _reads(params: Params) -> tuple[str, ...]:
 
 
 def _is_right(columns: Columns) -> NDArray[np.bool_]:
-    """Whether all items that were given are right, and all that were wanted are given."""
+    """Whether all predicted items are right, and no expected item is missing."""
     right, others = columns[:, :1], columns[:, 1 : len(_CODES)]
     is_all: NDArray[np.bool_] = (others == right).all(axis=1)
     return is_all
 
 
-def _ratio(part: float, of: float) -> float | None:
-    return part / of if of else None
+def _ratio(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
 
 
 def _measured(columns: Columns, weights: Weights, params: Params) -> list[float | None]:
     totals = [float(total) for total in weights @ columns]
     values: list[float | None] = []
     for start in range(0, len(totals), len(_CODES)):
-        right, given, wanted = totals[start : start + len(_CODES)]
-        values += [_ratio(right, given), _ratio(right, wanted), _ratio(2 * right, given + wanted)]
+        right, predicted, expected = totals[start : start + len(_CODES)]
+        values += [
+            _ratio(right, predicted),
+            _ratio(right, expected),
+            _ratio(2 * right, predicted + expected),
+        ]
     return values
 
 

@@ -8,7 +8,7 @@ MedHELM calls it so). Three stats:
   judge's verdict is not usable, because an answer that lacks a strict judge's verdict would look
   better; with params["incomplete_jury"] = "available" the mean of the usable verdicts. An empty
   answer is never sent to a judge: by MedHELM's rule it is wrong, so it gets
-  params["default_score"], the rubric's minimum, and no value where the param is not given.
+  params["default_score"], the rubric's minimum, and no value without this param.
 - `jury_coverage`: the share of judges whose verdict is usable. Not applicable to an empty answer.
 - `jury_score@medhelm-0.8`: over the usable verdicts; default_score (0 where none is given) whenever
   there is none, so that a judge's failure counts as a bad answer.
@@ -22,7 +22,7 @@ classes: it is no refusal. The value by MedHELM's rule, which has none of these,
 params["hard_gate"] names criteria, parted by commas, or says `all`: an answer to which most judges
 give such a criterion the bad end of its scale has the lowest score, whatever the others.
 
-What each criterion says stands beside (`metrics.jury_criteria`).
+`metrics.jury_criteria` has the scores of each criterion.
 
 params["annotator"] picks the verdicts of one annotator; without it all verdicts count.
 params["minimum"] and params["maximum"] are the scale where it is not 1 to 5, `-inf` and `inf` where
@@ -38,10 +38,10 @@ from medhelm_spark.domain.request import RequestState, Verdict, VerdictStatus
 from medhelm_spark.domain.stats import MetricInfo, Score, ScoreStatus
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.metrics.jury_criteria import (
-    given_by,
     is_at_worst,
     open_because,
     usable_verdicts,
+    votes_by_criterion,
 )
 from medhelm_spark.metrics.metric import MEDHELM, Metric, Params, ScoreRow, unscored
 
@@ -108,14 +108,14 @@ def takes_available(params: Params) -> bool:
 
 def check_incomplete_jury(params: Params) -> None:
     """Raise ConfigError for an unknown rule for incomplete juries."""
-    given = params.get("incomplete_jury", IncompleteJury.UNSCORED)
-    if given not in list(IncompleteJury):
+    rule = params.get("incomplete_jury", IncompleteJury.UNSCORED)
+    if rule not in list(IncompleteJury):
         allowed = ", ".join(IncompleteJury)
-        raise ConfigError(f"incomplete_jury is {given!r}; allowed: {allowed}.")
+        raise ConfigError(f"incomplete_jury is {rule!r}; allowed: {allowed}.")
 
 
 def _mean_score(verdicts: Sequence[Verdict]) -> float | None:
-    scores = [given.score for verdict in verdicts for given in verdict.scores]
+    scores = [score.score for verdict in verdicts for score in verdict.scores]
     return math.fsum(scores) / len(scores) if scores else None
 
 
@@ -182,8 +182,8 @@ def _typed_score(
     params: Params,
 ) -> tuple[float | None, ScoreStatus]:
     """The mean over judges, or why there is none."""
-    given, gates = given_by(usable), gates_of(params, criteria)
-    if any(is_at_worst(each, given.get(each.name, ()), fields) for each in gates):
+    votes, gates = votes_by_criterion(usable), gates_of(params, criteria)
+    if any(is_at_worst(each, votes.get(each.name, ()), fields) for each in gates):
         return scale_of(criteria)[0], ScoreStatus.OK
     means = [
         mean_of_criteria(criteria, {s.criterion: s.score for s in verdict.scores}, fields)
@@ -195,7 +195,7 @@ def _typed_score(
     reasons = {
         open_because(each, fields)
         for each in criteria
-        if any(each.score(one, fields) is None for one in given.get(each.name, ()))
+        if any(each.score(one, fields) is None for one in votes.get(each.name, ()))
     }
     lacks_row = ScoreStatus.NO_REFERENCE in reasons
     return None, ScoreStatus.NO_REFERENCE if lacks_row else ScoreStatus.NOT_APPLICABLE
@@ -261,13 +261,13 @@ def _check(params: Params) -> None:
         )
 
 
-def _check_number(key: str, given: str) -> None:
+def _check_number(key: str, text: str) -> None:
     try:
-        number = float(given)
+        number = float(text)
     except ValueError:
         number = math.nan
     if math.isnan(number) or (key not in _SCALE and math.isinf(number)):
-        raise ConfigError(f"jury_score: {key} is {given!r}; a finite number is allowed.")
+        raise ConfigError(f"jury_score: {key} is {text!r}; a finite number is allowed.")
 
 
 _ALIASES = tuple(

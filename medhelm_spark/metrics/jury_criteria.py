@@ -1,6 +1,6 @@
-"""What a jury says of each criterion, which the mean of all hides.
+"""A jury's scores of each criterion, which the mean of all hides.
 
-It stands beside every `jury_score`. Accuracy 1, completeness 5 and clarity 5 are 3.67 on average;
+They come with every `jury_score`. Accuracy 1, completeness 5 and clarity 5 are 3.67 on average;
 here the 1 is seen. Of each answer:
 
 - `criterion[NAME]`: the judges' mean, on the criterion's own scale; of classes by their table.
@@ -35,12 +35,12 @@ STEMS = frozenset({CRITERION, LOW, CLASS, CRITICAL})
 USUAL_SCALE = (1.0, 5.0)
 """The scale of rubrics that do not name another."""
 
-Given = Mapping[str, Sequence[float]]
-"""By criterion the judges' verdicts."""
+Votes = Mapping[str, Sequence[float]]
+"""By criterion each judge's score."""
 
 
 def majority(votes: Sequence[bool]) -> bool:
-    """Whether more than half of the judges say so."""
+    """Whether more than half of the votes are true."""
     return 2 * sum(votes) > len(votes)
 
 
@@ -49,18 +49,18 @@ def usable_verdicts(verdicts: Sequence[Verdict]) -> list[Verdict]:
     return [v for v in verdicts if v.status is VerdictStatus.OK and v.scores]
 
 
-def given_by(verdicts: Sequence[Verdict]) -> dict[str, list[float]]:
-    """By criterion what each judge gave."""
-    given: dict[str, list[float]] = {}
+def votes_by_criterion(verdicts: Sequence[Verdict]) -> dict[str, list[float]]:
+    """By criterion each judge's score."""
+    votes: dict[str, list[float]] = {}
     for verdict in verdicts:
         for score in verdict.scores:
-            given.setdefault(score.criterion, []).append(score.score)
-    return given
+            votes.setdefault(score.criterion, []).append(score.score)
+    return votes
 
 
-def is_at_worst(criterion: Criterion, given: Sequence[float], fields: Mapping[str, str]) -> bool:
+def is_at_worst(criterion: Criterion, votes: Sequence[float], fields: Mapping[str, str]) -> bool:
     """Whether most judges give a criterion the bad end of its scale."""
-    return majority([criterion.score(each, fields) == criterion.worst for each in given])
+    return majority([criterion.score(each, fields) == criterion.worst for each in votes])
 
 
 def scale_in(params: Params) -> tuple[float, float]:
@@ -131,16 +131,16 @@ def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
         verdicts = [v for v in state.verdicts if annotator in (None, v.annotator)]
         usable = usable_verdicts(verdicts)
         absent = _absent(state, verdicts, usable, partial=partial)
-        given = {} if absent else given_by(usable)
-        own = criteria or _of_verdicts(given, params)
-        rows.append(tuple(_row(own, given, absent, state.extra_data)))
+        votes = {} if absent else votes_by_criterion(usable)
+        own = criteria or _of_verdicts(votes, params)
+        rows.append(tuple(_row(own, votes, absent, state.extra_data)))
     return rows
 
 
-def _of_verdicts(given: Given, params: Params) -> tuple[Criterion, ...]:
+def _of_verdicts(votes: Votes, params: Params) -> tuple[Criterion, ...]:
     """The criteria that verdicts have, where all are scales alone."""
     low, high = scale_in(params)
-    return tuple(Criterion(name=name, minimum=low, maximum=high) for name in given)
+    return tuple(Criterion(name=name, minimum=low, maximum=high) for name in votes)
 
 
 def _absent(
@@ -158,29 +158,29 @@ def _absent(
 
 def _row(
     criteria: Sequence[Criterion],
-    given: Given,
+    votes: Votes,
     absent: ScoreStatus | None,
     fields: Mapping[str, str],
 ) -> Iterator[Score]:
     for each in criteria:
-        yield from _of_criterion(each, given.get(each.name, ()), absent, fields)
-    value, reason = _critical(criteria, given, absent, fields)
+        yield from _of_criterion(each, votes.get(each.name, ()), absent, fields)
+    value, reason = _critical(criteria, votes, absent, fields)
     yield Score(name=CRITICAL, value=value, status=reason)
 
 
 def _critical(
     criteria: Sequence[Criterion],
-    given: Given,
+    votes: Votes,
     absent: ScoreStatus | None,
     fields: Mapping[str, str],
 ) -> tuple[float | None, ScoreStatus]:
     """Whether a criterion is at its worst; not known where none is and one has no score."""
     if absent or not criteria:
         return None, absent or ScoreStatus.NO_VERDICT
-    held = [(each, given.get(each.name, ())) for each in criteria]
-    if any(is_at_worst(each, own, fields) for each, own in held):
+    by_criterion = [(each, votes.get(each.name, ())) for each in criteria]
+    if any(is_at_worst(each, own, fields) for each, own in by_criterion):
         return 1.0, ScoreStatus.OK
-    for each, own in held:
+    for each, own in by_criterion:
         if not own or any(each.score(one, fields) is None for one in own):
             return None, open_because(each, fields) if own else ScoreStatus.NO_VERDICT
     return 0.0, ScoreStatus.OK
@@ -188,14 +188,14 @@ def _critical(
 
 def _of_criterion(
     each: Criterion,
-    given: Sequence[float],
+    votes: Sequence[float],
     absent: ScoreStatus | None,
     fields: Mapping[str, str],
 ) -> Iterator[Score]:
-    if not given:
+    if not votes:
         absent = absent or ScoreStatus.NO_VERDICT
-    scores = [score for one in given if (score := each.score(one, fields)) is not None]
-    reason = absent or (None if len(scores) == len(given) else open_because(each, fields))
+    scores = [score for one in votes if (score := each.score(one, fields)) is not None]
+    reason = absent or (None if len(scores) == len(votes) else open_because(each, fields))
     values = (
         (math.fsum(scores) / len(scores), float(majority([each.is_low(s) for s in scores])))
         if reason is None
@@ -204,7 +204,7 @@ def _of_criterion(
     for stem, value in zip((CRITERION, LOW), values, strict=True):
         yield Score(name=_named(stem, each.name), value=value, status=reason or ScoreStatus.OK)
     for place, name in enumerate(each.classes):
-        share = None if absent else sum(one == place for one in given) / len(given)
+        share = None if absent else sum(one == place for one in votes) / len(votes)
         label = _named(CLASS, f"{each.name}={name}")
         yield Score(name=label, value=share, status=absent or ScoreStatus.OK)
 

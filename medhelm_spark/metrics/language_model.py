@@ -41,7 +41,7 @@ def _row(state: RequestState) -> ScoreRow:
     if not state.completions:
         return unscored(_NAMES, ScoreStatus.NO_ANSWER)
     first = state.completions[0]
-    # A lake of before may hold an infinite one.
+    # An older lake may contain an infinite logprob.
     if first.logprob is None or not math.isfinite(first.logprob) or not first.tokens:
         return unscored(_NAMES, ScoreStatus.NOT_APPLICABLE)
     size = sum(len(token.text.encode("utf-8", "surrogatepass")) for token in first.tokens)

@@ -6,7 +6,7 @@ age as weeks and days. This rule agrees with all 1,400 verdicts they published w
 GPT-4o-mini (216 of 1,047 right) and GPT-4. They cut the value out of the reply first; here a number
 may be followed by its unit (`25.2 mL/min`, `1,250 mg`, `12 %`), and any other wording is wrong.
 
-MedHELM compares `risk`, `severity` and `diagnosis` as strings, knows `physical`, `date` and a
+MedHELM compares `risk`, `severity` and `diagnosis` as strings, lists `physical`, `date` and a
 category "dosage conversion" that the data spells `dosage`, and gives 0 to everything else, so that
 `lab` and `dosage`, 35 % of the rows, are always wrong.
 """
@@ -82,16 +82,16 @@ def _by_authors(prediction: str, truth: str, extra: Mapping[str, str]) -> bool |
     kind = _kind(truth, extra)
     if kind in ("age", "date"):
         read = _age if kind == "age" else _date
-        wanted = read(truth)
-        return None if wanted is None else read(prediction) == wanted
-    given = _number(prediction)
+        expected = read(truth)
+        return None if expected is None else read(prediction) == expected
+    predicted = _number(prediction)
     if kind == "integer":
         whole = _number(truth)
-        return None if whole is None else given is not None and round(given) == whole
+        return None if whole is None else predicted is not None and round(predicted) == whole
     low, high = _number(extra.get("lower_limit", "")), _number(extra.get("upper_limit", ""))
     if low is None or high is None:
         return None
-    return given is not None and min(low, high) <= given <= max(low, high)
+    return predicted is not None and min(low, high) <= predicted <= max(low, high)
 
 
 def _medhelm_value(text: str, category: str, *, is_age: bool) -> float:
@@ -117,10 +117,10 @@ def _by_medhelm(prediction: str, truth: str, extra: Mapping[str, str]) -> bool:
     is_age = _MEDHELM_AGE.match(truth) is not None
     texts = (extra.get("lower_limit", ""), prediction, extra.get("upper_limit", ""))
     try:
-        low, given, high = (_medhelm_value(text, as_value, is_age=is_age) for text in texts)
+        low, predicted, high = (_medhelm_value(text, as_value, is_age=is_age) for text in texts)
     except ValueError:
         return False
-    return low <= given <= high
+    return low <= predicted <= high
 
 
 def _row(state: RequestState) -> ScoreRow:

@@ -49,7 +49,7 @@ _DIGITS = re.compile(r"\d{1,4000}")  # Python reads no longer number
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
-    """What a text says: no error (`sentence` None), or the wrong sentence and its correction."""
+    """What a text finds: no error (`sentence` None), or the wrong sentence and its correction."""
 
     sentence: int | None = None
     correction: str = ""
@@ -63,17 +63,17 @@ def _read(text: str) -> _Finding | None:
     return _Finding() if first_line.strip(_DECORATION).lower() == "correct" else None
 
 
-def _ours(wanted: _Finding, given: _Finding | None) -> tuple[float, float, float, float]:
+def _ours(expected: _Finding, predicted: _Finding | None) -> tuple[float, float, float, float]:
     """Flag, sentence, and the correction by ROUGE-1 and by quasi-exact match."""
-    if given is None or (wanted.sentence is None) != (given.sentence is None):
+    if predicted is None or (expected.sentence is None) != (predicted.sentence is None):
         return 0.0, 0.0, 0.0, 0.0
-    if wanted.sentence is None:
+    if expected.sentence is None:
         return 1.0, 1.0, 1.0, 1.0
     return (
         1.0,
-        float(wanted.sentence == given.sentence),
-        rouge_1(wanted.correction, given.correction),
-        float(normalise(wanted.correction) == normalise(given.correction)),
+        float(expected.sentence == predicted.sentence),
+        rouge_1(expected.correction, predicted.correction),
+        float(normalise(expected.correction) == normalise(predicted.correction)),
     )
 
 
@@ -83,18 +83,18 @@ def _medhelm(reference: str, answer: str) -> tuple[float, float]:
     is_error, says_error = gold != "CORRECT", answer != "CORRECT"
     if not (is_error and says_error):
         return (float(is_error == says_error),) * 2
-    wanted = int(gold) if _DIGITS.fullmatch(gold) else -1
+    sentence = int(gold) if _DIGITS.fullmatch(gold) else -1
     number = _DIGITS.match(answer)
-    return 1.0, float(wanted == (int(number[0]) if number else -2))
+    return 1.0, float(sentence == (int(number[0]) if number else -2))
 
 
 def _row(state: RequestState) -> ScoreRow:
     if (answer := first_text(state)) is None:
         return unscored(_NAMES, ScoreStatus.NO_ANSWER)
-    gold = next((given.text for given in state.references if given.is_correct), "")
-    if (wanted := _read(gold)) is None:
+    gold = next((reference.text for reference in state.references if reference.is_correct), "")
+    if (expected := _read(gold)) is None:
         return unscored(_NAMES, ScoreStatus.NO_REFERENCE)
-    return scored(_NAMES, (*_ours(wanted, _read(answer)), *_medhelm(gold, answer)))
+    return scored(_NAMES, (*_ours(expected, _read(answer)), *_medhelm(gold, answer)))
 
 
 def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
@@ -112,7 +112,7 @@ MEDEC = Metric(
         _info(
             "error_flag_accuracy",
             "Error flag accuracy",
-            "Share of notes rightly said to hold an error, or none.",
+            "Share of notes rightly found to have an error, or none.",
         ),
         _info(
             "error_sentence_accuracy",

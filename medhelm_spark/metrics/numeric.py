@@ -55,11 +55,11 @@ def _check(params: Params) -> None:
         _tolerance(params, name)
 
 
-def _is_within(given: Quantity, right: Quantity, absolute: Decimal, relative: Decimal) -> bool:
-    if given.unit and right.unit and given.unit != right.unit:
+def _is_within(predicted: Quantity, right: Quantity, absolute: Decimal, relative: Decimal) -> bool:
+    if predicted.unit and right.unit and predicted.unit != right.unit:
         return False
     allowed = max(absolute, EXACT.multiply(relative, abs(right.number)))
-    return abs(EXACT.subtract(given.number, right.number)) <= allowed
+    return abs(EXACT.subtract(predicted.number, right.number)) <= allowed
 
 
 def _row(state: RequestState, absolute: Decimal, relative: Decimal) -> ScoreRow:
@@ -69,10 +69,10 @@ def _row(state: RequestState, absolute: Decimal, relative: Decimal) -> ScoreRow:
     right = [value for value in map(quantity, texts) if value]
     if not right:
         return unscored(_NAMES, ScoreStatus.NO_REFERENCE)
-    given = quantity(likeliest_text(state.completions))
-    if given is None:
+    predicted = quantity(likeliest_text(state.completions))
+    if predicted is None:
         return scored(_NAMES, (0.0, 1.0))
-    is_right = any(_is_within(given, value, absolute, relative) for value in right)
+    is_right = any(_is_within(predicted, value, absolute, relative) for value in right)
     return scored(_NAMES, (float(is_right), 0.0))
 
 

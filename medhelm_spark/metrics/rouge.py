@@ -4,10 +4,10 @@ Lin 2004, in the variant of the `rouge-score` package (types rouge1, rouge2, rou
 runs of letters and digits of the lower-cased text, those of a-z over three characters stemmed. In
 scripts that part no words (Chinese, Japanese, Thai, Lao, Khmer, Burmese) each letter is a token.
 
-The package and MedHELM 0.8.0 know a-z and 0-9 alone: a Chinese text has no token there, a Russian
-one its numbers. Their values stand beside as `rouge_1@medhelm-0.8` and so on; of texts in ASCII
-they are the same. The counts are our own, because the package stems each word anew and fills a
-quadratic table in Python; a test compares both to 1e-9 on real clinical notes. MedHELM strips one
+The package and MedHELM 0.8.0 read a-z and 0-9 alone: a Chinese text has no token there, a Russian
+one its numbers. Their values are `rouge_1@medhelm-0.8` and so on, the same for texts in ASCII.
+The counts are our own, because the package stems each word anew and fills a quadratic table in
+Python; a test compares both to 1e-9 on real clinical notes. MedHELM strips one
 outer brace from each text; braces are no tokens here, so it makes no difference.
 """
 
@@ -43,8 +43,8 @@ _WORD = regex.compile(
 _LONGEST_WORD = 64
 """Characters of what is normalised: Unicode's rule takes quadratic time on a run of accents."""
 _UNSTEMMED_LENGTH = 3
-_KEPT_PROFILES = 256
-_KEPT_LENGTH = 50_000
+_CACHED_PROFILES = 256
+_CACHED_LENGTH = 50_000
 """Characters; a longer reference is counted anew for each answer, for 256 of them fill memory."""
 _BLOCK = 4096
 """Reference tokens in one integer: notes and answers fit in one block. A block's integers take 2 MB
@@ -140,20 +140,20 @@ def rouge_1(reference: str, prediction: str) -> float:
     >>> rouge_1("The cause is hepatitis A.", "the causes: Hepatitis B")
     0.6666666666666666
     """
-    wanted, given = _profile(reference), _profile(prediction)
-    hits = _overlap(wanted.unigrams, given.unigrams)
-    return _f_measure(hits, len(wanted.tokens), len(given.tokens))
+    expected, predicted = _profile(reference), _profile(prediction)
+    hits = _overlap(expected.unigrams, predicted.unigrams)
+    return _f_measure(hits, len(expected.tokens), len(predicted.tokens))
 
 
 def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
-    kept = lru_cache(maxsize=_KEPT_PROFILES)(_profile)
+    cached = lru_cache(maxsize=_CACHED_PROFILES)(_profile)
 
     def best(
         text: str, references: Sequence[str], words: Callable[[str], list[str]]
     ) -> list[float]:
         prediction = _profile(text, words)
         values = [
-            _compare((kept if len(one) <= _KEPT_LENGTH else _profile)(one, words), prediction)
+            _compare((cached if len(one) <= _CACHED_LENGTH else _profile)(one, words), prediction)
             for one in references
         ]
         return [max(column) for column in zip(*values, strict=True)]

@@ -25,9 +25,9 @@ UNSCORED, LOWEST = "unscored", "lowest"
 def check_missing(params: Params) -> None:
     """Raise ConfigError for an unknown rule for incomplete juries or missing verdicts."""
     check_incomplete_jury(params)
-    given = params.get("missing", UNSCORED)
-    if given not in (UNSCORED, LOWEST):
-        raise ConfigError(f"missing is {given!r}; allowed: {UNSCORED}, {LOWEST}.")
+    rule = params.get("missing", UNSCORED)
+    if rule not in (UNSCORED, LOWEST):
+        raise ConfigError(f"missing is {rule!r}; allowed: {UNSCORED}, {LOWEST}.")
 
 
 def verdicts_of(state: RequestState, params: Params) -> list[Verdict]:

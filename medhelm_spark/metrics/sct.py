@@ -7,7 +7,7 @@ weights are the five numbers of the JSON list in extra_data["expert_distribution
 
 The rating is the first number from -2 to 2 after the word `Rating`, or the whole answer. Anything
 else is wrong; where all weights are 0 there is no value. MedHELM gives 0 there too, reads five
-characters after `Rating: `, and knows no 1 and 2 without a plus sign: `Rating: 1` and `**Rating:**
+characters after `Rating: `, and reads no 1 and 2 without a plus sign: `Rating: 1` and `**Rating:**
 +1` are wrong to it, and `Rating: 10` is the rating 0.
 """
 
@@ -60,7 +60,7 @@ def _medhelm_rating(answer: str) -> int | None:
 
 @lru_cache(maxsize=1024)
 def _weights(listed: str) -> Weights | None:
-    """The weights of the ratings in order; None where the text holds no five usable numbers."""
+    """The weights of the ratings in order; None where the text has no five usable numbers."""
     try:
         weights = tuple(float(weight) for weight in json.loads(listed))
     except (ValueError, TypeError):

@@ -8,7 +8,7 @@ patterns have a maximum length; a progress handler ends a query after `max_steps
 virtual machine (the same number on every host), and a clock after `max_seconds`, also between two
 calls of the handler. A single function call is not interrupted; the maximum lengths keep each
 listed function to a second. SQLite's heap is limited for
-the whole process, the only heap limit that SQLite has, and temporary tables are kept in memory.
+the whole process, the only heap limit that SQLite has, and temporary tables are in memory.
 """
 
 import sqlite3

@@ -35,7 +35,7 @@ _PARTED = re.compile(
     r"|(?<=..)ea$|sm$|thm$|[ds]nt$"
 )
 _SHORT_SENTENCE = 2
-_KEPT_WORDS = 1 << 16
+_CACHED_WORDS = 1 << 16
 
 
 def _by_spelling(letters: str) -> int:
@@ -46,7 +46,7 @@ def _by_spelling(letters: str) -> int:
     return max(1, count + len(_PARTED.findall(letters)))
 
 
-@lru_cache(maxsize=_KEPT_WORDS)
+@lru_cache(maxsize=_CACHED_WORDS)
 def syllables(word: str) -> int:
     """The number of syllables of an English word, by its spelling; 1 for a number.
 

@@ -62,8 +62,12 @@ def _same(gold: str, prediction: str, normal: Normalise) -> Values:
 
 def _f1(gold: str, prediction: str, normal: Normalise) -> Values:
     """Harmonic mean of precision and recall over word sets; 0 where either set is empty."""
-    wanted, given = set(normal(gold).split()), set(normal(prediction).split())
-    return (2 * len(wanted & given) / (len(wanted) + len(given)) if wanted and given else 0.0,)
+    gold_words, words = set(normal(gold).split()), set(normal(prediction).split())
+    return (
+        2 * len(gold_words & words) / (len(gold_words) + len(words))
+        if gold_words and words
+        else 0.0,
+    )
 
 
 def _predicted(state: RequestState, completions: Sequence[Completion], pattern: str | None) -> str:

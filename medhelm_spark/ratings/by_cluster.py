@@ -12,7 +12,7 @@ from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
 from medhelm_spark.statistics.agreement import MeasurementLevel, krippendorff
-from medhelm_spark.statistics.clustered_agreement import Kept, Labels, clustered_interval
+from medhelm_spark.statistics.clustered_agreement import Counted, Labels, clustered_interval
 from medhelm_spark.statistics.intraclass import Intraclass, intraclass
 from medhelm_spark.statistics.two_by_two import Estimated
 
@@ -82,15 +82,15 @@ def clustered_raters(
     return ClusteredAgreement(
         num_clusters=len(np.unique(labels)),
         intraclass=_clustered_intraclass(table[is_whole], labels[is_whole]),
-        alpha=clustered_interval(lambda kept: krippendorff(table[kept], scale), labels),
-        kappa=clustered_interval(lambda kept: kappa(table[kept]), labels),
+        alpha=clustered_interval(lambda counted: krippendorff(table[counted], scale), labels),
+        kappa=clustered_interval(lambda counted: kappa(table[counted]), labels),
     )
 
 
 def _clustered_intraclass(whole: Numbers, labels: Labels) -> Intraclass:
     def interval(name: str) -> Estimated | None:
-        def measure(kept: Kept) -> float | None:
-            held: Estimated | None = getattr(intraclass(whole[kept]), name)
+        def measure(counted: Counted) -> float | None:
+            held: Estimated | None = getattr(intraclass(whole[counted]), name)
             return held.value if held else None
 
         return clustered_interval(measure, labels)
@@ -120,9 +120,9 @@ def clustered_other(
     return ClusteredAgreement(
         num_clusters=len(np.unique(labels)),
         intraclass=_clustered_intraclass(pair, labels),
-        kappa=clustered_interval(lambda kept: kappa(own[kept], table[kept]), labels),
+        kappa=clustered_interval(lambda counted: kappa(own[counted], table[counted]), labels),
         bias=clustered_interval(
-            lambda kept: float(apart[kept].mean()) if kept.any() else None,
+            lambda counted: float(apart[counted].mean()) if counted.any() else None,
             labels,
             ends_at_one=False,
         ),

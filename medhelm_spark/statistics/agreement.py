@@ -68,10 +68,10 @@ def _tallied(ratings: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
     Items with fewer than two ratings are left out.
     """
-    kept = ratings[(~np.isnan(ratings)).sum(axis=1) >= 2]
-    values = np.unique(kept[~np.isnan(kept)])
+    rated = ratings[(~np.isnan(ratings)).sum(axis=1) >= 2]
+    values = np.unique(rated[~np.isnan(rated)])
     tallies = np.stack(
-        [(kept == value).sum(axis=1) for value in values] or [np.zeros(0)], axis=1
+        [(rated == value).sum(axis=1) for value in values] or [np.zeros(0)], axis=1
     ).astype(np.float64)
     return values, tallies
 

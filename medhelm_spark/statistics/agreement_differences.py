@@ -87,13 +87,13 @@ def agreement_differences(
     for measure in AgreementMeasure:
         if measure.has_unit and not has_unit:
             continue
-        of = _MEASURES[measure]
-        ours, theirs = (float(of(judge, ratings, once)[0]) for judge in (first, second))
+        compute = _MEASURES[measure]
+        ours, theirs = (float(compute(judge, ratings, once)[0]) for judge in (first, second))
         if np.isnan(ours) or np.isnan(theirs):
             continue
         low = high = None
         if drawn is not None:
-            low, high = _ends(of(first, ratings, drawn) - of(second, ratings, drawn))
+            low, high = _ends(compute(first, ratings, drawn) - compute(second, ratings, drawn))
         found.append(
             AgreementDifference(
                 measure=measure,
@@ -156,8 +156,8 @@ def _kappa(judge: Values, ratings: Table, w: Weights) -> Values:
     """Quadratic weights, the mean over the raters with whom it is defined."""
     kappas = []
     for rater in ratings.T:
-        held = ~np.isnan(rater)
-        _, p, q, u, v, c = _moments(judge[held], rater[held], w[held])
+        is_rated = ~np.isnan(rater)
+        _, p, q, u, v, c = _moments(judge[is_rated], rater[is_rated], w[is_rated])
         expected = u + v + (p - q) ** 2
         kappas.append(_ratio(2 * c, expected))
     table = np.stack(kappas)

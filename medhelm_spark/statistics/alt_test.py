@@ -1,4 +1,4 @@
-"""The alternative annotator test: may a judge stand in for a human rater?
+"""The alternative annotator test: may a judge replace a human rater?
 
 Calderon, Reichart and Dror (2025, The Alternative Annotator Test for LLM-as-a-Judge). Each rater in
 turn is left out. On an item that this rater and others rated, the judge wins where its value lies
@@ -24,7 +24,7 @@ EPSILON = 0.2
 PASSED = 0.5
 """A judge passes where its winning rate is at least so high."""
 FEWEST = 30
-"""With fewer items of a rater the authors do not rely on t: the result says so."""
+"""With fewer items of a rater the authors do not rely on t: then `AltTest.is_small` is true."""
 
 Table = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ class AltTest:
 
     @property
     def is_passed(self) -> bool:
-        """Whether the judge may stand in for a rater."""
+        """Whether the judge may replace a rater."""
         return self.winning_rate >= PASSED
 
     @property
@@ -70,16 +70,16 @@ def alt_test(
     results = [
         _against(ratings, judge, rater, is_class, epsilon) for rater in range(ratings.shape[1])
     ]
-    held = [result for result in results if result is not None]
-    if not held:
+    tested = [result for result in results if result is not None]
+    if not tested:
         return None
-    adjusted = _benjamini_yekutieli([p for p, _, _ in held])
+    adjusted = _benjamini_yekutieli([p for p, _, _ in tested])
     return AltTest(
-        winning_rate=sum(p < LEVEL for p in adjusted) / len(held),
-        advantage=math.fsum(share for _, share, _ in held) / len(held),
+        winning_rate=sum(p < LEVEL for p in adjusted) / len(tested),
+        advantage=math.fsum(share for _, share, _ in tested) / len(tested),
         epsilon=epsilon,
-        num_raters=len(held),
-        fewest_items=min(items for _, _, items in held),
+        num_raters=len(tested),
+        fewest_items=min(items for _, _, items in tested),
     )
 
 

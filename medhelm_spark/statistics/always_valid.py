@@ -1,7 +1,7 @@
 """Whether a mean lies beyond a bound, asked at every look, with one error rate over all looks.
 
 The unit is what is drawn independently: a cluster of instances, else an instance. Looks ask the
-same units again, so that looks depend on each other in a way that nobody knows. A look gives an
+same units again, so that looks depend on each other in an unknown way. A look gives an
 e-value: a number that is 1 or less in expectation where the mean lies within the bound (a product
 of bets on each unit, averaged over stakes: Waudby-Smith and Ramdas, Estimating means of bounded
 random variables by betting, 2024). The evidence of all looks is the sum of `look_share` times the

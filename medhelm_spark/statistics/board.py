@@ -59,7 +59,7 @@ class BoardColumn:
 
     @property
     def heading(self) -> str:
-        """What it stands under: the primary endpoints under a heading of their own, first."""
+        """The heading above it; primary endpoints have a heading of their own, first."""
         return PRIMARY if self.is_primary else self.category or "Other"
 
 
@@ -142,12 +142,12 @@ def build_board(
     columns = _columns(by_column, ranked)
     deciding = deciding_columns(by_column, ranked)
     rows = _rows(table, columns, ranked, deciding, common, medhelm_win_rates(cells))
-    shown = [cell for row in rows for cell in row.cells if cell]
+    placed = [cell for row in rows for cell in row.cells if cell]
     return Leaderboard(
         columns=tuple(columns.values()),
         rows=rows,
         notes=(
-            *_cell_notes(shown, coverage_floor),
+            *_cell_notes(placed, coverage_floor),
             *_detectable_notes(columns.values()),
             *_ranking_notes(rows, len(ranked), listed=is_listed(by_column)),
             *_missing_notes(cell for key in ranked for cell in by_column[key].values()),
@@ -263,7 +263,7 @@ def _cell_notes(cells: Sequence[BoardCell], coverage_floor: float) -> Iterator[s
         "answers without a score counted as the worst of the scale, or all as the best.": any(
             cell.is_below_floor for cell in cells
         ),
-        "too long: prompts that the model's own window could not hold; beside it the mean that "
+        "too long: prompts too long for the model's own window; beside it the mean that "
         "counts them as wrong.": any(cell.num_model_failures for cell in cells),
         "(in brackets): why a mean is not compared with the others of its column. It counts in no "
         "win rate, rank or paired test.": any(
@@ -305,11 +305,11 @@ def _methods(cells: Sequence[BoardCell]) -> str:
 
 
 def _traded_notes(cells: Sequence[BoardCell]) -> dict[str, bool]:
-    """Which stat stands beside which, and why."""
+    """Which stat is shown beside which, and why."""
     pairs = {(c.main_metric, c.traded_metric) for c in cells if c.traded_mean is not None}
     return {
-        f"{traded} stands beside {metric}: a model can raise one by lowering the other, so judge a "
-        "model by both. Metrics has its errors in 1,000 cases.": True
+        f"{traded} is shown beside {metric}: a model can raise one by lowering the other, so judge "
+        "a model by both. Metrics has its errors in 1,000 cases.": True
         for metric, traded in sorted(pairs)
     }
 
@@ -378,8 +378,8 @@ def _detectable_notes(columns: Iterable[BoardColumn]) -> Iterator[str]:
         names.setdefault(f"{each.detectable:.3f}", []).append(each.display_name)
     if names:
         sizes = [
-            f"{held[0] if len(held) == 1 else counted(len(held), 'benchmark')} {size}"
-            for size, held in names.items()
+            f"{titles[0] if len(titles) == 1 else counted(len(titles), 'benchmark')} {size}"
+            for size, titles in names.items()
         ]
         yield (
             "Difference of two models that is found with a power of 80 %, if a fifth of their "

@@ -22,7 +22,7 @@ MOVING_TOGETHER = "mean_half_width"
 
 @dataclass(frozen=True, kw_only=True)
 class CellSubject:
-    """What a cell is of; without slots, so that its fields stand before those of the mean."""
+    """What a cell is of; without slots, so that its fields come before those of the mean."""
 
     model: str
     model_deployment: str
@@ -63,7 +63,7 @@ class BoardCell(Mean, CellSubject):
     answers, with its interval (`statistics.prediction_powered`); None without enough ratings. Where
     these are of two classes, it is the share of the higher one on the scale
     (`statistics.corrected_share`), and `jury_sensitivity` and `jury_specificity` are the jury's.
-    `uncorrected` says why ratings that there are correct no mean.
+    `uncorrected` is the reason why existing ratings correct no mean.
 
     `traded_metric` is the stat that a model can give up for this one, as specificity for
     sensitivity, and `traded_mean` its mean, None where the run has none.

@@ -66,7 +66,7 @@ def difference_at(
     if not len(is_positive) or not np.array_equal(is_positive, second.is_positive):
         return None
     found, missing = CASES * prevalence, CASES * (1 - prevalence)
-    alarms = [(each.given == POSITIVE).astype(np.float64) for each in (first, second)]
+    alarms = [(each.predicted == POSITIVE).astype(np.float64) for each in (first, second)]
     missed = [1 - each for each in alarms]
     return ClassDifference(
         num_positive=int(is_positive.sum()),
@@ -82,7 +82,7 @@ def missed_difference(first: ClassAnswers, second: ClassAnswers) -> PairedDiffer
 
     Arguments as in `difference_at`.
     """
-    missed = [(each.given != POSITIVE).astype(np.float64) for each in (first, second)]
+    missed = [(each.predicted != POSITIVE).astype(np.float64) for each in (first, second)]
     return _paired(first, first.is_positive, missed, SHARE)
 
 
@@ -92,7 +92,9 @@ def _cost(
     if first.costs is None or second.costs is None:
         return None
     values = [first.costs.of_answers, second.costs.of_answers]
-    scales = [scale_of_costs(of, first.costs, second.costs) for of in (True, False)]
+    scales = [
+        scale_of_costs(is_positive, first.costs, second.costs) for is_positive in (True, False)
+    ]
     positive = _within(first, first.is_positive, values, scales[0], found)
     negative = _within(first, ~first.is_positive, values, scales[1], missing)
     return summed(positive, negative) if positive and negative else None
@@ -106,10 +108,12 @@ def _within(
     factor: float,
 ) -> Estimated | None:
     """The mean difference over the counted cases, times a factor; None without one."""
-    held = _paired(answers, is_counted, values, scale)
-    if held.mean_difference is None:
+    difference = _paired(answers, is_counted, values, scale)
+    if difference.mean_difference is None:
         return None
-    return Estimated(held.mean_difference, held.ci_low, held.ci_high).times(factor)
+    return Estimated(difference.mean_difference, difference.ci_low, difference.ci_high).times(
+        factor
+    )
 
 
 def _paired(

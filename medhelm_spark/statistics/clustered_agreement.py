@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from medhelm_spark.statistics.student import quantile
 from medhelm_spark.statistics.two_by_two import Estimated
 
-Kept = NDArray[np.bool_]
+Counted = NDArray[np.bool_]
 """Which answers count; shape (answers,)."""
 
 Labels = NDArray[np.int64]
@@ -25,7 +25,7 @@ Labels = NDArray[np.int64]
 
 
 def clustered_interval(
-    measure: Callable[[Kept], float | None], labels: Labels, *, ends_at_one: bool = True
+    measure: Callable[[Counted], float | None], labels: Labels, *, ends_at_one: bool = True
 ) -> Estimated | None:
     """A coefficient with its interval; None where it has no value.
 
@@ -33,10 +33,10 @@ def clustered_interval(
     cluster.
 
     >>> values = np.array([1.0, 2.0, 4.0, 7.0])
-    >>> held = clustered_interval(
-    ...     lambda kept: float(values[kept].mean()), np.arange(4), ends_at_one=False
+    >>> mean = clustered_interval(
+    ...     lambda counted: float(values[counted].mean()), np.arange(4), ends_at_one=False
     ... )
-    >>> round(held.value, 2), round(held.low, 2), round(held.high, 2)
+    >>> round(mean.value, 2), round(mean.low, 2), round(mean.high, 2)
     (3.5, -0.71, 7.71)
 
     Args:

@@ -124,21 +124,21 @@ class CommonCells:
     @property
     def means(self) -> tuple[float, float] | None:
         """Both means, over the parts that both have; None where there is none."""
-        held = [
+        means = [
             (known.first, known.second) if known else (first.mean or 0.0, second.mean or 0.0)
             for first, second, known in self.parts
         ]
-        if len(held) < 2:
-            return held[0] if held else None
-        first, second = (math.fsum(side) / len(held) for side in zip(*held, strict=True))
+        if len(means) < 2:
+            return means[0] if means else None
+        first, second = (math.fsum(side) / len(means) for side in zip(*means, strict=True))
         return first, second
 
     @property
     def differences(self) -> NDArray[np.float64] | None:
         """The difference of both in each resample, shape (draws,); None where one is missing."""
-        held = [_differences(*part) for part in self.parts]
-        known = [each for each in held if each is not None]
-        if not known or len(known) < len(held):
+        by_part = [_differences(*part) for part in self.parts]
+        known = [each for each in by_part if each is not None]
+        if not known or len(known) < len(by_part):
             return None
         mean: NDArray[np.float64] = np.mean(known, axis=0)
         return mean

@@ -27,7 +27,7 @@ ADAPTER = "adapter."
 SIZE = "n"
 
 _EPOCH = datetime.min.replace(tzinfo=UTC)
-# Settings that are not shown where the other one, which says the same more plainly, differs too.
+# Settings that are not shown where the other one, which is plainer, differs too.
 _SHOWN_BY = {ADAPTER + "max_eval_instances": SIZE, "data": "perturbations"}
 
 

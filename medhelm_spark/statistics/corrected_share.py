@@ -1,18 +1,18 @@
 """A judge's share of two classes, corrected by the classes that people gave to some answers.
 
-A judge with a sensitivity (how often it says the class of an answer that has it) and a specificity
-(how often it does not say the class of one that has it not) says a share that is not the true one
-(Rogan and Gladen 1978). With q the share that the judge says of all answers, and of the rated ones
-a of those with the judge's class and b of the others truly of the class, the share is
+A judge with a sensitivity (how often it gives the class to an answer of the class) and a
+specificity (how often it does not give it to another answer) finds a share that is not the true one
+(Rogan and Gladen 1978). With q the judge's share of all answers, a the true share of the class
+among the rated answers to which the judge gave it, and b among the other rated ones, the share is
 
     p = q a + (1 - q) b          sensitivity = q a / p      specificity = (1 - q) (1 - b) / (1 - p)
 
 Tenenbein's estimate for double sampling (1970), the one with the highest likelihood: with it
-q = p sensitivity + (1 - p) (1 - specificity), which is Rogan and Gladen's. A judge that says
-nothing of the truth has a = b, which leaves the share of the ratings. The interval is MOVER's (Zou
-and Donner 2008) from Wilson's intervals of a, b and q, which count both samples. Where answers are
-clustered the numbers behind them are divided by their design effects. The rated answers have to be
-a random sample. Coverage by simulation: `benchmarks/results/corrected_means.md`.
+q = p sensitivity + (1 - p) (1 - specificity), which is Rogan and Gladen's. A judge whose classes
+are independent of the truth has a = b, which leaves the share of the ratings. The interval is
+MOVER's (Zou and Donner 2008) from Wilson's intervals of a, b and q, which count both samples. Where
+answers are clustered the numbers behind them are divided by their design effects. The rated answers
+have to be a random sample. Coverage by simulation: `benchmarks/results/corrected_means.md`.
 """
 
 import math
@@ -60,14 +60,14 @@ def corrected_share(
 
     >>> truth = np.arange(1000) % 10 < 6  # six of ten
     >>> judge = truth | (np.arange(1000) % 20 == 9)  # and one in eight of the others
-    >>> held = corrected_share(truth[:200], judge[:200], judge[200:])
-    >>> [round(x, 3) for x in (held.value, held.sensitivity, held.specificity)]
+    >>> share = corrected_share(truth[:200], judge[:200], judge[200:])
+    >>> [round(x, 3) for x in (share.value, share.sensitivity, share.specificity)]
     [0.6, 1.0, 0.875]
 
     Args:
-        rated: what people said; shape (n,).
-        judged: what the judge said of the same answers.
-        others: what the judge said of the answers that nobody rated; shape (N,).
+        rated: the classes from people; shape (n,).
+        judged: the judge's classes of the same answers.
+        others: the judge's classes of the answers that people did not rate; shape (N,).
         clusters: of the rated answers and of the others, the cluster of each; None: each its own.
     """
     n, more = len(rated), len(others)
@@ -98,14 +98,14 @@ def _move(slope: float, q: float, low: float, high: float) -> float:
 
 
 def _share(is_one: Classes, labels: Labels) -> tuple[float, float, float]:
-    """A share with the ends of its interval; of no answer nothing is known."""
+    """A share with the ends of its interval, 0 and 1 without an answer."""
     n = len(is_one)
     if not n:
         return 0.5, 0.0, 1.0
     share = float(is_one.mean())
     effective = n / _design_effect(is_one, labels)
-    held = wilson(share * effective, effective)
-    return share, held.low, held.high
+    interval = wilson(share * effective, effective)
+    return share, interval.low, interval.high
 
 
 def _design_effect(is_one: Classes, labels: Labels) -> float:

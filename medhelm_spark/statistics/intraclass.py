@@ -27,7 +27,7 @@ class Intraclass:
     """The four correlations; None of one that the table does not define."""
 
     agreement: Estimated | None
-    """ICC(A,1): one rater may stand for another, level and all."""
+    """ICC(A,1): one rater may replace another, level and all."""
     consistency: Estimated | None
     """ICC(C,1): raters order the items alike, whatever their level."""
     mean_agreement: Estimated | None

@@ -34,20 +34,20 @@ def pseudo_values(measure: Measure, counts: NDArray[np.int64]) -> NDArray[np.flo
     """
     n = int(counts.sum())
     whole = np.array(measure(counts), np.float64)
-    held = np.flatnonzero(counts)
+    occurring = np.flatnonzero(counts)
     values = np.full((len(whole), len(counts)), np.nan)
     if n < 2:
         return values
     many = TIMES * counts
     of_many = np.array(measure(many), np.float64)
-    without = np.empty((len(whole), len(held)))
-    for place, row in enumerate(held):
+    without = np.empty((len(whole), len(occurring)))
+    for place, row in enumerate(occurring):
         many[row] -= TIMES
         without[:, place] = np.array(measure(many), np.float64)
         many[row] += TIMES
     moves = (n - 1) * (of_many[:, None] - without)
     is_number_of_answers = (of_many == TIMES * whole) & (whole != 0)
     moves[is_number_of_answers] /= TIMES
-    centre = moves @ counts[held] / n
-    values[:, held] = whole[:, None] + moves - centre[:, None]
+    centre = moves @ counts[occurring] / n
+    values[:, occurring] = whole[:, None] + moves - centre[:, None]
     return values

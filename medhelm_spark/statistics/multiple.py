@@ -1,8 +1,8 @@
 """p-values of several questions asked at once, adjusted so that chance answers few of them.
 
-Holm (1979) holds the probability of any false answer at 5 %: for the few questions that were
-declared beforehand. Benjamini and Hochberg (1995) hold the expected share of false ones among the
-answers at 5 %: for maps of everything against everything. `scipy.stats.false_discovery_control`
+Holm (1979) controls the probability of any false answer at 5 %: for the few questions that were
+declared beforehand. Benjamini and Hochberg (1995) control the expected share of false ones among
+the answers at 5 %: for maps of everything against everything. `scipy.stats.false_discovery_control`
 gives the same numbers (tests/unit/statistics/test_multiple.py) and its import takes longer than a
 board, docs/decisions/0029.
 """

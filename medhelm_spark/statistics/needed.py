@@ -12,15 +12,30 @@ MANY = 1e6
 _NORMAL = (IntervalMethod.BONETT_PRICE, IntervalMethod.CONDITIONAL)
 
 
-def needed_instances(held: PairedDifference, limit: float) -> int | None:
+def needed_instances(difference: PairedDifference, limit: float) -> int | None:
     """How many instances the 95 % interval of this difference needs to exclude a limit.
 
     As `needed_for`; also None for a difference without a value or an interval.
     """
-    if held.mean_difference is None or held.ci_low is None or held.ci_high is None:
+    if (
+        difference.mean_difference is None
+        or difference.ci_low is None
+        or difference.ci_high is None
+    ):
         return None
-    df = MANY if held.ci_method in _NORMAL else max(1.0, (held.num_clusters or held.n) - 1)
-    return needed_for(held.mean_difference, held.ci_low, held.ci_high, limit, held.n, df=df)
+    df = (
+        MANY
+        if difference.ci_method in _NORMAL
+        else max(1.0, (difference.num_clusters or difference.n) - 1)
+    )
+    return needed_for(
+        difference.mean_difference,
+        difference.ci_low,
+        difference.ci_high,
+        limit,
+        difference.n,
+        df=df,
+    )
 
 
 def needed_for(

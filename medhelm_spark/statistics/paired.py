@@ -123,8 +123,8 @@ def paired_difference(
     differences = ours - theirs
     counts = (differences > 0).sum(), (differences == 0).sum(), (differences < 0).sum()
     higher, equal, lower = map(int, counts)
-    held = cluster_totals(clusters[both], differences) if clusters is not None else None
-    joint = None if held is None or held.are_single else held
+    totals = cluster_totals(clusters[both], differences) if clusters is not None else None
+    joint = None if totals is None or totals.are_single else totals
     is_binary = scale.is_share and not is_of_runs and bool(np.isin([ours, theirs], (0, 1)).all())
     mean = math.fsum(differences) / n
     units = joint or ClusterTotals(np.ones(n), differences, differences**2)
@@ -159,7 +159,7 @@ def paired_difference(
         num_lower=None if is_of_runs else lower,
         effect_size=mean / spread if spread and not is_of_runs else None,
         detectable=detected,
-        num_clusters=len(held) if held else None,
+        num_clusters=len(totals) if totals else None,
     )
 
 

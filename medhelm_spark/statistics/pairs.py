@@ -101,25 +101,25 @@ class BoardPair:
     @property
     def wins(self) -> int | None:
         """Instances on which the first is better; None where neither direction is."""
-        held = self.difference
+        difference = self.difference
         return (
             None
             if self.lower_is_better is None
-            else held.num_lower
+            else difference.num_lower
             if self.lower_is_better
-            else held.num_higher
+            else difference.num_higher
         )
 
     @property
     def losses(self) -> int | None:
         """Instances on which the second is better."""
-        held = self.difference
+        difference = self.difference
         return (
             None
             if self.lower_is_better is None
-            else held.num_higher
+            else difference.num_higher
             if self.lower_is_better
-            else held.num_lower
+            else difference.num_lower
         )
 
 
@@ -130,11 +130,11 @@ def adjusted(
 
     They are two families: a map does not make a declared question harder to answer. Where the pairs
     were chosen by what the data says, as those with the best model are, `num_declared` and
-    `num_others` say of how many; those that are not given count as if their p-value were 1.
+    `num_others` are the numbers of all; pairs that are left out count as if their p-value were 1.
     """
-    held = list(pairs)
-    declared = [pair for pair in held if pair.is_primary]
-    others = [pair for pair in held if not pair.is_primary]
+    pairs = list(pairs)
+    declared = [pair for pair in pairs if pair.is_primary]
+    others = [pair for pair in pairs if not pair.is_primary]
     return (
         *_adjusted(declared, Adjustment.HOLM, num_declared),
         *_adjusted(others, Adjustment.BENJAMINI_HOCHBERG, num_others),
@@ -144,19 +144,19 @@ def adjusted(
 def adjusted_as(pairs: Iterable[BoardPair], whole: Iterable[BoardPair]) -> tuple[BoardPair, ...]:
     """The pairs with the adjusted p-values that they have among the pairs of a whole board.
 
-    Who looks at two models of a board has often chosen them by what the board says, so that all of
+    The two models that a user compares were often chosen by what the board says, so that all of
     its pairs count. A pair that the board does not have keeps its own adjusted p-value.
     """
     known = {(frozenset(each.run_spec_ids), each.display_name): each for each in whole}
     made = []
     for pair in pairs:
-        held = known.get((frozenset(pair.run_spec_ids), pair.display_name), pair)
+        on_board = known.get((frozenset(pair.run_spec_ids), pair.display_name), pair)
         made.append(
             replace(
                 pair,
-                adjusted_p=held.adjusted_p,
-                adjustment=held.adjustment,
-                num_adjusted=held.num_adjusted,
+                adjusted_p=on_board.adjusted_p,
+                adjustment=on_board.adjustment,
+                num_adjusted=on_board.num_adjusted,
             )
         )
     return tuple(made)

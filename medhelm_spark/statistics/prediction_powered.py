@@ -2,7 +2,7 @@
 
 Prediction-powered inference (Angelopoulos and others, Science 2023), with the weight of the judge
 tuned to the ratings (PPI++, Angelopoulos, Duchi and Zrnic 2023). With n rated answers, whose
-ratings are Y and whose judge's values are f, and N others with the judge's values f', it is
+ratings are Y and judge's values f, and N others with the judge's values f', the mean is
 
     mean = w mean(f') + mean(Y - w f)        w = cov(Y, f) / ((1 + n / N) var(f)), 0 to 1
 
@@ -88,14 +88,14 @@ def corrected_mean(
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.normal(3.0, 0.5, 1000)
     >>> judge = truth + 0.6
-    >>> held = corrected_mean(truth[:40], judge[:40], judge[40:])
-    >>> round(held.value, 2), round(float(judge.mean()), 2), round(held.weight, 2)
+    >>> corrected = corrected_mean(truth[:40], judge[:40], judge[40:])
+    >>> tuple(round(float(x), 2) for x in (corrected.value, judge.mean(), corrected.weight))
     (2.98, 3.58, 0.96)
 
     Args:
         rated: the ratings; shape (n,).
         judged: the judge's values of the same answers.
-        others: the judge's values of the answers that nobody rated; shape (N,).
+        others: the judge's values of the answers that people did not rate; shape (N,).
         scale: the lowest and the highest value, at which the interval is cut; None of an open end.
         clusters: of the rated answers and of the others, the cluster of each; None: each its own.
         weight: of the judge; None: the one with the smallest variance.
@@ -173,8 +173,8 @@ def corrected_difference(
     >>> truth = rng.normal([[3.5], [3.0]], 0.5, (2, 1000))
     >>> judge = truth + [[0.6], [0.0]]  # the judge favours the first model
     >>> parts = (tuple(truth[:, :40]), tuple(judge[:, :40]), tuple(judge[:, 40:]))
-    >>> held = corrected_difference(*parts)
-    >>> round(held.value, 1), round(float((judge[0] - judge[1]).mean()), 1)
+    >>> corrected = corrected_difference(*parts)
+    >>> round(corrected.value, 1), round(float((judge[0] - judge[1]).mean()), 1)
     (0.5, 1.1)
     """
     low, high = scale

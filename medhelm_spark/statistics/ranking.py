@@ -126,15 +126,15 @@ def deciding_columns(columns: Columns, ranked: Sequence[ColumnKey]) -> Sequence[
 def tier_ranks_of(
     columns: Columns, deciding: Sequence[ColumnKey], rows: Sequence[RowKey], common: Common
 ) -> dict[RowKey, TierRank]:
-    """From which others each of these rows can be told apart, over the columns that decide.
+    """The tier of each row, and which ranks are possible, over the columns that decide.
 
     Nothing for fewer than two rows, and where one of their means has no resamples.
     """
     if len(rows) < MIN_MODELS:
         return {}
-    held = [_deciding([columns[key][row] for row in rows], common) for key in deciding]
-    known = [column for column in held if column]
-    if len(known) < len(held):
+    built = [_deciding([columns[key][row] for row in rows], common) for key in deciding]
+    known = [column for column in built if column]
+    if len(known) < len(built):
         return {}
     return dict(zip(rows, standings(len(rows), known), strict=True))
 

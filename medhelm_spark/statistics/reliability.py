@@ -43,9 +43,9 @@ def curve(
     """
     places = np.searchsorted(edges, confidence)
     return tuple(
-        _bin(confidence[held], right[held], None if clusters is None else clusters[held])
+        _bin(confidence[in_bin], right[in_bin], None if clusters is None else clusters[in_bin])
         for place in range(len(edges))
-        if (held := places == place).any()
+        if (in_bin := places == place).any()
     )
 
 

@@ -78,12 +78,12 @@ def with_numbers(
 
 def _numbers(**stats: Stat | None) -> dict[str, Any]:
     """The mean of each stat that there is, and the ends of its interval, by the field's name."""
-    held: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     for name, stat in stats.items():
         if stat:
             ends = {f"{name}_ci_low": stat.ci_low, f"{name}_ci_high": stat.ci_high}
-            held |= {name: stat.mean, **ends}
-    return held
+            numbers |= {name: stat.mean, **ends}
+    return numbers
 
 
 def ordered(rows: Iterable[RobustnessRow]) -> tuple[RobustnessRow, ...]:

@@ -66,8 +66,8 @@ def share_interval(
 
     None where no answer counts, and where those that count are of a single cluster.
     """
-    of = float(weights @ share.counts)
-    if of == 0:
+    n = float(weights @ share.counts)
+    if n == 0:
         return None
     if clustering:
         counts = share.counts[clustering.rows] > 0
@@ -75,7 +75,7 @@ def share_interval(
         totals = cluster_totals(labels, share.hits[rows])
         if not totals.are_single:
             return clustered(totals, 0.0, 1.0)
-    return wilson(float(weights @ share.hits), of)
+    return wilson(float(weights @ share.hits), n)
 
 
 def f1_of(interval: Interval) -> Interval:
@@ -110,7 +110,7 @@ def mean_interval_of(
 
 
 def wider(first: Interval | None, second: Interval | None) -> Interval | None:
-    """Both intervals together, by the method of the first; None where one is."""
+    """Both intervals together, by the method of the first; None where one is None."""
     if first is None or second is None:
         return None
     return replace(first, low=min(first.low, second.low), high=max(first.high, second.high))

@@ -6,7 +6,7 @@ for all rows; the benchmarks stay. Two rows are told apart where they differ by 
 largest standardised difference of all pairs does by chance in 95 of 100 resamples, stepped down
 (Romano and Wolf 2005). The ranks are the confidence
 sets of Mogstad, Romano, Shaikh and Wilhelm (2024). About one board in twenty of models that are
-equal on these benchmarks tells any two apart: `benchmarks/results/rank_claims.md`.
+equal on these benchmarks has two that are told apart: `benchmarks/results/rank_claims.md`.
 """
 
 import math
@@ -25,10 +25,10 @@ _MIN_UNITS_ALIKE = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TierRank:
-    """Where a row stands by its score.
+    """The tier of a row, and the range of its ranks.
 
-    `tier` is 1 for rows than which none is better; a row of tier k + 1 is told apart from one of
-    tier k. All ranks from `rank_low` to `rank_high` are possible with 95 % confidence for all rows
+    `tier` is 1 where no other row is better; a row of tier k + 1 is told apart from one of tier k.
+    All ranks from `rank_low` to `rank_high` are possible with 95 % confidence for all rows
     together.
     """
 
@@ -54,13 +54,13 @@ class DecidingColumn:
 
 
 def standings(rows: int, columns: Sequence[DecidingColumn]) -> list[TierRank]:
-    """The standing of each of so many rows; all columns have the same draws."""
+    """The tier of each row, `rows` in number; all columns have the same draws."""
     gains = _gains(columns)
     is_better = np.zeros((rows, rows), bool)
     first, second = np.triu_indices(rows, 1)
-    told = _told_apart(gains[:, 0], gains[:, 1:], min(each.units for each in columns))
-    is_better[first, second] = told & (gains[:, 0] > 0)
-    is_better[second, first] = told & (gains[:, 0] < 0)
+    is_significant = _significant(gains[:, 0], gains[:, 1:], min(each.units for each in columns))
+    is_better[first, second] = is_significant & (gains[:, 0] > 0)
+    is_better[second, first] = is_significant & (gains[:, 0] < 0)
     tiers = _tiers(is_better)
     return [
         TierRank(
@@ -92,23 +92,23 @@ def _gains(columns: Sequence[DecidingColumn]) -> NDArray[np.float64]:
     return gains
 
 
-def _told_apart(
+def _significant(
     observed: NDArray[np.float64], resampled: NDArray[np.float64], units: float
 ) -> NDArray[np.bool_]:
     """Which differences are more than chance, all pairs at 5 % together; shape (pairs,)."""
     errors = resampled.std(axis=1)
     varies = errors > _EPSILON
-    told = (np.abs(observed) > _EPSILON) & (units >= _MIN_UNITS_ALIKE)
+    is_significant = (np.abs(observed) > _EPSILON) & (units >= _MIN_UNITS_ALIKE)
     far = np.abs(resampled - observed[:, None])[varies] / errors[varies, None]
-    told[varies] = _step_down(np.abs(observed[varies]) / errors[varies], far, units - 1)
-    return told
+    is_significant[varies] = _step_down(np.abs(observed[varies]) / errors[varies], far, units - 1)
+    return is_significant
 
 
 def _step_down(t: NDArray[np.float64], far: NDArray[np.float64], df: float) -> NDArray[np.bool_]:
     """Which of the differences are further from 0 than chance explains.
 
-    Those that are told apart no longer raise what the others need. Resamples of few units vary too
-    little: what is needed grows as t with `df` is wider than z.
+    A significant difference no longer raises the bound of the others. Resamples of few units vary
+    too little: the bound grows as t with `df` is wider than z.
 
     Args:
         t: the standardised differences, shape (pairs,).
@@ -117,18 +117,18 @@ def _step_down(t: NDArray[np.float64], far: NDArray[np.float64], df: float) -> N
     """
     from scipy import special
 
-    told = np.zeros(len(t), bool)
-    while not told.all():
-        largest = np.quantile(far[~told].max(axis=0), 1 - LEVEL)
-        further = ~told & (t > -special.stdtrit(df, special.ndtr(-largest)))
+    is_significant = np.zeros(len(t), bool)
+    while not is_significant.all():
+        largest = np.quantile(far[~is_significant].max(axis=0), 1 - LEVEL)
+        further = ~is_significant & (t > -special.stdtrit(df, special.ndtr(-largest)))
         if not further.any():
             break
-        told |= further
-    return told
+        is_significant |= further
+    return is_significant
 
 
 def _tiers(is_better: NDArray[np.bool_]) -> list[int]:
-    """1 where no other row is better; else one below the lowest of those that are.
+    """1 where no other row is better; else one below the lowest of the better rows.
 
     Pairs that have other instances each can be better than one another in a circle: the rows of a
     circle share their tier.
@@ -140,5 +140,5 @@ def _tiers(is_better: NDArray[np.bool_]) -> list[int]:
     tiers = np.ones(len(reaches), np.int64)
     for _ in reaches:  # no chain of rows is longer
         tiers = 1 + np.where(is_above, tiers[:, None], 0).max(axis=0)
-    held: list[int] = tiers.tolist()
-    return held
+    numbers: list[int] = tiers.tolist()
+    return numbers

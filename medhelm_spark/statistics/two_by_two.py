@@ -43,7 +43,7 @@ from medhelm_spark.statistics.clusters import cluster_totals
 from medhelm_spark.statistics.summary import summarize
 
 CASES = 1000
-"""Of so many cases it is said how many are missed."""
+"""The number of cases of which the missed ones are counted."""
 
 POSITIVE, NEGATIVE, NEITHER = 1, 0, -1
 """Answers."""
@@ -94,7 +94,7 @@ class Costs:
 def scale_of_costs(is_positive: bool, *costs: Costs) -> MetricInfo:
     """The scale of a mean cost in a class, of the answers of one run or more.
 
-    Where no error in the class costs anything, any scale holds its zeros: the other class's.
+    Where no error in the class costs anything, any scale contains its zeros: the other class's.
     """
     most = max(each.costliest[not is_positive] for each in costs)
     most = most or max(max(each.costliest) for each in costs) or 1.0
@@ -105,19 +105,22 @@ def scale_of_costs(is_positive: bool, *costs: Costs) -> MetricInfo:
 class ClassAnswers:
     """The answers of one run.
 
-    `is_positive` says it of each case and `given` is its answer (POSITIVE, NEGATIVE, NEITHER), both
-    of shape (answers,). `clusters` has a label for each, None where no two belong together.
+    `is_positive` is the class of each case and `predicted` its answer (POSITIVE, NEGATIVE,
+    NEITHER), both of shape (answers,). `clusters` has a label for each, None where no two belong
+    together.
     """
 
     is_positive: NDArray[np.bool_]
-    given: NDArray[np.int64]
+    predicted: NDArray[np.int64]
     clusters: Labels | None = None
     costs: Costs | None = None
 
-    def count(self, is_positive: bool, given: int | None = None) -> int:
+    def count(self, is_positive: bool, answer: int | None = None) -> int:
         """How many cases of a class there are, or got this answer."""
-        held = self.is_positive == is_positive
-        return int(held.sum() if given is None else (held & (self.given == given)).sum())
+        in_class = self.is_positive == is_positive
+        return int(
+            in_class.sum() if answer is None else (in_class & (self.predicted == answer)).sum()
+        )
 
     @property
     def prevalence(self) -> float | None:
@@ -131,7 +134,7 @@ class ClassAnswers:
         return replace(
             self,
             is_positive=self.is_positive[places],
-            given=self.given[places],
+            predicted=self.predicted[places],
             clusters=None if self.clusters is None else self.clusters[places],
             costs=replace(costs, of_answers=costs.of_answers[places]) if costs else None,
         )
@@ -143,13 +146,13 @@ class ClassAnswers:
 
     def clusters_of(self, is_positive: bool) -> int | None:
         """How many clusters the cases of a class are in."""
-        held = self.is_positive == is_positive
-        return None if self.clusters is None else len(np.unique(self.clusters[held]))
+        in_class = self.is_positive == is_positive
+        return None if self.clusters is None else len(np.unique(self.clusters[in_class]))
 
-    def rate(self, is_positive: bool, given: int) -> Estimated | None:
+    def rate(self, is_positive: bool, answer: int) -> Estimated | None:
         """The share of a class that got this answer; None of a class without a case."""
-        held = self.is_positive == is_positive
-        return self._mean(held, (self.given == given).astype(np.float64), SHARE)
+        in_class = self.is_positive == is_positive
+        return self._mean(in_class, (self.predicted == answer).astype(np.float64), SHARE)
 
     def cost(self, is_positive: bool) -> Estimated | None:
         """The mean declared cost of an answer in a class."""
@@ -159,12 +162,12 @@ class ClassAnswers:
         return self._mean(self.is_positive == is_positive, self.costs.of_answers, scale)
 
     def _mean(
-        self, held: NDArray[np.bool_], values: NDArray[np.float64], scale: MetricInfo
+        self, in_class: NDArray[np.bool_], values: NDArray[np.float64], scale: MetricInfo
     ) -> Estimated | None:
-        if not held.any():
+        if not in_class.any():
             return None
-        own = values[held]
-        clusters = None if self.clusters is None else cluster_totals(self.clusters[held], own)
+        own = values[in_class]
+        clusters = None if self.clusters is None else cluster_totals(self.clusters[in_class], own)
         found = summarize(list(Counter(own.tolist()).items()), 0, scale, clusters)
         return Estimated(float(own.mean()), found.ci_low, found.ci_high)
 
@@ -194,10 +197,10 @@ def at_prevalence(answers: ClassAnswers, prevalence: float) -> AtPrevalence | No
         prevalence: between 0 and 1, taken as known.
     """
     shares = {
-        (is_positive, given): rate
+        (is_positive, answer): rate
         for is_positive in (True, False)
-        for given in (POSITIVE, NEGATIVE, NEITHER)
-        if (rate := answers.rate(is_positive, given))
+        for answer in (POSITIVE, NEGATIVE, NEITHER)
+        if (rate := answers.rate(is_positive, answer))
     }
     if len(shares) < 6:
         return None
@@ -216,14 +219,14 @@ def at_prevalence(answers: ClassAnswers, prevalence: float) -> AtPrevalence | No
     )
 
 
-def always(answers: ClassAnswers, prevalence: float, given: int) -> AtPrevalence:
-    """The same of whoever answers every case as POSITIVE, or as NEGATIVE: what a model has to beat.
+def always(answers: ClassAnswers, prevalence: float, answer: int) -> AtPrevalence:
+    """The same for one answer to every case, POSITIVE or NEGATIVE: what a model has to beat.
 
     Its cost is that of the cheapest label, None where none is declared.
     """
-    says_positive = given == POSITIVE
-    pairs = answers.costs.always[given] if answers.costs else ()
-    costs = [CASES * (prevalence * of[0] + (1 - prevalence) * of[1]) for of in pairs]
+    says_positive = answer == POSITIVE
+    pairs = answers.costs.always[answer] if answers.costs else ()
+    costs = [CASES * (prevalence * pair[0] + (1 - prevalence) * pair[1]) for pair in pairs]
     return AtPrevalence(
         prevalence=prevalence,
         ppv=Estimated(prevalence) if says_positive else None,

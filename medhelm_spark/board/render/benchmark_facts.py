@@ -123,8 +123,8 @@ def _positives(held: BenchmarkMetrics) -> str:
 def _most_answers(held: BenchmarkMetrics) -> tuple[int, int] | None:
     """Positive cases and all cases of the run with the most answers."""
     known = [run.answers for run in held.runs if run.answers]
-    most = max(known, key=lambda answers: len(answers.given), default=None)
-    return (most.count(True), len(most.given)) if most else None
+    most = max(known, key=lambda answers: len(answers.predicted), default=None)
+    return (most.count(True), len(most.predicted)) if most else None
 
 
 def _limits(

@@ -109,7 +109,7 @@ def risks_of(held: BenchmarkMetrics, prevalence: Prevalence) -> list[Risk]:
         for run in known
         if run.answers and (at := at_prevalence(run.answers, prevalence.share))
     ]
-    most = max((run.answers for run in known if run.answers), key=lambda each: len(each.given))
+    most = max((run.answers for run in known if run.answers), key=lambda each: len(each.predicted))
     rules = (
         Risk(name=name, run=None, at=always(most, prevalence.share, given))
         for given, name in RULES.items()
@@ -146,17 +146,19 @@ def _money(held: BenchmarkMetrics, prices: Mapping[str, Prices]) -> str:
 def _evidence(held: BenchmarkMetrics) -> str:
     """How many cases, and of how many patients, say so."""
     runs = [run for run in held.runs if run.answers]
-    most = max(runs, key=lambda run: len(run.answers.given) if run.answers else 0)
+    most = max(runs, key=lambda run: len(run.answers.predicted) if run.answers else 0)
     answers, column = most.answers, most.run.cell and most.run.cell.cluster_column
     if answers is None:
         return ""
-    total = len(answers.given)
+    total = len(answers.predicted)
 
     def of(clusters: int | None) -> str:
         return f" of {counted_by(clusters, column)}" if column and clusters else ""
 
     most_of = (
-        "" if all(len(run.answers.given) == total for run in runs if run.answers) else "at most "
+        ""
+        if all(len(run.answers.predicted) == total for run in runs if run.answers)
+        else "at most "
     )
     named = f" ({column})" if column else ""
     positive, negative = (

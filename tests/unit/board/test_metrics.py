@@ -196,7 +196,7 @@ def test_patients_are_counted_beside_the_answers(held) -> None:
     shared = [
         replace(run, by_case=replace(run.by_case, answers=replace(run.answers, clusters=letters)))
         for run in referral.runs
-        if (letters := np.arange(len(run.answers.given)) // 2).size
+        if (letters := np.arange(len(run.answers.predicted)) // 2).size
     ]
     *_, evidence = lead(replace(referral, runs=tuple(shared)), prevalence_of(referral), PRICES)
     assert evidence.endswith(" patients with both.")
@@ -285,7 +285,7 @@ def test_cases_that_one_model_lacks_are_in_no_difference(held) -> None:
         rows=quiet.by_case.rows.take(list(range(30, 200))[::-1]),
     )
     ours, theirs = in_common(careful.by_case, some)
-    assert len(ours.given) == 170
+    assert len(ours.predicted) == 170
     assert ours.is_positive.tolist() == theirs.is_positive.tolist()
     assert theirs.costs.of_answers.sum() == quiet.by_case.answers.costs.of_answers[30:].sum()
 

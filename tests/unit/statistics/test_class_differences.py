@@ -21,7 +21,7 @@ def answers(is_positive: list[bool], given: list[int], clusters: list[int] | Non
     pairs = zip(is_positive, given, strict=True)
     return ClassAnswers(
         is_positive=np.array(is_positive, bool),
-        given=np.array(given, np.int64),
+        predicted=np.array(given, np.int64),
         clusters=None if clusters is None else np.array(clusters, np.int64),
         costs=Costs(
             of_answers=np.array([COSTS.get(pair, 0.0) for pair in pairs]),

@@ -30,7 +30,7 @@ def answers(tp: int, fn: int, none: int, fp: int, tn: int, other: int, **more) -
     ]
     return ClassAnswers(
         is_positive=np.repeat([True, False], [sum(row) for row in counts]),
-        given=np.array(given),
+        predicted=np.array(given),
         **more,
     )
 
