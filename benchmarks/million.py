@@ -21,7 +21,6 @@ from itertools import cycle, islice, pairwise, product
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import yaml
 
 from benchmarks.bench import WORDS
@@ -33,7 +32,6 @@ from medhelm_spark.lake.reader import FileReader
 SIZES = (10_000, 100_000, 1_000_000)
 ORIGINAL_ROWS = 1_000
 PUBLIC = ("--access-level", "public")
-BATCH_ROWS = 1_000
 MEDQA = "phrases_no_exclude_test.jsonl"
 STAGES = ("ingest", "plan", "infer", "score", "summarize")
 ENDS = """
@@ -106,6 +104,10 @@ def rouge(folder: Path, rows: int) -> list[str]:
         for n, (text, conclusion) in enumerate(islice(cycle(texts), rows))
     )
     write_benchmark(folder, "{text}", 256, found, metric="rouge_l")
+    return _own_benchmark(folder)
+
+
+def _own_benchmark(folder: Path) -> list[str]:
     config = folder / "benchmark.yaml"
     return ["-r", f"medhelm_configurable_benchmark:config_path={config},model=bench/echo"]
 
@@ -120,16 +122,14 @@ def _conclusions() -> list[tuple[str, str]]:
 
 def codes(folder: Path, rows: int) -> list[str]:
     """Made notes that name ten codes, six of the eight wanted; the answer is the note."""
-    draw, path = random.Random(0), folder / "codes.feather"
+    draw = random.Random(0)
     notes = [_note(draw) for _ in range(ORIGINAL_ROWS)]
-    schema = pa.schema([("text", pa.string()), ("target", pa.list_(pa.string()))])
-    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
-        for first in range(0, rows, BATCH_ROWS):
-            own = range(first, min(first + BATCH_ROWS, rows))
-            texts = [f"[{n}] {notes[n % len(notes)][0]}" for n in own]
-            targets = [notes[n % len(notes)][1] for n in own]
-            writer.write_batch(pa.record_batch([texts, targets], schema=schema))
-    return ["-r", "mimiciv_billing_code:model=bench/echo", "--source", str(path)]
+    found = (
+        {"text": f"[{n}] {text}", "correct_answer": ",".join(wanted)}
+        for n, (text, wanted) in enumerate(islice(cycle(notes), rows))
+    )
+    write_benchmark(folder, "{text}", 256, found, metric="mimiciv_billing_code")
+    return _own_benchmark(folder)
 
 
 def _note(draw: random.Random) -> tuple[str, list[str]]:
