@@ -66,7 +66,7 @@ def show(shown: Shown) -> None:
     listed = [pair for pair in pairs if pair.decision is PairDecision.WORSE or not is_short]
     _pick_prevalence(runs)
     headline = st.empty()
-    headline.html(said(comparison.said(pairs, ())))
+    headline.html(said(comparison.sentences(pairs, ())))
     if listed:
         st.html(_table(listed))
         notes = (*comparison.notes(pairs), *comparison.column_notes(pairs))
@@ -75,7 +75,7 @@ def show(shown: Shown) -> None:
     # After the table, which is there at once: costs, tokens and seconds are read answer by answer.
     prices, stated = known_prices(shown.site) or {}, prevalence.stated()
     practical = tuple(practical_differences(reader, runs, pairs, stated=stated, prices=prices))
-    headline.html(said(comparison.said(pairs, practical)))
+    headline.html(said(comparison.sentences(pairs, practical)))
     if is_short:
         st.html(said(regressions(first, pairs, practical)))
     _practical([each for each in practical if is_more(each) or not is_short], prices)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from medhelm_spark.board.cells import scale_of
 from medhelm_spark.board.class_answers import errors_of, needed_stats_of
-from medhelm_spark.board.scores import ASKED_AS, column_of, value_of, with_values
+from medhelm_spark.board.scores import TRIALS, column_of, value_of, with_values
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stages import INGEST, SCORE
 from medhelm_spark.domain.stats import UNREADABLE_STAT, ScoreStatus
@@ -22,7 +22,7 @@ from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
 from medhelm_spark.metrics import Params, RunMetric, run_metric_behind
 
-KEYS = ("instance_id", *ASKED_AS)
+KEYS = ("instance_id", *TRIALS)
 _SCORED = """
 SELECT instance_id, train_trial_index, trial_index, stats
 FROM ({scores}) s
@@ -43,11 +43,11 @@ RIGHT = "right"
 class AnswerFilter(StrEnum):
     """Which answers of a run are listed, where not all are.
 
-    WRONG: their main score is the worst of its scale; where the main metric is of the whole run, it
-    says so of them. MISSED: a case of the positive class that was not answered as positive.
+    WRONG: their main score is the worst of its scale, or a main metric of the whole run counts
+    them as wrong. MISSED: a case of the positive class that was not answered as positive.
     FALSE_ALARM: a negative case that was answered as positive; a run without a declared positive
     class has neither. UNREAD: the run's extraction found no answer in them; a run that compares
-    answers as they stand has none. FAILED: there is no answer.
+    whole answers has none. FAILED: there is no answer.
     """
 
     WRONG = "wrong"
@@ -76,12 +76,11 @@ class AnswerList:
     value_of: str
     """What the values are: see `InstancePage`."""
     listed: Mapping[AnswerFilter, Places]
-    """The places of the answers of which a filter is true; without those of which nothing says
-    it."""
+    """By filter the places of its answers; without filters that do not apply to the run."""
 
 
 def answer_list(reader: Reader, spec: RunSpec) -> AnswerList:
-    """The answers of a run; the scores are read part by part, and only what is needed is kept."""
+    """The answers of a run; the scores are read part by part, and only needed columns stay."""
     sql = _SCORED.format(scores=output_of("per_instance_stats", SCORE), where=scored_where(spec))
     narrowed = partial(with_statuses, names=needed_stats(spec))
     scored = _in_order(reader.query(sql, each=narrowed), _source_places(reader, spec))
@@ -100,7 +99,7 @@ def scored_where(spec: RunSpec) -> str:
 
 
 def needed_stats(spec: RunSpec) -> list[str]:
-    """The stats of an answer that value, status and filters are read from."""
+    """The stats of an answer from which value, status and filters are read."""
     needed = {spec.main_metric, UNREADABLE_STAT, *needed_stats_of(spec)}
     if of_run := run_metric_of(spec):
         needed.update(of_run[0].reads(of_run[1]))
@@ -111,18 +110,18 @@ def with_statuses(scores: pa.Table, names: Iterable[str]) -> pa.Table:
     """What `with_values` makes of these stats, and beside each value the place of its status."""
     stats = scores["stats"].combine_chunks()
     flat, rows = stats.flatten(), pc.list_parent_indices(stats)
-    told = pc.index_in(flat.field("status"), pa.array(STATUSES))
+    status_places = pc.index_in(flat.field("status"), pa.array(STATUSES))
     columns = {}
     for name in names:
         is_named = pc.equal(flat.field("name"), name)
         statuses = np.full(len(scores), -1, np.int8)
-        statuses[rows.filter(is_named).to_numpy()] = told.filter(is_named).to_numpy()
+        statuses[rows.filter(is_named).to_numpy()] = status_places.filter(is_named).to_numpy()
         columns[_status(name)] = pa.array(statuses)
     scores = with_values(scores, names)
     for name, column in columns.items():
         scores = scores.append_column(name, column)
     for place, name in enumerate(scores.column_names):
-        if name in ASKED_AS:
+        if name in TRIALS:
             scores = scores.set_column(place, name, scores[name].cast(pa.int32()))
     return scores
 
@@ -169,8 +168,8 @@ def valued(spec: RunSpec, scored: pa.Table) -> tuple[str, NDArray[np.float64], N
     statuses = np.full(scored.num_rows, _NOT_APPLICABLE, np.int8)
     for column, name in enumerate(names):
         read[:, column] = value_of(scored, name)
-        told = _statuses(scored, name)
-        statuses[told >= 0] = told[told >= 0]
+        stat_statuses = _statuses(scored, name)
+        statuses[stat_statuses >= 0] = stat_statuses[stat_statuses >= 0]
     is_known = ~np.isnan(read).any(axis=1)
     values = np.full(scored.num_rows, np.nan)
     if metric.is_right:
@@ -188,7 +187,7 @@ def run_metric_of(spec: RunSpec) -> tuple[RunMetric, Params] | None:
 
 
 def _worst(spec: RunSpec, value_of: str) -> float | None:
-    """The value of a wrong answer; None where no value says that an answer is wrong."""
+    """The value of a wrong answer; None where no value marks an answer as wrong."""
     if value_of == RIGHT:
         return 0.0
     scale = None if run_metric_of(spec) else scale_of(spec)
@@ -202,10 +201,7 @@ def _listed(
     values: NDArray[np.float64],
     statuses: NDArray[np.int8],
 ) -> Iterator[tuple[AnswerFilter, Places]]:
-    """The places of the answers of which a filter is true.
-
-    A filter of which nothing says whether it is true is not there.
-    """
+    """The places of the answers that each filter lists, without filters that do not apply."""
     if worst is not None:
         yield AnswerFilter.WRONG, np.flatnonzero(values == worst)
     needed = [column_of(name) for name in needed_stats_of(spec)]

@@ -34,7 +34,7 @@ from medhelm_spark.metrics import Metric, Params, declared_labels, metrics_for
 from medhelm_spark.stages.states import read_state
 
 MOST_READ_AGAIN = 500
-"""Of so many answers of a run it is tried how another method reads them."""
+"""At most so many answers of a run are read again by another method."""
 
 
 Marks = Mapping[tuple[str, InstanceKey], AnswerMark]
@@ -54,11 +54,11 @@ def answers_of(
     With `noted` those on which people left flags or a note.
     """
     marks = _marks(reader, runs)
-    shown: list[Answer] = []
+    answers: list[Answer] = []
     notes: list[str] = []
     listed = 0
     for run in runs:
-        left = None if limit is None else limit - len(shown)
+        left = None if limit is None else limit - len(answers)
         among = {key for unit, key in marks if unit == run.run_spec.run_spec_id}
         if noted and not among:
             continue
@@ -70,23 +70,25 @@ def answers_of(
             among={key.instance_id for key in among} if noted else None,
         )
         if noted:
-            kept = tuple(score for score in page.scores if score.key in among)
-            page = replace(page, scores=kept, total=len(kept))
-        shown += islice(_texts(reader, run.run_spec, page, marks), left)
+            marked = tuple(score for score in page.scores if score.key in among)
+            page = replace(page, scores=marked, total=len(marked))
+        answers += islice(_texts(reader, run.run_spec, page, marks), left)
         listed += page.total
         notes.append(_note(reader, run, only))
     if noted and not marks:
         notes.append("No answer has flags or a note.")
-    if len(shown) < listed:
-        notes.append(f"{len(shown):,} of {counted(listed, 'answer')} shown; --limit all shows all")
-    return Answers(answers=tuple(shown), of_runs=tuple(notes))
+    if len(answers) < listed:
+        notes.append(
+            f"{len(answers):,} of {counted(listed, 'answer')} shown; --limit all shows all"
+        )
+    return Answers(answers=tuple(answers), of_runs=tuple(notes))
 
 
 def _details(
     reader: Reader, spec: RunSpec, scores: Sequence[InstanceScore]
 ) -> Iterator[tuple[InstanceScore, InstanceDetail]]:
     keys = [score.key for score in scores]
-    # Who runs this here reads the lake itself: no page stands between.
+    # Whoever runs this here reads the lake itself, not through a page.
     details = instance_details(reader, spec, keys, viewer=Viewer.THIS_MACHINE)
     return ((score, details[score.key]) for score in scores if score.key in details)
 
@@ -108,7 +110,7 @@ def _texts(reader: Reader, spec: RunSpec, page: InstancePage, marks: Marks) -> I
             model_deployment=spec.model_deployment,
             number=score.number,
             instance_id=score.key.instance_id,
-            prompt=_asked(detail.prompt),
+            prompt=_prompt_text(detail.prompt),
             answer=detail.answer,
             read=read.completions[0].text if read.completions and is_read else None,
             option=chosen_option(spec, detail),
@@ -125,7 +127,7 @@ def _texts(reader: Reader, spec: RunSpec, page: InstancePage, marks: Marks) -> I
         )
 
 
-def _asked(prompt: Prompt | None) -> str:
+def _prompt_text(prompt: Prompt | None) -> str:
     """The text of a prompt; of a conversation its last turn."""
     if prompt is None:
         return ""
@@ -138,7 +140,7 @@ def _status(score: InstanceScore, detail: InstanceDetail) -> str:
 
 
 def _state(spec: RunSpec, detail: InstanceDetail) -> RequestState:
-    """The answer as the stage `score` gets it, of what the metrics of `_reader_of` need."""
+    """The answer as the stage `score` gets it, with the fields that the metrics need."""
     instance, result, stats = detail.instance, detail.result, detail.stats
     return RequestState(
         run_spec_id=spec.run_spec_id,

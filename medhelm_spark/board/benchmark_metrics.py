@@ -51,7 +51,7 @@ class RunMetrics:
 
     `name` is the model's, with the run's where the model has several of this benchmark. `by_case`
     is None where no positive class is declared, `curve` empty without log-probabilities, and `took`
-    None where the lake does not hold the answers.
+    None where the lake does not have the answers.
     """
 
     run: BoardRun
@@ -77,28 +77,28 @@ class BenchmarkMetrics:
     def prevalence(self) -> float | None:
         """The share of the cases that is positive, by the run with the most answers."""
         known = [run.answers for run in self.runs if run.answers and run.answers.prevalence]
-        return max(known, key=lambda held: len(held.predicted)).prevalence if known else None
+        return max(known, key=lambda each: len(each.predicted)).prevalence if known else None
 
 
 def benchmarks_of(runs: Iterable[BoardRun]) -> tuple[BenchmarkRuns, ...]:
     """The benchmarks of these runs by title."""
-    held: dict[tuple[str, ...], list[BoardRun]] = {}
+    by_benchmark: dict[tuple[str, ...], list[BoardRun]] = {}
     for run in runs:
         if cell := run.cell:
             arguments = repr(sorted(class_params(run.run_spec).items()))
             key = (cell.display_name, cell.scenario_name, cell.part, cell.split, arguments)
-            held.setdefault(key, []).append(run)
+            by_benchmark.setdefault(key, []).append(run)
     return tuple(
         BenchmarkRuns(
             display_name=key[0],
             scenario_name=key[1],
             part=key[2],
             split=key[3],
-            positive=class_params(held[key][0].run_spec).get("positive", ""),
-            runs=tuple(held[key]),
-            costs=costs_text(class_params(held[key][0].run_spec)),
+            positive=class_params(by_benchmark[key][0].run_spec).get("positive", ""),
+            runs=tuple(by_benchmark[key]),
+            costs=costs_text(class_params(by_benchmark[key][0].run_spec)),
         )
-        for key in sorted(held, key=lambda key: tuple(map(in_natural_order, key)))
+        for key in sorted(by_benchmark, key=lambda key: tuple(map(in_natural_order, key)))
     )
 
 
@@ -156,7 +156,7 @@ def _of_benchmark(
                 )
             )
     return BenchmarkMetrics(
-        benchmark=benchmark, runs=tuple(sorted(made, key=lambda held: held.name))
+        benchmark=benchmark, runs=tuple(sorted(made, key=lambda each: each.name))
     )
 
 

@@ -25,7 +25,7 @@ def board_of(
 ) -> Leaderboard:
     """The board of these runs without paired differences; `left_out` is what it lacks.
 
-    `reader` has the scores behind them: of a release what it froze of them.
+    `reader` has the scores behind them: of a release, the frozen ones.
     """
     cells = (run.cell for run in runs if run.cell)
     absent = skipped_notes(left_out, (run.run_spec.scenario_name for run in runs))
@@ -89,7 +89,7 @@ def _notes(runs: Sequence[BoardRun]) -> Iterator[str]:
 
 
 def lost_note(runs: Iterable[BoardRun]) -> str:
-    """That stats which were made are no longer there; empty where none are missing."""
+    """A note on stats that were made and are missing now; empty where none are."""
     lost = sorted(run.run_spec.name for run in runs if run.is_lost)
     if not lost:
         return ""

@@ -134,7 +134,7 @@ def scale_of(spec: RunSpec) -> MetricInfo | None:
 
 
 def jury_evidence(row: SuiteRun) -> JuryEvidence:
-    """What is stated of the jury that scored the main metric; of an imported one nothing is."""
+    """What is stated of the jury that scored the main metric; nothing of an imported one."""
     spec = row.run_spec
     if _is_by_their_jury(spec):
         return JuryEvidence.IMPORTED
@@ -170,7 +170,7 @@ def _is_judged(spec: RunSpec) -> bool:
 
 
 def configuration_of(spec: RunSpec) -> dict[str, str]:
-    """A RunSpec's settings by name, which tell it from another run of the same model.
+    """A RunSpec's settings by name, which distinguish it from another run of the same model.
 
     The names of scenario and model are no settings. A value that is long, or has no short text, is
     its hash after OTHER.

@@ -1,4 +1,4 @@
-"""The option that an answer names: a letter alone says little to who has not the prompt at hand."""
+"""The option that an answer names: a letter alone says little to a reader without the prompt."""
 
 from medhelm_spark.board.instances import InstanceDetail
 from medhelm_spark.domain.run import RunSpec

@@ -1,4 +1,4 @@
-"""Of stored scores what a declared positive class and log-probabilities allow to say of a run."""
+"""What a declared positive class and log-probabilities show of a run, from its stored scores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from medhelm_spark.board.scores import ASKED_AS, ORDER, in_order, value_of
+from medhelm_spark.board.scores import ORDER, TRIALS, in_order, value_of
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.metrics import Params, run_metrics_for, stats_of
@@ -47,13 +47,13 @@ def classes_of(spec: RunSpec) -> tuple[str, ...]:
 
 
 def class_stats_of(spec: RunSpec) -> tuple[str, ...]:
-    """The stats of instances that right and given class are read from; empty without classes."""
+    """The stats of instances with the right and the predicted class; empty without classes."""
     params = class_params(spec)
     return tuple(DIAGNOSTIC_ACCURACY.reads(params)) if params else ()
 
 
 def needed_stats_of(spec: RunSpec) -> tuple[str, ...]:
-    """The stats of instances that say something beside the run's stats; empty where none do."""
+    """The stats of instances that add something to the run's stats; empty where none do."""
     classes = class_stats_of(spec) if has_positive(spec) else ()
     return (*classes, *_confidence(spec))
 
@@ -69,7 +69,7 @@ class CaseAnswers:
     @property
     def cases(self) -> pa.Array:
         """`INSTANCE/TRAIN_TRIAL/TRIAL` of each answer, shape (answers,)."""
-        trials = (self.rows[name].combine_chunks().cast(pa.string()) for name in ASKED_AS)
+        trials = (self.rows[name].combine_chunks().cast(pa.string()) for name in TRIALS)
         instances = self.rows["instance_id"].cast(pa.string()).combine_chunks()
         return pc.binary_join_element_wise(instances, *trials, "/")
 
@@ -91,18 +91,18 @@ def answers_of(spec: RunSpec, scores: pa.Table, positive: str | None = None) -> 
         scores: its rows of `per_instance_stats` on one split, without perturbed copies.
         positive: the class that counts as the positive one (None: those that the run declares).
     """
-    held = _by_class(spec, in_order(scores), positive)
-    if held is None:
+    by_class = _by_class(spec, in_order(scores), positive)
+    if by_class is None:
         return None
-    params, right, given, classes, rows = held
+    params, right, predicted, classes, rows = by_class
     is_positive = np.isin(right, classes)
     answers = ClassAnswers(
         is_positive=is_positive,
         predicted=np.where(
-            given == 0, NEITHER, np.where(np.isin(given, classes), POSITIVE, NEGATIVE)
+            predicted == 0, NEITHER, np.where(np.isin(predicted, classes), POSITIVE, NEGATIVE)
         ),
         clusters=_clusters(spec, rows),
-        costs=_costs(costs_of(params), right, given, classes) if "costs" in params else None,
+        costs=_costs(costs_of(params), right, predicted, classes) if "costs" in params else None,
     )
     return CaseAnswers(answers=answers, rows=rows.select(ORDER))
 
@@ -112,11 +112,11 @@ def errors_of(spec: RunSpec, scores: pa.Table) -> tuple[pa.Table, pa.Table] | No
 
     Arguments as in `answers_of`; other columns of `scores` are kept.
     """
-    held = _by_class(spec, scores)
-    if held is None:
+    by_class = _by_class(spec, scores)
+    if by_class is None:
         return None
-    _, right, given, classes, rows = held
-    is_positive, is_alarm = np.isin(right, classes), np.isin(given, classes)
+    _, right, predicted, classes, rows = by_class
+    is_positive, is_alarm = np.isin(right, classes), np.isin(predicted, classes)
     return rows.filter(pa.array(is_positive & ~is_alarm)), rows.filter(
         pa.array(~is_positive & is_alarm)
     )
@@ -125,7 +125,7 @@ def errors_of(spec: RunSpec, scores: pa.Table) -> tuple[pa.Table, pa.Table] | No
 def _by_class(
     spec: RunSpec, scores: pa.Table, positive: str | None = None
 ) -> tuple[Params, NDArray[np.int64], NDArray[np.int64], list[int], pa.Table] | None:
-    """The metric's arguments, right and given class of each answer, the positive classes, rows.
+    """The metric's arguments, right and predicted class of each row, the positive classes, rows.
 
     None where no positive class is declared or no answer has a class.
     """
@@ -137,8 +137,8 @@ def _by_class(
     codes, rows = _columns(scores, DIAGNOSTIC_ACCURACY.reads(params))
     if not len(codes):
         return None
-    right, given = codes.astype(np.int64).T
-    return params, right, given, [place + 1 for place in positive_of(params)], rows
+    right, predicted = codes.astype(np.int64).T
+    return params, right, predicted, [place + 1 for place in positive_of(params)], rows
 
 
 def curve_of(spec: RunSpec, scores: pa.Table) -> tuple[Bin, ...]:
@@ -154,7 +154,7 @@ def curve_of(spec: RunSpec, scores: pa.Table) -> tuple[Bin, ...]:
 
 
 def _confidence(spec: RunSpec) -> tuple[str, ...]:
-    """The stats that a calibration curve is made of, where the run has both; else none."""
+    """The stats behind a calibration curve, where the run has both; else none."""
     try:
         chosen = run_metrics_for(spec.metrics)
         params = next((params for metric, params in chosen if metric is CALIBRATION), {})
@@ -167,7 +167,7 @@ def _confidence(spec: RunSpec) -> tuple[str, ...]:
 def _costs(
     matrix: NDArray[np.float64],
     right: NDArray[np.int64],
-    given: NDArray[np.int64],
+    predicted: NDArray[np.int64],
     classes: Sequence[int],
 ) -> Costs:
     is_positive = np.isin(right, classes)
@@ -180,7 +180,7 @@ def _costs(
 
     labels = range(1, matrix.shape[1])
     return Costs(
-        of_answers=matrix[right - 1, given],
+        of_answers=matrix[right - 1, predicted],
         costliest=(
             float(matrix[of_class].max(initial=0.0)),
             float(matrix[~of_class].max(initial=0.0)),
@@ -193,7 +193,7 @@ def _costs(
 
 
 def _mean(costs: NDArray[np.float64]) -> float:
-    """The mean; 0 of a class without a case, in which nothing is said."""
+    """The mean; 0 of a class without a case."""
     return float(costs.mean()) if len(costs) else 0.0
 
 

@@ -26,8 +26,8 @@ _Column = list[tuple[BoardRun, BoardCell]]
 def common_of(reader: Reader, runs: Iterable[BoardRun]) -> Common:
     """The means of two runs on the instances that both have.
 
-    Only of columns in which a run lacks an answer that another has: elsewhere the means of the
-    cells are the same. A run that was scored again after its cell was made is left out.
+    Only of columns in which a run lacks an answer that another has: in the others the means are
+    those of the cells. A run that was scored again after its cell was made is left out.
     """
     columns: dict[tuple[str, ...], _Column] = {}
     for run in runs:
@@ -68,10 +68,10 @@ def _of_column(
     run, cell = column[0]
     ids = [each.run_spec.run_spec_id for each, _ in column]
     cells = [each.run_spec_ids for _, each in column]
-    held = measured(run, cell.main_metric, own_scores(scores, ids, cell.split), ids)
+    stat = measured(run, cell.main_metric, own_scores(scores, ids, cell.split), ids)
     pairs = list(combinations(range(len(ids)), 2))
-    both = [held.on_common(*pair) for pair in pairs]
-    made = common_means(both, _hashes(held.units), run.info or UNBOUNDED)
+    both = [stat.on_common(*pair) for pair in pairs]
+    made = common_means(both, _hashes(stat.units), run.info or UNBOUNDED)
     return zip(((cells[first], cells[second]) for first, second in pairs), made, strict=True)
 
 

@@ -55,16 +55,16 @@ def _values(
     """The ids of instances, and their values of shape (runs, instances)."""
     of_run = run_metric_of(spec)
     if of_run is None:
-        held = side_by_side(scores, units, [spec.main_metric])
-        return held.instances, held.values[:, :, 0]
+        aligned = side_by_side(scores, units, [spec.main_metric])
+        return aligned.instances, aligned.values[:, :, 0]
     metric, params = of_run
-    held = side_by_side(scores, units, metric.reads(params), by_trial=True)
-    right = np.full(held.values.shape[:2], np.nan)
+    aligned = side_by_side(scores, units, metric.reads(params), by_trial=True)
+    right = np.full(aligned.values.shape[:2], np.nan)
     if metric.is_right:
-        for run, rows in enumerate(held.values):
+        for run, rows in enumerate(aligned.values):
             is_known = ~np.isnan(rows).any(axis=1)
             right[run, is_known] = metric.is_right(rows[is_known])
-    return _by_instance(held.instances, right)
+    return _by_instance(aligned.instances, right)
 
 
 def _by_instance(

@@ -24,7 +24,7 @@ STATUS = "status"
 """The key of the filter by release status, by which the picker of releases goes too."""
 
 Value = str | float | None
-"""A run's value; None where the lake does not say it."""
+"""A run's value; None where the lake does not have it."""
 
 
 class FilterKind(StrEnum):
@@ -39,7 +39,7 @@ class FilterKind(StrEnum):
 class Filter:
     """One filter: `key` in the address, `label` on the page, `value` of a run.
 
-    `meaning` says it to a reader, `column` is what it reads, `declared` where a person says it.
+    `meaning` explains it to a reader, `column` is what it reads, `declared` where it is declared.
     `if_declared`: pages offer it only where some run has a value.
     """
 
@@ -52,26 +52,26 @@ class Filter:
     declared: str
     if_declared: bool = False
 
-    def passes(self, run: BoardRun, wanted: "Wanted") -> bool:
-        """Whether a run has a value that is wanted."""
+    def passes(self, run: BoardRun, chosen: "Chosen") -> bool:
+        """Whether a run has a chosen value."""
         value = self.value(run)
         if value is None:
             return False
-        if isinstance(wanted, float):
+        if isinstance(chosen, float):
             number = float(value)
-            return number >= wanted if self.kind is FilterKind.AT_LEAST else number <= wanted
-        return value in wanted
+            return number >= chosen if self.kind is FilterKind.AT_LEAST else number <= chosen
+        return value in chosen
 
-    def text(self, wanted: "Wanted") -> str:
+    def text(self, chosen: "Chosen") -> str:
         """`locality: local, tenant`, `scored answers at least 100`."""
-        if isinstance(wanted, float):
-            return f"{self.label.lower()} {self.kind.value} {wanted:g}"
-        return f"{self.label.lower()}: {', '.join(wanted)}"
+        if isinstance(chosen, float):
+            return f"{self.label.lower()} {self.kind.value} {chosen:g}"
+        return f"{self.label.lower()}: {', '.join(chosen)}"
 
 
-Wanted = tuple[str, ...] | float
+Chosen = tuple[str, ...] | float
 """The chosen values of a filter, or its number."""
-Filters = Mapping[str, Wanted]
+Filters = Mapping[str, Chosen]
 """The filters in use, by key."""
 NO_FILTERS: Filters = {}
 
@@ -232,11 +232,11 @@ FILTERS: Mapping[str, Filter] = {
 
 
 def passing(runs: Iterable[BoardRun], filters: Filters) -> tuple[BoardRun, ...]:
-    """The runs that have a wanted value of every filter in use."""
+    """The runs that have a chosen value of every filter in use."""
     return tuple(
         run
         for run in runs
-        if all(FILTERS[key].passes(run, wanted) for key, wanted in filters.items())
+        if all(FILTERS[key].passes(run, chosen) for key, chosen in filters.items())
     )
 
 
@@ -251,14 +251,14 @@ def offered(runs: Sequence[BoardRun], written: Filters = NO_FILTERS) -> list[Fil
     ]
 
 
-def values_of(runs: Iterable[BoardRun], of: Filter) -> Counter[str]:
+def values_of(runs: Iterable[BoardRun], choice: Filter) -> Counter[str]:
     """How many runs have each value of a choice, UNKNOWN for those without one."""
-    return Counter(str(of.value(run) or UNKNOWN) for run in runs)
+    return Counter(str(choice.value(run) or UNKNOWN) for run in runs)
 
 
 def filters_text(filters: Filters) -> str:
     """The filters in use as one line; empty where there are none."""
-    return "; ".join(FILTERS[key].text(wanted) for key, wanted in filters.items())
+    return "; ".join(FILTERS[key].text(chosen) for key, chosen in filters.items())
 
 
 def written_filters(texts_of: Callable[[str], Sequence[str]]) -> Filters:
@@ -270,17 +270,17 @@ def written_filters(texts_of: Callable[[str], Sequence[str]]) -> Filters:
     return read_filters({key: texts_of(key) for key in FILTERS})
 
 
-def read_filters(given: Mapping[str, Sequence[str]]) -> Filters:
+def read_filters(texts_by_key: Mapping[str, Sequence[str]]) -> Filters:
     """Filters from texts by key, as an address or a command line has them; empty ones are none.
 
     Raises:
         UnknownNameError: There is no such filter.
         ConfigError: A number is none, or a choice is `unknown`, which never passes.
     """
-    return {key: _read(key, texts) for key, texts in given.items() if any(texts)}
+    return {key: _read(key, texts) for key, texts in texts_by_key.items() if any(texts)}
 
 
-def _read(key: str, texts: Sequence[str]) -> Wanted:
+def _read(key: str, texts: Sequence[str]) -> Chosen:
     if key not in FILTERS:
         raise UnknownNameError("filter", key, FILTERS)
     each = FILTERS[key]

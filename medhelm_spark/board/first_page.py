@@ -21,7 +21,7 @@ from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
 
 LOOKED_AT = 8
-"""So many times the page's instances are looked at: a run may be of some of them."""
+"""So many times the page's instances are looked at: a run may have answered some alone."""
 
 _FIRST = "SELECT * FROM ({places}) p ORDER BY source_index, instance_id LIMIT {count}"
 _COUNT = "SELECT count(1) AS n FROM ({scores}) s WHERE {where}"
@@ -35,8 +35,8 @@ def first_page(reader: Reader, spec: RunSpec, *, limit: int) -> InstancePage | N
     """The page of `instances_of` at offset 0 in the order of the data; it has no `counts`.
 
     Of a million answers it takes a tenth of the time. None where the first instances of the data
-    do not fill the page, or the main metric says nothing of an answer on it: the run is of few of
-    them, and only the list of all answers says which.
+    do not fill the page, or the main metric has no value of an answer on it: the run then has few
+    of them, and only the list of all answers has which.
     """
     scores, where = output_of("per_instance_stats", SCORE), scored_where(spec)
     places = SOURCE_PLACES.format(
@@ -55,11 +55,11 @@ def first_page(reader: Reader, spec: RunSpec, *, limit: int) -> InstancePage | N
     value_of, values, statuses = valued(spec, scored)
     if len(order) < limit or (statuses < 0).any():
         return None
-    asked = reader.query(_COUNT.format(scores=scores, where=where)).to_pylist()[0]["n"]
+    total = reader.query(_COUNT.format(scores=scores, where=where)).to_pylist()[0]["n"]
     return InstancePage(
-        total=asked,
+        total=total,
         offset=0,
         scores=scores_at(scored.select(KEYS), np.arange(limit), values, statuses),
         value_of=value_of,
-        asked=asked,
+        asked=total,
     )

@@ -20,7 +20,7 @@ class Host:
 
     workspace: Workspace
     at_work: Callable[[], AbstractContextManager[None]]
-    """What has to hold during a call: the object's plug-ins, and the session's settings."""
+    """What is active during a call: the object's plug-ins, and the session's settings."""
     is_tracked: bool
     """Whether numbers are logged to MLflow."""
     board: Callable[..., Board]
@@ -41,7 +41,7 @@ class Methods:
 
 
 def at_work(method: M) -> M:
-    """A public method, with what has to hold while it works."""
+    """A public method, with plug-ins and settings active while it works."""
 
     @wraps(method)
     def called(self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -77,8 +77,8 @@ class InstanceScore:
 class InstancePage:
     """The answers from `offset` on, of `total` behind a number.
 
-    `total` counts the listed ones and `asked` all of the run; `counts` says of how many of all
-    answers each `AnswerFilter` is true, without those of which nothing says it. `value_of`
+    `total` counts the listed ones and `asked` all of the run; `counts` has how many of all
+    answers each `AnswerFilter` lists, without those that do not apply. `value_of`
     names what the values are: the main metric, or RIGHT (1 for a right answer, else 0) where that
     is of the whole run and compares answers. A metric of the whole run that does not gives answers
     no value.
@@ -96,7 +96,7 @@ class InstancePage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceDetail:
-    """All that is stored of one answer; what the lake does not hold is None or empty."""
+    """All that is stored of one answer; what the lake lacks is None or empty."""
 
     instance: Instance | None
     prompt: Prompt | None
@@ -120,9 +120,9 @@ class InstanceDetail:
 
     @property
     def gone(self) -> tuple[str, ...]:
-        """Which texts the lake holds no more, of an answer whose scores it holds.
+        """The texts that the lake has lost, of an answer whose scores it has.
 
-        A release keeps scores; texts it does not keep.
+        A release keeps scores, but no texts.
         """
         if self.stats is None:
             return ()
@@ -152,44 +152,47 @@ def instances_of(
     """A page of the answers behind a run's number, without any text.
 
     They are those of the main split, all or `only` some; answers without a score come last in every
-    order. Without a `limit` all stand on one page. Where the run has the answer `holding`, it is
-    the page with that answer, and `offset` is not used. `matching` keeps those with this text, in
+    order. Without a `limit` all are on one page. Where the run has the answer `holding`, it is
+    the page with that answer, and `offset` is not used. `matching` keeps answers with this text, in
     any case, in the instance's id in the data, its input or references, or in the model's answer.
     `among` keeps those of these instance ids. `viewer` is who searches; without a search no text is
     read. `answers` are the run's, where they were read before.
 
     Raises:
         PolicyError: The viewer may not see text of the level of the run, or of a row that is
-            searched: whether a text is there would tell of it.
+            searched: whether a text is found would reveal it.
     """
-    held = answers or answer_list(reader, spec)
+    all_answers = answers or answer_list(reader, spec)
     searched: frozenset[AccessLevel] = frozenset()
-    places = np.flatnonzero(held.statuses >= 0)
+    places = np.flatnonzero(all_answers.statuses >= 0)
     if only:
-        places = _both(places, held.listed.get(only, np.array([], np.int64)))
+        places = _both(places, all_answers.listed.get(only, np.array([], np.int64)))
     if among is not None:
         ids = pa.array(list(among), pa.string())
-        in_group = pc.is_in(held.keys["instance_id"], value_set=ids)
+        in_group = pc.is_in(all_answers.keys["instance_id"], value_set=ids)
         places = _both(places, np.flatnonzero(in_group.to_numpy()))
     if matching:
-        found, searched = matching_places(reader, spec, held, matching, viewer)
+        found, searched = matching_places(reader, spec, all_answers, matching, viewer)
         places = _both(places, found)
     if order is not Order.SOURCE:  # no value comes last, equal ones as in the data
-        signed = held.values[places] * (1 if order is Order.LOWEST else -1)
+        signed = all_answers.values[places] * (1 if order is Order.LOWEST else -1)
         places = places[np.argsort(signed, kind="stable")]
     limit = limit or max(1, len(places))
-    if holding and len(index := np.flatnonzero(places == _place(held.keys, holding))):
+    if holding and len(index := np.flatnonzero(places == _place(all_answers.keys, holding))):
         offset = int(index[0]) // limit * limit
     listed = places[offset : offset + limit]
     return InstancePage(
         total=len(places),
         offset=offset,
         scores=scores_at(
-            held.keys.take(listed), listed, held.values[listed], held.statuses[listed]
+            all_answers.keys.take(listed),
+            listed,
+            all_answers.values[listed],
+            all_answers.statuses[listed],
         ),
-        value_of=held.value_of,
-        counts={which: len(of_filter) for which, of_filter in held.listed.items()},
-        asked=held.keys.num_rows,
+        value_of=all_answers.value_of,
+        counts={which: len(of_filter) for which, of_filter in all_answers.listed.items()},
+        asked=all_answers.keys.num_rows,
         searched=searched,
     )
 
@@ -293,7 +296,9 @@ def visible_details(
     if not viewer.may_see(spec.access_level):
         return {}
     details = _details_of(reader, spec, keys)
-    return {key: held for key, held in details.items() if all(map(viewer.may_see, held.levels))}
+    return {
+        key: detail for key, detail in details.items() if all(map(viewer.may_see, detail.levels))
+    }
 
 
 def _details_of(
@@ -312,11 +317,11 @@ def _details_of(
         verdicts[_key(row)].append(row)
     data = {"data_version": [spec.data_version], "instance_id": ids}
     ingested = writes.get((INGEST.name, spec.data_version))
-    held = _written(reader, "instances", ingested, data, Instance)
-    instances = {(row.instance_id, row.perturbation): row for row in held}
-    asked = [requests[key] for key in keys if key in requests]
-    prompts = _prompts(reader, [row.prompt_id for row in asked])
-    results = _results(reader, spec, [row.request_id for row in asked])
+    rows = _written(reader, "instances", ingested, data, Instance)
+    instances = {(row.instance_id, row.perturbation): row for row in rows}
+    planned = [requests[key] for key in keys if key in requests]
+    prompts = _prompts(reader, [row.prompt_id for row in planned])
+    results = _results(reader, spec, [row.request_id for row in planned])
     details: dict[InstanceKey, InstanceDetail] = {}
     for key in keys:
         request = requests.get(key)
@@ -334,7 +339,7 @@ def _details_of(
 
 
 def _writes(reader: Reader, spec: RunSpec) -> dict[tuple[str, str], str]:
-    """By stage and unit, the write that holds the rows of the run or of its data.
+    """By stage and unit, the write with the rows of the run or of its data.
 
     They are looked up once for all tables, and rows by their write: to join each table with `runs`
     takes longer than to read ten rows of it.

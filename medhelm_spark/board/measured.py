@@ -40,7 +40,7 @@ class Measured(Protocol):
         ...
 
     def among(self, chosen: NDArray[np.bool_]) -> "Measured":
-        """The same runs on some of the instances; `chosen` says which, shape (instances,)."""
+        """The same runs on the `chosen` instances, shape (instances,)."""
         ...
 
 
@@ -56,7 +56,7 @@ def measured(
     """The main metric of these runs of one scenario and split.
 
     Args:
-        run: one of the runs; it says what the metric is made of, and its scale.
+        run: one of the runs; it has the metric's arguments and scale.
         main_metric: the metric of the column.
         scores: rows of `per_instance_stats` of these runs on the split.
         run_spec_ids: the runs, in the order of their places.
@@ -64,15 +64,19 @@ def measured(
     scale = run.info or UNBOUNDED
     of_run = run_metric_behind(main_metric, run.run_spec.metrics)
     if of_run is None:
-        held = side_by_side(scores, run_spec_ids, [main_metric])
-        return InstanceStat(held.values[:, :, 0], held.clusters, scale, held.drawn, held.plain_ids)
+        aligned = side_by_side(scores, run_spec_ids, [main_metric])
+        return InstanceStat(
+            aligned.values[:, :, 0], aligned.clusters, scale, aligned.drawn, aligned.plain_ids
+        )
     metric, params = of_run
-    held = side_by_side(scores, run_spec_ids, metric.reads(params), by_trial=True)
-    labels = held.clusters
+    aligned = side_by_side(scores, run_spec_ids, metric.reads(params), by_trial=True)
+    labels = aligned.clusters
     if labels is None and run.run_spec.adapter_spec.requests_per_instance > 1:
-        labels = held.labels
+        labels = aligned.labels
     place = [stat.name for stat in metric.emitted(params)].index(main_metric)
-    return RunStat(metric, params, place, held.values, labels, scale, held.drawn, held.plain_ids)
+    return RunStat(
+        metric, params, place, aligned.values, labels, scale, aligned.drawn, aligned.plain_ids
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +123,7 @@ class RunStat:
     units: pa.DictionaryArray
     instances: pa.Array
     known: dict[tuple[int, bytes], "_OfRun"] = field(default_factory=dict)
-    """What was measured of a run on which instances: a run is in many pairs."""
+    """Stats by run and instances, measured once: a run is in many pairs."""
 
     def among(self, chosen: NDArray[np.bool_]) -> "RunStat":
         """See Measured."""
@@ -133,7 +137,7 @@ class RunStat:
         )
 
     def difference(self, first: int, second: int) -> PairedDifference:
-        """First minus second; without test where the stat has no value without an instance.
+        """First minus second; without a test where leaving out an instance leaves no value.
 
         A share of the same instances in both runs is compared on these instances: right or wrong.
         """
@@ -149,15 +153,15 @@ class RunStat:
             and theirs.hits is not None
             and np.array_equal(np.isnan(ours.hits), np.isnan(theirs.hits))
         ):
-            held = paired_difference(ours.hits, theirs.hits, self.scale, labels)
-            return replace(held, num_dropped=dropped)
+            paired = paired_difference(ours.hits, theirs.hits, self.scale, labels)
+            return replace(paired, num_dropped=dropped)
         if ours.value is None or theirs.value is None:
             return PairedDifference(n=n, num_dropped=dropped)
         if np.isnan(ours.pseudo).any() or np.isnan(theirs.pseudo).any():
             mean = ours.value - theirs.value
             return PairedDifference(n=n, num_dropped=dropped, mean_difference=mean)
-        held = paired_difference(ours.pseudo, theirs.pseudo, self.scale, labels, is_of_runs=True)
-        return replace(held, num_dropped=dropped)
+        paired = paired_difference(ours.pseudo, theirs.pseudo, self.scale, labels, is_of_runs=True)
+        return replace(paired, num_dropped=dropped)
 
     def on_common(self, first: int, second: int) -> OnCommon:
         both = self._is_whole(first) & self._is_whole(second)
@@ -198,9 +202,9 @@ class RunStat:
         )
 
     def _hits(self, distinct: NDArray[np.float64], place: NDArray[np.int64]) -> Values | None:
-        """1 and 0 on the instances that count in a share, NaN on others; None of no single share.
+        """1 and 0 on the instances that count in a share, NaN on others; None of other stats.
 
-        A stat that is an average of shares is none.
+        An average of several shares is not a share.
         """
         fn = self.metric.shares
         if fn is None:

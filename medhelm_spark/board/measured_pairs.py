@@ -17,9 +17,9 @@ class MeasuredPairs:
     run: BoardRun
     """One of the runs: they share data, split and metric."""
     units: tuple[str, ...]
-    """The runs, in the order of their places in `held`."""
+    """The runs, in the order of their places in `stat`."""
     pairs: tuple[BoardPair, ...]
-    held: Measured
+    stat: Measured
 
     def places(self, pair: BoardPair) -> tuple[int, int]:
         """The places of a pair's two runs."""
@@ -83,5 +83,5 @@ def _measured_batch(reader: Reader, batch: Sequence[_Column]) -> Iterator[Measur
             run=column.any_run,
             units=units,
             pairs=tuple(column.pairs),
-            held=measured(column.any_run, column.metric, own, units),
+            stat=measured(column.any_run, column.metric, own, units),
         )

@@ -23,7 +23,7 @@ class Metrics(Result):
     """Of each benchmark: two-by-two table, risk at a prevalence, rates, calibration, tokens, money.
 
     `prevalence` is what was stated: of all benchmarks, or by scenario name; None for the data's.
-    `banner` stands above it, as above a Board.
+    `banner` is printed above, as above a Board.
     """
 
     benchmarks: tuple[BenchmarkMetrics, ...]
@@ -37,8 +37,8 @@ class Metrics(Result):
         """One per run of a benchmark, and per rule that gives every case the same answer."""
         return [
             record
-            for held in self.benchmarks
-            for record in records_of(held, self.prevalence, self.prices)
+            for metrics in self.benchmarks
+            for record in records_of(metrics, self.prevalence, self.prices)
         ]
 
     def render(self, form: str = "table") -> str:
@@ -64,13 +64,13 @@ def metrics_of(
 
     Raises:
         ConfigError: a prevalence is not between 0 and 1.
-        UnknownNameError: it is stated of what is no benchmark with a positive class.
+        UnknownNameError: it is stated of a name that is no benchmark with a positive class.
     """
-    held = benchmark_metrics(as_of(workspace.reader, release), benchmarks_of(runs))
-    known = {one.benchmark.scenario_name for one in held if one.prevalence is not None}
+    benchmarks = benchmark_metrics(as_of(workspace.reader, release), benchmarks_of(runs))
+    known = {each.benchmark.scenario_name for each in benchmarks if each.prevalence is not None}
     check_stated(prevalence, known)
     prices = prices_in(workspace)
-    return Metrics(benchmarks=held, prevalence=prevalence, prices=prices, banner=banner)
+    return Metrics(benchmarks=benchmarks, prevalence=prevalence, prices=prices, banner=banner)
 
 
 def prices_in(workspace: Workspace) -> dict[str, Prices]:

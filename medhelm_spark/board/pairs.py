@@ -60,11 +60,11 @@ def paired(
     by_id = {run.run_spec.run_spec_id: run for run in runs if run.cell}
     columns: dict[tuple[str, ...], _Column] = {}
     for row in rows:  # in the order of their ranks, and so is each column
-        for shown in filter(None, row.cells):
-            for cell in shown.parts or (shown,):
+        for board_cell in filter(None, row.cells):
+            for cell in board_cell.parts or (board_cell,):
                 run = by_id[cell.run_spec_ids[0]]
-                of = (cell.scenario_name, cell.part, cell.main_metric, cell.split)
-                for key in _columns(shown, of) if run.is_current else ():
+                benchmark = (cell.scenario_name, cell.part, cell.main_metric, cell.split)
+                for key in _columns(board_cell, benchmark) if run.is_current else ():
                     columns.setdefault(key, []).append((run, cell, row.name))
     swept = {key for key, column in columns.items() if key[-1] and len(column) > 1}
     columns = {key: column for key, column in columns.items() if not key[-1] or key in swept}
@@ -83,12 +83,12 @@ def paired(
     return adjusted(differences, num_declared=sizes[True], num_others=sizes[False])
 
 
-def _columns(cell: BoardCell, of: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def _columns(cell: BoardCell, benchmark: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """The columns that a cell is compared in: of all models, and of its own model's sweep."""
     if cell.is_counted:
-        yield (*of, "")
+        yield (*benchmark, "")
     if cell.is_of_sweep or (cell.mean is not None and not cell.variant and not cell.is_below_floor):
-        yield (*of, cell.model_deployment)
+        yield (*benchmark, cell.model_deployment)
 
 
 def _is_primary(column: _Column) -> bool:
@@ -119,7 +119,7 @@ def _column_pairs(scores: pa.Table, column: _Column, pairs: _Pairs) -> Iterator[
     own = own_scores(scores, units, cell.split)
     if not len(own):
         return
-    held = measured(run, cell.main_metric, own, units)
+    stat = measured(run, cell.main_metric, own, units)
     template = BoardPair(
         scenario_name=run.run_spec.scenario_name,
         display_name=f"{cell.display_name}: {cell.part}" if cell.part else cell.display_name,
@@ -132,14 +132,14 @@ def _column_pairs(scores: pa.Table, column: _Column, pairs: _Pairs) -> Iterator[
         is_primary=_is_primary(column),
         margin=cell.margin,
         cluster_column=cell.cluster_column,
-        jury_evidence=weakest(shown.jury_evidence for _, shown, _ in column),
+        jury_evidence=weakest(cell.jury_evidence for _, cell, _ in column),
     )
     for first, second in pairs(range(len(column))):
         yield replace(
             template,
             first=column[first][2],
             second=column[second][2],
-            difference=held.difference(first, second),
+            difference=stat.difference(first, second),
             run_spec_ids=(units[first], units[second]),
             imported=all_known(column[place][1].imported for place in (first, second)),
         )

@@ -101,10 +101,10 @@ def practical_differences(
         prices: of deployments by name.
     """
     by_id = {run.run_spec.run_spec_id: run for run in runs}
-    held = list(pairs)
-    units = sorted({unit for pair in held for unit in pair.run_spec_ids})
+    all_pairs = list(pairs)
+    units = sorted({unit for pair in all_pairs for unit in pair.run_spec_ids})
     took = each_took(reader, units) if units else {}
-    for pair in held:
+    for pair in all_pairs:
         both = (by_id[pair.run_spec_ids[0]], by_id[pair.run_spec_ids[1]])
         if all(has_positive(run.run_spec) for run in both):
             split = both[0].cell.split if both[0].cell else both[0].run_spec.main_split
@@ -181,8 +181,8 @@ def _of_classes(
 
 
 def _value(at: AtPrevalence, name: str) -> float:
-    held: Estimated = getattr(at, name)
-    return held.value
+    estimate: Estimated = getattr(at, name)
+    return estimate.value
 
 
 def _of_answers(
@@ -233,8 +233,8 @@ def _by_instance(instances: NDArray[np.int64], values: Values, names: NDArray[np
 def _paired(
     pair: BoardPair, quantity: ComparedQuantity, ours: Values, theirs: Values
 ) -> PracticalDifference | None:
-    held = paired_difference(ours, theirs, UNBOUNDED)
-    if held.mean_difference is None:
+    difference = paired_difference(ours, theirs, UNBOUNDED)
+    if difference.mean_difference is None:
         return None
     both = ~(np.isnan(ours) | np.isnan(theirs))
     return PracticalDifference(
@@ -245,6 +245,6 @@ def _paired(
         quantity=quantity,
         first=float(ours[both].mean()),
         second=float(theirs[both].mean()),
-        difference=Estimated(held.mean_difference, held.ci_low, held.ci_high),
-        n=held.n,
+        difference=Estimated(difference.mean_difference, difference.ci_low, difference.ci_high),
+        n=difference.n,
     )

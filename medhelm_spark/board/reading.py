@@ -63,17 +63,17 @@ def compared(
         raise ConfigError(f"{models[0]!r} is a single model; give two or more, or none for all.")
     for scenario in scenarios:
         check_known("scenario", scenario, {run.run_spec.scenario_name for run in runs})
-    shown = [
+    selected = [
         run
         for run in runs
         if run.run_spec.model_deployment in names
         and (not scenarios or run.run_spec.scenario_name in scenarios)
     ]
-    rows = board_of(reader, shown, coverage_floor=coverage_floor).rows
+    rows = board_of(reader, selected, coverage_floor=coverage_floor).rows
     places = {name: place for place, name in enumerate(names)}
     ordered = sorted(rows, key=lambda row: places[row.model_deployment]) if models else rows
-    pairs = paired(reader, shown, ordered, pairs=with_all)
-    if len(shown) < len(runs) and has_few_models(runs):
+    pairs = paired(reader, selected, ordered, pairs=with_all)
+    if len(selected) < len(runs) and has_few_models(runs):
         whole = board_of(reader, runs, coverage_floor=coverage_floor).rows
         pairs = adjusted_as(pairs, paired(reader, runs, whole))
     if margin is not None:
@@ -88,12 +88,12 @@ def compared(
         return Comparison(models=tuple(names), pairs=pairs)
     with_class = {
         name
-        for run in shown
+        for run in selected
         if has_positive(run.run_spec)
         for name in (run.run_spec.scenario_name, *([run.cell.scenario_name] if run.cell else ()))
     }
     check_stated(prevalence, with_class)
-    practical = practical_differences(reader, shown, pairs, stated=prevalence, prices=prices)
+    practical = practical_differences(reader, selected, pairs, stated=prevalence, prices=prices)
     own = {name: prices[name] for name in names if name in prices}
     return Comparison(models=tuple(names), pairs=pairs, practical=tuple(practical), prices=own)
 
@@ -106,10 +106,12 @@ def runs_named(
     Raises:
         UnknownNameError: the scenario or the model is not on the board.
     """
-    shown = _of_scenario(scenario, runs) if scenario else list(runs)
-    name = deployment_named(model, shown) if model else None
+    selected = _of_scenario(scenario, runs) if scenario else list(runs)
+    name = deployment_named(model, selected) if model else None
     return [
-        run for run in shown if run.is_summarized and name in (None, run.run_spec.model_deployment)
+        run
+        for run in selected
+        if run.is_summarized and name in (None, run.run_spec.model_deployment)
     ]
 
 

@@ -42,7 +42,7 @@ def sections_of(reported: Reported) -> list[Section]:
 
 def report_of(
     workspace: Workspace,
-    shown: BoardView,
+    view: BoardView,
     release: str | None = None,
     prevalence: Stated = None,
 ) -> ReportFile:
@@ -52,13 +52,13 @@ def report_of(
         ConfigError: a prevalence is not between 0 and 1.
         SetupError: the package that draws charts is missing.
     """
-    source = shown.source
-    metrics = metrics_of(workspace, shown.runs, release=release, prevalence=prevalence)
-    board = load_board(workspace, shown)
+    source = view.source
+    metrics = metrics_of(workspace, view.runs, release=release, prevalence=prevalence)
+    board = load_board(workspace, view)
     facts = facts_of(
         source,
         board,
-        shown.runs,
+        view.runs,
         coverage_floor=workspace.coverage_floor,
         manifest=manifest_of(workspace.reader, source),
     )
@@ -66,14 +66,14 @@ def report_of(
         board,
         facts,
         workspace.registry.cards,
-        runs=shown.runs,
+        runs=view.runs,
         metrics=metrics.benchmarks,
         stated=prevalence,
         prices=metrics.prices,
         sections=sections_of(
             Reported(
                 reader=as_of(workspace.reader, release),
-                runs=shown.runs,
+                runs=view.runs,
                 pairs=board.pairs,
             )
         ),

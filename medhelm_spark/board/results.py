@@ -46,7 +46,7 @@ class Board(Result):
 
     leaderboard: Leaderboard
     banner: str = ""
-    """What stands above it: that its release is withdrawn. Empty for every other board."""
+    """A line above it: that its release is withdrawn. Empty for every other board."""
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One per model, scenario and configuration."""
@@ -123,7 +123,7 @@ class Comparison(Result):
 class Instances(Result):
     """A page of the answers behind a number.
 
-    The page itself holds no clinical text; `details` reads all that is stored, answer by answer.
+    The page itself has no clinical text; `details` reads all that is stored, answer by answer.
     """
 
     run_spec: RunSpec
@@ -147,7 +147,7 @@ class Instances(Result):
 
     def detail(self, key: InstanceKey) -> InstanceDetail | None:
         """Prompt, answer, references, scores and verdicts of one answer; None if there is none."""
-        # Who runs Python here reads the lake itself: no page stands between.
+        # Whoever runs Python here reads the lake itself, not through a page.
         return instance_detail(self.reader, self.run_spec, key, viewer=Viewer.THIS_MACHINE)
 
     def details(self) -> Iterator[InstanceDetail]:
@@ -171,8 +171,8 @@ class Instances(Result):
     @property
     def notes(self) -> list[str]:
         """The run, and which part of its answers the page has."""
-        first, shown = self.page.offset + 1, len(self.page.scores)
-        part = f"{first} to {first + shown - 1}" if shown else f"none from {first} on"
+        first, count = self.page.offset + 1, len(self.page.scores)
+        part = f"{first} to {first + count - 1}" if count else f"none from {first} on"
         return [f"{self.run_spec.name}: {part}, of {counted(self.page.total, 'answer')}"]
 
 
@@ -188,7 +188,7 @@ class AnswerMark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One answer as a person reads it; it holds clinical text."""
+    """One answer as a person reads it; it contains clinical text."""
 
     scenario_name: str
     model_deployment: str
@@ -215,7 +215,7 @@ class Answer:
     columns: Mapping[str, str] = field(default_factory=dict)
     """What its card keeps of the data."""
     gone: tuple[str, ...] = ()
-    """The texts that the lake holds no more, of an answer of a release."""
+    """The texts that the lake no longer has, of an answer of a release."""
     flags: tuple[str, ...] = ()
     """What people marked the answer with."""
     note: str | None = None
@@ -253,7 +253,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers(Result):
-    """Answers of one or more runs, and a note on each run; they hold clinical text."""
+    """Answers of one or more runs, and a note on each run; they contain clinical text."""
 
     answers: tuple[Answer, ...]
     of_runs: tuple[str, ...]

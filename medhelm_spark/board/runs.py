@@ -30,12 +30,12 @@ _STATS = "SELECT * FROM {{stats}} WHERE run_spec_id IN ({units})"
 class BoardRun:
     """One run of a board; `planned` is its row in its suite.
 
-    `cell` is None where it has no stats: `is_summarized` tells a run that is not summarised yet
-    from one whose main metric gave nothing on the main split. `is_current` is false where the run
-    was scored again after these stats were made, `is_superseded` true where its suite has planned
-    another in its place (a release keeps what it pinned). `is_lost`: summarize is on record, and
-    the lake has none of its stats. `info` is None for a metric that this installation does not
-    know. `stats` are all of the run's, of every metric, split and perturbation.
+    `cell` is None where it has no stats: `is_summarized` is then false of a run that is not
+    summarised yet, true of one whose main metric gave nothing on the main split. `is_current` is
+    false where the run was scored again after these stats were made, `is_superseded` true where its
+    suite has planned another in its place (a release keeps what it pinned). `is_lost`: summarize is
+    on record, and the lake has none of its stats. `info` is None for a metric that is not
+    installed here. `stats` are all of the run's, of every metric, split and perturbation.
     `scored_at` is None where the run has no score, `missing_provenance` is what the filter
     `provenance` misses. `release_status` is that of the release that it was read from, or says that
     a suite's numbers are working results.
@@ -72,7 +72,7 @@ class BoardRun:
         )
 
 
-class _Ledger:
+class _Records:
     """The newest finished records of runs and of the versions of their data."""
 
     def __init__(self, reader: Reader, units: Iterable[str]) -> None:
@@ -123,7 +123,7 @@ def load_runs(
 ) -> tuple[BoardRun, ...]:
     """The runs of a suite (superseded ones left out) or of a release, by run name.
 
-    `view_of` says of each what it is shown by, where that is not what its card declares.
+    `view_of` gives the names and the metric that a run is shown by, in place of its card's.
 
     Raises:
         IntegrityError: A value behind a release's board was changed after it was published.
@@ -136,10 +136,10 @@ def load_runs(
     newest = {(row.suite, row.name): row.run_spec_id for row in current}
     planned = pinned.planned if pinned else [row for row in current if row.suite == source.name]
     versions = {row.run_spec.data_version for row in planned}
-    ledger = _Ledger(frozen, {row.run_spec_id for row in planned} | versions)
+    records = _Records(frozen, {row.run_spec_id for row in planned} | versions)
     if pinned is None:
-        stats = _stats(reader, ledger.newest, [row.run_spec_id for row in planned])
-        pinned = PinnedRuns(planned=planned, pins=ledger.newest, stats=stats)
+        stats = _stats(reader, records.newest, [row.run_spec_id for row in planned])
+        pinned = PinnedRuns(planned=planned, pins=records.newest, stats=stats)
     scenarios = _scenarios(frozen, versions)
     runs = []
     for planned_row in sorted(pinned.planned, key=_place):
@@ -148,19 +148,19 @@ def load_runs(
         spec, pin = row.run_spec, pinned.pins.get(row.run_spec_id)
         own = pinned.stats.get(row.run_spec_id, ())
         scenario = scenarios.get(spec.data_version)
-        cell = cell_of(row, own, scenario, ledger.written(row, pin, source.kind))
+        cell = cell_of(row, own, scenario, records.written(row, pin, source.kind))
         runs.append(
             BoardRun(
                 planned=row,
                 cell=view.cell(cell),
                 info=view.info(scale_of(spec), spec.main_metric),
                 is_summarized=row.run_spec_id in pinned.pins,
-                is_current=ledger.is_current(row.run_spec_id, pin),
+                is_current=records.is_current(row.run_spec_id, pin),
                 stats=tuple(sorted(own, key=_order)),
                 is_superseded=newest.get((row.suite, row.name), row.run_spec_id) != row.run_spec_id,
                 is_lost=pin is not None and not own,
-                scored_at=ledger.scored_at(row.run_spec_id),
-                missing_provenance=missing_provenance(row, cell, scenario, ledger.of_run(spec)),
+                scored_at=records.scored_at(row.run_spec_id),
+                missing_provenance=missing_provenance(row, cell, scenario, records.of_run(spec)),
                 release_status=source.release_status,
             )
         )
@@ -202,16 +202,16 @@ def missing_provenance(
     scenario: ScenarioVersion | None,
     records: Iterable[RunRecord],
 ) -> tuple[str, ...]:
-    """What the lake does not say of a run; empty where its provenance is complete.
+    """What the lake does not record of a run; empty where its provenance is complete.
 
     `records` are of the finished work on the run and on its scenario's data.
     """
-    held = tuple(records)
+    finished = tuple(records)
     recorded = (cell.comparability if cell else None) or {}
     known = {
-        "when it was scored": any(record.stage == SCORE.name for record in held),
-        "who ran it": bool(held) and all(record.run_by for record in held),
-        "which code ran it": all(record.code_version for record in held),
+        "when it was scored": any(record.stage == SCORE.name for record in finished),
+        "who ran it": bool(finished) and all(record.run_by for record in finished),
+        "which code ran it": all(record.code_version for record in finished),
         "where the model ran": planned.locality in list(Locality),
         "which data it was": bool(scenario and scenario.source),
         "what its scores rest on": bool(recorded) and UNKNOWN not in recorded.values(),

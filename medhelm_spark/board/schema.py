@@ -1,4 +1,4 @@
-"""The board as HELM's schema file wants it, and what the file asks for that is not here."""
+"""The board as HELM's schema file arranges it, and what the file names that is not here."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -30,9 +30,9 @@ from medhelm_spark.workspace.names import check_known
 from medhelm_spark.workspace.workspace import Workspace
 
 
-def schema_of(given: Schema | str | Path | None) -> Schema | None:
+def schema_of(schema: Schema | str | Path | None) -> Schema | None:
     """A schema, read where a file was named."""
-    return load_schema(Path(given)) if isinstance(given, str | Path) else given
+    return load_schema(Path(schema)) if isinstance(schema, str | Path) else schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class BoardView:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What stands below a board that lacks runs: a sentence for each reason."""
+        """The notes below a board that lacks runs: a sentence for each reason."""
         by_reason: dict[str, list[str]] = {}
         for name, reason in self.hidden.items():
             by_reason.setdefault(reason, []).append(name)
@@ -74,14 +74,14 @@ class BoardView:
             yield f"Not shown, without {self.metric}: {first_of(self.without)}."
 
 
-def load_board(workspace: Workspace, shown: BoardView) -> Leaderboard:
+def load_board(workspace: Workspace, view: BoardView) -> Leaderboard:
     """The board of the runs of a suite or release, with paired differences and what it lacks."""
     reader = workspace.reader
-    left_out = skipped_in(reader, shown.source)
-    frozen = reader_of(reader, shown.source)
-    board = board_of(frozen, shown.runs, left_out, coverage_floor=workspace.coverage_floor)
-    pairs = paired(frozen, shown.runs, board.rows)
-    return replace(board, pairs=pairs, notes=(*board.notes, *shown.notes))
+    left_out = skipped_in(reader, view.source)
+    frozen = reader_of(reader, view.source)
+    board = board_of(frozen, view.runs, left_out, coverage_floor=workspace.coverage_floor)
+    pairs = paired(frozen, view.runs, board.rows)
+    return replace(board, pairs=pairs, notes=(*board.notes, *view.notes))
 
 
 def shown_runs(
@@ -109,17 +109,19 @@ def shown_runs(
         runs = tuple(run for run in runs if run.cell or not run.stats)
     if schema is None:
         return BoardView(source=source, runs=runs, metric=metric or "", without=without)
-    if release and (said := _other_schema(workspace, release, schema)):
-        workspace.say(f"schema: {said}")
+    if release and (note := _other_schema(workspace, release, schema)):
+        workspace.say(f"schema: {note}")
     hidden = {run.run_spec.name: why for run in runs if (why := _why_hidden(schema, run))}
-    shown = tuple(run for run in runs if run.run_spec.name not in hidden)
-    for remark in remarks(schema, runs, workspace.registry.cards, len(shown)):
+    visible = tuple(run for run in runs if run.run_spec.name not in hidden)
+    for remark in remarks(schema, runs, workspace.registry.cards, len(visible)):
         workspace.say(f"schema: {remark}")
-    return BoardView(source=source, runs=shown, hidden=hidden, metric=metric or "", without=without)
+    return BoardView(
+        source=source, runs=visible, hidden=hidden, metric=metric or "", without=without
+    )
 
 
 def _other_schema(workspace: Workspace, release: str, schema: Schema) -> str:
-    """That a release was made for another schema file; empty where it was not."""
+    """A note on a release that was made for another schema file; else empty."""
     frozen_by = releases()
     made_for = frozen_by.schema_hash(workspace.reader, release) if frozen_by else ""
     if made_for in ("", content_id(schema)):
@@ -128,16 +130,16 @@ def _other_schema(workspace: Workspace, release: str, schema: Schema) -> str:
 
 
 def view_of(schema: Schema, spec: RunSpec) -> View:
-    """How a schema file wants a run to be shown.
+    """How a schema file shows a run.
 
-    Of an imported run the metric that it names is the one that the results had.
+    Of an imported run the metric that it names is the one of the imported results.
     """
     group = schema.group_of(_groups(spec))
     if group is None:
         return AS_DECLARED
-    said, split = group.environment.get(MAIN_NAME), group.environment.get(MAIN_SPLIT)
-    suffix = SUFFIX if said and is_stored(spec) else ""
-    main = said + suffix if said else spec.main_metric
+    main_name, split = group.environment.get(MAIN_NAME), group.environment.get(MAIN_SPLIT)
+    suffix = SUFFIX if main_name and is_stored(spec) else ""
+    main = main_name + suffix if main_name else spec.main_metric
     return View(
         main_metric=main,
         main_split=split if split in set(Split) else None,
@@ -168,7 +170,7 @@ def remarks(
     cards: Mapping[str, ScenarioCard],
     num_shown: int,
 ) -> Iterator[str]:
-    """What a reader of the board should know of the file, one sentence each."""
+    """Notes on the file for a reader of the board, one sentence each."""
     yield f"{num_shown} of {counted(len(runs), 'run')} shown"
     known = {name for card in cards.values() for name in (card.name, *card.groups)}
     known |= {name for run in runs for name in _groups(run.run_spec)}

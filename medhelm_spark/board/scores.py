@@ -15,8 +15,8 @@ from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import output_of
 
-ASKED_AS = ("train_trial_index", "trial_index")
-ORDER = ("instance_id", *ASKED_AS)
+TRIALS = ("train_trial_index", "trial_index")
+ORDER = ("instance_id", *TRIALS)
 
 
 TEXTS = frozenset({"run_spec_id", "instance_id", "split", "cluster_id"})
@@ -44,8 +44,8 @@ def scores_of(
 ) -> pa.Table:
     """The scores of these runs on instances as they are, a row for each answer.
 
-    An answer has a dozen stats, and a column holds what stands for each of `names` alone, as
-    `with_values` makes it: a million answers take some 50 MB. Texts are dictionaries.
+    An answer has a dozen stats; only those of `names` are columns, as `with_values` makes them: a
+    million answers take some 50 MB. Texts are dictionaries.
 
     Args:
         reader: it has the scores.
@@ -72,7 +72,7 @@ def _narrowed(scores: pa.Table, *, names: Sequence[str], split: str | None) -> p
             kind = pa.dictionary(pa.int16() if name in _FEW else pa.int32(), pa.string())
             encoded = pc.dictionary_encode(scores[name]).cast(kind)
             scores = scores.set_column(place, name, encoded)
-        elif name in ASKED_AS:
+        elif name in TRIALS:
             scores = scores.set_column(place, name, scores[name].cast(pa.int32()))
     return scores
 
@@ -110,7 +110,7 @@ def column_of(name: str) -> str:
 
 def in_order(scores: pa.Table) -> pa.Table:
     """The rows by instance and trial: sums of floats depend on an order, and a lake keeps none."""
-    trials = (scores[name].to_numpy() for name in reversed(ASKED_AS))
+    trials = (scores[name].to_numpy() for name in reversed(TRIALS))
     return scores.take(pa.array(np.lexsort((*trials, _rank(scores["instance_id"])))))
 
 
@@ -120,17 +120,17 @@ def own_scores(scores: pa.Table, run_spec_ids: Sequence[str], split: str) -> pa.
     return scores if is_own.all() else scores.filter(pa.array(is_own))
 
 
-def _is_one_of(texts: pa.ChunkedArray, wanted: Sequence[str]) -> NDArray[np.bool_]:
+def _is_one_of(texts: pa.ChunkedArray, names: Sequence[str]) -> NDArray[np.bool_]:
     """Whether each text is one of these, by the few texts of the dictionary."""
     encoded = _encoded(texts)
-    is_wanted = pc.is_in(encoded.dictionary, pa.array(wanted, pa.string()))
-    found: NDArray[np.bool_] = is_wanted.to_numpy(zero_copy_only=False)[_codes(encoded)]
+    is_named = pc.is_in(encoded.dictionary, pa.array(names, pa.string()))
+    found: NDArray[np.bool_] = is_named.to_numpy(zero_copy_only=False)[_codes(encoded)]
     return found
 
 
 def _encoded(texts: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
-    held = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
-    return held if pa.types.is_dictionary(held.type) else held.dictionary_encode()
+    column = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
 
 
 def _codes(encoded: pa.DictionaryArray) -> NDArray[np.int32]:
@@ -170,8 +170,8 @@ class SideBySide:
     plain_ids: pa.Array
     """The id of each instance, without trials."""
     drawn: pa.DictionaryArray
-    """What is drawn together with each instance: its cluster, or the instance itself where nobody
-    names a cluster of it."""
+    """What is drawn together with each instance: its cluster, or the instance itself where it has
+    no cluster."""
     is_clustered: bool
 
     @property
@@ -204,17 +204,17 @@ def side_by_side(
     """
     # Sums of floats depend on their order, and a lake keeps none.
     instance, run = _rank(scores["instance_id"]), _rank(scores["run_spec_id"])
-    asked = [scores[name].to_numpy() for name in ASKED_AS]
-    order = np.lexsort((run, *reversed(asked), instance))
+    trial_columns = [scores[name].to_numpy() for name in TRIALS]
+    order = np.lexsort((run, *reversed(trial_columns), instance))
     is_new = np.diff(instance[order], prepend=-1) != 0
-    for part in asked if by_trial else ():
+    for part in trial_columns if by_trial else ():
         is_new |= np.diff(part[order], prepend=-1) != 0
     place = (np.cumsum(is_new) - 1).astype(np.int32)
     firsts = order[is_new]
     ids = _encoded(scores["instance_id"])
     plain = instances = _texts(ids, _codes(ids)[firsts])
     if by_trial:
-        trials = (pa.array(part[firsts]).cast(pa.string()) for part in asked)
+        trials = (pa.array(part[firsts]).cast(pa.string()) for part in trial_columns)
         instances = pc.binary_join_element_wise(instances, *trials, "/")
     runs = _encoded(scores["run_spec_id"])
     among = pc.index_in(runs.dictionary, pa.array(run_spec_ids, pa.string()))
@@ -255,7 +255,7 @@ def _column(
     place: NDArray[np.int32],
     shape: tuple[int, int],
 ) -> NDArray[np.float64]:
-    """The mean by run and instance, NaN without a value; `run` is -1 of a run that is not asked."""
+    """The mean by run and instance, NaN without a value; `run` is -1 of other runs."""
     is_known = ~np.isnan(values) & (run >= 0)
     cell = run[is_known].astype(np.int64) * shape[1] + place[is_known]
     counts = np.bincount(cell, minlength=shape[0] * shape[1])
@@ -274,7 +274,7 @@ def _units(
 ) -> pa.DictionaryArray:
     """The unit of each instance.
 
-    An older run of the same data may not know the clusters: what one run knows holds for all.
+    An older run of the same data may lack the clusters: those of one run count for all.
     """
     codes = _codes(clusters)[order]
     is_known = codes >= 0

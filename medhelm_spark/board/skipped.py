@@ -30,11 +30,11 @@ def skipped_in(reader: Reader, source: BoardSource) -> tuple[LeftOut, ...]:
     return tuple(row for row in rows if row.suite == source.name and row.name not in names)
 
 
-def skipped_notes(rows: Sequence[LeftOut], shown: Iterable[str]) -> Iterator[str]:
-    """Notes about them; `shown` are the scenarios that the board has runs of."""
+def skipped_notes(rows: Sequence[LeftOut], scenario_names: Iterable[str]) -> Iterator[str]:
+    """Notes about these rows; `scenario_names` are those that the board has runs of."""
     if not rows:
         return
-    scenarios = set(shown)
+    scenarios = set(scenario_names)
     yield f"LEFT OUT, because the data could not be had: {', '.join(_named(rows, scenarios))}."
     listed = [row for row in rows if row.is_listed]
     if listed:
@@ -42,8 +42,10 @@ def skipped_notes(rows: Sequence[LeftOut], shown: Iterable[str]) -> Iterator[str
         yield f"The suite file lists {which}: ranks and win rates are made without."
 
 
-def _named(rows: Iterable[LeftOut], shown: set[str]) -> list[str]:
+def _named(rows: Iterable[LeftOut], scenarios: set[str]) -> list[str]:
     """Scenarios, each once; of one that other models ran, the runs."""
     return list(
-        dict.fromkeys(row.name if row.scenario_name in shown else row.scenario_name for row in rows)
+        dict.fromkeys(
+            row.name if row.scenario_name in scenarios else row.scenario_name for row in rows
+        )
     )

@@ -1,4 +1,4 @@
-"""What a lake holds: suites and releases to read boards from, and access levels of its text."""
+"""What a lake contains: suites and releases to read boards from, access levels of its text."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from medhelm_spark.lake.tables import TABLES
 WORKING = "working results"
 """What a suite is, where a release has a status."""
 _PUBLISH = "`medhelm-spark publish --suites SUITE --release NAME` makes one"
-"""A suite that is not there is told of before: only of releases can a lake hold none here."""
+"""Printed where a lake has no releases; a lake without suites has its own message."""
 
 
 class Kind(StrEnum):
@@ -30,7 +30,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardSource:
-    """A suite or a release that the lake holds; `status` is a release's, empty for a suite.
+    """A suite or a release of the lake; `status` is a release's, empty for a suite.
 
     `reason` is why a release was withdrawn, empty where it was not; `changes` are the statuses that
     it was given, oldest first.
@@ -51,7 +51,7 @@ class BoardSource:
 
     @property
     def banner(self) -> str:
-        """What stands above its board: that it is withdrawn, or its approval over; else empty.
+        """A line above its board: that it is withdrawn, or its approval over; else empty.
 
         >>> BoardSource(kind=Kind.RELEASE, name="r", status="withdrawn", reason="wrong key").banner
         "WITHDRAWN: do not use the numbers of release 'r'. Reason: wrong key"
@@ -85,7 +85,7 @@ def list_suites(reader: Reader) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PinnedRuns:
-    """The runs of a release, with the write that holds the stats of each, and these stats."""
+    """The runs of a release, with the write of the stats of each, and these stats."""
 
     planned: Sequence[SuiteRun]
     pins: Mapping[str, str]
@@ -155,7 +155,7 @@ def as_of(reader: Reader, release: str | None, beside: Sequence[str] = ()) -> Re
         reader: the lake's.
         release: the release.
         beside: RunSpecs that the release does not have, and data versions: of these the reader has
-            what is current in the lake, so that their scores stand beside the release's.
+            what is current in the lake, so that their scores are read beside the release's.
     """
     source = releases() if release else None
     return source.frozen(reader, release, beside) if source and release else reader
@@ -172,7 +172,7 @@ def choose(reader: Reader, suite: str | None = None, release: str | None = None)
 
     Raises:
         ConfigError: Both were named.
-        LakeError: The lake does not hold it.
+        LakeError: The lake does not have it.
     """
     if suite and release:
         raise ConfigError(
@@ -200,10 +200,10 @@ def preferred(sources: Iterable[BoardSource]) -> BoardSource | None:
 
 
 def unknown(reader: Reader, kind: Kind, name: str, known: Iterable[str]) -> LakeError:
-    """That the lake has no suite or release of this name."""
+    """The error that the lake has no suite or release of this name."""
     names = ", ".join(sorted(map(repr, known)))
-    held = f"the lake holds {names}" if names else f"the lake holds none; {_PUBLISH}"
-    return LakeError(f"{reader.location}: no {kind} {name!r}; {held}.")
+    available = f"the lake has {names}" if names else f"the lake has none; {_PUBLISH}"
+    return LakeError(f"{reader.location}: no {kind} {name!r}; {available}.")
 
 
 def text_levels(reader: Reader) -> set[AccessLevel]:

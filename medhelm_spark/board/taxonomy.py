@@ -70,12 +70,12 @@ class TaxonomyCoverage(Result):
         return formatted(report, form)
 
 
-def _cells(held: CoveredSubcategory) -> tuple[str, ...]:
-    if not held.benchmarks:
-        return held.category, held.subcategory, NOT_COVERED, "", ""
-    names = first_of(held.benchmarks, SHOWN)
-    numbers = f"{held.num_models:,}", f"{held.num_instances:,}"
-    return held.category, held.subcategory, names, *numbers
+def _cells(covered: CoveredSubcategory) -> tuple[str, ...]:
+    if not covered.benchmarks:
+        return covered.category, covered.subcategory, NOT_COVERED, "", ""
+    names = first_of(covered.benchmarks, SHOWN)
+    numbers = f"{covered.num_models:,}", f"{covered.num_instances:,}"
+    return covered.category, covered.subcategory, names, *numbers
 
 
 def taxonomy_coverage(
@@ -96,7 +96,7 @@ def taxonomy_coverage(
         if run.cell and run.cell.count:
             place = (run.cell.category, run.cell.subcategory)
             places.setdefault(place if place in places else (OTHER, ""), []).append(run)
-    return tuple(_covered(*place, held) for place, held in places.items())
+    return tuple(_covered(*place, own) for place, own in places.items())
 
 
 def _covered(category: str, subcategory: str, runs: Sequence[BoardRun]) -> CoveredSubcategory:

@@ -18,7 +18,7 @@ from medhelm_spark.lake.reader import Reader
 from medhelm_spark.lake.views import current_results, output_of
 from medhelm_spark.statistics.two_by_two import CASES
 
-_ASKED = """
+_REQUESTS = """
 SELECT run_spec_id, instance_id, train_trial_index, trial_index, request_id FROM ({requests}) q
 WHERE perturbation = '' AND run_spec_id IN ({units})
 """
@@ -34,7 +34,7 @@ SELECT run_spec_id, milliseconds, count(*) AS answers,
 FROM (SELECT q.run_spec_id, r.prompt_tokens, r.completion_tokens,
              CAST(floor(r.request_time * 1000000) AS BIGINT) AS microseconds,
              CAST(floor(r.request_time * 1000) AS BIGINT) AS milliseconds
-      FROM ({asked}) q JOIN ({results}) r ON r.request_id = q.request_id
+      FROM ({requests}) q JOIN ({results}) r ON r.request_id = q.request_id
       WHERE r.failure IS NULL) t
 GROUP BY run_spec_id, milliseconds
 """
@@ -80,14 +80,14 @@ class Took:
 
 
 def took_by(reader: Reader, run_spec_ids: Iterable[str]) -> dict[str, Took]:
-    """What answers took, by run_spec_id; of the answers that the lake still holds."""
+    """What answers took, by run_spec_id; of the answers that the lake still has."""
     units = list(run_spec_ids)
     if not units:
         return {}
-    asked = _ASKED.format(requests=output_of("requests", PLAN), units=literals(units))
-    results = current_results(asked)
+    requests = _REQUESTS.format(requests=output_of("requests", PLAN), units=literals(units))
+    results = current_results(requests)
     by_run: dict[str, list[dict[str, Any]]] = {}
-    for row in reader.query(_TOOK.format(asked=asked, results=results)).to_pylist():
+    for row in reader.query(_TOOK.format(requests=requests, results=results)).to_pylist():
         by_run.setdefault(row["run_spec_id"], []).append(row)
     return {unit: _of_run(rows) for unit, rows in by_run.items()}
 
@@ -112,7 +112,7 @@ def _of_run(rows: Sequence[Mapping[str, Any]]) -> Took:
 _EACH = """
 SELECT q.run_spec_id, q.instance_id, q.train_trial_index, q.trial_index,
        r.prompt_tokens, r.completion_tokens, r.request_time
-FROM ({asked}) q JOIN ({results}) r ON r.request_id = q.request_id
+FROM ({requests}) q JOIN ({results}) r ON r.request_id = q.request_id
 WHERE r.failure IS NULL
 """
 _TRIALS = ("train_trial_index", "trial_index")
@@ -135,12 +135,12 @@ class EachTook:
 
 def each_took(reader: Reader, run_spec_ids: Iterable[str]) -> dict[str, EachTook]:
     """What every answer took, by run_spec_id."""
-    asked = _ASKED.format(requests=output_of("requests", PLAN), units=literals(run_spec_ids))
-    answers = _read_each(reader, asked, "{request_results}")
+    requests = _REQUESTS.format(requests=output_of("requests", PLAN), units=literals(run_spec_ids))
+    answers = _read_each(reader, requests, "{request_results}")
     if _has_twice(answers):
         # Hardly a request is answered twice, and to sort all answers by their age takes longer
         # than the query.
-        answers = _read_each(reader, asked, current_results(asked))
+        answers = _read_each(reader, requests, current_results(requests))
     units = answers["run_spec_id"].dictionary.to_pylist()
     if not units:
         return {}
@@ -153,9 +153,9 @@ def each_took(reader: Reader, run_spec_ids: Iterable[str]) -> dict[str, EachTook
     return {unit: EachTook(*part) for unit, part in zip(units, parts, strict=True)}
 
 
-def _read_each(reader: Reader, asked: str, results: str) -> dict[str, pa.Array]:
+def _read_each(reader: Reader, requests: str, results: str) -> dict[str, pa.Array]:
     """The columns of _EACH, texts as dictionaries, measured numbers as float64."""
-    sql = _EACH.format(asked=asked, results=results)
+    sql = _EACH.format(requests=requests, results=results)
     answers = reader.query(sql, each=_encoded).unify_dictionaries()
     return {name: answers[name].combine_chunks() for name in answers.column_names}
 
@@ -184,23 +184,23 @@ def _has_twice(answers: Mapping[str, pa.Array]) -> bool:
 
 def together(parts: Iterable[Took]) -> Took:
     """All answers of several runs; a mean only where every run has it."""
-    held = list(parts)
-    answers = sum(part.answers for part in held)
+    runs = list(parts)
+    answers = sum(part.answers for part in runs)
 
     def mean(values: list[float | None]) -> float | None:
         known = [value for value in values if value is not None]
-        if len(known) < len(held):
+        if len(known) < len(runs):
             return None
-        return math.fsum(v * part.answers for v, part in zip(known, held, strict=True)) / answers
+        return math.fsum(v * part.answers for v, part in zip(known, runs, strict=True)) / answers
 
-    seconds = mean([part.seconds for part in held])
+    seconds = mean([part.seconds for part in runs])
     times: Counter[int] = Counter()
-    for part in held if seconds is not None else ():
+    for part in runs if seconds is not None else ():
         times.update(part.milliseconds)
     return Took(
         answers=answers,
-        prompt_tokens=mean([part.prompt_tokens for part in held]),
-        completion_tokens=mean([part.completion_tokens for part in held]),
+        prompt_tokens=mean([part.prompt_tokens for part in runs]),
+        completion_tokens=mean([part.completion_tokens for part in runs]),
         seconds=seconds,
         milliseconds=times,
     )

@@ -28,14 +28,14 @@ class TradeOff:
 
 
 def trade_offs(
-    held: BenchmarkMetrics, prices: Mapping[str, Prices]
+    metrics: BenchmarkMetrics, prices: Mapping[str, Prices]
 ) -> dict[str, tuple[TradeOff, ...]]:
     """By what an answer takes, the models of a benchmark; of two models or more with both numbers.
 
     The means alone decide: chance may explain the difference of two that are near.
 
     Args:
-        held: the benchmark.
+        metrics: of the benchmark.
         prices: of deployments by name.
     """
 
@@ -46,7 +46,7 @@ def trade_offs(
     made = {}
     for quantity in (MONEY, TOKENS, SECONDS):
         points = []
-        for run in held.runs:
+        for run in metrics.runs:
             takes = _takes(run, quantity, prices)
             if run.run.cell and run.run.cell.mean is not None and takes is not None:
                 points.append((run, takes))

@@ -1,4 +1,4 @@
-"""How a board shows runs where a schema file of HELM's says otherwise than their cards."""
+"""How a board shows runs where a schema file of HELM's differs from their cards."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from medhelm_spark.statistics.cell import BoardCell
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """What is said of a run; None leaves what its card, or its metric, says."""
+    """What a run is shown by; None keeps what its card, or its metric, declares."""
 
     main_metric: str | None = None
     main_split: str | None = None
@@ -44,12 +44,12 @@ class View:
         """The cell with the view's names and direction."""
         if cell is None:
             return None
-        said = {
+        stated = {
             "display_name": self.display_name,
             "category": self.category,
             "lower_is_better": self.lower_is_better,
         }
-        known = {name: value for name, value in said.items() if value is not None}
+        known = {name: value for name, value in stated.items() if value is not None}
         if self.category is not None:
             known["subcategory"] = ""
         return replace(cell, **known)  # type: ignore[arg-type]

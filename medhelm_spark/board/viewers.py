@@ -1,7 +1,7 @@
-"""Who looks at a page, and which text they may see: asked at every read, not when a server starts.
+"""Who looks at a page, and which text they may see: checked at each read, not at a server's start.
 
-Where a policy lists viewers, a person is who signed in. Else the page has no login, and what tells
-a viewer is how they came: by this machine's loopback address, under a name of it, and through no
+Where a policy lists viewers, a person is who signed in. Else the page has no login, and a viewer is
+recognised by how they came: by this machine's loopback address, under a name of it, and through no
 proxy.
 """
 
@@ -16,7 +16,7 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.viewer_rules import ListedViewer, ViewerRules
 from medhelm_spark.errors import PolicyError
 
-# What proxies add: behind one of them this machine's own address says nothing of who looks.
+# What proxies add: behind one of them this machine's own address does not show who looks.
 _FORWARDED = (
     *("cf-connecting-ip", "forwarded", "true-client-ip", "via", "x-client-ip"),
     *("x-cluster-client-ip", "x-envoy-external-address", "x-original-host", "x-real-ip"),
@@ -54,8 +54,8 @@ def refuse(viewer: Viewer, levels: Iterable[AccessLevel]) -> None:
     """Raise PolicyError where the viewer may not see text of all these levels."""
     hidden = sorted({str(level) for level in levels if not viewer.may_see(level)})
     if hidden and viewer.name:
-        shown = f"text up to {viewer.text}" if viewer.text else "numbers alone"
-        raise PolicyError(f"{' and '.join(hidden)} text is not shown to you; allowed: {shown}.")
+        allowed = f"text up to {viewer.text}" if viewer.text else "numbers alone"
+        raise PolicyError(f"{' and '.join(hidden)} text is not shown to you; allowed: {allowed}.")
     if hidden:
         raise PolicyError(
             f"{' and '.join(hidden)} text is shown only at the machine that serves this page: "
@@ -92,12 +92,12 @@ def signed_in(
     if not isinstance(since, int | float) or at.timestamp() >= since + ends:
         raise PolicyError(f"a sign-in counts for {rules.hours} hours: sign in again.")
     groups = claims.get(rules.groups_claim)
-    held = set(groups) if isinstance(groups, list) else {groups} if groups else set()
+    own_groups = set(groups) if isinstance(groups, list) else {groups} if groups else set()
     listed = [
         each
         for each in rules.people
         if each.issuer == issuer
-        and (each.subject == subject if each.subject else each.group in held)
+        and (each.subject == subject if each.subject else each.group in own_groups)
     ]
     if not isinstance(subject, str) or not subject or not listed:
         raise PolicyError("the policy's viewers do not list you: ask whoever keeps the policy.")
@@ -134,8 +134,8 @@ def is_loopback(host: str) -> bool:
 def viewer_of(address: str | None, headers: Mapping[str, str]) -> Viewer:
     """Who sent a request with these headers to a server bound to `address`.
 
-    A site whose name was made to point here (DNS rebinding) is told by `Host`, a page of another
-    site by `Origin`. Without a `Host` nothing is known, so that nothing is shown.
+    A site whose name was made to point here (DNS rebinding) is recognised by `Host`, a page of
+    another site by `Origin`. Without a `Host` nothing is known, so that nothing is shown.
 
     >>> viewer_of("127.0.0.1", {"Host": "localhost:8501"}) is Viewer.THIS_MACHINE
     True

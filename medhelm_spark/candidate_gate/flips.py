@@ -87,13 +87,13 @@ def flips_of(
     counts: list[list[FlipCount]] = []
     instances: list[FlippedInstance] = []
     for measured in measured_pairs(reader, runs, pairs):
-        values = _values(measured.held)
+        values = _values(measured.stat)
         if values is None:
             continue
         spec = measured.run.run_spec
         is_public = spec.access_level is AccessLevel.PUBLIC
         groups = _Groups.of_instances(
-            measured.held, _groups(reader, spec.data_version), 1 if is_public else minimum
+            measured.stat, _groups(reader, spec.data_version), 1 if is_public else minimum
         )
         for pair in measured.pairs:
             if pair.lower_is_better is None:
@@ -101,12 +101,12 @@ def flips_of(
             ours, theirs = (values[place] for place in measured.places(pair))
             flips = _Flips(
                 pair=pair,
-                metric=RIGHT if isinstance(measured.held, RunStat) else pair.main_metric,
-                ids=measured.held.instances,
+                metric=RIGHT if isinstance(measured.stat, RunStat) else pair.main_metric,
+                ids=measured.stat.instances,
                 first=ours,
                 second=theirs,
                 gains=(ours - theirs)
-                * (-1 if pair.lower_is_better and _is_own(measured.held) else 1),
+                * (-1 if pair.lower_is_better and _is_own(measured.stat) else 1),
             )
             counts.append([flips.count(), *sorted(flips.by_group(groups), key=_worst_first)])
             instances += flips.instances(most_instances)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medhelm_spark.board import BoardRun
-from medhelm_spark.board.scores import ASKED_AS, scores_of, value_of
+from medhelm_spark.board.scores import TRIALS, scores_of, value_of
 from medhelm_spark.board.sources import WORKING
 from medhelm_spark.domain.pluralize import counted, counted_by
 from medhelm_spark.domain.stats import MetricInfo
@@ -90,7 +90,7 @@ def _corrected(reader: Reader, run: BoardRun, by_answer: Mapping[Answer, float] 
     scores = scores_of(reader, [spec.run_spec_id], [spec.main_metric], spec.main_split)
     values = value_of(scores, spec.main_metric)
     instances = scores["instance_id"].to_pylist()
-    trials = scores[ASKED_AS[1]].to_pylist()
+    trials = scores[TRIALS[1]].to_pylist()
     people = np.array(
         [by_answer.get(answer, np.nan) for answer in zip(instances, trials, strict=True)]
     )

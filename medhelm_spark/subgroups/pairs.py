@@ -181,7 +181,7 @@ def group_pairs(
         spec = measured.run.run_spec
         is_public = spec.access_level is AccessLevel.PUBLIC
         of_all = pairs_of(
-            measured.held,
+            measured.stat,
             measured.pairs,
             measured.units,
             groups[spec.data_version],

@@ -674,7 +674,7 @@ class TestPage:
 
     def test_an_unknown_suite_is_one_sentence(self, monkeypatch, lake) -> None:
         test = opened(monkeypatch, lake, "s9")
-        assert "no suite 's9'; the lake holds 's0', 's1'" in page_text(test)
+        assert "no suite 's9'; the lake has 's0', 's1'" in page_text(test)
 
     def test_no_lake_is_one_sentence(self, monkeypatch, tmp_path) -> None:
         test = opened(monkeypatch, tmp_path / "nothing")

@@ -94,7 +94,7 @@ def test_suites_make_a_release_and_completed_runs_are_left_alone(
     for argv, said in (
         (["leaderboard", "--release", "Q"], "'Q'"),
         (["leaderboard", "--suite", "C"], "'C'"),
-        (["summarize", "--suite", "C", "--no-tracking"], "no suite 'C'; the lake holds 'A', 'B'"),
+        (["summarize", "--suite", "C", "--no-tracking"], "no suite 'C'; the lake has 'A', 'B'"),
         (["summarize", "--no-tracking"], "give --suite S"),
     ):
         assert main([*argv, *flags(site)]) == 1

@@ -28,7 +28,7 @@ def answer_text(title: str, parts: Iterable[tuple[str, str]]) -> str:
 
 
 def end_of(text: str, most: int = MOST_OF_PROMPT) -> str:
-    """The last characters of a text, marked where more stands before.
+    """The last characters of a text, marked where more comes before.
 
     >>> end_of("abcdef", 3)
     '... def'

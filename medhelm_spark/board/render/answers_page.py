@@ -24,13 +24,13 @@ def answers_page(
     notes: Iterable[str],
     facts: Mapping[str, str],
 ) -> str:
-    """The page; every text stands in it as a whole and escaped.
+    """The page; every text is in it as a whole and escaped.
 
     Args:
         title: of the page.
         entries: a heading for each answer, with labels and texts.
         notes: lines below the answers.
-        facts: what stands below the title, as the levels of the texts.
+        facts: lines below the title, as the levels of the texts.
     """
     head = "".join(
         f"<p>{html.escape(name)}: {html.escape(fact)}</p>" for name, fact in facts.items()

@@ -1,4 +1,4 @@
-"""What a report says of a benchmark: what was asked, how answers were read, what limits it."""
+"""A report's facts on a benchmark: what was asked, how answers were read, what limits it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -49,7 +49,7 @@ def benchmark_facts(
         "Instances": f"{max((cell.total for cell in cells), default=0):,}",
         "Positive cases": "; ".join(filter(None, map(_positives, metrics))),
         "Clustered by": _each(cell.cluster_column or "" for cell in cells),
-        "Declared costs": _each(held.benchmark.costs for held in metrics),
+        "Declared costs": _each(each.benchmark.costs for each in metrics),
         "Can detect, planned": "" if column.detectable is None else f"{column.detectable:.3f}",
         "Licence": card.licence if card else "",
         "Data": _each(map(_data_version, cells)),
@@ -110,19 +110,19 @@ def _judges(spec: RunSpec) -> str:
     return ", ".join(named)
 
 
-def _positives(held: BenchmarkMetrics) -> str:
+def _positives(metrics: BenchmarkMetrics) -> str:
     """`40 of 200 (urgent)`."""
-    most = _most_answers(held)
+    most = _most_answers(metrics)
     if most is None:
         return ""
-    part = f"{held.benchmark.part}: " if held.benchmark.part else ""
-    labels = held.benchmark.positive.replace("|", ", ")
+    part = f"{metrics.benchmark.part}: " if metrics.benchmark.part else ""
+    labels = metrics.benchmark.positive.replace("|", ", ")
     return f"{part}{most[0]:,} of {most[1]:,} ({labels})"
 
 
-def _most_answers(held: BenchmarkMetrics) -> tuple[int, int] | None:
+def _most_answers(metrics: BenchmarkMetrics) -> tuple[int, int] | None:
     """Positive cases and all cases of the run with the most answers."""
-    known = [run.answers for run in held.runs if run.answers]
+    known = [run.answers for run in metrics.runs if run.answers]
     most = max(known, key=lambda answers: len(answers.predicted), default=None)
     return (most.count(True), len(most.predicted)) if most else None
 
@@ -133,8 +133,8 @@ def _limits(
     """What a reader has to bear in mind, one sentence each."""
     if column.access_level == AccessLevel.PUBLIC.value:
         yield "The data is public: a model may have been trained on it"
-    for held in metrics:
-        counts = _most_answers(held)
+    for each in metrics:
+        counts = _most_answers(each)
         if counts and counts[0] < FEW_POSITIVES:
             yield f"It has {counted(counts[0], 'positive case')}: intervals of sensitivity are wide"
     if any(cell.jury_evidence.mark for cell in cells):

@@ -74,12 +74,12 @@ MODEL_FIELDS = (
 
 
 def render(board: Leaderboard, output_format: str, *, banner: str = "") -> str:
-    """The board in one of `report.FORMATS`, with a newline at its end; `banner` stands above it."""
+    """The board in one of `report.FORMATS`, with a newline at its end; `banner` is above it."""
     return formatted(board_report(board, banner), output_format)
 
 
 def board_report(board: Leaderboard, banner: str = "", filters: str = "") -> Report:
-    """The board and its paired differences; in CSV the field `record` tells the two apart."""
+    """The board and its paired differences; in CSV the field `record` says which a line is."""
     cells, pairs = _cell_records(board), [comparison.record(pair) for pair in board.pairs]
     names = dict.fromkeys(["record", *CELL_FIELDS, *comparison.FIELDS])
     return Report(
@@ -103,7 +103,7 @@ def board_report(board: Leaderboard, banner: str = "", filters: str = "") -> Rep
 
 
 def _if_empty(notes: Sequence[str]) -> str:
-    """Why there is nothing to show: what is known of it, else that nothing was summarised."""
+    """Why there is nothing to show: the board's notes, else that nothing was summarised."""
     return " ".join(["The board is empty.", *notes]) if notes else EMPTY
 
 
@@ -151,11 +151,11 @@ def tiers_text(board: Leaderboard) -> str:
 
 def _ahead(ranked: Sequence[BoardRow]) -> str:
     """Whom the models of lower tiers are shown to be behind."""
-    held = [(row, row.standing) for row in ranked if row.standing]
-    if max(standing.tier for _, standing in held) > 2:
+    standings = [(row, row.standing) for row in ranked if row.standing]
+    if max(standing.tier for _, standing in standings) > 2:
         return "a model of the tier above"
     # Whoever cannot be last is shown to be better than somebody.
-    above = [row for row, each in held if each.tier == 1 and each.rank_high < len(held)]
+    above = [row for row, each in standings if each.tier == 1 and each.rank_high < len(standings)]
     return _named(above) if len(above) == 1 else f"one or more of {_named(above)}"
 
 

@@ -1,7 +1,7 @@
-"""Charts of a board as Vega-Lite specifications: pages draw them, reports hold them as SVG.
+"""Charts of a board as Vega-Lite specifications: pages draw them, reports contain them as SVG.
 
 One blue and position say everything, so that neither colour vision nor a colour printer is needed.
-A specification holds its own data and names no address.
+A specification contains its own data and names no address.
 """
 
 import re

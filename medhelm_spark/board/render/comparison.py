@@ -1,4 +1,4 @@
-"""Paired differences as a report: a decision per benchmark, with what it rests on."""
+"""Paired differences as a report: a decision per benchmark, and the numbers behind it."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -69,7 +69,7 @@ def render(
         output_format: one of `report.FORMATS`; CSV has the pairs alone.
         practical: what two models differ by beside the main metric.
         prices: of deployments by name.
-        banner: what stands above.
+        banner: a line above.
         filters: which runs were left out.
     """
     records = [record(pair) for pair in pairs]
@@ -100,34 +100,34 @@ def comparison_table(
         _RATED: not any(pair.corrected_difference is not None for pair in pairs),
         _WITHIN: all(pair.margin is None for pair in pairs),
     }
-    shown = [place for place, name in enumerate(HEADER) if not left_out.get(name)]
+    columns = [place for place, name in enumerate(HEADER) if not left_out.get(name)]
     rows = [_cells(pair) for pair in pairs]
     return TextTable(
-        header=[HEADER[place] for place in shown],
-        rows=[[cells[place] for place in shown] for cells in rows],
-        notes=[*said(pairs, practical), *notes(pairs), *column_notes(pairs)],
+        header=[HEADER[place] for place in columns],
+        rows=[[cells[place] for place in columns] for cells in rows],
+        notes=[*sentences(pairs, practical), *notes(pairs), *column_notes(pairs)],
         strong=COST_WORDS,
     )
 
 
-def said(pairs: Sequence[BoardPair], practical: Iterable[PracticalDifference]) -> list[str]:
+def sentences(pairs: Sequence[BoardPair], practical: Iterable[PracticalDifference]) -> list[str]:
     """What the pairs come to, in sentences."""
     return [line for line in (summary(pairs), *verdicts(pairs, practical)) if line]
 
 
 def _cells(pair: BoardPair) -> tuple[str, ...]:
-    held = pair.difference
+    difference = pair.difference
     return (
         benchmark(pair),
         pair.first,
         pair.second,
         pair.decision.value,
-        difference_text(held),
+        difference_text(difference),
         rated_text(pair),
         p_text(pair.adjusted_p),
         size_text(pair),
         wins_text(pair),
-        number_text(held.detectable),
+        number_text(difference.detectable),
         _margin_text(pair),
     )
 
@@ -147,12 +147,12 @@ def benchmark(pair: BoardPair) -> str:
     return f"{pair.display_name}: {pair.main_metric}{pair.jury_evidence.mark}{declared}{imported}"
 
 
-def difference_text(held: PairedDifference) -> str:
+def difference_text(difference: PairedDifference) -> str:
     """`+0.120 [0.050, 0.190]`: it is read by whether 0, or a margin, lies within."""
-    mean = "-" if held.mean_difference is None else f"{held.mean_difference:+z.3f}"
-    if held.ci_low is None or held.ci_high is None:
+    mean = "-" if difference.mean_difference is None else f"{difference.mean_difference:+z.3f}"
+    if difference.ci_low is None or difference.ci_high is None:
         return mean
-    return f"{mean} [{held.ci_low:z.3f}, {held.ci_high:z.3f}]"
+    return f"{mean} [{difference.ci_low:z.3f}, {difference.ci_high:z.3f}]"
 
 
 def p_text(p_value: float | None) -> str:
@@ -168,10 +168,13 @@ def wins_text(pair: BoardPair) -> str:
 
 def size_text(pair: BoardPair) -> str:
     """`990 in 55 patients, 10 dropped`, by what the card's cluster column is of."""
-    held = pair.difference
-    clusters = held.num_clusters and f" in {counted_by(held.num_clusters, pair.cluster_column)}"
-    dropped = f", {held.num_dropped} dropped" if held.num_dropped else ""
-    return f"{held.n}{clusters or ''}{dropped}"
+    difference = pair.difference
+    clusters = (
+        difference.num_clusters
+        and f" in {counted_by(difference.num_clusters, pair.cluster_column)}"
+    )
+    dropped = f", {difference.num_dropped} dropped" if difference.num_dropped else ""
+    return f"{difference.n}{clusters or ''}{dropped}"
 
 
 def _margin_text(pair: BoardPair) -> str:
@@ -198,11 +201,11 @@ def notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
 
 def _cluster_notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
     """Of how many patients the answers are, by benchmark."""
-    held = {pair.display_name: pair for pair in pairs if pair.difference.num_clusters}
-    for name, pair in sorted(held.items()):
+    clustered = {pair.display_name: pair for pair in pairs if pair.difference.num_clusters}
+    for name, pair in sorted(clustered.items()):
         answers, clusters = pair.difference.n, pair.difference.num_clusters or 0
-        said = clustered_text(answers, clusters, pair.cluster_column)
-        yield f"{name}: {said}; intervals and tests count these, not answers."
+        size = clustered_text(answers, clusters, pair.cluster_column)
+        yield f"{name}: {size}; intervals and tests count these, not answers."
 
 
 def column_notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
@@ -236,7 +239,7 @@ def column_notes(pairs: Sequence[BoardPair]) -> Iterator[str]:
 
 def record(pair: BoardPair) -> dict[str, object]:
     """Every number of a pair."""
-    held = asdict(pair)
-    difference = held.pop("difference")
+    numbers = asdict(pair)
+    difference = numbers.pop("difference")
     computed = {name: getattr(pair, name) for name in _COMPUTED}
-    return {**held, **difference, **computed}
+    return {**numbers, **difference, **computed}

@@ -57,7 +57,7 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "currency": "of money_per_1000, as the price states it; none without a price",
         "imported": "what is known of how answers made elsewhere were asked for; empty for answers "
         "that were asked for here",
-        "record": "`cell` or `pair`: tells the two kinds of records apart in CSV and Parquet",
+        "record": "`cell` or `pair`: the kind of the record, in CSV and Parquet",
         "model": "the model's name",
         "model_deployment": "the deployment that answered",
         "locality": "where the deployment runs",
@@ -125,7 +125,7 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "false_positives": "negative cases that were answered as positive",
         "true_negatives": "negative cases that were answered as negative",
         "negatives_without_answer": "negative cases whose answer is none of the labels",
-        "answers": "answers that the lake holds, whose tokens and seconds are counted",
+        "answers": "answers in the lake, whose tokens and seconds are counted",
     },
     float: {
         "mean_win_rate": "share from 0 to 1: the chance to have the better mean than another model",

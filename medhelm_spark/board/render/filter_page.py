@@ -11,10 +11,10 @@ HEAD = f"""\
 # Governance filters
 
 Written from the list of filters by `make docs`. Every page of the dashboard has them, behind
-*Filters*. A filter in use stands in the address, at the top of the page and in what is downloaded
+*Filters*. A filter in use is in the address, at the top of the page and in what is downloaded
 from it; ranks, tiers and win rates are computed again over what passes.
 
-- A run whose value the lake does not hold is `{UNKNOWN}`. It passes no filter that is in use.
+- A run whose value the lake does not have is `{UNKNOWN}`. It passes no filter that is in use.
 - In the address, `access=public&access=gated` chooses two values and `answers=100` gives a number.
 - Where nobody names a suite or release, the newest approved release is shown, otherwise the suite
   that was planned last, marked as working results.

@@ -22,7 +22,7 @@ def meanings_of(titles: Mapping[str, str], specs: Sequence[MetricSpec] = ()) -> 
         titles: the stats' names with those that a table gives them.
         specs: the metrics of the runs.
     """
-    said = ((title, meaning_of(name, specs)) for name, title in titles.items())
+    meanings = ((title, meaning_of(name, specs)) for name, title in titles.items())
     return " ".join(
-        f"{title}: {meaning[0].lower()}{meaning[1:]}" for title, meaning in said if meaning
+        f"{title}: {meaning[0].lower()}{meaning[1:]}" for title, meaning in meanings if meaning
     )

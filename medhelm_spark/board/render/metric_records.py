@@ -49,7 +49,7 @@ FIELDS = (
 
 
 def render_metrics(
-    held: Sequence[BenchmarkMetrics],
+    benchmarks: Sequence[BenchmarkMetrics],
     output_format: str,
     *,
     stated: Stated = None,
@@ -57,13 +57,13 @@ def render_metrics(
     banner: str = "",
     filters: str = "",
 ) -> str:
-    """The metrics in one of `report.FORMATS`, with a newline at its end; `banner` stands above."""
-    report = metrics_report(held, stated, prices or {}, banner=banner, filters=filters)
+    """The metrics in one of `report.FORMATS`, with a newline at its end; `banner` is above."""
+    report = metrics_report(benchmarks, stated, prices or {}, banner=banner, filters=filters)
     return formatted(report, output_format)
 
 
 def metrics_report(
-    held: Sequence[BenchmarkMetrics],
+    benchmarks: Sequence[BenchmarkMetrics],
     stated: Stated,
     prices: Mapping[str, Prices],
     *,
@@ -71,13 +71,15 @@ def metrics_report(
     filters: str = "",
 ) -> Report:
     """The tables of the benchmarks that have some, and of all benchmarks what answers took."""
-    shown = [table for one in held for table in _said_first(one, stated, prices)]
-    overall = overall_table(held, prices)
-    shown += [overall] if overall.rows else []
-    records = [record for one in held for record in records_of(one, stated, prices)]
+    tables = [
+        table for metrics in benchmarks for table in _tables_below_lead(metrics, stated, prices)
+    ]
+    overall = overall_table(benchmarks, prices)
+    tables += [overall] if overall.rows else []
+    records = [record for metrics in benchmarks for record in records_of(metrics, stated, prices)]
     curves = [
         {
-            "scenario_name": one.benchmark.scenario_name,
+            "scenario_name": metrics.benchmark.scenario_name,
             "run_spec_id": run.run.run_spec.run_spec_id,
             "bins": [
                 {
@@ -90,40 +92,40 @@ def metrics_report(
                 for each in run.curve
             ],
         }
-        for one in held
-        for run in one.runs
+        for metrics in benchmarks
+        for run in metrics.runs
         if run.curve
     ]
     return Report(
-        tables=shown,
+        tables=tables,
         content={"metrics": records, "calibration_curves": curves},
         fields=FIELDS,
         records=records,
-        if_empty="" if shown else EMPTY,
+        if_empty="" if tables else EMPTY,
         banner=banner,
         filters=filters,
-        rounding=ROUNDED if shown else "",
+        rounding=ROUNDED if tables else "",
     )
 
 
-def _said_first(
-    held: BenchmarkMetrics, stated: Stated, prices: Mapping[str, Prices]
+def _tables_below_lead(
+    metrics: BenchmarkMetrics, stated: Stated, prices: Mapping[str, Prices]
 ) -> Iterator[TextTable]:
     """The tables of a benchmark, below the first what it comes to."""
-    prevalence = prevalence_of(held, stated)
-    said = tuple(lead(held, prevalence, prices)) if prevalence else ()
-    for place, table in enumerate(tables_of(held, stated, prices)):
-        yield table if place else replace(table, notes=(*said, *table.notes))
+    prevalence = prevalence_of(metrics, stated)
+    sentences = tuple(lead(metrics, prevalence, prices)) if prevalence else ()
+    for place, table in enumerate(tables_of(metrics, stated, prices)):
+        yield table if place else replace(table, notes=(*sentences, *table.notes))
 
 
 def records_of(
-    held: BenchmarkMetrics, stated: Stated, prices: Mapping[str, Prices]
+    metrics: BenchmarkMetrics, stated: Stated, prices: Mapping[str, Prices]
 ) -> Iterator[dict[str, object]]:
     """Of each run, and of each rule, everything that is known, at full precision."""
-    prevalence = prevalence_of(held, stated)
-    risks = risks_of(held, prevalence) if prevalence else []
+    prevalence = prevalence_of(metrics, stated)
+    risks = risks_of(metrics, prevalence) if prevalence else []
     by_run = {risk.run.run.run_spec.run_spec_id: risk for risk in risks if risk.run}
-    benchmark = held.benchmark
+    benchmark = metrics.benchmark
     template: dict[str, object] = {
         **dict.fromkeys(FIELDS),
         "scenario_name": benchmark.scenario_name,
@@ -134,7 +136,7 @@ def records_of(
         "prevalence": prevalence.share if prevalence else None,
         "prevalence_is_stated": prevalence.is_stated if prevalence else None,
     }
-    for run in held.runs:
+    for run in metrics.runs:
         spec = run.run.run_spec
         counts = dict(zip(_COUNTS, counts_of(run), strict=True)) if run.answers else {}
         yield {
@@ -156,9 +158,13 @@ def _estimates(risk: Risk | None) -> dict[str, object]:
         return {}
     record: dict[str, object] = {}
     for name, field in _ESTIMATES.items():
-        held: Estimated | None = getattr(risk.at, name)
-        if held:
-            record |= {field: held.value, f"{field}_low": held.low, f"{field}_high": held.high}
+        estimate: Estimated | None = getattr(risk.at, name)
+        if estimate:
+            record |= {
+                field: estimate.value,
+                f"{field}_low": estimate.low,
+                f"{field}_high": estimate.high,
+            }
     return record
 
 

@@ -62,85 +62,89 @@ CRITERIA_NOTE = (
 
 
 def tables_of(
-    held: BenchmarkMetrics, stated: Stated, prices: Mapping[str, Prices]
+    metrics: BenchmarkMetrics, stated: Stated, prices: Mapping[str, Prices]
 ) -> list[TextTable]:
-    """All tables of a benchmark; none where there is no more to say than its board does."""
-    if not has_tables(held):
+    """All tables of a benchmark; none where its board says it all."""
+    if not has_tables(metrics):
         return []
-    prevalence = prevalence_of(held, stated)
+    prevalence = prevalence_of(metrics, stated)
     tables = (
-        *([risk_table(held, prevalence), difference_table(held, prevalence)] if prevalence else ()),
-        two_by_two_table(held),
-        rates_table(held),
-        classes_table(held),
-        confusion_table(held),
-        criteria_table(held),
-        calibration_table(held),
-        took_table(held, prices),
+        *(
+            [risk_table(metrics, prevalence), difference_table(metrics, prevalence)]
+            if prevalence
+            else ()
+        ),
+        two_by_two_table(metrics),
+        rates_table(metrics),
+        classes_table(metrics),
+        confusion_table(metrics),
+        criteria_table(metrics),
+        calibration_table(metrics),
+        took_table(metrics, prices),
     )
     return [table for table in tables if table.rows]
 
 
-def has_tables(held: BenchmarkMetrics) -> bool:
-    """Whether there is more to say of a benchmark than its board does."""
+def has_tables(metrics: BenchmarkMetrics) -> bool:
+    """Whether a benchmark has more numbers than its board shows."""
     return any(
         run.answers
         or run.curve
         or _classes(run)
         or _criteria(run)
-        or _of(run, _RATES.keys() - {"accuracy"})
-        for run in held.runs
+        or _stats_in(run, _RATES.keys() - {"accuracy"})
+        for run in metrics.runs
     )
 
 
-def rates_table(held: BenchmarkMetrics) -> TextTable:
+def rates_table(metrics: BenchmarkMetrics) -> TextTable:
     """The stats of the whole benchmark, as the board has them, with what each rests on."""
-    return _stats_table(held, _RATES, f"{held.benchmark.title}: as measured")
+    return _stats_table(metrics, _RATES, f"{metrics.benchmark.title}: as measured")
 
 
-def calibration_table(held: BenchmarkMetrics) -> TextTable:
+def calibration_table(metrics: BenchmarkMetrics) -> TextTable:
     """How well the models' confidence matches how often they are right."""
-    return _stats_table(held, _CALIBRATION, f"{held.benchmark.title}: calibration")
+    return _stats_table(metrics, _CALIBRATION, f"{metrics.benchmark.title}: calibration")
 
 
-def _stats_table(held: BenchmarkMetrics, names: Mapping[str, str], title: str) -> TextTable:
-    there = {name for run in held.runs for name in _of(run, names)}
-    shown = [name for name in names if name in there]
+def _stats_table(metrics: BenchmarkMetrics, names: Mapping[str, str], title: str) -> TextTable:
+    there = {name for run in metrics.runs for name in _stats_in(run, names)}
+    columns = [name for name in names if name in there]
     rows = [
-        (run.name, *(stat_text(run.run.originals.get(name)) for name in shown))
-        for run in held.runs
-        if _of(run, shown)
+        (run.name, *(stat_text(run.run.originals.get(name)) for name in columns))
+        for run in metrics.runs
+        if _stats_in(run, columns)
     ]
     return TextTable(
         title=title,
-        header=("Model", *(names[name] for name in shown)),
+        header=("Model", *(names[name] for name in columns)),
         rows=rows,
-        notes=_notes(held, {name: names[name] for name in shown}),
+        notes=_notes(metrics, {name: names[name] for name in columns}),
     )
 
 
-def _notes(held: BenchmarkMetrics, titles: Mapping[str, str]) -> tuple[str, ...]:
+def _notes(metrics: BenchmarkMetrics, titles: Mapping[str, str]) -> tuple[str, ...]:
     """Of how many patients the answers are, and what the stats mean."""
-    meanings = meanings_of(titles, held.runs[0].run.run_spec.metrics if held.runs else ())
-    return tuple(filter(None, (clustered_note(held), meanings)))
+    meanings = meanings_of(titles, metrics.runs[0].run.run_spec.metrics if metrics.runs else ())
+    return tuple(filter(None, (clustered_note(metrics), meanings)))
 
 
-def clustered_note(held: BenchmarkMetrics) -> str:
+def clustered_note(metrics: BenchmarkMetrics) -> str:
     """`300 answers of 120 patients (patient_id)`, of the stat of most answers; else empty."""
-    column = next((run.run.cell.cluster_column for run in held.runs if run.run.cell), None)
+    column = next((run.run.cell.cluster_column for run in metrics.runs if run.run.cell), None)
     sizes = [
         (stat.count if stat.denominator is None else stat.denominator, stat.num_clusters)
-        for run in held.runs
+        for run in metrics.runs
         for stat in run.run.originals.values()
         if stat.num_clusters
     ]
     if not sizes:
         return ""
-    said = clustered_text(*max(sizes), column)
-    return f"n: answers. {said}; intervals count these, not answers."
+    clusters = clustered_text(*max(sizes), column)
+    return f"n: answers. {clusters}; intervals count these, not answers."
 
 
-def _of(run: RunMetrics, names: "Sequence[str] | Mapping[str, str] | set[str]") -> list[str]:
+def _stats_in(run: RunMetrics, names: "Sequence[str] | Mapping[str, str] | set[str]") -> list[str]:
     """Which of these stats the run has."""
     return [name for name in names if name in run.run.originals]
 
@@ -153,22 +157,22 @@ def stat_text(stat: Stat | None) -> str:
     return f"{number_text(stat.mean)}{interval_text(stat.ci_low, stat.ci_high)} n={n}"
 
 
-def classes_table(held: BenchmarkMetrics) -> TextTable:
+def classes_table(metrics: BenchmarkMetrics) -> TextTable:
     """The stats of each class against all others, of runs that name no positive one."""
     there = [
         stem
         for stem in _OF_CLASS
-        if any(name.startswith(f"{stem}[") for run in held.runs for name in run.run.originals)
+        if any(name.startswith(f"{stem}[") for run in metrics.runs for name in run.run.originals)
     ]
     return TextTable(
-        title=f"{held.benchmark.title}: each class against all others",
+        title=f"{metrics.benchmark.title}: each class against all others",
         header=("Model", "Class", *(_OF_CLASS[name] for name in there)),
         rows=[
             (run.name, label, *(stat_text(run.run.originals.get(f"{n}[{label}]")) for n in there))
-            for run in held.runs
+            for run in metrics.runs
             for label in _classes(run)
         ],
-        notes=_notes(held, {name: _OF_CLASS[name] for name in there}),
+        notes=_notes(metrics, {name: _OF_CLASS[name] for name in there}),
     )
 
 
@@ -178,10 +182,10 @@ def _classes(run: RunMetrics) -> list[str]:
     return list(dict.fromkeys(label for stem, _, label in names if label and stem in _OF_CLASS))
 
 
-def criteria_table(held: BenchmarkMetrics) -> TextTable:
+def criteria_table(metrics: BenchmarkMetrics) -> TextTable:
     """What juries say of each criterion: the mean, and how many answers are low or at the worst."""
     rows = []
-    for run in held.runs:
+    for run in metrics.runs:
         for name in _criteria(run):
             stats = run.run.originals
             classes = [
@@ -196,7 +200,7 @@ def criteria_table(held: BenchmarkMetrics) -> TextTable:
             rows.append((run.name, "any at its worst", "-", critical, ""))
     has_classes = any(row[4] for row in rows)
     return TextTable(
-        title=f"{held.benchmark.title}: criteria of the jury",
+        title=f"{metrics.benchmark.title}: criteria of the jury",
         header=("Model", "Criterion", "Mean", "Low", *(["Classes"] if has_classes else [])),
         rows=[row if has_classes else row[:4] for row in rows],
         notes=(CRITERIA_NOTE,),
@@ -209,20 +213,24 @@ def _criteria(run: RunMetrics) -> list[str]:
     return [inside for stem, _, inside in names if stem == CRITERION and inside]
 
 
-def confusion_table(held: BenchmarkMetrics) -> TextTable:
+def confusion_table(metrics: BenchmarkMetrics) -> TextTable:
     """How many cases of each class got which answer, where there are more than two classes."""
     rows: list[tuple[str, str, Mapping[str, float]]] = []
-    given: dict[str, None] = {}
-    for run in held.runs:
+    answers: dict[str, None] = {}
+    for run in metrics.runs:
         counts = confusion_of(run)
         if len(counts) > 2:
-            given |= dict.fromkeys(label for row in counts.values() for label in row)
+            answers |= dict.fromkeys(label for row in counts.values() for label in row)
             rows += [(run.name, right, row) for right, row in counts.items()]
     return TextTable(
-        title=f"{held.benchmark.title}: right class (rows) and answer (columns)",
-        header=("Model", "Right class", *("no answer" if name == "-" else name for name in given)),
+        title=f"{metrics.benchmark.title}: right class (rows) and answer (columns)",
+        header=(
+            "Model",
+            "Right class",
+            *("no answer" if name == "-" else name for name in answers),
+        ),
         rows=[
-            (name, right, *(f"{row.get(label, 0):.0f}" for label in given))
+            (name, right, *(f"{row.get(label, 0):.0f}" for label in answers))
             for name, right, row in rows
         ],
     )
@@ -233,18 +241,18 @@ def confusion_of(run: RunMetrics) -> dict[str, dict[str, float]]:
     counts: dict[str, dict[str, float]] = {}
     for name, stat in run.run.originals.items():
         if name.startswith("confusion[") and stat.mean is not None:
-            right, _, given = name.removeprefix("confusion[").removesuffix("]").partition(">")
-            counts.setdefault(right, {})[given] = stat.mean
+            right, _, answer = name.removeprefix("confusion[").removesuffix("]").partition(">")
+            counts.setdefault(right, {})[answer] = stat.mean
     return counts
 
 
-def took_table(held: BenchmarkMetrics, prices: Mapping[str, Prices]) -> TextTable:
+def took_table(metrics: BenchmarkMetrics, prices: Mapping[str, Prices]) -> TextTable:
     """Tokens, seconds and money of an answer, by model."""
     rows = [
-        (run.name, run.run.run_spec.model_deployment, run.took) for run in held.runs if run.took
+        (run.name, run.run.run_spec.model_deployment, run.took) for run in metrics.runs if run.took
     ]
-    table = _took_table(f"{held.benchmark.title}: an answer", rows, prices)
-    return replace(table, notes=[*table.notes, *trade_off_notes(trade_offs(held, prices))])
+    table = _took_table(f"{metrics.benchmark.title}: an answer", rows, prices)
+    return replace(table, notes=[*table.notes, *trade_off_notes(trade_offs(metrics, prices))])
 
 
 def overall_table(
@@ -256,12 +264,12 @@ def overall_table(
     """
     if len(benchmarks) == 1 and has_tables(benchmarks[0]):
         return _took_table("", [], prices)
-    held: dict[str, list[Took]] = {}
+    by_deployment: dict[str, list[Took]] = {}
     for benchmark in benchmarks:
         for run in benchmark.runs:
             if run.took:
-                held.setdefault(run.run.run_spec.model_deployment, []).append(run.took)
-    rows = [(name, name, together(parts)) for name, parts in sorted(held.items())]
+                by_deployment.setdefault(run.run.run_spec.model_deployment, []).append(run.took)
+    rows = [(name, name, together(parts)) for name, parts in sorted(by_deployment.items())]
     return _took_table("All benchmarks: an answer", rows, prices)
 
 

@@ -23,18 +23,18 @@ DIGITS = {
 
 
 def practical_table(
-    held: Sequence[PracticalDifference], prices: Mapping[str, Prices] | None = None
+    differences: Sequence[PracticalDifference], prices: Mapping[str, Prices] | None = None
 ) -> TextTable:
     """A row for each quantity of a benchmark; the columns First and Second name the two models."""
-    models = dict.fromkeys((each.first_name, each.second_name) for each in held)
+    models = dict.fromkeys((each.first_name, each.second_name) for each in differences)
     header = list(HEADER)
     if len(models) == 1:
         header[2:4] = next(iter(models))
     return TextTable(
         title="Beside the main metric",
         header=tuple(header),
-        rows=[_cells(each) for each in held],
-        notes=tuple(_notes(held, prices or {})),
+        rows=[_cells(each) for each in differences],
+        notes=tuple(_notes(differences, prices or {})),
     )
 
 
@@ -61,21 +61,29 @@ def _what(each: PracticalDifference) -> str:
     )
 
 
-def _notes(held: Sequence[PracticalDifference], prices: Mapping[str, Prices]) -> Iterable[str]:
-    if not held:
+def _notes(
+    differences: Sequence[PracticalDifference], prices: Mapping[str, Prices]
+) -> Iterable[str]:
+    if not differences:
         return
     yield (
         "First less second on the answers that both have; [low, high]: 95 % intervals of paired "
         "differences, each row by itself, not adjusted for the others. An interval without 0: the "
         "two are shown to differ. Tokens, seconds and money: instances are taken as independent."
     )
-    at = {f"{each.display_name} {at_text(each)}" for each in held if each.prevalence is not None}
+    at = {
+        f"{each.display_name} {at_text(each)}"
+        for each in differences
+        if each.prevalence is not None
+    }
     if at:
         yield f"Missed cases, false alarms and cost: {'; '.join(sorted(at))}. {MISSED_NOTE}"
-    for name, costs in sorted({(each.display_name, each.costs) for each in held if each.costs}):
+    for name, costs in sorted(
+        {(each.display_name, each.costs) for each in differences if each.costs}
+    ):
         yield f"Declared cost, {name}: {costs}."
-    if any(each.quantity is ComparedQuantity.SECONDS for each in held):
-        yield from price_notes((held[0].first_name, held[0].second_name), prices)
+    if any(each.quantity is ComparedQuantity.SECONDS for each in differences):
+        yield from price_notes((differences[0].first_name, differences[0].second_name), prices)
 
 
 def at_text(each: PracticalDifference) -> str:
@@ -108,14 +116,14 @@ def price_note(prices: Mapping[str, Prices]) -> str:
     for name, each in sorted(prices.items()):
         day = f"as of {each.as_of}" if each.as_of else "date not recorded"
         by_day.setdefault(f"in {each.currency or 'an unstated currency'}, {day}", []).append(name)
-    said = (f"Prices {day}: {first_of(names, 8)}." for day, names in by_day.items())
-    return " ".join(said)
+    sentences = (f"Prices {day}: {first_of(names, 8)}." for day, names in by_day.items())
+    return " ".join(sentences)
 
 
-def records(held: Iterable[PracticalDifference]) -> list[dict[str, object]]:
+def records(differences: Iterable[PracticalDifference]) -> list[dict[str, object]]:
     """Every number at full precision."""
     made = []
-    for each in held:
+    for each in differences:
         record = asdict(each)
         difference = record.pop("difference")
         made.append(

@@ -1,6 +1,6 @@
 """A board as one self-contained HTML file: to take away, to print, to keep beside a decision.
 
-Of clinical text it holds that of public rows alone (tests/unit/candidate_gate/test_report.py); it
+Of clinical text it has that of public rows alone (tests/unit/candidate_gate/test_report.py); it
 has no script, and nothing that a browser would fetch.
 """
 
@@ -130,7 +130,7 @@ PALETTES: Mapping[Palette, str] = {LIGHT: "light", DARK: "dark"}
 class ReportFacts:
     """What a report says of itself: `title`, then lines of name and value in order.
 
-    `standing` is below the title: whether anybody approved the numbers, as `is_approved` says.
+    `standing` is below the title: whether anybody approved the numbers, as in `is_approved`.
     """
 
     title: str
@@ -149,7 +149,7 @@ class Reported:
     pairs: Sequence[BoardPair]
     """The pairs of models that the report compares."""
     has_public_text: bool = True
-    """Whether text of public rows may stand in the report."""
+    """Whether the report may show text of public rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,10 +217,10 @@ def standing_of(source: BoardSource) -> str:
     if not source.is_approved:
         return NOT_APPROVED
     approvals = [each for each in source.changes if each.to_status is ReleaseStatus.APPROVED]
-    said = [f"It was {approvals[-1]}."] if approvals else []
+    sentences = [f"It was {approvals[-1]}."] if approvals else []
     if approvals and not approvals[-1].is_verified:
-        said.append(UNVERIFIED)
-    return " ".join(["Approved release.", *said])
+        sentences.append(UNVERIFIED)
+    return " ".join(["Approved release.", *sentences])
 
 
 def report_file(
@@ -240,7 +240,7 @@ def report_file(
         board: with its paired differences.
         facts: what it says of itself.
         cards: by scenario name; they describe the benchmarks.
-        runs: those behind the board; they say what was asked.
+        runs: those behind the board, with the prompts.
         metrics: of its benchmarks, what main metrics leave out.
         stated: the prevalence that they are read at; None: the data's.
         prices: of deployments by name.
@@ -254,7 +254,7 @@ def report_file(
         f'<p class="status{" approved" * facts.is_approved}">{_text(facts.standing)}</p>',
         _facts([*facts.lines, ("Made by", f"medhelm-spark {VERSION}")]),
         "<h2>Models</h2>",
-        *([_said(tiers_text(board))] if board.rows else []),
+        *([_sentence(tiers_text(board))] if board.rows else []),
         _models(board),
         f'<div class="notes">{"".join(f"<p>{_text(line)}</p>" for line in board.notes)}</div>',
         *_metrics(metrics, stated, prices or {}),
@@ -288,34 +288,34 @@ def _model(row: BoardRow) -> tuple[str, ...]:
 
 
 def _metrics(
-    held: Sequence[BenchmarkMetrics], stated: Stated, prices: Mapping[str, Prices]
+    benchmarks: Sequence[BenchmarkMetrics], stated: Stated, prices: Mapping[str, Prices]
 ) -> Iterator[str]:
     """Of each benchmark its risk, cost and evidence; at the end what all answers took."""
-    shown = [one for one in held if has_tables(one)]
-    if shown:
+    with_tables = [metrics for metrics in benchmarks if has_tables(metrics)]
+    if with_tables:
         yield "<h2>Risk, cost and evidence</h2>"
-    for one in shown:
-        yield f"<h3>{_text(one.benchmark.title)}</h3>"
-        if prevalence := prevalence_of(one, stated):
-            yield from map(_said, lead(one, prevalence, prices))
-        yield from map(_titled, tables_of(one, stated, prices))
+    for metrics in with_tables:
+        yield f"<h3>{_text(metrics.benchmark.title)}</h3>"
+        if prevalence := prevalence_of(metrics, stated):
+            yield from map(_sentence, lead(metrics, prevalence, prices))
+        yield from map(_titled, tables_of(metrics, stated, prices))
         if prevalence:
-            yield _titled(prevalences_table(one))
-        if curves := {run.name: run.curve for run in one.runs if run.curve}:
-            label = f"{one.benchmark.title}: share of right answers by confidence"
+            yield _titled(prevalences_table(metrics))
+        if curves := {run.name: run.curve for run in metrics.runs if run.curve}:
+            label = f"{metrics.benchmark.title}: share of right answers by confidence"
             yield f'<div class="notes"><p>{_text(CURVE_NOTE)}</p></div>'
             yield _figure([svg(calibration_plots(curves, palette)) for palette in PALETTES], label)
-        yield from _quality_against_cost(one, prices)
-    overall = overall_table(held, prices)
+        yield from _quality_against_cost(metrics, prices)
+    overall = overall_table(benchmarks, prices)
     if overall.rows:
         yield "<h2>Tokens, seconds and money</h2>"
         yield _titled(overall)
 
 
-def _quality_against_cost(held: BenchmarkMetrics, prices: Mapping[str, Prices]) -> Iterator[str]:
-    cells = [run.run.cell for run in held.runs if run.run.cell]
-    if cells and (found := trade_offs(held, prices)):
-        label = f"{held.benchmark.title}: quality against what an answer takes"
+def _quality_against_cost(metrics: BenchmarkMetrics, prices: Mapping[str, Prices]) -> Iterator[str]:
+    cells = [run.run.cell for run in metrics.runs if run.run.cell]
+    if cells and (found := trade_offs(metrics, prices)):
+        label = f"{metrics.benchmark.title}: quality against what an answer takes"
         metric = cells[0].main_metric
         yield f'<div class="notes"><p>{_text(TRADE_OFF_NOTE)}</p></div>'
         yield _figure([svg(trade_off_plot(found, metric, palette)) for palette in PALETTES], label)
@@ -323,13 +323,13 @@ def _quality_against_cost(held: BenchmarkMetrics, prices: Mapping[str, Prices]) 
 
 def _titled(table: TextTable) -> str:
     """The table with its title above and its notes below, which do not scroll with it."""
-    held = html_table(table.header, table.rows, strong=table.strong)
+    body = html_table(table.header, table.rows, strong=table.strong)
     title = f"<h4>{_text(table.title)}</h4>" if table.title else ""
     notes = "".join(f"<p>{strong_html(line, table.strong)}</p>" for line in table.notes)
-    return f'{title}<div class="wide">{held}</div><div class="notes">{notes}</div>'
+    return f'{title}<div class="wide">{body}</div><div class="notes">{notes}</div>'
 
 
-def _said(line: str) -> str:
+def _sentence(line: str) -> str:
     """A sentence of what numbers come to, its verdicts in bold."""
     return f"<p>{strong_html(line, (*VERDICTS, *COST_WORDS, NO_BETTER))}</p>"
 
@@ -386,7 +386,7 @@ def _pairs(
         if any(pair.is_primary for pair in board.pairs):
             yield "<p>The comparisons on primary endpoints (declared) come first.</p>"
         found = class_differences(metrics, board.pairs, stated)
-        yield from map(_said, verdicts(board.pairs, found))
+        yield from map(_sentence, verdicts(board.pairs, found))
         yield _titled(comparison.comparison_table(board.pairs))
 
 
@@ -414,13 +414,13 @@ def _benchmark(
     place = board.columns.index(column)
     cells = [cell for row in board.rows if (cell := row.cells[place])]
     units = {unit for cell in cells for unit in cell.run_spec_ids}
-    own = [held for held in metrics if held.benchmark.scenario_name == column.scenario_name]
+    own = [each for each in metrics if each.benchmark.scenario_name == column.scenario_name]
     known = benchmark_facts(
         column,
         cells,
         [run.run_spec for run in runs if run.run_spec.run_spec_id in units],
         cards.get(column.scenario_name),
-        [held for held in own if any(run.run.run_spec.run_spec_id in units for run in held.runs)],
+        [each for each in own if any(run.run.run_spec.run_spec_id in units for run in each.runs)],
     )
     return f"<h3>{_text(column.display_name)}</h3>{_facts(known)}"
 

@@ -39,9 +39,9 @@ _SHOWN: Mapping[str, tuple[str, str, str, str]] = {
     ),
     "cost": (COSTS_LEAST, "costs most", "costs less than", "costs more than"),
 }
-"""What is said of a model whose difference is shown: from all others (two), from some of them."""
+"""The words for a model whose difference is shown: from all others (two), from some (two)."""
 VERDICTS = (COSTS_LEAST, OF_NO_USE)
-"""What is shown of a model by all of its errors together; bold where a form can be."""
+"""The verdicts on a model by all of its errors together; bold where a format has bold."""
 NOT_APART = "not told apart from the others"
 MISSED_NOTE = (
     "Missed: positive cases that were not answered as positive; positive cases whose answer could "
@@ -63,7 +63,7 @@ class Prevalence:
 
 
 def check_stated(stated: Stated, known: Collection[str]) -> None:
-    """Refuse a prevalence that is none, or is stated of what is not shown.
+    """Refuse a prevalence that is no share, or is stated of an unknown benchmark.
 
     Args:
         stated: the prevalence.
@@ -76,19 +76,21 @@ def check_stated(stated: Stated, known: Collection[str]) -> None:
     by_name = stated if isinstance(stated, Mapping) else {"": stated}
     for name, share in by_name.items():
         if share is not None and not 0 < share < 1:
-            of = f" of {name!r}" if name else ""
-            raise ConfigError(f"prevalence{of} is {share!r}; allowed: a number between 0 and 1.")
+            suffix = f" of {name!r}" if name else ""
+            raise ConfigError(
+                f"prevalence{suffix} is {share!r}; allowed: a number between 0 and 1."
+            )
     for name in filter(None, by_name):
         if name not in known:
             raise UnknownNameError("scenario", name, known, where="prevalence")
 
 
-def prevalence_of(held: BenchmarkMetrics, stated: Stated = None) -> Prevalence | None:
+def prevalence_of(metrics: BenchmarkMetrics, stated: Stated = None) -> Prevalence | None:
     """The prevalence that a benchmark is read at; None where it has no positive class."""
-    own = held.prevalence
+    own = metrics.prevalence
     if own is None:
         return None
-    share = share_of(stated, held.benchmark.scenario_name)
+    share = share_of(stated, metrics.benchmark.scenario_name)
     return Prevalence(share=own if share is None else share, is_stated=share is not None)
 
 
@@ -101,9 +103,9 @@ class Risk:
     at: AtPrevalence
 
 
-def risks_of(held: BenchmarkMetrics, prevalence: Prevalence) -> list[Risk]:
+def risks_of(metrics: BenchmarkMetrics, prevalence: Prevalence) -> list[Risk]:
     """The models that answered cases of both classes, then the two rules."""
-    known = [run for run in held.runs if run.answers]
+    known = [run for run in metrics.runs if run.answers]
     risks = [
         Risk(name=run.name, run=run, at=at)
         for run in known
@@ -111,48 +113,48 @@ def risks_of(held: BenchmarkMetrics, prevalence: Prevalence) -> list[Risk]:
     ]
     most = max((run.answers for run in known if run.answers), key=lambda each: len(each.predicted))
     rules = (
-        Risk(name=name, run=None, at=always(most, prevalence.share, given))
-        for given, name in RULES.items()
+        Risk(name=name, run=None, at=always(most, prevalence.share, answer))
+        for answer, name in RULES.items()
     )
     return [*risks, *rules]
 
 
 def lead(
-    held: BenchmarkMetrics, prevalence: Prevalence, prices: Mapping[str, Prices]
+    metrics: BenchmarkMetrics, prevalence: Prevalence, prices: Mapping[str, Prices]
 ) -> Iterator[str]:
     """What the numbers come to: who misses least, who costs least, by how many cases.
 
     Args:
-        held: a benchmark with a positive class.
-        prevalence: what it is read at.
+        metrics: of a benchmark with a positive class.
+        prevalence: what they are read at.
         prices: of deployments by name.
     """
-    yield from _said_of_risks(held, prevalence)
-    if money_known := _money(held, prices):
+    yield from _risk_sentences(metrics, prevalence)
+    if money_known := _money(metrics, prices):
         yield money_known
-    yield _evidence(held)
+    yield _evidence(metrics)
 
 
-def _money(held: BenchmarkMetrics, prices: Mapping[str, Prices]) -> str:
+def _money(metrics: BenchmarkMetrics, prices: Mapping[str, Prices]) -> str:
     """What 1,000 answers cost in money; empty where no price is declared."""
-    said = []
-    for run in held.runs:
+    costs = []
+    for run in metrics.runs:
         own = prices.get(run.run.run_spec.model_deployment)
         if run.took and own and (cost := money(run.took, own)) is not None:
-            said.append(f"{run.name} {cost:,.2f} {own.currency or ''}".strip())
-    return f"Money for {CASES:,} answers: {first_of(said, 8)}." if said else ""
+            costs.append(f"{run.name} {cost:,.2f} {own.currency or ''}".strip())
+    return f"Money for {CASES:,} answers: {first_of(costs, 8)}." if costs else ""
 
 
-def _evidence(held: BenchmarkMetrics) -> str:
-    """How many cases, and of how many patients, say so."""
-    runs = [run for run in held.runs if run.answers]
+def _evidence(metrics: BenchmarkMetrics) -> str:
+    """How many cases, of how many patients, the numbers rest on."""
+    runs = [run for run in metrics.runs if run.answers]
     most = max(runs, key=lambda run: len(run.answers.predicted) if run.answers else 0)
     answers, column = most.answers, most.run.cell and most.run.cell.cluster_column
     if answers is None:
         return ""
     total = len(answers.predicted)
 
-    def of(clusters: int | None) -> str:
+    def of_clusters(clusters: int | None) -> str:
         return f" of {counted_by(clusters, column)}" if column and clusters else ""
 
     most_of = (
@@ -162,20 +164,20 @@ def _evidence(held: BenchmarkMetrics) -> str:
     )
     named = f" ({column})" if column else ""
     positive, negative = (
-        f"{answers.count(kind):,} {name}{of(answers.clusters_of(kind))}"
+        f"{answers.count(kind):,} {name}{of_clusters(answers.clusters_of(kind))}"
         for kind, name in ((True, "positive"), (False, "negative"))
     )
     in_both = (answers.clusters_of(True) or 0) + (answers.clusters_of(False) or 0)
     both = in_both - (answers.num_clusters or 0)
     with_both = f"; {counted_by(both, column)} with both" if column and both > 0 else ""
     return (
-        f"Evidence: {most_of}{total:,} answers{of(answers.num_clusters)}{named} by each model, "
-        f"{positive} and {negative}{with_both}."
+        f"Evidence: {most_of}{total:,} answers{of_clusters(answers.num_clusters)}{named} by each "
+        f"model, {positive} and {negative}{with_both}."
     )
 
 
-def _said_of_risks(held: BenchmarkMetrics, prevalence: Prevalence) -> Iterator[str]:
-    risks = risks_of(held, prevalence)
+def _risk_sentences(metrics: BenchmarkMetrics, prevalence: Prevalence) -> Iterator[str]:
+    risks = risks_of(metrics, prevalence)
     models = [risk for risk in risks if risk.run]
     if not models:
         return
@@ -195,7 +197,7 @@ def _said_of_risks(held: BenchmarkMetrics, prevalence: Prevalence) -> Iterator[s
             "cases and false alarms are not weighed against each other."
         )
         return
-    yield from _by_cost(all_differences(held, prevalence), len(costs))
+    yield from _by_cost(all_differences(metrics, prevalence), len(costs))
     yield _beside_rule(costs, _cheaper_rule(risks))
     yield from _where_cheapest(costs)
 
@@ -215,10 +217,13 @@ def _by_cost(differences: Sequence["RiskDifference"], num_models: int) -> Iterat
     if not beaten:
         yield f"By declared cost the {num_models} models are not told apart{beside}."
         return
-    said = [f"{name} is shown to cost less than {first_of(of, 8)}" for name, of in beaten.items()]
+    clauses = [
+        f"{name} is shown to cost less than {first_of(others, 8)}"
+        for name, others in beaten.items()
+    ]
     if sum(map(len, beaten.values())) < len(priced):
-        said.append(f"no other two are told apart{beside}")
-    yield f"By declared cost {'; '.join(said)}."
+        clauses.append(f"no other two are told apart{beside}")
+    yield f"By declared cost {'; '.join(clauses)}."
 
 
 _COSTS_LESS = "shown to cost less"
@@ -229,8 +234,8 @@ def _beside_rule(costs: Sequence[Risk], rule: Risk) -> str:
     sides: dict[str, list[str]] = {_COSTS_LESS: [], OF_NO_USE: [], NOT_SHOWN: []}
     for risk in costs:
         sides[_side(risk, rule)].append(risk.name)
-    said = [f"{side}: {first_of(names, 8)}" for side, names in sides.items() if names]
-    return f"Beside {rule.name}, which costs {_value(rule, 'cost'):.1f}: {'; '.join(said)}."
+    clauses = [f"{side}: {first_of(names, 8)}" for side, names in sides.items() if names]
+    return f"Beside {rule.name}, which costs {_value(rule, 'cost'):.1f}: {'; '.join(clauses)}."
 
 
 def _side(risk: Risk, rule: Risk) -> str:
@@ -245,7 +250,7 @@ def _cheaper_rule(risks: Sequence[Risk]) -> Risk:
 
 
 def verdicts_of(risks: Sequence[Risk], differences: Sequence["RiskDifference"]) -> dict[str, str]:
-    """By model what is shown of it beside the others, and whether it is of use.
+    """By model its verdict beside the others, and whether it is of use.
 
     Args:
         risks: of the models and of the rules.
@@ -256,14 +261,14 @@ def verdicts_of(risks: Sequence[Risk], differences: Sequence["RiskDifference"]) 
     made = {}
     for risk in models:
         less = [*_less_others(risk.name, differences)]
-        said = [words for name in _SHOWN for words in _beside(name, less, len(models) - 1)]
-        if less and not said:
-            said = [NOT_APART]
+        phrases = [words for name in _SHOWN for words in _beside(name, less, len(models) - 1)]
+        if less and not phrases:
+            phrases = [NOT_APART]
         if risk.at.without_answer.value > 0:
-            said.append(f"{risk.at.without_answer.value:.1f} without an answer")
+            phrases.append(f"{risk.at.without_answer.value:.1f} without an answer")
         if rule and risk.at.cost and (side := _side(risk, rule)) != _COSTS_LESS:
-            said.append(side)
-        made[risk.name] = "; ".join(said)
+            phrases.append(side)
+        made[risk.name] = "; ".join(phrases)
     return made if any(made.values()) else {}
 
 
@@ -281,7 +286,7 @@ def _less_others(
 def _beside(
     quantity: str, less: Sequence[tuple[str, ClassDifference]], num_others: int
 ) -> Iterator[str]:
-    """In what a model is shown to differ from which others."""
+    """From which other models a model is shown to differ in a quantity."""
     best, worst, fewer, more = _SHOWN[quantity]
     below = [name for name, each in less if _high(getattr(each, quantity)) < 0]
     above = [name for name, each in less if _low(getattr(each, quantity)) > 0]
@@ -299,18 +304,18 @@ def _where_cheapest(costs: Sequence[Risk]) -> Iterator[str]:
     if not lines or answers is None or answers.costs is None:
         return
     rules = [
-        CostLine(name=RULES[given], in_positive=positive, in_negative=negative)
-        for given, pairs in answers.costs.always.items()
+        CostLine(name=RULES[answer], in_positive=positive, in_negative=negative)
+        for answer, pairs in answers.costs.always.items()
         for positive, negative in pairs
     ]
-    said = []
+    ranges = []
     for each in cheapest_ranges([*lines, *rules]):
         low, high = _percent(each.low), _percent(each.high)
         where = f"{low} to {high} %" if each.low else f"below {high} %"
-        said.append(f"{where if each.high < 1 else f'above {low} %'} {each.name}")
-    if len(said) == 1:
-        said = [f"at every prevalence {cheapest_ranges([*lines, *rules])[0].name}"]
-    yield f"Lowest declared cost by prevalence, by point estimates: {'; '.join(said)}."
+        ranges.append(f"{where if each.high < 1 else f'above {low} %'} {each.name}")
+    if len(ranges) == 1:
+        ranges = [f"at every prevalence {cheapest_ranges([*lines, *rules])[0].name}"]
+    yield f"Lowest declared cost by prevalence, by point estimates: {'; '.join(ranges)}."
 
 
 def _percent(share: float) -> str:
@@ -338,13 +343,13 @@ class RiskDifference:
 
 
 def differences_of(
-    held: BenchmarkMetrics, prevalence: Prevalence, reference: str = ""
+    metrics: BenchmarkMetrics, prevalence: Prevalence, reference: str = ""
 ) -> list[RiskDifference]:
     """Each model against `reference`, where this is one of the models.
 
     Else against the one with the lowest declared cost; without costs with the fewest missed.
     """
-    risks = [risk for risk in risks_of(held, prevalence) if risk.run]
+    risks = [risk for risk in risks_of(metrics, prevalence) if risk.run]
     if len(risks) < 2:
         return []
     priced = [risk for risk in risks if risk.at.cost]
@@ -355,11 +360,11 @@ def differences_of(
     return list(_differences(((risk, beside) for risk in others), prevalence))
 
 
-def all_differences(held: BenchmarkMetrics, prevalence: Prevalence) -> list[RiskDifference]:
+def all_differences(metrics: BenchmarkMetrics, prevalence: Prevalence) -> list[RiskDifference]:
     """Each model against each later one; of more than FEW_MODELS those of `differences_of`."""
-    risks = [risk for risk in risks_of(held, prevalence) if risk.run]
+    risks = [risk for risk in risks_of(metrics, prevalence) if risk.run]
     if len(risks) > FEW_MODELS:
-        return differences_of(held, prevalence)
+        return differences_of(metrics, prevalence)
     return list(_differences(combinations(risks, 2), prevalence))
 
 
@@ -385,37 +390,37 @@ def _least(models: Sequence[Risk], name: str) -> str:
 
 
 def _value(risk: Risk, name: str) -> float:
-    held: Estimated = getattr(risk.at, name)
-    return held.value
+    estimate: Estimated = getattr(risk.at, name)
+    return estimate.value
 
 
-def _high(held: Estimated | None) -> float:
+def _high(estimate: Estimated | None) -> float:
     """The upper end; without an interval nothing is shown."""
-    return float("inf") if held is None or held.high is None else held.high
+    return float("inf") if estimate is None or estimate.high is None else estimate.high
 
 
-def _low(held: Estimated | None) -> float:
-    return float("-inf") if held is None or held.low is None else held.low
+def _low(estimate: Estimated | None) -> float:
+    return float("-inf") if estimate is None or estimate.low is None else estimate.low
 
 
-def estimated_text(held: Estimated | None, digits: int) -> str:
+def estimated_text(estimate: Estimated | None, digits: int) -> str:
     """`12.0 [4.1, 33.0]`; `-` where there is none."""
-    if held is None:
+    if estimate is None:
         return "-"
-    value = f"{held.value:.{digits}f}"
-    if held.low is None or held.high is None:
+    value = f"{estimate.value:.{digits}f}"
+    if estimate.low is None or estimate.high is None:
         return value
-    return f"{value} [{held.low:.{digits}f}, {held.high:.{digits}f}]"
+    return f"{value} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
 
 
-def number_of_cases(held: Estimated) -> str:
+def number_of_cases(estimate: Estimated) -> str:
     """`12.0 [4.1, 33.0]`; of none that was seen, how many are possible."""
-    if held.value == 0 and held.high:
-        return f"none seen, up to {held.high:.1f} possible"
-    return estimated_text(held, 1)
+    if estimate.value == 0 and estimate.high:
+        return f"none seen, up to {estimate.high:.1f} possible"
+    return estimated_text(estimate, 1)
 
 
-def signed_text(held: Estimated | None, digits: int) -> str:
+def signed_text(estimate: Estimated | None, digits: int) -> str:
     """`+12.0 [4.1, 33.0]`; `-` where there is none."""
-    text = estimated_text(held, digits)
-    return f"+{text}" if held and round(held.value, digits) > 0 else text
+    text = estimated_text(estimate, digits)
+    return f"+{text}" if estimate and round(estimate.value, digits) > 0 else text

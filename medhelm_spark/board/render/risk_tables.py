@@ -54,42 +54,42 @@ _RULE_NOTE = (
 )
 
 
-def risk_table(held: BenchmarkMetrics, prevalence: Prevalence) -> TextTable:
+def risk_table(metrics: BenchmarkMetrics, prevalence: Prevalence) -> TextTable:
     """Misses, false alarms and cost of each model in CASES cases, with its verdict.
 
     Predictive values only at a stated prevalence: at the data's own the table of rates has them,
     with intervals that do not take the prevalence as known.
     """
-    risks = risks_of(held, prevalence)
-    verdicts = verdicts_of(risks, all_differences(held, prevalence))
+    risks = risks_of(metrics, prevalence)
+    verdicts = verdicts_of(risks, all_differences(metrics, prevalence))
     width = len(RISK) if prevalence.is_stated else len(RISK) - _PREDICTIVE
 
     def cells(texts: Sequence[str], verdict: str) -> tuple[str, ...]:
         return (texts[0], *([verdict] if verdicts else []), *texts[1:width])
 
     return TextTable(
-        title=f"{held.benchmark.title}: {CASES:,} cases at a prevalence of {prevalence}",
+        title=f"{metrics.benchmark.title}: {CASES:,} cases at a prevalence of {prevalence}",
         header=cells(RISK, "Verdict"),
         rows=[cells(_risk_cells(risk), verdicts.get(risk.name, "")) for risk in risks],
         notes=(
             *([_VERDICT_NOTE] if verdicts else []),
             RISK_NOTE,
             _PREDICTIVE_NOTES[prevalence.is_stated],
-            *_cost_notes(held.benchmark),
+            *_cost_notes(metrics.benchmark),
         ),
         strong=VERDICTS,
     )
 
 
-def prevalences_table(held: BenchmarkMetrics) -> TextTable:
+def prevalences_table(metrics: BenchmarkMetrics) -> TextTable:
     """The models at some prevalences, for a reader who cannot state one: of a file, or on paper."""
     return TextTable(
-        title=f"{held.benchmark.title}: {CASES:,} cases at other prevalences",
+        title=f"{metrics.benchmark.title}: {CASES:,} cases at other prevalences",
         header=("Prevalence", *RISK),
         rows=[
             (f"{100 * share:g} %", *_risk_cells(risk))
             for share in PREVALENCES
-            for risk in risks_of(held, Prevalence(share=share, is_stated=True))
+            for risk in risks_of(metrics, Prevalence(share=share, is_stated=True))
             if risk.run
         ],
         notes=(
@@ -123,13 +123,13 @@ def _risk_cells(risk: Risk) -> tuple[str, ...]:
 
 
 def difference_table(
-    held: BenchmarkMetrics, prevalence: Prevalence, reference: str = ""
+    metrics: BenchmarkMetrics, prevalence: Prevalence, reference: str = ""
 ) -> TextTable:
     """What each model has more of in CASES cases than the reference of `differences_of`."""
-    found = differences_of(held, prevalence, reference)
+    found = differences_of(metrics, prevalence, reference)
     reference = found[0].reference if found else ""
     return TextTable(
-        title=f"{held.benchmark.title}: more than {reference}, in {CASES:,} cases",
+        title=f"{metrics.benchmark.title}: more than {reference}, in {CASES:,} cases",
         header=DIFFERENCES,
         rows=[
             (
@@ -149,14 +149,14 @@ def difference_table(
     )
 
 
-def two_by_two_table(held: BenchmarkMetrics) -> TextTable:
+def two_by_two_table(metrics: BenchmarkMetrics) -> TextTable:
     """How many cases of each class got which answer."""
     return TextTable(
-        title=f"{held.benchmark.title}: answers (positive: {held.benchmark.positive})",
+        title=f"{metrics.benchmark.title}: answers (positive: {metrics.benchmark.positive})",
         header=TWO_BY_TWO,
         rows=[
             (run.name, *map(str, counts_of(run)), str(unscored_of(run)))
-            for run in held.runs
+            for run in metrics.runs
             if run.answers
         ],
         notes=(
@@ -179,7 +179,7 @@ def counts_of(run: RunMetrics) -> list[int]:
     if answers is None:
         return []
     return [
-        answers.count(is_positive, given)
+        answers.count(is_positive, answer)
         for is_positive in (True, False)
-        for given in (POSITIVE, NEGATIVE, NEITHER)
+        for answer in (POSITIVE, NEGATIVE, NEITHER)
     ]

@@ -41,7 +41,7 @@ EMPTY = (
 def render_robustness(
     rows: Sequence[RobustnessRow], output_format: str, *, banner: str = ""
 ) -> str:
-    """The rows in one of `report.FORMATS`, with a newline at its end; `banner` stands above."""
+    """The rows in one of `report.FORMATS`, with a newline at its end; `banner` is above."""
     return formatted(robustness_report(rows, banner), output_format)
 
 

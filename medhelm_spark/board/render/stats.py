@@ -25,7 +25,7 @@ NOTES = (
 
 
 def render_stats(rows: Sequence[StatRow], output_format: str, *, banner: str = "") -> str:
-    """The rows in one of `report.FORMATS`, with a newline at its end; `banner` stands above."""
+    """The rows in one of `report.FORMATS`, with a newline at its end; `banner` is above."""
     return formatted(stats_report(rows, banner), output_format)
 
 

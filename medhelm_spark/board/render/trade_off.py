@@ -26,10 +26,10 @@ def trade_off_notes(found: Mapping[str, Sequence[TradeOff]]) -> Iterator[str]:
     """A sentence for each quantity: the models that another one beats."""
     for name, points in found.items():
         quantity = _title(name, points)
-        shown = {f"{point.takes:,.{DIGITS[name]}f}" for point in points}
+        amounts = {f"{point.takes:,.{DIGITS[name]}f}" for point in points}
         beaten = [point.name for point in points if not point.is_undominated]
-        if len(shown) == 1:
-            yield f"{quantity}: about the same for all models, {shown.pop()}."
+        if len(amounts) == 1:
+            yield f"{quantity}: about the same for all models, {amounts.pop()}."
         elif beaten:
             yield (
                 f"{quantity}, by the estimates: another model is at least as good and takes no "

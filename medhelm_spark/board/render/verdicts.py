@@ -11,7 +11,7 @@ from medhelm_spark.statistics.two_by_two import CASES
 
 LOWER_COST, HIGHER_COST = "at lower declared cost", "at higher declared cost"
 COST_WORDS = (LOWER_COST, HIGHER_COST)
-"""What is printed of a model's declared cost beside another's; bold where a form can be."""
+"""What is printed of a model's declared cost beside another's; bold where a format has bold."""
 _OF = {
     PairDecision.WORSE: "worse than {} on",
     PairDecision.BETTER: "better than {} on",
@@ -22,26 +22,26 @@ _OF = {
 
 
 def summary(pairs: Sequence[BoardPair]) -> str:
-    """On which benchmarks which decision is; empty where not all are of the same two rows."""
+    """Each decision with its benchmarks; empty where not all pairs are of the same two rows."""
     if len({(pair.first, pair.second) for pair in pairs}) != 1:
         return ""
     decided = _benchmarks_by((pair.decision.value, pair) for pair in pairs)
-    said = (f"{each.value} on {decided[each.value]}" for each in PairDecision if each in decided)
+    clauses = (f"{each.value} on {decided[each.value]}" for each in PairDecision if each in decided)
     line = (
         f"{pairs[0].first} against {pairs[0].second}, {counted(len(pairs), 'comparison')}: "
-        f"{'; '.join(said)}."
+        f"{'; '.join(clauses)}."
     )
     verdicts = _benchmarks_by((margin_verdict(pair), pair) for pair in pairs)
-    judged = [f"{name} on {of}" for name, of in verdicts.items() if name]
+    judged = [f"{name} on {benchmarks}" for name, benchmarks in verdicts.items() if name]
     return f"{line} Within the margin: {'; '.join(judged)}." if judged else line
 
 
 def _benchmarks_by(named: Iterable[tuple[str, BoardPair]]) -> dict[str, str]:
     """The benchmarks of the pairs under each name, as a sentence has them."""
-    held: dict[str, dict[str, None]] = {}
+    by_name: dict[str, dict[str, None]] = {}
     for name, pair in named:
-        held.setdefault(name, {})[pair.display_name] = None
-    return {name: first_of(list(benchmarks)) for name, benchmarks in held.items()}
+        by_name.setdefault(name, {})[pair.display_name] = None
+    return {name: first_of(list(benchmarks)) for name, benchmarks in by_name.items()}
 
 
 def margin_verdict(pair: BoardPair) -> str:
@@ -61,7 +61,7 @@ def verdicts(pairs: Iterable[BoardPair], practical: Iterable[PracticalDifference
 
     Without declared costs it names the missed cases and the false alarms in place of the cost.
     """
-    held = {
+    differences = {
         (
             each.scenario_name,
             each.display_name,
@@ -73,17 +73,17 @@ def verdicts(pairs: Iterable[BoardPair], practical: Iterable[PracticalDifference
     }
     for pair in pairs:
         key = (pair.scenario_name, pair.display_name, pair.first, pair.second)
-        cost = held.get((*key, ComparedQuantity.COST))
+        cost = differences.get((*key, ComparedQuantity.COST))
         errors = [
-            held.get((*key, each))
+            differences.get((*key, each))
             for each in (ComparedQuantity.MISSED, ComparedQuantity.FALSE_ALARMS)
         ]
-        shown = [each for each in ([cost] if cost else errors) if each]
-        if shown:
+        quantities = [each for each in ([cost] if cost else errors) if each]
+        if quantities:
             decision = _OF[pair.decision].format(pair.second)
             yield (
-                f"{pair.display_name}, {at_text(shown[0])}: {pair.first} is {decision} "
-                f"{pair.main_metric}, {' and '.join(map(_clause, shown))}."
+                f"{pair.display_name}, {at_text(quantities[0])}: {pair.first} is {decision} "
+                f"{pair.main_metric}, {' and '.join(map(_clause, quantities))}."
             )
 
 
@@ -94,11 +94,11 @@ _MORE = {
     ComparedQuantity.SECONDS: "takes more seconds",
     ComparedQuantity.MONEY: "costs more money",
 }
-"""What is worse of a model that is shown to have more of it."""
+"""The quantities of which more is worse, in words."""
 
 
 def is_more(each: PracticalDifference) -> bool:
-    """Whether the first model is shown to have more of what is worse to have more of."""
+    """Whether the first model is shown to be worse: to miss, take or cost more."""
     return each.quantity in _MORE and each.difference.low is not None and each.difference.low > 0
 
 
@@ -121,8 +121,8 @@ def regressions(
         text = f"{each.display_name}: {signed_text(each.difference, digits)}{unit}"
         more.setdefault(_MORE[each.quantity], []).append(text)
     if more:
-        said = (f"{words} ({'; '.join(of)})" for words, of in more.items())
-        yield f"Beside the main metrics it is shown that {first} {', '.join(said)}."
+        clauses = (f"{words} ({'; '.join(texts)})" for words, texts in more.items())
+        yield f"Beside the main metrics it is shown that {first} {', '.join(clauses)}."
     else:
         yield (
             f"Beside the main metrics {first} is not shown to be worse in missed cases, false "

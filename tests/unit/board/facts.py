@@ -432,7 +432,7 @@ def _denied() -> PolicyDecision:
 
 
 def _pin(lake: Path, release: str, minutes: int) -> str:
-    """Pin what the lake holds, as `release publish` does; a run in both suites once."""
+    """Pin what the lake has, as `release publish` does; a run in both suites once."""
     reader = open_reader(str(lake))
     copy, made_at = f"w-{release}", START + timedelta(minutes=minutes)
     members = []

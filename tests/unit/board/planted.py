@@ -401,7 +401,7 @@ def _verdict(spec: RunSpec, index: int, judge: str) -> Annotation:
 
 
 def ingested(lake: Path, name: str, card_hash: str) -> None:
-    """A scenario whose data the lake holds, as a card of this hash read it."""
+    """A scenario whose data is in the lake, as a card of this hash read it."""
     version = ScenarioVersion(
         scenario_name=name,
         data_version=f"v-{name}",

@@ -182,9 +182,9 @@ def test_a_suite_without_any_stats_is_an_empty_board(reader: Reader) -> None:
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        ({"suite": "s2"}, "no suite 's2'; the lake holds 's0', 's1'"),
+        ({"suite": "s2"}, "no suite 's2'; the lake has 's0', 's1'"),
         ({"suite": "it's"}, 'no suite "it\'s"'),
-        ({"release": "R2"}, "no release 'R2'; the lake holds 'R1'"),
+        ({"release": "R2"}, "no release 'R2'; the lake has 'R1'"),
     ],
 )
 def test_an_unknown_name_is_answered_by_the_known_ones(reader: Reader, asked, sentence) -> None:

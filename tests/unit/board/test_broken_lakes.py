@@ -84,8 +84,8 @@ def newer_status(lake: Path) -> None:
 
 
 STATES: dict[Callable[[Path], None], str] = {
-    emptied: "no release 'R2'; the lake holds none; `medhelm-spark publish",
-    begun: "no release 'R2'; the lake holds none; `medhelm-spark publish",
+    emptied: "no release 'R2'; the lake has none; `medhelm-spark publish",
+    begun: "no release 'R2'; the lake has none; `medhelm-spark publish",
     no_json: RESTORE_LOG.format("runs"),
     cut_commit: RESTORE_LOG.format("run_specs"),
     no_first_commit: RESTORE_LOG.format("releases"),
@@ -156,9 +156,9 @@ def test_an_unknown_release_is_one_sentence_and_the_page_leads_on(
     for words in (["leaderboard"], ["report"], ["compare"], ["serve"]):
         code, _, err = said([*words, "--release", "R9"], lake, capsys)
         assert code == 1
-        assert "no release 'R9'; the lake holds 'R1', 'R2'." in err
+        assert "no release 'R9'; the lake has 'R1', 'R2'." in err
     test = opened(monkeypatch, lake, "", release="R9", view="Compare")
-    assert "no release 'R9'; the lake holds 'R1', 'R2'." in page_text(test)
+    assert "no release 'R9'; the lake has 'R1', 'R2'." in page_text(test)
     links = " ".join(part.proto.body for part in test.html)
     for query in ("suite=s1", "release=R1", "release=R2"):
         assert f'href="?{query}"' in links

@@ -155,7 +155,7 @@ def test_a_release_made_elsewhere_is_shown_and_never_approved(lake: Path, capsys
         (["list", "R1"], "release list: give no release; received 1."),
         (["withdraw", "R1"], "release withdraw: --reason missing or empty."),
         (["submit", "R1", "--suites", "s1"], "--suites is of `release publish` alone"),
-        (["show", "R9"], "no release 'R9'; the lake holds 'R1'"),
+        (["show", "R9"], "no release 'R9'; the lake has 'R1'"),
         (["compare", "R1", "R9"], "no release 'R9'"),
         (["approve", "R1"], "release 'R1' is draft, so `approve` does not apply to it; allowed:"),
     ],

@@ -59,4 +59,4 @@ def test_a_lake_that_holds_a_suite_without_a_name_still_says_what_it_holds() -> 
 
     names: list[Any] = ["a", None]
     said = str(unknown(cast(Reader, Held()), Kind.SUITE, "b", names))
-    assert said == "lake: no suite 'b'; the lake holds 'a', None."
+    assert said == "lake: no suite 'b'; the lake has 'a', None."
