@@ -19,7 +19,7 @@ def junit_text(
     Args:
         name: of the suite.
         lines: the lines.
-        deciding: the places of those that keep the verdict from GO.
+        deciding: the places of the lines that keep the verdict from GO.
         texts: the message of each line.
     """
     tags = [_tag(line, place in deciding) for place, line in enumerate(lines)]

@@ -108,7 +108,7 @@ def filled(
     *,
     is_clustered: bool,
 ) -> GroupStat:
-    """The row with what the answers of its group come to."""
+    """The row with the numbers of its group's answers."""
     summary = summarize(
         sorted(cell.counts.items()), cell.unscored, scale, totals[1] if totals else None
     )

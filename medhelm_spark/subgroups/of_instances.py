@@ -44,7 +44,7 @@ class OneGroup:
 
 
 def groups_of_run(reader: Reader, run_spec_id: str) -> tuple[OneGroup, ...]:
-    """The groups of which a run has results, without crossed columns and twins."""
+    """The groups for which a run has results, without crossed columns and twins."""
     stats = output_of("stats_by_group", SUMMARIZE_GROUPS, units=[run_spec_id])
     rows = reader.query(_VALUES.format(stats=stats)).to_pylist()
     rows.sort(key=lambda row: (row["group_column"], group_order(row["group_value"])))
@@ -54,7 +54,7 @@ def groups_of_run(reader: Reader, run_spec_id: str) -> tuple[OneGroup, ...]:
 def groups_of_instances(
     reader: Reader, data_version: str, ids: Collection[str], *, viewer: Viewer
 ) -> dict[str, Mapping[str, str]]:
-    """By instance, the group of each column; without those that the viewer may not see."""
+    """By instance, the group of each column; only instances that the viewer may see."""
     groups = output_of("instance_groups", ASSIGN_GROUPS, "data_version", [data_version])
     sql = _OF_INSTANCES.format(groups=groups, ids=literals(ids))
     by_instance: dict[str, dict[str, str]] = {}
@@ -68,7 +68,7 @@ def groups_of_instances(
 def instances_in(
     reader: Reader, data_version: str, group: OneGroup, *, viewer: Viewer
 ) -> list[str]:
-    """The ids of the instances in a group; without those that the viewer may not see."""
+    """The ids of the instances in a group; only instances that the viewer may see."""
     groups = output_of("instance_groups", ASSIGN_GROUPS, "data_version", [data_version])
     column, value = literals([group.column]), literals([group.value])
     rows = reader.query(_IN_GROUP.format(groups=groups, column=column, value=value)).to_pylist()

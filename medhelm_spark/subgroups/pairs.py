@@ -212,7 +212,7 @@ def pairs_of_runs(
     Args:
         reader: the lake; of a release what it froze.
         runs: the runs that are shown.
-        first: the model of which each difference is, less the other's.
+        first: the model from whose score the other's is subtracted.
         minimum: as in `group_pairs`.
         coverage_floor: the policy's.
     """

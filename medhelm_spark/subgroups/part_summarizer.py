@@ -51,7 +51,7 @@ class PartSummarizer(RunSummarizer):
 
 
 def _whole_of(row: Observed) -> tuple[str, int, str]:
-    """The whole of which a row's split is a part, in its run and metric."""
+    """Run, metric, and the whole that has a row's split as a part."""
     return row.run_spec_id, row.place, row.split.partition(MARK)[0]
 
 

@@ -190,7 +190,7 @@ def _who(model: ModelGroups, stat: GroupStat) -> str:
 
 
 def _largest(groups: Sequence[ModelGroups]) -> tuple[ModelGroups, GroupStat] | None:
-    """The group that is farthest behind its rest, of those that were tested."""
+    """The tested group that is behind its rest with the smallest p-value."""
     behind = [
         (model, stat)
         for model in groups

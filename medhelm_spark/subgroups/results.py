@@ -44,7 +44,7 @@ class Groups(Result):
 
 @dataclass(frozen=True, slots=True)
 class GroupComparison(Result):
-    """Two models in each group beside all other groups, those that fall behind first."""
+    """Two models in each group beside all other groups; groups that fall behind come first."""
 
     models: tuple[str, ...]
     pairs: tuple[GroupPair, ...]

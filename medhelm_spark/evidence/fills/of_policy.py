@@ -33,7 +33,7 @@ def policy(material: ReleaseMaterial) -> Report:
 
 
 def decisions(material: ReleaseMaterial) -> Report:
-    """How many decisions let whom see text of which level."""
+    """How many decisions let a deployment see text, by role and access level."""
     names = {run.run_spec.name for run in material.runs}
     sql = _DECISIONS.format(suites=among("suite", material.release.suites))
     rows = [
@@ -71,7 +71,7 @@ def decisions(material: ReleaseMaterial) -> Report:
 
 
 def disclosures(material: ReleaseMaterial) -> Report:
-    """How many texts of which level the runs of the release sent, and where."""
+    """How many texts the runs of the release sent, by access level and destination."""
     scope = DisclosureScope(run_spec_ids={run.run_spec.run_spec_id for run in material.runs})
     sums: Counter[tuple[str, ...]] = Counter()
     times: Counter[tuple[str, ...]] = Counter()
