@@ -1,4 +1,4 @@
-"""The board of a share, read from its folder: for whoever was given one, without a lake."""
+"""The board of a share, read from its folder, without a lake: for whoever received one."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,13 +26,13 @@ class SharedBoard(Result):
     results: tuple[Mapping[str, Any], ...]
     """Rows of the table `results` of the share."""
     lines: tuple[str, ...]
-    """Where the release stands."""
+    """The release's status and approval."""
 
     HEADER = tuple(RESULTS)
 
     @property
     def notes(self) -> Sequence[str]:
-        """Where the release stands."""
+        """The release's status and approval."""
         return self.lines
 
     def rows(self) -> Iterator[Mapping[str, Any]]:
@@ -78,9 +78,9 @@ def board_of(folder: Path, metric: str = "") -> SharedBoard | None:
     known = {row["metric"] for row in rows}
     if metric not in {"", ALL, *known}:
         raise UnknownNameError("metric", metric, known)
-    wanted = known if metric == ALL else {metric}
-    shown = [row for row in rows if row["metric"] in wanted or (row["is_main"] and not metric)]
-    return SharedBoard(tuple(shown), tuple(manifest.get(STANDING, [])))
+    metrics = known if metric == ALL else {metric}
+    selected = [row for row in rows if row["metric"] in metrics or (row["is_main"] and not metric)]
+    return SharedBoard(tuple(selected), tuple(manifest.get(STANDING, [])))
 
 
 def _results(path: Path) -> list[dict[str, Any]]:

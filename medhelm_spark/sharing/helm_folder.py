@@ -1,7 +1,7 @@
 """A share as a folder of HELM's, made of the share's tables alone.
 
 HELM's own `helm-summarize` reads it, and makes the board again from the means of `stats.json`.
-Every document names the share, so that no file of two shares has one hash; HELM reads past that.
+Every document names the share, so that no file of two shares has one hash; HELM ignores the name.
 """
 
 import json
@@ -93,8 +93,8 @@ def write_helm_folder(
     for row in results:
         by_run[row["run"]].append(row)
     names = run_names(runs)
-    shown = [run.run_spec for run in runs if by_run.get(names[run.run_spec.run_spec_id])]
-    for spec in shown:
+    specs = [run.run_spec for run in runs if by_run.get(names[run.run_spec.run_spec_id])]
+    for spec in specs:
         name = names[spec.run_spec_id]
         rows = by_run[name]
         place = suite / name
@@ -109,7 +109,7 @@ def write_helm_folder(
             document = {"share": share, "adapter_spec": _adapter(spec), "request_states": states}
             _write(place / STATES, document)
     suite.mkdir(parents=True, exist_ok=True)
-    _write(suite / SCHEMA, {"share": share, **_schema(shown, results)})
+    _write(suite / SCHEMA, {"share": share, **_schema(specs, results)})
 
 
 def _of(table: pa.Table, run: str) -> list[dict[str, Any]]:
@@ -207,14 +207,14 @@ def _states(spec: RunSpec, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[s
 def _schema(specs: Sequence[RunSpec], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """A schema of HELM's: each group of runs by its main metric, and how metrics are better."""
     directions = {_plain(row["metric"]): row["lower_is_better"] for row in rows}
-    shown = {row["scenario"]: row["benchmark"] for row in rows}
+    benchmarks = {row["scenario"]: row["benchmark"] for row in rows}
     groups: dict[str, dict[str, Any]] = {}
     for spec in specs:
         for group in _groups(spec):
             main = {"main_name": _plain(spec.main_metric), "main_split": spec.main_split}
             about = {
                 "name": group,
-                "display_name": shown.get(spec.scenario_name, group),
+                "display_name": benchmarks.get(spec.scenario_name, group),
                 "description": "",
                 "metric_groups": [MAIN],
                 "environment": main,

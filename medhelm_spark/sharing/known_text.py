@@ -1,4 +1,4 @@
-"""What of the lake's text is looked for as a whole, and what stands in every prompt."""
+"""Which texts of the lake are looked for as a whole, and which words every prompt has."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,9 +18,9 @@ from medhelm_spark.sharing.windows import (
 )
 
 WHOLE = 12
-"""So many letters and digits has a short text that is compared with whole strings."""
+"""The fewest letters and digits of a short text that is compared with whole strings."""
 NOTE_WORDS, NOTE = 4, 16
-"""So many words, and letters and digits, has a short note that is looked for inside strings."""
+"""The fewest words, and letters and digits, of a note that is looked for inside strings."""
 ID, NUMBER, DIGITS_OF_WORDS = 6, 5, 4
 """The letters and digits of an id with a digit, the digits of a number alone, and the digits of an
 id of several words."""
@@ -29,14 +29,14 @@ WRITTEN = frozenset({"instances", "ratings", "answer_notes", "quarantine"})
 """Tables whose short notes are looked for inside strings. Models and judges say the same few words
 of public and private rows."""
 MIN_INSTANCES = 5
-"""What all instances of a benchmark have is its prompt, from so many instances on."""
+"""The fewest instances of a benchmark whose common text counts as its prompt."""
 
 
 class ShortTexts:
     """Hashes of texts of fewer than WORDS words, by table: 8 bytes for each that is looked for."""
 
     def __init__(self) -> None:
-        self._held: dict[tuple[str, str], Hashes] = defaultdict(lambda: np.zeros(0, np.uint64))
+        self._hashes: dict[tuple[str, str], Hashes] = defaultdict(lambda: np.zeros(0, np.uint64))
 
     def add(self, table: str, texts: Sequence[str], *, is_id: bool) -> None:
         """Add texts or ids; of each what is too common to be looked for is left out."""
@@ -45,13 +45,13 @@ class ShortTexts:
             if len(text) <= LONGEST_SHORT:
                 for sort in _id_sorts(text) if is_id else _note_sorts(table, text):
                     sorts[sort].append(text)
-        for sort, held in sorts.items():
+        for sort, group in sorts.items():
             key = (sort, table)
-            self._held[key] = np.union1d(self._held[key], whole_hash(held))
+            self._hashes[key] = np.union1d(self._hashes[key], whole_hash(group))
 
     def known(self) -> "KnownShort":
-        """The same, to look up."""
-        return KnownShort({key: Known(hashes) for key, hashes in self._held.items()})
+        """The texts in a form for lookups."""
+        return KnownShort({key: Known(hashes) for key, hashes in self._hashes.items()})
 
 
 class KnownShort:
@@ -67,14 +67,14 @@ class KnownShort:
             hashes = runs.hashes(starts, ends)
             for (sort, table), known in self._known.items():
                 if sort == "inside" or (sort == "number" and length == 1):
-                    for text in np.unique(runs.text[starts[known.holds(hashes)]]).tolist():
+                    for text in np.unique(runs.text[starts[known.contains(hashes)]]).tolist():
                         yield text, table, sort == "number"
 
     def wholes(self, hashes: Hashes) -> Iterator[tuple[int, str]]:
         """The places of hashes of whole strings, each with the table it is of."""
         for (sort, table), known in self._known.items():
             if sort == "whole":
-                found = np.flatnonzero(known.holds(hashes)).tolist()
+                found = np.flatnonzero(known.contains(hashes)).tolist()
                 yield from ((place, table) for place in found)
 
 
@@ -106,46 +106,46 @@ def _words(text: str) -> list[str]:
 
 
 def known_windows(reader: Reader, common: Mapping[str, Hashes]) -> Known:
-    """The windows that are a prompt's or a name's, of those that a share and private rows have.
+    """Of the windows that a share and private rows have, those of a prompt or a name.
 
     A prompt's are those that all instances of a public benchmark have, and all instances of each
     gated or private benchmark that has them; both have MIN_INSTANCES or more. So a case of a
-    private benchmark that a public prompt repeats is none.
+    private benchmark that a public prompt repeats is not one of them.
     """
-    wanted = Known(np.concatenate([np.zeros(0, np.uint64), *common.values()]))
-    if not len(wanted):
-        return wanted
-    public = _by_version(reader, wanted, "=")
+    candidates = Known(np.concatenate([np.zeros(0, np.uint64), *common.values()]))
+    if not len(candidates):
+        return candidates
+    public = _by_version(reader, candidates, "=")
     templates = {
         window
-        for count, held in public.values()
+        for count, windows in public.values()
         if count >= MIN_INSTANCES
-        for window, times in held.items()
+        for window, times in windows.items()
         if times == count
     }
     own = {
         window
-        for count, held in _by_version(reader, wanted, "<>").values()
-        for window, times in held.items()
+        for count, windows in _by_version(reader, candidates, "<>").values()
+        for window, times in windows.items()
         if times < count or count < MIN_INSTANCES
     }
-    names = _windows_of(_names(reader), wanted)
+    names = _windows_of(_names(reader), candidates)
     return Known(np.array(sorted((templates | names) - own), np.uint64))
 
 
 def _by_version(
-    reader: Reader, wanted: Known, relation: str
+    reader: Reader, candidates: Known, relation: str
 ) -> dict[str, tuple[int, Counter[int]]]:
-    """By data version its instances, and in how many of them each window stands."""
+    """By data version the number of its instances, and of those that have each window."""
     counts: Counter[str] = Counter()
-    held: dict[str, Counter[int]] = defaultdict(Counter)
+    windows: dict[str, Counter[int]] = defaultdict(Counter)
 
     def count(part: pa.Table) -> pa.Table:
         for row in part.to_pylist():
             version = row["data_version"]
             counts[version] += 1
             texts = [row["input"] or "", *(each["content"] for each in row["messages"] or ())]
-            held[version].update(_windows_of(texts, wanted))
+            windows[version].update(_windows_of(texts, candidates))
         return part.slice(0, 0)
 
     reader.query(
@@ -153,13 +153,13 @@ def _by_version(
         f"WHERE perturbation = '' AND access_level {relation} 'public'",
         each=count,
     )
-    return {version: (counts[version], held[version]) for version in counts}
+    return {version: (counts[version], windows[version]) for version in counts}
 
 
-def _windows_of(texts: Iterable[str], wanted: Known) -> set[int]:
+def _windows_of(texts: Iterable[str], candidates: Known) -> set[int]:
     runs = HashedTexts([form for text in texts for form in forms(text)])
     hashes = runs.hashes(*runs.windows())
-    return set(hashes[wanted.holds(hashes)].tolist())
+    return set(hashes[candidates.contains(hashes)].tolist())
 
 
 def _names(reader: Reader) -> set[str]:

@@ -41,8 +41,8 @@ class Scored:
     @property
     def known(self) -> tuple[tuple[Number, float], ...]:
         """What a table of scores has of it, in order."""
-        held = ((number, value) for number, value in self.values if value is not None)
-        return tuple(sorted(held))
+        pairs = ((number, value) for number, value in self.values if value is not None)
+        return tuple(sorted(pairs))
 
     def without(self, numbers: Set[Number]) -> "Scored":
         """The instance without the scores of these runs and metrics."""
@@ -53,7 +53,7 @@ class Scored:
 class Shared:
     """What a share has of the instances of a benchmark."""
 
-    kept: Mapping[str, Scored]
+    retained: Mapping[str, Scored]
     left_out: Mapping[str, Scored]
     hidden: frozenset[Number]
     """The runs and metrics whose scores are in no share: too few patients have one."""
@@ -65,7 +65,7 @@ def shared_of(scored: Mapping[str, Scored], decimals: Collection[int], minimum: 
     Whoever is alone with their scores is left out. Where somebody is, further instances are left
     out in an order that has nothing to do with scores, until `minimum` patients are missing: the
     difference to a mean over all is then of so many. A metric of which fewer than `minimum`
-    patients among those left out, or among those kept, have a score is hidden.
+    patients among those left out, or among those retained, have a score is hidden.
 
     Args:
         scored: by id.
@@ -75,20 +75,22 @@ def shared_of(scored: Mapping[str, Scored], decimals: Collection[int], minimum: 
     hidden = _of_few(scored.values(), minimum)
     known = {item: each.without(hidden) for item, each in scored.items()}
     kinds = [_kinds(known, places) for places in sorted(set(decimals))]
-    kept = _in_company(set(known), known, kinds)
+    retained = _in_company(set(known), known, kinds)
     in_order = sorted(known, key=lambda item: known[item].order)
-    while kept and 0 < (missing := _num_patients(known, known.keys() - kept)) < minimum:
-        further = [item for item in in_order if item in kept][: minimum - missing]
-        kept = _in_company(kept.difference(further), known, kinds)
-    if _num_patients(known, kept) < minimum:
-        kept = set()
-    gone = {item: each for item, each in known.items() if item not in kept}
-    held = {item: each for item, each in known.items() if item in kept}
+    while retained and 0 < (missing := _num_patients(known, known.keys() - retained)) < minimum:
+        further = [item for item in in_order if item in retained][: minimum - missing]
+        retained = _in_company(retained.difference(further), known, kinds)
+    if _num_patients(known, retained) < minimum:
+        retained = set()
+    gone = {item: each for item, each in known.items() if item not in retained}
+    remaining = {item: each for item, each in known.items() if item in retained}
     more = (
-        _of_few(gone.values(), minimum) | _of_few(held.values(), minimum) if held else frozenset()
+        _of_few(gone.values(), minimum) | _of_few(remaining.values(), minimum)
+        if remaining
+        else frozenset()
     )
     return Shared(
-        kept={item: each.without(more) for item, each in held.items()},
+        retained={item: each.without(more) for item, each in remaining.items()},
         left_out=gone,
         hidden=hidden | more,
     )
@@ -102,8 +104,8 @@ def alone(rows: Iterable[tuple[str, Hashable]], patients: Mapping[str, str]) -> 
         patients: by item, the patient that it is of.
     """
     of_item: dict[str, Counter[Hashable]] = defaultdict(Counter)
-    for item, held in rows:
-        of_item[item][held] += 1
+    for item, row in rows:
+        of_item[item][row] += 1
     kinds = {item: frozenset(counts.items()) for item, counts in of_item.items()}
     return frozenset(_alone(kinds, kinds, patients))
 
@@ -114,7 +116,7 @@ def _of_few(scored: Iterable[Scored], minimum: int) -> frozenset[Number]:
     for each in scored:
         for number in each.numbers:
             patients[number].add(each.patient)
-    return frozenset(number for number, held in patients.items() if len(held) < minimum)
+    return frozenset(number for number, ids in patients.items() if len(ids) < minimum)
 
 
 def _kinds(scored: Mapping[str, Scored], decimals: int) -> dict[str, int]:
@@ -127,23 +129,23 @@ def _kinds(scored: Mapping[str, Scored], decimals: int) -> dict[str, int]:
 
 
 def _in_company(
-    kept: set[str], scored: Mapping[str, Scored], kinds: Sequence[Mapping[str, int]]
+    retained: set[str], scored: Mapping[str, Scored], kinds: Sequence[Mapping[str, int]]
 ) -> set[str]:
     """The instances of which none is alone, in any rounding, among those that are left."""
     patients = {item: each.patient for item, each in scored.items()}
-    while gone := {item for kind in kinds for item in _alone(kept, kind, patients)}:
-        kept = kept - gone
-    return kept
+    while gone := {item for kind in kinds for item in _alone(retained, kind, patients)}:
+        retained = retained - gone
+    return retained
 
 
 def _alone(
     items: Iterable[str], kinds: Mapping[str, Hashable], patients: Mapping[str, str]
 ) -> set[str]:
-    held = list(items)
+    ids = list(items)
     of_kind: dict[Hashable, set[str]] = defaultdict(set)
-    for item in held:
+    for item in ids:
         of_kind[kinds[item]].add(patients[item])
-    return {item for item in held if len(of_kind[kinds[item]]) == 1}
+    return {item for item in ids if len(of_kind[kinds[item]]) == 1}
 
 
 def _num_patients(scored: Mapping[str, Scored], items: Iterable[str]) -> int:

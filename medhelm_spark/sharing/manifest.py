@@ -9,11 +9,11 @@ from medhelm_spark.errors import PolicyError
 from medhelm_spark.sharing.tables import MANIFEST
 
 STANDING = "where_it_stands"
-"""The key of the lines that say where the release stands."""
+"""The key of the lines on the release's status and approval."""
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """The manifest of a share; None of a folder that is none."""
+    """The manifest of a share; None of any other folder."""
     place = folder / MANIFEST
     if not place.is_file():
         return None
@@ -59,7 +59,7 @@ def _is_other(path: Path, digest: str) -> bool:
 
 
 def file_names(folder: Path) -> list[str]:
-    """What stands below the folder at any depth, by its path: files, links, empty folders."""
+    """The paths below the folder at any depth: of files, links and empty folders."""
     return sorted(
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")

@@ -57,15 +57,15 @@ class SharingMethods(Methods):
             PolicyError: the policy names no such audience, or the scan found what may not leave.
             ConfigError: the file of waivers is wrong.
         """
-        held = load_waivers(Path(waivers)) if waivers else None
-        made = share(self._workspace, release, audience, Path(out), held, helm=helm)
+        loaded = load_waivers(Path(waivers)) if waivers else None
+        made = share(self._workspace, release, audience, Path(out), loaded, helm=helm)
         if chained := features.part("provenance", "chained"):
             is_here = is_own_machine(self._workspace)
             chained.record(self._workspace, self._workspace.context("", is_in_process=is_here))
         return made
 
     def board(self, metric: str = "") -> SharedBoard | None:
-        """The board of the share whose folder was given as the lake; None of any other folder.
+        """The board of the share whose folder was named as the lake; None of any other folder.
 
         Args:
             metric: the metric to show; empty for main metrics, `all` for all.

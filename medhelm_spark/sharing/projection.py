@@ -84,16 +84,16 @@ def results_of(
         runs: those of the release.
         keys: of the share.
         minimum: the patients that a number of gated and private data has to rest on.
-        scores: of the share; its means stand in place of the release's.
+        scores: of the share; its means replace the release's.
     """
     by_unit = {run.run_spec.run_spec_id: run.run_spec for run in runs}
     names = run_names(runs)
-    shown = [
+    selected = [
         row for row in stat_rows(runs) if not row.perturbation and row.lower_is_better is not None
     ]
-    gone = _hidden(shown, by_unit, minimum)
+    gone = _hidden(selected, by_unit, minimum)
     rows, hidden = [], 0
-    for place, row in enumerate(shown):
+    for place, row in enumerate(selected):
         spec = by_unit[row.run_spec_id]
         name = names[row.run_spec_id]
         numbers: Summary | StatRow = row
@@ -126,13 +126,13 @@ def results_of(
 
 
 def _hidden(rows: Sequence[StatRow], specs: Mapping[str, RunSpec], minimum: int) -> frozenset[int]:
-    """The places of the rows of gated and private data that few patients, or another row, hide.
+    """The places of the rows of gated and private data to hide, for few patients or another row.
 
     A sensitivity follows from a specificity and a balanced accuracy, or from a specificity, an
     accuracy and their count. So all stats of a whole run and split are hidden where one of them
     rests on too few patients; the means of instances alone give none of them. They are hidden too
-    where they rest on few patients less than such a mean: an accuracy less an exact match is of
-    those alone whom the accuracy leaves out.
+    where their patients are not those of such a mean, but for a few: the difference of an accuracy
+    and an exact match is of those alone whom the accuracy leaves out.
     """
     guarded = [
         (place, row)
@@ -160,7 +160,7 @@ def _hidden(rows: Sequence[StatRow], specs: Mapping[str, RunSpec], minimum: int)
 def _differ_by_few(one: StatRow, other: StatRow, minimum: int) -> bool:
     """Whether two stats may rest on the same patients but for a few.
 
-    Of how many patients the other answers are is not known where answers are clustered.
+    Where answers are clustered, nobody can say of how many patients the further answers are.
     """
     difference = abs(one.count - other.count)
     is_clustered = other.num_clusters not in {None, other.count}

@@ -53,5 +53,5 @@ def _folder_of(share: ReleaseShare) -> Path | None:
     if not manifest.is_file():
         return None
     is_same = sha256(manifest.read_bytes()).hexdigest() == share.manifest_sha256
-    # Where the folder was moved and a link stands in its place, what the link leads to.
+    # Where the folder was moved and replaced by a link, the target of the link.
     return manifest.parent.resolve() if is_same else None

@@ -21,7 +21,7 @@ def report_of(results: pa.Table, release: str, share: str, lines: Sequence[str])
         results: the table `results` of the share.
         release: its name.
         share: the id of the share, which no other share's page has.
-        lines: where the release stands, above the tables.
+        lines: on the release's status and approval, above the tables.
     """
     rows = results.to_pylist()
     tables = [board_table([row for row in rows if row["is_main"]]), _metrics(rows)]

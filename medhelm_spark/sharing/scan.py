@@ -9,7 +9,7 @@ row, never by the text. A share that passes is not shown to be free of patient d
 passes.
 
 The files are read twice and the lake once: the hashes of the files' windows, then which of these
-the lake's texts have, then where they stand.
+the lake's texts have, then in which strings these are.
 """
 
 import hmac
@@ -48,8 +48,8 @@ from medhelm_spark.sharing.windows import (
 )
 
 AT_ONCE = 1 << 26
-"""So many hashes of windows of a share are held together, 8 bytes each: a share that has more is
-compared in parts, for each of which the lake is read again."""
+"""So many hashes of windows of a share are in memory together, 8 bytes each: a share that has more
+is compared in parts, for each of which the lake is read again."""
 
 TEXT_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "instances": ("input", "references", "extra_data", "source_id", "messages", "cluster_id"),
@@ -71,8 +71,8 @@ PROSE_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "instance_groups": ("group_value",),
     "imported_scenarios": ("card", "header", "args", "name"),
 }
-"""Columns that hold names beside text: names that are in a share too, so that 8 words in a row
-alone are compared."""
+"""Columns with names beside text: names that are in a share too, so that 8 words in a row alone are
+compared."""
 
 NAME_COLUMNS = frozenset(
     {
@@ -104,7 +104,7 @@ UNDECLARED = "no list of columns declares it"
 
 CANARY = "canary"
 PURGED = re.compile(r"\[purged under agreement .* on \d{4}-\d\d-\d\d\]")
-"""What stands in the place of a text that was purged (`domain.purge.Purge.note`)."""
+"""What replaces a text that was purged (`domain.purge.Purge.note`)."""
 
 CONDITIONS = "conditions"
 """The key of an approval's conditions in what is scanned: the manifest has them within lines."""
@@ -140,7 +140,7 @@ PATTERNS: Mapping[str, re.Pattern[str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leak:
-    """Where something stands that may not leave; it holds no text."""
+    """The place of something that may not leave; it has no text."""
 
     file: str
     column: str
@@ -192,7 +192,7 @@ class LookedFor:
 def scan(
     folder: Path,
     reader: Reader,
-    wanted: LookedFor = LookedFor(),
+    looked_for: LookedFor = LookedFor(),
     manifest: Mapping[str, Any] | None = None,
 ) -> Scanned:
     """Scan every file of a folder.
@@ -204,7 +204,7 @@ def scan(
     Args:
         folder: a share before it is handed on.
         reader: the lake that it was made of.
-        wanted: what is looked for beside the lake's text.
+        looked_for: what is looked for beside the lake's text.
         manifest: what the share's manifest will say.
 
     Raises:
@@ -217,22 +217,24 @@ def scan(
     ]
     strings = SharedStrings(folder, manifest or {})
     lake = _Lake(reader)
-    count, hashes, held = 0, [np.zeros(0, np.uint64)], 0
-    own = [(f"record number {n}", re.compile(p)) for n, p in enumerate(wanted.record_numbers, 1)]
-    canaries = [normal_form(text) for text in wanted.canaries]
+    count, hashes, num_hashes = 0, [np.zeros(0, np.uint64)], 0
+    own = [
+        (f"record number {n}", re.compile(p)) for n, p in enumerate(looked_for.record_numbers, 1)
+    ]
+    canaries = [normal_form(text) for text in looked_for.canaries]
     for part in strings.chunks():
         for place, texts in part:
             count += 1
-            leaks += _identifiers(place, texts, own, wanted.key)
+            leaks += _identifiers(place, texts, own, looked_for.key)
             leaks += _planted(place, texts, canaries)
         hashes.append(
             np.unique(HashedTexts([text for _, texts in part for text in texts]).indexed())
         )
-        held += len(hashes[-1])
-        if held >= AT_ONCE:
+        num_hashes += len(hashes[-1])
+        if num_hashes >= AT_ONCE:
             lake.compare(Known(np.concatenate(hashes)))
-            hashes, held = [np.zeros(0, np.uint64)], 0
-    if held or not lake.is_read:
+            hashes, num_hashes = [np.zeros(0, np.uint64)], 0
+    if num_hashes or not lake.is_read:
         lake.compare(Known(np.concatenate(hashes)))
     leaks += _found(strings, lake)
     return Scanned(
@@ -252,8 +254,8 @@ def _identifiers(
     texts = dict.fromkeys((*texts, *map(typed, texts)))
     for name, pattern in (*own, *(PATTERNS.items() if is_text else ())):
         for found in {each[0] for text in texts for each in pattern.finditer(text)}:
-            said = "\x1f".join((whole, found)).encode("utf-8", "surrogatepass")
-            match = hmac.new(key.encode(), said, "sha256").hexdigest()[:24]
+            content = "\x1f".join((whole, found)).encode("utf-8", "surrogatepass")
+            match = hmac.new(key.encode(), content, "sha256").hexdigest()[:24]
             yield Leak(file=file, column=column, row=row, kind=name, match=match)
 
 
@@ -318,14 +320,14 @@ class _Lake:
 
     def _common(self, table: str, texts: Sequence[str], known: Known, *, is_prose: bool) -> None:
         every = (form for text in texts if not PURGED.fullmatch(text) for form in forms(text))
-        for held in chunks(every):
-            found = HashedTexts(held).common(known, is_prose=is_prose)
+        for chunk in chunks(every):
+            found = HashedTexts(chunk).common(known, is_prose=is_prose)
             if len(found):
                 self.common[table] = np.union1d(self.common[table], found)
 
 
 def _found(strings: "SharedStrings", lake: _Lake) -> Iterator[Leak]:
-    """Where text of the lake stands, string by string."""
+    """The strings that have text of the lake, one by one."""
     by_table = {f"text of {table}": Known(found) for table, found in lake.common.items()}
     template = known_windows(lake.reader, lake.common)
     short = lake.short.known()
@@ -336,9 +338,9 @@ def _found(strings: "SharedStrings", lake: _Lake) -> Iterator[Leak]:
         if by_table:
             starts, ends = runs.windows()
             hashes = runs.hashes(starts, ends)
-            outside = ~_touched(starts, ends, template.holds(hashes), runs.size)
+            outside = ~_touched(starts, ends, template.contains(hashes), runs.size)
             for kind, known in by_table.items():
-                is_hit = known.holds(hashes)
+                is_hit = known.contains(hashes)
                 if kind in WITH_TEMPLATES:
                     is_hit &= outside
                 hits += [(text, kind) for text in np.unique(runs.text[starts[is_hit]]).tolist()]
@@ -370,8 +372,8 @@ def _refuse_undeclared(reader: Reader) -> None:
         if table not in TABLES:
             continue
         declared = {*columns, *PROSE_COLUMNS.get(table, ()), *NAME_COLUMNS}
-        held = reader.query(f"SELECT * FROM {{{table}}} LIMIT 0").schema
-        for field in held:
+        schema = reader.query(f"SELECT * FROM {{{table}}} LIMIT 0").schema
+        for field in schema:
             if field.name not in declared and has_strings(field.type):
                 raise PolicyError(
                     f"table {table} of {reader.location} has the column {field.name}, of which no "
@@ -381,7 +383,7 @@ def _refuse_undeclared(reader: Reader) -> None:
 
 
 def has_strings(kind: pa.DataType) -> bool:
-    """Whether values of a type hold strings, at any depth."""
+    """Whether values of a type contain strings, at any depth."""
     if pa.types.is_dictionary(kind):
         return has_strings(kind.value_type)
     if pa.types.is_map(kind):

@@ -1,4 +1,4 @@
-"""Whether a release has been scanned for those who get the most of it: its gate asks."""
+"""Whether a release was scanned for the audiences that get the most of it, for its gate."""
 
 from medhelm_spark.domain.policy import Audience, Policy, ShareContent
 from medhelm_spark.lake.literals import literal
@@ -14,11 +14,11 @@ def unscanned(reader: Reader, manifest_hash: str, policy: Policy) -> str:
 
     Each audience that gets the most of what the policy hands on has to have a share of it.
     """
-    wanted = _widest(policy)
-    if not wanted:
+    audiences = _widest(policy)
+    if not audiences:
         return "the policy names no audience, so that nothing of it was scanned"
     made = {(row.audience, row.content) for row in _shares(reader, manifest_hash)}
-    for audience in wanted:
+    for audience in audiences:
         if (audience.name, audience.content.value) not in made:
             return (
                 f"no share of it for {audience.name} ({audience.content}) passed the scan; "
@@ -39,8 +39,8 @@ def waived_of(reader: Reader, manifest_hash: str, policy: Policy) -> int:
 
 def _widest(policy: Policy) -> list[Audience]:
     for content in _WIDEST:
-        if held := [each for each in policy.audiences if each.content is content]:
-            return held
+        if audiences := [each for each in policy.audiences if each.content is content]:
+            return audiences
     return []
 
 

@@ -48,8 +48,8 @@ def scores_of_instances(
 ) -> ScoreTable:
     """The scores of the main split by instance; those of gated and private data are rounded.
 
-    Of gated and private data only what `left_out.shared_of` keeps; data with a public and another
-    run counts as the other.
+    Of gated and private data only what `left_out.shared_of` retains; data of a public run and of
+    another one has the level of the other.
     """
     minimum = policy.small_cells.minimum
     roundings = {decimals} | {
@@ -70,16 +70,16 @@ def scores_of_instances(
         specs = [spec for spec in own if spec.scenario_name == scenario]
         scored = _scored(reader, specs, names, keys)
         is_public = all(spec.access_level is AccessLevel.PUBLIC for spec in specs)
-        kept: Mapping[str, Scored] = scored
+        retained: Mapping[str, Scored] = scored
         if not is_public:
             shared = shared_of(scored, roundings, minimum)
-            kept = {item: each.rounded(decimals) for item, each in shared.kept.items()}
+            retained = {item: each.rounded(decimals) for item, each in shared.retained.items()}
             if shared.left_out:
                 left_out[scenario] = len(shared.left_out)
-            if kept:
+            if retained:
                 no_means |= shared.hidden
                 incomplete |= {names[s.run_spec_id] for s in specs if shared.left_out}
-                means |= _means({names[spec.run_spec_id]: spec for spec in specs}, kept)
+                means |= _means({names[spec.run_spec_id]: spec for spec in specs}, retained)
         rows = [
             {
                 "item": item,
@@ -89,11 +89,11 @@ def scores_of_instances(
                 "metric": metric,
                 "value": value,
             }
-            for item, each in kept.items()
+            for item, each in retained.items()
             for (name, metric), value in each.values
             if value is not None
         ]
-        patients = {item: each.patient for item, each in kept.items()}
+        patients = {item: each.patient for item, each in retained.items()}
         singled = len(alone(map(_without_item, rows), patients))
         num_alone, num_alone_public = (
             (num_alone, num_alone_public + singled)
@@ -141,22 +141,24 @@ def _scored(
         keys.id_of("item", *instance): Scored(
             patient=patients.get(instance, instance[1]),
             order=content_id(instance),
-            values=tuple(held),
+            values=tuple(pairs),
         )
-        for instance, held in values.items()
+        for instance, pairs in values.items()
     }
 
 
-def _means(specs: Mapping[str, RunSpec], kept: Mapping[str, Scored]) -> dict[Number, Summary]:
+def _means(specs: Mapping[str, RunSpec], retained: Mapping[str, Scored]) -> dict[Number, Summary]:
     """By run and metric the summary over these instances, as the stage `summarize` makes it.
 
     Answers of one patient, or to one instance, are one cluster.
     """
-    held: dict[Number, list[tuple[str, float | None]]] = {}
-    for each in kept.values():
+    by_number: dict[Number, list[tuple[str, float | None]]] = {}
+    for each in retained.values():
         for number, value in each.values:
-            held.setdefault(number, []).append((each.patient, value))
-    return {number: _summary(specs[number[0]], number[1], of) for number, of in held.items()}
+            by_number.setdefault(number, []).append((each.patient, value))
+    return {
+        number: _summary(specs[number[0]], number[1], pairs) for number, pairs in by_number.items()
+    }
 
 
 def _summary(spec: RunSpec, metric: str, values: Sequence[tuple[str, float | None]]) -> Summary:

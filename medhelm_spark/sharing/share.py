@@ -95,8 +95,8 @@ def share(
     waivers = waivers or Waivers.none()
     rules = _audience(workspace, audience)
     half = _free_place(out, workspace.reader.location)
-    held = release_of(workspace.reader, release)
-    if held.state.status is ReleaseStatus.WITHDRAWN:
+    stored = release_of(workspace.reader, release)
+    if stored.state.status is ReleaseStatus.WITHDRAWN:
         raise PolicyError(
             f"release {release!r} is withdrawn and is not shared; share a release that is not."
         )
@@ -110,20 +110,20 @@ def share(
             write_helm_folder(half, runs, made.tables, keys.share)
         else:
             _write_tables(half, made.tables, keys)
-        report = report_of(made.tables["results"], release, keys.share, lines_of(held))
+        report = report_of(made.tables["results"], release, keys.share, lines_of(stored))
         (half / f"{keys.share}-report.html").write_text(report, encoding="utf-8")
         # Before the scan: what is changed later is no file of the share.
         files = [
             {"name": name, "sha256": sha256_of(half / name), **_content(half / name, made)}
             for name in file_names(half)
         ]
-        wanted = LookedFor(
+        looked_for = LookedFor(
             record_numbers=rules.record_numbers, canaries=rules.canaries, key=waivers.key
         )
-        manifest = _manifest(held, rules, made, waivers, keys)
-        approval = held.state.approval
+        manifest = _manifest(stored, rules, made, waivers, keys)
+        approval = stored.state.approval
         typed = list(approval.conditions or ()) if approval else []
-        scanned = scan(half, workspace.reader, wanted, {**manifest, CONDITIONS: typed})
+        scanned = scan(half, workspace.reader, looked_for, {**manifest, CONDITIONS: typed})
         if blocked := blocking(scanned.leaks, waivers.waivers):
             listed = out.with_name(f"{out.name}-matches.yaml")
             raise _refusal(release, blocked, write_matches(listed, blocked, waivers.key))
@@ -133,7 +133,7 @@ def share(
         record = ReleaseShare(
             share=keys.share,
             release=release,
-            release_manifest=held.manifest_hash,
+            release_manifest=stored.manifest_hash,
             audience=audience,
             content=rules.content.value,
             made_at=now(),
@@ -175,16 +175,16 @@ def _free_place(out: Path, lake: str) -> Path:
     return half
 
 
-def lines_of(held: StoredRelease) -> list[str]:
-    """Where a release stands, in lines: its status, its approval, what it depends on, its end."""
-    state = held.state
+def lines_of(release: StoredRelease) -> list[str]:
+    """The lines on a release: its status, its approval with conditions, and when that ends."""
+    state = release.state
     lines = [f"Status: {state.status}."]
     if state.approval is None:
         return [*lines, "Nobody has approved these numbers."]
     lines.append(f"Approved by {state.approval.who} at {state.approval.changed_at:%Y-%m-%d}.")
     lines += [f"Condition: {each}" for each in state.approval.conditions or ()]
     if state.approval.end:
-        has_ended = bool(expired_at(held))
+        has_ended = bool(expired_at(release))
         lines.append(f"The approval {'ended' if has_ended else 'ends'} at {state.approval.end}.")
     return lines
 
@@ -215,14 +215,14 @@ def _for_spreadsheets(table: pa.Table) -> pa.Table:
     """The table with texts that a spreadsheet shows and does not compute."""
     for place, field in enumerate(table.schema):
         if pa.types.is_string(field.type):
-            held = table.column(place).combine_chunks().dictionary_encode()
-            texts = pa.array(map(unformulated, held.dictionary.to_pylist()), pa.string())
-            table = table.set_column(place, field, texts.take(held.indices))
+            encoded = table.column(place).combine_chunks().dictionary_encode()
+            texts = pa.array(map(unformulated, encoded.dictionary.to_pylist()), pa.string())
+            table = table.set_column(place, field, texts.take(encoded.indices))
     return table
 
 
 def _refusal(release: str, leaks: Sequence[Leak], listed: Path) -> PolicyError:
-    shown = "; ".join(map(str, leaks[:SHOWN_LEAKS]))
+    first = "; ".join(map(str, leaks[:SHOWN_LEAKS]))
     more = f"; and {len(leaks) - SHOWN_LEAKS:,} more" if len(leaks) > SHOWN_LEAKS else ""
     cures = [f"{listed} lists every match."]
     if any(leak.is_text for leak in leaks):
@@ -236,7 +236,7 @@ def _refusal(release: str, leaks: Sequence[Leak], listed: Path) -> PolicyError:
             "reason, and gives the file as --waivers."
         )
     return PolicyError(
-        f"release {release!r} is not shared, the scan found: {shown}{more}. {' '.join(cures)}"
+        f"release {release!r} is not shared, the scan found: {first}{more}. {' '.join(cures)}"
     )
 
 
@@ -272,8 +272,8 @@ def _result(scanned: Scanned, waivers: Waivers) -> dict[str, object]:
         "matches_of_patterns": sum(leak.is_waivable for leak in scanned.leaks),
         "waived": as_data(scanned.leaks, waivers.waivers),
     }
-    said = json.dumps(result, sort_keys=True).encode()
-    return {**result, "sha256": hashlib.sha256(said).hexdigest()}
+    text = json.dumps(result, sort_keys=True).encode()
+    return {**result, "sha256": hashlib.sha256(text).hexdigest()}
 
 
 def _content(path: Path, made: Projection) -> dict[str, object]:

@@ -18,14 +18,14 @@ from medhelm_spark.sharing.tables import MANIFEST
 from medhelm_spark.sharing.windows import CHUNK, forms
 
 LONGEST_JSON = 1 << 20
-"""A longer text is compared as a whole alone: what it is the JSON of may fill the memory."""
+"""A longer text is compared as a whole alone: parsed as JSON it may fill the memory."""
 LONG_KEY = 12
 """A key of a value in the lake that has so many characters is compared as a text."""
 HELM_TEXT = "text"
 """The last key of texts in HELM's `scenario_state.json`."""
 
 _NAMES = frozenset({"criterion", "finish_reason", "role", "tags", "tokens"})
-"""Fields of structs that are no text: names that stand beside numbers, and single tokens."""
+"""Fields of structs that are no text: names beside numbers, and single tokens."""
 
 SharedString = tuple[str, str, int, str]
 """File, column, row and text."""
@@ -39,17 +39,17 @@ class SharedStrings:
 
     def chunks(self) -> Iterator[list[tuple[SharedString, tuple[str, ...]]]]:
         """Strings together, up to about CHUNK characters, each with the forms of its text."""
-        held: list[tuple[SharedString, tuple[str, ...]]] = []
+        chunk: list[tuple[SharedString, tuple[str, ...]]] = []
         size = 0
         for place in self._each():
             texts = forms(place[3])
-            held.append((place, texts))
+            chunk.append((place, texts))
             size += sum(map(len, texts)) + 1
             if size >= CHUNK:
-                yield held
-                held, size = [], 0
-        if held:
-            yield held
+                yield chunk
+                chunk, size = [], 0
+        if chunk:
+            yield chunk
 
     def _each(self) -> Iterator[SharedString]:
         yield from _strings(self._folder)
@@ -94,7 +94,7 @@ def has_text(column: str) -> bool:
 
 
 def has_numbers(file: str, column: str) -> bool:
-    """Whether it is where the share's own numbers stand as text, which an id may be equal to."""
+    """Whether the share's own numbers are there as text, which may be equal to an id."""
     path = Path(file)
     kind = DECLARED.get(path.stem.rpartition("-")[2], {}).get(column)
     is_number = kind in {pa.float64(), pa.int64()}
@@ -125,13 +125,13 @@ def _strings(folder: Path) -> Iterator[SharedString]:
             page, source = _Page(), path.read_text(encoding="utf-8")
             page.feed(source)
             yield from ((name, "", row, text) for row, text in (*page.texts, *page.others))
-            # Tags and comments may stand between the words of one text. The source has what a
+            # Tags and comments may be between the words of one text. The source has what a
             # parser drops: declarations, names of attributes, what is not closed at the end.
             yield from ((name, "", 1, each) for each in (page.text(), source))
         elif zipfile.is_zipfile(path):  # as of xlsx, with its properties
-            with zipfile.ZipFile(path) as held:
-                for member in held.infolist():
-                    text = held.read(member).decode("utf-8", "replace")
+            with zipfile.ZipFile(path) as archive:
+                for member in archive.infolist():
+                    text = archive.read(member).decode("utf-8", "replace")
                     yield from ((name, "", 0, each) for each in (member.filename, text))
         else:  # declared nowhere, and searched all the same
             lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -209,7 +209,7 @@ def _of_json(name: str, value: Any, column: str = "", row: int = 1) -> Iterator[
 
 
 def _keys(value: Any, above: str = "") -> Iterator[str]:
-    """Where strings stand in a document: their keys, with the keys above them."""
+    """The keys of the strings in a document, with the keys above them."""
     if isinstance(value, str):
         yield above
     elif isinstance(value, Mapping):
@@ -224,19 +224,19 @@ def leaves(value: Any) -> Iterator[str]:
     """Every string in a value, and in a text that is JSON; keys too."""
     waiting: list[Any] = [value]
     while waiting:
-        held = waiting.pop()
-        if isinstance(held, str):
-            yield held
-            waiting.extend(_in_json(held))
-        elif isinstance(held, Mapping):
-            waiting.extend(item for key, item in held.items() if key not in _NAMES)
-            waiting.extend(key for key in held if isinstance(key, str) and len(key) >= LONG_KEY)
-        elif isinstance(held, Iterable) and not isinstance(held, bytes):
-            waiting.extend(held)
+        current = waiting.pop()
+        if isinstance(current, str):
+            yield current
+            waiting.extend(_in_json(current))
+        elif isinstance(current, Mapping):
+            waiting.extend(item for key, item in current.items() if key not in _NAMES)
+            waiting.extend(key for key in current if isinstance(key, str) and len(key) >= LONG_KEY)
+        elif isinstance(current, Iterable) and not isinstance(current, bytes):
+            waiting.extend(current)
 
 
 def _in_json(text: str) -> list[Any]:
-    """What a text is the JSON of, as a cell with several notes; nothing of another text."""
+    """The value of a text that is JSON, as a cell with several notes; nothing of another text."""
     if len(text) > LONGEST_JSON or not text.startswith(("[", "{")):
         return []
     try:

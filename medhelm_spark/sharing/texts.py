@@ -82,5 +82,5 @@ def _answer(completions: Sequence[Mapping[str, str]] | None) -> str:
     """The first completion without thinking."""
     if not completions:
         return ""
-    said = Completion(text=completions[0]["text"], finish_reason=FinishReason.UNKNOWN)
-    return without_thinking(said).text
+    completion = Completion(text=completions[0]["text"], finish_reason=FinishReason.UNKNOWN)
+    return without_thinking(completion).text

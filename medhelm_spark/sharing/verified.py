@@ -1,4 +1,4 @@
-"""The folders of shares that are not as they were made: `release verify` asks."""
+"""The folders of shares that are not as they were made, for `release verify`."""
 
 from collections.abc import Iterator
 from hashlib import sha256
@@ -11,18 +11,18 @@ from medhelm_spark.sharing.tables import MANIFEST, ReleaseShare
 from medhelm_spark.workspace.workspace import Workspace
 
 
-def changed(workspace: Workspace, held: StoredRelease) -> Iterator[str]:
+def changed(workspace: Workspace, release: StoredRelease) -> Iterator[str]:
     """The folders of shares of a release that differ, where this machine has them: a sentence each.
 
-    The release itself is none the worse for it.
+    The release itself is not affected.
     """
     for share in workspace.reader.rows("SELECT * FROM {shares}", ReleaseShare):
-        if share.release != held.name or not (wrong := _wrong(share)):
+        if share.release != release.name or not (wrong := _wrong(share)):
             continue
         yield (
             f"share {share.share} is not as it was made: {share.folder}: "
             f"{first_of(wrong, 3)}. The release is not affected; do not hand this folder on, "
-            f"`release share {held.name}` makes another"
+            f"`release share {release.name}` makes another"
         )
 
 

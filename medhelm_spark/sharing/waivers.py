@@ -69,10 +69,10 @@ def load_waivers(path: Path) -> Waivers:
     """The waivers of a YAML file, as `write_matches` writes it and somebody completes it.
 
     Raises:
-        ConfigError: the file is none, or a waiver lacks approver or reason.
+        ConfigError: the file cannot be read, or a waiver lacks approver or reason.
     """
-    held = load_yaml(path, _File)
-    for place, waiver in enumerate(held.waivers, 1):
+    loaded = load_yaml(path, _File)
+    for place, waiver in enumerate(loaded.waivers, 1):
         for name in ("match", "approver", "reason"):
             if not getattr(waiver, name).strip():
                 raise ConfigError(f"{path}: waiver {place}: {name} is empty.")
@@ -85,9 +85,9 @@ def load_waivers(path: Path) -> Waivers:
             approver=each.approver,
             reason=each.reason,
         )
-        for each in held.waivers
+        for each in loaded.waivers
     )
-    return Waivers(key=held.key or Waivers.none().key, waivers=waivers)
+    return Waivers(key=loaded.key or Waivers.none().key, waivers=waivers)
 
 
 def blocking(leaks: Iterable[Leak], waivers: Sequence[Waiver]) -> list[Leak]:
@@ -151,5 +151,5 @@ def _key(waiver: Waiver) -> tuple[str, str, str, str]:
 
 def _keys(leak: Leak) -> set[tuple[str, str, str, str]]:
     """The waivers that are for a leak."""
-    of = table_of(leak.file), leak.column, leak.kind
-    return {(*of, leak.match), (*of, ALL_ROWS)}
+    place = table_of(leak.file), leak.column, leak.kind
+    return {(*place, leak.match), (*place, ALL_ROWS)}

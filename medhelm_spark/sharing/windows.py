@@ -1,8 +1,8 @@
-"""Runs of characters of many texts as hashes, by which it is looked up what texts have in common.
+"""Runs of characters of many texts as hashes, to look up what texts have in common.
 
 A text is compared by its letters and digits alone, in normal form (NFKC, without case); every other
 character divides words. A run is hashed by its characters without what divides them, so that a
-run of words matches whatever stands between the words. The hash of characters c_a ... c_(b-1) is
+run of words matches whatever is between the words. The hash of characters c_a ... c_(b-1) is
 B^-a * sum of f(c_i) * B^i modulo 2^64, with f from a table of random numbers: a window costs one
 subtraction of prefix sums. (Karp and Rabin, "Efficient randomized pattern-matching algorithms",
 1987.)
@@ -25,7 +25,7 @@ Places = npt.NDArray[np.int64]
 WORDS, CHARACTERS = 8, 40
 """The length of a window in words, and in letters and digits."""
 FEWEST = 16
-"""So many letters and digits has a window of words: `1 2 3 4 5 6 7 8` is nobody's text."""
+"""The fewest letters and digits of a window of words: `1 2 3 4 5 6 7 8` is nobody's text."""
 STEP = 8
 PART = CHARACTERS - STEP + 1
 """Every run of CHARACTERS has a part of PART characters that begins at a multiple of STEP."""
@@ -38,7 +38,7 @@ _ASIDE = re.compile(r"<!(?:--|\[CDATA\[).*?(?:--|\]\])>", re.DOTALL)
 _DECLARED = re.compile(r"<[!?][^<>]*>")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([nrtbf/\\\"']))")
 _LAYERS = 8
-"""So often a text may be encoded in another encoding."""
+"""How often a text may be encoded again."""
 _SPACE = regex.compile(r"\s")
 _MARKS = regex.compile(r"[^\p{L}\p{M}\p{N} ]")
 _IGNORED = regex.compile(r"\p{Default_Ignorable_Code_Point}")
@@ -61,14 +61,14 @@ def forms(text: str) -> tuple[str, ...]:
     if not _CODED.search(text):
         return (text,)
     decoded = _decoded(text)
-    shown = _shown(text)
-    return tuple(dict.fromkeys((text, decoded, decoded if shown == text else _decoded(shown))))
+    visible = _visible(text)
+    return tuple(dict.fromkeys((text, decoded, decoded if visible == text else _decoded(visible))))
 
 
-def _shown(text: str) -> str:
+def _visible(text: str) -> str:
     """HTML without comments, declarations and instructions.
 
-    What begins behind the last end of a comment is none: each would be read to the text's end.
+    What begins after the last end of a comment is no comment: else each would be read to the end.
     """
     end = max(text.rfind("-->"), text.rfind("]]>")) + len("-->")
     return _DECLARED.sub(" ", _ASIDE.sub(" ", text[:end]) + text[end:])
@@ -84,7 +84,7 @@ def _decoded(text: str) -> str:
 
 
 def _escaped(found: re.Match[str]) -> str:
-    """What an escape stands for: a sign, or itself, which may escape what is behind it."""
+    """The character that an escape means; a blank for white space."""
     if code := found[1] or found[2]:
         return chr(int(code, 16))
     return found[3] if found[3] in "/\\\"'" else " "
@@ -98,8 +98,8 @@ def typed(text: str) -> str:
     """
     if text.isascii():
         return text
-    shown = unicodedata.normalize("NFKC", _IGNORED.sub("", text))
-    return str(_DASH.sub("-", _GAP.sub(" ", shown)))
+    normal = unicodedata.normalize("NFKC", _IGNORED.sub("", text))
+    return str(_DASH.sub("-", _GAP.sub(" ", normal)))
 
 
 def plain(text: str) -> str:
@@ -119,8 +119,8 @@ class HashedTexts:
     """The letters and digits of some texts one after another, and where texts and words begin."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        held = [plain(text) for text in texts]
-        joined = " ".join(held)
+        plain_texts = [plain(text) for text in texts]
+        joined = " ".join(plain_texts)
         if joined.isascii():
             codes = np.frombuffer(joined.encode(), np.uint8)
             is_letter, is_blank = _PLAIN[codes], _BLANK[codes]
@@ -129,8 +129,8 @@ class HashedTexts:
             low = np.minimum(codes, 127)
             is_letter, is_blank = (codes > 127) | _PLAIN[low], (codes < 128) & _BLANK[low]
         at = np.flatnonzero(is_letter)
-        lengths = np.fromiter((len(text) + 1 for text in held), np.int64, len(held))
-        self.text = np.repeat(np.arange(len(held), dtype=np.int32), lengths)[at]
+        lengths = np.fromiter((len(text) + 1 for text in plain_texts), np.int64, len(plain_texts))
+        self.text = np.repeat(np.arange(len(plain_texts), dtype=np.int32), lengths)[at]
         """The place of the text of each character."""
         size = len(at)
         powers, self._inverse = _powers(_rounded(size + 1))
@@ -166,11 +166,11 @@ class HashedTexts:
         """
         starts, ends = self._of(self._tokens, WORDS) if is_prose else self.words_of(WORDS)
         hashes = self.hashes(starts, ends)
-        found = hashes[known.holds(hashes) & (ends - starts >= FEWEST)]
+        found = hashes[known.contains(hashes) & (ends - starts >= FEWEST)]
         if is_prose:
             return found
         parts = self._inside(np.arange(0, max(self.size - PART + 1, 0), STEP), PART)
-        parts = parts[known.holds(self.hashes(parts, parts + PART))]
+        parts = parts[known.contains(self.hashes(parts, parts + PART))]
         if not len(parts):
             return found
         around = np.unique(parts[:, None] - np.arange(STEP)[None, :])
@@ -192,8 +192,8 @@ class HashedTexts:
 
     def _inside(self, starts: Places, length: int) -> Places:
         """The starts of runs of so many characters that are within one text."""
-        held: Places = starts[self.text[starts + length - 1] == self.text[starts]]
-        return held
+        inside: Places = starts[self.text[starts + length - 1] == self.text[starts]]
+        return inside
 
     def _of(self, begins: Places, length: int) -> tuple[Places, Places]:
         if len(begins) < length:
@@ -206,16 +206,16 @@ class HashedTexts:
 
 def chunks(texts: Iterator[str]) -> Iterator[list[str]]:
     """Texts together, up to about CHUNK characters."""
-    held: list[str] = []
+    chunk: list[str] = []
     size = 0
     for text in texts:
-        held.append(text)
+        chunk.append(text)
         size += len(text) + 1
         if size >= CHUNK:
-            yield held
-            held, size = [], 0
-    if held:
-        yield held
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
 
 
 class Known:
@@ -231,7 +231,7 @@ class Known:
     def __len__(self) -> int:
         return len(self.hashes)
 
-    def holds(self, hashes: Hashes) -> npt.NDArray[np.bool_]:
+    def contains(self, hashes: Hashes) -> npt.NDArray[np.bool_]:
         """Which of some hashes are in the set."""
         if not len(self.hashes):
             return np.zeros(len(hashes), np.bool_)

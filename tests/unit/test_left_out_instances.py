@@ -60,11 +60,11 @@ KINDS = ("one alone", "alone in a finer rounding", "two of one patient", "measur
 def test_no_number_and_no_difference_of_two_rests_on_few_patients(kind: str) -> None:
     whole = data(kind)
     made = shared_of(whole, (1, 2), MINIMUM)
-    for items in (made.kept, made.left_out):
+    for items in (made.retained, made.left_out):
         assert num_patients(items) == 0 or num_patients(items) >= MINIMUM
-    assert made.kept.keys() | made.left_out.keys() == whole.keys()
-    for number in {A, B} - made.hidden if made.kept else ():
-        for items in (made.kept, made.left_out):
+    assert made.retained.keys() | made.left_out.keys() == whole.keys()
+    for number in {A, B} - made.hidden if made.retained else ():
+        for items in (made.retained, made.left_out):
             patients = {each.patient for each in items.values() if number in each.numbers}
             assert not 0 < len(patients) < MINIMUM
 
@@ -74,21 +74,21 @@ def test_no_number_and_no_difference_of_two_rests_on_few_patients(kind: str) -> 
 def test_nobody_is_alone_in_any_rounding_and_all_shares_have_the_same_instances(kind: str) -> None:
     whole = data(kind)
     made = shared_of(whole, (1, 2), MINIMUM)
-    patients = {item: each.patient for item, each in made.kept.items()}
+    patients = {item: each.patient for item, each in made.retained.items()}
     for decimals in (1, 2):
         rows = [
             (item, value)
-            for item, each in made.kept.items()
+            for item, each in made.retained.items()
             for value in each.rounded(decimals).known
         ]
         assert not alone(rows, patients)
     again = {item: whole[item] for item in reversed(whole)}
-    assert shared_of(again, (2, 1), MINIMUM).kept.keys() == made.kept.keys()
+    assert shared_of(again, (2, 1), MINIMUM).retained.keys() == made.retained.keys()
 
 
 def test_where_nobody_is_alone_nobody_is_left_out() -> None:
     made = shared_of(data("nobody alone"), (1,), MINIMUM)
-    assert (len(made.kept), len(made.left_out), made.hidden) == (60, 0, frozenset())
+    assert (len(made.retained), len(made.left_out), made.hidden) == (60, 0, frozenset())
 
 
 def test_what_is_left_out_beside_who_is_alone_follows_from_no_score() -> None:
@@ -101,7 +101,7 @@ def test_what_is_left_out_beside_who_is_alone_follows_from_no_score() -> None:
 def test_a_metric_of_few_patients_is_in_no_share() -> None:
     made = shared_of(data("a metric of few"), (1,), MINIMUM)
     assert made.hidden == {B}
-    assert {number for each in made.kept.values() for number in each.numbers} == {A}
+    assert {number for each in made.retained.values() for number in each.numbers} == {A}
 
 
 def test_rows_of_one_patient_are_alone_together() -> None:
@@ -109,4 +109,4 @@ def test_rows_of_one_patient_are_alone_together() -> None:
     patients = {"i1": "p1", "i2": "p1", "i3": "p2", "i4": "p3"}
     assert alone(rows, patients) == {"i1", "i2"}
     one = scored([{A: float(place % 2)} for place in range(24)], per_patient=24)
-    assert not shared_of(one, (1,), MINIMUM).kept
+    assert not shared_of(one, (1,), MINIMUM).retained
