@@ -14,14 +14,14 @@ def marks(
 ) -> Mapping[tuple[str, InstanceKey], AnswerMark]:
     """What people left on the answers of these runs, by run and answer.
 
-    Whoever calls Python here reads the lake itself: no page stands between.
+    Whoever calls Python here can read the lake's files, so that every level is shown.
     """
-    held = stored_notes(reader, run_spec_ids, viewer=Viewer.THIS_MACHINE)
+    notes = stored_notes(reader, run_spec_ids, viewer=Viewer.THIS_MACHINE)
     return {
         place: AnswerMark(
             flags=tuple(Flag(flag).label for flag in note.flags),
             note=note.text or None,
             access_level=note.access_level,
         )
-        for place, note in held.items()
+        for place, note in notes.items()
     }

@@ -12,12 +12,12 @@ from medhelm_spark.render.table import TextTable
 HEADING = "Notes on answers"
 
 
-def sections(of: Reported) -> Iterator[Section]:
+def sections(reported: Reported) -> Iterator[Section]:
     """A table of counts by benchmark and model; nothing where no answer has a note."""
-    by_id = {run.run_spec.run_spec_id: run for run in of.runs}
-    held = stored_notes(of.reader, list(by_id), viewer=Viewer.THIS_MACHINE)
+    by_id = {run.run_spec.run_spec_id: run for run in reported.runs}
+    notes = stored_notes(reported.reader, list(by_id), viewer=Viewer.THIS_MACHINE)
     by_run: dict[str, list[AnswerNote]] = {}
-    for note in held.values():
+    for note in notes.values():
         by_run.setdefault(note.run_spec_id, []).append(note)
     rows = [
         _row(run, by_run[run_spec_id])

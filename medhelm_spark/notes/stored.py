@@ -82,8 +82,8 @@ def write_note(
         )
     refuse(viewer, detail.levels)
     chosen = {Flag(flag) for flag in flags}
-    held = stored_notes(reader, [spec.run_spec_id], viewer=viewer)
-    before = held.get((spec.run_spec_id, key))
+    notes = stored_notes(reader, [spec.run_spec_id], viewer=viewer)
+    before = notes.get((spec.run_spec_id, key))
     row = AnswerNote(
         run_spec_id=spec.run_spec_id,
         instance_id=key.instance_id,

@@ -39,10 +39,10 @@ class Viewings(Result):
     def rows(self) -> Iterator[dict[str, Any]]:
         """One per viewing."""
         for viewing in self.viewings:
-            held = asdict(viewing)
-            del held["run_spec_ids"]
-            held |= {name: held[name] or "" for name in ("identified_by", "suite", "file_name")}
-            yield {**held, "viewed_at": f"{viewing.viewed_at.astimezone(UTC):%Y-%m-%d %H:%M:%S}"}
+            row = asdict(viewing)
+            del row["run_spec_ids"]
+            row |= {name: row[name] or "" for name in ("identified_by", "suite", "file_name")}
+            yield {**row, "viewed_at": f"{viewing.viewed_at.astimezone(UTC):%Y-%m-%d %H:%M:%S}"}
 
     @property
     def notes(self) -> Sequence[str]:
@@ -71,7 +71,7 @@ class ViewingMethods(Methods):
             until: the last day.
         """
         rows = self._workspace.reader.rows("SELECT * FROM {viewings}", Viewing)
-        held = [
+        selected = [
             row
             for row in sorted(rows, key=lambda row: row.viewed_at)
             if release in (None, row.release)
@@ -79,4 +79,4 @@ class ViewingMethods(Methods):
             and (since is None or row.viewed_at.astimezone(UTC).date() >= since)
             and (until is None or row.viewed_at.astimezone(UTC).date() <= until)
         ]
-        return Viewings(tuple(held))
+        return Viewings(tuple(selected))

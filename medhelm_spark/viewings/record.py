@@ -1,4 +1,4 @@
-"""Writes viewings: before gated or private text is shown, or it is not shown."""
+"""Writes viewings before gated or private text is shown; without a viewing it is not shown."""
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
@@ -36,14 +36,14 @@ def record_answers(
     for run in runs:
         key = (run.run_spec.scenario_name, run.run_spec.model_deployment)
         units.setdefault(key, []).append(run.run_spec.run_spec_id)
-    held: dict[tuple[str, str], list[AccessLevel]] = {}
+    levels_by_key: dict[tuple[str, str], list[AccessLevel]] = {}
     for answer in answers:
         if hidden := [level for level in answer.levels if level is not AccessLevel.PUBLIC]:
             key = (answer.scenario_name, answer.model_deployment)
-            held.setdefault(key, []).append(strictest(hidden))
+            levels_by_key.setdefault(key, []).append(strictest(hidden))
     rows = [
         _viewing(ViewingPlace.ANSWERS, key, units.get(key, ()), release, levels)
-        for key, levels in held.items()
+        for key, levels in levels_by_key.items()
     ]
     _store(workspace.location, rows, _by_workspace(workspace))
 
@@ -122,7 +122,7 @@ class Opening:
 
         Args:
             file_name: as the page offers it.
-            runs: whose numbers it holds.
+            runs: whose numbers it contains.
 
         Raises:
             PolicyError: as of instances, where a run is not public.

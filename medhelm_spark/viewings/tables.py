@@ -20,11 +20,11 @@ class ViewingPlace(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Viewing:
-    """Row of `viewings`: somebody opened gated or private text; it holds no text and no row's id.
+    """Row of `viewings`: somebody opened gated or private text; it has no text and no row's id.
 
-    One of the dashboard is the instances that a page opened, one of `answers` all that it was given
-    of a benchmark and model, one of a search the answers that were searched, one of a rating the
-    answers to an instance, one of a download the runs whose numbers are in the file.
+    A viewing of the dashboard is the instances that a page opened, one of `answers` the answers of
+    a benchmark and model that it returned, one of a search the answers that were searched, one of a
+    rating the answers to an instance, one of a download the runs whose numbers are in the file.
     """
 
     viewed_at: datetime

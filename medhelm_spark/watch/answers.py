@@ -88,6 +88,6 @@ def changed_shares(
         of_run = trials.setdefault(found.run_spec_id, {})
         of_run.setdefault(found.instance_id, []).append(found.is_changed)
     return {
-        unit: {instance: sum(of) / len(of) for instance, of in held.items()}
-        for unit, held in trials.items()
+        unit: {instance: sum(changes) / len(changes) for instance, changes in by_instance.items()}
+        for unit, by_instance in trials.items()
     }

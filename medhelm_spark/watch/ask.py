@@ -1,7 +1,7 @@
 """A look: the release's own prompts, sent again as requests of the look's own runs.
 
 Prompts, sampling and seeds are those of the release. Each look has requests of its own, so that no
-stored answer stands for a new one; a look that was cut short goes on with its requests.
+stored answer replaces a new one; a look that was cut short goes on with its requests.
 """
 
 from collections.abc import Mapping, Sequence
@@ -112,22 +112,22 @@ def ask(workspace: Workspace, watched: WatchedRelease, sample: int | None) -> As
         OutageError: a model or judge gave no answers; the same command goes on with the look.
     """
     reader, policy = workspace.reader, workspace.registry.policy
-    levels = {held.run.run_spec.access_level for held in watched.runs}
+    levels = {run.board_run.run_spec.access_level for run in watched.runs}
     check_plugins(policy, levels)
     both = {**watched.deployments, **watched.judges}
     for deployment in both.values():
         check_engine(deployment, workspace)
     chosen = {
-        held.run.run_spec.run_spec_id: _instances(reader, watched, held) for held in watched.runs
+        run.board_run.run_spec.run_spec_id: _instances(reader, watched, run) for run in watched.runs
     }
     if sample is not None:
         chosen = {unit: ids[:sample] for unit, ids in chosen.items()}
     workspace.expect(levels, both.values())
     number = sum(
-        len(chosen[held.run.run_spec.run_spec_id])
-        * held.run.run_spec.adapter_spec.requests_per_instance
-        * (1 + sum(len(annotator.deployments) for annotator in held.annotators))
-        for held in watched.runs
+        len(chosen[run.board_run.run_spec.run_spec_id])
+        * run.board_run.run_spec.adapter_spec.requests_per_instance
+        * (1 + sum(len(annotator.deployments) for annotator in run.annotators))
+        for run in watched.runs
     )
     suite = suite_of(watched.name)
     ctx = workspace.context(suite, is_in_process=is_small_check(workspace, both.values(), number))
@@ -135,13 +135,13 @@ def ask(workspace: Workspace, watched: WatchedRelease, sample: int | None) -> As
     _decide(workspace, ctx, watched)
     ready(ctx, both.values())
     row = _begun(ctx, watched, sample)
-    specs = [_spec(held, unit, row) for held, unit in zip(watched.runs, row.looked, strict=True)]
+    specs = [_spec(run, unit, row) for run, unit in zip(watched.runs, row.looked, strict=True)]
     _plan(ctx, watched, specs, chosen)
     targets = InferenceTargets(deployments=watched.deployments, policy=policy, label="watch")
     calls = infer(ctx, [spec.run_spec_id for spec in specs], targets)
     judged = zip(specs, watched.runs, strict=True)
     judging = Judging(
-        annotators={spec.run_spec_id: held.annotators for spec, held in judged if held.annotators},
+        annotators={spec.run_spec_id: run.annotators for spec, run in judged if run.annotators},
         policy=policy,
     )
     calls += annotate(ctx, specs, judging)
@@ -151,9 +151,9 @@ def ask(workspace: Workspace, watched: WatchedRelease, sample: int | None) -> As
     return AskedLook(ctx=ctx, row=row, calls=calls)
 
 
-def _instances(reader: Reader, watched: WatchedRelease, held: WatchedRun) -> list[str]:
+def _instances(reader: Reader, watched: WatchedRelease, run: WatchedRun) -> list[str]:
     """The instances of a run's main split in the order of a hash of their ids."""
-    spec = held.run.run_spec
+    spec = run.board_run.run_spec
     frozen = as_of(reader, watched.name)
     scores = scores_of(frozen, [spec.run_spec_id], [], spec.main_split)
     ids = set(scores["instance_id"].to_pylist())
@@ -161,16 +161,16 @@ def _instances(reader: Reader, watched: WatchedRelease, held: WatchedRun) -> lis
 
 
 def _decide(workspace: Workspace, ctx: Context, watched: WatchedRelease) -> None:
-    """Ask the policy of each model and judge, record its answers, and refuse as a plan does."""
+    """Apply the policy to each model and judge, record its decisions, and refuse as a plan does."""
     policy = workspace.registry.policy
-    versions = {held.run.run_spec.data_version for held in watched.runs}
+    versions = {run.board_run.run_spec.data_version for run in watched.runs}
     unreviewed = unreviewed_versions(workspace.reader, versions, policy.binding_approvals)
     decisions = []
-    for held in watched.runs:
-        spec = held.run.run_spec
+    for run in watched.runs:
+        spec = run.board_run.run_spec
         asking = Asking(suite=ctx.suite, run_name=spec.name, access_level=spec.access_level)
-        judges = [each for annotator in held.annotators for each in annotator.deployments]
-        for role, deployment in ((MODEL, held.deployment), *((JUDGE, each) for each in judges)):
+        judges = [each for annotator in run.annotators for each in annotator.deployments]
+        for role, deployment in ((MODEL, run.deployment), *((JUDGE, each) for each in judges)):
             is_unreviewed = spec.data_version in unreviewed
             decisions.append(
                 decision_of(asking, role, deployment, policy, is_unreviewed=is_unreviewed)
@@ -205,7 +205,7 @@ def _begun(ctx: Context, watched: WatchedRelease, sample: int | None) -> WatchLo
 
 
 def _look(ctx: Context, watched: WatchedRelease, sample: int | None, number: int) -> WatchLook:
-    ids = tuple(held.run.run_spec.run_spec_id for held in watched.runs)
+    ids = tuple(run.board_run.run_spec.run_spec_id for run in watched.runs)
     mark = (watched.name, watched.manifest_hash, number, sample)
     return WatchLook(
         release=watched.name,
@@ -216,18 +216,20 @@ def _look(ctx: Context, watched: WatchedRelease, sample: int | None, number: int
         sample=sample,
         run_spec_ids=ids,
         looked=tuple(
-            content_id("look", *mark, unit, held.deployment.identity, held.run.run_spec.main_metric)
-            for unit, held in zip(ids, watched.runs, strict=True)
+            content_id(
+                "look", *mark, unit, run.deployment.identity, run.board_run.run_spec.main_metric
+            )
+            for unit, run in zip(ids, watched.runs, strict=True)
         ),
     )
 
 
-def _spec(held: WatchedRun, unit: str, row: WatchLook) -> RunSpec:
+def _spec(run: WatchedRun, unit: str, row: WatchLook) -> RunSpec:
     """The release's run as a run of the look."""
     return replace(
-        held.run.run_spec,
+        run.board_run.run_spec,
         run_spec_id=unit,
-        deployment_fingerprint=held.deployment.identity,
+        deployment_fingerprint=run.deployment.identity,
         asked_again=f"{row.begun_at:%Y-%m-%d}, look {row.look}",
     )
 
@@ -239,7 +241,7 @@ def _plan(
     chosen: Mapping[str, Sequence[str]],
 ) -> None:
     """Enter the look's runs into its suite, and write their requests."""
-    by_unit = {held.run.run_spec.run_spec_id: held for held in watched.runs}
+    by_unit = {run.board_run.run_spec.run_spec_id: run for run in watched.runs}
     looked = dict(zip(by_unit, specs, strict=True))
     _enter(ctx, watched, specs)
     planned = requests_of(ctx, by_unit, PLAN, Purpose.EVALUATE)
@@ -286,16 +288,16 @@ def _enter(ctx: Context, watched: WatchedRelease, specs: Sequence[RunSpec]) -> N
     at = now(row.planned_at for row in current.values())
     rows = [
         replace(
-            held.run.planned,
+            run.board_run.planned,
             suite=ctx.suite,
             name=spec.name,
             run_spec_id=spec.run_spec_id,
             run_spec=spec,
             planned_at=at,
-            locality=held.deployment.locality or UNKNOWN,
-            engine=held.deployment.engine,
+            locality=run.deployment.locality or UNKNOWN,
+            engine=run.deployment.engine,
         )
-        for held, spec in zip(watched.runs, specs, strict=True)
+        for run, spec in zip(watched.runs, specs, strict=True)
         if spec.run_spec_id not in current
     ]
     scoped.lake.append_rows("run_specs", rows, new_write_id())

@@ -35,7 +35,7 @@ class LookOptions:
 class WatchedRun:
     """A run of the release that is asked again."""
 
-    run: BoardRun
+    board_run: BoardRun
     deployment: Deployment
     annotators: tuple[ResolvedAnnotator, ...]
     margin: float
@@ -53,15 +53,15 @@ class WatchedRelease:
     @property
     def deployments(self) -> dict[str, Deployment]:
         """The models, by name."""
-        return {held.deployment.name: held.deployment for held in self.runs}
+        return {run.deployment.name: run.deployment for run in self.runs}
 
     @property
     def judges(self) -> dict[str, Deployment]:
         """The judges, by name."""
         return {
             each.name: each
-            for held in self.runs
-            for annotator in held.annotators
+            for run in self.runs
+            for annotator in run.annotators
             for each in annotator.deployments
         }
 
@@ -70,7 +70,7 @@ def watched_release(workspace: Workspace, release: str, options: LookOptions) ->
     """The runs of a release that can be asked again; those of imported answers cannot.
 
     Raises:
-        LakeError: the lake does not hold it.
+        LakeError: the lake does not have it.
         IntegrityError: a value behind its board was changed.
         ConfigError: it was withdrawn, nothing of it can be asked, a margin is missing or wider
             than the scale, or a deployment or jury is configured no longer.
@@ -78,22 +78,22 @@ def watched_release(workspace: Workspace, release: str, options: LookOptions) ->
     """
     _check_margin("answers_margin (--answers-margin)", options.answers_margin, "a share", 1.0)
     choose(workspace.reader, release=release)
-    held = release_of(workspace.reader, release)
-    if held.state.status is ReleaseStatus.WITHDRAWN:
+    stored = release_of(workspace.reader, release)
+    if stored.state.status is ReleaseStatus.WITHDRAWN:
         raise ConfigError(f"release {release!r} is withdrawn; watch another one.")
     runs = _chosen(shown_runs(workspace, release=release, metric=options.metric).runs, options)
-    asked = [run for run in runs if run.planned.engine != IMPORTED]
-    if not asked:
+    askable = [run for run in runs if run.planned.engine != IMPORTED]
+    if not askable:
         raise ConfigError(
             f"release {release!r}: the answers of its runs were made elsewhere, and no model can "
             "be asked for them again."
         )
-    if len(asked) < len(runs):
-        workspace.say(f"watch: {len(runs) - len(asked)} runs of imported answers are left out")
+    if len(askable) < len(runs):
+        workspace.say(f"watch: {len(runs) - len(askable)} runs of imported answers are left out")
     return WatchedRelease(
         name=release,
-        manifest_hash=held.manifest_hash,
-        runs=tuple(_watched(workspace, run, options) for run in asked),
+        manifest_hash=stored.manifest_hash,
+        runs=tuple(_watched(workspace, run, options) for run in askable),
     )
 
 
@@ -124,7 +124,7 @@ def _watched(workspace: Workspace, run: BoardRun, options: LookOptions) -> Watch
             "others by --model."
         )
     return WatchedRun(
-        run=run,
+        board_run=run,
         deployment=deployment,
         annotators=tuple(
             resolved_annotator(workspace, [run.planned], annotator, options.entries)
@@ -134,15 +134,15 @@ def _watched(workspace: Workspace, run: BoardRun, options: LookOptions) -> Watch
     )
 
 
-def _margin(run: BoardRun, given: float | None) -> float:
-    margin = run.planned.margin if given is None else given
+def _margin(run: BoardRun, requested: float | None) -> float:
+    margin = run.planned.margin if requested is None else requested
     if margin is None:
         raise ConfigError(
             f"{run.run_spec.name}: the release has no margin for {run.run_spec.main_metric!r}; "
             "give --margin, a difference too small to matter in the metric's units."
         )
     scale = scale_width(run.info)
-    where = "margin (--margin)" if given is not None else f"{run.run_spec.name}: margin"
+    where = "margin (--margin)" if requested is not None else f"{run.run_spec.name}: margin"
     _check_margin(where, margin, f"a difference of {run.run_spec.main_metric!r}", scale)
     return margin
 

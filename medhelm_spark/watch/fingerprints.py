@@ -1,4 +1,4 @@
-"""Whether what answers is what answered: settings, engines, juries and data, by their hashes."""
+"""Whether settings, engines, juries and data are those of the release, by their hashes."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -39,29 +39,29 @@ class Fingerprint:
 
 
 def fingerprints_of(
-    reader: Reader, held: WatchedRun, looked: str, engines: dict[str, set[str]]
+    reader: Reader, run: WatchedRun, looked: str, engines: dict[str, set[str]]
 ) -> Iterator[Fingerprint]:
     """Those of one run.
 
     Args:
         reader: the lake as it is now.
-        held: the run of the release.
+        run: the run of the release.
         looked: the run of the look.
         engines: by run, what engines recorded with the answers.
     """
-    spec = held.run.run_spec
+    spec = run.board_run.run_spec
     yield Fingerprint(
         name=SETTINGS,
         before=_short(spec.deployment_fingerprint),
-        now=_short(held.deployment.identity),
+        now=_short(run.deployment.identity),
     )
     before, now = engines.get(spec.run_spec_id, set()), engines.get(looked, set())
-    both = _told_apart(sorted(before), sorted(before if now <= before else now))
+    both = _differing_fields(sorted(before), sorted(before if now <= before else now))
     yield Fingerprint(name=ENGINE, before=both[0], now=both[1])
-    if held.annotators and held.run.cell:
-        part = (held.run.cell.comparability or {}).get(JURY)
+    if run.annotators and run.board_run.cell:
+        part = (run.board_run.cell.comparability or {}).get(JURY)
         if part:
-            now_part = jury_text(held.annotators)
+            now_part = jury_text(run.annotators)
             yield Fingerprint(
                 name=JUDGES, before=_short(part), now=_short(part if part == now_part else now_part)
             )
@@ -79,13 +79,13 @@ def engines_of(reader: Reader, run_spec_ids: Sequence[str]) -> dict[str, set[str
         results=CURRENT_RESULTS,
         units=literals(run_spec_ids),
     )
-    held: dict[str, set[str]] = {}
+    engines: dict[str, set[str]] = {}
     for row in reader.query(sql).to_pylist():
-        held.setdefault(row["run_spec_id"], set()).add(row["engine_fingerprint"])
-    return held
+        engines.setdefault(row["run_spec_id"], set()).add(row["engine_fingerprint"])
+    return engines
 
 
-def _told_apart(before: list[str], now: list[str]) -> tuple[str, str]:
+def _differing_fields(before: list[str], now: list[str]) -> tuple[str, str]:
     """Records of engines as text: the fields that differ, where both are such records."""
     if before == now:
         return "same", "same"
@@ -93,8 +93,8 @@ def _told_apart(before: list[str], now: list[str]) -> tuple[str, str]:
         ours, theirs = (json.loads(each[-1]) for each in (before, now))
         names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
         texts = tuple(
-            ", ".join(f"{name} {held[name]}" for name in names if name in held)
-            for held in (ours, theirs)
+            ", ".join(f"{name} {record[name]}" for name in names if name in record)
+            for record in (ours, theirs)
         )
         return texts[0], texts[1]
     except (ValueError, IndexError, AttributeError, TypeError):
@@ -102,7 +102,7 @@ def _told_apart(before: list[str], now: list[str]) -> tuple[str, str]:
 
 
 def _newest_data(reader: Reader, scenario: str) -> str | None:
-    """The data version of a scenario that was ingested last; None where nobody knows."""
+    """The data version of a scenario that was ingested last; None where none is on record."""
     versions = reader.rows("SELECT * FROM {scenarios}", ScenarioVersion)
     own = {row.data_version for row in versions if row.scenario_name == scenario}
     sql = (

@@ -1,4 +1,4 @@
-"""The lines of a look: what is compared, what the evidence of all looks says, and the verdict."""
+"""The lines of a look: what is compared, the evidence of all looks, and the verdict."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -50,7 +50,7 @@ class DriftLine:
 
 def lines_of_run(
     reader: Reader,
-    held: WatchedRun,
+    run: WatchedRun,
     looked: str,
     blank: WatchResult,
     *,
@@ -63,7 +63,7 @@ def lines_of_run(
 
     Args:
         reader: it has the release's scores as they were frozen, and those of the look.
-        held: the run of the release.
+        run: the run of the release.
         looked: the run of the look.
         blank: a row with what all lines of the run have in common.
         changed: by instance the share of its trials with another answer.
@@ -71,15 +71,15 @@ def lines_of_run(
         coverage_floor: the policy's.
         minimum: the patients that a group of gated and private rows needs to be shown.
     """
-    spec, metric = held.run.run_spec, held.run.run_spec.main_metric
+    spec, metric = run.board_run.run_spec, run.board_run.run_spec.main_metric
     units = [spec.run_spec_id, looked]
-    scores = scores_of(reader, units, needed_stats(held.run, metric), spec.main_split)
-    both = measured(held.run, metric, own_scores(scores, units, spec.main_split), units)
+    scores = scores_of(reader, units, needed_stats(run.board_run, metric), spec.main_split)
+    both = measured(run.board_run, metric, own_scores(scores, units, spec.main_split), units)
     asked = np.isin(both.instances.to_pylist(), _instances_of(scores, looked))
-    line = _scores_line(held, both.among(asked), blank, coverage_floor)
+    line = _scores_line(run, both.among(asked), blank, coverage_floor)
     yield line
     if line.totals is not None:
-        yield from _group_lines(reader, held, both, asked, blank, coverage_floor, minimum)
+        yield from _group_lines(reader, run, both, asked, blank, coverage_floor, minimum)
     yield _answers_line(both.among(asked), blank, changed, answers_margin)
 
 
@@ -90,10 +90,10 @@ def _instances_of(scores: Any, unit: str) -> list[str]:
 
 
 def _scores_line(
-    held: WatchedRun, both: Measured, blank: WatchResult, coverage_floor: float
+    run: WatchedRun, both: Measured, blank: WatchResult, coverage_floor: float
 ) -> DriftLine:
-    row = replace(blank, part=WatchedPart.SCORES, margin=held.margin)
-    width = scale_width(held.run.info)
+    row = replace(blank, part=WatchedPart.SCORES, margin=run.margin)
+    width = scale_width(run.board_run.info)
     if not isinstance(both, InstanceStat):
         return DriftLine(row=replace(row, reason=WHOLE_RUN))
     if width is None:
@@ -122,7 +122,7 @@ def _scores_line(
 
 def _group_lines(
     reader: Reader,
-    held: WatchedRun,
+    run: WatchedRun,
     both: Measured,
     asked: NDArray[np.bool_],
     blank: WatchResult,
@@ -133,12 +133,12 @@ def _group_lines(
     pairs, cells = features.part("subgroups", "pairs"), features.part("subgroups", "small_cells")
     if pairs is None or cells is None:
         return
-    spec = held.run.run_spec
+    spec = run.board_run.run_spec
     groups = pairs.groups_by_instance(reader, spec.data_version)
     masks = dict(pairs.group_masks(both.instances.to_pylist(), groups))
     patients = np.unique(both.units.indices.to_numpy(), return_inverse=True)[1]
     lines = {
-        group: _scores_line(held, both.among(mask & asked), blank, coverage_floor)
+        group: _scores_line(run, both.among(mask & asked), blank, coverage_floor)
         for group, mask in masks.items()
     }
     is_public = spec.access_level is AccessLevel.PUBLIC
@@ -183,7 +183,7 @@ def _answers_line(
 def decided(
     lines: Sequence[DriftLine], earlier: Iterable[WatchResult], look: int
 ) -> list[WatchResult]:
-    """The lines with their evidence over all looks, and what it says.
+    """The lines with their evidence over all looks, and their verdicts.
 
     The scores of all instances have half of the look's share, answers and groups the other half;
     all sides of their lines have equal parts of it.
@@ -261,9 +261,9 @@ def verdict_of(rows: Iterable[WatchResult]) -> DriftVerdict:
 
     An open group does not keep a look open: few patients are in it.
     """
-    held = list(rows)
-    if any(row.verdict is DriftVerdict.MOVED for row in held):
+    lines = list(rows)
+    if any(row.verdict is DriftVerdict.MOVED for row in lines):
         return DriftVerdict.MOVED
-    deciding = [row for row in held if row.part in (WatchedPart.SCORES, WatchedPart.ANSWERS)]
+    deciding = [row for row in lines if row.part in (WatchedPart.SCORES, WatchedPart.ANSWERS)]
     is_open = any(row.verdict is DriftVerdict.OPEN for row in deciding)
     return DriftVerdict.OPEN if is_open or not deciding else DriftVerdict.SAME

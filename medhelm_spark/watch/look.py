@@ -41,18 +41,18 @@ def _rows(
     workspace: Workspace, watched: WatchedRelease, asked: AskedLook, options: LookOptions
 ) -> list[WatchResult]:
     reader, row = workspace.reader, asked.row
-    versions = {held.run.run_spec.data_version for held in watched.runs}
+    versions = {run.board_run.run_spec.data_version for run in watched.runs}
     frozen = as_of(reader, watched.name, [*row.looked, *sorted(versions)])
     changed = changed_shares(asked, watched.deployments)
-    blanks = [_blank(held, row) for held in watched.runs]
+    blanks = [_blank(run, row) for run in watched.runs]
     lines: list[DriftLine] = []
-    for held, looked, blank in zip(watched.runs, row.looked, blanks, strict=True):
+    for run, looked, blank in zip(watched.runs, row.looked, blanks, strict=True):
         lines += lines_of_run(
             frozen,
-            held,
+            run,
             looked,
             blank,
-            changed=changed.get(held.run.run_spec.run_spec_id, {}),
+            changed=changed.get(run.board_run.run_spec.run_spec_id, {}),
             answers_margin=options.answers_margin,
             coverage_floor=workspace.coverage_floor,
             minimum=workspace.registry.policy.small_cells.minimum,
@@ -66,9 +66,9 @@ def _rows(
     ]
 
 
-def _blank(held: WatchedRun, row: WatchLook) -> WatchResult:
+def _blank(run: WatchedRun, row: WatchLook) -> WatchResult:
     """What all lines of a run have in common."""
-    spec = held.run.run_spec
+    spec = run.board_run.run_spec
     return WatchResult(
         release=row.release,
         manifest_hash=row.manifest_hash,
@@ -96,8 +96,8 @@ def _fingerprints(
     before = engines_of(frozen, row.run_spec_ids)
     engines = before | engines_of(reader, row.looked)
     made = []
-    for held, looked, blank in zip(runs, row.looked, blanks, strict=True):
-        for each in fingerprints_of(reader, held, looked, engines):
+    for run, looked, blank in zip(runs, row.looked, blanks, strict=True):
+        for each in fingerprints_of(reader, run, looked, engines):
             made.append(
                 replace(
                     blank,
@@ -114,5 +114,5 @@ def results_of(reader: Reader, release: str, manifest_hash: str | None = None) -
     """The rows of all looks at a release, oldest first; of one manifest, or of all."""
     rows = reader.rows("SELECT * FROM {watch_results}", WatchResult)
     own = (row for row in rows if row.release == release)
-    held = [row for row in own if manifest_hash in (None, row.manifest_hash)]
-    return sorted(held, key=lambda row: (row.looked_at, row.look))
+    selected = [row for row in own if manifest_hash in (None, row.manifest_hash)]
+    return sorted(selected, key=lambda row: (row.looked_at, row.look))

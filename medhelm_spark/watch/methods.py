@@ -55,7 +55,7 @@ class WatchMethods(Methods):
             ConfigError: a margin is missing or wrong, the release was withdrawn, or nothing of it
                 can be asked.
             UnknownNameError: the release has no such model, scenario or metric.
-            LakeError: the lake does not hold the release.
+            LakeError: the lake does not have the release.
             PolicyError: the policy lets a model or judge not see the text; nothing was sent.
             OutageError: a model or judge gives no answers; the same call goes on with the look.
         """
@@ -64,7 +64,7 @@ class WatchMethods(Methods):
                 f"sample (--sample) is {sample!r}; allowed: a whole number from 1 on."
             )
         plan = _plan_of(self._workspace, release)
-        given = entries_of(entries, options) if entries or options else None
+        parsed = entries_of(entries, options) if entries or options else None
         rows = look_at(
             self._workspace,
             release,
@@ -75,17 +75,17 @@ class WatchMethods(Methods):
                 models=listed(models),
                 scenarios=listed(scenarios),
                 metric=metric,
-                entries=given.load(self._workspace.site) if given else None,
+                entries=parsed.load(self._workspace.site) if parsed else None,
             ),
         )
         return ReleaseLook(release=release, look=rows[0].look, lines=tuple(rows))
 
     @at_work
     def looks(self, release: str) -> ReleaseLooks:
-        """All looks at a release, the newest first; asks nobody.
+        """All looks at a release, the newest first; calls no model.
 
         Raises:
-            LakeError: the lake does not hold it.
+            LakeError: the lake does not have it.
         """
         reader = self._workspace.reader
         choose(reader, release=release)
@@ -93,14 +93,14 @@ class WatchMethods(Methods):
 
 
 def _plan_of(workspace: Workspace, release: str) -> Mapping[str, str]:
-    """The monitoring plan of the approval that stands; empty where there is none."""
+    """The monitoring plan of the current approval; empty where there is none."""
     approval = release_of(workspace.reader, release).state.approval
     plan = (approval.monitoring or {}) if approval else {}
     if plan:
-        said = ", ".join(f"{name} {value}" for name, value in plan.items())
-        workspace.say(f"watch: monitoring plan of release {release!r}: {said}")
+        settings = ", ".join(f"{name} {value}" for name, value in plan.items())
+        workspace.say(f"watch: monitoring plan of release {release!r}: {settings}")
     return plan
 
 
-def _stated(given: float | None, plan: Mapping[str, str], name: str) -> float | None:
-    return float(plan[name]) if given is None and name in plan else given
+def _stated(argument: float | None, plan: Mapping[str, str], name: str) -> float | None:
+    return float(plan[name]) if argument is None and name in plan else argument

@@ -43,8 +43,8 @@ class ReleaseLook(Result):
     def banner(self) -> str:
         """The verdict in one sentence."""
         moved = named_first([row for row in self.lines if row.verdict is DriftVerdict.MOVED])
-        said = f": {moved}" if moved else ""
-        return f"{self.verdict.upper()}: look {self.look} at release {self.release}{said}"
+        detail = f": {moved}" if moved else ""
+        return f"{self.verdict.upper()}: look {self.look} at release {self.release}{detail}"
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One per line."""
@@ -125,8 +125,8 @@ def looks_of(release: str, rows: Sequence[WatchResult]) -> tuple[ReleaseLook, ..
     for row in rows:
         by_look.setdefault((row.manifest_hash, row.look), []).append(row)
     return tuple(
-        ReleaseLook(release=release, look=number, lines=tuple(held))
-        for (_, number), held in reversed(by_look.items())
+        ReleaseLook(release=release, look=number, lines=tuple(lines))
+        for (_, number), lines in reversed(by_look.items())
     )
 
 

@@ -48,7 +48,7 @@ class WatchLook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchResult:
-    """Row of `watch_results`: one line of a look; it holds no text of instances or answers.
+    """Row of `watch_results`: one line of a look; it has no text of instances or answers.
 
     A group that is hidden has no row.
     """
