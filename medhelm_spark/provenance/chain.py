@@ -67,10 +67,10 @@ def broken(records: Sequence[ProvenanceRecord]) -> Iterator[str]:
     """Name each changed, missing or repeated record of a chain, whose records are in order."""
     place, before = 0, ""
     for record in records:
-        of = f" of {record.release}" if record.release else ""
-        label = f"record {record.position} of provenance ({record.name}{of})"
+        of_release = f" of {record.release}" if record.release else ""
+        label = f"record {record.position} of provenance ({record.name}{of_release})"
         if record.position <= place:
-            yield f"{label} stands twice"
+            yield f"{label} is there twice"
             continue
         if missing := list(range(place + 1, record.position)):
             yield f"{_places(missing)} of provenance (gone)"
@@ -79,7 +79,7 @@ def broken(records: Sequence[ProvenanceRecord]) -> Iterator[str]:
             yield label
         elif not missing and record.before != before:
             yield f"{label} does not follow record {place}"
-        # What follows is compared with what stands there, so that one change is named once.
+        # The next record is compared with the stored hash, so that one change is named once.
         place, before = record.position, record.record_hash
 
 

@@ -1,7 +1,7 @@
 """Writes the chain of a lake: of releases, their statuses and shares, and of purges.
 
-There is one writer: a lease on the chain. What is recorded already is not recorded again, so that a
-command that was killed is finished by the same command.
+There is one writer, with a lease on the chain. What is recorded already is not recorded again, so
+that the same command finishes one that was killed.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -71,14 +71,14 @@ def _added(workspace: Workspace, ctx: Context, release: str, *, seal: bool) -> s
             "with a private Ed25519 key."
         )
     with lease(ctx.lake, LEASED, [LEASED], ctx.holder, say=ctx.say):
-        held, records = release_of(workspace.reader, release), records_of(workspace.reader)
+        stored, records = release_of(workspace.reader, release), records_of(workspace.reader)
         _refuse_broken(records)
         at = now(record.made_at for record in records)
-        entries = list(_lacking(workspace, held, records, at, is_sealed=seal))
+        entries = list(_lacking(workspace, stored, records, at, is_sealed=seal))
         entries += beside(workspace.reader, records)
         covered = last_signed(records)
         if seal and not entries and (not covered or covered.position < records[-1].position):
-            entries = [_entry(held, RecordKind.SEAL, "sealed", {})]
+            entries = [_entry(stored, RecordKind.SEAL, "sealed", {})]
         made = _appended(ctx, records, entries, at, keys.signing)
     return of_release([*records, *made], release)[-1].record_hash
 
@@ -157,7 +157,7 @@ def beside(source: Rows, records: Iterable[ProvenanceRecord]) -> Iterator[ChainE
 
 def _lacking(
     workspace: Workspace,
-    held: StoredRelease,
+    release: StoredRelease,
     records: Sequence[ProvenanceRecord],
     at: datetime,
     *,
@@ -167,33 +167,40 @@ def _lacking(
     known = {(each.kind, each.manifest_hash, each.name) for each in records}
     members = [
         member
-        for member in held.members
-        if (RecordKind.RUN, held.manifest_hash, member.name) not in known
+        for member in release.members
+        if (RecordKind.RUN, release.manifest_hash, member.name) not in known
     ]
     if members:
-        facts = facts_of(workspace, held, at)
+        facts = facts_of(workspace, release, at)
         for member in members:
-            yield _entry(held, RecordKind.RUN, member.name, facts[member.name])
-    changes = unrecorded(workspace.reader, held, records)
+            yield _entry(release, RecordKind.RUN, member.name, facts[member.name])
+    changes = unrecorded(workspace.reader, release, records)
     if len(changes) > 1 and not members and not is_sealed:
-        raise ReleaseError(_of_earlier(held, changes[0]))
+        raise ReleaseError(_of_earlier(release, changes[0]))
     for change in changes:
-        yield _entry(held, RecordKind.STATUS, change.to_status.value, {CHANGE: row_digest(change)})
+        yield _entry(
+            release, RecordKind.STATUS, change.to_status.value, {CHANGE: row_digest(change)}
+        )
 
 
 def unrecorded(
-    source: Rows, held: StoredRelease, records: Sequence[ProvenanceRecord]
+    source: Rows, release: StoredRelease, records: Sequence[ProvenanceRecord]
 ) -> list[ReleaseChange]:
     """The statuses of this manifest without a record, oldest first."""
     digests = {record.facts.get(CHANGE) for record in records}
-    own = [row for row in changes_of(source, held.name) if row.manifest_hash == held.manifest_hash]
+    own = [
+        row
+        for row in changes_of(source, release.name)
+        if row.manifest_hash == release.manifest_hash
+    ]
     return [change for change in own if row_digest(change) not in digests]
 
 
-def _of_earlier(held: StoredRelease, change: ReleaseChange) -> str:
+def _of_earlier(release: StoredRelease, change: ReleaseChange) -> str:
     return (
-        f"release {held.name!r}: the chain has no record of an earlier status: {change.step}. "
-        f"Whoever gave it repeats the command, or `release seal {held.name}` signs what is there."
+        f"release {release.name!r}: the chain has no record of an earlier status: {change.step}. "
+        "Whoever gave it repeats the command, or "
+        f"`release seal {release.name}` signs what is there."
     )
 
 
@@ -205,11 +212,13 @@ def _refuse_broken(records: Sequence[ProvenanceRecord]) -> None:
         )
 
 
-def _entry(held: StoredRelease, kind: RecordKind, name: str, facts: dict[str, str]) -> ChainEntry:
+def _entry(
+    release: StoredRelease, kind: RecordKind, name: str, facts: dict[str, str]
+) -> ChainEntry:
     return ChainEntry(
         kind=kind,
-        release=held.name,
-        manifest_hash=held.manifest_hash,
+        release=release.name,
+        manifest_hash=release.manifest_hash,
         name=name,
         facts=facts,
     )
@@ -219,14 +228,14 @@ def check(workspace: Workspace) -> None:
     """Refuse to begin what could not be recorded.
 
     Raises:
-        ConfigError: the settings name a key that is none.
+        ConfigError: a key that the settings name cannot be used.
         IntegrityError: the chain is broken.
     """
     site_keys(workspace.settings, workspace.location)
     _refuse_broken(records_of(workspace.reader))
 
 
-def is_pending(workspace: Workspace, held: StoredRelease, to: ReleaseStatus, user: str) -> bool:
+def is_pending(workspace: Workspace, release: StoredRelease, to: ReleaseStatus, user: str) -> bool:
     """Whether this user gave the release this status, and the command was killed before its record.
 
     Raises:
@@ -235,11 +244,11 @@ def is_pending(workspace: Workspace, held: StoredRelease, to: ReleaseStatus, use
     """
     check(workspace)
     records = records_of(workspace.reader)
-    if not any(record.manifest_hash == held.manifest_hash for record in records):
+    if not any(record.manifest_hash == release.manifest_hash for record in records):
         return False
-    lacking = unrecorded(workspace.reader, held, records)
+    lacking = unrecorded(workspace.reader, release, records)
     if [(change.to_status, change.changed_by) for change in lacking] == [(to, user)]:
         return True
     if lacking:
-        raise ReleaseError(_of_earlier(held, lacking[0]))
+        raise ReleaseError(_of_earlier(release, lacking[0]))
     return False

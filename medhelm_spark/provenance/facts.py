@@ -76,18 +76,20 @@ class _Took:
     milliseconds: int | None
 
 
-def facts_of(workspace: Workspace, held: StoredRelease, at: datetime) -> dict[str, dict[str, str]]:
+def facts_of(
+    workspace: Workspace, release: StoredRelease, at: datetime
+) -> dict[str, dict[str, str]]:
     """The facts of each run of a release, by the run's name.
 
     Args:
         workspace: the lake, and the site's deployments with their prices.
-        held: the release.
-        at: the time of the record: later decisions are none of it.
+        release: the release.
+        at: the time of the record: later decisions do not belong to it.
     """
     reader = workspace.reader
-    rows = read_release(reader, held.members)
-    frozen = as_of(reader, held.name)
-    units = [member.run_spec_id for member in held.members]
+    rows = read_release(reader, release.members)
+    frozen = as_of(reader, release.name)
+    units = [member.run_spec_id for member in release.members]
     took: dict[str, list[_Took]] = {}
     sql = _TOOK.format(
         requests=output_of("requests", PLAN), results=CURRENT_RESULTS, units=literals(units)
@@ -96,9 +98,9 @@ def facts_of(workspace: Workspace, held: StoredRelease, at: datetime) -> dict[st
         took.setdefault(row.run_spec_id, []).append(row)
     records = frozen.rows(CURRENT_RUNS, RunRecord)
     scenarios = {version: row for (version, _), row in rows.scenarios.items()}
-    decided, judged = decisions_of(reader, held, at), judged_by(reader, rows, at)
+    decided, judged = decisions_of(reader, release, at), judged_by(reader, rows, at)
     made: dict[str, dict[str, str]] = {}
-    for member in held.members:
+    for member in release.members:
         planned = rows.planned[key_of(member)]
         version = planned.run_spec.data_version
         own = [each for each in records if each.unit_id in (member.run_spec_id, version)]
@@ -106,9 +108,11 @@ def facts_of(workspace: Workspace, held: StoredRelease, at: datetime) -> dict[st
             **_of_work(own),
             **_of_model(planned, took.get(member.run_spec_id, ()), workspace),
             **_of_data(planned, scenarios.get(version)),
-            "judges": (held.manifest.judges if held.manifest else {}).get(member.name, "none"),
-            "policy": f"{held.manifest.policy_version} {held.manifest.policy}"
-            if held.manifest
+            "judges": (release.manifest.judges if release.manifest else {}).get(
+                member.name, "none"
+            ),
+            "policy": f"{release.manifest.policy_version} {release.manifest.policy}"
+            if release.manifest
             else UNKNOWN,
             "decisions": decided[member.name],
             **judged[member.name],
@@ -122,19 +126,19 @@ def rows_of(member: ReleaseMember) -> dict[str, str]:
     return {f"{ROWS}{table}": value for table, value in (member.value_hashes or {}).items()}
 
 
-def decisions_of(source: Rows, held: StoredRelease, at: datetime) -> dict[str, str]:
-    """Of each run, by name, how many decisions there were by then, and the hash of their rows."""
-    sql = _DECISIONS.format(suites=among("suite", held.suites))
+def decisions_of(source: Rows, release: StoredRelease, at: datetime) -> dict[str, str]:
+    """By the name of each run, the number of its decisions at `at`, and the hash of their rows."""
+    sql = _DECISIONS.format(suites=among("suite", release.suites))
     rows = [row for row in source.rows(sql, PolicyDecision) if row.decided_at <= at]
     made = {}
-    for member in held.members:
+    for member in release.members:
         own = [row for row in rows if (row.suite, row.run_name) == (member.suite, member.name)]
         made[member.name] = f"{len(own)} {values_hash(own)}"
     return made
 
 
 def judged_by(source: Rows, rows: ReleaseRows, at: datetime) -> dict[str, dict[str, str]]:
-    """The facts of ratings and judge cards of each run, by its name, as there were by then.
+    """The facts of ratings and judge cards of each run, by its name, as they were at `at`.
 
     The comments of raters do not count: a purge removes them.
     """
@@ -162,18 +166,18 @@ def judged_by(source: Rows, rows: ReleaseRows, at: datetime) -> dict[str, dict[s
 
 
 def _of_work(records: Iterable[RunRecord]) -> dict[str, str]:
-    held = sorted(records, key=lambda record: record.finished_at)
-    if not held:
+    ordered = sorted(records, key=lambda record: record.finished_at)
+    if not ordered:
         return {}
-    installed = [record.installed or {} for record in held]
-    scored = [record for record in held if record.stage == SCORE.name]
-    counts = scored[-1].counts if scored else held[-1].counts
+    installed = [record.installed or {} for record in ordered]
+    scored = [record for record in ordered if record.stage == SCORE.name]
+    counts = scored[-1].counts if scored else ordered[-1].counts
     return {
-        "ran_by": _several(record.run_by or UNKNOWN for record in held),
-        "started_at": min(record.started_at for record in held).astimezone(UTC).isoformat(),
-        "finished_at": held[-1].finished_at.astimezone(UTC).isoformat(),
+        "ran_by": _several(record.run_by or UNKNOWN for record in ordered),
+        "started_at": min(record.started_at for record in ordered).astimezone(UTC).isoformat(),
+        "finished_at": ordered[-1].finished_at.astimezone(UTC).isoformat(),
         "versions": _several(
-            f"medhelm-spark {each.code_version}, Spark {each.spark_version}" for each in held
+            f"medhelm-spark {each.code_version}, Spark {each.spark_version}" for each in ordered
         ),
         **{
             name: _several(each.get(name, UNKNOWN) for each in installed)
@@ -205,10 +209,10 @@ def _of_model(planned: SuiteRun, took: Iterable[_Took], workspace: Workspace) ->
     }
 
 
-def _of_data(planned: SuiteRun, held: ScenarioVersion | None) -> dict[str, str]:
+def _of_data(planned: SuiteRun, scenario: ScenarioVersion | None) -> dict[str, str]:
     spec = planned.run_spec
     adapter = spec.adapter_spec
-    source = (held.source_hash if held else None) or UNKNOWN
+    source = (scenario.source_hash if scenario else None) or UNKNOWN
     return {
         "data": f"{spec.scenario_name}, version {spec.data_version}, {spec.access_level}, "
         f"source {source}",

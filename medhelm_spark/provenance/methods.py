@@ -36,7 +36,7 @@ class Provenance(Result):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the users are worth."""
+        """Who checked the names of the users."""
         return ("Users are the operating system's, which nobody has checked.",)
 
 
@@ -48,7 +48,7 @@ class ProvenanceMethods(Methods):
         """What the runs of a release came from, and its statuses, as recorded.
 
         Raises:
-            LakeError: the lake does not hold it.
+            LakeError: the lake does not have it.
         """
         reader = self._workspace.reader
         release_of(reader, release)
@@ -65,11 +65,11 @@ class ProvenanceMethods(Methods):
         Raises:
             ReleaseError: the settings name no key to sign by.
             IntegrityError: the chain was changed.
-            LakeError: the lake does not hold the release, or somebody else adds to the chain now.
+            LakeError: the lake does not have the release, or somebody else adds to the chain now.
         """
         workspace = self._workspace
-        held = release_of(workspace.reader, release)
+        stored = release_of(workspace.reader, release)
         ctx = workspace.context("", is_in_process=is_own_machine(workspace))
         record = seal(workspace, ctx, release)
-        anchor(workspace, ctx, held, record)
+        anchor(workspace, ctx, stored, record)
         return record

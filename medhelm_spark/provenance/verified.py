@@ -1,4 +1,4 @@
-"""What of a release and of the chain is not as it was recorded: `release verify` asks."""
+"""What of a release and of the chain is not as it was recorded, for `release verify`."""
 
 from collections.abc import Iterator, Sequence
 
@@ -26,17 +26,17 @@ def hashes_of(workspace: Workspace, release: str) -> list[str]:
     return [record.record_hash for record in of_release(records_of(workspace.reader), release)]
 
 
-def changed(workspace: Workspace, held: StoredRelease) -> list[str]:
-    """What of a release does not fit the chain, and what of the chain is not as it was written."""
+def changed(workspace: Workspace, release: StoredRelease) -> list[str]:
+    """What of a release does not fit the chain, and which records of the chain were changed."""
     keys = site_keys(workspace.settings, workspace.location)
     records = records_of(workspace.reader)
     wrong = list(broken(records))
-    if own := of_release(records, held.name):
-        wrong += _misfits(workspace, held, own)
+    if own := of_release(records, release.name):
+        wrong += _misfits(workspace, release, own)
     return [*wrong, *(unsigned(records, keys.known) if keys.known else ())]
 
 
-def changed_beside(workspace: Workspace, held: StoredRelease) -> list[str]:
+def changed_beside(workspace: Workspace, release: StoredRelease) -> list[str]:
     """The shares of a release, and purges of the lake, that are not as the chain has them.
 
     A lake whose chain has no such record is of an earlier version: nothing is named.
@@ -45,7 +45,7 @@ def changed_beside(workspace: Workspace, held: StoredRelease) -> list[str]:
     recorded = [record for record in records if record.kind in OF_LAKE]
     if not recorded:
         return []
-    rows, own = rows_beside(workspace.reader), ("", held.name)
+    rows, own = rows_beside(workspace.reader), ("", release.name)
     wrong = [
         f"{record.kind}s: {record.name}, recorded at {record.made_at:%Y-%m-%d %H:%M} UTC, is "
         "changed or gone"
@@ -56,20 +56,20 @@ def changed_beside(workspace: Workspace, held: StoredRelease) -> list[str]:
     return [*wrong, *(f"{each.kind}s: {each.name} is not in the chain" for each in added)]
 
 
-def is_signed(workspace: Workspace, held: StoredRelease) -> bool:
+def is_signed(workspace: Workspace, release: StoredRelease) -> bool:
     """Whether a key signed a release, or the site has none.
 
-    Nobody can tell a release that was made before the site had a key from a rewritten chain.
+    A release that was made before the site had a key looks the same as a rewritten chain.
     """
     keys = site_keys(workspace.settings, workspace.location)
-    return not keys.known or bool(signed_by(workspace, held))
+    return not keys.known or bool(signed_by(workspace, release))
 
 
-def signed_by(workspace: Workspace, held: StoredRelease) -> str:
+def signed_by(workspace: Workspace, release: StoredRelease) -> str:
     """By which key of the site a release is signed; empty where it is by none."""
     keys = site_keys(workspace.settings, workspace.location)
     records = records_of(workspace.reader)
-    own, last = of_release(records, held.name), last_signed(records)
+    own, last = of_release(records, release.name), last_signed(records)
     if not own or not keys.known or last is None or last.position < own[-1].position:
         return ""
     if last.position == records[-1].position:
@@ -78,43 +78,43 @@ def signed_by(workspace: Workspace, held: StoredRelease) -> str:
 
 
 def _misfits(
-    workspace: Workspace, held: StoredRelease, own: Sequence[ProvenanceRecord]
+    workspace: Workspace, release: StoredRelease, own: Sequence[ProvenanceRecord]
 ) -> Iterator[str]:
-    """What of the release as it is differs from what its records say."""
+    """What of the release now differs from its records."""
     of_runs = {
         record.name: record
         for record in own
-        if record.kind is RecordKind.RUN and record.manifest_hash == held.manifest_hash
+        if record.kind is RecordKind.RUN and record.manifest_hash == release.manifest_hash
     }
-    for member in held.members:
+    for member in release.members:
         if member.name not in of_runs:
             yield f"provenance of {member.name} (gone)"
-    for name in sorted(of_runs.keys() - {member.name for member in held.members}):
+    for name in sorted(of_runs.keys() - {member.name for member in release.members}):
         yield f"releases of {name} (gone)"
     moments = {record.made_at for record in of_runs.values()}
-    decided = {at: decisions_of(workspace.reader, held, at) for at in moments}
-    rows = read_release(workspace.reader, held.members)
+    decided = {at: decisions_of(workspace.reader, release, at) for at in moments}
+    rows = read_release(workspace.reader, release.members)
     judged = {at: judged_by(workspace.reader, rows, at) for at in moments}
-    for member in held.members:
+    for member in release.members:
         if (record := of_runs.get(member.name)) is None:
             continue
-        said = {key: value for key, value in record.facts.items() if key.startswith(ROWS)}
-        if said != rows_of(member):
+        recorded = {key: value for key, value in record.facts.items() if key.startswith(ROWS)}
+        if recorded != rows_of(member):
             yield f"provenance of {member.name}: hashes of rows"
         if record.facts.get("decisions") != decided[record.made_at][member.name]:
             yield f"policy_decisions of {member.name}"
         for table, fact in judged[record.made_at][member.name].items():
             if record.facts.get(table, fact) != fact:
                 yield f"{table} of {member.name}"
-    yield from _changed_statuses(workspace.reader, held, own)
+    yield from _changed_statuses(workspace.reader, release, own)
 
 
 def _changed_statuses(
-    source: Rows, held: StoredRelease, own: Sequence[ProvenanceRecord]
+    source: Rows, release: StoredRelease, own: Sequence[ProvenanceRecord]
 ) -> Iterator[str]:
-    digests = {row_digest(change) for change in changes_of(source, held.name)}
+    digests = {row_digest(change) for change in changes_of(source, release.name)}
     for record in own:
         if CHANGE in record.facts and record.facts[CHANGE] not in digests:
             yield f"release_changes: {record.name} at {record.made_at:%Y-%m-%d %H:%M} UTC"
-    for change in unrecorded(source, held, own):
+    for change in unrecorded(source, release, own):
         yield f"release_changes: {change.step} (not in the chain)"

@@ -49,8 +49,8 @@ def add_anchor(path: Path, lake: str, release: str, manifest_hash: str, record: 
     anchor = ManifestAnchor(manifest_hash=manifest_hash, record=record)
     if anchored(path, lake, release)[-1:] == [anchor]:
         return False
-    said = {"lake": lake, "release": release, "manifest_hash": manifest_hash}
-    line = json.dumps(said | ({"record": record} if record else {}))
+    entry = {"lake": lake, "release": release, "manifest_hash": manifest_hash}
+    line = json.dumps(entry | ({"record": record} if record else {}))
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
         os.write(handle, f"{line}\n".encode())
@@ -70,11 +70,11 @@ def anchored(path: Path, lake: str, release: str) -> list[ManifestAnchor]:
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     for number, line in enumerate(lines, 1):
         try:
-            held = json.loads(line)
-            if (held["lake"], held["release"]) == (lake, release):
+            entry = json.loads(line)
+            if (entry["lake"], entry["release"]) == (lake, release):
                 anchors.append(
                     ManifestAnchor(
-                        manifest_hash=held["manifest_hash"], record=held.get("record", "")
+                        manifest_hash=entry["manifest_hash"], record=entry.get("record", "")
                     )
                 )
         except (ValueError, KeyError, TypeError, AttributeError):

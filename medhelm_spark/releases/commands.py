@@ -27,7 +27,7 @@ from medhelm_spark.stages.context import Context
 from medhelm_spark.workspace.workspace import Workspace
 
 GATED = (ReleaseStatus.APPROVED, ReleaseStatus.PUBLISHED)
-"""The statuses that the policy's requirements stand before."""
+"""The statuses that a release gets only if it meets the policy's requirements."""
 
 
 def releases_of(workspace: Workspace) -> Releases:
@@ -36,15 +36,15 @@ def releases_of(workspace: Workspace) -> Releases:
 
 
 def release_record(workspace: Workspace, release: str) -> ReleaseRecord:
-    """One release with all that is on record of it, whether its values still are what they were."""
-    held = release_of(workspace.reader, release)
-    return _record(workspace, held)
+    """One release with all its records, and which of its values were changed since."""
+    stored = release_of(workspace.reader, release)
+    return _record(workspace, stored)
 
 
-def _record(workspace: Workspace, held: StoredRelease) -> ReleaseRecord:
-    rows = read_release(workspace.reader, held.members)
+def _record(workspace: Workspace, release: StoredRelease) -> ReleaseRecord:
+    rows = read_release(workspace.reader, release.members)
     return ReleaseRecord(
-        held=held,
+        held=release,
         frozen=rows,
         requirements=workspace.registry.policy.release.required,
         changed=tuple(map(str, rows.changes())),
@@ -61,14 +61,14 @@ def gate(workspace: Workspace, release: str) -> Gate:
     return _gate(workspace, release_of(workspace.reader, release))
 
 
-def _gate(workspace: Workspace, held: StoredRelease) -> Gate:
-    if held.state.status is ReleaseStatus.EXTERNAL:
+def _gate(workspace: Workspace, release: StoredRelease) -> Gate:
+    if release.state.status is ReleaseStatus.EXTERNAL:
         raise ReleaseError(
-            f"release {held.name!r} is external: its numbers were made elsewhere, and the gate "
+            f"release {release.name!r} is external: its numbers were made elsewhere, and the gate "
             "checks what this lake has on record of its own runs."
         )
-    findings = gate_of(workspace.reader, held, workspace.registry.policy)
-    return Gate(release=held.name, findings=findings)
+    findings = gate_of(workspace.reader, release, workspace.registry.policy)
+    return Gate(release=release.name, findings=findings)
 
 
 def take_step(
@@ -87,27 +87,27 @@ def take_step(
     """
     if to is ReleaseStatus.WITHDRAWN and not stated.note.strip():
         raise ConfigError(f"release {release!r}: withdrawing it needs a reason (--reason TEXT).")
-    held = release_of(workspace.reader, release)
+    stored = release_of(workspace.reader, release)
     ctx = workspace.context("", is_in_process=is_own_machine(workspace))
     signer, policy = signer_of(workspace, key), workspace.registry.policy
     chained = features.part("provenance", "chained")
-    if chained and chained.is_pending(workspace, held, to, signer.person.name):
+    if chained and chained.is_pending(workspace, stored, to, signer.person.name):
         ctx.say(f"release: {release!r} is {to} already; its record is written now")
     else:
-        check_change(held, to, signer.person, policy.people)
+        check_change(stored, to, signer.person, policy.people)
         _refuse_unstated(release, to, stated, signer.person, policy.release)
         if to in GATED:
-            refuse_changed(release, read_release(workspace.reader, held.members))
-            refuse_blocked(release, str(to), _gate(workspace, held).findings)
-        held = change_status(ctx, release, to, stated, signer=signer, people=policy.people)
-    keep(workspace, ctx, held)
-    return _record(workspace, held)
+            refuse_changed(release, read_release(workspace.reader, stored.members))
+            refuse_blocked(release, str(to), _gate(workspace, stored).findings)
+        stored = change_status(ctx, release, to, stated, signer=signer, people=policy.people)
+    keep(workspace, ctx, stored)
+    return _record(workspace, stored)
 
 
 def _refuse_unstated(
     release: str, to: ReleaseStatus, stated: SignOff, person: Person, required: ReleaseRequirements
 ) -> None:
-    """Refuse a step that does not state what the policy asks, or by nobody who is known."""
+    """Refuse a step that lacks what the policy requires, or whose person nobody has verified."""
     is_reviewed = to in (ReleaseStatus.IN_REVIEW, ReleaseStatus.APPROVED)
     if required.verified_people and is_reviewed and not person.is_verified:
         raise GateError(
@@ -126,7 +126,7 @@ def check_kept(workspace: Workspace) -> None:
     """Refuse to make a release that could not be recorded or anchored.
 
     Raises:
-        ConfigError: a key or file that the settings name is none.
+        ConfigError: a key or file that the settings name cannot be used.
         IntegrityError: the chain of provenance is broken.
     """
     anchors_of(workspace)
@@ -134,18 +134,18 @@ def check_kept(workspace: Workspace) -> None:
         chained.check(workspace)
 
 
-def keep(workspace: Workspace, ctx: Context, held: StoredRelease) -> None:
+def keep(workspace: Workspace, ctx: Context, release: StoredRelease) -> None:
     """Record what a release is in its provenance, and anchor both outside the lake."""
     chained = features.part("provenance", "chained")
-    anchor(workspace, ctx, held, chained.enter(workspace, ctx, held.name) if chained else "")
+    anchor(workspace, ctx, release, chained.enter(workspace, ctx, release.name) if chained else "")
 
 
-def anchor(workspace: Workspace, ctx: Context, held: StoredRelease, record: str) -> None:
+def anchor(workspace: Workspace, ctx: Context, release: StoredRelease, record: str) -> None:
     """Add the hashes of a release's manifest and last record to the file of anchors, if any."""
     path = anchors_of(workspace)
     name = ctx.lake.location.name
-    if path and add_anchor(path, name, held.name, held.manifest_hash, record):
-        ctx.say(f"release: {held.name!r} is anchored in {path}")
+    if path and add_anchor(path, name, release.name, release.manifest_hash, record):
+        ctx.say(f"release: {release.name!r} is anchored in {path}")
 
 
 def anchors_of(workspace: Workspace) -> Path | None:
@@ -154,14 +154,14 @@ def anchors_of(workspace: Workspace) -> Path | None:
 
 
 def check_may_change(workspace: Workspace, release: str) -> None:
-    """Refuse to pin a release anew that does not change any more; one that is not there is new.
+    """Refuse to pin a release anew that may not change any more.
 
     Raises:
         ReleaseError: It is published, withdrawn or external.
     """
-    for held in stored_releases(workspace.reader):
-        if held.name == release:
-            check_transition(release, held.state.status, ReleaseStatus.DRAFT)
+    for stored in stored_releases(workspace.reader):
+        if stored.name == release:
+            check_transition(release, stored.state.status, ReleaseStatus.DRAFT)
 
 
 def compared_releases(workspace: Workspace, first: str, second: str) -> ReleaseComparison:
@@ -174,7 +174,7 @@ def compared_releases(workspace: Workspace, first: str, second: str) -> ReleaseC
     if first == second:
         raise ConfigError(f"{first!r} and {second!r} are one release; give two to compare.")
     reader = workspace.reader
-    held = [release_of(reader, name) for name in (first, second)]
-    runs = [load_runs(reader, BoardSource(kind=Kind.RELEASE, name=each.name)) for each in held]
-    rows = release_differences(runs[0], runs[1], behind(held[0]), behind(held[1]))
+    releases = [release_of(reader, name) for name in (first, second)]
+    runs = [load_runs(reader, BoardSource(kind=Kind.RELEASE, name=each.name)) for each in releases]
+    rows = release_differences(runs[0], runs[1], behind(releases[0]), behind(releases[1]))
     return ReleaseComparison(first=first, second=second, runs=rows)

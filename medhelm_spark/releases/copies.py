@@ -25,7 +25,7 @@ SCORES = "per_instance_stats"
 
 
 def with_copies(release: str, members: Sequence[ReleaseMember]) -> list[ReleaseMember]:
-    """The members, whose value hashes are known, with the write that holds the release's rows."""
+    """The members, whose value hashes are known, with the write of the release's own rows."""
     write_id = content_id(release, {row.run_spec_id: row.value_hashes for row in members})
     own = dict.fromkeys(COPIES, write_id)
     return [replace(member, writes={**(member.writes or {}), **own}) for member in members]
@@ -37,7 +37,7 @@ def write_copies(ctx: Context, rows: ReleaseRows, scores: Collection[ValuePin]) 
     Args:
         ctx: the lake.
         rows: the release, its members naming the write of the copies, its stats the lake's.
-        scores: the writes that hold the scores of its runs.
+        scores: the writes of the scores of its runs.
 
     Raises:
         LakeError: What was written is not what was to be copied.
@@ -69,9 +69,9 @@ def write_copies(ctx: Context, rows: ReleaseRows, scores: Collection[ValuePin]) 
 
 
 def _stats_changes(ctx: Context, rows: ReleaseRows) -> Iterator[Change]:
-    held = own_stats(ctx.lake, rows.members)
+    stats = own_stats(ctx.lake, rows.members)
     for member in rows.members:
-        written = values_hash(held.get(member.run_spec_id, ()))
+        written = values_hash(stats.get(member.run_spec_id, ()))
         if written != (member.value_hashes or {}).get("stats"):
             yield Change(table=COPIES[0], name=member.name)
 
@@ -85,7 +85,7 @@ def _stats(rows: ReleaseRows, release: str) -> list[ReleasedStat]:
 
 
 def _size(ctx: Context, rows: ReleaseRows) -> int | None:
-    """How many scores there can be; None where a record of before does not say."""
+    """How many scores there can be; None where an earlier record lacks the number."""
     records = ctx.finished(SCORE, [member.run_spec_id for member in rows.members]).values()
     counts = [record.counts.get("requests") for record in records]
     known = [count for count in counts if count is not None]

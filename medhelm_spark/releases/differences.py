@@ -1,7 +1,7 @@
 """Two releases beside each other: runs in both, runs in one, numbers that differ, and why.
 
 A number differs because another thing was asked, because the answers are others, or because the
-same answers were read, scored or summarised by a changed method: each is told from the others.
+same answers were read, scored or summarised by a changed method: `why` says which.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,15 +44,15 @@ class Behind:
 NOTHING = Behind(hashes={}, stages=None)
 
 
-def behind(held: StoredRelease) -> dict[str, Behind]:
-    """What stands behind the runs of a release, by their names."""
-    stages = held.manifest.stage_versions if held.manifest else None
+def behind(release: StoredRelease) -> dict[str, Behind]:
+    """What is on record behind the runs of a release, by their names."""
+    stages = release.manifest.stage_versions if release.manifest else None
     return {
         member.name: Behind(
             hashes=member.value_hashes or {},
             stages={} if stages and not (member.writes or {}).get(SCORES) else stages,
         )
-        for member in held.members
+        for member in release.members
     }
 
 
@@ -155,10 +155,10 @@ def _reasons(first: BoardRun, second: BoardRun, records: tuple[Behind, Behind]) 
         if (old is None) != (new is None):
             yield f"no score in the {'first' if old is None else 'second'}"
         return
-    asked, is_other = _asked(old, new), _numbers(old) != _numbers(new)
+    settings, is_other = _other_settings(old, new), _numbers(old) != _numbers(new)
     changed = _changed_method(old, new, records)
-    yield from asked
-    if is_other and not asked:
+    yield from settings
+    if is_other and not settings:
         yield from _answers(records, is_explained=bool(changed))
     is_known = not is_other or all(record.stages is not None for record in records)
     if changed:
@@ -168,8 +168,8 @@ def _reasons(first: BoardRun, second: BoardRun, records: tuple[Behind, Behind]) 
         yield "method unknown"
 
 
-def _asked(old: BoardCell, new: BoardCell) -> Sequence[str]:
-    """What differs in the settings, or in what stands beside the code in what a mean rests on."""
+def _other_settings(old: BoardCell, new: BoardCell) -> Sequence[str]:
+    """What differs in the settings, or in what else a mean rests on but for the code."""
     if reason := why_not(_as_coded(new, old), old):
         return [reason]
     return differences(new, old)
@@ -216,7 +216,7 @@ def _changed_method(old: BoardCell, new: BoardCell, records: tuple[Behind, Behin
         return []
     before, after = (record.stages or {} for record in records)
     pairs = [(name, before[name], after[name]) for name in sorted({*before} & {*after})]
-    return [*changed, *(f"{name} {_step(held, now)}" for name, held, now in pairs if held != now)]
+    return [*changed, *(f"{name} {_step(was, now)}" for name, was, now in pairs if was != now)]
 
 
 def _step(before: str, after: str) -> str:

@@ -1,7 +1,7 @@
 """The gate: whether a release has what the policy requires of it, requirement by requirement.
 
-A check yields what is wrong, or what the lake does not say; one that yields nothing is passed, and
-so is one that yields what somebody answers for.
+A check yields what is wrong, or what the lake has no record of. It passes if it yields nothing, or
+only matches that somebody waived.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -55,12 +55,12 @@ class Subject:
 
     `lacks` are the benchmarks of the ranking that a model has no counted mean on, by model.
     `unscanned` says why the release counts as not scanned; None where this cannot be asked.
-    `num_waived` are the matches of patterns that its scan found and somebody answers for.
+    `num_waived` are the matches of patterns that its scan found and somebody waived.
     `trusted` are the runs whose juries a judge card trusts; None where there are no such cards.
     `untrusting` is by run the card that says that its jury may not be trusted, in words.
     """
 
-    held: StoredRelease
+    release: StoredRelease
     runs: tuple[Gated, ...]
     left_out: tuple[LeftOut, ...]
     unreviewed: frozenset[str]
@@ -72,7 +72,7 @@ class Subject:
     num_waived: int = 0
 
 
-def gate_of(reader: Reader, held: StoredRelease, policy: Policy) -> tuple[Finding, ...]:
+def gate_of(reader: Reader, release: StoredRelease, policy: Policy) -> tuple[Finding, ...]:
     """What each requirement of the policy comes to; nothing where it requires nothing.
 
     Raises:
@@ -81,7 +81,7 @@ def gate_of(reader: Reader, held: StoredRelease, policy: Policy) -> tuple[Findin
     required = policy.release.required
     if not required:
         return ()
-    subject = _subject(reader, held, policy)
+    subject = _subject(reader, release, policy)
     return tuple(finding for name in required for finding in _checked(name, subject))
 
 
@@ -90,12 +90,12 @@ def _checked(name: str, subject: Subject) -> Sequence[Finding]:
     return wrong or (Finding(requirement=name, outcome=GateOutcome.PASSED),)
 
 
-def _subject(reader: Reader, held: StoredRelease, policy: Policy) -> Subject:
+def _subject(reader: Reader, release: StoredRelease, policy: Policy) -> Subject:
     sharing = features.part("sharing", "scanned")
     cards = features.part("judge_checks", "cards")
-    source = BoardSource(kind=Kind.RELEASE, name=held.name)
+    source = BoardSource(kind=Kind.RELEASE, name=release.name)
     runs = load_runs(reader, source)
-    rows = read_release(reader, held.members)
+    rows = read_release(reader, release.members)
     planned = {row.run_spec_id: row for row in rows.planned.values()}
     scenarios = {version: row for (version, _), row in rows.scenarios.items()}
     frozen = reader_of(reader, source)
@@ -128,13 +128,13 @@ def _subject(reader: Reader, held: StoredRelease, policy: Policy) -> Subject:
         if lowering_of(row.access_level, version, changes, policy.binding_approvals).is_unreviewed
     }
     return Subject(
-        held=held,
+        release=release,
         runs=gated,
         left_out=skipped_in(reader, source),
         unreviewed=frozenset(unreviewed),
         policy=policy,
-        unscanned=sharing.unscanned(reader, held.manifest_hash, policy) if sharing else None,
-        num_waived=sharing.waived_of(reader, held.manifest_hash, policy) if sharing else 0,
+        unscanned=sharing.unscanned(reader, release.manifest_hash, policy) if sharing else None,
+        num_waived=sharing.waived_of(reader, release.manifest_hash, policy) if sharing else 0,
         lacks={row.name: row.lacks for row in board.rows if row.lacks and not row.variant},
         trusted=cards.trusted_runs(reader, runs) if cards else None,
         untrusting=cards.untrusting_cards(reader, runs) if cards else {},
@@ -142,10 +142,10 @@ def _subject(reader: Reader, held: StoredRelease, policy: Policy) -> Subject:
 
 
 def _every_run(subject: Subject, name: str) -> Findings:
-    if subject.held.manifest is None:
+    if subject.release.manifest is None:
         yield _unchecked(name, "", "made by an earlier version; publish it again")
         return
-    for run in subject.held.manifest.lacking:
+    for run in subject.release.manifest.lacking:
         yield _failed(name, run, "planned and not summarised when the release was made")
     for absent in subject.left_out:
         yield _failed(name, absent.name, "left out, because its data could not be had")
@@ -197,8 +197,8 @@ def _validated_judges(subject: Subject, name: str) -> Findings:
         elif spec.run_spec_id in subject.untrusting:
             yield _failed(name, gated.name, subject.untrusting[spec.run_spec_id])
         elif gated.planned.is_jury_validated is None:
-            of = "imported jury" if gated.planned.as_imported is not None else "jury"
-            yield _unchecked(name, gated.name, f"no record says whether its {of} was checked")
+            jury = "imported jury" if gated.planned.as_imported is not None else "jury"
+            yield _unchecked(name, gated.name, f"no record says whether its {jury} was checked")
         elif not gated.planned.is_jury_validated:
             reason = "clinicians have not checked its jury"
             yield _failed(name, gated.name, f"{reason}{_how_shown(subject, gated)}")
@@ -226,7 +226,7 @@ def _provenance(subject: Subject, name: str) -> Findings:
         if gated.run.missing_provenance:
             lacking = ", ".join(gated.run.missing_provenance)
             yield _failed(name, gated.name, f"not on record: {lacking}")
-    manifest = subject.held.manifest
+    manifest = subject.release.manifest
     if manifest is None or not manifest.made_by:
         yield _failed(name, "", "not on record: who made it; publish it again")
 
@@ -294,10 +294,10 @@ def _complete_models(subject: Subject, name: str) -> Findings:
 
 
 def _approval(lacks: Callable[[SignOff], bool], what: str) -> Callable[[Subject, str], Findings]:
-    """A check of the approval that stands; what is not approved yet states it when it is."""
+    """A check of the current approval; a release that is not approved yet passes."""
 
     def check(subject: Subject, name: str) -> Findings:
-        approval = subject.held.state.approval
+        approval = subject.release.state.approval
         if approval and lacks(stated_in(approval)):
             yield _failed(name, "", f"its approval lacks {what}")
 
@@ -305,7 +305,7 @@ def _approval(lacks: Callable[[SignOff], bool], what: str) -> Callable[[Subject,
 
 
 def _approval_days(subject: Subject, name: str) -> Findings:
-    approval = subject.held.state.approval
+    approval = subject.release.state.approval
     if approval is None:
         return
     required = ReleaseRequirements(approval_days=subject.policy.release.approval_days)
@@ -314,8 +314,8 @@ def _approval_days(subject: Subject, name: str) -> Findings:
 
 
 def _verified_people(subject: Subject, name: str) -> Findings:
-    held = subject.held
-    own = [each for each in held.state.changes if each.manifest_hash == held.manifest_hash]
+    release = subject.release
+    own = [each for each in release.state.changes if each.manifest_hash == release.manifest_hash]
     last = {each.to_status: each for each in own}  # the last of each status counts
     for status in (ReleaseStatus.IN_REVIEW, ReleaseStatus.APPROVED):
         if status in last and not last[status].is_verified:

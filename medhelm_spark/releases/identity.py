@@ -39,7 +39,7 @@ def signer_of(workspace: Workspace, key: str | Path | None = None) -> Signer:
 
     Raises:
         ReleaseError: the policy lists nobody with the key, or the token names nobody.
-        ConfigError: the file of the key or token is none.
+        ConfigError: the file has no key or token.
     """
     people, settings = workspace.registry.policy.people, workspace.settings
     if place := str(key or settings.identity_key or ""):
@@ -49,9 +49,9 @@ def signer_of(workspace: Workspace, key: str | Path | None = None) -> Signer:
         return Signer(person=_by_token(settings.identity_token, people))
     spark = workspace.lake.spark if settings.platform in _PLATFORMS else None
     if spark and (found := platform_user(spark)):
-        user, said = found
+        user, method = found
         listed = {each.platform: each.name for each in people.people if each.platform}
-        return Signer(person=Person(name=listed.get(user, user), identified_by=said))
+        return Signer(person=Person(name=listed.get(user, user), identified_by=method))
     return Signer(person=Person(name=this_user()))
 
 
@@ -65,8 +65,8 @@ def _by_key(key: SigningKey, people: ReleasePeople, where: str) -> Signer:
             f"{where}: the policy lists nobody with this key; allowed: an entry of release.people "
             f"with key {key.public}."
         )
-    said = f"key {key_name(key.public)}"
-    return Signer(person=Person(name=names[key.public], identified_by=said), key=key)
+    method = f"key {key_name(key.public)}"
+    return Signer(person=Person(name=names[key.public], identified_by=method), key=key)
 
 
 def _by_token(place: str, people: ReleasePeople) -> Person:

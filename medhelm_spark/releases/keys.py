@@ -51,7 +51,7 @@ def signing_key(place: str, where: str, lake: str) -> SigningKey:
     Args:
         place: the file.
         where: what names it, for errors.
-        lake: the lake, which may not hold it.
+        lake: the lake, which may not contain it.
 
     Raises:
         ConfigError: it is no private Ed25519 key, lies in the lake, or others may read it.
@@ -64,41 +64,41 @@ def signing_key(place: str, where: str, lake: str) -> SigningKey:
         raise ConfigError(f"{where} is {place!r}, which others may use; `chmod 600` it.")
     serialization, ed25519 = _cryptography()
     try:
-        held = serialization.load_pem_private_key(path.read_bytes(), None)
+        key = serialization.load_pem_private_key(path.read_bytes(), None)
     except (ValueError, TypeError):
-        held = None
-    if not isinstance(held, ed25519.Ed25519PrivateKey):
+        key = None
+    if not isinstance(key, ed25519.Ed25519PrivateKey):
         raise ConfigError(
             f"{where} is {place!r}, which is no private Ed25519 key without a password; "
             f"`openssl genpkey -algorithm ed25519 -out {place}` makes one."
         )
-    return SigningKey(held)
+    return SigningKey(key)
 
 
 def public_keys(place: str, where: str) -> tuple[str, ...]:
     """The public keys of a PEM file, as Base64; several where keys were changed.
 
     Raises:
-        ConfigError: it holds none, or one that is no Ed25519 key.
+        ConfigError: it has none, or one that is no Ed25519 key.
         SetupError: cryptography is not installed.
     """
     serialization, ed25519 = _cryptography()
     blocks = _PEM.findall(_file(place, where).read_bytes())
-    held: list[str] = []
+    keys: list[str] = []
     for block in blocks:
         try:
             key = serialization.load_pem_public_key(block)
         except ValueError:
             key = None
         if not isinstance(key, ed25519.Ed25519PublicKey):
-            raise ConfigError(f"{where} is {place!r}: key {len(held) + 1} is no Ed25519 key.")
-        held.append(_text_of(key))
-    if not held:
+            raise ConfigError(f"{where} is {place!r}: key {len(keys) + 1} is no Ed25519 key.")
+        keys.append(_text_of(key))
+    if not keys:
         raise ConfigError(
-            f"{where} is {place!r}, which holds no public key; "
+            f"{where} is {place!r}, which has no public key; "
             "`openssl pkey -in KEY -pubout` prints one."
         )
-    return tuple(held)
+    return tuple(keys)
 
 
 def is_signed(text: str, signature: str, public: str) -> bool:
@@ -129,7 +129,7 @@ class SiteKeys:
 
 
 def site_keys(settings: Any, lake: str) -> SiteKeys:
-    """The keys that the settings name: `signing_key`, and `verify_keys` for who only verifies.
+    """The keys that the settings name: `signing_key`, and `verify_keys` to verify without one.
 
     Raises:
         ConfigError: a file is no such key.
@@ -145,7 +145,7 @@ def site_keys(settings: Any, lake: str) -> SiteKeys:
 def _file(place: str, where: str) -> Path:
     path = Path(place).expanduser()
     if not path.is_file():
-        raise ConfigError(f"{where} is {place!r}; allowed: a file that is there.")
+        raise ConfigError(f"{where} is {place!r}; allowed: an existing file.")
     return path
 
 

@@ -52,7 +52,7 @@ def manifest_of(
     policy: Policy,
     schema_hash: str,
 ) -> ReleaseManifest:
-    """The manifest of a release made now, `at` the time that its members say."""
+    """The manifest of a release made now, `at` the time in its members' rows."""
     records = _records(ctx, rows)
     versions = {table: ctx.lake.version(table) for table in FROZEN}
     return ReleaseManifest(
@@ -71,7 +71,9 @@ def manifest_of(
         judges=_judges(ctx, rows),
         policy_version=policy.version,
         policy=policy.label,
-        delta_versions={table: held for table, held in versions.items() if held is not None},
+        delta_versions={
+            table: version for table, version in versions.items() if version is not None
+        },
         code_version=VERSION,
         lake_schema_version=SCHEMA_VERSION,
         stage_versions={stage.name: stage.version for stage in (SCORE, SUMMARIZE)},
@@ -98,7 +100,7 @@ def _records(ctx: Context, rows: ReleaseRows) -> list[RunRecord]:
 
 
 def _judges(ctx: Context, rows: ReleaseRows) -> dict[str, str]:
-    """By the name of a judged run, rubric and judges, as its scores say."""
+    """By the name of a judged run, rubric and judges, as the record of its verdicts says."""
     judged = {row.run_spec_id: row.name for row in rows.planned.values() if row.run_spec.annotators}
     records = ctx.finished(ANNOTATE, judged)
     return {

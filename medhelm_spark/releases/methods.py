@@ -45,7 +45,7 @@ class ReleaseMethods(Methods):
         """One release: its status and who gave it, its manifest, its runs, what is required.
 
         Raises:
-            LakeError: the lake does not hold it.
+            LakeError: the lake does not have it.
         """
         return release_record(self._workspace, release)
 
@@ -54,7 +54,7 @@ class ReleaseMethods(Methods):
         """The runs of two releases: which means differ and why, which are in one of them only.
 
         Raises:
-            LakeError: the lake does not hold one of them.
+            LakeError: the lake does not have one of them.
             ConfigError: both are the same.
         """
         return compared_releases(self._workspace, first, second)
@@ -69,9 +69,9 @@ class ReleaseMethods(Methods):
         note: str = "",
         key: str | Path | None = None,
     ) -> Release:
-        """Pin the current numbers of some suites as a draft; without suites, publish what stands.
+        """Pin the current numbers of some suites as a draft; without suites, publish the release.
 
-        A run that stands in two suites counts as the later one's. A draft is replaced, and a
+        A run that is in two suites counts as the later one's. A draft is replaced, and a
         release in review or approved becomes a draft again; one that is published does not change.
 
         Args:
@@ -85,7 +85,7 @@ class ReleaseMethods(Methods):
         Raises:
             ReleaseError: the release has another status than this follows from.
             GateError: it lacks what the policy requires of a release that is published.
-            IntegrityError: a number that it pins, or would pin, is not what it says.
+            IntegrityError: a number that it pins was changed, or does not follow from its scores.
         """
         check_name("release", release)
         if suites is None:
@@ -207,7 +207,7 @@ class ReleaseMethods(Methods):
     def _step(
         self, release: str, to: ReleaseStatus, stated: SignOff, key: str | Path | None
     ) -> ReleaseRecord:
-        """Give a release a status, and tell MLflow; the status counts whatever becomes of that."""
+        """Give a release a status, and log it to MLflow; if that fails, the status stays."""
         record = take_step(self._workspace, release, to, stated, key)
         try:
             if self._host.is_tracked:
@@ -234,13 +234,13 @@ def _end_of(day: date | str) -> datetime:
     return end
 
 
-def _plan(given: Mapping[str, object]) -> dict[str, str]:
+def _plan(monitoring: Mapping[str, object]) -> dict[str, str]:
     """A monitoring plan as it is stored.
 
     Raises:
         ConfigError: it has another key, or a value that is no number.
     """
-    plan = {name: str(value) for name, value in given.items() if value is not None}
+    plan = {name: str(value) for name, value in monitoring.items() if value is not None}
     for name, value in plan.items():
         if name not in MONITORED:
             raise ConfigError(f"monitoring: unknown {name!r}; allowed: {', '.join(MONITORED)}.")

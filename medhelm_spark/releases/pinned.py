@@ -42,7 +42,7 @@ _MANIFESTS = "SELECT * FROM {release_manifests}"
 _CHANGES = "SELECT * FROM {release_changes}"
 
 COPIES = ("release_stats", "release_scores")
-"""The tables that hold a release's own rows; its members name their write."""
+"""The tables of a release's own rows; its members name their write."""
 
 
 class Rows(Protocol):
@@ -64,8 +64,8 @@ class Change:
     is_gone: bool = False
 
     def __str__(self) -> str:
-        of = f"{self.table} of {self.name}" if self.name else self.table
-        return f"{of} (gone)" if self.is_gone else of
+        text = f"{self.table} of {self.name}" if self.name else self.table
+        return f"{text} (gone)" if self.is_gone else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +93,9 @@ class ReleaseRows:
             if written != manifest_hash(self.members, self.manifest):
                 yield Change(table="releases")
         for member in self.members:
-            held = member.value_hashes or {}
+            published = member.value_hashes or {}
             for table, now in self.hashes(member).items():
-                if held.get(table) != now:
+                if published.get(table) != now:
                     is_copy = table == "stats" and copy_of(member)
                     yield Change(table=COPIES[0] if is_copy else table, name=member.name)
 
@@ -127,7 +127,7 @@ def copy_of(member: ReleaseMember) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRelease:
-    """A release as the lake holds it: the newest rows of its name, and where it stands.
+    """A release in the lake: the newest rows of its name, and its status.
 
     `manifest` is None for one of an earlier version.
     """
@@ -159,7 +159,7 @@ def stored_releases(source: Rows) -> list[StoredRelease]:
     for change in source.rows(_CHANGES, ReleaseChange):
         changes.setdefault(change.release, []).append(change)
     manifests = _manifests(source)
-    held = [
+    releases = [
         StoredRelease(
             name=name,
             members=tuple(sorted(rows, key=lambda row: (row.name, row.suite))),
@@ -168,7 +168,7 @@ def stored_releases(source: Rows) -> list[StoredRelease]:
         )
         for name, rows in members.items()
     ]
-    return sorted(held, key=lambda each: (each.members[0].created_at, each.name), reverse=True)
+    return sorted(releases, key=lambda each: (each.members[0].created_at, each.name), reverse=True)
 
 
 def changes_of(source: Rows, release: str) -> list[ReleaseChange]:
@@ -274,7 +274,7 @@ def refuse_changed(release: str, rows: ReleaseRows, further: Iterable[Change | s
         return
     if not all(member.value_hashes for member in rows.members):
         raise IntegrityError(
-            f"release {release!r} holds no hashes of its values, so nothing tells whether they "
+            f"release {release!r} has no hashes of its values, so nobody can check whether they "
             "were changed; publish it again."
         )
     raise IntegrityError(

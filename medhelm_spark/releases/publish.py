@@ -58,13 +58,13 @@ def publish(
 
     The manifest covers the values of every row behind the numbers, from instances to stats, and
     stats and scores are copied, so that the release stays as it is whatever becomes of the suite.
-    A run present in two suites counts once: the suite named last stands, as in MedHELM. The rows of
+    A run present in two suites counts once: of the suite named last, as in MedHELM. The rows of
     a draft that is replaced stay in `releases`.
 
     Args:
         ctx: the lake.
         release: its name.
-        suites: whose current runs it holds.
+        suites: whose current runs it contains.
         policy: the one in force, which the manifest names.
         schema_hash: the content id of HELM's schema file that its board is shown by.
         status: what it begins as: a draft, or external where its results were imported.
@@ -75,16 +75,16 @@ def publish(
         ReleaseError: The release is published, withdrawn or external, and changes no more.
     """
     ctx = ctx.within(PUBLISH)
-    held = {each.name: each for each in stored_releases(ctx.lake)}.get(release)
-    if held:
-        check_transition(release, held.state.status, status)
-    held_runs = (row for suite in suites for row in suite_runs(ctx, [suite]))
-    runs = {row.name: row for row in held_runs if names is None or row.name in names}
+    existing = {each.name: each for each in stored_releases(ctx.lake)}.get(release)
+    if existing:
+        check_transition(release, existing.state.status, status)
+    suite_rows = (row for suite in suites for row in suite_runs(ctx, [suite]))
+    runs = {row.name: row for row in suite_rows if names is None or row.name in names}
     done = ctx.finished(SUMMARIZE, [row.run_spec_id for row in runs.values()])
     pinned = [row for _, row in sorted(runs.items()) if row.run_spec_id in done]
     if not pinned:
         raise LakeError(f"release {release!r}: suites {list(suites)} have no summarised run yet.")
-    at = now([held.members[0].created_at] if held else [])
+    at = now([existing.members[0].created_at] if existing else [])
     rows, scores = _frozen(ctx, [_member(release, status, row, done, at) for row in pinned])
     manifest = manifest_of(
         ctx,
@@ -95,13 +95,13 @@ def publish(
         policy=policy,
         schema_hash=schema_hash,
     )
-    if held and _is_alike(held, rows.members, manifest):
-        hashed, status = held.manifest_hash, held.state.status
+    if existing and _is_alike(existing, rows.members, manifest):
+        hashed, status = existing.manifest_hash, existing.state.status
     else:
         write_copies(ctx, rows, scores)
         hashed = manifest_hash(rows.members, manifest)
         members = [replace(row, manifest_hash=hashed) for row in rows.members]
-        _write(ctx, members, manifest, held, status)
+        _write(ctx, members, manifest, existing, status)
     size = counted(len(pinned), "run")
     ctx.say(f"publish: release {release!r} is {status}: {size}, manifest {hashed[:12]}")
     if status is ReleaseStatus.DRAFT:
@@ -112,7 +112,7 @@ def publish(
 def _frozen(
     ctx: Context, members: Sequence[ReleaseMember]
 ) -> tuple[ReleaseRows, Sequence[ValuePin]]:
-    """The rows of these members, pinned and hashed, and the writes that hold their scores."""
+    """The rows of these members, pinned and hashed, and the writes of their scores."""
     release, rows = members[0].release, read_release(ctx.lake, members)
     refuse_unfounded(ctx, release, rows)
     versions = data_versions(rows)
@@ -140,7 +140,7 @@ def _write(
     ctx: Context,
     members: Sequence[ReleaseMember],
     manifest: ReleaseManifest,
-    held: StoredRelease | None,
+    existing: StoredRelease | None,
     status: ReleaseStatus,
 ) -> None:
     """Commit the rows of a release; from those of `releases` on it is the current one."""
@@ -150,21 +150,21 @@ def _write(
     change = ReleaseChange(
         release=manifest.release,
         manifest_hash=members[0].manifest_hash,
-        from_status=held.state.status if held else status,
+        from_status=existing.state.status if existing else status,
         to_status=status,
         changed_by=ctx.user,
-        changed_at=now(each.changed_at for each in held.state.changes) if held else now(),
-        note=f"pinned anew, in place of manifest {held.manifest_hash[:12]}" if held else "",
+        changed_at=now(each.changed_at for each in existing.state.changes) if existing else now(),
+        note=f"pinned anew, in place of manifest {existing.manifest_hash[:12]}" if existing else "",
     )
     ctx.lake.append_rows("release_changes", [change], write_id)
-    if not held:
+    if not existing:
         return
     ctx.say(
-        f"publish: it replaces the manifest {held.manifest_hash} of "
-        f"{held.members[0].created_at:%Y-%m-%d %H:%M} UTC, whose rows stay in releases"
+        f"publish: it replaces the manifest {existing.manifest_hash} of "
+        f"{existing.members[0].created_at:%Y-%m-%d %H:%M} UTC, whose rows stay in releases"
     )
-    if held.state.status is not ReleaseStatus.DRAFT:
-        ctx.say(f"publish: it was {held.state.status}, which is void: it is a draft again")
+    if existing.state.status is not ReleaseStatus.DRAFT:
+        ctx.say(f"publish: it was {existing.state.status}, which is void: it is a draft again")
 
 
 def _member(
@@ -187,22 +187,24 @@ def _member(
 
 
 def _is_alike(
-    held: StoredRelease, members: Sequence[ReleaseMember], manifest: ReleaseManifest
+    existing: StoredRelease, members: Sequence[ReleaseMember], manifest: ReleaseManifest
 ) -> bool:
-    """Whether a release is what these rows would make it, but for when and how it was made."""
-    if held.manifest is None:
+    """Whether these rows make the same release again, but for when and how it was made."""
+    if existing.manifest is None:
         return False
-    again = [replace(member, created_at=held.manifest.created_at) for member in members]
-    return manifest_hash(again, as_made_before(manifest, held.manifest)) == held.manifest_hash
+    again = [replace(member, created_at=existing.manifest.created_at) for member in members]
+    return (
+        manifest_hash(again, as_made_before(manifest, existing.manifest)) == existing.manifest_hash
+    )
 
 
 def _pins(
     ctx: Context, members: Sequence[ReleaseMember], versions: Mapping[str, str]
 ) -> dict[str, list[ValuePin]]:
-    """The writes that hold the members' rows now, by table that a record names the writes of."""
+    """The current writes of the members' rows, of each table whose writes are on record."""
     units = [member.run_spec_id for member in members]
 
-    def of(names: Iterable[str], *stages: Stage) -> list[ValuePin]:
+    def pins_of(names: Iterable[str], *stages: Stage) -> list[ValuePin]:
         finished = [ctx.finished(stage, names) for stage in stages]
         return [
             ValuePin(unit=unit, write_id=record.write_id)
@@ -210,19 +212,19 @@ def _pins(
             for unit, record in records.items()
         ]
 
-    data = of(sorted(set(versions.values())), INGEST)
+    data = pins_of(sorted(set(versions.values())), INGEST)
     pins = {
-        "requests": of(units, PLAN, PLAN_JUDGES),
-        "annotations": of(units, ANNOTATE),
-        "per_instance_stats": of(units, SCORE),
+        "requests": pins_of(units, PLAN, PLAN_JUDGES),
+        "annotations": pins_of(units, ANNOTATE),
+        "per_instance_stats": pins_of(units, SCORE),
         "instances": data,
         "scenarios": data,
     }
     by_group = {
-        "stats_by_group": of(units, SUMMARIZE_GROUPS),
-        "instance_groups": of(sorted(set(versions.values())), ASSIGN_GROUPS),
+        "stats_by_group": pins_of(units, SUMMARIZE_GROUPS),
+        "instance_groups": pins_of(sorted(set(versions.values())), ASSIGN_GROUPS),
     }
-    return pins | {table: held for table, held in by_group.items() if held}
+    return pins | {table: found for table, found in by_group.items() if found}
 
 
 def _writes(

@@ -31,7 +31,7 @@ WHERE {write_id} IN ({writes}) OR {is_beside})"""
 def release_reader(
     reader: Reader, members: Sequence[ReleaseMember], beside: Sequence[str] = ()
 ) -> Reader:
-    """A reader that answers as of the release; the given one for a release without own rows.
+    """A reader that answers as of the release; the lake's for a release without rows of its own.
 
     Args:
         reader: the lake's.
@@ -63,7 +63,7 @@ class _ReleaseReader:
 
 
 class _Sources(dict[str, str]):
-    """What stands for tables in SQL; a table that is not named stands for itself."""
+    """The SQL in place of a table's name; a table without an entry keeps its name."""
 
     def __missing__(self, name: str) -> str:
         return f"{{{name}}}"
@@ -78,15 +78,15 @@ def _sources(members: Sequence[ReleaseMember], copy: str, beside: Sequence[str])
         made_here += f" AND unit_id NOT IN ({literals(beside)})"
     own = f"CASE WHEN {made_here} THEN {literal(copy)} ELSE {WRITE_ID} END AS {WRITE_ID}"
     ledger = ", ".join(own if name == WRITE_ID else name for name in columns(TABLES["runs"]))
-    given = {"write_id": WRITE_ID, "writes": literals(writes)}
+    arguments = {"write_id": WRITE_ID, "writes": literals(writes)}
     results = ", ".join(columns(TABLES["request_results"]))
     records, copies = (_PINNED_AND_BESIDE, _COPY_AND_BESIDE) if beside else (_PINNED, _COPY)
     units = literals(beside)
     return {
         "runs": records.format(
-            columns=ledger, table="runs", is_beside=f"unit_id IN ({units})", **given
+            columns=ledger, table="runs", is_beside=f"unit_id IN ({units})", **arguments
         ),
-        "request_results": _PINNED.format(columns=results, table="request_results", **given),
+        "request_results": _PINNED.format(columns=results, table="request_results", **arguments),
         **{
             table: copies.format(
                 columns=", ".join(columns(TABLES[table])),

@@ -21,7 +21,7 @@ TOLERANCE = 1e-9
 TABLE = "per_instance_stats"
 KEY = TABLES["stats"].key
 LATER = frozenset(field.name for field in fields(Stat) if field.default is not MISSING)
-"""The columns that older lakes lack: what a row does not say is not compared."""
+"""The columns that older lakes lack: one without a value is not compared."""
 
 
 def refuse_unfounded(ctx: Context, release: str, rows: ReleaseRows) -> None:
@@ -36,11 +36,11 @@ def refuse_unfounded(ctx: Context, release: str, rows: ReleaseRows) -> None:
     planned = {row.run_spec_id: row.run_spec for row in rows.planned.values()}
     taken_over = ctx.finished(IMPORT_HELM, planned).keys() - ctx.finished(SCORE, planned).keys()
     scored = planned.keys() - taken_over
-    given: dict[str, list[Stat]] = {}
+    recomputed: dict[str, list[Stat]] = {}
     for part in parts_of(ctx.lake, TABLE, scored) if scored else ():
         for stat in rows_of(stats_of(ctx, [planned[unit] for unit in part]), Stat):
-            given.setdefault(stat.run_spec_id, []).append(stat)
-    changed = [str(change) for change in _unfounded(rows, given, taken_over)]
+            recomputed.setdefault(stat.run_spec_id, []).append(stat)
+    changed = [str(change) for change in _unfounded(rows, recomputed, taken_over)]
     if changed:
         raise IntegrityError(
             f"release {release!r} is not made: not what the scores in {TABLE} give: "
@@ -49,21 +49,21 @@ def refuse_unfounded(ctx: Context, release: str, rows: ReleaseRows) -> None:
 
 
 def _unfounded(
-    rows: ReleaseRows, given: Mapping[str, Sequence[Stat]], taken_over: Collection[str]
+    rows: ReleaseRows, recomputed: Mapping[str, Sequence[Stat]], taken_over: Collection[str]
 ) -> Iterator[Change]:
     for member in rows.members:
         unit = member.run_spec_id
         if unit in taken_over and key_of(member) in rows.planned:
             continue
         if key_of(member) not in rows.planned or not are_alike(
-            rows.stats.get(unit, ()), given.get(unit, ())
+            rows.stats.get(unit, ()), recomputed.get(unit, ())
         ):
             yield Change(table="stats", name=member.name)
 
 
-def are_alike(stored: Iterable[Stat], given: Iterable[Stat]) -> bool:
+def are_alike(stored: Iterable[Stat], recomputed: Iterable[Stat]) -> bool:
     """Whether these are the same stats, in any order."""
-    pairs = (sorted(stored, key=_key), sorted(given, key=_key))
+    pairs = (sorted(stored, key=_key), sorted(recomputed, key=_key))
     return len(pairs[0]) == len(pairs[1]) and all(map(_is_alike, *pairs))
 
 
@@ -71,17 +71,17 @@ def _key(stat: Stat) -> tuple[str, ...]:
     return tuple(str(getattr(stat, name)) for name in KEY)
 
 
-def _is_alike(stored: Stat, given: Stat) -> bool:
+def _is_alike(stored: Stat, recomputed: Stat) -> bool:
     return all(
-        _is_equal(getattr(stored, field.name), getattr(given, field.name))
+        _is_equal(getattr(stored, field.name), getattr(recomputed, field.name))
         for field in fields(Stat)
         if field.name not in LATER or getattr(stored, field.name) is not None
     )
 
 
-def _is_equal(stored: object, given: object) -> bool:
-    if isinstance(stored, float) and isinstance(given, float):
-        return isclose(stored, given, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
-    if isinstance(stored, tuple) and isinstance(given, tuple):
-        return len(stored) == len(given) and all(map(_is_equal, stored, given))
-    return stored == given
+def _is_equal(stored: object, recomputed: object) -> bool:
+    if isinstance(stored, float) and isinstance(recomputed, float):
+        return isclose(stored, recomputed, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    if isinstance(stored, tuple) and isinstance(recomputed, tuple):
+        return len(stored) == len(recomputed) and all(map(_is_equal, stored, recomputed))
+    return stored == recomputed

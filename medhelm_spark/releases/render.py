@@ -20,9 +20,7 @@ from medhelm_spark.render.table import TextTable, interval_text, number_text
 SHORT = 12
 """How many characters of a manifest hash a table shows; JSON has the whole hash."""
 
-EMPTY = (
-    "This lake holds no release; `medhelm-spark publish --suites SUITE --release NAME` makes one."
-)
+EMPTY = "This lake has no release; `medhelm-spark publish --suites SUITE --release NAME` makes one."
 UNVERIFIED = "(unverified): the name of the operating system's user, which nobody has checked."
 NOTHING_REQUIRED = "The policy requires nothing of a release (release.require in policy.yaml)."
 
@@ -34,17 +32,17 @@ def render_releases(rows: Sequence[StoredRelease], output_format: str) -> str:
         header=header,
         rows=[
             (
-                held.name,
-                held.state.status.value,
-                _time(held),
-                _maker(held),
-                str(len(held.members)),
-                ", ".join(held.suites),
-                held.manifest_hash[:SHORT],
+                release.name,
+                release.state.status.value,
+                _time(release),
+                _maker(release),
+                str(len(release.members)),
+                ", ".join(release.suites),
+                release.manifest_hash[:SHORT],
             )
-            for held in rows
+            for release in rows
         ],
-        notes=[f"{held.name}: {held.state.void}." for held in rows if held.state.void],
+        notes=[f"{release.name}: {release.state.void}." for release in rows if release.state.void],
     )
     records = list(map(release_record, rows))
     report = Report(
@@ -60,22 +58,22 @@ def render_releases(rows: Sequence[StoredRelease], output_format: str) -> str:
 _COLUMNS = ("release", "status", "manifest_hash", "created_at", "made_by", "suites", "num_runs")
 
 
-def release_record(held: StoredRelease) -> dict[str, object]:
+def release_record(release: StoredRelease) -> dict[str, object]:
     """One release as a record for JSON and CSV."""
     values = (
-        held.name,
-        held.state.status.value,
-        held.manifest_hash,
-        held.members[0].created_at.isoformat(),
-        held.manifest.made_by if held.manifest else None,
-        list(held.suites),
-        len(held.members),
+        release.name,
+        release.state.status.value,
+        release.manifest_hash,
+        release.members[0].created_at.isoformat(),
+        release.manifest.made_by if release.manifest else None,
+        list(release.suites),
+        len(release.members),
     )
-    return {**dict(zip(_COLUMNS, values, strict=True)), "void": held.state.void}
+    return {**dict(zip(_COLUMNS, values, strict=True)), "void": release.state.void}
 
 
 def render_release(
-    held: StoredRelease,
+    release: StoredRelease,
     rows: ReleaseRows,
     required: Mapping[str, bool | int | float],
     changed: Sequence[str],
@@ -86,13 +84,13 @@ def render_release(
     `changed` names what differs from the published rows; the report then shows no number of a run.
     """
     known = replace(rows, stats={}) if changed else rows  # a board hides the numbers then, too
-    runs = [_Run.of(known, member) for member in held.members]
+    runs = [_Run.of(known, member) for member in release.members]
     records = [run.record for run in runs]
     tables = [
         TextTable(
-            header=("Release", held.name), rows=list(_facts(held, required, changed).items())
+            header=("Release", release.name), rows=list(_facts(release, required, changed).items())
         ),
-        *(_history(held) if held.state.changes else ()),
+        *(_history(release) if release.state.changes else ()),
         TextTable(
             title="Runs",
             header=("Run", "Suite", "Metric", "Mean", "n"),
@@ -101,43 +99,43 @@ def render_release(
         ),
     ]
     content = {
-        **release_record(held),
+        **release_record(release),
         "changed_since": list(changed),
         "requirements": dict(required),
-        "manifest": None if held.manifest is None else _plain(asdict(held.manifest)),
-        "changes": [_plain(asdict(change)) for change in held.state.changes],
+        "manifest": None if release.manifest is None else _plain(asdict(release.manifest)),
+        "changes": [_plain(asdict(change)) for change in release.state.changes],
         "runs": records,
     }
     report = Report(tables=tables, content=content, fields=list(records[0]), records=records)
     return formatted(report, output_format)
 
 
-def _history(held: StoredRelease) -> Iterator[TextTable]:
+def _history(release: StoredRelease) -> Iterator[TextTable]:
     yield TextTable(
         title="Status",
         header=("Status", "By", "At (UTC)", "Manifest", "Note"),
-        rows=list(map(_change_cells, held.state.changes)),
+        rows=list(map(_change_cells, release.state.changes)),
         notes=[UNVERIFIED],
     )
 
 
 def _facts(
-    held: StoredRelease, required: Mapping[str, bool | int | float], changed: Sequence[str]
+    release: StoredRelease, required: Mapping[str, bool | int | float], changed: Sequence[str]
 ) -> dict[str, str]:
-    facts = {"status": held.state.status.value}
-    if held.state.reason:
-        facts["reason"] = held.state.reason
-    if held.state.void:
-        facts["void"] = held.state.void
-    facts |= _approval(held)
+    facts = {"status": release.state.status.value}
+    if release.state.reason:
+        facts["reason"] = release.state.reason
+    if release.state.void:
+        facts["void"] = release.state.void
+    facts |= _approval(release)
     if changed:
         facts["changed since"] = f"{', '.join(changed)}; no number of it is shown"
     facts |= {
-        "manifest": held.manifest_hash,
-        "made": f"{_time(held)} UTC, by {_maker(held)}",
-        "suites": ", ".join(held.suites),
+        "manifest": release.manifest_hash,
+        "made": f"{_time(release)} UTC, by {_maker(release)}",
+        "suites": ", ".join(release.suites),
     }
-    if manifest := held.manifest:
+    if manifest := release.manifest:
         stages = manifest.stage_versions or {}
         unnamed = f" and {counted(manifest.num_unnamed, 'record')} without a name"
         facts |= {
@@ -150,25 +148,27 @@ def _facts(
             "judges": "; ".join(sorted(set(manifest.judges.values()))) or "none",
             "not summarised": ", ".join(manifest.lacking) or "none",
         }
-    shown = [name if value is True else f"{name} {value}" for name, value in required.items()]
-    facts["required"] = ", ".join(shown) or NOTHING_REQUIRED
+    requirements = [
+        name if value is True else f"{name} {value}" for name, value in required.items()
+    ]
+    facts["required"] = ", ".join(requirements) or NOTHING_REQUIRED
     return facts
 
 
-def _approval(held: StoredRelease) -> dict[str, str]:
-    """What the approval says that the status rests on."""
-    approval = held.state.approval
+def _approval(release: StoredRelease) -> dict[str, str]:
+    """What the current approval states."""
+    approval = release.state.approval
     if approval is None:
         return {}
     ended = f"EXPIRED at {approval.end}" if approval.is_expired(now()) else approval.end
     plan = ", ".join(f"{name} {value}" for name, value in (approval.monitoring or {}).items())
-    said = {
+    facts = {
         "approved until": ended,
         "conditions": "; ".join(approval.conditions or ()),
         "owner": approval.owner or "",
         "monitoring": plan,
     }
-    return {name: value for name, value in said.items() if value}
+    return {name: value for name, value in facts.items() if value}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,7 +247,7 @@ def render_differences(
     """The report that compares two releases run by run, in the order of `rows`."""
     header = ("Run", "Change", f"Mean in {first}", f"Mean in {second}", "Difference", "n", "Why")
     counts = {change: sum(row.change is change for row in rows) for change in InReleases}
-    said = ", ".join(f"{number} {change}" for change, number in counts.items() if number)
+    summary = ", ".join(f"{number} {change}" for change, number in counts.items() if number)
     table = TextTable(
         header=header,
         rows=[
@@ -262,7 +262,9 @@ def render_differences(
             )
             for row in rows
         ],
-        notes=[f"{counted(len(rows), 'run')}: {said}. Difference: the second mean less the first."],
+        notes=[
+            f"{counted(len(rows), 'run')}: {summary}. Difference: the second mean less the first."
+        ],
     )
     records = [_plain(asdict(row)) for row in rows]
     report = Report(
@@ -278,12 +280,12 @@ def _count(number: int | None) -> str:
     return "-" if number is None else str(number)
 
 
-def _time(held: StoredRelease) -> str:
-    return f"{held.members[0].created_at:%Y-%m-%d %H:%M}"
+def _time(release: StoredRelease) -> str:
+    return f"{release.members[0].created_at:%Y-%m-%d %H:%M}"
 
 
-def _maker(held: StoredRelease) -> str:
-    return f"{held.manifest.made_by} (unverified)" if held.manifest else "nobody on record"
+def _maker(release: StoredRelease) -> str:
+    return f"{release.manifest.made_by} (unverified)" if release.manifest else "nobody on record"
 
 
 def _change_cells(change: ReleaseChange) -> tuple[str, ...]:

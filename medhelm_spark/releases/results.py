@@ -30,7 +30,7 @@ class Releases(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseRecord(Result):
-    """A release: where it stands and since when, what it froze, its runs.
+    """A release: its status and since when, what it froze, its runs.
 
     `requirements` are those of the policy in force now. `changed` names tables and runs whose
     values are no longer what was published.
@@ -43,7 +43,7 @@ class ReleaseRecord(Result):
 
     @property
     def status(self) -> ReleaseStatus:
-        """Where it stands now."""
+        """Its current status."""
         return self.held.state.status
 
     @property
@@ -53,7 +53,7 @@ class ReleaseRecord(Result):
 
     @property
     def void(self) -> str:
-        """Which status no longer holds and why; empty where none was lost."""
+        """Which status is void and why; empty where none is."""
         return self.held.state.void
 
     @property

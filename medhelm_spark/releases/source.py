@@ -28,17 +28,17 @@ def release_of(reader: Reader, name: str) -> StoredRelease:
     """The release of this name.
 
     Raises:
-        LakeError: The lake does not hold it.
+        LakeError: The lake does not have it.
     """
-    held = {each.name: each for each in stored_releases(reader)}
-    if name not in held:
-        raise unknown(reader, Kind.RELEASE, name, held)
-    return held[name]
+    releases = {each.name: each for each in stored_releases(reader)}
+    if name not in releases:
+        raise unknown(reader, Kind.RELEASE, name, releases)
+    return releases[name]
 
 
-def expired_at(held: StoredRelease) -> str:
+def expired_at(release: StoredRelease) -> str:
     """When the approval of a release ended; empty where there is none, or it has not."""
-    approval = held.state.approval
+    approval = release.state.approval
     return approval.end if approval and approval.is_expired(now()) else ""
 
 
@@ -49,13 +49,13 @@ class _Releases:
         return [
             BoardSource(
                 kind=Kind.RELEASE,
-                name=held.name,
-                status=held.state.status.value,
-                reason=held.state.reason,
-                changes=held.state.changes,
-                expired=expired_at(held),
+                name=release.name,
+                status=release.state.status.value,
+                reason=release.state.reason,
+                changes=release.state.changes,
+                expired=expired_at(release),
             )
-            for held in stored_releases(reader)
+            for release in stored_releases(reader)
         ]
 
     def frozen(self, reader: Reader, name: str, beside: Sequence[str]) -> Reader:

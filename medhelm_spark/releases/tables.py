@@ -12,10 +12,10 @@ from medhelm_spark.lake.tables import Table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseMember:
-    """Row of `releases`: one run of a release and the write that holds its stats.
+    """Row of `releases`: one run of a release and the write of its stats.
 
-    `status` is the one that the release began with; what became of it stands in `release_changes`.
-    `writes` names by table the writes that hold the run's rows, parted by spaces; `value_hashes` is
+    `status` is the one that the release began with; its later statuses are in `release_changes`.
+    `writes` names by table the writes of the run's rows, separated by spaces; `value_hashes` is
     by table the hash of the values of those rows (`releases.value_hash`), which is their copies'
     too. `manifest_hash` covers all that the rows of `releases` and `release_manifests` say.
     """
@@ -34,14 +34,14 @@ class ReleaseMember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleasedStat(Stat):
-    """Row of `release_stats`: a stat of a run as the release `release` holds it."""
+    """Row of `release_stats`: a stat of a run in the release `release`."""
 
     release: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleasedScores(PerInstanceStats):
-    """Row of `release_scores`: the stats of one evaluation key as `release` holds them."""
+    """Row of `release_scores`: the stats of one evaluation key in the release `release`."""
 
     release: str
 
@@ -50,14 +50,14 @@ class ReleasedScores(PerInstanceStats):
 class Tombstone:
     """Row of `tombstones`: the digest that a row had before its text was purged.
 
-    `replaced_by` is the digest of the row that stands in its place. A release whose manifest has
-    the hash of the row before is verified by the one digest where the other is found in the lake.
+    `replaced_by` is the digest of the purged row. To verify a release whose manifest hashed the row
+    before the purge, `digest` is used wherever the lake has a row with the digest `replaced_by`.
     """
 
     purge_id: str
     table_name: str
     unit: str
-    """The value of the column that ties the row to a run, to its data or to what it asked."""
+    """The value of the column that names the row's run, data version, prompt or request."""
     row_write_id: str
     """The row's write; empty of rows that manifests hash by their unit alone."""
     digest: str
@@ -70,7 +70,7 @@ TABLES = (
         row=ReleaseMember,
         key=("release", "created_at", "suite", "run_spec_id"),
         indexed=("release", "run_spec_id"),
-        description="The runs of a release, each pinned to the write that holds its stats.",
+        description="The runs of a release, each pinned to the write of its stats.",
     ),
     Table(
         name="release_manifests",

@@ -24,7 +24,7 @@ def subject_of(token: str, issuers: Sequence[TokenIssuer], at: datetime) -> tupl
 
     Raises:
         ReleaseError: no issuer of the policy signed it for this use, or it is not valid now.
-        ConfigError: the issuer's file of keys is none.
+        ConfigError: the issuer's file has no keys.
         SetupError: cryptography is not installed.
     """
     try:
@@ -32,7 +32,9 @@ def subject_of(token: str, issuers: Sequence[TokenIssuer], at: datetime) -> tupl
         header, claims = _json(head), _json(body)
         signed, mark = f"{head}.{body}".encode(), _bytes(signature)
     except ValueError:
-        raise ReleaseError("the token is none: three parts of Base64 with JSON.") from None
+        raise ReleaseError(
+            "the token cannot be read; allowed: three parts of Base64 with JSON."
+        ) from None
     issuer = next((each for each in issuers if each.issuer == claims.get("iss")), None)
     if issuer is None:
         raise ReleaseError("the token's issuer is none of the policy's release.issuers.")
@@ -56,8 +58,8 @@ def subject_of(token: str, issuers: Sequence[TokenIssuer], at: datetime) -> tupl
 
 def _keys(issuer: TokenIssuer) -> list[Mapping[str, Any]]:
     try:
-        held = json.loads(Path(issuer.keys).read_text(encoding="utf-8"))["keys"]
-        return [key for key in held if isinstance(key, dict)]
+        keys = json.loads(Path(issuer.keys).read_text(encoding="utf-8"))["keys"]
+        return [key for key in keys if isinstance(key, dict)]
     except (OSError, ValueError, KeyError, TypeError):
         raise ConfigError(
             f"release.issuers: {issuer.issuer}: keys is {issuer.keys!r}; allowed: the issuer's "
@@ -85,8 +87,8 @@ def _is_signed(key: Mapping[str, Any], algorithm: object, signed: bytes, mark: b
                 made = utils.encode_dss_signature(*halves)
                 numbers_of.public_key().verify(made, signed, ec.ECDSA(SHA256()))
             case "OKP", "EdDSA":
-                held = ed25519.Ed25519PublicKey.from_public_bytes(_bytes(key["x"]))
-                held.verify(mark, signed)
+                public_key = ed25519.Ed25519PublicKey.from_public_bytes(_bytes(key["x"]))
+                public_key.verify(mark, signed)
             case _:
                 return False
     except (InvalidSignature, ValueError, KeyError, TypeError):
@@ -103,7 +105,7 @@ def _number(text: str) -> int:
 
 
 def _json(text: str) -> dict[str, Any]:
-    held = json.loads(_bytes(text))
-    if not isinstance(held, dict):
+    parsed = json.loads(_bytes(text))
+    if not isinstance(parsed, dict):
         raise ValueError("no object")
-    return held
+    return parsed

@@ -18,7 +18,7 @@ from medhelm_spark.stages.context import Context
 
 
 @dataclass(frozen=True, slots=True)
-class _Bury:
+class _MakeTombstones:
     """Computes the tombstone of each row; the executors call it."""
 
     purge: Purge
@@ -57,6 +57,6 @@ def write_tombstones(ctx: Context, purge: Purge, table: str, rows: Frame, write_
     if table not in FROZEN or purging is None:
         return
     named = [field.name for field in fields(ROW_OF[table])] if table in ROW_OF else [WRITE_ID]
-    bury = _Bury(purge, table, purging.by, purging.purged, WRITE_ID in named)
-    stones = map_rows(rows, bury, purging.row, Tombstone)
-    ctx.lake.append("tombstones", stones, write_id, txn=(write_id, 1))
+    make = _MakeTombstones(purge, table, purging.by, purging.purged, WRITE_ID in named)
+    tombstones = map_rows(rows, make, purging.row, Tombstone)
+    ctx.lake.append("tombstones", tombstones, write_id, txn=(write_id, 1))

@@ -1,9 +1,9 @@
-"""Hashes of rows' values: what a release pins, so that a changed value is seen.
+"""Hashes of rows' values: what a release pins, so that a changed value is found.
 
 A row's digest is the SHA-256 of its canonical JSON without empty columns and without later fields
 at their default (`domain.ids.LATER`), so that a column or field that is added later changes no
-digest. The hash of several rows is made of their sorted digests, in groups that begin alike: no
-order counts, a row that stands twice does, and no group has to be large.
+digest. The hash of several rows is made of their sorted digests, in groups that begin alike: the
+order does not count, a repeated row does, and no group has to be large.
 """
 
 import dataclasses
@@ -31,9 +31,9 @@ GROUP_DIGITS = 3
 
 def _plain(value: Any) -> Any:
     if hasattr(value, "__dataclass_fields__"):
-        held = identity_of(value)
-        held.pop(WRITE_ID, None)
-        return {name: item for name, item in held.items() if item is not None}
+        values = identity_of(value)
+        values.pop(WRITE_ID, None)
+        return {name: item for name, item in values.items() if item is not None}
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, datetime):
@@ -70,7 +70,7 @@ def values_hash(rows: Iterable[Any], before: Mapping[str, str] | None = None) ->
 
 
 def hash_of_digests(digests: str) -> str:
-    """The hash of rows whose digests stand one behind the other, in any order."""
+    """The hash of rows whose digests are concatenated, in any order."""
     ordered = np.sort(np.frombuffer(digests.encode("ascii"), f"S{DIGITS}"))
     begins = ordered.astype(f"S{GROUP_DIGITS}")
     starts = np.flatnonzero(begins[1:] != begins[:-1]) + 1

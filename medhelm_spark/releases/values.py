@@ -72,7 +72,7 @@ class _Place:
     """How the rows of a table belong to a run or to its data."""
 
     row: type
-    """The type of the rows, with their `write_id` where a unit's rows are told apart by it."""
+    """The type of the rows, with their `write_id` where a unit's rows differ in it."""
 
     key: str
     """The column that names the run, the prompt, the request or the data version of a row."""
@@ -133,7 +133,7 @@ JOIN (SELECT DISTINCT run_spec_id, {key} FROM {{requests}}) q ON q.{key} = s.uni
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Digests:
-    """The digests of rows of a unit and a write, one behind the other; millions of rows are few.
+    """The digests of the rows of a unit and a write, concatenated: millions of rows become few.
 
     `write_id` is empty of tables whose rows are hashed by unit alone. With `replaced_by` it is a
     tombstone: the digest that a row had before its text was purged, in place of the one it has now.
@@ -147,7 +147,7 @@ class _Digests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowsHash:
-    """The hash of all rows of a unit, and the writes that hold them, as far as rows name theirs."""
+    """The hash of all rows of a unit, and their writes, of tables whose rows name theirs."""
 
     unit: str
     digest: str
@@ -165,7 +165,7 @@ class _HashRows:
     """The column that names a row's unit, or the prompt or request that units ask."""
 
     counted: Rows
-    """Counts the rows that come; it gives them as they are."""
+    """Counts the rows and passes them on unchanged."""
 
     threads: int = 1
     """How many batches are hashed at once."""
@@ -174,15 +174,15 @@ class _HashRows:
         yield from in_threads(self._hashed, self.counted(batches), self.threads)
 
     def _hashed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        names, held = batch.schema.names, dict[tuple[str, str], list[str]]()
+        names, groups = batch.schema.names, dict[tuple[str, str], list[str]]()
         writes = batch[WRITE_ID].to_pylist() if WRITE_ID in names else repeat("", batch.num_rows)
         units, digests = batch[self.key].to_pylist(), batch_digests(self.kind, batch)
         for unit, write_id, digest in zip(units, writes, digests, strict=True):
-            held.setdefault((unit, write_id), []).append(digest)
-        joined = list(map("".join, held.values()))
-        columns = [*zip(*held, strict=True), joined, [""] * len(held)] if held else [[]] * 4
+            groups.setdefault((unit, write_id), []).append(digest)
+        joined = list(map("".join, groups.values()))
+        columns = [*zip(*groups, strict=True), joined, [""] * len(groups)] if groups else [[]] * 4
         schema = arrow_schema(_Digests)
-        arrays = [pa.array(of, pa.string()) for of in columns]
+        arrays = [pa.array(column, pa.string()) for column in columns]
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
@@ -215,14 +215,15 @@ def copied_changes(lake: Lake, rows: ReleaseRows, watch: Watch) -> Iterator[Chan
 
 def row_changes(lake: Lake, rows: ReleaseRows, watch: Watch) -> list[Change]:
     """A Change for each member and table of ROW_TABLES whose rows differ from those published."""
-    held = {member.run_spec_id: member.value_hashes or {} for member in rows.members}
+    published = {member.run_spec_id: member.value_hashes or {} for member in rows.members}
     current = member_hashes(lake, rows, watch)
     return [
         Change(table=table, name=member.name, is_gone=table not in current[member.run_spec_id])
         for member in rows.members
         for table in ROW_TABLES
-        if table not in LATER or table in held[member.run_spec_id]
-        if held[member.run_spec_id].get(table, "") != current[member.run_spec_id].get(table, "")
+        if table not in LATER or table in published[member.run_spec_id]
+        if published[member.run_spec_id].get(table, "")
+        != current[member.run_spec_id].get(table, "")
     ]
 
 
@@ -274,7 +275,7 @@ def row_hashes(
         lake: where the rows are.
         pins: by table the writes of each unit. Of a table of OF_REQUESTS that is not there the rows
             of all writes count.
-        watch: shows how many rows were hashed.
+        watch: prints how many rows were hashed.
     """
     hashes = {}
     for table in (*OF_RUNS, *OF_DATA):
@@ -290,8 +291,8 @@ def row_hashes(
             of_part = pinned("requests", (pin for pin in of_runs if pin.unit in units))
             requests = lake.read("requests", of_part)
             of_units = lake.query(by_run, digests=digests, requests=requests)
-            stones = _with_tombstones(lake, table, of_units, requests)
-            hashes[table] |= _combined(stones, pins.get(table))
+            with_tombstones = _with_tombstones(lake, table, of_units, requests)
+            hashes[table] |= _combined(with_tombstones, pins.get(table))
     return hashes
 
 
@@ -303,7 +304,7 @@ def _digests(lake: Lake, table: str, where: str, watch: Watch, copy: str = "") -
         table: whose rows they are.
         where: which rows, in SQL.
         watch: shows how many rows were hashed.
-        copy: the table that holds the rows, where that is another one.
+        copy: the table that is read, where that is another one.
     """
     place = {**OF_RUNS, **OF_REQUESTS, **OF_DATA}[table]
     columns = ", ".join(field.name for field in fields(place.row))
@@ -353,16 +354,18 @@ class _HashUnits:
     """Which writes of a unit count; None for all."""
 
     def __call__(self, rows: Iterable[_Digests]) -> Iterator[RowsHash]:
-        for unit, held in groupby(rows, key=attrgetter("unit")):
+        for unit, group in groupby(rows, key=attrgetter("unit")):
             digests: dict[str, list[str]] = {}
             before: dict[tuple[str, str], str] = {}
-            for row in held:
+            for row in group:
                 if row.replaced_by:
                     before[row.write_id, row.replaced_by] = row.digests
                 elif self._counts(row):
                     digests.setdefault(row.write_id, []).append(row.digests)
             if digests:
-                texts = [_as_before("".join(of), write, before) for write, of in digests.items()]
+                texts = [
+                    _as_before("".join(parts), write, before) for write, parts in digests.items()
+                ]
                 digest = hash_of_digests("".join(texts))
                 yield RowsHash(unit=unit, digest=digest, writes=tuple(sorted(digests)))
 

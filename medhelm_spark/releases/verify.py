@@ -35,11 +35,11 @@ from medhelm_spark.stages.context import Context
 from medhelm_spark.workspace.workspace import Workspace
 
 _SCORES = ("per_instance_stats", SCORE)
-_SHOWN = """
+_ON_BOARD = """
 SELECT run_spec_id, perturbation, CAST(count(*) AS BIGINT) AS number FROM ({scores}) s
 WHERE perturbation = '' AND run_spec_id IN ({units}) GROUP BY run_spec_id, perturbation
 """
-_KEPT = """
+_COPIED = """
 SELECT run_spec_id, perturbation, CAST(count(*) AS BIGINT) AS number FROM {{release_scores}}
 WHERE write_id = {copy} GROUP BY run_spec_id, perturbation
 """
@@ -55,20 +55,20 @@ class _Scores:
 def verify(workspace: Workspace, ctx: Context, release: str, anchors: Path | None = None) -> str:
     """Hash all rows of a release again; returns its manifest hash. Writes nothing.
 
-    `anchors` is the file outside the lake that has the hashes of manifests, if there is one. What
-    else is kept of a release is asked of the features that keep it: its provenance, its shares. A
-    share's folder that is not as it was made is said, and the release is as published.
+    `anchors` is the file outside the lake that has the hashes of manifests, if there is one. The
+    features of provenance and sharing check their own records of the release. A share's folder
+    that was changed is reported, and the release still is as published.
 
     Both are hashed: the release's own stats and scores, and those of the lake that they were copied
-    from. Of a run whose stats or scores the lake holds no more, its own rows alone count, and that
-    is said. The hashes stand in the lake themselves: this tells a value that was changed, not a
-    person who changed the hashes with it.
+    from. Of a run whose stats or scores are gone from the lake, the release's own rows alone count,
+    and a message says so. The hashes are in the lake too: this finds a changed value, but not if
+    somebody changed its hash as well.
 
-    What a board reads of the scores is counted: it asks the ledger which are current, and skips
+    The scores that a board reads are counted: a board reads those that the ledger names, and skips
     files by the statistics in Delta's log and in the files, and neither is hashed.
 
-    Delta's history is asked too: a table that was restored to an earlier version has lost what
-    came after, a withdrawal or a decision among it, and no value tells.
+    Delta's history is read too: a table that was restored to an earlier version has lost what
+    came after, such as a withdrawal or a decision, and no hash shows that.
 
     Raises:
         IntegrityError: Something was changed; it names tables and runs. Or a table was restored,
@@ -89,10 +89,10 @@ def verify(workspace: Workspace, ctx: Context, release: str, anchors: Path | Non
     named = provenance.changed(workspace, stored) if provenance else []
     unread = _unread(workspace.reader, rows)
     refuse_changed(release, rows, [*further, *copied, *unread, *named, *signatures])
-    held = rows.members[0].manifest_hash
+    manifest = rows.members[0].manifest_hash
     if provenance:
         _refuse_beside(release, provenance.changed_beside(workspace, stored))
-        _refuse_unsigned(release, held, is_signed=provenance.is_signed(workspace, stored))
+        _refuse_unsigned(release, manifest, is_signed=provenance.is_signed(workspace, stored))
     if sharing := features.part("sharing", "verified"):
         for line in sharing.changed(workspace, stored):
             ctx.say(f"verify: {line}")
@@ -101,17 +101,17 @@ def verify(workspace: Workspace, ctx: Context, release: str, anchors: Path | Non
     for row in purges_in(ctx.lake, rows):
         ctx.say(
             f"verify: scenario {row.scenario_name!r}: its text was {row.note[1:-1]} by "
-            f"{row.purged_by}; tombstones stand for {counted(_tombstones(ctx, row), 'row')}"
+            f"{row.purged_by}; tombstones replace {counted(_tombstones(ctx, row), 'row')}"
         )
     size = counted(len(rows.members), "run")
     if ended := expired_at(stored):
         ctx.say(f"verify: release {release!r}: its approval expired at {ended}")
     signed = provenance.signed_by(workspace, stored) if provenance else ""
     records = provenance.hashes_of(workspace, release) if provenance else ()
-    kept = [signed, guarantee(anchors, ctx.lake.location.name, release, held, records)]
-    said = ", ".join(filter(None, kept)) or NONE
-    ctx.say(f"verify: release {release!r}, {size}: every value is as published ({said})")
-    return held
+    guarantees = [signed, guarantee(anchors, ctx.lake.location.name, release, manifest, records)]
+    summary = ", ".join(filter(None, guarantees)) or NONE
+    ctx.say(f"verify: release {release!r}, {size}: every value is as published ({summary})")
+    return manifest
 
 
 def _unread(reader: Reader, rows: ReleaseRows) -> Iterator[str]:
@@ -121,15 +121,15 @@ def _unread(reader: Reader, rows: ReleaseRows) -> Iterator[str]:
         return
     (copy,) = copies
     units = literals(member.run_spec_id for member in rows.members)
-    kept = reader.rows(_KEPT.format(copy=literal(copy)), _Scores)
+    copied = reader.rows(_COPIED.format(copy=literal(copy)), _Scores)
     source = output_of(*_SCORES)
-    shown = release_reader(reader, rows.members).rows(
-        _SHOWN.format(scores=source, units=units), _Scores
+    on_board = release_reader(reader, rows.members).rows(
+        _ON_BOARD.format(scores=source, units=units), _Scores
     )
-    read = {row.run_spec_id: row.number for row in shown}
-    held = {row.run_spec_id: row.number for row in kept if not row.perturbation}
+    read = {row.run_spec_id: row.number for row in on_board}
+    stored = {row.run_spec_id: row.number for row in copied if not row.perturbation}
     for member in rows.members:
-        found, whole = (each.get(member.run_spec_id, 0) for each in (read, held))
+        found, whole = (each.get(member.run_spec_id, 0) for each in (read, stored))
         if found != whole:
             yield (
                 f"scores of {member.name}: boards read {found:,} of {whole:,}, by the table runs "
@@ -156,10 +156,10 @@ def _refuse_unsigned(release: str, manifest: str, *, is_signed: bool) -> None:
 
 
 def purges_in(source: Rows, rows: ReleaseRows) -> list[Purge]:
-    """The purges of scenarios whose runs a release holds, oldest first."""
-    held = {row.run_spec.scenario_name for row in rows.planned.values()}
+    """The purges of scenarios whose runs a release contains, oldest first."""
+    scenarios = {row.run_spec.scenario_name for row in rows.planned.values()}
     found = {row.purge_id: row for row in source.rows("SELECT * FROM {purges}", Purge)}
-    purges = [row for row in found.values() if row.scenario_name in held]
+    purges = [row for row in found.values() if row.scenario_name in scenarios]
     return sorted(purges, key=lambda row: row.begun_at)
 
 
@@ -174,7 +174,7 @@ def _tombstones(ctx: Context, purge: Purge) -> int:
 
 
 def _restored(ctx: Context, manifest: ReleaseManifest | None) -> Iterator[str]:
-    """The tables that were restored, since the release read them where it says when."""
+    """The tables that were restored since the release read them, or ever if it has no version."""
     read = manifest.delta_versions if manifest else {}
     for table in TABLES:
         versions = ctx.lake.restored(table)
@@ -200,8 +200,8 @@ def _stats_changes(ctx: Context, rows: ReleaseRows) -> Iterator[Change]:
     """What is no longer as it was published in the stats that were copied."""
     if not all(map(copy_of, rows.members)):
         return  # then the release's rows are the lake's, and were compared with it
-    held = pinned_stats(ctx.lake, rows.members)
+    pinned = pinned_stats(ctx.lake, rows.members)
     for member in rows.members:
-        stats = held.get(member.run_spec_id, [])
+        stats = pinned.get(member.run_spec_id, [])
         if values_hash(stats) != (member.value_hashes or {}).get("stats"):
             yield Change(table="stats", name=member.name, is_gone=not stats)

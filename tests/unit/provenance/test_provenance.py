@@ -448,7 +448,7 @@ def test_a_release_without_the_key_is_signed_as_it_is(made: Made, tmp_path: Path
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("missing", "a file that is there"),
+        ("missing", "an existing file"),
         ("no_key", "no private Ed25519 key"),
         ("readable", "others may use"),
         ("in_the_lake", "lies in the lake"),

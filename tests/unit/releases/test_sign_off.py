@@ -97,7 +97,7 @@ def test_a_step_is_for_those_who_are_listed_for_it(made: Made) -> None:
 @pytest.mark.attack("releases", "one person submits as the system's user and approves by a key")
 def test_an_approver_who_is_known_needs_a_submitter_who_is(made: Made) -> None:
     made.evaluation.releases.submit(RELEASE)
-    with pytest.raises(ReleaseError, match="nobody is shown to be somebody else"):
+    with pytest.raises(ReleaseError, match="nothing shows that its approver is somebody else"):
         made.evaluation.releases.approve(RELEASE, key=by(made, "bob"))
     made.evaluation.releases.submit(RELEASE, key=by(made, "bob"))
     made.evaluation.releases.submit(RELEASE, key=by(made, "ada"))
