@@ -153,9 +153,9 @@ if TYPE_CHECKING:
         ReleaseRecord as ReleaseRecord,
         Releases as Releases,
     )
-    from medhelm_spark.sharing.given import SharedBoard as SharedBoard
     from medhelm_spark.sharing.methods import Shares as Shares, SharingMethods as SharingMethods
     from medhelm_spark.sharing.share import SharedFolder as SharedFolder
+    from medhelm_spark.sharing.shared_board import SharedBoard as SharedBoard
     from medhelm_spark.sharing.tables import ReleaseShare as ReleaseShare
     from medhelm_spark.stages.ingest.ingested import Ingested as Ingested
     from medhelm_spark.subgroups.methods import SubgroupMethods as SubgroupMethods

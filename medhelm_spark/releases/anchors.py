@@ -41,7 +41,7 @@ class ManifestAnchor:
 
     manifest_hash: str
     record: str = ""
-    """The record's hash; empty where none was kept."""
+    """The record's hash; empty where the release has none."""
 
 
 def add_anchor(path: Path, lake: str, release: str, manifest_hash: str, record: str = "") -> bool:

@@ -122,7 +122,7 @@ def _refuse_unstated(
         )
 
 
-def check_kept(workspace: Workspace) -> None:
+def check_recordable(workspace: Workspace) -> None:
     """Refuse to make a release that could not be recorded or anchored.
 
     Raises:

@@ -54,7 +54,7 @@ class Subject:
     """What the checks look at; `unreviewed` are data versions lowered without a second person.
 
     `lacks` are the benchmarks of the ranking that a model has no counted mean on, by model.
-    `unscanned` says why the release counts as not scanned; None where this cannot be asked.
+    `unscanned` says why the release counts as not scanned; None where this cannot be checked.
     `num_waived` are the matches of patterns that its scan found and somebody waived.
     `trusted` are the runs whose juries a judge card trusts; None where there are no such cards.
     `untrusting` is by run the card that says that its jury may not be trusted, in words.

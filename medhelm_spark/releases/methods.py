@@ -16,8 +16,8 @@ from medhelm_spark.pipeline.in_process import is_hashed_here
 from medhelm_spark.pipeline.summarized import summarized
 from medhelm_spark.releases.commands import (
     anchors_of,
-    check_kept,
     check_may_change,
+    check_recordable,
     compared_releases,
     gate,
     keep,
@@ -104,7 +104,7 @@ class ReleaseMethods(Methods):
         ctx = self._workspace.context(names[-1], is_in_process=is_here)
         policy = self._workspace.registry.policy
         schema_hash = content_id(schema) if schema else ""
-        check_kept(self._workspace)
+        check_recordable(self._workspace)
         manifest = publish(ctx, release, names, policy=policy, schema_hash=schema_hash)
         keep(self._workspace, ctx, release_of(self._workspace.reader, release))
         board = self._host.board(release=release)

@@ -144,7 +144,7 @@ class StoredRelease:
 
     @property
     def suites(self) -> tuple[str, ...]:
-        """Its suites, in the order in which they were given where that is on record."""
+        """Its suites, in the order in which `publish` named them where that is on record."""
         if self.manifest:
             return self.manifest.suites
         return tuple(sorted({member.suite for member in self.members}))
@@ -172,7 +172,7 @@ def stored_releases(source: Rows) -> list[StoredRelease]:
 
 
 def changes_of(source: Rows, release: str) -> list[ReleaseChange]:
-    """The statuses that a release was given, as stored, oldest first."""
+    """The statuses of a release as stored, oldest first."""
     rows = [row for row in source.rows(_CHANGES, ReleaseChange) if row.release == release]
     return sorted(rows, key=lambda row: row.changed_at)
 

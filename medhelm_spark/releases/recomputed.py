@@ -1,4 +1,4 @@
-"""Whether stored stats are what the scores behind them give: asked before a release pins them."""
+"""Whether stored stats are what the scores behind them give: checked before a release pins them."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields

@@ -48,7 +48,7 @@ class ReleaseRecord(Result):
 
     @property
     def changes(self) -> tuple[ReleaseChange, ...]:
-        """The statuses that it was given, oldest first: by whom, when, with which note."""
+        """Its statuses, oldest first: who gave each, when, with which note."""
         return self.held.state.changes
 
     @property
@@ -68,7 +68,7 @@ class ReleaseRecord(Result):
         )
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """One row per status that it was given."""
+        """One row per status that it had."""
         yield from map(asdict, self.changes)
 
 

@@ -284,8 +284,8 @@ def row_hashes(
         hashes[table] = _combined(_with_tombstones(lake, table, digests))
     of_runs = pins.get("requests", ())
     for table, place in OF_REQUESTS.items():
-        asked = _ASKED.format(key=place.key, pinned=pinned("requests", of_runs).sql)
-        digests, by_run = _digests(lake, table, asked, watch), _BY_RUN.format(key=place.key)
+        where = _ASKED.format(key=place.key, pinned=pinned("requests", of_runs).sql)
+        digests, by_run = _digests(lake, table, where, watch), _BY_RUN.format(key=place.key)
         hashes[table] = {}
         for units in parts_of(lake, "requests", {pin.unit for pin in of_runs}):
             of_part = pinned("requests", (pin for pin in of_runs if pin.unit in units))
@@ -339,7 +339,7 @@ def _with_tombstones(
 
 
 def _combined(digests: Frame, pins: Iterable[ValuePin] | None = None) -> dict[str, RowsHash]:
-    """The hash of each unit's digests, by unit, each made by one task; of these writes if given."""
+    """The hash of each unit's digests, by unit, each made by one task; of these writes, or all."""
     ordered = sorted_rows(digests, "unit", by=("unit",))
     hash_units = _HashUnits(None if pins is None else frozenset(pins))
     hashes = rows_of(map_rows(ordered, hash_units, _Digests, RowsHash), RowsHash)

@@ -97,7 +97,7 @@ def verify(workspace: Workspace, ctx: Context, release: str, anchors: Path | Non
         for line in sharing.changed(workspace, stored):
             ctx.say(f"verify: {line}")
     if gone:
-        ctx.say(f"verify: kept by the release alone: {first_of(list(map(str, gone)), 8)}")
+        ctx.say(f"verify: only in the release's own rows: {first_of(list(map(str, gone)), 8)}")
     for row in purges_in(ctx.lake, rows):
         ctx.say(
             f"verify: scenario {row.scenario_name!r}: its text was {row.note[1:-1]} by "

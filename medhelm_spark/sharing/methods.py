@@ -11,9 +11,9 @@ from medhelm_spark.board.host import Methods, at_work
 from medhelm_spark.errors import IntegrityError
 from medhelm_spark.pipeline.in_process import is_own_machine
 from medhelm_spark.render.result import Result
-from medhelm_spark.sharing.given import SharedBoard, board_of
 from medhelm_spark.sharing.manifest import changed_files
 from medhelm_spark.sharing.share import SharedFolder, share
+from medhelm_spark.sharing.shared_board import SharedBoard, board_of
 from medhelm_spark.sharing.tables import MANIFEST, ReleaseShare
 from medhelm_spark.sharing.waivers import load_waivers
 

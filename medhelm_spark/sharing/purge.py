@@ -41,7 +41,7 @@ def purge(workspace: Workspace, scope: PurgeScope, *, dry_run: bool) -> Swept:
             if not dry_run:
                 shutil.rmtree(folder)
         made = f"{share.share} of release {share.release}, made on {share.made_at:%Y-%m-%d}"
-        unreached.append(f"copies of {made} that {share.audience} was given")
+        unreached.append(f"copies of {made} that {share.audience} received")
     return Swept(removed={"folders of shares": removed}, unreached=tuple(unreached))
 
 

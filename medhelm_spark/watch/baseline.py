@@ -20,7 +20,7 @@ from medhelm_spark.workspace.workspace import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookOptions:
-    """What a person asked of a look."""
+    """The options of a look."""
 
     sample: int | None = None
     margin: float | None = None

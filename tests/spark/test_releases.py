@@ -131,7 +131,7 @@ def test_a_release_stays_as_it_is_whatever_becomes_of_the_lake(
     capfd.readouterr()
     assert release(site, "verify", "r1") == 0
     said = capfd.readouterr().err
-    assert "kept by the release alone" in said
+    assert "only in the release's own rows" in said
     assert "stats of bench" in said
 
     # Text gone: scores stay, and what shows answers says what it lacks.
