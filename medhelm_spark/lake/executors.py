@@ -55,8 +55,8 @@ def each_executor(
 ) -> list[Found]:
     """What `look` finds in every executor that answers, each once, in the order of their names."""
     expected = cluster.executors or executors_of(cluster)[0]
-    untold = UNTOLD_CORES if cluster.executors is None else 0
-    tasks = min(MOST_TASKS, 2 * max(cores_of(cluster), expected, untold))
+    assumed = UNTOLD_CORES if cluster.executors is None else 0
+    tasks = min(MOST_TASKS, 2 * max(cores_of(cluster), expected, assumed))
     visits = spark.range(0, tasks, 1, tasks).withColumnRenamed("id", "number")
     found: dict[str, Found] = {}
     for attempt in range(1, ROUNDS + 1):

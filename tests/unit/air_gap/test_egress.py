@@ -70,6 +70,6 @@ def test_the_command_ends_with_what_is_wrong(
 ) -> None:
     words = ["doctor", "--egress", place_of(server), "--no-tracking", "-o", str(tmp_path / "lake")]
     assert main(words) == 1
-    shown = capsys.readouterr().out
-    assert f"wrong    egress      driver: {place_of(server)}: open" in shown
-    assert "warning  egress      executors: not looked at" in shown
+    output = capsys.readouterr().out
+    assert f"wrong    egress      driver: {place_of(server)}: open" in output
+    assert "warning  egress      executors: not looked at" in output

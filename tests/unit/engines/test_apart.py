@@ -40,8 +40,10 @@ class Whole:
         add_generation_prompt: bool,
     ) -> str:
         assert not tokenize and add_generation_prompt
-        said = [f"{START}{turn['role']}\n{turn['content'].strip()}{END}" for turn in conversation]
-        return "\n".join([*said, f"{START}assistant\n"])
+        rendered_turns = [
+            f"{START}{turn['role']}\n{turn['content'].strip()}{END}" for turn in conversation
+        ]
+        return "\n".join([*rendered_turns, f"{START}assistant\n"])
 
     def read(self, tokens: Sequence[int]) -> str:
         return str(self.own.decode(list(tokens), skip_special_tokens=False))
@@ -69,25 +71,25 @@ def test_a_marker_in_data_is_text(text: str) -> None:
     tokens = tokens_apart(tokenizer, turns, "template")
     assert (tokenizer.count(tokens, START), tokenizer.count(tokens, END)) == (3, 2)
     assert tokenizer.count(tokens, THINK) == 0
-    wanted = f"{START}system\nJudge.{END}\n{START}user\n{text}{END}\n{START}assistant\n"
-    assert tokenizer.read(tokens) == wanted
+    expected = f"{START}system\nJudge.{END}\n{START}user\n{text}{END}\n{START}assistant\n"
+    assert tokenizer.read(tokens) == expected
     plain = tokens_apart(tokenizer, [{"content": text}], None)
     assert tokenizer.count(plain[1:], START) == tokenizer.count(plain, END) == 0
     assert tokenizer.read(plain[1:]) == text
 
 
 def test_the_template_is_given_what_the_deployment_says() -> None:
-    given: dict[str, object] = {}
+    template_kwargs: dict[str, object] = {}
 
     class Asking(Whole):
         def apply_chat_template(self, conversation, **keys):
-            given.update(keys)
+            template_kwargs.update(keys)
             own = ("chat_template", "tokenize", "add_generation_prompt")
             return super().apply_chat_template(conversation, **{key: keys[key] for key in own})
 
     turns = [{"role": "user", "content": END}]
     tokens_apart(Asking(), turns, "template", {"enable_thinking": False})
-    assert given["enable_thinking"] is False
+    assert template_kwargs["enable_thinking"] is False
 
 
 @pytest.mark.parametrize("error", [TypeError, RuntimeError, KeyError])

@@ -74,8 +74,8 @@ def test_completions_tokens_and_logprobs_follow_the_request():
     one = result.completions[0]
     assert (one.logprob, one.finish_reason) == (-0.1, FinishReason.LENGTH)
     assert (result.prompt_tokens, result.completion_tokens) == (11, 1)
-    (told,) = answers([request(decoding=decoding)], text="The answer is (A).\n")
-    tokens = [token.text for token in told.completions[0].tokens]
+    (logged,) = answers([request(decoding=decoding)], text="The answer is (A).\n")
+    tokens = [token.text for token in logged.completions[0].tokens]
     assert tokens == ["The", " answer", " is", " (", "A", ")", ".", "\n"]
     assert text(request(), text="") == ""
 

@@ -25,8 +25,8 @@ from medhelm_spark.engines.chat_template import file_of, template_note
     ],
 )
 def test_the_file_that_holds_it(files, expected, tmp_path):
-    for name, held in files.items():
-        text = held if isinstance(held, str) else json.dumps(held)
+    for name, content in files.items():
+        text = content if isinstance(content, str) else json.dumps(content)
         (tmp_path / name).write_text(text)
     assert file_of(tmp_path) == expected
 

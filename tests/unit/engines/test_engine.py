@@ -11,15 +11,15 @@ from tests.unit.engines.nouns import deployment
 
 
 def test_arguments_become_settings():
-    given = deployment("openai", base_url="http://h/v1", timeout=30, extra_body={"top_k": 1})
-    settings = read_settings(OpenAISettings, given)
+    target = deployment("openai", base_url="http://h/v1", timeout=30, extra_body={"top_k": 1})
+    settings = read_settings(OpenAISettings, target)
     assert (settings.base_url, settings.timeout, settings.api) == ("http://h/v1", 30.0, "chat")
     assert settings.extra_body == {"top_k": 1}
 
 
 def test_a_list_of_yaml_becomes_a_tuple():
-    given = deployment("canned", mode="choice", choices=["yes", "no"])
-    assert read_settings(CannedSettings, given).choices == ("yes", "no")
+    target = deployment("canned", mode="choice", choices=["yes", "no"])
+    assert read_settings(CannedSettings, target).choices == ("yes", "no")
 
 
 def test_an_unknown_argument_is_refused_with_a_suggestion():
@@ -37,9 +37,11 @@ def test_an_unknown_argument_is_refused_with_a_suggestion():
     ],
 )
 def test_a_value_of_the_wrong_type_is_named_but_not_shown(name, value, allowed):
-    with pytest.raises(ConfigError, match=f"args.{name} is of type .*allowed is {allowed}") as told:
+    with pytest.raises(
+        ConfigError, match=f"args.{name} is of type .*allowed is {allowed}"
+    ) as caught:
         read_settings(LlamaCppSettings, deployment("llama_cpp", **{name: value}))
-    assert "4096" not in str(told.value)
+    assert "4096" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Who holds a slot, with real processes that hold, work, die and are ended."""
+"""Who holds a slot, with real processes that take it, work, die and are ended."""
 
 import os
 import signal
@@ -18,13 +18,13 @@ import os, sys, time
 from pathlib import Path
 from medhelm_spark.engines.engine_lock import claim
 folder, owner, state, *names = sys.argv[1:]
-held = claim([names], owner, Path(folder))
+lock = claim([names], owner, Path(folder))
 if state == "forked":
     if os.fork() == 0:
         time.sleep(1.5)
         os._exit(0)
 if state != "busy":
-    held.rest()
+    lock.rest()
 print("ready", flush=True)
 time.sleep(60)
 """
@@ -54,19 +54,19 @@ def take(tmp_path, *choices, seconds=0.3):
 
 
 def test_a_free_slot_is_taken_and_names_its_holder(tmp_path):
-    held = take(tmp_path, ["gpu-0"])
+    lock = take(tmp_path, ["gpu-0"])
     assert (tmp_path / "gpu-0.alive").read_text() == f"{os.getpid()} app"
     assert not Claim(["gpu-0"], "app", tmp_path).take(evict=True)
-    held.close()
+    lock.close()
     take(tmp_path, ["gpu-0"]).close()
 
 
 def test_an_idle_holder_of_the_same_owner_is_ended(tmp_path, start):
     process = start("idle", "gpu-0")
-    held = take(tmp_path, ["gpu-0"])
+    lock = take(tmp_path, ["gpu-0"])
     assert process.wait(5) == -signal.SIGKILL
     assert (tmp_path / "gpu-0.alive").read_text() == f"{os.getpid()} app"
-    held.close()
+    lock.close()
 
 
 def test_a_busy_holder_is_one_clear_sentence_and_lives_on(tmp_path, start):
@@ -99,17 +99,17 @@ def test_the_wait_lasts_until_all_that_the_holder_forked_is_gone(tmp_path, start
 
 def test_a_free_group_comes_before_an_idle_one(tmp_path, start):
     process = start("idle", "gpu-0")
-    held = take(tmp_path, ["gpu-0"], ["gpu-1"])
-    assert held.names == ("gpu-1",)
+    lock = take(tmp_path, ["gpu-0"], ["gpu-1"])
+    assert lock.names == ("gpu-1",)
     assert process.poll() is None
-    held.close()
+    lock.close()
 
 
 def test_a_pair_ends_the_idle_holder_of_one_of_its_gpus(tmp_path, start):
     process = start("idle", "gpu-1")
-    held = take(tmp_path, ["gpu-0", "gpu-1"])
+    lock = take(tmp_path, ["gpu-0", "gpu-1"])
     assert process.wait(5) == -signal.SIGKILL
-    held.close()
+    lock.close()
 
 
 def test_a_pair_with_one_busy_gpu_takes_neither(tmp_path, start):
@@ -127,13 +127,13 @@ def test_a_pair_with_one_foreign_gpu_takes_neither(tmp_path, start):
 
 
 def test_who_works_cannot_be_ended_and_who_rests_can(tmp_path):
-    held = take(tmp_path, ["gpu-0"])
-    held.rest()
-    with held.at_work():
+    lock = take(tmp_path, ["gpu-0"])
+    lock.rest()
+    with lock.at_work():
         assert not Claim(["gpu-0"], "app", tmp_path).take(evict=True)
     other = Claim(["gpu-0"], "else", tmp_path)
     assert not other.take(evict=True), "another application's engine is left alone"
-    with held.at_work():
+    with lock.at_work():
         pass
-    held.close()
-    held.close()
+    lock.close()
+    lock.close()

@@ -51,15 +51,15 @@ def built(monkeypatch, tmp_path):
     """The engines that were built, with locks in a folder of this test."""
     made = []
 
-    def build(given, limit):
-        made.append(Big(canned.read_settings(canned.CannedSettings, given)))
+    def build(target, limit):
+        made.append(Big(canned.read_settings(canned.CannedSettings, target)))
         return made[-1]
 
     factory = EngineFactory(
-        build=build, check=canned.check, exclusive=True, gpus=lambda given: gpus[0]
+        build=build, check=canned.check, exclusive=True, gpus=lambda target: gpus[0]
     )
     gpus = [0]
-    monkeypatch.setattr(engine_pool, "factory_of", lambda given: factory)
+    monkeypatch.setattr(engine_pool, "factory_of", lambda target: factory)
     monkeypatch.setattr(engine_pool, "claim", partial(engine_pool.claim, seconds=0.3))
     monkeypatch.setattr(slots, "_bound", None)
     monkeypatch.setattr(slots, "listed_gpus", lambda: "")
@@ -130,11 +130,11 @@ def test_a_later_task_with_another_model_needs_a_fresh_worker_unless_the_engine_
 
 def test_what_does_not_change_the_engine_does_not_load_it_again(built):
     made, _ = built
-    given = deployment("canned", text="A")
-    first = engine_for(given)
-    assert engine_for(replace(given, max_concurrency=3, tokens_per_second=9.0)) is first
-    assert engine_for(given, max_in_flight=2) is first
-    assert engine_for(replace(given, name="test/judge")) is first, "a judge may be the same model"
+    target = deployment("canned", text="A")
+    first = engine_for(target)
+    assert engine_for(replace(target, max_concurrency=3, tokens_per_second=9.0)) is first
+    assert engine_for(target, max_in_flight=2) is first
+    assert engine_for(replace(target, name="test/judge")) is first, "a judge may be the same model"
     assert len(made) == 1
 
 
@@ -153,8 +153,8 @@ def test_a_busy_engine_of_another_worker_is_a_sentence(built, other):
 
 
 def test_a_kept_engine_is_safe_only_while_it_answers(built, other):
-    mine = engine_for(deployment("canned", text="A"))
-    answers = mine.answer([request("a", name="a"), request("b", name="b")], allow)
+    own = engine_for(deployment("canned", text="A"))
+    answers = own.answer([request("a", name="a"), request("b", name="b")], allow)
     next(answers)
     with pytest.raises(AssertionError):
         other("idle")

@@ -17,7 +17,7 @@ from tests.unit.engines.nouns import allow, deployment, request
 Serve = Callable[[socket.socket, int], None]
 
 
-def of(text: str, *lines: str) -> bytes:
+def reply_of(text: str, *lines: str) -> bytes:
     """A reply of HTTP with this answer."""
     data = json.dumps(reply(text)).encode()
     head = "\r\n".join(["HTTP/1.1 200 OK", f"Content-Length: {len(data)}", *lines])
@@ -62,8 +62,10 @@ def engine_at():
 
         threading.Thread(target=accept, daemon=True).start()
         port = listener.getsockname()[1]
-        given = deployment("openai", base_url=f"http://127.0.0.1:{port}/v1", max_attempts=1, **args)
-        engine = build_engine(given, max_in_flight=1)
+        target = deployment(
+            "openai", base_url=f"http://127.0.0.1:{port}/v1", max_attempts=1, **args
+        )
+        engine = build_engine(target, max_in_flight=1)
         closing.extend([engine, listener])
         return engine
 
@@ -85,7 +87,7 @@ def answer(result):
 def test_a_connection_is_used_again(engine_at):
     def serve(connection, number):
         while take(connection):
-            connection.sendall(of(f"of {number}"))
+            connection.sendall(reply_of(f"of {number}"))
 
     engine = engine_at(serve)
     assert [answer(ask(engine)) for _ in range(3)] == ["of 1"] * 3
@@ -96,12 +98,12 @@ def test_a_reply_that_nobody_asked_for_answers_no_later_request(engine_at):
 
     def serve(connection, number):
         take(connection)
-        connection.sendall(of(f"first of {number}"))
+        connection.sendall(reply_of(f"first of {number}"))
         time.sleep(0.1)
-        connection.sendall(of("of nobody"))
+        connection.sendall(reply_of("of nobody"))
         sent.set()
         while take(connection):
-            connection.sendall(of("too late"))
+            connection.sendall(reply_of("too late"))
 
     engine = engine_at(serve)
     assert answer(ask(engine)) == "first of 1"
@@ -114,7 +116,7 @@ def test_a_connection_that_the_server_closed_costs_no_try(engine_at):
 
     def serve(connection, number):
         take(connection)
-        connection.sendall(of(f"of {number}"))
+        connection.sendall(reply_of(f"of {number}"))
         connection.close()
         closed.set()
 
@@ -131,7 +133,9 @@ def test_no_cookie_is_kept_or_told(engine_at, caplog):
     def serve(connection, number):
         while True:
             came.append(take(connection))
-            connection.sendall(of("A", "Set-Cookie: PLANTED of a note=1", "Set-Cookie: b=PLANTED"))
+            connection.sendall(
+                reply_of("A", "Set-Cookie: PLANTED of a note=1", "Set-Cookie: b=PLANTED")
+            )
 
     engine = engine_at(serve)
     assert [answer(ask(engine)) for _ in range(2)] == ["A", "A"]
@@ -176,7 +180,7 @@ def test_a_reply_that_stops_in_its_middle_is_a_timeout(engine_at, sent):
 def test_what_comes_before_a_reply_is_waited_out(engine_at):
     def serve(connection, number):
         take(connection)
-        connection.sendall(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + of("A"))
+        connection.sendall(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + reply_of("A"))
 
     assert answer(ask(engine_at(serve))) == "A"
 
@@ -217,6 +221,6 @@ def test_a_reply_that_comes_before_a_long_request_was_read_counts(engine_at):
 def test_a_long_header_is_read(engine_at):
     def serve(connection, number):
         take(connection)
-        connection.sendall(of("A", f"X-Policy: {'a' * 20_000}"))
+        connection.sendall(reply_of("A", f"X-Policy: {'a' * 20_000}"))
 
     assert answer(ask(engine_at(serve))) == "A"

@@ -36,9 +36,9 @@ def ask_by(server, monkeypatch):
     engines = []
 
     def ask(api_key, count, *, concurrency=4, **args):
-        given = deployment("openai", base_url=f"{server.url}/v1", api_key=api_key, **args)
+        target = deployment("openai", base_url=f"{server.url}/v1", api_key=api_key, **args)
         if not engines:
-            engines.append(build_engine(given, max_in_flight=concurrency))
+            engines.append(build_engine(target, max_in_flight=concurrency))
         asked = (request(f"Is {n}?", name=f"{n}") for n in range(count))
         return list(engines[0].answer(asked, allow))
 
@@ -171,8 +171,8 @@ def test_a_renewal_that_fails_keeps_what_was_answered(server, ask_by, tmp_path, 
     assert len(rejected) <= 8, "no more is taken up"
     (reason,) = {each.reason for each in rejected if each.reason.startswith("no key")}
     assert f"no key: the command '{sys.executable}' ended with exit code 3; run it by" in reason
-    told = caplog.text + str(rejected)
-    assert not any(word in told for word in PLANTED)
+    output = caplog.text + str(rejected)
+    assert not any(word in output for word in PLANTED)
     again = ask_by(by_command(server, tmp_path), 10)
     assert all(each.is_answer for each in again), "the next batch asks the command anew"
 
@@ -261,15 +261,15 @@ def test_a_secret_written_out_in_a_source_is_refused():
         with pytest.raises(ConfigError, match="is written out") as raised:
             check_secrets({"api_key": api_key}, "here")
         assert "planted" not in str(raised.value)
-    given = {"api_key": client | {"client_secret": "env:X"}}
-    check_secrets(given, "here")
-    assert references_in(given) == ("env:X",)
+    target = {"api_key": client | {"client_secret": "env:X"}}
+    check_secrets(target, "here")
+    assert references_in(target) == ("env:X",)
 
 
 def test_the_policy_lists_commands_word_by_word():
-    given = deployment("openai", api_key={"command": ["vault", "read"], "lifetime": "1h"})
+    target = deployment("openai", api_key={"command": ["vault", "read"], "lifetime": "1h"})
     policy = Policy(allowed=(), version="1", commands=(("vault", "read"),))
-    check_command(policy, given)
+    check_command(policy, target)
     for commands in ((), (("vault",),), (("vault", "read", "-v"),)):
         with pytest.raises(PolicyError, match=r'commands: \["vault", "read"\]'):
-            check_command(Policy(allowed=(), version="1", commands=commands), given)
+            check_command(Policy(allowed=(), version="1", commands=commands), target)

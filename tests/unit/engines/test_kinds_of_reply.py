@@ -34,10 +34,10 @@ def engine_at():
     engines = []
 
     def build(server, **args):
-        given = deployment("openai", base_url=server.url, max_reply_bytes=LIMIT, **args)
+        target = deployment("openai", base_url=server.url, max_reply_bytes=LIMIT, **args)
         policy = RetryPolicy(max_attempts=TRIES, first_delay=0.001, longest_delay=0.002)
-        settings = read_settings(OpenAISettings, given)
-        engines.append(OpenAIEngine(given, settings, max_in_flight=8, policy=policy))
+        settings = read_settings(OpenAISettings, target)
+        engines.append(OpenAIEngine(target, settings, max_in_flight=8, policy=policy))
         return engines[-1]
 
     yield build
@@ -51,7 +51,7 @@ def allow_here(asked):
 
 
 def asked_of(engine, requests, limit=16):
-    """The rows that a task gives, as a table holds them."""
+    """The rows that a task gives, as a table has them."""
     asked = Asked(requests)
     results = until_fault(engine.answer(asked, allow), asked, engine.fingerprint)
     rows = list(until_outage(results, limit))
@@ -134,8 +134,8 @@ def test_the_servers_sentence_is_told_of_public_text_alone(
     server, engine_at, monkeypatch, level, reason
 ):
     monkeypatch.setenv("A_KEY", "sk-planted-0123")
-    said = "Roe, 54,\x1b is no sk-planted-0123\n value"
-    server.replies["said"] = (400, {}, error(said, code="invalid_value"))
+    sentence = "Roe, 54,\x1b is no sk-planted-0123\n value"
+    server.replies["said"] = (400, {}, error(sentence, code="invalid_value"))
     engine = engine_at(server, api_key="env:A_KEY")
     (row,) = engine.answer([request("said", access_level=level)], allow_here)
     assert row.reason == reason
@@ -143,7 +143,7 @@ def test_the_servers_sentence_is_told_of_public_text_alone(
 
 @pytest.mark.parametrize("level", [AccessLevel.PUBLIC, AccessLevel.PRIVATE])
 @pytest.mark.parametrize(
-    ("said", "name", "cure"),
+    ("sentence", "name", "cure"),
     [
         (
             "`temperature` and `top_p` cannot both be given",
@@ -155,9 +155,9 @@ def test_the_servers_sentence_is_told_of_public_text_alone(
     ],
 )
 def test_a_parameter_that_is_refused_is_named_after_few_calls(
-    server, engine_at, level, said, name, cure
+    server, engine_at, level, sentence, name, cure
 ):
-    server.replies["named"] = (400, {}, json.dumps(error(said)))
+    server.replies["named"] = (400, {}, json.dumps(error(sentence)))
     server.calls.clear()
     fields = {"decoding": {"seed": 1}, "access_level": level}
     engine = engine_at(server)
@@ -166,7 +166,7 @@ def test_a_parameter_that_is_refused_is_named_after_few_calls(
     assert {row.failure for row in rows} == {FailureKind.REJECTED}
     assert server.calls.total() <= 8 + 8
     assert f"it refuses {name} ({cure}" in rows[0].reason
-    assert (said in rows[0].reason) is (level is AccessLevel.PUBLIC)
+    assert (sentence in rows[0].reason) is (level is AccessLevel.PUBLIC)
 
 
 def test_a_parameter_that_is_left_out_is_not_sent(server, engine_at):

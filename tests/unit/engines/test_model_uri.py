@@ -1,4 +1,4 @@
-"""What a model's name alone stands for: servers by their kind, and folders of weights."""
+"""What a model's name alone means: servers by their kind, and folders of weights."""
 
 from pathlib import Path
 

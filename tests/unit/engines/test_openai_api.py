@@ -1,4 +1,4 @@
-"""The openai engine against a server that fails in every way the issue trackers know."""
+"""The openai engine against a server that fails in every way the issue trackers list."""
 
 import json
 import logging
@@ -39,8 +39,8 @@ def shared_server():
 
 @pytest.fixture
 def server(shared_server):
-    for kept in (shared_server.bodies, shared_server.headers, shared_server.paths):
-        kept.clear()
+    for record in (shared_server.bodies, shared_server.headers, shared_server.paths):
+        record.clear()
     shared_server.calls.clear()
     shared_server.replies.clear()
     shared_server.slow.clear()
@@ -56,10 +56,10 @@ def engine_at(monkeypatch):
 
     def build(server, *, max_in_flight=8, max_attempts=3, **args):
         base = {"base_url": server.url, "api_key": "env:A_KEY"}
-        given = deployment("openai", **base | args)
+        target = deployment("openai", **base | args)
         policy = RetryPolicy(max_attempts=max_attempts, first_delay=0.01)
-        settings = read_settings(OpenAISettings, given)
-        engine = OpenAIEngine(given, settings, max_in_flight=max_in_flight, policy=policy)
+        settings = read_settings(OpenAISettings, target)
+        engine = OpenAIEngine(target, settings, max_in_flight=max_in_flight, policy=policy)
         engines.append(engine)
         return engine
 
@@ -78,9 +78,9 @@ def test_an_answer_carries_text_tokens_time_and_who_served_it(server, engine_at)
     assert result.completions[0].text == "A"
     assert (result.prompt_tokens, result.completion_tokens, result.attempts) == (5, 1, 1)
     assert 0 < result.request_time < 5
-    shown = json.loads(result.engine_fingerprint)
-    assert (shown["engine"], shown["model"]) == ("openai", "model")
-    assert (shown["served_model"], shown["system_fingerprint"]) == ("served-1", "fp")
+    identity = json.loads(result.engine_fingerprint)
+    assert (identity["engine"], identity["model"]) == ("openai", "model")
+    assert (identity["served_model"], identity["system_fingerprint"]) == ("served-1", "fp")
 
 
 def test_a_prompt_that_the_server_cut_is_an_answer_with_the_servers_count(server, engine_at):
@@ -152,8 +152,8 @@ def test_servers_that_refuse_log_probabilities_are_not_asked_for_them(server, en
     decoding = {"logprobs": 1}
     ask(engine_at(server), "told", decoding=decoding)
     ask(engine_at(server, logprobs=False), "plain", decoding=decoding)
-    told, plain = server.bodies
-    assert (told["logprobs"], told["top_logprobs"]) == (True, 1)
+    with_logprobs, plain = server.bodies
+    assert (with_logprobs["logprobs"], with_logprobs["top_logprobs"]) == (True, 1)
     assert {"logprobs", "top_logprobs"}.isdisjoint(plain)
 
 
@@ -353,10 +353,10 @@ def test_an_address_in_the_environment_changes_nothing(server, engine_at, monkey
 def test_what_is_in_flight_is_the_deployments_concurrency_unless_given(server, monkeypatch):
     monkeypatch.setenv("A_KEY", KEY)
     server.pause = 0.05
-    given = deployment("openai", base_url=server.url, api_key="env:A_KEY", max_concurrency=6)
+    target = deployment("openai", base_url=server.url, api_key="env:A_KEY", max_concurrency=6)
     for limit, peak in [(None, 6), (2, 2)]:
         server.peak = 0
-        engine = build_engine(given, max_in_flight=limit)
+        engine = build_engine(target, max_in_flight=limit)
         assert len(list(engine.answer((request(f"q{i}") for i in range(12)), allow))) == 12
         engine.close()
         assert server.peak == peak

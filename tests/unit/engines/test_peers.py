@@ -56,7 +56,7 @@ Ask = Callable[..., list[RequestResult]]
 
 @pytest.fixture
 def ask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
-    """Asks a deployment as a job does, three private notes unless told otherwise."""
+    """Asks a deployment as a job does, three private notes by default."""
     monkeypatch.setenv("A_KEY", KEY)
     engines: dict[str, Any] = {}
 
@@ -67,11 +67,13 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
         **fields: Any,
     ) -> list[RequestResult]:
         policy = fields.pop("policy", POLICY)
-        given = deployment("openai", api_key="env:A_KEY", max_attempts=1, **args)
-        given = replace(given, **fields)
-        gate = gate_for(policy, {given.name: given}, {given.name: factory_of(given).route(given)})
+        target = deployment("openai", api_key="env:A_KEY", max_attempts=1, **args)
+        target = replace(target, **fields)
+        gate = gate_for(
+            policy, {target.name: target}, {target.name: factory_of(target).route(target)}
+        )
         if repr(args) not in engines:
-            engines[repr(args)] = build_engine(given)
+            engines[repr(args)] = build_engine(target)
         requests = [request(text, name=text, access_level=level) for text in texts]
         return list(engines[repr(args)].answer(requests, gate))
 
@@ -82,7 +84,7 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
 
 @pytest.fixture
 def resolve(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Makes NAME stand for an address."""
+    """Makes NAME resolve to an address."""
     real, stands_for = socket.getaddrinfo, [""]
 
     def lookup(host: Any, *args: Any, **kwargs: Any) -> Any:
@@ -99,7 +101,7 @@ def tap() -> Iterator[Callable[[int], list[bytes]]]:
     opened: list[socket.socket] = []
 
     def listen(port: int) -> list[bytes]:
-        kept: list[bytes] = []
+        received: list[bytes] = []
         server = socket.create_server((OUTSIDE, port))
         opened.append(server)
 
@@ -111,10 +113,10 @@ def tap() -> Iterator[Callable[[int], list[bytes]]]:
                     return
                 connection.settimeout(2)
                 with connection:
-                    kept.append(connection.recv(1 << 16))
+                    received.append(connection.recv(1 << 16))
 
         threading.Thread(target=take, daemon=True).start()
-        return kept
+        return received
 
     yield listen
     for server in opened:
@@ -122,10 +124,10 @@ def tap() -> Iterator[Callable[[int], list[bytes]]]:
         server.close()
 
 
-def opened(kept: list[bytes]) -> list[bytes]:
+def opened(received: list[bytes]) -> list[bytes]:
     """What connections brought so far; the listener's thread may be behind the engine's."""
     time.sleep(0.2)
-    return kept
+    return received
 
 
 def failures(results: list[RequestResult]) -> set[FailureKind | None]:
@@ -203,19 +205,19 @@ def test_another_spelling_is_the_same_address(spelling, outside, ask):
 @pytest.mark.attack("network", "a host name that resolves outside")
 def test_a_name_that_resolves_outside_gets_not_one_byte(inside, ask, resolve, tap):
     port = int(inside.url.split(":")[2].partition("/")[0])
-    kept = tap(port)
+    received = tap(port)
     resolve(OUTSIDE)
     args = {"base_url": f"http://{NAME}:{port}/v1"}
     results = ask(args)
     assert failures(results) == {FailureKind.DENIED}
     assert {result.attempts for result in results} == {0}, "it was never sent"
-    assert not opened(kept), "no connection was made"
+    assert not opened(received), "no connection was made"
 
 
 @pytest.mark.attack("network", "a host name that resolves inside first and outside later")
 def test_a_name_that_changes_is_looked_at_again(inside, ask, resolve, tap):
     port = int(inside.url.split(":")[2].partition("/")[0])
-    kept = tap(port)
+    received = tap(port)
     args = {"base_url": f"http://{NAME}:{port}/v1"}
     resolve("127.0.0.1")
     assert failures(ask(args)) == {None}
@@ -223,7 +225,7 @@ def test_a_name_that_changes_is_looked_at_again(inside, ask, resolve, tap):
     ask(args, tuple(f"hang-up {n}" for n in range(8)))
     resolve(OUTSIDE)
     assert failures(ask(args)) == {FailureKind.DENIED}
-    assert not opened(kept)
+    assert not opened(received)
 
 
 @pytest.mark.attack("network", "a connection that public text opened, used again for private text")
@@ -274,12 +276,12 @@ def test_what_stands_behind_a_proxy_is_looked_up(outside, inside, ask, resolve):
 @pytest.mark.parametrize("addresses", [(OUTSIDE, "127.0.0.1"), ("127.0.0.1", OUTSIDE)])
 def test_of_a_names_addresses_only_those_inside_are_tried(addresses, inside, ask, tap, monkeypatch):
     port = int(inside.url.split(":")[2].partition("/")[0])
-    kept = tap(port)
+    received = tap(port)
     found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in addresses]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
     assert failures(ask({"base_url": f"http://{NAME}:{port}/v1"})) == {None}
     assert len(inside.bodies) == 3
-    assert not opened(kept)
+    assert not opened(received)
 
 
 def test_a_name_and_a_password_in_an_address_are_not_sent(inside, ask):
@@ -338,11 +340,11 @@ def test_tls_trusts_what_the_deployment_names(certificate, ask, resolve, tap, mo
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     assert failures(ask(args)) == {FailureKind.UNREACHABLE}
     assert failures(ask(own)) == {None}
-    kept = tap(port)
+    received = tap(port)
     resolve(OUTSIDE)
     elsewhere = {**own, "timeout": 60.0}  # an engine without open connections
     assert failures(ask(elsewhere)) == {FailureKind.DENIED}
-    assert not opened(kept), "not even the greeting of TLS was sent"
+    assert not opened(received), "not even the greeting of TLS was sent"
     server.close()
 
 

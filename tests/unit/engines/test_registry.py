@@ -54,21 +54,21 @@ def site(tmp_path, monkeypatch):
 
 @pytest.mark.attack("network", "an engine of a plug-in without destinations, called local")
 def test_an_engine_of_a_plug_in_says_where_it_sends(site):
-    given = load_site(site).deployments["hospital/rewriter"]
-    factory = factory_of(given)
-    assert factory.route(given) == Route()
-    assert factory.destination(given) == IN_THIS_JOB
+    rewriter = load_site(site).deployments["hospital/rewriter"]
+    factory = factory_of(rewriter)
+    assert factory.route(rewriter) == Route()
+    assert factory.destination(rewriter) == IN_THIS_JOB
     module = site.parent / "hospital_engine" / "__init__.py"
     stated = module.read_text(encoding="utf-8")
     module.write_text(
         stated.replace(", destinations=Destinations.IN_PROCESS", ""), encoding="utf-8"
     )
     plugins.activate(["hospital_engine"])
-    factory = factory_of(given)
-    assert factory.route(given) == Route(is_known=False)
-    assert factory.destination(given) == UNKNOWN
+    factory = factory_of(rewriter)
+    assert factory.route(rewriter) == Route(is_known=False)
+    assert factory.destination(rewriter) == UNKNOWN
     assert not confined(
-        load_site().policy, AccessLevel.PRIVATE, given, factory.route(given)
+        load_site().policy, AccessLevel.PRIVATE, rewriter, factory.route(rewriter)
     ).allowed
 
 
@@ -77,12 +77,12 @@ def test_the_packages_own_engines_all_say_where_they_send():
 
 
 def test_a_site_names_an_engine_of_its_plug_in(site):
-    given = load_site(site).deployments["hospital/rewriter"]
-    assert (given.engine, given.locality) == ("rewriter", Locality.LOCAL)
-    preflight(given)
-    results = engine_for(given).answer([request("Come in May.")], allow)
+    rewriter = load_site(site).deployments["hospital/rewriter"]
+    assert (rewriter.engine, rewriter.locality) == ("rewriter", Locality.LOCAL)
+    preflight(rewriter)
+    results = engine_for(rewriter).answer([request("Come in May.")], allow)
     assert [row.completions[0].text for row in results] == ["Come in May.\nWith kind Regards"]
-    (held_back,) = engine_for(given).answer([request("Come in May.")], lambda asked: REFUSED)
+    (held_back,) = engine_for(rewriter).answer([request("Come in May.")], lambda asked: REFUSED)
     assert not held_back.is_answer
     plugins.activate()
     with pytest.raises(ConfigError, match="'hospital/rewriter': unknown engine 'rewriter'"):
@@ -130,10 +130,10 @@ def test_an_unknown_engine_is_refused_with_a_suggestion():
 )
 def test_engines_that_cannot_run_here_say_so_in_one_sentence(engine, words):
     for attempt in (preflight, build_engine, engine_for):
-        with pytest.raises(SetupError) as told:
+        with pytest.raises(SetupError) as caught:
             attempt(deployment(engine))
-        assert words in str(told.value)
-        assert "test/model" in str(told.value)
+        assert words in str(caught.value)
+        assert "test/model" in str(caught.value)
 
 
 def test_preflight_names_a_missing_model_file(monkeypatch, tmp_path):

@@ -147,13 +147,13 @@ class Results:
 
     def __init__(self, *kinds):
         self.closed = False
-        self.given = 0
+        self.yielded = 0
         self._rows = self._made(kinds)
 
     def _made(self, kinds):
         try:
             for kind in kinds:
-                self.given += 1
+                self.yielded += 1
                 text = completion("A", "stop")
                 yield failed(request(), kind, "{}") if kind else answered(request(), (text,), "{}")
         finally:
@@ -178,7 +178,7 @@ class Results:
 def test_only_failures_of_infrastructure_in_a_row_end_the_asking(kinds, asked):
     results = Results(*kinds)
     assert results.until(3) == list(kinds[:asked])
-    assert results.given == asked
+    assert results.yielded == asked
     assert results.closed
 
 

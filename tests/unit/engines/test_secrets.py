@@ -65,9 +65,9 @@ def test_what_is_no_key_of_the_file(tmp_path, key):
 def test_a_broken_file_is_named_and_its_keys_are_not_shown(tmp_path, text, wrong):
     file = tmp_path / "credentials.conf"
     file.write_text(text)
-    with pytest.raises(SetupError, match=rf"here: .*credentials\.conf.*{wrong}") as told:
+    with pytest.raises(SetupError, match=rf"here: .*credentials\.conf.*{wrong}") as caught:
         resolve(f"credentials:{file}#openaiApiKey", where="here")
-    assert KEY not in str(told.value)
+    assert KEY not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -79,18 +79,18 @@ def test_a_broken_file_is_named_and_its_keys_are_not_shown(tmp_path, text, wrong
     ],
 )
 def test_a_missing_key_is_named_by_its_reference(reference, cure):
-    with pytest.raises(SetupError, match="here: no key found for") as told:
+    with pytest.raises(SetupError, match="here: no key found for") as caught:
         resolve(reference, where="here")
-    assert reference in str(told.value)
-    assert cure in str(told.value)
+    assert reference in str(caught.value)
+    assert cure in str(caught.value)
 
 
 @pytest.mark.parametrize("written_out", [KEY, "", "env:", "Bearer " + KEY])
 def test_a_key_written_out_is_refused_and_not_shown(written_out):
     assert not is_reference(written_out)
-    with pytest.raises(SetupError, match="by reference") as told:
+    with pytest.raises(SetupError, match="by reference") as caught:
         resolve(written_out, where="here")
-    assert KEY not in str(told.value)
+    assert KEY not in str(caught.value)
 
 
 def test_off_its_platform_no_secret_scope_is_searched(monkeypatch):

@@ -171,7 +171,7 @@ class Steps:
         return answered(asked, [], "{}")
 
 
-def of(*lengths):
+def steps(*lengths):
     return [request(str(length), name=f"r{n}") for n, length in enumerate(lengths)]
 
 
@@ -180,7 +180,7 @@ def fed(requests, engine, gate=allow, limit=5):
 
 
 def test_every_request_fed_gives_one_result_as_it_finishes():
-    found = [r.request_id for r in fed(of(9, 1, 2, 1, 1, 1), Steps())]
+    found = [r.request_id for r in fed(steps(9, 1, 2, 1, 1, 1), Steps())]
     assert sorted(found) == [f"r{n}" for n in range(6)]
     assert found[-1] == "r0"
     assert list(fed([], Steps())) == []
@@ -188,7 +188,7 @@ def test_every_request_fed_gives_one_result_as_it_finishes():
 
 def test_one_long_answer_does_not_hold_up_the_rest():
     engine = Steps(places=4)
-    list(fed(of(40, *[2] * 60), engine))
+    list(fed(steps(40, *[2] * 60), engine))
     assert engine.steps == 40, "the others pass beside it: 60 x 2 steps over three places"
     assert engine.busy.count(4) >= 38
 
@@ -198,7 +198,7 @@ def test_no_more_is_pulled_to_feed_than_there_is_room_for():
 
     def source():
         nonlocal pulled
-        for one in of(*[3] * 500):
+        for one in steps(*[3] * 500):
             pulled += 1
             assert pulled - yielded <= 6
             yield one
@@ -210,7 +210,7 @@ def test_no_more_is_pulled_to_feed_than_there_is_room_for():
 
 def test_an_idle_engine_begins_before_all_are_added():
     engine = Steps(places=200)
-    list(fed(of(*[3] * 150), engine, limit=150))
+    list(fed(steps(*[3] * 150), engine, limit=150))
     assert engine.busy[:3] == [64, 128, 150]
 
 
@@ -218,7 +218,7 @@ def test_more_denied_requests_than_are_added_at_once_end_nothing():
     def only_the_last(asked):
         return ALLOWED if asked.request_id == "r199" else REFUSED
 
-    found = list(fed(of(*[1] * 200), Steps(), gate=only_the_last))
+    found = list(fed(steps(*[1] * 200), Steps(), gate=only_the_last))
     assert len(found) == 200
     assert [one.request_id for one in found if one.is_answer] == ["r199"]
 
@@ -230,7 +230,7 @@ def test_the_gate_is_asked_just_before_a_request_goes_in():
         asked.append((one.request_id, engine.steps))
         return REFUSED if one.request_id == "r1" else ALLOWED
 
-    found = {r.request_id: r for r in fed(of(1, 1, 5, 5, 5, 5, 1), engine, gate)}
+    found = {r.request_id: r for r in fed(steps(1, 1, 5, 5, 5, 5, 1), engine, gate)}
     assert found["r1"].failure is FailureKind.DENIED
     assert (found["r1"].attempts, found["r0"].is_answer) == (0, True)
     assert dict(asked)["r6"] >= 1
@@ -238,14 +238,14 @@ def test_the_gate_is_asked_just_before_a_request_goes_in():
 
 def test_a_refused_request_is_a_row_and_frees_its_place():
     asked = [request("bad", name=f"b{n}") for n in range(20)]
-    found = list(fed([*asked, *of(1, 1)], Steps()))
+    found = list(fed([*asked, *steps(1, 1)], Steps()))
     assert [r.failure for r in found].count(FailureKind.TOO_LONG) == 20
     assert sum(r.is_answer for r in found) == 2
 
 
 def test_who_stops_feeding_early_aborts_what_is_unfinished():
     engine = Steps()
-    results = fed(of(1, 9, 9, 9, 9, 9, 9), engine)
+    results = fed(steps(1, 9, 9, 9, 9, 9, 9), engine)
     assert next(results).request_id == "r0"
     results.close()
     assert engine.aborted == ["r1", "r2", "r3", "r4"]
@@ -255,7 +255,7 @@ def test_a_dead_engine_that_is_fed_raises():
     engine = Steps()
     engine.step = lambda: (_ for _ in ()).throw(EngineError("dead"))
     with pytest.raises(EngineError, match="dead"):
-        list(fed(of(1, 1), engine))
+        list(fed(steps(1, 1), engine))
 
 
 @pytest.mark.parametrize(("sequences", "queued"), [(1, 2), (4, 4), (64, 70), (256, 282)])

@@ -28,8 +28,8 @@ KNOWN = frozenset(
 
 
 def plan(gpus=1, max_sequence_length=None, **args):
-    given = deployment("vllm", max_sequence_length=max_sequence_length, **{"model": "a/b", **args})
-    return vllm_args.plan(given, KNOWN, gpus)
+    target = deployment("vllm", max_sequence_length=max_sequence_length, **{"model": "a/b", **args})
+    return vllm_args.plan(target, KNOWN, gpus)
 
 
 def test_defaults_and_what_the_deployment_says():
@@ -105,11 +105,11 @@ def test_vllm_is_silent_and_without_telemetry():
 
 
 def test_a_cpu_engine_computes_on_all_its_cpus_whatever_spark_told_the_worker():
-    given = deployment("vllm", model="a/b")
-    assert vllm_args.plan(given, KNOWN, 0, cpus=16).env["OMP_NUM_THREADS"] == "16"
+    target = deployment("vllm", model="a/b")
+    assert vllm_args.plan(target, KNOWN, 0, cpus=16).env["OMP_NUM_THREADS"] == "16"
     fewer = deployment("vllm", model="a/b", env={"OMP_NUM_THREADS": 4})
     assert vllm_args.plan(fewer, KNOWN, 0, cpus=16).env["OMP_NUM_THREADS"] == "4"
-    assert "OMP_NUM_THREADS" not in vllm_args.plan(given, KNOWN, 1, cpus=16).env
+    assert "OMP_NUM_THREADS" not in vllm_args.plan(target, KNOWN, 1, cpus=16).env
 
 
 def test_weights_on_this_machine_need_no_hub(tmp_path):
@@ -163,10 +163,10 @@ def test_variables_that_others_rely_on_may_not(name):
 def test_what_leads_out_of_vllm_is_refused(args, words):
     with pytest.raises(ConfigError, match=words):
         plan(**args)
-    given = deployment("vllm", **{"model": "/weights", **args})
-    if not set(args) & {"hf_overrides"}:  # without vLLM nobody knows that it has this one
+    target = deployment("vllm", **{"model": "/weights", **args})
+    if not set(args) & {"hf_overrides"}:  # without vLLM its arguments are unknown
         with pytest.raises(ConfigError, match=words):
-            vllm_args.check_arguments(given)
+            vllm_args.check_arguments(target)
 
 
 @pytest.mark.attack("network", "vLLM's plug-ins, statistics and logging by the machine's variables")
@@ -190,14 +190,14 @@ def test_the_environment_of_the_machine_is_overruled():
     ],
 )
 def test_what_another_version_has_is_told_and_not_ignored(args, words):
-    given = deployment("vllm", model="a/b", **args)
+    target = deployment("vllm", model="a/b", **args)
     with pytest.raises(ConfigError, match=words):
-        vllm_args.plan(given, KNOWN, variables={"VLLM_BATCH_INVARIANT"})
+        vllm_args.plan(target, KNOWN, variables={"VLLM_BATCH_INVARIANT"})
 
 
 def test_what_an_older_vllm_still_has_is_passed_on():
-    given = deployment("vllm", model="a/b", calculate_kv_scales=True, env={"OMP_WAIT_POLICY": "x"})
-    found = vllm_args.plan(given, KNOWN | {"calculate_kv_scales"}, variables={"VLLM_PLUGINS"})
+    target = deployment("vllm", model="a/b", calculate_kv_scales=True, env={"OMP_WAIT_POLICY": "x"})
+    found = vllm_args.plan(target, KNOWN | {"calculate_kv_scales"}, variables={"VLLM_PLUGINS"})
     assert found.engine["calculate_kv_scales"] is True
 
 
@@ -291,13 +291,13 @@ def test_an_unknown_argument_is_refused_with_a_suggestion():
     ],
 )
 def test_what_makes_no_sense_is_refused(args, words):
-    with pytest.raises(ConfigError, match=words) as told:
+    with pytest.raises(ConfigError, match=words) as caught:
         plan(**args)
-    assert "hf_planted" not in str(told.value)
+    assert "hf_planted" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("args", "wanted"),
+    ("args", "expected"),
     [
         ({}, None),
         ({"tensor_parallel_size": 4}, 4),
@@ -305,9 +305,9 @@ def test_what_makes_no_sense_is_refused(args, words):
         ({"pipeline_parallel_size": 2}, 2),
     ],
 )
-def test_how_many_gpus_the_arguments_ask_for(args, wanted, monkeypatch):
+def test_how_many_gpus_the_arguments_ask_for(args, expected, monkeypatch):
     monkeypatch.setattr(vllm_args, "is_cpu_build", lambda: False)
-    assert vllm_args.gpus_requested(deployment("vllm", model="a/b", **args)) == wanted
+    assert vllm_args.gpus_requested(deployment("vllm", model="a/b", **args)) == expected
     monkeypatch.setattr(vllm_args, "is_cpu_build", lambda: True)
     assert vllm_args.gpus_requested(deployment("vllm", model="a/b", **args)) == 0
 
@@ -406,8 +406,8 @@ def test_vllm_and_its_workers_see_the_environment_that_the_engine_sets(tmp_path)
     seen = json.loads(done.stdout)
     assert len(seen) == 2
     for environ in seen:
-        given = {**vllm_args.ENVIRONMENT, **vllm_args.OWN_PROCESS, **vllm_args.OFFLINE}
-        for name, value in given.items():
+        target = {**vllm_args.ENVIRONMENT, **vllm_args.OWN_PROCESS, **vllm_args.OFFLINE}
+        for name, value in target.items():
             assert environ[name] == value, name
     assert asked.keys() <= vllm_args.ENVIRONMENT.keys() | vllm_args.OFFLINE.keys()
 

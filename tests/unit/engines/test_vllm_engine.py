@@ -29,15 +29,15 @@ def installed(monkeypatch):
 
 def test_an_older_vllm_is_refused_in_one_sentence(installed):
     installed("0.25.1")
-    told = (
+    message = (
         "deployment 'test/model' needs vLLM 0.26 or newer; 0.25.1 is installed here. Nothing was "
         "sent."
     )
-    given = deployment("vllm", model="org/model")
+    target = deployment("vllm", model="org/model")
     for ask in (preflight, lambda one: vllm_engine.build(one, 1)):
         with pytest.raises(SetupError) as caught:
-            ask(given)
-        assert str(caught.value) == told
+            ask(target)
+        assert str(caught.value) == message
 
 
 def llm(**methods):
@@ -62,16 +62,16 @@ def engine(monkeypatch, installed):
 
     def make(loaded, env=()):
         monkeypatch.setattr(vllm_engine, "_load", lambda deployment, plan, start: loaded)
-        given = deployment("vllm", model="org/model", own_process=False, env=dict(env))
-        plan = vllm_args.plan(given, frozenset({"model"}))
-        return VllmEngine(given, plan)
+        target = deployment("vllm", model="org/model", own_process=False, env=dict(env))
+        plan = vllm_args.plan(target, frozenset({"model"}))
+        return VllmEngine(target, plan)
 
     return make
 
 
 @pytest.mark.parametrize("error", [AttributeError, ImportError, TypeError])
 def test_a_fault_of_the_installation_ends_the_job_and_is_no_row(engine, error):
-    def enqueue(*given, **keys):
+    def enqueue(*target, **keys):
         raise error("enqueue: Patient Doe")
 
     with pytest.raises(
@@ -106,7 +106,7 @@ def test_a_request_that_vllm_does_not_take_is_one_row_on_every_version(
     monkeypatch.setitem(sys.modules, "vllm", package)
     monkeypatch.setitem(sys.modules, "vllm.exceptions", module)
 
-    def enqueue(*given, **keys):
+    def enqueue(*target, **keys):
         raise getattr(module, kind, ValueError)("Patient Doe")
 
     (found,) = engine(llm(enqueue=enqueue)).answer([request("Hi")], allow)
@@ -119,7 +119,7 @@ def test_trouble_of_vllms_own_is_no_fault_of_the_request(engine, monkeypatch):
     package.exceptions = exceptions_of("0.33")
     monkeypatch.setitem(sys.modules, "vllm", package)
 
-    def enqueue(*given, **keys):
+    def enqueue(*target, **keys):
         raise RuntimeError("no memory")
 
     (found,) = engine(llm(enqueue=enqueue)).answer([request("Hi")], allow)
@@ -133,9 +133,9 @@ def test_loggers_that_see_a_prompt_say_nothing(monkeypatch, tmp_path):
     )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "vllm", raising=False)
-    given = deployment("vllm", model="org/model")
+    target = deployment("vllm", model="org/model")
     monkeypatch.setattr(vllm_args, "is_cpu_build", lambda: False)
-    _, undo = vllm_engine._loaded(given, vllm_args.plan(given, frozenset({"model"})))
+    _, undo = vllm_engine._loaded(target, vllm_args.plan(target, frozenset({"model"})))
     undo()
     for name in ("vllm.renderers.hf", "vllm.renderers.mistral", "vllm.entrypoints.chat_utils"):
         assert not logging.getLogger(name).isEnabledFor(logging.ERROR), name
@@ -189,8 +189,8 @@ def test_a_parser_that_reads_special_tokens_gets_them(monkeypatch, asked, keeps)
     """A request says None in 0.33 where it said True before."""
 
     class Adjusting(Parser):
-        def __init__(self, tokenizer, **given):
-            assert given["chat_template_kwargs"] == {"enable_thinking": True}
+        def __init__(self, tokenizer, **target):
+            assert target["chat_template_kwargs"] == {"enable_thinking": True}
 
         def adjust_request(self, request):
             return SimpleNamespace(skip_special_tokens=asked)
@@ -204,7 +204,7 @@ def test_a_parser_that_reads_special_tokens_gets_them(monkeypatch, asked, keeps)
         get_reasoning_parser=lambda name: Adjusting
     )
     protocol = sys.modules["vllm.entrypoints.openai.chat_completion.protocol"]
-    protocol.ChatCompletionRequest = lambda **given: None
+    protocol.ChatCompletionRequest = lambda **target: None
     loaded = llm()
     loaded.llm_engine.vllm_config.model_config = None
     assert Reasoning("any", loaded, {"enable_thinking": True}).keeps_special_tokens is keeps

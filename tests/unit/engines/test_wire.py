@@ -149,10 +149,10 @@ def test_a_completions_reply_is_read_in_both_forms(logprobs):
     ],
 )
 def test_a_malformed_reply_is_refused_without_being_quoted(body):
-    with pytest.raises(MalformedReplyError) as told:
+    with pytest.raises(MalformedReplyError) as caught:
         parse_reply(body)
-    assert "SECRET" not in str(told.value)
-    assert told.value.__cause__ is None
+    assert "SECRET" not in str(caught.value)
+    assert caught.value.__cause__ is None
 
 
 def answer_of(message, **choice):
@@ -239,9 +239,9 @@ def test_how_an_answer_ended_is_read_in_the_words_of_several_servers(raw, reason
     ],
 )
 def test_a_choice_that_the_server_failed_at_is_no_answer(choice):
-    with pytest.raises(MalformedReplyError) as told:
+    with pytest.raises(MalformedReplyError) as caught:
         parse_reply(chat_reply({"content": "half of"}, **choice))
-    assert not isinstance(told.value, UnreadableReplyError), "it is tried again"
+    assert not isinstance(caught.value, UnreadableReplyError), "it is tried again"
 
 
 @pytest.mark.parametrize(
@@ -294,9 +294,9 @@ def test_events_that_nobody_asked_for_are_one_reply(end):
     ["", "{", "data: {", "data: 7\n\n", 'data: {"choices": [{"delta": {"content": "n"}}]}\n\n'],
 )
 def test_a_body_that_is_no_json_and_a_stream_that_was_cut_are_no_reply(text):
-    with pytest.raises(MalformedReplyError) as told:
+    with pytest.raises(MalformedReplyError) as caught:
         body_of_text(text)
-    assert not isinstance(told.value, UnreadableReplyError)
+    assert not isinstance(caught.value, UnreadableReplyError)
 
 
 def test_a_mark_of_the_byte_order_is_no_part_of_a_reply():

@@ -27,7 +27,7 @@ from tests.unit.board.planted import plant
 
 
 def result(request_id: str, day: int = 1, **fields: Any) -> RequestResult:
-    given: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "model_deployment": "vendor/model",
         "access_level": AccessLevel.PUBLIC,
         "destination": "models.example.org:443",
@@ -37,7 +37,7 @@ def result(request_id: str, day: int = 1, **fields: Any) -> RequestResult:
         request_id=request_id,
         completed_at=datetime(2026, 3, day, 12, tzinfo=UTC),
         engine_fingerprint="{}",
-        **{**given, **fields},
+        **{**defaults, **fields},
     )
 
 
@@ -98,11 +98,11 @@ def test_what_was_sent_is_counted_by_place_and_day(lake: str) -> None:
 
 def test_the_command_prints_a_table_and_json(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["disclosures", "-o", lake]) == 0
-    shown = capsys.readouterr().out
-    assert "private local this job ward/model 2026-03-01 1 - 1 1" in " ".join(shown.split())
-    assert "were not sent and are not here" in shown
-    assert AT_MOST not in shown
-    assert LOWERED not in shown
+    output = capsys.readouterr().out
+    assert "private local this job ward/model 2026-03-01 1 - 1 1" in " ".join(output.split())
+    assert "were not sent and are not here" in output
+    assert AT_MOST not in output
+    assert LOWERED not in output
     assert main(["disclosures", "-o", lake, "--format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [row["texts"] for row in rows] == [1, 3, 1]
@@ -129,10 +129,10 @@ def test_an_order_that_was_never_committed_is_shown_as_a_bound(
     (bound,) = (row for row in disclosures_of(open_reader(lake)) if row.is_bound)
     assert (bound.texts, bound.answered, bound.sent_on) == (1_203, 0, "2026-03-03")
     assert main(["disclosures", "-o", lake]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
+    output = " ".join(capsys.readouterr().out.split())
     place = "gated baa models.example.org:443 vendor/model 2026-03-03"
-    assert f"{place} at most 1,203 - at most 1,203 0" in shown
-    assert AT_MOST in shown
+    assert f"{place} at most 1,203 - at most 1,203 0" in output
+    assert AT_MOST in output
 
 
 def test_tries_that_failed_count(tmp_path: Path) -> None:
@@ -247,9 +247,9 @@ def test_a_selection_without_text_is_not_taken_for_the_lake(
     clinic: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["disclosures", "-o", clinic, "--suite", "s1", "--since", "2999-01-01"]) == 0
-    said = capsys.readouterr().out
-    assert "was sent anywhere (suite s1, since 2999-01-01)" in said
-    assert "No text of this lake" not in said
+    text = capsys.readouterr().out
+    assert "was sent anywhere (suite s1, since 2999-01-01)" in text
+    assert "No text of this lake" not in text
 
 
 def test_patients_are_counted_once(tmp_path: Path) -> None:

@@ -51,12 +51,12 @@ def test_the_command_lists_them_with_who_when_and_why(
     lake: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["level", "list", "-o", lake]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "ward private public amy 2026-03-02 09:30 nobody: unreviewed made up for" in shown
+    output = " ".join(capsys.readouterr().out.split())
+    assert "ward private public amy 2026-03-02 09:30 nobody: unreviewed made up for" in output
     assert main(["level", "list", "-o", lake, "--format", "json"]) == 0
     assert [row["changed_by"] for row in json.loads(capsys.readouterr().out)["rows"]] == ["amy"] * 2
-    shown = Evaluation(lake, site=None).governance.level_changes().to_pandas()
-    assert list(shown["data_version"]) == [
+    output = Evaluation(lake, site=None).governance.level_changes().to_pandas()
+    assert list(output["data_version"]) == [
         "v2",
         "v1",
     ]

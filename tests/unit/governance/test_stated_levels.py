@@ -21,9 +21,9 @@ def test_a_shipped_card_with_pinned_bytes_is_published_and_keeps_its_level(
     registry: Registry,
 ) -> None:
     card = registry.cards[PUBMED]
-    given = with_user_data({PUBMED: card}, {}, None, registry)
-    assert (given.published, given.stated_by) == ({PUBMED}, {})
-    assert given.cards[PUBMED] == card
+    provided = with_user_data({PUBMED: card}, {}, None, registry)
+    assert (provided.published, provided.stated_by) == ({PUBMED}, {})
+    assert provided.cards[PUBMED] == card
     (file, *_) = card.source.files
     moved = replace(card, source=replace(card.source, files=(replace(file, sha256="0" * 64),)))
     assert not with_user_data({PUBMED: moved}, {}, None, registry).published
@@ -40,13 +40,13 @@ def test_own_data_is_not_published_and_who_stated_its_level_is_kept(
         with pytest.raises(PolicyError, match="add --access-level"):
             with_user_data(cards, {PUBMED: own}, None, registry)
         for stated in AccessLevel:
-            given = with_user_data(cards, {PUBMED: own}, stated, registry)
-            assert given.cards[PUBMED].access_level is stated
-            assert given.stated_by == {PUBMED: this_user()}
-            assert not given.published
+            provided = with_user_data(cards, {PUBMED: own}, stated, registry)
+            assert provided.cards[PUBMED].access_level is stated
+            assert provided.stated_by == {PUBMED: this_user()}
+            assert not provided.published
         by_object = replace(own, access_level=AccessLevel.GATED)
-        given = with_user_data(cards, {PUBMED: by_object}, AccessLevel.PUBLIC, registry)
-        assert given.cards[PUBMED].access_level is AccessLevel.GATED
+        provided = with_user_data(cards, {PUBMED: by_object}, AccessLevel.PUBLIC, registry)
+        assert provided.cards[PUBMED].access_level is AccessLevel.GATED
 
 
 @pytest.mark.attack("levels", "a lowering signed by another name: LOGNAME, USER")
@@ -60,10 +60,10 @@ def test_who_states_a_level_is_known_by_the_process_not_by_variables(
 
 def test_imported_data_has_the_level_that_it_was_imported_with(registry: Registry) -> None:
     card = registry.cards[PUBMED]
-    held = replace(card, source=replace(card.source, files=(), data_version="0" * 32))
-    assert with_user_data({PUBMED: held}, {}, None, registry).cards[PUBMED] == held
+    imported = replace(card, source=replace(card.source, files=(), data_version="0" * 32))
+    assert with_user_data({PUBMED: imported}, {}, None, registry).cards[PUBMED] == imported
     with pytest.raises(ConfigError, match="import it again as gated"):
-        with_user_data({PUBMED: held}, {}, AccessLevel.GATED, registry)
+        with_user_data({PUBMED: imported}, {}, AccessLevel.GATED, registry)
 
 
 @pytest.mark.attack("levels", "a lowering recorded under a name that a variable gives")

@@ -1,4 +1,4 @@
-"""Which rows of a table the driver reads for a condition: by what files' statistics tell."""
+"""Which rows of a table the driver reads for a condition: by files' statistics."""
 
 from pathlib import Path
 

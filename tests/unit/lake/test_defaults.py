@@ -9,28 +9,28 @@ DEFAULTS = {ROWS: "10000", SHUFFLE: "200"}
 
 
 class Conf:
-    """A session that takes SQL settings alone; `serverless` ones tell none."""
+    """A session that takes SQL settings alone; `serverless` ones return none."""
 
-    def __init__(self, given: dict[str, str], *, serverless: bool = False) -> None:
-        self.given, self.serverless = dict(given), serverless
+    def __init__(self, values: dict[str, str], *, serverless: bool = False) -> None:
+        self.values, self.serverless = dict(values), serverless
 
     def get(self, key: str, default: str | None) -> str | None:
         if self.serverless:
             raise RuntimeError("CONFIG_NOT_AVAILABLE")
-        return self.given.get(key, DEFAULTS.get(key, default))
+        return self.values.get(key, DEFAULTS.get(key, default))
 
     def isModifiable(self, key: str) -> bool:
         return key.startswith("spark.sql.")
 
     def set(self, key: str, value: str) -> None:
-        self.given[key] = value
+        self.values[key] = value
 
     def unset(self, key: str) -> None:
-        del self.given[key]
+        del self.values[key]
 
 
 class Session:
-    """As much of a session as is asked."""
+    """As much of a session as is used."""
 
     def __init__(self, conf: Conf) -> None:
         self.conf = conf
@@ -42,20 +42,20 @@ class Session:
         return self
 
     def collect(self) -> list[tuple[str, str]]:
-        return list(self.conf.given.items())
+        return list(self.conf.values.items())
 
 
 def test_what_nobody_set_holds_for_a_while_and_the_rest_stays() -> None:
     session: Any = Session(Conf({SHUFFLE: "8"}))
-    wanted = {ROWS: "1000", SHUFFLE: "2", MEMORY: "4g"}
-    with with_defaults(session, wanted):
-        assert session.conf.given == {SHUFFLE: "8", ROWS: "1000"}, "the user's own 8 stays"
-    assert session.conf.given == {SHUFFLE: "8"}
-    assert not_applied(session, wanted) == [MEMORY]
+    requested = {ROWS: "1000", SHUFFLE: "2", MEMORY: "4g"}
+    with with_defaults(session, requested):
+        assert session.conf.values == {SHUFFLE: "8", ROWS: "1000"}, "the user's own 8 stays"
+    assert session.conf.values == {SHUFFLE: "8"}
+    assert not_applied(session, requested) == [MEMORY]
 
 
 def test_a_session_that_tells_nothing_is_left_as_it_is() -> None:
     session: Any = Session(Conf({}, serverless=True))
     with with_defaults(session, {ROWS: "1000"}):
-        assert session.conf.given == {}
+        assert session.conf.values == {}
     assert not_applied(session, {ROWS: "1000", MEMORY: "4g"}) == []

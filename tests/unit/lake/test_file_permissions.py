@@ -39,7 +39,7 @@ def process(folder: Path, seconds: float) -> tuple[subprocess.Popen[str], Path]:
 @pytest.mark.attack("rest", "what a killed process spilled, looked for after the next start")
 def test_the_folder_of_a_killed_process_goes_at_the_next_start(tmp_path: Path) -> None:
     killed, left = process(tmp_path, 600)
-    living, kept = process(tmp_path, 600)
+    living, used = process(tmp_path, 600)
     try:
         assert (left / "spill").is_file(), "it lives, so that the second start leaves it alone"
         assert stat.S_IMODE(left.stat().st_mode) == 0o700
@@ -49,7 +49,7 @@ def test_the_folder_of_a_killed_process_goes_at_the_next_start(tmp_path: Path) -
         third, _ = process(tmp_path, 0)
         third.wait()
         assert not left.exists()
-        assert (kept / "spill").is_file()
+        assert (used / "spill").is_file()
     finally:
         living.kill()
         living.wait()

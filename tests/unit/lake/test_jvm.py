@@ -37,9 +37,9 @@ def test_jars_of_this_machine_stand_on_the_class_path_of_the_one_jvm(tmp_path: P
     for name in ("io.delta_spark.jar", "io.delta_storage.jar"):
         (tmp_path / name).write_bytes(b"")
     paths = [str(tmp_path / name) for name in ("io.delta_spark.jar", "io.delta_storage.jar")]
-    given = {"spark.master": "local[*,4]", JARS: ",".join(paths), "spark.app.name": "a"}
+    conf = {"spark.master": "local[*,4]", JARS: ",".join(paths), "spark.app.name": "a"}
     expected = {"spark.master": "local[*,4]", "spark.app.name": "a"}
-    assert on_class_path(given) == {**expected, CLASS_PATH: os.pathsep.join(paths)}
+    assert on_class_path(conf) == {**expected, CLASS_PATH: os.pathsep.join(paths)}
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ def test_jars_of_this_machine_stand_on_the_class_path_of_the_one_jvm(tmp_path: P
 )
 def test_other_jars_stay_as_they_are_said(changed: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "io.delta_spark.jar").write_bytes(b"")
-    given = {"spark.master": "local[2]", JARS: str(tmp_path / "io.delta_spark.jar"), **changed}
-    assert on_class_path(given) == given
+    conf = {"spark.master": "local[2]", JARS: str(tmp_path / "io.delta_spark.jar"), **changed}
+    assert on_class_path(conf) == conf
 
 
 def test_an_archive_serves_the_jars_that_it_was_written_with(jars: Path) -> None:
@@ -91,22 +91,22 @@ def test_an_archive_that_is_complete_is_mapped_and_few_are_kept(jars: Path, tmp_
     assert "SharedArchiveFile" in class_archive_options(plain, "17.0.1", "4.2.0")
     assert not left.exists(), "a process that was killed left it"
     assert writing.exists()
-    kept = sorted(path.name for path in folder.glob("spark-4.1*.jsa"))
-    assert kept == ["spark-4.1.0-java-17.0.1-3.jsa", "spark-4.1.0-java-17.0.1-4.jsa"]
+    archives = sorted(path.name for path in folder.glob("spark-4.1*.jsa"))
+    assert archives == ["spark-4.1.0-java-17.0.1-3.jsa", "spark-4.1.0-java-17.0.1-4.jsa"]
 
 
 def test_a_class_path_of_the_site_is_not_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "io.delta_spark.jar").write_bytes(b"")
-    given = {"spark.master": "local[2]", JARS: str(tmp_path / "io.delta_spark.jar")}
-    assert CLASS_PATH in on_class_path(given)
+    conf = {"spark.master": "local[2]", JARS: str(tmp_path / "io.delta_spark.jar")}
+    assert CLASS_PATH in on_class_path(conf)
     with monkeypatch.context() as patch:
         patch.setenv("PYSPARK_SUBMIT_ARGS", "--driver-class-path /opt/site.jar pyspark-shell")
-        assert on_class_path(given) == given
+        assert on_class_path(conf) == conf
     (tmp_path / "spark-defaults.conf").write_text(f"{CLASS_PATH} /opt/site.jar")
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
-    assert on_class_path(given) == given
+    assert on_class_path(conf) == conf
 
 
 S3 = "org.apache.hadoop:hadoop-aws:3.5.0"
@@ -125,23 +125,23 @@ def in_cache(folder: Path) -> str:
 
 
 def test_packages_of_the_site_are_fetched_beside_deltas(jars: Path, tmp_path: Path) -> None:
-    given = {PACKAGES: S3, "spark.app.name": "a"}
-    first = with_delta(given, "4.2.0")
+    conf = {PACKAGES: S3, "spark.app.name": "a"}
+    first = with_delta(conf, "4.2.0")
     assert first[PACKAGES].split(",") == [DELTA, S3]
     assert first[IVY] == str(tmp_path / "cache" / "ivy"), "one cache, by which the next start looks"
     paths = in_cache(tmp_path)
-    later = with_delta(given, "4.2.0")
+    later = with_delta(conf, "4.2.0")
     assert (later[PACKAGES], later[JARS]) == (S3, paths)
     assert later[EXCLUDES] == first[EXCLUDES] and later[IVY] == first[IVY]
     assert not [each for each in first[EXCLUDES].split(",") if "hadoop:*" in each], "hadoop-aws"
 
 
 def test_jars_of_the_site_stand_beside_deltas(jars: Path, tmp_path: Path) -> None:
-    given = {JARS: "/opt/site/codec.jar"}
-    first = with_delta(given, "4.2.0")
+    conf = {JARS: "/opt/site/codec.jar"}
+    first = with_delta(conf, "4.2.0")
     assert (first[JARS], first[PACKAGES]) == ("/opt/site/codec.jar", DELTA)
     paths = in_cache(tmp_path)
-    assert with_delta(given, "4.2.0") == {JARS: f"{paths},/opt/site/codec.jar"}
+    assert with_delta(conf, "4.2.0") == {JARS: f"{paths},/opt/site/codec.jar"}
 
 
 @pytest.mark.parametrize("key", [JARS, PACKAGES])

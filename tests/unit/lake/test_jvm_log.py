@@ -1,4 +1,4 @@
-"""What a JVM that we start tells; a shell stands for the JVM."""
+"""What a JVM that we start prints; a shell takes its place."""
 
 import subprocess
 import time
@@ -9,13 +9,13 @@ import pytest
 from medhelm_spark.lake.jvm_log import AT_START, log_options, passed_on
 
 
-def said(capfd: pytest.CaptureFixture[str], expected: str) -> str:
-    """What reached standard error, once it holds what is expected."""
-    deadline, told = time.monotonic() + 20, ""
-    while expected not in told and time.monotonic() < deadline:
+def output(capfd: pytest.CaptureFixture[str], expected: str) -> str:
+    """What reached standard error, once it has what is expected."""
+    deadline, text = time.monotonic() + 20, ""
+    while expected not in text and time.monotonic() < deadline:
         time.sleep(0.02)
-        told += capfd.readouterr().err
-    return told
+        text += capfd.readouterr().err
+    return text
 
 
 def test_what_every_start_prints_is_left_out_and_errors_are_not(
@@ -25,7 +25,7 @@ def test_what_every_start_prints_is_left_out_and_errors_are_not(
     with passed_on() as stderr:
         script = "".join(f"echo '{line}' >&2; " for line in lines)
         subprocess.run(["sh", "-c", script + "exit 1"], stderr=stderr, check=False)
-    assert said(capfd, "ended\n") == "Error: bad option\nended\n"
+    assert output(capfd, "ended\n") == "Error: bad option\nended\n"
 
 
 def test_a_process_that_outlives_its_start_is_heard(capfd: pytest.CaptureFixture[str]) -> None:
@@ -34,7 +34,7 @@ def test_a_process_that_outlives_its_start_is_heard(capfd: pytest.CaptureFixture
             ["sh", "-c", "read line; echo late >&2"], stdin=-1, stderr=stderr
         )
     process.communicate(b"\n")
-    assert said(capfd, "late\n") == "late\n"
+    assert output(capfd, "late\n") == "late\n"
 
 
 def test_the_log_file_and_its_level_are_told_to_java(

@@ -88,12 +88,12 @@ def test_a_driver_that_lost_the_lake_writes_no_more(tmp_path: Path) -> None:
 
 def test_where_it_cannot_be_claimed_that_is_said_once(tmp_path: Path) -> None:
     """Through Spark Connect there is no file system, and a table's rows keep nobody away."""
-    told: list[str] = []
+    messages: list[str] = []
     lake = lake_at("s3a://b/lake")
     lake.__dict__["driver_files"] = None
-    sole = LakeLock(told.append)
+    sole = LakeLock(messages.append)
     sole.guard(lake)
     with sole.at_work():
         lake.before_writing()
         lake.before_writing()
-    assert len(told) == 1 and "one alone writes" in told[0]
+    assert len(messages) == 1 and "one alone writes" in messages[0]

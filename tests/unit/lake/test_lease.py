@@ -28,7 +28,7 @@ def store(tmp_path):
     return FileLeases(LocalFiles(tmp_path))
 
 
-def held(store, holder="here:1:a", deployments=("m",), times=TIMES):
+def handle(store, holder="here:1:a", deployments=("m",), times=TIMES):
     return LeaseHandle(store, "s", deployments, holder, times)
 
 
@@ -59,33 +59,33 @@ def write(store, holder, ends, name="m"):
 def test_of_drivers_that_claim_at_once_one_holds_each_deployment(store):
     def claim(number):
         try:
-            held(store, here(number)).take(silent)
+            handle(store, here(number)).take(silent)
         except LakeError as error:
             return str(error)
         return ""
 
     with ThreadPoolExecutor(8) as pool:
-        told = list(pool.map(claim, range(8)))
-    assert told.count("") == 1
-    holder = here(told.index(""))
-    assert all(not one or f"({holder})" in one or "at once" in one for one in told)
-    held(store, "elsewhere:9:x", ["another"]).take(silent)
+        refusals = list(pool.map(claim, range(8)))
+    assert refusals.count("") == 1
+    holder = here(refusals.index(""))
+    assert all(not one or f"({holder})" in one or "at once" in one for one in refusals)
+    handle(store, "elsewhere:9:x", ["another"]).take(silent)
 
 
 def test_a_released_lease_is_taken_at_once_and_a_renewed_one_is_refused(store):
-    first = held(store, here(1))
+    first = handle(store, here(1))
     first.take(silent)
     first.renew()
     with pytest.raises(LakeError, match=r"another driver \(.*:1\) is asking 'm' for "):
-        held(store).take(silent)
+        handle(store).take(silent)
     first.release()
-    said = []
-    held(store).take(said.append)
-    assert not said
+    messages = []
+    handle(store).take(messages.append)
+    assert not messages
 
 
 def test_a_driver_notices_that_another_took_over_and_does_not_take_it_back(store):
-    first = held(store, ELSEWHERE)
+    first = handle(store, ELSEWHERE)
     first.take(silent)
     write(store, "third:1:x", 30)
     first.renew()
@@ -96,7 +96,7 @@ def test_a_driver_notices_that_another_took_over_and_does_not_take_it_back(store
 
 
 def test_a_lease_that_cannot_be_renewed_is_lost_by_this_drivers_own_clock(store):
-    first = held(store, times=replace(TIMES, lifetime=0.05))
+    first = handle(store, times=replace(TIMES, lifetime=0.05))
     first.take(silent)
     first.note_lapse()
     assert first.lost is None
@@ -124,38 +124,38 @@ def renewing(store, holder, ends):
 def test_a_living_driver_whose_clock_is_behind_keeps_its_lease(store):
     write(store, ELSEWHERE, -3600)
     with renewing(store, ELSEWHERE, -3600), pytest.raises(LakeError, match="is asking 'm'"):
-        held(store).take(silent)
+        handle(store).take(silent)
 
 
 def test_a_living_driver_of_another_host_is_refused_once_it_renews(store):
     write(store, ELSEWHERE, 30)
-    said = []
+    messages = []
     with renewing(store, ELSEWHERE, 30), pytest.raises(LakeError, match="is asking 'm'"):
-        held(store).take(said.append)
-    assert said == [f"waiting 30 s to see that {ELSEWHERE} asks no longer"]
+        handle(store).take(messages.append)
+    assert messages == [f"waiting 30 s to see that {ELSEWHERE} asks no longer"]
 
 
 def test_a_dead_driver_of_another_host_is_waited_for_until_its_lease_has_ended(store):
     write(store, ELSEWHERE, 0.5)
     began = time.monotonic()
-    held(store).take(silent)
+    handle(store).take(silent)
     assert time.monotonic() - began >= 0.5
     assert store.newest("s")[1]["m"].holder == "here:1:a"
 
 
 def test_what_another_host_gives_back_meanwhile_is_taken_at_once(store):
-    first = held(store, ELSEWHERE)
+    first = handle(store, ELSEWHERE)
     first.take(silent)
     threading.Timer(0.2, first.release).start()
-    held(store).take(silent)
+    handle(store).take(silent)
     assert store.newest("s")[1]["m"].holder == "here:1:a"
 
 
 def test_a_dead_one_on_another_host_is_watched_and_then_followed(store):
     write(store, ELSEWHERE, -1)
-    said = []
-    held(store).take(said.append)
-    assert said == [f"waiting 0 s to see that {ELSEWHERE} asks no longer"]
+    messages = []
+    handle(store).take(messages.append)
+    assert messages == [f"waiting 0 s to see that {ELSEWHERE} asks no longer"]
     assert store.newest("s")[1]["m"].holder == "here:1:a"
 
 
@@ -164,19 +164,19 @@ def test_a_process_of_this_host_that_is_gone_is_followed_at_once(store):
     process.kill()
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # its parent has not looked yet
     write(store, f"{platform.node()}:{process.pid}:x", 30)
-    held(store).take(silent)
+    handle(store).take(silent)
     write(store, f"{platform.node()}:{os.getpid()}:x", 30)
     with pytest.raises(LakeError):
-        held(store).take(silent)
+        handle(store).take(silent)
     process.communicate()
 
 
 def test_few_files_are_kept_and_what_others_hold_is_carried_on(store, tmp_path):
     write(store, ELSEWHERE, 3600, "other")
-    mine = held(store)
-    mine.take(silent)
+    own = handle(store)
+    own.take(silent)
     for _ in range(10):
-        mine.renew()
+        own.renew()
     (folder,) = (tmp_path / "_leases").iterdir()
     assert len(list(folder.iterdir())) == KEPT_VERSIONS
     version, newest = store.newest("s")
@@ -204,11 +204,11 @@ class Slow(FileLeases):
 
 def test_where_renewing_needs_an_executor_a_lease_covers_a_job(tmp_path):
     store = Slow(LocalFiles(tmp_path))
-    held(store, ELSEWHERE).take(silent)
+    handle(store, ELSEWHERE).take(silent)
     lease = store.newest("s")[1]["m"]
     assert lease.expires_at - lease.claimed_at == timedelta(seconds=3 * 600)
     write(store, ELSEWHERE, -30)
     with pytest.raises(LakeError, match="if it is dead, 30 s for its lease to end"):
-        held(store).take(silent)
+        handle(store).take(silent)
     write(store, ELSEWHERE, -61)
-    held(store).take(silent)
+    handle(store).take(silent)

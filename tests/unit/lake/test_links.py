@@ -1,4 +1,4 @@
-"""Maintenance of a lake that holds symbolic links: none is followed, nothing outside goes."""
+"""Maintenance of a lake that has symbolic links: none is followed, nothing outside goes."""
 
 import json
 import os

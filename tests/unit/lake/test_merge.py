@@ -41,8 +41,10 @@ def table(lake: Lake, name: str = "runs", version: int | None = None) -> DeltaTa
     return DeltaTable(lake.location.table(name), version=version)
 
 
-def units(held: DeltaTable) -> list[str]:
-    column: list[str] = pa.table(held.to_pyarrow_table(columns=["unit_id"]))["unit_id"].to_pylist()
+def units(opened_table: DeltaTable) -> list[str]:
+    column: list[str] = pa.table(opened_table.to_pyarrow_table(columns=["unit_id"]))[
+        "unit_id"
+    ].to_pylist()
     return column
 
 
@@ -68,10 +70,10 @@ def test_rows_that_are_appended_meanwhile_stay(lake: Lake, monkeypatch: pytest.M
     opened, late = maintenance._Folder._open, []
 
     def overtaken(self: Any, name: str) -> DeltaTable:
-        held = opened(self, name)
+        opened_table = opened(self, name)
         late.append(f"late{len(late)}")
         scored(lake, late[-1], "late", NOW)
-        return held
+        return opened_table
 
     monkeypatch.setattr(maintenance._Folder, "_open", overtaken)
     assert set(merge_small_files(lake)) == {"per_instance_stats", "runs"}
@@ -85,11 +87,11 @@ def test_rows_that_are_removed_meanwhile_stay_removed(
     folder = maintenance._Folder(FileTables(lake.location.name))
 
     def overtaken(self: Any, name: str) -> DeltaTable:
-        held = opened(self, name)
+        opened_table = opened(self, name)
         with monkeypatch.context() as once:
             once.setattr(maintenance._Folder, "_open", opened)
             folder.remove(name, "unit_id = 'u3'")
-        return held
+        return opened_table
 
     monkeypatch.setattr(maintenance._Folder, "_open", overtaken)
     assert not folder.merge("runs")
@@ -126,8 +128,10 @@ def result(request_id: str) -> RequestResult:
     )
 
 
-def statistics(held: DeltaTable) -> set[str]:
-    log = sorted(Path(held.table_uri.removeprefix("file://"), "_delta_log").glob("*.json"))[-1]
+def statistics(opened_table: DeltaTable) -> set[str]:
+    log = sorted(Path(opened_table.table_uri.removeprefix("file://"), "_delta_log").glob("*.json"))[
+        -1
+    ]
     actions = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     stats = [json.loads(action["add"]["stats"]) for action in actions if "add" in action]
     return {name for each in stats for name in each["minValues"]}
@@ -137,8 +141,8 @@ def test_no_text_comes_into_the_log(lake: Lake) -> None:
     for number in range(RUNS):
         lake.append_rows("request_results", [result(f"r{number}")], f"w{number}")
     assert merge_small_files(lake)["request_results"] == RUNS
-    held = table(lake, "request_results")
-    assert statistics(held) == {"model_deployment", "request_id", "write_id"}
+    opened_table = table(lake, "request_results")
+    assert statistics(opened_table) == {"model_deployment", "request_id", "write_id"}
 
 
 def test_optimize_sorts_results_by_request_in_an_older_table_too(lake: Lake) -> None:
@@ -147,7 +151,7 @@ def test_optimize_sorts_results_by_request_in_an_older_table_too(lake: Lake) -> 
     older = {maintenance.STATISTICS: "model_deployment,write_id"}
     table(lake, "request_results").alter.set_table_properties(older)
     maintenance_of(lake).rewrite("request_results")
-    held = table(lake, "request_results")
-    assert statistics(held) == {"model_deployment", "request_id", "write_id"}
-    ids = pa.table(held.to_pyarrow_table(columns=["request_id"]))["request_id"].to_pylist()
+    opened_table = table(lake, "request_results")
+    assert statistics(opened_table) == {"model_deployment", "request_id", "write_id"}
+    ids = pa.table(opened_table.to_pyarrow_table(columns=["request_id"]))["request_id"].to_pylist()
     assert ids == [f"r{number}" for number in range(RUNS)]

@@ -1,4 +1,4 @@
-"""A lake written before tables had all their columns is read, and appended to, as it stands."""
+"""A lake written before tables had all their columns is read, and appended to, as it is."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

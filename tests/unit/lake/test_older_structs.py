@@ -25,7 +25,7 @@ class NewSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OldRow:
-    """A row that holds it."""
+    """A row with it."""
 
     spec: OldSpec
     specs: tuple[OldSpec, ...] = field(default_factory=tuple)
@@ -33,7 +33,7 @@ class OldRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRow:
-    """A row that holds it."""
+    """A row with it."""
 
     spec: NewSpec
     specs: tuple[NewSpec, ...] = field(default_factory=tuple)

@@ -49,9 +49,9 @@ def test_what_a_plug_in_prints_reaches_no_log(
     loaded = (object(),)
     (out,) = _Partition(Printing(), Row, Row, loaded)([batch()])
     assert out.column("text").to_pylist() == [SECRET]
-    said = capfd.readouterr()
-    assert SECRET not in said.out + said.err
-    assert "that a plug-in printed are not shown" in said.err
+    output = capfd.readouterr()
+    assert SECRET not in output.out + output.err
+    assert "that a plug-in printed are not shown" in output.err
 
 
 def test_without_a_plug_in_nothing_is_held_back(capfd: pytest.CaptureFixture[str]) -> None:

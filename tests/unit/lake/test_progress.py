@@ -46,7 +46,7 @@ def meter() -> Iterator[Meter]:
 
 
 def until(meter: Meter, text: str) -> str:
-    """The meter's line once it holds some text, or its last one after five seconds."""
+    """The meter's line once it has some text, or its last one after five seconds."""
     end = time.monotonic() + 5
     while text not in meter.line() and time.monotonic() < end:
         time.sleep(0.02)
@@ -146,8 +146,8 @@ def test_lines(made: int, total: int, seconds: float, line: str) -> None:
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a Spark Connect server tells of a stage."""
+class Stage:
+    """What a Spark Connect server reports of a stage."""
 
     stage_id: int
     num_tasks: int
@@ -159,14 +159,14 @@ def test_over_spark_connect_finished_tasks_are_shown() -> None:
     show = ConnectMeter(Display(lines.append, 0), "infer")
     show(stages=None, inflight_tasks=0, operation_id=None, done=False)
     assert lines == [], "nothing is known yet"
-    show(stages=[Told(1, 1, 1), Told(2, 1200, 3)], inflight_tasks=4, operation_id="x", done=False)
+    show(stages=[Stage(1, 1, 1), Stage(2, 1200, 3)], inflight_tasks=4, operation_id="x", done=False)
     assert lines == ["infer: 4 of 1,201 tasks"]
 
 
 def test_over_spark_connect_a_stage_that_spark_skips_is_not_waited_for() -> None:
     lines: list[str] = []
-    told = [Told(7, 200, 0), Told(8, 4, 1), Told(9, 3, 0)]
-    ConnectMeter(Display(lines.append, 0), "score")(told, 3, "x", done=False)
+    stages = [Stage(7, 200, 0), Stage(8, 4, 1), Stage(9, 3, 0)]
+    ConnectMeter(Display(lines.append, 0), "score")(stages, 3, "x", done=False)
     assert lines == ["score: 1 of 7 tasks"]
 
 

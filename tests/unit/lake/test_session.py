@@ -29,19 +29,19 @@ ZONE = "spark.sql.session.timeZone"
 
 class Conf:
     def __init__(self, refused: str | None = None) -> None:
-        self.held: dict[str, str] = {ZONE: "America/New_York"}
+        self.settings: dict[str, str] = {ZONE: "America/New_York"}
         self._refused = refused
 
     def get(self, key: str, default: str | None = None) -> str | None:
-        return self.held.get(key, default)
+        return self.settings.get(key, default)
 
     def set(self, key: str, value: str) -> None:
         if key == self._refused:
             raise RuntimeError("CONFIG_NOT_AVAILABLE")
-        self.held[key] = value
+        self.settings[key] = value
 
     def unset(self, key: str) -> None:
-        self.held.pop(key, None)
+        self.settings.pop(key, None)
 
 
 class Held:
@@ -52,48 +52,48 @@ class Held:
 
 def session(refused: str | None = None) -> tuple[SparkSession, dict[str, str]]:
     made: Any = Held(refused)
-    return cast(SparkSession, made), made.conf.held
+    return cast(SparkSession, made), made.conf.settings
 
 
 def test_settings_hold_while_something_works_and_are_put_back() -> None:
-    spark, held = session()
-    before = dict(held)
+    spark, settings = session()
+    before = dict(settings)
     with pytest.raises(ValueError, match="x"), kept_settings(spark):
-        assert held == REQUIRED
+        assert settings == REQUIRED
         with kept_settings(spark):
-            assert held == REQUIRED
-        assert held == REQUIRED, "work goes on"
+            assert settings == REQUIRED
+        assert settings == REQUIRED, "work goes on"
         raise ValueError("x")
-    assert held == before
+    assert settings == before
 
 
 def test_work_that_ends_leaves_other_work_in_the_session_alone() -> None:
-    spark, held = session()
+    spark, settings = session()
     first, second = kept_settings(spark), kept_settings(spark)
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)
-    assert held == REQUIRED
+    assert settings == REQUIRED
     second.__exit__(None, None, None)
-    assert held == {ZONE: "America/New_York"}
+    assert settings == {ZONE: "America/New_York"}
 
 
 def test_a_refused_time_zone_is_said_once_and_ends_nothing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     _say_once.cache_clear()
-    spark, held = session(refused=ZONE)
-    before = dict(held)
+    spark, settings = session(refused=ZONE)
+    before = dict(settings)
     for _ in range(2):
         with kept_settings(spark):
-            assert held == REQUIRED | {ZONE: "America/New_York"}, "the others are set"
-    assert held == before
+            assert settings == REQUIRED | {ZONE: "America/New_York"}, "the others are set"
+    assert settings == before
     (line,) = caplog.messages
     assert line.startswith(f"the Spark session refuses {ZONE} (RuntimeError), which is America/New")
 
 
 def test_a_session_that_neither_tells_nor_takes_a_setting_works() -> None:
-    spark, held = session(refused=None)
+    spark, settings = session(refused=None)
 
     def refuse(*_: object) -> None:
         raise RuntimeError("CONFIG_NOT_AVAILABLE")
@@ -102,30 +102,30 @@ def test_a_session_that_neither_tells_nor_takes_a_setting_works() -> None:
     conf.get = conf.set = conf.unset = refuse
     with kept_settings(spark), temporarily(spark, {"spark.sql.ansi.enabled": "true"}):
         assert setting(spark, ZONE) is None
-    assert held == {ZONE: "America/New_York"}
+    assert settings == {ZONE: "America/New_York"}
 
 
 def test_a_session_that_keeps_printing_local_variables_is_refused() -> None:
-    spark, held = session(refused=LOCALS_IN_TRACEBACKS)
+    spark, settings = session(refused=LOCALS_IN_TRACEBACKS)
     with kept_settings(spark):
         pass
-    held[LOCALS_IN_TRACEBACKS] = "true"
+    settings[LOCALS_IN_TRACEBACKS] = "true"
     with pytest.raises(SetupError, match="clinical text into executor logs"), kept_settings(spark):
         pass
 
 
 def test_a_setting_for_a_while_is_put_back() -> None:
-    spark, held = session()
+    spark, settings = session()
     with temporarily(spark, {ZONE: "UTC"}), temporarily(spark, {"a": "b", "c": "d"}):
-        assert held == {ZONE: "UTC", "a": "b", "c": "d"}
-    assert held == {ZONE: "America/New_York"}
+        assert settings == {ZONE: "UTC", "a": "b", "c": "d"}
+    assert settings == {ZONE: "America/New_York"}
 
 
 def test_a_value_that_somebody_else_set_meanwhile_stays() -> None:
-    spark, held = session()
+    spark, settings = session()
     with temporarily(spark, {ZONE: "UTC", "a": "b"}):
-        held["a"] = "theirs"
-    assert held == {ZONE: "America/New_York", "a": "theirs"}
+        settings["a"] = "theirs"
+    assert settings == {ZONE: "America/New_York", "a": "theirs"}
 
 
 @pytest.mark.parametrize("version", ["3.5.6", "2.4.8"])
@@ -167,7 +167,7 @@ def test_a_session_is_started_by_its_first_use_and_not_before() -> None:
     with pytest.raises(SetupError, match="started"):
         _ = session.spark
     with pytest.raises(SetupError, match="started"):
-        Session(start)  # only the session knows its master
+        Session(start)  # only the session has its master
 
 
 @pytest.mark.usefixtures("as_in_a_terminal")
@@ -196,8 +196,8 @@ def test_a_submitted_job_is_interrupted_as_one_of_ours(
         if thread.name == CANCELLER:
             thread.join(10)
     assert asked == ["cancel"] and not failed
-    for said in PY4J_MESSAGES:
-        logging.exception(said)
+    for message in PY4J_MESSAGES:
+        logging.exception(message)
     logging.error("something else")
     assert [record.msg for record in caplog.records] == ["something else"]
 
@@ -207,6 +207,6 @@ def test_a_session_that_does_not_start_is_told_by_javas_innermost_reason() -> No
     outer = SimpleNamespace(toString=lambda: "outer", getCause=lambda: inner)
     error = RuntimeError()
     error.java_exception = outer  # type: ignore[attr-defined]
-    told = str(sessions._not_started("sparks://ward:7077", error))
-    assert "spark.master 'sparks://ward:7077' (Could not parse); allowed: local" in told
+    reason = str(sessions._not_started("sparks://ward:7077", error))
+    assert "spark.master 'sparks://ward:7077' (Could not parse); allowed: local" in reason
     assert "(ValueError)" in str(sessions._not_started("local", ValueError("x")))

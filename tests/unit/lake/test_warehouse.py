@@ -1,4 +1,4 @@
-"""A lake in a catalog by a SQL warehouse: a stand-in for the connector's cursor really executes."""
+"""A lake in a catalog by a SQL warehouse: a fake of the connector's cursor really executes."""
 
 import sys
 from dataclasses import replace
@@ -27,7 +27,7 @@ HOUSE = Warehouse(address="https://adb-1.example.net/sql/1.0/warehouses/ab12")
 
 
 class House:
-    """Sessions of a stand-in warehouse over a planted lake."""
+    """Sessions of a fake warehouse over a planted lake."""
 
     def __init__(self, lake: Path) -> None:
         self.lake = lake
@@ -102,7 +102,7 @@ def test_the_connector_gets_host_path_and_the_token_of_the_variable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: dict[str, Any] = {}
-    sql = SimpleNamespace(connect=lambda **given: asked.update(given))
+    sql = SimpleNamespace(connect=lambda **options: asked.update(options))
     package = ModuleType("databricks")
     package.sql = sql  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "databricks", package)

@@ -28,7 +28,7 @@ def test_a_session_in_one_jvm_forks_workers_that_have_imported_modules(
 
 
 @pytest.mark.parametrize(
-    ("given", "master", "platform"),
+    ("conf", "master", "platform"),
     [
         ({}, "yarn", "linux"),
         ({}, "spark://host:7077", "linux"),
@@ -38,10 +38,10 @@ def test_a_session_in_one_jvm_forks_workers_that_have_imported_modules(
     ],
 )
 def test_other_sessions_and_a_sites_daemon_stay_as_they_are(
-    given: dict[str, str], master: str, platform: str, monkeypatch: pytest.MonkeyPatch
+    conf: dict[str, str], master: str, platform: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", platform)
-    assert preloading(given, master, ["json"]) == given
+    assert preloading(conf, master, ["json"]) == conf
 
 
 def test_what_is_named_can_be_imported() -> None:

@@ -164,11 +164,11 @@ def test_leases_keep_what_the_next_claim_counts_from(lake: Lake) -> None:
         lake.append_rows("leases", [row], "h")
     (leases,) = gc(context(lake), KEEP)
     assert (leases.table, leases.rows) == ("leases", 9)
-    kept = {
+    expected = {
         (row.suite, row.version, row.model_deployment)
         for row in lake.rows("SELECT * FROM {leases}", Lease)
     }
-    assert kept == {(odd, 10, "a"), (odd, 11, "b"), ("other", 1, "a")}
+    assert expected == {(odd, 10, "a"), (odd, 11, "b"), ("other", 1, "a")}
 
 
 def test_a_gc_that_was_killed_leaves_rows_that_the_next_one_removes(
@@ -204,7 +204,7 @@ def test_many_small_files_become_few_and_writes_still_narrow(lake: Lake) -> None
 
 
 def test_rewriting_keeps_text_out_of_the_log(lake: Lake) -> None:
-    """Statistics of a column without an index would hold the first characters of what it says."""
+    """Statistics of a column without an index would contain the first characters of its text."""
     for number in range(FEW_FILES):
         scored(lake, f"u{number}", f"w{number}", 1)
     maintenance_of(lake).rewrite("per_instance_stats")

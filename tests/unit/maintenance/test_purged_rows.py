@@ -1,4 +1,4 @@
-"""What is left of a row after a purge: no field that can hold text of the data."""
+"""What is left of a row after a purge: no field that can contain text of the data."""
 
 import dataclasses
 import typing
@@ -62,7 +62,7 @@ def test_no_field_with_text_of_the_data_is_left(table: str) -> None:
     assert purging
     row = filled(purging.row)
     compared = {*TEXT_COLUMNS[table], *PROSE_COLUMNS.get(table, ()), "sub_split"}
-    held = {place for place in places(row) if place.partition(".")[0] in compared}
-    assert held
+    present = {place for place in places(row) if place.partition(".")[0] in compared}
+    assert present
     left = set(places(purging.purged(row, NOTE)))
-    assert left & held == NAMES.get(table, set())
+    assert left & present == NAMES.get(table, set())

@@ -51,15 +51,15 @@ def test_no_locality_but_local_has_networks_by_itself() -> None:
 
 
 def test_a_locality_that_nobody_stated_is_refused_with_the_key_to_write() -> None:
-    given = deployment(is_locality_stated=False, origin="site/model_deployments.yaml")
-    decision = confined(POLICY, AccessLevel.PRIVATE, given, SERVER)
+    target = deployment(is_locality_stated=False, origin="site/model_deployments.yaml")
+    decision = confined(POLICY, AccessLevel.PRIVATE, target, SERVER)
     assert not decision.allowed
     assert decision.rule == (
         "site/model_deployments.yaml: deployment 'a/b' does not state where it runs, and an "
         "address is no proof of it; write `locality:` with one of local, tenant, baa, external "
         "beside its `engine`"
     )
-    assert confined(POLICY, AccessLevel.PUBLIC, given, SERVER).allowed
+    assert confined(POLICY, AccessLevel.PUBLIC, target, SERVER).allowed
 
 
 @pytest.mark.attack("network", "a model by the name of a hub, loaded beside private text")
@@ -105,8 +105,8 @@ def test_an_engine_that_does_not_say_where_it_sends_gets_public_text_alone(
 def test_what_an_address_shows_is_refused_before_anything_runs(
     urls: tuple[str, ...], words: str
 ) -> None:
-    given = deployment(Locality.TENANT)
-    decision = confined(LISTED, AccessLevel.PRIVATE, given, Route(urls=urls))
+    target = deployment(Locality.TENANT)
+    decision = confined(LISTED, AccessLevel.PRIVATE, target, Route(urls=urls))
     assert decision.allowed is not bool(words)
     assert words in decision.rule
 

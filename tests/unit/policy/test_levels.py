@@ -53,10 +53,12 @@ RUBRIC = load_rubric(sorted(conf_path("rubrics").glob("*.md"))[0])
 
 
 def parsed(level: AccessLevel, fields: dict[str, Any], *, is_table: bool = False) -> Instance:
-    of = card(metric="jury_score", access_level=level, options={"template": "Read: {note}"})
+    scenario_card = card(
+        metric="jury_score", access_level=level, options={"template": "Read: {note}"}
+    )
     own = table_level(fields) if is_table else None
     record = Record(source_file="a", row=1, split=Split.TEST, fields=fields, access_level=own)
-    (row,) = parse_records([record], of, "v")
+    (row,) = parse_records([record], scenario_card, "v")
     assert isinstance(row, Instance)
     return row
 
@@ -153,8 +155,10 @@ def test_no_sequence_of_operations_lowers_a_level(
                 continue
             row, least = replace(row, access_level=stated), strictest([least, level])
         elif operation == "judge":
-            shown = JudgeInput(question=row.input, response="yes", access_level=row.access_level)
-            prompts = list(judge_prompts(RUBRIC, shown, judged_request_id="q", render_id="j"))
+            judge_input = JudgeInput(
+                question=row.input, response="yes", access_level=row.access_level
+            )
+            prompts = list(judge_prompts(RUBRIC, judge_input, judged_request_id="q", render_id="j"))
             assert all(one.access_level.strictness >= least.strictness for one in prompts)
         else:
             prompt = render(spec, row, render_id="r")
@@ -261,6 +265,6 @@ def test_bytes_that_a_card_pins_are_nobodys_own_and_are_held_to_the_pin(tmp_path
 
 
 def _pinning(sha256: str) -> Any:
-    of = card()
-    (file,) = of.source.files
-    return replace(of, source=replace(of.source, files=(replace(file, sha256=sha256),)))
+    original = card()
+    (file,) = original.source.files
+    return replace(original, source=replace(original.source, files=(replace(file, sha256=sha256),)))
