@@ -110,8 +110,8 @@ def request_facts(request: PlannedRequest | None, result: RequestResult | None) 
 def request_html(prompt: Prompt | None, instance: Instance | None, imported: str = "") -> str:
     """The prompt as it was sent; where none was, the instance's input.
 
-    `imported`: what is known of how answers made elsewhere were asked for; the prompt is then the
-    one that the run entry gives here.
+    `imported`: what is on record of how answers made elsewhere were requested; the prompt is then
+    the one that the run entry makes here.
     """
     aside = f"by the run entry; {imported}" if imported else ""
     if prompt and prompt.messages:
@@ -124,7 +124,7 @@ def request_html(prompt: Prompt | None, instance: Instance | None, imported: str
         return section("Request", passage(prompt.text), aside=aside)
     if instance:
         return section("Input", passage(instance.input), aside="no request was made here")
-    return section("Request", '<p class="ms-empty">the lake holds no request</p>')
+    return section("Request", '<p class="ms-empty">the lake has no request</p>')
 
 
 def answer_html(run: BoardRun, detail: InstanceDetail) -> str:
@@ -179,8 +179,8 @@ def scores_html(run: BoardRun, stats: PerInstanceStats | None) -> str:
         is_main = score.name == run.run_spec.main_metric
         absent = f"<em>{text(score.status.value.replace('_', ' '))}</em>"
         value = absent if score.value is None else f"{score.value:.3f}"
-        of = technical if score.name in TECHNICAL and not is_main else rows
-        of.append((f"<b>{name}</b> (on the board)" if is_main else name, value))
+        target = technical if score.name in TECHNICAL and not is_main else rows
+        target.append((f"<b>{name}</b> (on the board)" if is_main else name, value))
     rows.sort(key=lambda row: not row[0].startswith("<b>"))
     header = ("Metric", "Value")
     folded = (
@@ -192,7 +192,7 @@ def scores_html(run: BoardRun, stats: PerInstanceStats | None) -> str:
 
 
 def verdicts_html(annotations: Sequence[Annotation], instance: Instance | None) -> str:
-    """What each judge said, criterion by criterion."""
+    """The verdict of each judge, criterion by criterion."""
     items = rubric_items(instance.extra_data) if instance else ()
     rows = []
     for verdict in annotations:

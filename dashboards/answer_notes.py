@@ -14,14 +14,14 @@ from medhelm_spark.lake.reader import Reader
 
 MAX_NOTE = 2000
 FAILED = "note-failed"
-"""What the session keeps of a note that was not stored: why."""
+"""The session's key for why a note was not stored."""
 
 
 def notes_of(reader: Reader, spec: RunSpec, viewer: Viewer) -> dict[InstanceKey, Any]:
     """The notes on a run's answers, of text that the viewer may see."""
     stored = part("notes", "stored")
-    held = stored.stored_notes(reader, [spec.run_spec_id], viewer=viewer) if stored else {}
-    return {key: found for (_, key), found in held.items()}
+    stored_notes = stored.stored_notes(reader, [spec.run_spec_id], viewer=viewer) if stored else {}
+    return {key: found for (_, key), found in stored_notes.items()}
 
 
 def flags_text(found: Any) -> str:
@@ -41,14 +41,14 @@ def show_note(
     found: Any,
     viewer: Viewer,
 ) -> None:
-    """The inputs, with what was `found`, to who may write; to others what was noted."""
+    """The inputs with the note `found`, for viewers who may write; for others the note as text."""
     stored, tables = part("notes", "stored"), part("notes", "tables")
     if stored is None or tables is None:
         return
     if not viewer.may_write:
         if found:
-            said = " · ".join(part for part in (_labels(found), found.text) if part)
-            st.html(section("Note", f'<p class="ms-role">{text(said)}</p>'))
+            noted = " · ".join(part for part in (_labels(found), found.text) if part)
+            st.html(section("Note", f'<p class="ms-role">{text(noted)}</p>'))
         return
     if why := st.session_state.pop(FAILED, None):
         st.html(note(f"Not saved: {why}", "error"))

@@ -143,8 +143,8 @@ def _answer(run: BoardRun, detail: InstanceDetail) -> str:
         return ""
     if result.failure:
         return f"no answer: {result.failure.value.replace('_', ' ')}"
-    said = [without_thinking(each).text for each in result.completions[:1]]
-    return first_words(chosen_option(run.run_spec, detail) or "".join(said))
+    texts = [without_thinking(each).text for each in result.completions[:1]]
+    return first_words(chosen_option(run.run_spec, detail) or "".join(texts))
 
 
 def first_words(text: str) -> str:

@@ -1,7 +1,7 @@
 """The dashboard of a lake: `streamlit run dashboards/app.py -- --output-path LAKE --suite S`.
 
-Reads Delta files through `lake.reader`, without Spark. The address (query parameters) says what is
-shown: names of suites and releases, filters and ids, never text.
+Reads Delta files through `lake.reader`, without Spark. The address (query parameters) has
+names of suites and releases, filters and ids, never text.
 """
 
 import argparse
@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 
 import rate_page
 import streamlit as st
+from command_line import arguments
 from filter_panel import panel
-from given import arguments
 from loaded import (
     REFRESH_SECONDS,
     first_source,
@@ -23,9 +23,9 @@ from loaded import (
     tracked_by,
 )
 from mlflow_links import mlflow_links
+from page_context import PageContext
 from page_markup import about, heading, links, note, styles, view_note
 from pages import PAGES
-from shown import Shown
 from sign_in import visitor
 
 from medhelm_spark.board import (
@@ -48,7 +48,7 @@ def load_plugins(modules: Sequence[str]) -> None:
 
 @st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)
 def check_listed(location: str, site: Path) -> None:
-    """Whatever started the server; and the lake may hold other text than it did then."""
+    """Check again, however the server was started: the lake may have other text than then."""
     # Not at the top: it reads configuration, which takes a third of a second to import.
     from medhelm_spark.governance.listed_plugins import refuse_unlisted
 
@@ -80,11 +80,11 @@ def address_follows() -> None:
 def pick_source(reader: Reader, args: argparse.Namespace) -> BoardSource:
     """The picker of suites and releases."""
     selected = source_of(reader, args)
-    wanted = st.query_params.get_all(STATUS)
+    statuses = st.query_params.get_all(STATUS)
     sources = [
         source
         for source in sources_of(reader.location)
-        if not wanted or source.release_status in wanted or source == selected
+        if not statuses or source.release_status in statuses or source == selected
     ]
     names = [(source.kind, source.name) for source in sources]
     if (selected.kind, selected.name) not in names:
@@ -136,7 +136,7 @@ def main(args: argparse.Namespace, viewer: Viewer) -> None:
     right.html(about(page.about))
     if filters:
         st.html(note(f"Filters in use: {filters_text(filters)}."))
-    shown = Shown(
+    context = PageContext(
         reader=frozen(reader, source),
         source=source,
         runs=passing(runs, filters),
@@ -149,9 +149,9 @@ def main(args: argparse.Namespace, viewer: Viewer) -> None:
     if page.is_of_instances and viewer.text is None:
         st.html(note(view_note(viewer)))
     else:
-        page.show(shown)
+        page.show(context)
     tracked = tracked_by(reader.location, source)
-    if tracked_runs := mlflow_links(tracked, shown, st.query_params.get("run")):
+    if tracked_runs := mlflow_links(tracked, context, st.query_params.get("run")):
         st.html(tracked_runs)
 
 
@@ -170,18 +170,18 @@ def show_error(error: MedhelmSparkError) -> None:
 
 
 HERE = Path(__file__).parent
-GIVEN = arguments()
-IS_RATER = rate_page.PARAMETER in st.query_params or GIVEN.raters_only
+ARGUMENTS = arguments()
+IS_RATER = rate_page.PARAMETER in st.query_params or ARGUMENTS.raters_only
 TITLE = "Rate answers" if IS_RATER else "Medical leaderboard"
 st.set_page_config(page_title=TITLE, page_icon=str(HERE / "favicon.svg"), layout="wide")
 st.html(styles(HERE))
 if IS_RATER:
-    if looking := visitor(GIVEN.local_path):
-        # And nothing else: whoever has a link is no other visitor.
-        rate_page.show(GIVEN, looking)
+    if looking := visitor(ARGUMENTS.local_path):
+        # And nothing else: who has a link sees this page alone.
+        rate_page.show(ARGUMENTS, looking)
 else:
     try:
-        if looking := visitor(GIVEN.local_path):
-            main(GIVEN, looking)
+        if looking := visitor(ARGUMENTS.local_path):
+            main(ARGUMENTS, looking)
     except MedhelmSparkError as error:
         show_error(error)

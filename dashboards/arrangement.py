@@ -15,7 +15,7 @@ SortKey = Callable[[BoardRow], tuple[object, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrangement:
-    """What the address says of the board's form; `sort` is a label of `sort_keys`."""
+    """The board's form by the address; `sort` is a label of `sort_keys`."""
 
     sort: str = BY_RANK
     is_transposed: bool = False
@@ -61,12 +61,12 @@ def of_category(runs: Sequence[BoardRun], category: str) -> tuple[BoardRun, ...]
     """The runs of a category; those without a cell go where their scenario's others do."""
     if category == ALL:
         return tuple(runs)
-    kept = {
+    scenarios = {
         scenario_of(run)
         for run in runs
         if run.cell and category in _labels(run.cell.category, run.cell.subcategory)
     }
-    return tuple(run for run in runs if scenario_of(run) in kept)
+    return tuple(run for run in runs if scenario_of(run) in scenarios)
 
 
 def sort_keys(board: Leaderboard) -> dict[str, SortKey]:

@@ -11,9 +11,9 @@ import reference
 import streamlit as st
 from answer_markup import chosen_html
 from loaded import board_for, known_prices, pairs_for
-from page_markup import chip, note, said, section, table, text, view_note
+from page_context import PageContext
+from page_markup import chip, note, paragraphs, section, table, text, view_note
 from records import download, recorded
-from shown import Shown
 
 from medhelm_spark.board import (
     BoardRun,
@@ -49,35 +49,37 @@ SEPARATOR = "~"
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
-def show(shown: Shown) -> None:
+def show(context: PageContext) -> None:
     """Pickers, the table of decisions, and the answers that differ on one benchmark."""
-    reader = shown.reader
-    names = _by_rank(shown)
+    reader = context.reader
+    names = _by_rank(context)
     if len(names) < 2:
         few = "A comparison needs two models with results in this suite or release."
-        st.info(few if shown.runs == shown.all_runs else f"{few} The filters left {len(names)}.")
+        st.info(
+            few if context.runs == context.all_runs else f"{few} The filters left {len(names)}."
+        )
         return
-    first, second, margin, is_short = _pick(names, shown.runs)
-    runs = _of_models(shown.runs, first, second)
-    pairs = _pairs(shown, runs, first, margin)
+    first, second, margin, is_short = _pick(names, context.runs)
+    runs = _of_models(context.runs, first, second)
+    pairs = _pairs(context, runs, first, margin)
     if not pairs:
         st.html(note("The two have no comparable benchmark in common: see the board for why."))
         return
     listed = [pair for pair in pairs if pair.decision is PairDecision.WORSE or not is_short]
     _pick_prevalence(runs)
     headline = st.empty()
-    headline.html(said(comparison.sentences(pairs, ())))
+    headline.html(paragraphs(comparison.sentences(pairs, ())))
     if listed:
         st.html(_table(listed))
         notes = (*comparison.notes(pairs), *comparison.column_notes(pairs))
         lines = "".join(f"<p>{text(line)}</p>" for line in notes)
         st.html(f'<div class="ms-notes">{lines}</div>')
     # After the table, which is there at once: costs, tokens and seconds are read answer by answer.
-    prices, stated = known_prices(shown.site) or {}, prevalence.stated()
+    prices, stated = known_prices(context.site) or {}, prevalence.stated()
     practical = tuple(practical_differences(reader, runs, pairs, stated=stated, prices=prices))
-    headline.html(said(comparison.sentences(pairs, practical)))
+    headline.html(paragraphs(comparison.sentences(pairs, practical)))
     if is_short:
-        st.html(said(regressions(first, pairs, practical)))
+        st.html(paragraphs(regressions(first, pairs, practical)))
     _practical([each for each in practical if is_more(each) or not is_short], prices)
     make = partial(
         comparison.render,
@@ -85,17 +87,17 @@ def show(shown: Shown) -> None:
         "csv",
         practical=practical,
         prices=prices,
-        banner=shown.source.banner,
-        filters=filters_text(shown.filters),
+        banner=context.source.banner,
+        filters=filters_text(context.filters),
     )
-    download(shown, runs, "Download as CSV", make, "comparison.csv", "text/csv")
-    if shown.viewer.text is not None:
-        _differing(shown, runs, [first, second], pairs)
+    download(context, runs, "Download as CSV", make, "comparison.csv", "text/csv")
+    if context.viewer.text is not None:
+        _differing(context, runs, [first, second], pairs)
 
 
-def _by_rank(shown: Shown) -> list[str]:
+def _by_rank(context: PageContext) -> list[str]:
     """The models in the order of the board, so that the page opens with the two first."""
-    board = board_for(shown.reader.location, shown.source, shown.runs, shown.coverage_floor)
+    board = board_for(context.reader.location, context.source, context.runs, context.coverage_floor)
     return list(dict.fromkeys(row.model_deployment for row in board.rows))
 
 
@@ -151,15 +153,15 @@ def _pick(names: Sequence[str], runs: Sequence[BoardRun]) -> tuple[str, str, flo
 
 
 def _pairs(
-    shown: Shown, runs: Sequence[BoardRun], first: str, margin: float | None
+    context: PageContext, runs: Sequence[BoardRun], first: str, margin: float | None
 ) -> list[BoardPair]:
     """The pairs of both models; p as on the board, which has all pairs of few models."""
-    rows = board_of(shown.reader, runs, coverage_floor=shown.coverage_floor).rows
+    rows = board_of(context.reader, runs, coverage_floor=context.coverage_floor).rows
     ordered = sorted(rows, key=lambda row: row.model_deployment != first)
-    pairs = paired(shown.reader, runs, ordered, pairs=with_all)
-    if has_few_models(shown.runs):
-        location = shown.reader.location
-        whole = pairs_for(location, shown.source, shown.runs, shown.coverage_floor)
+    pairs = paired(context.reader, runs, ordered, pairs=with_all)
+    if has_few_models(context.runs):
+        location = context.reader.location
+        whole = pairs_for(location, context.source, context.runs, context.coverage_floor)
         pairs = adjusted_as(pairs, whole)
     if margin:
         pairs = tuple(replace(pair, margin=margin) for pair in pairs)
@@ -184,25 +186,26 @@ def _pick_prevalence(runs: Sequence[BoardRun]) -> None:
 
 def _practical(practical: Sequence[PracticalDifference], prices: Mapping[str, Prices]) -> None:
     """What the two differ by beside the main metric."""
-    held = practical_table(practical, prices)
-    if held.rows:
-        rows = [[text(cell) for cell in row] for row in held.rows]
-        label = f'tabindex="0" role="region" aria-label="{text(held.title)}"'
-        notes = "".join(f"<p>{text(line)}</p>" for line in held.notes)
+    block = practical_table(practical, prices)
+    if block.rows:
+        rows = [[text(cell) for cell in row] for row in block.rows]
+        label = f'tabindex="0" role="region" aria-label="{text(block.title)}"'
+        notes = "".join(f"<p>{text(line)}</p>" for line in block.notes)
         st.html(
-            f'<h3 class="ms-lead">{text(held.title)}</h3>'
-            f'<div class="ms-scroll ms-padded" {label}>{table(held.header, rows, "ms-pairs")}</div>'
+            f'<h3 class="ms-lead">{text(block.title)}</h3>'
+            f'<div class="ms-scroll ms-padded" {label}>'
+            f"{table(block.header, rows, 'ms-pairs')}</div>"
             f'<div class="ms-notes">{notes}</div>'
         )
 
 
 def _table(pairs: Sequence[BoardPair]) -> str:
-    held = comparison.comparison_table(pairs)
+    block = comparison.comparison_table(pairs)
     is_plain = len({(pair.first, pair.second) for pair in pairs}) == 1
-    shown = [name for name in held.header if name not in ("First", "Second") or not is_plain]
+    columns = [name for name in block.header if name not in ("First", "Second") or not is_plain]
     # The decision first: a narrow screen has place for two columns.
-    names = sorted(shown, key=lambda name: name != DECISION)
-    cells = (dict(zip(held.header, row, strict=True)) for row in held.rows)
+    names = sorted(columns, key=lambda name: name != DECISION)
+    cells = (dict(zip(block.header, row, strict=True)) for row in block.rows)
     rows = [[_cell(name, row[name]) for name in names] for row in cells]
     label = 'tabindex="0" role="region" aria-label="Comparison"'
     return f'<div class="ms-scroll ms-padded" {label}>{table(names, rows, "ms-pairs")}</div>'
@@ -220,7 +223,7 @@ def _title(pair: BoardPair, pairs: Sequence[BoardPair]) -> str:
 
 
 def _differing(
-    shown: Shown,
+    context: PageContext,
     runs: Sequence[BoardRun],
     names: Sequence[str],
     pairs: Sequence[BoardPair],
@@ -236,7 +239,7 @@ def _differing(
     )
     by_id = {run.run_spec.run_spec_id: run for run in runs}
     both = [by_id[name] for name in ids.split(SEPARATOR)]
-    rows = disagreements(shown.reader, *both)
+    rows = disagreements(context.reader, *both)
     if not rows:
         st.html(
             note("No answers to list: their values are equal, or the metric is of the whole run.")
@@ -253,7 +256,9 @@ def _differing(
     keys = [InstanceKey(instance_id=row.instance_id) for row in listed]
     ours, theirs = (
         recorded(
-            shown, run, instance_details(shown.reader, run.run_spec, keys, viewer=shown.viewer)
+            context,
+            run,
+            instance_details(context.reader, run.run_spec, keys, viewer=context.viewer),
         )
         for run in both
     )
@@ -264,7 +269,7 @@ def _differing(
                 chosen_option(run.run_spec, each) for run, each in zip(both, pair, strict=True)
             ]
             st.html(_side_by_side(row, pair, options, names))
-    st.html(note(view_note(shown.viewer)))
+    st.html(note(view_note(context.viewer)))
 
 
 def _side_by_side(
@@ -290,11 +295,11 @@ def _side_by_side(
             names, marked, options, (row.first, row.second), strict=True
         )
     ]
-    shown = text(question if len(question) <= 2000 else "… " + question[-2000:])
+    end = text(question if len(question) <= 2000 else "… " + question[-2000:])
     expected = "; ".join(references) or "–"
     return (
         f'<article class="ms-pair"><details><summary>Input, {len(question):,} characters</summary>'
-        f'<pre class="ms-text" dir="auto">{shown}</pre></details>'
+        f'<pre class="ms-text" dir="auto">{end}</pre></details>'
         f'<p class="ms-role">reference: {text(expected)}</p>'
         f'<div class="ms-columns">{"".join(cells)}</div></article>'
     )

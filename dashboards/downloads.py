@@ -8,9 +8,9 @@ from functools import cached_property, partial
 import streamlit as st
 from arrangement import BY_RANK, arranged
 from loaded import known_prices, pairs_for
+from page_context import PageContext
 from page_markup import text
 from records import download
-from shown import Shown
 
 from medhelm_spark.board import BoardRun, manifest_of
 from medhelm_spark.board.benchmark_metrics import benchmark_metrics, benchmarks_of
@@ -41,7 +41,7 @@ class Exports:
     Each is made only when somebody asks for it: paired differences and charts take their time.
     """
 
-    shown: Shown
+    context: PageContext
     board: Leaderboard
     runs: tuple[BoardRun, ...]
     category: str = ""
@@ -52,21 +52,24 @@ class Exports:
     def filters(self) -> str:
         """All that took runs away, as one line."""
         category = f"category: {self.category}" if self.category else ""
-        return "; ".join(filter(None, (filters_text(self.shown.filters), category)))
+        return "; ".join(filter(None, (filters_text(self.context.filters), category)))
 
     @cached_property
     def whole(self) -> Leaderboard:
         """The board with its paired differences, as the command line has it."""
         # Who is compared with whom goes by rank, whatever the order.
         pairs = pairs_for(
-            self.shown.reader.location, self.shown.source, self.runs, self.shown.coverage_floor
+            self.context.reader.location,
+            self.context.source,
+            self.runs,
+            self.context.coverage_floor,
         )
         return replace(arranged(self.board, self.sort), pairs=pairs)
 
     @property
     def report(self) -> Report:
         """What all formats of data are made of."""
-        return board_report(self.whole, self.shown.source.banner, self.filters)
+        return board_report(self.whole, self.context.source.banner, self.filters)
 
     def text(self, output_format: str) -> str:
         return formatted(self.report, output_format)
@@ -80,30 +83,30 @@ class Exports:
         from medhelm_spark.board.cards import cards_behind
         from medhelm_spark.board.reports import sections_of
 
-        source = self.shown.source
+        source = self.context.source
         facts = facts_of(
             source,
             self.whole,
             self.runs,
-            coverage_floor=self.shown.coverage_floor,
-            manifest=manifest_of(self.shown.reader, source),
+            coverage_floor=self.context.coverage_floor,
+            manifest=manifest_of(self.context.reader, source),
             filters=self.filters,
             order="" if self.sort == BY_RANK else self.sort,
         )
         return report_file(
             self.whole,
             facts,
-            cards_behind(self.shown.site),
+            cards_behind(self.context.site),
             runs=self.runs,
-            metrics=benchmark_metrics(self.shown.reader, benchmarks_of(self.runs)),
+            metrics=benchmark_metrics(self.context.reader, benchmarks_of(self.runs)),
             stated=self.stated,
-            prices=known_prices(self.shown.site),
+            prices=known_prices(self.context.site),
             sections=sections_of(
                 Reported(
-                    reader=self.shown.reader,
+                    reader=self.context.reader,
                     runs=self.runs,
                     pairs=self.whole.pairs,
-                    has_public_text=self.shown.viewer.may_see(AccessLevel.PUBLIC),
+                    has_public_text=self.context.viewer.may_see(AccessLevel.PUBLIC),
                 )
             ),
         )
@@ -111,8 +114,8 @@ class Exports:
 
 def offer(exports: Exports) -> None:
     """The popover of files."""
-    name = f"{exports.shown.source.name}-leaderboard"
-    button = partial(download, exports.shown, exports.runs, width="stretch")
+    name = f"{exports.context.source.name}-leaderboard"
+    button = partial(download, exports.context, exports.runs, width="stretch")
     with st.popover("Download", icon=":material/download:", width="stretch"):
         for label, (ending, mime) in FORMATS.items():
             button(label, partial(exports.text, ending), f"{name}.{ending}", mime)
@@ -120,13 +123,13 @@ def offer(exports: Exports) -> None:
         button("HTML report", exports.html, f"{name}.html", "text/html")
 
 
-def charts(shown: Shown, board: Leaderboard) -> None:
+def charts(context: PageContext, board: Leaderboard) -> None:
     """The charts, drawn where the address asks for them, with a file of each."""
     with st.expander("Charts", expanded="charts" in st.query_params):
         if not st.toggle("Draw the charts", key="charts", bind="query-params"):
             return
         palette = DARK if st.context.theme.type == "dark" else LIGHT
-        name, chart = shown.source.name, partial(_chart, shown, _runs_in(board, shown.runs))
+        name, chart = context.source.name, partial(_chart, context, _runs_in(board, context.runs))
         for category, spec in dot_plots(board, palette):
             chart(f"{category}: means with 95 % intervals", spec, f"{name}-{_slug(category)}")
         if heat := heat_map(board, palette):
@@ -134,12 +137,12 @@ def charts(shown: Shown, board: Leaderboard) -> None:
             chart(title, heat, f"{name}-all-benchmarks")
 
 
-def chart_of(shown: Shown, board: Leaderboard, benchmark: str) -> None:
+def chart_of(context: PageContext, board: Leaderboard, benchmark: str) -> None:
     """The means of one benchmark as a chart; `board` has this benchmark alone."""
     palette = DARK if st.context.theme.type == "dark" else LIGHT
-    name, runs = f"{shown.source.name}-{_slug(benchmark)}-chart", _runs_in(board, shown.runs)
+    name, runs = f"{context.source.name}-{_slug(benchmark)}-chart", _runs_in(board, context.runs)
     for _, spec in dot_plots(board, palette):
-        _chart(shown, runs, f"{benchmark}: means with 95 % intervals", spec, name)
+        _chart(context, runs, f"{benchmark}: means with 95 % intervals", spec, name)
 
 
 def _runs_in(board: Leaderboard, runs: Sequence[BoardRun]) -> list[BoardRun]:
@@ -149,14 +152,16 @@ def _runs_in(board: Leaderboard, runs: Sequence[BoardRun]) -> list[BoardRun]:
     return [run for run in runs if run.run_spec.run_spec_id in units]
 
 
-def _chart(shown: Shown, runs: Sequence[BoardRun], title: str, spec: Spec, name: str) -> None:
+def _chart(
+    context: PageContext, runs: Sequence[BoardRun], title: str, spec: Spec, name: str
+) -> None:
     st.html(f'<h3 class="ms-lead">{text(title)}</h3>')
     st.vega_lite_chart(spec=spec, theme=None, width="content")
     with st.container(horizontal=True):
         for label, draw, mime in (("SVG", svg, "image/svg+xml"), ("PNG", png, "image/png")):
             ending = label.lower()
             file_name = f"{name}.{ending}"
-            download(shown, runs, label, partial(draw, spec), file_name, mime, key=file_name)
+            download(context, runs, label, partial(draw, spec), file_name, mime, key=file_name)
 
 
 def _slug(title: str) -> str:

@@ -4,9 +4,9 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
+from page_context import PageContext
 from page_markup import chip, note, table, text
 from records import download
-from shown import Shown
 
 from medhelm_spark.board import Kind
 from medhelm_spark.board.render.charts import DARK, LIGHT
@@ -27,17 +27,17 @@ GONE = "This installation is without the feature 'watch'."
 KINDS = {"moved": "decision-worse", "not moved": "decision-better"}
 
 
-def show(shown: Shown) -> None:
+def show(context: PageContext) -> None:
     """The newest look, the plot of all, and the numbers behind them."""
     view = part("watch", "view")
     if view is None:
         st.info(GONE)
         return
-    if shown.source.kind is not Kind.RELEASE:
+    if context.source.kind is not Kind.RELEASE:
         st.info(SUITE)
         return
-    units = {run.run_spec.run_spec_id for run in shown.runs}
-    looks = view.looks_at(shown.reader, shown.source.name, units)
+    units = {run.run_spec.run_spec_id for run in context.runs}
+    looks = view.looks_at(context.reader, context.source.name, units)
     if not looks:
         st.info(NONE)
         return
@@ -46,7 +46,7 @@ def show(shown: Shown) -> None:
     for one in view.tables(looks):
         _table(one)
     make = partial(view.as_csv, looks)
-    download(shown, shown.runs, "Download as CSV", make, "looks.csv", "text/csv")
+    download(context, context.runs, "Download as CSV", make, "looks.csv", "text/csv")
 
 
 def _plot(spec: dict[str, Any] | None) -> None:
@@ -56,14 +56,14 @@ def _plot(spec: dict[str, Any] | None) -> None:
     st.vega_lite_chart(spec, theme=None, width="content")
 
 
-def _table(held: TextTable) -> None:
-    rows = [[_cell(cell) for cell in row] for row in held.rows]
-    label = f'tabindex="0" role="region" aria-label="{text(held.title)}"'
-    body = table(held.header, rows, "ms-pairs")
-    notes = "".join(f"<p>{text(line)}</p>" for line in (" ".join(held.notes),) if line)
+def _table(block: TextTable) -> None:
+    rows = [[_cell(cell) for cell in row] for row in block.rows]
+    label = f'tabindex="0" role="region" aria-label="{text(block.title)}"'
+    body = table(block.header, rows, "ms-pairs")
+    notes = "".join(f"<p>{text(line)}</p>" for line in (" ".join(block.notes),) if line)
     st.html(
-        f'<p class="ms-lead">{text(held.title)}</p><div class="ms-scroll ms-padded" {label}>{body}'
-        f'</div><div class="ms-notes">{notes}</div>'
+        f'<p class="ms-lead">{text(block.title)}</p>'
+        f'<div class="ms-scroll ms-padded" {label}>{body}</div><div class="ms-notes">{notes}</div>'
     )
 
 

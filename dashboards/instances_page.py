@@ -11,9 +11,9 @@ from answer_reading import AnswerReading
 from answer_table import AnswerRow, show_table
 from loaded import answers_for, groups_for
 from one_answer import pick_beside, show_beside, show_detail
+from page_context import PageContext, nothing
 from page_markup import note, view_note
 from records import record_search, recorded
-from shown import Shown, nothing
 from streamlit.delta_generator import DeltaGenerator
 
 from medhelm_spark.board import (
@@ -37,13 +37,13 @@ from medhelm_spark.lake.reader import Reader
 
 ABOUT = (
     "Each row of the table is one answer of a model to one instance of a benchmark; # and Score "
-    "sort it, j and k open the next and the previous answer. Below the table stand prompt, "
-    "references, answer, scores and what each judge said. The address names the answer by its id, "
-    "so that a link opens it again."
+    "sort it, j and k open the next and the previous answer. Below the table are prompt, "
+    "references, answer, scores and the verdict of each judge. The address names the answer by its "
+    "id, so that a link opens it again."
 )
 PAGE_ROWS = 10
 FEW_ANSWERS = 50_000
-"""Of so many answers all are read for the first page."""
+"""With at most so many answers, all are read for the first page."""
 MAX_SEARCHED = 200
 ONLY = {
     "": "all",
@@ -56,14 +56,14 @@ ONLY = {
 SEPARATOR = "~"
 EVERY_GROUP = "all"
 FROM_END = "from-end"
-"""What the session keeps after a step back to the page before: its last answer is chosen."""
+"""The session's key after a step back to the page before, whose last answer is then chosen."""
 _NO_CLASS = "This benchmark declares no positive class, so that no case is missed or a false alarm."
 _UNKNOWN = {
     AnswerFilter.WRONG: "The main metric does not say which answers are wrong.",
     AnswerFilter.MISSED: _NO_CLASS,
     AnswerFilter.FALSE_ALARM: _NO_CLASS,
 }
-"""Why a filter lists nothing where nothing says of which answers it is true."""
+"""Why a filter that does not apply to a run lists nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,31 +79,31 @@ class Listing:
         return not (self.only or self.group or self.matching)
 
 
-def show(shown: Shown) -> None:
+def show(context: PageContext) -> None:
     """Pickers, the table of answers, and one answer, if the viewer may see its text."""
-    reader, viewer = shown.reader, shown.viewer
-    st.html(note(view_note(shown.viewer)))
-    scored = [run for run in shown.runs if run.cell]
+    reader, viewer = context.reader, context.viewer
+    st.html(note(view_note(context.viewer)))
+    scored = [run for run in context.runs if run.cell]
     if not scored:
-        st.info(nothing(shown))
+        st.info(nothing(context))
         return
     model, benchmark, *more = st.columns([1.3, 1.5, 0.9, 0.9, 1.4], vertical_alignment="bottom")
     run = _pick_run(scored, model, benchmark)
     if not run.is_current:
-        of = f"{shown.source.kind} {shown.source.name}"
-        again = f"This run was scored again after the numbers of {of}."
+        source = f"{context.source.kind} {context.source.name}"
+        again = f"This run was scored again after the numbers of {source}."
         st.html(note(again, "warning"))
-    reading = answers_for(reader.location, shown.source, reader, run.run_spec)
+    reading = answers_for(reader.location, context.source, reader, run.run_spec)
     notes = notes_of(reader, run.run_spec, viewer)
-    picked = _pick_answer(shown, run, more, reading, notes)
+    picked = _pick_answer(context, run, more, reading, notes)
     if picked is not None:
         chosen, detail = picked
         detail = detail or instance_detail(reader, run.run_spec, chosen.key, viewer=viewer)
-        if detail and recorded(shown, run, {chosen.key: detail}):
+        if detail and recorded(context, run, {chosen.key: detail}):
             with show_detail(run, chosen, detail):
                 show_note(reader, run.run_spec, chosen.key, detail, notes.get(chosen.key), viewer)
             if others := pick_beside(run, scored):
-                show_beside(shown, [run, *others], chosen.key)
+                show_beside(context, [run, *others], chosen.key)
     if not reading.has_ended:
         _read_on(reading)
 
@@ -165,14 +165,14 @@ def key_of(written: str) -> InstanceKey:
 
 
 def _pick_answer(
-    shown: Shown,
+    context: PageContext,
     run: BoardRun,
     columns: Sequence[DeltaGenerator],
     reading: AnswerReading,
     notes: Mapping[InstanceKey, Any],
 ) -> tuple[InstanceScore, InstanceDetail | None] | None:
     """One page of the table: the page with the answer that the address names, if it names one."""
-    reader, viewer = shown.reader, shown.viewer
+    reader, viewer = context.reader, context.viewer
     written, order = st.query_params.get("instance"), _order()
     state = f"{run.run_spec.run_spec_id}-{order}"
     offset = f"offset-{state}"
@@ -182,8 +182,8 @@ def _pick_answer(
     with search_column:
         matching = _search(run, viewer, offset)
     with group_column:
-        groups = groups_for(reader.location, shown.source, reader, run.run_spec)
-        group, among = _pick_group(shown, run, groups, offset)
+        groups = groups_for(reader.location, context.source, reader, run.run_spec)
+        group, among = _pick_group(context, run, groups, offset)
     listing = Listing(only=in_address if in_address in ONLY else "", group=group, matching=matching)
     page = None
     if not (start or order is not Order.SOURCE or reading.has_ended) and listing.is_all:
@@ -206,7 +206,7 @@ def _pick_answer(
         )
         try:
             page = listed_page(matching=listing.matching)
-            record_search(shown, run, page, listing.matching)
+            record_search(context, run, page, listing.matching)
         except PolicyError as error:  # a row of a public run may have another level by now
             st.html(note(f"Not searched, all are listed: {error}", "warning"))
             listing = replace(listing, matching="")
@@ -220,8 +220,8 @@ def _pick_answer(
     _turn_pages(page, offset, place)
     scores = page.scores
     details = visible_details(reader, run.run_spec, [each.key for each in scores], viewer=viewer)
-    details = recorded(shown, run, details)
-    of_rows = _groups(shown, run, details) if groups else {}
+    details = recorded(context, run, details)
+    of_rows = _groups(context, run, details) if groups else {}
     rows = [_row(score, details.get(score.key), of_rows, notes) for score in scores]
     show_table(
         run,
@@ -246,13 +246,13 @@ def _sort(order: Order) -> None:
 
 
 def _groups(
-    shown: Shown, run: BoardRun, details: Mapping[InstanceKey, InstanceDetail]
+    context: PageContext, run: BoardRun, details: Mapping[InstanceKey, InstanceDetail]
 ) -> Mapping[str, Mapping[str, str]]:
     """By instance the groups of those whose text the viewer may see."""
     view, ids = part("subgroups", "of_instances"), [key.instance_id for key in details]
     version = run.run_spec.data_version
     groups: Mapping[str, Mapping[str, str]] = view.groups_of_instances(
-        shown.reader, version, ids, viewer=shown.viewer
+        context.reader, version, ids, viewer=context.viewer
     )
     return groups
 
@@ -263,7 +263,7 @@ def _row(
     groups: Mapping[str, Mapping[str, str]],
     notes: Mapping[InstanceKey, Any],
 ) -> AnswerRow:
-    """A row of the table; groups and flags stand where its text is shown."""
+    """A row of the table; groups and flags are there where its text is shown."""
     if detail is None:
         return AnswerRow(score=score, detail=None, flags="", groups={})
     flags = flags_text(notes.get(score.key))
@@ -285,10 +285,10 @@ def _open(page: InstancePage, place: int | None) -> None:
 
 
 def _pick_group(
-    shown: Shown, run: BoardRun, groups: Mapping[str, Any], offset: str
+    context: PageContext, run: BoardRun, groups: Mapping[str, Any], offset: str
 ) -> tuple[str, list[str] | None]:
-    """A group of patients and its instances; groups have the level of rows, no address has one."""
-    reader, viewer, spec = shown.reader, shown.viewer, run.run_spec
+    """A group of patients and its instances; a group has the level of rows: no address names it."""
+    reader, viewer, spec = context.reader, context.viewer, run.run_spec
     view = part("subgroups", "of_instances")
     if not groups or not viewer.may_see(spec.access_level):
         return "", None
@@ -345,7 +345,7 @@ def _pick_only(page: InstancePage, only: str, state: str) -> None:
     key = f"only-{state}"
     of_class = (AnswerFilter.MISSED.value, AnswerFilter.FALSE_ALARM.value)
     labels = {
-        name: f"{label} ({page.counts.get(AnswerFilter(name), '–') if name else page.asked})"
+        name: f"{label} ({page.counts.get(AnswerFilter(name), '–') if name else page.num_answers})"
         for name, label in ONLY.items()
         if name not in of_class or name == only or AnswerFilter(name) in page.counts
     }
@@ -371,11 +371,11 @@ def _only_follows(key: str, offset: str) -> None:
 
 def _none(page: InstancePage, listing: Listing) -> str:
     """Why no answer is listed."""
-    if not page.asked or listing.is_all:
+    if not page.num_answers or listing.is_all:
         return "No answers were scored."
     if listing.only and AnswerFilter(listing.only) not in page.counts:
         return _UNKNOWN[AnswerFilter(listing.only)]
-    of = f"None of the {page.asked:,} answers "
+    lead = f"None of the {page.num_answers:,} answers "
     kinds = {
         AnswerFilter.WRONG: "is wrong",
         AnswerFilter.MISSED: "is a missed case",
@@ -386,13 +386,13 @@ def _none(page: InstancePage, listing: Listing) -> str:
     parts = [kinds[AnswerFilter(listing.only)]] if listing.only else []
     parts += ["is in this group"] if listing.group else []
     parts += ["has the text that was searched for"] if listing.matching else []
-    return f"{of}{' and '.join(parts)}."
+    return f"{lead}{' and '.join(parts)}."
 
 
 def _turn_pages(page: InstancePage, offset: str, place: int) -> None:
     """How many answers are listed, and the ways on: by pages, and by keys from answer to answer."""
     last = page.offset + len(page.scores)
-    count = f"{page.total:,} of {page.asked:,} answers"
+    count = f"{page.total:,} of {page.num_answers:,} answers"
     listed = f", {page.offset + 1:,}–{last:,} listed" if page.total > PAGE_ROWS else ""
     at = page.offset + place
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -21,8 +21,8 @@ from arrangement import (
 )
 from downloads import Exports, chart_of, charts, offer
 from loaded import board_for
+from page_context import PageContext, address_of, nothing
 from page_markup import chip, note, text, view_note
-from shown import Shown, address_of, nothing
 
 from medhelm_spark.board import BoardRun, Viewer
 from medhelm_spark.board.render.board import BELOW_FLOOR, counts, remarks, tiers_text, traded
@@ -47,10 +47,10 @@ ABOUT = (
 )
 
 
-def show(shown: Shown) -> None:
+def show(context: PageContext) -> None:
     """The board of the runs that pass the filters."""
-    if not any(run.cell for run in shown.runs):
-        st.info(nothing(shown))
+    if not any(run.cell for run in context.runs):
+        st.info(nothing(context))
         return
     # On a narrow screen the style sheet moves them below the board.
     with st.container(key="ms-controls"):
@@ -58,15 +58,15 @@ def show(shown: Shown) -> None:
             [1.2, 2.4, 0.6], vertical_alignment="bottom"
         )
     with category_place:
-        category = pick_category(shown.runs)
-    runs = of_category(shown.runs, category)
-    location = shown.reader.location
-    board = board_for(location, shown.source, runs, shown.coverage_floor)
+        category = pick_category(context.runs)
+    runs = of_category(context.runs, category)
+    location = context.reader.location
+    board = board_for(location, context.source, runs, context.coverage_floor)
     with form_place:
         form = pick_arrangement(board)
     cut = "" if category == ALL else category
     exports = Exports(
-        shown=shown,
+        context=context,
         board=board,
         runs=runs,
         category=cut,
@@ -75,30 +75,30 @@ def show(shown: Shown) -> None:
     )
     with download_place:
         offer(exports)
-    whole = board_for(location, shown.source, shown.all_runs, shown.coverage_floor)
+    whole = board_for(location, context.source, context.all_runs, context.coverage_floor)
     if hidden := _hidden(whole, board, category):
         st.html(note(hidden))
     st.html(f'<p class="ms-lead">{text(tiers_text(board))}</p>')
-    _chart(arranged(board, form.sort), shown)
-    st.html(board_html(board, runs, address_of(shown), form))
-    st.html(_notes(board, runs, shown.viewer))
-    charts(shown, arranged(board, form.sort))
+    _chart(arranged(board, form.sort), context)
+    st.html(board_html(board, runs, address_of(context), form))
+    st.html(_notes(board, runs, context.viewer))
+    charts(context, arranged(board, form.sort))
 
 
-def _chart(board: Leaderboard, shown: Shown) -> None:
+def _chart(board: Leaderboard, context: PageContext) -> None:
     """The chart of the benchmark that the address names, above the board."""
-    names, wanted = column_names(board), st.query_params.get(CHART)
-    if wanted not in names:
+    names, name = column_names(board), st.query_params.get(CHART)
+    if name not in names:
         return
-    chart_of(shown, of_column(board, names.index(wanted)), wanted)
-    address = urlencode(address_of(shown), doseq=True)
+    chart_of(context, of_column(board, names.index(name)), name)
+    address = urlencode(address_of(context), doseq=True)
     st.html(f'<p class="ms-links"><a href="?{text(address)}">Close the chart</a></p>')
 
 
-def _hidden(whole: Leaderboard, shown: Leaderboard, category: str) -> str:
+def _hidden(whole: Leaderboard, board: Leaderboard, category: str) -> str:
     """What filters and category take away; empty where they take nothing."""
-    columns = len(whole.columns) - len(shown.columns)
-    rows = len(whole.rows) - len(shown.rows)
+    columns = len(whole.columns) - len(board.columns)
+    rows = len(whole.rows) - len(board.rows)
     if not columns and not rows:
         return ""
     lead = "Filtered" if category == ALL else f"Category {category} alone"
@@ -219,11 +219,11 @@ def _row_head(row: BoardRow, scope: str) -> str:
 
 def _tier(row: BoardRow) -> str:
     """Tier and possible ranks."""
-    held = row.standing
-    if held is None:
+    standing = row.standing
+    if standing is None:
         return '<td class="ms-tier">–</td>'
-    ranks = f"ranks {held.rank_low}–{held.rank_high}"
-    return f'<td class="ms-tier"><b>{held.tier}</b><span>{ranks}</span></td>'
+    ranks = f"ranks {standing.rank_low}–{standing.rank_high}"
+    return f'<td class="ms-tier"><b>{standing.tier}</b><span>{ranks}</span></td>'
 
 
 def _rate(row: BoardRow) -> str:

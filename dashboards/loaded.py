@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from answer_reading import AnswerReading
-from given import arguments
+from command_line import arguments
 
 from medhelm_spark.board import (
     BoardRun,
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from medhelm_spark.tracking.tables import MlflowRun
 
 REFRESH_SECONDS = 15
-"""How long a page may show what a lake held before."""
-KEPT = 8
+"""How long a page may show an earlier state of a lake."""
+MAX_SOURCES = 8
 """How many suites and releases are kept; boards, so many with filters."""
 BEHIND = (
     *("run_specs", "runs", "scenarios", "stats", "left_out", "release_stats", "stats_by_group"),
@@ -69,7 +69,7 @@ def reader_of(location: str) -> Reader:
 
 @st.cache_resource(ttl=REFRESH_SECONDS, show_spinner=False)
 def state_of(location: str) -> tuple[int, ...]:
-    """What changes where a table does: the versions, or where nobody tells them, the time."""
+    """What changes where a table does: the versions, or of a reader without them, the time."""
     reader = reader_of(location)
     if isinstance(reader, FileReader):
         return reader.versions(BEHIND)
@@ -81,7 +81,7 @@ def sources_of(location: str) -> Sequence[BoardSource]:
     return _sources(location, state_of(location))
 
 
-@st.cache_resource(max_entries=KEPT, show_spinner=False)
+@st.cache_resource(max_entries=MAX_SOURCES, show_spinner=False)
 def _sources(location: str, state: tuple[int, ...]) -> Sequence[BoardSource]:
     reader = reader_of(location)
     suites = [BoardSource(kind=Kind.SUITE, name=name) for name in list_suites(reader)]
@@ -106,9 +106,9 @@ def named_source(reader: Reader, suite: str | None, release: str | None) -> Boar
         LakeError: The lake does not have it.
     """
     if not (suite and release):
-        wanted = (Kind.RELEASE, release) if release else (Kind.SUITE, suite)
+        named = (Kind.RELEASE, release) if release else (Kind.SUITE, suite)
         for source in sources_of(reader.location):
-            if (source.kind, source.name) == wanted:
+            if (source.kind, source.name) == named:
                 return source
     return choose(reader, suite, release)
 
@@ -116,8 +116,8 @@ def named_source(reader: Reader, suite: str | None, release: str | None) -> Boar
 def warm(words: Sequence[str]) -> None:
     """Read what the first visitor of a server with these arguments sees.
 
-    Not where plug-ins are named: what they say of metrics is known once a page has loaded them. Nor
-    of a SQL warehouse, which is started, and paid for, by the first visitor.
+    Not where plug-ins are named: their metrics are known once a page has loaded them. Nor of a SQL
+    warehouse, which the first visitor starts, and pays for.
     """
     args = arguments(words)
     if args.plugins or args.sql_warehouse:
@@ -141,7 +141,7 @@ def tracked_by(location: str, source: BoardSource) -> "list[MlflowRun]":
     return tracking.tracked_of(reader_of(location), source) if tracking else []
 
 
-@st.cache_resource(max_entries=KEPT, show_spinner="Reading the results …")
+@st.cache_resource(max_entries=MAX_SOURCES, show_spinner="Reading the results …")
 def _runs(
     location: str, key: tuple[str, ...], state: tuple[int, ...], _source: BoardSource
 ) -> tuple[BoardRun, ...]:
@@ -156,7 +156,7 @@ def board_for(
     return _board(location, _key(source), state_of(location), ids, coverage_floor, source, runs)
 
 
-@st.cache_resource(max_entries=4 * KEPT, show_spinner=False)
+@st.cache_resource(max_entries=4 * MAX_SOURCES, show_spinner=False)
 def _board(
     location: str,
     key: tuple[str, ...],
@@ -182,7 +182,7 @@ def pairs_for(
     return _pairs(location, _key(source), state, ids, coverage_floor, source, runs, board)
 
 
-@st.cache_resource(max_entries=4 * KEPT, show_spinner="Comparing the models …")
+@st.cache_resource(max_entries=4 * MAX_SOURCES, show_spinner="Comparing the models …")
 def _pairs(
     location: str,
     key: tuple[str, ...],
@@ -204,7 +204,7 @@ def metrics_for(
     return _metrics(location, _key(source), state_of(location), ids, reader, benchmark)
 
 
-@st.cache_resource(max_entries=4 * KEPT, show_spinner="Reading the scores …")
+@st.cache_resource(max_entries=4 * MAX_SOURCES, show_spinner="Reading the scores …")
 def _metrics(
     location: str,
     key: tuple[str, ...],
@@ -231,7 +231,7 @@ def groups_for(
     return _groups(location, _key(source), state_of(location), spec.run_spec_id, reader)
 
 
-@st.cache_resource(max_entries=4 * KEPT, show_spinner=False)
+@st.cache_resource(max_entries=4 * MAX_SOURCES, show_spinner=False)
 def _groups(
     location: str, key: tuple[str, ...], state: tuple[int, ...], run_spec_id: str, _reader: Reader
 ) -> Mapping[str, Any]:
@@ -240,7 +240,7 @@ def _groups(
     return {group.label: group for group in groups}
 
 
-@st.cache_resource(max_entries=KEPT, show_spinner=False)
+@st.cache_resource(max_entries=MAX_SOURCES, show_spinner=False)
 def _answers(
     location: str,
     key: tuple[str, ...],

@@ -7,9 +7,9 @@ import prevalence
 import reference
 import streamlit as st
 from loaded import known_prices, metrics_for
-from page_markup import note, said, table, text
+from page_context import PageContext, nothing
+from page_markup import note, paragraphs, table, text
 from records import download
-from shown import Shown, nothing
 
 from medhelm_spark.board import TECHNICAL, StatRow, stat_rows
 from medhelm_spark.board.benchmark_metrics import (
@@ -49,23 +49,23 @@ ABOUT = (
 )
 
 
-def show(shown: Shown) -> None:
+def show(context: PageContext) -> None:
     """Pickers, then the tables that apply."""
-    if not any(run.cell for run in shown.runs):
-        st.info(nothing(shown))
+    if not any(run.cell for run in context.runs):
+        st.info(nothing(context))
         return
-    benchmark = _pick(benchmarks_of(shown.runs))
-    held = metrics_for(shown.reader.location, shown.source, shown.reader, benchmark)
+    benchmark = _pick(benchmarks_of(context.runs))
+    metrics = metrics_for(context.reader.location, context.source, context.reader, benchmark)
     stated = prevalence.stated()
-    prices = known_prices(shown.site)
+    prices = known_prices(context.site)
     if prices is None:
         st.html(note("The file of the models' prices cannot be read, so that no prices are known."))
-    _risk(held, stated, prices or {})
-    _evidence(held)
-    _curves(held)
-    _table(took_table(held, prices or {}))
-    _trade_offs(held, prices or {})
-    _download(shown, held, stated, prices or {})
+    _risk(metrics, stated, prices or {})
+    _evidence(metrics)
+    _curves(metrics)
+    _table(took_table(metrics, prices or {}))
+    _trade_offs(metrics, prices or {})
+    _download(context, metrics, stated, prices or {})
     _every_stat(benchmark)
 
 
@@ -96,46 +96,46 @@ def _titles(benchmarks: Sequence[BenchmarkRuns]) -> dict[str, BenchmarkRuns]:
     return titles
 
 
-def _risk(held: BenchmarkMetrics, stated: Stated, prices: Mapping[str, Prices]) -> None:
-    at = prevalence_of(held, stated)
+def _risk(metrics: BenchmarkMetrics, stated: Stated, prices: Mapping[str, Prices]) -> None:
+    at = prevalence_of(metrics, stated)
     if at is None:
-        if criteria_table(held).rows:
+        if criteria_table(metrics).rows:
             return
-        if not has_tables(held):
+        if not has_tables(metrics):
             st.html(
                 note(
                     "This benchmark has neither classes nor log-probabilities, and no prevalence. "
                     "Another benchmark may have them."
                 )
             )
-        elif not any(run.answers for run in held.runs):
+        elif not any(run.answers for run in metrics.runs):
             st.html(note("No class is declared as positive, so that nothing is missed or alarmed."))
         return
-    st.html(said(lead(held, at, prices)))
-    _table(risk_table(held, at))
-    names = [run.name for run in held.runs if run.answers]
+    st.html(paragraphs(lead(metrics, at, prices)))
+    _table(risk_table(metrics, at))
+    names = [run.name for run in metrics.runs if run.answers]
     if len(names) > 1:
         left, _ = st.columns([1.4, 3])
         with left:
             beside = reference.pick(names)
-        _table(difference_table(held, at, beside))
+        _table(difference_table(metrics, at, beside))
 
 
-def _evidence(held: BenchmarkMetrics) -> None:
+def _evidence(metrics: BenchmarkMetrics) -> None:
     """What was answered, and the rates that it gives."""
-    grids = "".join(_grid(run) for run in held.runs if run.answers)
+    grids = "".join(_grid(run) for run in metrics.runs if run.answers)
     if grids:
-        positive = held.benchmark.positive.replace("|", ", ")
+        positive = metrics.benchmark.positive.replace("|", ", ")
         st.html(
             f'<h3 class="ms-lead">Answers; positive: {text(positive)}</h3>'
             f'<div class="ms-grids">{grids}</div>'
         )
     for each in (
-        rates_table(held),
-        classes_table(held),
-        confusion_table(held),
-        criteria_table(held),
-        calibration_table(held),
+        rates_table(metrics),
+        classes_table(metrics),
+        confusion_table(metrics),
+        criteria_table(metrics),
+        calibration_table(metrics),
     ):
         if each.rows:
             _table(each)
@@ -152,14 +152,14 @@ def _grid(run: RunMetrics) -> str:
     return f"<figure><figcaption>{text(run.name)}</figcaption>{table(header, rows)}</figure>"
 
 
-def _table(held: TextTable) -> None:
+def _table(block: TextTable) -> None:
     """A table that scrolls by itself, its first column staying, with its notes."""
-    rows = [[_folded(strong_html(cell, held.strong)) for cell in row] for row in held.rows]
-    label = f'tabindex="0" role="region" aria-label="{text(held.title)}"'
-    body = table(held.header, rows, "ms-measures")
-    notes = "".join(f"<p>{strong_html(line, held.strong)}</p>" for line in held.notes)
+    rows = [[_folded(strong_html(cell, block.strong)) for cell in row] for row in block.rows]
+    label = f'tabindex="0" role="region" aria-label="{text(block.title)}"'
+    body = table(block.header, rows, "ms-measures")
+    notes = "".join(f"<p>{strong_html(line, block.strong)}</p>" for line in block.notes)
     st.html(
-        f'<h3 class="ms-lead">{text(held.title)}</h3>'
+        f'<h3 class="ms-lead">{text(block.title)}</h3>'
         f'<div class="ms-scroll ms-padded" {label}>{body}</div>'
         f'<div class="ms-notes">{notes}</div>'
     )
@@ -170,8 +170,8 @@ def _folded(cell: str) -> str:
     return cell.replace(" [", "<br>[", 1).replace("; ", "<br>").replace(", up to ", ",<br>up to ")
 
 
-def _curves(held: BenchmarkMetrics) -> None:
-    curves = {run.name: run.curve for run in held.runs if run.curve}
+def _curves(metrics: BenchmarkMetrics) -> None:
+    curves = {run.name: run.curve for run in metrics.runs if run.curve}
     if curves:
         palette = DARK if st.context.theme.type == "dark" else LIGHT
         st.html(
@@ -181,11 +181,11 @@ def _curves(held: BenchmarkMetrics) -> None:
         st.vega_lite_chart(spec=calibration_plots(curves, palette), theme=None, width="content")
 
 
-def _trade_offs(held: BenchmarkMetrics, prices: Mapping[str, Prices]) -> None:
+def _trade_offs(metrics: BenchmarkMetrics, prices: Mapping[str, Prices]) -> None:
     """Quality against money, tokens and seconds."""
-    if found := trade_offs(held, prices):
+    if found := trade_offs(metrics, prices):
         palette = DARK if st.context.theme.type == "dark" else LIGHT
-        metric = next(run.run.cell.main_metric for run in held.runs if run.run.cell)
+        metric = next(run.run.cell.main_metric for run in metrics.runs if run.run.cell)
         st.html(
             '<h3 class="ms-lead">Quality against cost</h3>'
             f'<div class="ms-notes"><p>{text(TRADE_OFF_NOTE)}</p></div>'
@@ -194,19 +194,19 @@ def _trade_offs(held: BenchmarkMetrics, prices: Mapping[str, Prices]) -> None:
 
 
 def _download(
-    shown: Shown, held: BenchmarkMetrics, stated: Stated, prices: Mapping[str, Prices]
+    context: PageContext, metrics: BenchmarkMetrics, stated: Stated, prices: Mapping[str, Prices]
 ) -> None:
     make = partial(
         render_metrics,
-        [held],
+        [metrics],
         "csv",
         stated=stated,
         prices=prices,
-        banner=shown.source.banner,
-        filters=filters_text(shown.filters),
+        banner=context.source.banner,
+        filters=filters_text(context.filters),
     )
-    runs = [each.run for each in held.runs]
-    download(shown, runs, "Download as CSV", make, "metrics.csv", "text/csv")
+    runs = [each.run for each in metrics.runs]
+    download(context, runs, "Download as CSV", make, "metrics.csv", "text/csv")
 
 
 def _every_stat(benchmark: BenchmarkRuns) -> None:
@@ -218,14 +218,14 @@ def _every_stat(benchmark: BenchmarkRuns) -> None:
             if row.split == benchmark.split and not row.perturbation
         ]
         for name, are_technical in (("Every stat", False), ("Of the requests", True)):
-            of = [row for row in rows if (row.metric in TECHNICAL) is are_technical]
-            cells = (_stat_cells(row, benchmark) for row in of)
+            selected = [row for row in rows if (row.metric in TECHNICAL) is are_technical]
+            cells = (_stat_cells(row, benchmark) for row in selected)
             body = table(("Metric", "Model", "Mean", "n"), cells, "ms-measures")
             label = f'tabindex="0" role="region" aria-label="{name}"'
-            held = f'<div class="ms-scroll ms-tall ms-padded" {label}>{body}</div>'
-            if of:
+            scrolled = f'<div class="ms-scroll ms-tall ms-padded" {label}>{body}</div>'
+            if selected:
                 summary = f"<summary>{name}</summary>"
-                st.html(f"<details>{summary}{held}</details>" if are_technical else held)
+                st.html(f"<details>{summary}{scrolled}</details>" if are_technical else scrolled)
 
 
 def _stat_cells(row: StatRow, benchmark: BenchmarkRuns) -> tuple[str, ...]:

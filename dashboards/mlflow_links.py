@@ -1,10 +1,10 @@
-"""From a page to MLflow's record of the same numbers, where the lake notes one."""
+"""Links from a page to MLflow's record of the same numbers, where the lake names one."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from page_context import PageContext
 from page_markup import text
-from shown import Shown
 
 if TYPE_CHECKING:
     from medhelm_spark.tracking.tables import MlflowRun
@@ -12,12 +12,14 @@ if TYPE_CHECKING:
 SUMMARY = "These numbers in MLflow"
 
 
-def mlflow_links(tracked: "Sequence[MlflowRun]", shown: Shown, run_spec_id: str | None) -> str:
+def mlflow_links(
+    tracked: "Sequence[MlflowRun]", context: PageContext, run_spec_id: str | None
+) -> str:
     """Links to the MLflow run of each model that is shown, or of the one run of the page.
 
     Empty where nothing was tracked.
     """
-    rows = _rows(tracked, shown, run_spec_id)
+    rows = _rows(tracked, context, run_spec_id)
     if not rows:
         return ""
     links = "".join(f"<li>{_link(row)}</li>" for row in rows)
@@ -32,12 +34,12 @@ def mlflow_links(tracked: "Sequence[MlflowRun]", shown: Shown, run_spec_id: str 
 
 
 def _rows(
-    tracked: "Sequence[MlflowRun]", shown: Shown, run_spec_id: str | None
+    tracked: "Sequence[MlflowRun]", context: PageContext, run_spec_id: str | None
 ) -> "Sequence[MlflowRun]":
     """The rows of the run alone, else of all models that are shown."""
     if run_spec_id and (own := [row for row in tracked if row.run_spec_id == run_spec_id]):
         return own
-    models = {run.run_spec.model_deployment for run in shown.runs}
+    models = {run.run_spec.model_deployment for run in context.runs}
     return [row for row in tracked if not row.run_spec_id and row.model_deployment in models]
 
 

@@ -16,9 +16,9 @@ from answer_markup import (
     scores_html,
     verdicts_html,
 )
+from page_context import PageContext
 from page_markup import chip, note, section, text
 from records import recorded
-from shown import Shown
 from streamlit.delta_generator import DeltaGenerator
 
 from medhelm_spark.board import (
@@ -87,13 +87,13 @@ def pick_beside(run: BoardRun, runs: Sequence[BoardRun]) -> list[BoardRun]:
     return [named[name] for name in picked if name in named]
 
 
-def show_beside(shown: Shown, runs: Sequence[BoardRun], key: InstanceKey) -> None:
+def show_beside(context: PageContext, runs: Sequence[BoardRun], key: InstanceKey) -> None:
     """The answers of several runs to one instance in columns, with main score and verdicts."""
     cells = []
     for run in runs:
-        details = instance_details(shown.reader, run.run_spec, [key], viewer=shown.viewer)
+        details = instance_details(context.reader, run.run_spec, [key], viewer=context.viewer)
         detail = details.get(key)
-        if detail and not recorded(shown, run, {key: detail}):
+        if detail and not recorded(context, run, {key: detail}):
             return
         if detail is None:
             empty = '<p class="ms-empty">this run does not have the instance</p>'

@@ -65,8 +65,8 @@ def chip(label: str, kind: str = "") -> str:
     return f'<span class="ms-chip ms-{text(kind or label)}">{text(label)}</span>'
 
 
-def said(lines: Iterable[str]) -> str:
-    """Sentences of what numbers come to, their verdicts in bold."""
+def paragraphs(lines: Iterable[str]) -> str:
+    """Sentences on the numbers, a paragraph each, with verdicts in bold."""
     words = (*VERDICTS, *COST_WORDS)
     return "".join(f'<p class="ms-said">{strong_html(line, words)}</p>' for line in lines)
 

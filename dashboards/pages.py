@@ -7,7 +7,7 @@ import leaderboard_page
 import metrics_page
 import robustness_page
 import subgroups_page
-from shown import Page
+from page_context import Page
 
 PAGES = (
     Page(name="Leaderboard", about=leaderboard_page.ABOUT, show=leaderboard_page.show),

@@ -17,9 +17,9 @@ def stated() -> Stated:
     Raises:
         ConfigError: the address has another text, or a number that is not between 0 and 1.
     """
-    held = stated_of(st.query_params.get_all(PARAMETER))
-    check_stated(held, held if isinstance(held, Mapping) else ())
-    return held
+    prevalence = stated_of(st.query_params.get_all(PARAMETER))
+    check_stated(prevalence, prevalence if isinstance(prevalence, Mapping) else ())
+    return prevalence
 
 
 def pick(scenario_name: str) -> None:

@@ -1,7 +1,7 @@
 """The page of a rater's personal link: one instance, its answers without names, and their ratings.
 
-It is no page of the picker: a valid token in the address shows this page alone. What reaches the
-browser calls an answer by its letter; the key of a widget holds places and nothing else.
+It is no page of the picker: a valid token in the address shows this page alone. The browser
+receives a letter in place of an answer's key; the key of a widget contains places alone.
 """
 
 import argparse
@@ -28,14 +28,14 @@ MOST_VALUES = 11
 """A scale of so many whole numbers is shown as buttons, a longer one as a field."""
 MAX_COMMENT = 2000
 MAX_COLUMNS = 3
-"""So many criteria of an answer stand side by side; on a telephone they stand below each other."""
+"""So many criteria of an answer are side by side; on a telephone they are below each other."""
 RECORDED = "rating-recorded-"
 FIELD, COMMENT = "field", "comment"
 KEY = re.compile(rf"({SCALE}|{FIELD}|{COMMENT})-(\d+(?:-\d+)+)")
 """The key of an input: its kind and its places, which are item, answer and, but of a comment,
 criterion."""
 QUEUE, ITEM, FAILED = "rate-queue", "rate-item", "rate-failed"
-"""What the session keeps on the server: the queue, the place in it, that saving failed."""
+"""The session's keys on the server: the queue, the place in it, that saving failed."""
 OF_A_QUEUE = (RECORDED, SCALE, FIELD, COMMENT)
 """How the keys begin whose places are those of one queue."""
 
@@ -59,13 +59,13 @@ def show(args: argparse.Namespace, viewer: Viewer) -> None:
     try:
         queue = _queue(args, viewer)
         item = _place(queue) if queue else 0
-        shown = queue.shown(item) if queue else None
-        if queue and shown:
+        content = queue.shown(item) if queue else None
+        if queue and content:
             _record(args.output_path, queue, item, viewer)
             _store_entered(queue)
-    except (MedhelmSparkError, ValueError):  # whatever it is, a rater is told no more
-        queue = shown = None
-    if queue is None or shown is None:
+    except (MedhelmSparkError, ValueError):  # whatever it is, a rater sees no more
+        queue = content = None
+    if queue is None or content is None:
         st.html(note(REFUSED, "error"))
         return
     listen_for_digits(item)
@@ -75,13 +75,13 @@ def show(args: argparse.Namespace, viewer: Viewer) -> None:
         turns = (
             (f'<p class="ms-role">{text(turn.role)}</p>' if turn.role else "")
             + passage(turn.content)
-            for turn in shown.question
+            for turn in content.question
         )
         st.html(section("Question", *turns))
         st.html(_scales(queue))
     with right:
-        for answer, said in enumerate(shown.answers):
-            _rate(queue, item, answer, said)
+        for answer, answer_text in enumerate(content.answers):
+            _rate(queue, item, answer, answer_text)
         _turn(queue, item)
 
 
@@ -103,7 +103,7 @@ def _record(location: str, queue: Any, item: int, viewer: Viewer) -> None:
 def _queue(args: argparse.Namespace, viewer: Viewer) -> Any:
     """The queue that the token opens; the session keeps it, and the token is checked each time.
 
-    Where people sign in, it opens to those alone who may rate, and no text that is not shown them.
+    Where people sign in, it opens only to those who may rate, with text that they may see.
     """
     module = part("ratings", "queue")
     if module is None or (viewer.name and not viewer.may_write):
@@ -168,8 +168,8 @@ def _scales(queue: Any) -> str:
         scale = f"{each.minimum:g} ({first}) to {each.maximum:g} ({last})"
         ends = ", ".join(each.classes) or scale
         lower = " Lower is better." if each.lower_is_better else ""
-        said = f"{each.question}{lower}".strip()
-        asks = f"<p>{text(said)}</p>" if said else ""
+        question = f"{each.question}{lower}".strip()
+        asks = f"<p>{text(question)}</p>" if question else ""
         anchors = anchors or (f"<li>{ends}</li>" if asks else "")
         rows.append((f"<b>{text(each.name)}</b>", f"{asks}<ul>{anchors}</ul>" if anchors else ends))
     how = (
@@ -180,11 +180,11 @@ def _scales(queue: Any) -> str:
     return f'<details class="ms-block" open><summary>How to rate</summary>{body}</details>'
 
 
-def _rate(queue: Any, item: int, answer: int, said: str) -> None:
+def _rate(queue: Any, item: int, answer: int, answer_text: str) -> None:
     """One answer, an input for each criterion, and the comment."""
     letter = ascii_uppercase[answer] if answer < len(ascii_uppercase) else str(answer + 1)
     values = queue.values(item, answer)
-    st.html(section(f"Answer {letter}", passage(said, "answer")))
+    st.html(section(f"Answer {letter}", passage(answer_text, "answer")))
     per_row = min(len(queue.criteria), MAX_COLUMNS)
     columns = [column for _ in queue.criteria[::per_row] for column in st.columns(per_row)]
     for place, (criterion, column) in enumerate(zip(queue.criteria, columns, strict=False)):
@@ -259,8 +259,8 @@ def _as_shown(criterion: Any, value: float | None) -> float | int | None:
 def _store_entered(queue: Any) -> None:
     """Store what the inputs have and the queue has not, those of an item that was left too.
 
-    No callback of an input does: Streamlit leaves out the second of two callbacks when a key is
-    pressed while the first is called. What a run is stopped before it stores, the next run stores:
+    No callback of an input stores: Streamlit leaves out the second of two callbacks when a key is
+    pressed while the first is called. A value that a stopped run has not stored, the next run does:
     the values of inputs stay until a run has ended (tests/e2e/test_rating_hour.py).
     """
     for key in sorted(map(str, st.session_state)):

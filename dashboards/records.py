@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
+from page_context import PageContext
 from page_markup import note
-from shown import Shown
 
 from medhelm_spark.board import BoardRun, InstanceDetail, InstanceKey, InstancePage, Kind
 from medhelm_spark.domain.access import AccessLevel
@@ -13,29 +13,29 @@ from medhelm_spark.errors import PolicyError
 from medhelm_spark.features import part
 
 
-def opening(shown: Shown) -> Any:
+def opening(context: PageContext) -> Any:
     """What records an opening; None where the feature is not there."""
     viewings = part("viewings", "record")
     if viewings is None:
         return None
-    is_release = shown.source.kind is Kind.RELEASE
-    name = shown.source.name
+    is_release = context.source.kind is Kind.RELEASE
+    name = context.source.name
     return viewings.Opening(
-        location=shown.reader.location,
-        viewer=shown.viewer,
+        location=context.reader.location,
+        viewer=context.viewer,
         suite=None if is_release else name,
         release=name if is_release else None,
     )
 
 
 def recorded(
-    shown: Shown, run: BoardRun, details: Mapping[InstanceKey, InstanceDetail]
+    context: PageContext, run: BoardRun, details: Mapping[InstanceKey, InstanceDetail]
 ) -> dict[InstanceKey, InstanceDetail]:
-    """Those that may be shown: it is on record, once for a session, that their text is opened.
+    """The details that may be shown: that their text is opened is recorded, once for a session.
 
-    Where it cannot be recorded, those whose text is public.
+    Where it cannot be recorded, the details whose text is public.
     """
-    record = opening(shown)
+    record = opening(context)
     if record is None:
         return dict(details)
     unit = run.run_spec.run_spec_id
@@ -47,28 +47,30 @@ def recorded(
         st.html(note(str(error), "error"))
         public = {AccessLevel.PUBLIC}
         return {
-            key: held for key, held in details.items() if key not in new or held.levels <= public
+            key: detail
+            for key, detail in details.items()
+            if key not in new or detail.levels <= public
         }
     st.session_state.update((opened[key], True) for key in new)
     return dict(details)
 
 
-def record_search(shown: Shown, run: BoardRun, page: InstancePage, wanted: str) -> None:
+def record_search(context: PageContext, run: BoardRun, page: InstancePage, text: str) -> None:
     """Put on record, once for a session, that a run's answers were searched for a text.
 
     Raises:
         PolicyError: it cannot be recorded, and so what was found may not be shown.
     """
-    record = opening(shown)
-    searched = f"searched-{run.run_spec.run_spec_id}-{wanted}"
-    if record is None or not wanted or searched in st.session_state:
+    record = opening(context)
+    searched = f"searched-{run.run_spec.run_spec_id}-{text}"
+    if record is None or not text or searched in st.session_state:
         return
-    record.of_search(run, page.searched, page.asked)
+    record.of_search(run, page.searched, page.num_answers)
     st.session_state[searched] = True
 
 
 def download(
-    shown: Shown,
+    context: PageContext,
     runs: Sequence[BoardRun],
     label: str,
     make: Callable[[], str | bytes],
@@ -79,7 +81,7 @@ def download(
     """A button for a file with numbers of these runs; who takes it is put on record first."""
 
     def taken() -> str | bytes:
-        if record := opening(shown):
+        if record := opening(context):
             record.of_download(file_name, runs)
         return make()
 

@@ -1,8 +1,8 @@
 """Robustness: each model's main metric on perturbed copies, other prompts and repeats."""
 
 import streamlit as st
+from page_context import PageContext, nothing
 from page_markup import table, text
-from shown import Shown, nothing
 
 from medhelm_spark.board import robustness_of
 from medhelm_spark.board.render.robustness import HEADER, NOTES, numbers
@@ -20,12 +20,12 @@ NONE = (
 )
 
 
-def show(shown: Shown) -> None:
+def show(context: PageContext) -> None:
     """One table of the runs that pass the filters."""
-    if not any(run.cell for run in shown.runs):
-        st.info(nothing(shown))
+    if not any(run.cell for run in context.runs):
+        st.info(nothing(context))
         return
-    rows = robustness_of(shown.runs)
+    rows = robustness_of(context.runs)
     if not rows:
         st.info(NONE)
         return

@@ -1,4 +1,4 @@
-"""`python dashboards/server.py run dashboards/app.py ...`: Streamlit, which has the pages loaded.
+"""`python dashboards/server.py run dashboards/app.py ...`: Streamlit, with the pages loaded.
 
 Streamlit imports a page's modules when its first visitor comes, who waits a second for it. Here
 they are imported once the server answers, and the results that the first page shows are read.
@@ -17,7 +17,7 @@ from pathlib import Path
 
 POLL_SECONDS = 0.05
 ANSWER_SECONDS = 0.2
-"""In which whoever asks whether the server is healthy has the answer."""
+"""The time in which a health check has its answer."""
 
 
 def main() -> None:
@@ -25,8 +25,8 @@ def main() -> None:
     from streamlit.web import cli
 
     sys.path.insert(0, str(Path(__file__).resolve().parent))  # the pages, which -P leaves out
-    given = sys.argv[sys.argv.index("--") + 1 :]
-    threading.Thread(target=_load, args=(given,), daemon=True).start()
+    words = sys.argv[sys.argv.index("--") + 1 :]
+    threading.Thread(target=_load, args=(words,), daemon=True).start()
     cli.main(prog_name="streamlit")
 
 
@@ -39,7 +39,7 @@ def _load(words: Sequence[str]) -> None:
     try:
         importlib.import_module("pages")
         importlib.import_module("loaded").warm(words)
-    except Exception as error:  # whatever it is, the page meets it too and says what to do
+    except Exception as error:  # whatever it is, the page fails by it too and prints what to do
         sys.stderr.write(f"dashboard: not loaded beforehand ({type(error).__name__})\n")
     # After each run of a page Streamlit has all objects looked at for garbage; these are none.
     gc.collect()

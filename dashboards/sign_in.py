@@ -20,14 +20,14 @@ ASKED = "Sign in to see results. Whoever has a rater's link opens it again after
 
 
 def visitor(site: Path) -> Viewer | None:
-    """Who looks; None where nobody who may see anything does, and the page says why."""
+    """Who looks; None where they may see nothing, and the page says why."""
     came = viewer_of(st.get_option("server.address"), st.context.headers.to_dict())
     try:
-        held = viewers_now(site)
+        viewers = viewers_now(site)
     except ConfigError:  # which may quote a file that not every viewer may see
         st.html(note(NOT_READ, "error"))
         return None
-    if not held.rules.people:
+    if not viewers.rules.people:
         return came
     claims = st.user.to_dict()
     if "is_logged_in" not in claims:
@@ -39,7 +39,7 @@ def visitor(site: Path) -> Viewer | None:
         return None
     try:
         at = datetime.now(UTC)
-        viewer = signed_in(claims, held.rules, at, came=came, is_binding=held.is_binding)
+        viewer = signed_in(claims, viewers.rules, at, came=came, is_binding=viewers.is_binding)
     except PolicyError as error:
         st.html(note(str(error), "error"))
         st.button("Sign out", on_click=st.logout)

@@ -6,9 +6,9 @@ from types import ModuleType
 from typing import Any
 
 import streamlit as st
+from page_context import PageContext, nothing
 from page_markup import chip, note, table, text
 from records import download
-from shown import Shown, nothing
 
 from medhelm_spark.board.render.charts import DARK, LIGHT
 from medhelm_spark.features import part
@@ -31,35 +31,35 @@ GONE = "This installation is without the feature 'subgroups'."
 ALONE = "none"
 
 
-def show(shown: Shown) -> None:
+def show(context: PageContext) -> None:
     """Pickers, the plot, and the numbers behind it."""
     view = part("subgroups", "view")
     if view is None:
         st.info(GONE)
         return
-    if not any(run.cell for run in shown.runs):
-        st.info(nothing(shown))
+    if not any(run.cell for run in context.runs):
+        st.info(nothing(context))
         return
-    groups = view.groups_of_runs(shown.reader, shown.runs)
+    groups = view.groups_of_runs(context.reader, context.runs)
     if not groups:
         st.info(NONE)
         return
     st.html(_lines(view.watched(view.shortened(groups)), "ms-lead"))
     picked = _pick(groups)
-    pairs = _pairs(view, shown, picked)
+    pairs = _pairs(view, context, picked)
     picked = view.shortened(picked)
     st.html(_lines([*view.lead(picked), *view.pair_sentences(pairs)], "ms-said"))
     _plot(view, picked)
     for one in view.tables(picked, pairs):
         _table(one)
     st.html(f'<div class="ms-notes">{_lines(view.notes_of(picked))}</div>')
-    banner = shown.source.banner
+    banner = context.source.banner
     files = [("Download as CSV", partial(view.as_csv, groups, banner=banner), "subgroups.csv")]
     if pairs:
         make = partial(view.pairs_as_csv, pairs)
         files.append(("Download the two models as CSV", make, "subgroup-pairs.csv"))
     for label, make, name in files:
-        download(shown, shown.runs, label, make, name, "text/csv")
+        download(context, context.runs, label, make, name, "text/csv")
 
 
 def _lines(sentences: Iterable[str], kind: str = "") -> str:
@@ -82,14 +82,14 @@ def _pick(groups: Sequence[Any]) -> list[Any]:
     with middle:
         at = columns.index(_watched(of_benchmark).group_column)
         column = st.selectbox("By", columns, at, key="by", bind="query-params")
-    held = {each.model_deployment: each for each in of_benchmark if each.group_column == column}
+    by_model = {each.model_deployment: each for each in of_benchmark if each.group_column == column}
     with right:
-        at = list(held.values()).index(_watched(list(held.values())))
-        first = st.selectbox("Model", list(held), at, key="first", bind="query-params")
-    others = [name for name in held if name != first]
+        at = list(by_model.values()).index(_watched(list(by_model.values())))
+        first = st.selectbox("Model", list(by_model), at, key="first", bind="query-params")
+    others = [name for name in by_model if name != first]
     with last:
         second = st.selectbox("Compared with", [*others, ALONE], key="second", bind="query-params")
-    return [held[name] for name in (first, second) if name in held]
+    return [by_model[name] for name in (first, second) if name in by_model]
 
 
 def _watched(groups: Sequence[Any]) -> Any:
@@ -97,16 +97,16 @@ def _watched(groups: Sequence[Any]) -> Any:
     return next((each for each in groups if each.worse), groups[0])
 
 
-def _pairs(view: ModuleType, shown: Shown, picked: Sequence[Any]) -> list[Any]:
+def _pairs(view: ModuleType, context: PageContext, picked: Sequence[Any]) -> list[Any]:
     """The two models in each group of all columns; none where one is shown alone."""
     if len(picked) < 2:
         return []
     ids = {each.run_spec_id for each in picked}
-    runs = [run for run in shown.runs if run.run_spec.run_spec_id in ids]
+    runs = [run for run in context.runs if run.run_spec.run_spec_id in ids]
     minimum = view.minimum_of(picked)
     first = picked[0].model_deployment
     pairs = view.pairs_of_runs(
-        shown.reader, runs, first, minimum=minimum, coverage_floor=shown.coverage_floor
+        context.reader, runs, first, minimum=minimum, coverage_floor=context.coverage_floor
     )
     return list(view.shortened_pairs(pairs))
 
@@ -120,11 +120,11 @@ def _plot(view: ModuleType, picked: Sequence[Any]) -> None:
     st.vega_lite_chart(spec, theme=None, width="content")
 
 
-def _table(held: TextTable) -> None:
-    rows = [list(map(_cell, row)) for row in held.rows]
-    label = f'tabindex="0" role="region" aria-label="{text(held.title or "Compared")}"'
-    body = table(held.header, rows, "ms-groups")
-    title = f'<h3 class="ms-lead">{text(held.title)}</h3>' if held.title else ""
+def _table(block: TextTable) -> None:
+    rows = [list(map(_cell, row)) for row in block.rows]
+    label = f'tabindex="0" role="region" aria-label="{text(block.title or "Compared")}"'
+    body = table(block.header, rows, "ms-groups")
+    title = f'<h3 class="ms-lead">{text(block.title)}</h3>' if block.title else ""
     st.html(f'{title}<div class="ms-scroll ms-padded" {label}>{body}</div>')
 
 

@@ -16,7 +16,7 @@ BENCHMARK = demo_benchmark("triage_choice")
 # COMMAND ----------
 
 # %% [markdown]
-# A board to start from. Answers that the lake already holds are not asked again.
+# A board to start from. Answers that are in the lake already are not asked for again.
 
 # %%
 evaluation = Evaluation(LAKE, spark=globals().get("spark"), tracking=False)
@@ -26,7 +26,7 @@ print(done.board)
 # COMMAND ----------
 
 # %% [markdown]
-# Every answer behind the number, the lowest score first. This table holds no text.
+# Every answer behind the number, the lowest score first. This table has no text.
 
 # %%
 page = evaluation.instances("TRIAGE-CHOICE", MODEL, suite="answers", order="lowest")

@@ -16,8 +16,8 @@ BENCHMARK = demo_benchmark("triage_choice")
 # COMMAND ----------
 
 # %% [markdown]
-# Models stand in the site's `model_deployments.yaml` (`docs/own-model.md`). This one is known to
-# this object only, and needs no model: the engine `canned` gives a fixed answer.
+# Models are declared in the site's `model_deployments.yaml` (`docs/own-model.md`). This one is
+# declared for this object only, and needs no model: the engine `canned` gives a fixed answer.
 
 # %%
 baseline = Deployment(
@@ -32,7 +32,8 @@ evaluation = Evaluation(LAKE, spark=globals().get("spark"), tracking=False, depl
 # COMMAND ----------
 
 # %% [markdown]
-# Both answer the same twelve instances. Answers that the lake already holds are not asked again.
+# Both answer the same twelve instances. Answers that are in the lake already are not asked
+# for again.
 
 # %%
 done = evaluation.run(
@@ -47,7 +48,7 @@ print(done.board)
 
 # %% [markdown]
 # The paired difference, first minus second, on the instances that both answered. Each row is a
-# decision: better, worse, or not told apart. Twelve instances seldom tell two models apart.
+# decision: better, worse, or not told apart. Twelve instances seldom show a difference.
 
 # %%
 comparison = evaluation.compare(MODEL, BASELINE, suite="compare")

@@ -37,7 +37,7 @@ print(plan.to_pandas().to_string(index=False))
 # COMMAND ----------
 
 # %% [markdown]
-# All stages, from the data to the board. Every mean stands with its 95 % interval and the number of
+# All stages, from the data to the board. Every mean has its 95 % interval and the number of
 # answers.
 
 # %%

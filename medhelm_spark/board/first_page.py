@@ -61,5 +61,5 @@ def first_page(reader: Reader, spec: RunSpec, *, limit: int) -> InstancePage | N
         offset=0,
         scores=scores_at(scored.select(KEYS), np.arange(limit), values, statuses),
         value_of=value_of,
-        asked=total,
+        num_answers=total,
     )

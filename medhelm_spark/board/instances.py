@@ -77,7 +77,7 @@ class InstanceScore:
 class InstancePage:
     """The answers from `offset` on, of `total` behind a number.
 
-    `total` counts the listed ones and `asked` all of the run; `counts` has how many of all
+    `total` counts the listed ones and `num_answers` all of the run; `counts` has how many of all
     answers each `AnswerFilter` lists, without those that do not apply. `value_of`
     names what the values are: the main metric, or RIGHT (1 for a right answer, else 0) where that
     is of the whole run and compares answers. A metric of the whole run that does not gives answers
@@ -89,7 +89,7 @@ class InstancePage:
     scores: tuple[InstanceScore, ...]
     value_of: str = ""
     counts: Mapping[AnswerFilter, int] = field(default_factory=dict)
-    asked: int = 0
+    num_answers: int = 0
     searched: frozenset[AccessLevel] = frozenset()
     """The levels of the rows that a search read; empty without a search."""
 
@@ -192,7 +192,7 @@ def instances_of(
         ),
         value_of=all_answers.value_of,
         counts={which: len(of_filter) for which, of_filter in all_answers.listed.items()},
-        asked=all_answers.keys.num_rows,
+        num_answers=all_answers.keys.num_rows,
         searched=searched,
     )
 

@@ -19,9 +19,9 @@ import streamlit as st
 ABOUT = "One name for each model. Those that the filters hide are absent. Nothing else is shown."
 
 
-def show(shown):
+def show(context):
     """Their names."""
-    st.text(", ".join(sorted({run.run_spec.model_deployment for run in shown.runs})))
+    st.text(", ".join(sorted({run.run_spec.model_deployment for run in context.runs})))
 '''
 ENTRY = "PAGES = (\n"
 

@@ -129,7 +129,7 @@ def test_a_text_is_searched_in_the_data_and_in_the_answers(
     )
     page = instances_of(reader, spec, limit=10, matching=matching)
     assert [score.number for score in page.scores] == numbers
-    assert (page.total, page.asked) == (len(numbers), 4)
+    assert (page.total, page.num_answers) == (len(numbers), 4)
 
 
 @pytest.mark.parametrize("text", ["100%", "a_b", "it's", "\\n", "\u00c4RZTIN", "a\nb"])

@@ -1,4 +1,4 @@
-"""What a page is given to show, and what the list of pages holds."""
+"""What each page reads and shows, and an entry of the list of pages."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from medhelm_spark.lake.reader import Reader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """The runs of one suite or release, to whoever looks.
+class PageContext:
+    """The runs of one suite or release, and who looks at them.
 
-    `runs` pass `filters`, `all_runs` are those of the source. `reader` reads the lake, or of a
-    release what it froze. `coverage_floor` is the policy's, `site` the folder of its own files.
+    `runs` pass `filters`, `all_runs` are those of the source. `reader` reads the lake, or what
+    a release froze of it. `coverage_floor` is the policy's, `site` the folder of its own files.
     """
 
     reader: Reader
@@ -31,20 +31,22 @@ class Shown:
     site: Path
 
 
-def address_of(shown: Shown) -> dict[str, list[str]]:
+def address_of(context: PageContext) -> dict[str, list[str]]:
     """The part of the address that all links keep: source, filters, prevalence, reference."""
-    kept = {key: st.query_params.get_all(key) for key in (*shown.filters, PARAMETER, REFERENCE)}
-    return {shown.source.kind.value: [shown.source.name], **kept}
+    parameters = {
+        key: st.query_params.get_all(key) for key in (*context.filters, PARAMETER, REFERENCE)
+    }
+    return {context.source.kind.value: [context.source.name], **parameters}
 
 
-def nothing(shown: Shown) -> str:
+def nothing(context: PageContext) -> str:
     """Why there is nothing to show."""
-    if not shown.all_runs:
-        return "This suite or release holds no runs."
-    if not shown.runs:
-        return f"The filters let no result pass: {filters_text(shown.filters)}."
+    if not context.all_runs:
+        return "This suite or release has no runs."
+    if not context.runs:
+        return f"The filters let no result pass: {filters_text(context.filters)}."
     yet = "These runs have no results yet: `medhelm-spark summarize` makes them."
-    return lost_note(shown.runs) or yet
+    return lost_note(context.runs) or yet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,6 @@ class Page:
 
     name: str
     about: str
-    show: Callable[[Shown], None]
+    show: Callable[[PageContext], None]
     is_of_instances: bool = False
-    """Whether it shows answers to instances, which is not for who sees numbers alone."""
+    """Whether it shows answers to instances, which not every viewer may see."""
