@@ -1,1 +1,1 @@
-"""Annotators: what judges are asked about an answer, and how their replies are read."""
+"""Annotators: the questions to judges about an answer, and the reading of their replies."""

@@ -1,4 +1,4 @@
-"""What a kind of rubric is: the questions to a judge about an answer, and how a reply is read."""
+"""The interface of a kind of rubric: the questions to a judge, and the reading of a reply."""
 
 import json
 import re
@@ -42,9 +42,9 @@ class JudgeInput:
 class Annotator:
     """One entry of `ANNOTATORS`, which a rubric names as its `kind`.
 
-    `ask` gives the questions to each judge about an answer, `schema` the JSON Schema of a reply,
+    `ask` returns the questions to each judge about an answer, `schema` the JSON Schema of a reply,
     and `read` the scores in a reply, or None where it has none. Empty answers are judged only with
-    `judges_empty`. With a changed `version` answers are judged again.
+    `judges_empty`. If `version` changes, answers are judged again.
     """
 
     ask: Callable[[Rubric, JudgeInput], Iterable[Question]]
@@ -59,7 +59,7 @@ def filled(rubric: Rubric, shown: JudgeInput, criterion: str = "") -> str:
 
     All placeholders are replaced in one pass, so that a placeholder, `$` or backslash inside a
     value is left unchanged, and the rest of the template is sent as written (MedHELM reads `$` in a
-    template as a variable and fails at it). No value can end the block that encloses it: what
+    template as a variable and fails). No value can end the block that encloses it: text that
     repeats a tag or a line of the template is escaped, see `annotators.enclosed`.
     """
     values = {
@@ -94,18 +94,20 @@ def notes_text(notes: str) -> str:
     >>> notes_text('["Seen for cough.", "Cough gone."]').splitlines()
     ['Note 1:', 'Seen for cough.', '', 'Note 2:', 'Cough gone.']
     """
-    held = _texts(notes)
-    headings = "\n".join(f"Note {number}:" for number in range(1, len(held) + 1))
+    texts = _texts(notes)
+    headings = "\n".join(f"Note {number}:" for number in range(1, len(texts) + 1))
     return "\n\n".join(
-        f"Note {number}:\n{enclosed(note, headings)}" for number, note in enumerate(held, start=1)
+        f"Note {number}:\n{enclosed(note, headings)}" for number, note in enumerate(texts, start=1)
     )
 
 
 def _texts(notes: str) -> Sequence[str]:
     """The texts of a JSON list of texts; else the text itself."""
     try:
-        held = json.loads(notes, strict=False) if notes.lstrip().startswith("[") else None
+        decoded = json.loads(notes, strict=False) if notes.lstrip().startswith("[") else None
     except ValueError:
-        held = None
-    is_list = isinstance(held, list) and held and all(isinstance(each, str) for each in held)
-    return held if is_list and isinstance(held, list) else [notes]
+        decoded = None
+    is_list = (
+        isinstance(decoded, list) and decoded and all(isinstance(each, str) for each in decoded)
+    )
+    return decoded if is_list and isinstance(decoded, list) else [notes]

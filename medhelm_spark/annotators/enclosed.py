@@ -41,7 +41,7 @@ def _folded(character: str) -> str:
 
 
 def _folded_line(line: str) -> str:
-    """A line as it is compared; a longer run of a sign (`-----`) equals a shorter one (`---`)."""
+    """A line as it is compared; a longer run of a sign (`-----`) equals a shorter run (`---`)."""
     return _REPEATED.sub(r"\1\1", " ".join("".join(map(_folded, line)).split()))
 
 
@@ -72,7 +72,7 @@ def enclosed(value: str, template: str) -> str:
 
 
 def _without_tags(value: str, tags: re.Pattern[str]) -> str:
-    """The value whose brackets before one of these names are character references."""
+    """The value with the brackets before these names as character references."""
     folded = [
         (char, index)
         for index, character in enumerate(value)

@@ -26,23 +26,23 @@ from medhelm_spark.domain.scenario import Message
 
 
 def judge_prompts(
-    rubric: Rubric, shown: JudgeInput, *, judged_request_id: str, render_id: str
+    rubric: Rubric, judge_input: JudgeInput, *, judged_request_id: str, render_id: str
 ) -> Iterator[Prompt]:
     """The prompts to a judge about one answer, each of one user message.
 
     Args:
-        rubric: The judge's instructions; its kind says how often it is asked.
-        shown: The answer and what belongs to it.
+        rubric: The judge's instructions; its kind says which questions are asked.
+        judge_input: The answer and what belongs to it.
         judged_request_id: The request whose answer is judged; becomes `subject_id`.
         render_id: The id of this rendering, for example the rubric's version.
     """
-    for rubric_item, content in kind_of(rubric).ask(rubric, shown):
+    for rubric_item, content in kind_of(rubric).ask(rubric, judge_input):
         messages = (Message(role="user", content=content),)
         yield Prompt(
-            prompt_id=content_id(messages, shown.access_level),
+            prompt_id=content_id(messages, judge_input.access_level),
             render_id=render_id,
             subject_id=judged_request_id,
-            access_level=shown.access_level,
+            access_level=judge_input.access_level,
             messages=messages,
             num_characters=len(content),
             rubric_item=rubric_item,
@@ -56,7 +56,7 @@ def judge_decoding(rubric: Rubric) -> Decoding:
 
 
 def needs_judging(rubric: Rubric, completions: Sequence[Completion] | None) -> VerdictStatus | None:
-    """Why an answer is not sent to the judges, or None where it is.
+    """Why an answer is not sent to the judges; None where it is sent.
 
     As in MedHELM only the first completion is judged, and an empty one (white space) is not. By an
     instance's own rubric an empty answer is judged, because it may meet an item such as "does not
@@ -82,7 +82,7 @@ def annotation_for(
     Args:
         key: Whose verdict it is, on which answer.
         rubric: The rubric that was applied.
-        access_level: The strictest level of the answer and what the judge was shown.
+        access_level: The strictest level of the texts that the judge read.
         completions: The judge's reply; None where there is none.
         failure: Why there is no reply.
         skipped: Why no judge was asked: from `needs_judging`, or DENIED by the plan.

@@ -7,9 +7,9 @@ from medhelm_spark.annotators.verdict import met_schema, parse_met
 from medhelm_spark.domain.annotation import PER_ITEM, Rubric, rubric_items
 
 
-def _ask(rubric: Rubric, shown: JudgeInput) -> Iterable[Question]:
-    for index, item in enumerate(rubric_items(shown.extra_data)):
-        yield index, filled(rubric, shown, item.criterion)
+def _ask(rubric: Rubric, judge_input: JudgeInput) -> Iterable[Question]:
+    for index, item in enumerate(rubric_items(judge_input.extra_data)):
+        yield index, filled(rubric, judge_input, item.criterion)
 
 
 ANNOTATORS = {

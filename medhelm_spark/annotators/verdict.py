@@ -194,7 +194,7 @@ def _criterion_score(value: object, criterion: Criterion) -> CriterionScore | No
     if not isinstance(value, dict) or not value.keys() >= set(criterion.keys):
         return None
     if criterion.classes:
-        return _class_given(value, criterion)
+        return _class_score(value, criterion)
     score = _number(value.get(SCORE_KEY))
     if score is None or not criterion.minimum <= score <= criterion.maximum:
         return None
@@ -203,9 +203,9 @@ def _criterion_score(value: object, criterion: Criterion) -> CriterionScore | No
     return CriterionScore(criterion=criterion.name, score=score, explanation=_explanation(value))
 
 
-def _class_given(value: Mapping[str, Any], criterion: Criterion) -> CriterionScore | None:
-    given = str(value.get(CLASS_KEY)).strip().casefold()
-    places = [place for place, name in enumerate(criterion.classes) if name.casefold() == given]
+def _class_score(value: Mapping[str, Any], criterion: Criterion) -> CriterionScore | None:
+    label = str(value.get(CLASS_KEY)).strip().casefold()
+    places = [place for place, name in enumerate(criterion.classes) if name.casefold() == label]
     if not places:
         return None
     return CriterionScore(

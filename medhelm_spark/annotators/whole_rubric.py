@@ -7,8 +7,8 @@ from medhelm_spark.annotators.verdict import parse_verdict, verdict_schema
 from medhelm_spark.domain.annotation import JURY, Rubric
 
 
-def _ask(rubric: Rubric, shown: JudgeInput) -> Iterable[Question]:
-    return [(None, filled(rubric, shown))]
+def _ask(rubric: Rubric, judge_input: JudgeInput) -> Iterable[Question]:
+    return [(None, filled(rubric, judge_input))]
 
 
 ANNOTATORS = {JURY: Annotator(ask=_ask, schema=verdict_schema, read=parse_verdict)}

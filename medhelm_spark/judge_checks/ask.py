@@ -1,7 +1,7 @@
 """check-judges: planted answers -> judge requests -> planted verdicts, by infer's own path.
 
 The requests are rows of `requests` that the stage check-judges wrote: annotate, score and boards
-read those of their own stages alone.
+read only the rows of their own stages.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,10 +38,10 @@ from medhelm_spark.judge_checks.juries import CheckedJury
 from medhelm_spark.judge_checks.planting import Planted, PlantedInput
 from medhelm_spark.judge_checks.stored import (
     AnswerName,
-    Given,
+    ScoresByCriterion,
     StoredVerdicts,
-    given_in,
     score_of,
+    scores_by_criterion,
 )
 from medhelm_spark.judge_checks.tables import PlantedVerdict
 from medhelm_spark.lake.lake import new_write_id
@@ -62,10 +62,10 @@ _RESULTS = "SELECT * FROM ({source}) r WHERE {requests}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
+class _Question:
     """A question about a planted answer to one judge; `request` is None where none is sent."""
 
-    given: PlantedInput
+    planted: PlantedInput
     judge: str
     skipped: VerdictStatus | None
     prompt: Prompt | None = None
@@ -80,29 +80,32 @@ def ask_judges(
     check_id: str,
     seed: int,
 ) -> list[PlantedVerdict]:
-    """Put planted answers before the judges and keep what they say; stored verdicts stay.
+    """Ask the judges about planted answers and store their verdicts; stored verdicts stay.
 
     Args:
         workspace: the site and the lake.
         jury: the judges.
         inputs: what is planted.
         stored: the verdicts on the answers as they were.
-        check_id: the check that asks.
-        seed: of all requests; those of another seed are asked anew.
+        check_id: the id of the check.
+        seed: of all requests; with another seed the judges are asked again.
 
     Raises:
         PolicyError: the policy lets a judge not see the text; nothing was sent.
         OutageError: a judge gave no answers.
     """
-    asked = [row for given in inputs for row in _asked(jury, given, seed)]
+    questions = [each for planted in inputs for each in _questions(jury, planted, seed)]
     deployments = {each.name: each for each in jury.annotator.deployments}
-    policy, levels = workspace.registry.policy, {given.shown.access_level for given in inputs}
+    policy, levels = (
+        workspace.registry.policy,
+        {planted.judge_input.access_level for planted in inputs},
+    )
     check_plugins(policy, levels)
     for deployment in deployments.values():
         check_engine(deployment, workspace)
-    sent = [row.request for row in asked if row.request]
+    requests = [each.request for each in questions if each.request]
     workspace.expect(levels, deployments.values())
-    is_small = is_small_check(workspace, deployments.values(), len(sent))
+    is_small = is_small_check(workspace, deployments.values(), len(requests))
     ctx = workspace.context(jury.suite, is_in_process=is_small)
     ctx.ledger.check()
     decide_judges(
@@ -114,7 +117,9 @@ def ask_judges(
         is_unreviewed=_is_unreviewed(workspace, jury),
     )
     ready(ctx, deployments.values())
-    plan_requests(ctx, [(row.prompt, row.request) for row in asked if row.prompt and row.request])
+    plan_requests(
+        ctx, [(each.prompt, each.request) for each in questions if each.prompt and each.request]
+    )
     targets = InferenceTargets(
         deployments=deployments,
         policy=policy,
@@ -122,34 +127,34 @@ def ask_judges(
         stage=CHECK_JUDGES,
         label="judge check",
     )
-    infer(ctx, sorted({row.run_spec_id for row in sent}), targets)
-    verdicts = _read(workspace, jury, asked, stored, check_id)
+    infer(ctx, sorted({request.run_spec_id for request in requests}), targets)
+    verdicts = _read(workspace, jury, questions, stored, check_id)
     ctx.within(CHECK_JUDGES).lake.append_rows("planted_verdicts", verdicts, new_write_id())
     return verdicts
 
 
 def day_of(at: datetime) -> int:
-    """The seed of what is asked on a day: on another one the judges are asked anew."""
+    """The seed of a day's requests: on another day the judges are asked again."""
     return at.date().toordinal()
 
 
-def _asked(jury: CheckedJury, given: PlantedInput, seed: int) -> Iterable[_Asked]:
-    annotator, rubric = jury.annotator, given.rubric
-    answer = Completion(text=given.shown.response, finish_reason=FinishReason.STOP)
+def _questions(jury: CheckedJury, planted: PlantedInput, seed: int) -> Iterable[_Question]:
+    annotator, rubric = jury.annotator, planted.rubric
+    answer = Completion(text=planted.judge_input.response, finish_reason=FinishReason.STOP)
     skipped = needs_judging(rubric, (answer,))
     decoding = replace(judge_decoding(rubric), seed=seed)
     render = content_id(CHECK_JUDGES.name, CHECK_JUDGES.version, version_of(rubric))
     for judge, deployment in zip(annotator.jury.judges, annotator.deployments, strict=True):
         if skipped:
-            yield _Asked(given=given, judge=judge.name, skipped=skipped)
+            yield _Question(planted=planted, judge=judge.name, skipped=skipped)
             continue
-        subject = content_id(given.planted, *given.answer.key, given.answer.request_id)
-        run_spec_id, instance_id, trial_index = given.answer.key
+        subject = content_id(planted.kind, *planted.answer.key, planted.answer.request_id)
+        run_spec_id, instance_id, trial_index = planted.answer.key
         for prompt in judge_prompts(
-            rubric, given.shown, judged_request_id=subject, render_id=render
+            rubric, planted.judge_input, judged_request_id=subject, render_id=render
         ):
-            yield _Asked(
-                given=given,
+            yield _Question(
+                planted=planted,
                 judge=judge.name,
                 skipped=None,
                 prompt=prompt,
@@ -166,9 +171,9 @@ def _asked(jury: CheckedJury, given: PlantedInput, seed: int) -> Iterable[_Asked
                     decoding=decoding,
                     access_level=prompt.access_level,
                     estimated_tokens=estimated_tokens(prompt.num_characters, decoding),
-                    annotator=f"{annotator.spec.name}: {given.planted}",
+                    annotator=f"{annotator.spec.name}: {planted.kind}",
                     judge=judge.name,
-                    judged_request_id=given.answer.request_id,
+                    judged_request_id=planted.answer.request_id,
                     rubric_item=prompt.rubric_item,
                 ),
             )
@@ -210,10 +215,10 @@ def _is_unreviewed(workspace: Workspace, jury: CheckedJury) -> bool:
     return bool(unreviewed_versions(workspace.reader, versions, approvals))
 
 
-def plan_requests(ctx: Context, asked: Sequence[tuple[Prompt, PlannedRequest]]) -> None:
+def plan_requests(ctx: Context, planned: Sequence[tuple[Prompt, PlannedRequest]]) -> None:
     """Write prompts and requests of the units whose requests changed."""
     by_unit: dict[str, list[tuple[Prompt, PlannedRequest]]] = {}
-    for prompt, request in asked:
+    for prompt, request in planned:
         by_unit.setdefault(request.run_spec_id, []).append((prompt, request))
     fingerprints = {
         unit: CHECK_JUDGES.fingerprint(sorted(request.request_id for _, request in rows))
@@ -231,73 +236,77 @@ def plan_requests(ctx: Context, asked: Sequence[tuple[Prompt, PlannedRequest]]) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Verdict:
-    """What one judge said of a planted answer."""
+    """The verdict of one judge on a planted answer."""
 
-    given: PlantedInput
+    planted: PlantedInput
     judge: str
     request_id: str
     status: VerdictStatus
-    criteria: Given
+    criteria: ScoresByCriterion
     """Empty where a verdict is not usable."""
 
 
 def _read(
     workspace: Workspace,
     jury: CheckedJury,
-    asked: Sequence[_Asked],
+    questions: Sequence[_Question],
     stored: StoredVerdicts,
     check_id: str,
 ) -> list[PlantedVerdict]:
-    verdicts = _verdicts(workspace, jury, asked)
+    verdicts = _verdicts(workspace, jury, questions)
     again = {
-        (verdict.judge, verdict.given.answer.key): verdict.criteria
+        (verdict.judge, verdict.planted.answer.key): verdict.criteria
         for verdict in verdicts
-        if verdict.given.planted is Planted.REPEAT
+        if verdict.planted.kind is Planted.REPEAT
     }
     rows = []
     for verdict in verdicts:
-        given, key = verdict.given, verdict.given.answer.key
+        planted, key = verdict.planted, verdict.planted.answer.key
         before = stored.criteria[verdict.judge].get(key, {})
-        if given.planted is not Planted.REPEAT:
+        if planted.kind is not Planted.REPEAT:
             before = again.get((verdict.judge, key)) or before
         rows.append(
             PlantedVerdict(
                 check_id=check_id,
-                planted=given.planted.value,
+                planted=planted.kind.value,
                 run_spec_id=key[0],
                 instance_id=key[1],
                 trial_index=key[2],
                 judge=verdict.judge,
                 request_id=verdict.request_id,
                 status=verdict.status,
-                score=score_of(jury.annotator.rubric, verdict.criteria, given.shown.extra_data),
+                score=score_of(
+                    jury.annotator.rubric, verdict.criteria, planted.judge_input.extra_data
+                ),
                 stored_score=stored.by_judge[verdict.judge].get(key),
-                number=given.number,
+                number=planted.number,
                 distance=_distance(jury.annotator.rubric, verdict.criteria, before),
             )
         )
     return rows
 
 
-def _verdicts(workspace: Workspace, jury: CheckedJury, asked: Sequence[_Asked]) -> list[_Verdict]:
+def _verdicts(
+    workspace: Workspace, jury: CheckedJury, questions: Sequence[_Question]
+) -> list[_Verdict]:
     """The verdict of each judge on each planted answer, of all its items where there are items."""
-    results = results_of(workspace, [row.request.request_id for row in asked if row.request])
-    by_answer: dict[tuple[str, AnswerName, Planted], list[_Asked]] = {}
-    for row in asked:
-        name = (row.judge, row.given.answer.key, row.given.planted)
-        by_answer.setdefault(name, []).append(row)
+    results = results_of(workspace, [each.request.request_id for each in questions if each.request])
+    by_answer: dict[tuple[str, AnswerName, Planted], list[_Question]] = {}
+    for question in questions:
+        name = (question.judge, question.planted.answer.key, question.planted.kind)
+        by_answer.setdefault(name, []).append(question)
     verdicts = []
-    for (judge, _, _), rows in by_answer.items():
-        read = [_annotation(jury, row, results) for row in rows]
-        unusable = [each.status for each in read if each.status is not VerdictStatus.OK]
+    for (judge, _, _), own in by_answer.items():
+        annotations = [_annotation(jury, question, results) for question in own]
+        unusable = [each.status for each in annotations if each.status is not VerdictStatus.OK]
         criteria: dict[str, float] = {}
-        for each in read if not unusable else ():
-            criteria.update(given_in(each.scores, each.rubric_item))
+        for each in annotations if not unusable else ():
+            criteria.update(scores_by_criterion(each.scores, each.rubric_item))
         verdicts.append(
             _Verdict(
-                given=rows[0].given,
+                planted=own[0].planted,
                 judge=judge,
-                request_id=read[0].request_id,
+                request_id=annotations[0].request_id,
                 status=unusable[0] if unusable else VerdictStatus.OK,
                 criteria=criteria,
             )
@@ -305,10 +314,12 @@ def _verdicts(workspace: Workspace, jury: CheckedJury, asked: Sequence[_Asked]) 
     return verdicts
 
 
-def _annotation(jury: CheckedJury, row: _Asked, results: Mapping[str, RequestResult]) -> Annotation:
-    request = row.request
+def _annotation(
+    jury: CheckedJury, question: _Question, results: Mapping[str, RequestResult]
+) -> Annotation:
+    request = question.request
     result = results.get(request.request_id) if request else None
-    run_spec_id, instance_id, trial_index = row.given.answer.key
+    run_spec_id, instance_id, trial_index = question.planted.answer.key
     return annotation_for(
         AnnotationKey(
             run_spec_id=run_spec_id,
@@ -317,33 +328,33 @@ def _annotation(jury: CheckedJury, row: _Asked, results: Mapping[str, RequestRes
             train_trial_index=0,
             trial_index=trial_index,
             annotator=jury.annotator.spec.name,
-            judge=row.judge,
+            judge=question.judge,
             request_id=request.request_id if request else "",
             rubric_item=request.rubric_item if request else None,
         ),
-        row.given.rubric,
-        access_level=row.given.shown.access_level,
+        question.planted.rubric,
+        access_level=question.planted.judge_input.access_level,
         completions=tuple(map(without_thinking, result.completions)) if result else None,
         failure=result.failure if result else None,
-        skipped=row.skipped,
+        skipped=question.skipped,
     )
 
 
-def _distance(rubric: Rubric, given: Given, before: Given) -> float | None:
-    """The mean distance of two verdicts' criteria, as a share of each one's scale.
+def _distance(rubric: Rubric, scores: ScoresByCriterion, before: ScoresByCriterion) -> float | None:
+    """The mean distance of two verdicts' scores, as a share of each criterion's scale.
 
     Of classes, and of items of an instance's own rubric, the share that differ.
     """
-    both = sorted(given.keys() & before.keys())
+    both = sorted(scores.keys() & before.keys())
     if not both:
         return None
     widths = {
         each.name: each.maximum - each.minimum for each in rubric.criteria if not each.classes
     }
     apart = [
-        abs(given[name] - before[name]) / widths[name]
+        abs(scores[name] - before[name]) / widths[name]
         if name in widths
-        else float(given[name] != before[name])
+        else float(scores[name] != before[name])
         for name in both
     ]
     return sum(apart) / len(apart)

@@ -1,4 +1,4 @@
-"""What moves a jury's score beside the quality of an answer: least squares by cluster."""
+"""What moves a jury's score besides the quality of an answer: least squares by cluster."""
 
 import math
 import re
@@ -27,7 +27,7 @@ def has_markdown(text: str) -> bool:
 
 
 def doublings(text: str) -> float:
-    """The length of a text in characters, as a power of two: one more for twice the length."""
+    """The binary logarithm of a text's length in characters: one more for twice the length."""
     return math.log2(max(1, len(text.strip())))
 
 
@@ -43,7 +43,7 @@ def slopes(
     Args:
         score: shape (answers,).
         columns: of shape (answers,) each, by name.
-        clusters: what answers that are not independent share.
+        clusters: the cluster of each answer; answers of one cluster are not independent.
     """
     names = [name for name, column in columns.items() if np.ptp(column) > 0]
     while names:

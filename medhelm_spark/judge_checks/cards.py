@@ -1,4 +1,4 @@
-"""Judge cards: which of them count, and the runs whose juries they show to be trusted."""
+"""Judge cards: which cards count, and the runs whose juries a card trusts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -22,7 +22,7 @@ _CARDS = "SELECT * FROM {{judge_cards}} WHERE {scenarios}"
 
 
 def hash_of(card: JudgeCard) -> str:
-    """The hash of all that a card says, which is its `card_id` as long as nobody changed it."""
+    """The hash of a card's content: its `card_id`, unless somebody changed the card."""
     dates = {name: getattr(card, name).isoformat() for name in ("checked_at", "ends_at")}
     return content_id({**asdict(card), "card_id": "", **dates})
 
@@ -37,8 +37,8 @@ def status_of(card: JudgeCard, at: datetime) -> str:
 def trusted_runs(reader: Reader, runs: Sequence[BoardRun]) -> frozenset[str]:
     """The ids of the runs each of whose juries a current card trusts to rank and to score.
 
-    Of several cards of a jury the newest one counts that trusts it or not: one that decides nothing
-    takes nothing away.
+    Of several cards of a jury the newest one that trusts it or calls it untrusted counts; a card
+    that is inconclusive changes nothing.
     """
     return frozenset(
         unit
@@ -48,7 +48,7 @@ def trusted_runs(reader: Reader, runs: Sequence[BoardRun]) -> frozenset[str]:
 
 
 def untrusting_cards(reader: Reader, runs: Sequence[BoardRun]) -> Mapping[str, str]:
-    """By run the card that says that a jury of it may not be trusted, in words."""
+    """By run a sentence that names the card which calls one of the run's juries untrusted."""
     return {
         unit: f"judge card {card.card_id[:8]} of {card.checked_at:%Y-%m-%d} calls its jury "
         f"{Trust.UNTRUSTED} for {', '.join(card.untrusted)}"
@@ -83,16 +83,16 @@ def is_trusting(card: JudgeCard) -> bool:
 
 
 def _parts(run: BoardRun) -> frozenset[str]:
-    """The juries that the stats of a run rest on, as `Stat.comparability` names them."""
+    """The juries behind the stats of a run, as `Stat.comparability` names them."""
     texts = {(stat.comparability or {}).get(JURY, "") for stat in run.stats}
     return frozenset(part for text in texts for part in text.split("; ") if part)
 
 
 def _decided(cards: Iterable[JudgeCard], at: datetime) -> Mapping[tuple[str, str], JudgeCard]:
-    """By scenario and jury the newest current card that trusts it or not."""
-    held: dict[tuple[str, str], JudgeCard] = {}
+    """By scenario and jury the newest current card that trusts the jury or calls it untrusted."""
+    decided: dict[tuple[str, str], JudgeCard] = {}
     for card in sorted(cards, key=lambda card: card.checked_at):
         is_deciding = is_trusting(card) or set(card.untrusted) & NEEDED
         if is_deciding and status_of(card, at) == CURRENT:
-            held[card.scenario_name, card.jury_part] = card
-    return held
+            decided[card.scenario_name, card.jury_part] = card
+    return decided

@@ -13,10 +13,12 @@ _WITHOUT_CARD = (JuryEvidence.STATED, JuryEvidence.NOT_VALIDATED)
 
 
 def with_cells(reader: Reader, runs: Sequence[BoardRun]) -> list[BoardRun]:
-    """The runs, with what current cards say of their juries for ranks and scores."""
+    """The runs, with the verdict of current cards on their juries, for ranks and scores."""
     cards = deciding_cards(reader, runs)
     return [
-        replace(run, cell=replace(run.cell, jury_evidence=_shown_by(own, run.cell.jury_evidence)))
+        replace(
+            run, cell=replace(run.cell, jury_evidence=_evidence_of(own, run.cell.jury_evidence))
+        )
         if (own := cards.get(run.run_spec.run_spec_id))
         and run.cell
         and run.cell.jury_evidence in _WITHOUT_CARD
@@ -25,8 +27,8 @@ def with_cells(reader: Reader, runs: Sequence[BoardRun]) -> list[BoardRun]:
     ]
 
 
-def _shown_by(cards: Sequence[JudgeCard | None], otherwise: JuryEvidence) -> JuryEvidence:
-    """What the cards of a run's juries show together; None where no card decides about one."""
+def _evidence_of(cards: Sequence[JudgeCard | None], otherwise: JuryEvidence) -> JuryEvidence:
+    """The evidence of the cards of a run's juries; a None card is one that no card decides."""
     if any(card is not None and not is_trusting(card) for card in cards):
         return JuryEvidence.UNTRUSTED
     return otherwise if None in cards else JuryEvidence.VALIDATED

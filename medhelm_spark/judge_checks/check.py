@@ -51,7 +51,7 @@ def check_jury(
         workspace: the site and the lake.
         runs: those of one scenario in one suite.
         jury: its name (None: the only one).
-        items: how many stored answers are used to plant others; 0 asks nobody.
+        items: how many stored answers are used to plant others; 0: no judge is asked.
         entries: run entries, where rubric or jury are in a benchmark's own files.
     """
     at = now()
@@ -59,7 +59,7 @@ def check_jury(
     reader, annotator = workspace.reader, checked.annotator
     name = annotator.spec.name
     verdicts = stored_verdicts(reader, checked.specs, name, checked.judges, annotator.rubric)
-    held = StoredEvidence(
+    evidence = StoredEvidence(
         jury=checked,
         verdicts=verdicts,
         answers=stored_answers(reader, checked.specs, annotator.rubric),
@@ -69,9 +69,9 @@ def check_jury(
         last=last_check(reader, checked, at),
     )
     check_id = content_id(checked.part, checked.suite, checked.scenario_name, at.isoformat())
-    planted = _planted(workspace, held, items, check_id, at)
-    first, is_measured = planted_lines(held, planted)
-    lines = stored_lines(held)
+    planted = _planted(workspace, evidence, items, check_id, at)
+    first, is_measured = planted_lines(evidence, planted)
+    lines = stored_lines(evidence)
     if not is_measured:
         why = next(line.note for line in first if line.name not in ALWAYS_MEASURED)
         lines = [
@@ -87,16 +87,16 @@ def check_jury(
 
 
 def _planted(
-    workspace: Workspace, held: StoredEvidence, items: int, check_id: str, at: datetime
+    workspace: Workspace, evidence: StoredEvidence, items: int, check_id: str, at: datetime
 ) -> list[PlantedVerdict]:
-    judged = held.verdicts.of_jury
-    answers = [answer for name, answer in held.answers.items() if name in judged]
+    judged = evidence.verdicts.of_jury
+    answers = [answer for name, answer in evidence.answers.items() if name in judged]
     if not items or not answers:
         return []
     sample = sampled(answers, items)
     lists = load_word_lists(workspace.registry.word_list_files)
-    inputs = list(planted_inputs(sample, answers, lists, held.jury.annotator.rubric))
-    return ask_judges(workspace, held.jury, inputs, held.verdicts, check_id, day_of(at))
+    inputs = list(planted_inputs(sample, answers, lists, evidence.jury.annotator.rubric))
+    return ask_judges(workspace, evidence.jury, inputs, evidence.verdicts, check_id, day_of(at))
 
 
 def _card(
@@ -137,7 +137,7 @@ def _card(
 
 
 def lines_of(card: JudgeCard) -> list[EvidenceLine]:
-    """The lines of evidence that a card holds."""
+    """The lines of evidence of a card."""
     return [
         EvidenceLine(
             **{
@@ -151,7 +151,7 @@ def lines_of(card: JudgeCard) -> list[EvidenceLine]:
 
 
 def uses_of(card: JudgeCard) -> list[UseVerdict]:
-    """What a card says of each use."""
+    """The verdict of a card on each use."""
     return [
         UseVerdict(
             use=Use(use["use"]),

@@ -1,4 +1,4 @@
-"""Whether a jury's scores moved: the same requests, asked again on the day of the check."""
+"""Whether a jury's scores moved: the same requests, sent again on the day of the check."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,16 +23,16 @@ class LastCheck:
 
     checked_at: datetime
     scores: Mapping[AnswerName, float]
-    """The mean of all judges, of the answers on which each had a usable verdict."""
+    """The mean of all judges, of the answers on which each judge had a usable verdict."""
 
 
 def last_check(reader: Reader, jury: CheckedJury, at: datetime) -> LastCheck | None:
-    """The check before; None where no other day has one that asked the judges.
+    """The check before this one; None where on no other day a check asked the judges.
 
     Args:
         reader: the lake.
-        jury: the one that is checked.
-        at: when.
+        jury: the jury that is checked.
+        at: the moment of the check.
     """
     where = among("scenario_name", [jury.scenario_name])
     cards: list[JudgeCard] = reader.rows(_CARDS.format(scenario=where), JudgeCard)
@@ -58,9 +58,11 @@ def last_check(reader: Reader, jury: CheckedJury, at: datetime) -> LastCheck | N
 
 def mean_scores(rows: Sequence[PlantedVerdict], judges: int) -> dict[AnswerName, float]:
     """The mean of all judges by answer, where each has a usable verdict."""
-    held: dict[AnswerName, list[float]] = {}
+    by_answer: dict[AnswerName, list[float]] = {}
     for row in rows:
         if row.score is not None:
             name = (row.run_spec_id, row.instance_id, row.trial_index)
-            held.setdefault(name, []).append(row.score)
-    return {name: sum(own) / judges for name, own in sorted(held.items()) if len(own) == judges}
+            by_answer.setdefault(name, []).append(row.score)
+    return {
+        name: sum(own) / judges for name, own in sorted(by_answer.items()) if len(own) == judges
+    }

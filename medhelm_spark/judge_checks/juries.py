@@ -1,4 +1,4 @@
-"""The jury that a check is about: which annotator of which runs, and who judges for it now."""
+"""The jury that a check is about: its annotator, its runs, and its judges now."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,21 +63,21 @@ def checked_jury(
         workspace: the site and the lake.
         runs: those of one scenario in one suite.
         jury: its name, or that of its annotator or rubric (None: the only one).
-        entries: run entries of the scenario, where its rubric or jury are in its own files.
+        entries: run entries of the scenario, where its rubric or jury is in its own files.
         flag: what names the jury on the command line, for messages.
 
     Raises:
-        ConfigError: nobody judged, the rubric has no criteria, or the jury that judged is not the
+        ConfigError: no jury judged, the rubric has no criteria, or the jury that judged is not the
             one of the files.
         UnknownNameError: no jury has the name.
     """
     suite, scenario = runs[0].planned.suite, runs[0].run_spec.scenario_name
-    held = {spec: None for run in runs for spec in run.run_spec.annotators}
-    if not held:
+    annotators = {spec: None for run in runs for spec in run.run_spec.annotators}
+    if not annotators:
         raise ConfigError(f"scenario {scenario!r}: no run of suite {suite!r} has a jury.")
-    chosen = [spec for spec in held if jury in (None, *_names(spec))]
+    chosen = [spec for spec in annotators if jury in (None, *_names(spec))]
     if not chosen:
-        names = {name for spec in held for name in _names(spec)}
+        names = {name for spec in annotators for name in _names(spec)}
         raise UnknownNameError("jury", str(jury), names, where=flag)
     if len(chosen) > 1:
         listed = sorted(f"{spec.name} (jury {spec.jury}, rubric {spec.rubric})" for spec in chosen)

@@ -1,4 +1,4 @@
-"""Lines of evidence about a jury: a number with its interval beside what the policy allows."""
+"""Lines of evidence about a jury: a number, its interval, and what the policy allows."""
 
 import math
 from collections.abc import Callable
@@ -23,10 +23,10 @@ ALL_USES = tuple(Use)
 
 
 class LineOutcome(StrEnum):
-    """What a line of evidence comes to.
+    """The outcome of a line of evidence.
 
-    NOT_APPLICABLE: nothing that was judged can show it, and it decides nothing. REPORTED: a number
-    that stands beside the others and decides nothing.
+    NOT_APPLICABLE: no judged answer can show it, and it decides nothing. REPORTED: a number that
+    is printed and decides nothing.
     """
 
     PASSED = "passed"
@@ -37,7 +37,7 @@ class LineOutcome(StrEnum):
 
 
 class Trust(StrEnum):
-    """What the lines of evidence of a use come to together."""
+    """What the lines of evidence decide together about a use."""
 
     TRUSTED = "TRUSTED"
     UNTRUSTED = "UNTRUSTED"
@@ -50,14 +50,14 @@ class EvidenceLine:
 
     name: str
     uses: tuple[Use, ...]
-    """The uses that it decides about; none where it is reported alone."""
+    """The uses that the line decides about; none where it is only reported."""
     outcome: LineOutcome
     value: float | None = None
     low: float | None = None
     high: float | None = None
     """The ends of the 95 % interval."""
     num_items: int = 0
-    """How many answers, verdicts or pairs of models it rests on."""
+    """The number of answers, verdicts or pairs of models that it is computed from."""
     allowed: str = ""
     """What passes, in words."""
     note: str = ""
@@ -67,7 +67,7 @@ class EvidenceLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UseVerdict:
-    """Whether a jury may be trusted for one use, and the lines that say so."""
+    """Whether a jury may be trusted for one use, and the lines that decide it."""
 
     use: Use
     trust: Trust
@@ -77,7 +77,7 @@ class UseVerdict:
 
 
 def verdict_of(use: Use, lines: list[EvidenceLine]) -> UseVerdict:
-    """What the lines of a use come to: one that fails decides, else one that is inconclusive."""
+    """The verdict on a use: a line that fails decides, else a line that is inconclusive."""
     own = [line for line in lines if use in line.uses]
     failed = tuple(line.name for line in own if line.outcome is LineOutcome.FAILED)
     undecided = [line for line in own if line.outcome is LineOutcome.INCONCLUSIVE]
@@ -95,12 +95,12 @@ def verdict_of(use: Use, lines: list[EvidenceLine]) -> UseVerdict:
 
 @dataclass(frozen=True, slots=True)
 class More:
-    """How a cure names what is lacking: `rate {n} more answers`."""
+    """The words of a cure for missing items: `rate {n} more answers`."""
 
     words: str
 
-    def of(self, number: int | None) -> str:
-        """The cure for so many more; None: more than anybody would make."""
+    def text(self, number: int | None) -> str:
+        """The cure for this number of items; None: more than anybody would make."""
         if number is None:
             return self.words.format(n="many", s="s")
         return self.words.format(n=f"{number:,}", s="" if number == 1 else "s")
@@ -140,17 +140,17 @@ def _share(
 ) -> EvidenceLine:
     if n == 0:
         return replace(line, outcome=LineOutcome.NOT_APPLICABLE, allowed=allowed)
-    held = wilson(hits, n)
-    outcome = decide(held.low, held.high)
+    interval = wilson(hits, n)
+    outcome = decide(interval.low, interval.high)
     cure = ""
     if outcome is LineOutcome.INCONCLUSIVE:
-        cure = more.of(_enough(hits / n, n, decide))
+        cure = more.text(_enough(hits / n, n, decide))
     return replace(
         line,
         outcome=outcome,
         value=hits / n,
-        low=held.low,
-        high=held.high,
+        low=interval.low,
+        high=interval.high,
         num_items=n,
         allowed=allowed,
         cure=cure,
@@ -158,12 +158,12 @@ def _share(
 
 
 def _enough(share: float, n: int, decide: Decide) -> int | None:
-    """How many more items would decide, were the share to stay."""
+    """How many more items would decide, if the share stayed the same."""
     total = n
     while total < MOST_ITEMS:
         total += max(1, total // 50)
-        held = wilson(share * total, total)
-        if decide(held.low, held.high) is not LineOutcome.INCONCLUSIVE:
+        interval = wilson(share * total, total)
+        if decide(interval.low, interval.high) is not LineOutcome.INCONCLUSIVE:
             return total - n
     return None
 
@@ -208,7 +208,7 @@ def _of_interval(
 ) -> EvidenceLine:
     """The line of an estimate; `room` is how far it is on the allowed side of its limit.
 
-    Without an interval it is open, and `fewest` items are needed at least.
+    Without an interval it is inconclusive, and at least `fewest` items are needed.
     """
     n = line.num_items
     if found is None or found.low is None or found.high is None:
@@ -216,7 +216,7 @@ def _of_interval(
             line,
             outcome=LineOutcome.INCONCLUSIVE,
             value=found.value if found else None,
-            cure=more.of(max(2, fewest - n)),
+            cure=more.text(max(2, fewest - n)),
         )
     outcome = decide(found.low, found.high)
     is_open = outcome is LineOutcome.INCONCLUSIVE
@@ -235,17 +235,17 @@ def narrower(found: Estimated, n: int, distance: float, more: More) -> str:
 
     Args:
         found: the estimate, with its interval.
-        n: the items that it rests on.
+        n: the number of items that it is computed from.
         distance: of the estimate from the limit.
         more: how a cure names the items.
     """
     if found.low is None or found.high is None or not distance:
-        return more.of(None)
+        return more.text(None)
     half = (found.high - found.low) / 2
     needed = math.ceil(n * (half / distance) ** 2) - n
-    return more.of(max(1, needed) if needed < MOST_ITEMS else None)
+    return more.text(max(1, needed) if needed < MOST_ITEMS else None)
 
 
 def unmeasured(line: EvidenceLine, why: str) -> EvidenceLine:
-    """The line where another line's failure leaves nothing to measure."""
+    """The line where a failure of another line leaves nothing to measure."""
     return replace(line, outcome=LineOutcome.NOT_APPLICABLE, note=why, cure="")

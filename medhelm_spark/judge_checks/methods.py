@@ -1,4 +1,4 @@
-"""`evaluation.judges`: whether juries may be trusted, and the cards that say so."""
+"""`evaluation.judges`: whether juries may be trusted, and the judge cards."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ from medhelm_spark.workspace.names import check_known
 
 ITEMS = 50
 HEALTH_BENCH = "health_bench"
-"""The rubric that is asked once per criterion, where no other is named."""
+"""The default rubric of `physicians`, which is asked once per criterion."""
 
 
 class JudgeMethods(Methods):
@@ -64,15 +64,15 @@ class JudgeMethods(Methods):
             raise ConfigError(f"items is {items!r}; allowed: a whole number from 0 on.")
         for use in listed(uses):
             check_known("use", use, Use)
-        given = entries_of(entries, options) if entries or options else None
+        run_entries = entries_of(entries, options) if entries or options else None
         card = check_jury(
             self._workspace,
             self._judged(suite, scenario),
             jury,
             items=items,
-            entries=given.load(self._workspace.site) if given else None,
+            entries=run_entries.load(self._workspace.site) if run_entries else None,
         )
-        return JudgeCheck(card=card, asked=tuple(map(Use, listed(uses))) or ALL_USES)
+        return JudgeCheck(card=card, requested=tuple(map(Use, listed(uses))) or ALL_USES)
 
     @at_work
     def compare(
@@ -88,7 +88,7 @@ class JudgeMethods(Methods):
     ) -> JuriesSideBySide:
         """Which of two juries, or rubrics, agrees better with the raters on the same answers.
 
-        Stored verdicts and ratings are read; nobody is asked and nothing is stored.
+        Stored verdicts and ratings are read; no judge is asked and nothing is stored.
 
         Args:
             scenario: the benchmark whose answers both judged.
@@ -106,14 +106,14 @@ class JudgeMethods(Methods):
         """
         if against is None and against_suite is None:
             raise ConfigError("against is missing: name the second jury or rubric, or its suite.")
-        given = entries_of(entries, options) if entries or options else None
-        held = compared_juries(
+        run_entries = entries_of(entries, options) if entries or options else None
+        comparison = compared_juries(
             self._workspace,
             (self._judged(suite, scenario), jury),
             (self._judged(against_suite or suite, scenario), against),
-            given.load(self._workspace.site) if given else None,
+            run_entries.load(self._workspace.site) if run_entries else None,
         )
-        return JuriesSideBySide(held=held)
+        return JuriesSideBySide(comparison=comparison)
 
     @at_work
     def physicians(
@@ -145,21 +145,21 @@ class JudgeMethods(Methods):
         registry = self._workspace.registry
         check_known("jury", jury, registry.juries)
         check_known("rubric", rubric, registry.rubrics)
-        held = agreement_with_physicians(
+        agreements = agreement_with_physicians(
             self._workspace,
             physician_records(Path(file)),
             registry.juries[jury],
             registry.rubrics[rubric],
             AccessLevel(access_level),
         )
-        return PhysicianAgreement(held=tuple(held), jury=jury, rubric=rubric)
+        return PhysicianAgreement(agreements=tuple(agreements), jury=jury, rubric=rubric)
 
     @at_work
     def cards(self) -> JudgeCards:
         """The judge cards of the lake, the newest first."""
         rows = self._workspace.reader.rows("SELECT * FROM {judge_cards}", JudgeCard)
-        held = sorted(rows, key=lambda card: card.checked_at, reverse=True)
-        return JudgeCards(cards=tuple(held), at=now())
+        newest_first = sorted(rows, key=lambda card: card.checked_at, reverse=True)
+        return JudgeCards(cards=tuple(newest_first), at=now())
 
     def _judged(self, suite: str | None, scenario: str) -> list[BoardRun]:
         """The runs of a suite on one scenario."""

@@ -15,7 +15,7 @@ from medhelm_spark.domain.ids import content_id
 
 _ANSWER = "{RESPONSE}"
 _NEIGHBOURS = ("{GOLD_RESPONSE}", "{QUESTION}", "{CONVERSATION}", "{NOTES}")
-"""The texts that may stand beside an answer; the first that a rubric has is moved."""
+"""The texts that a rubric may have beside an answer; the first that it has is moved."""
 _PLACEHOLDER = re.compile(r"\{[A-Z_]+\}")
 _CITED = re.compile(r"\bnotes?\W{0,3}\d", re.IGNORECASE)
 _DECODER = json.JSONDecoder()
@@ -24,15 +24,17 @@ Span = tuple[int, int]
 """Begin and end of a part of a template."""
 
 
-def with_answer_moved(rubric: Rubric, shown: JudgeInput) -> Rubric | None:
-    """The rubric with the answer in the place of the text beside it, and that text in its place.
+def with_answer_moved(rubric: Rubric, judge_input: JudgeInput) -> Rubric | None:
+    """The rubric with the answer and the text beside it in each other's place.
 
     A text is moved with its tags, or with the line or paragraph that names it. None where the
     prompt does not name both, or has no text beside the answer.
     """
     template = rubric.template
     beside = [
-        each for each in _NEIGHBOURS if each in template and (each != _NEIGHBOURS[0] or shown.gold)
+        each
+        for each in _NEIGHBOURS
+        if each in template and (each != _NEIGHBOURS[0] or judge_input.gold)
     ]
     if not beside:
         return None
@@ -65,19 +67,19 @@ def with_criteria_reversed(rubric: Rubric) -> Rubric | None:
     return None if template == rubric.template else _changed(rubric, template, is_reversed=True)
 
 
-def with_notes_reversed(shown: JudgeInput) -> JudgeInput | None:
-    """What a judge is shown with its notes from the last to the first.
+def with_notes_reversed(judge_input: JudgeInput) -> JudgeInput | None:
+    """The judge's input with its notes from the last to the first.
 
     None of fewer than two notes, and where the answer cites notes by their numbers.
     """
     try:
-        notes = json.loads(shown.extra_data.get(NOTES, "[]"), strict=False)
+        notes = json.loads(judge_input.extra_data.get(NOTES, "[]"), strict=False)
     except ValueError:
         return None
-    if not isinstance(notes, list) or len(notes) < 2 or _CITED.search(shown.response):
+    if not isinstance(notes, list) or len(notes) < 2 or _CITED.search(judge_input.response):
         return None
-    held = {**shown.extra_data, NOTES: json.dumps(notes[::-1], ensure_ascii=False)}
-    return replace(shown, extra_data=held)
+    extra_data = {**judge_input.extra_data, NOTES: json.dumps(notes[::-1], ensure_ascii=False)}
+    return replace(judge_input, extra_data=extra_data)
 
 
 def _changed(rubric: Rubric, template: str, *, is_reversed: bool = False) -> Rubric:
@@ -130,10 +132,10 @@ def _members(template: str, begin: int) -> Mapping[str, Span]:
     Empty where there is no object.
     """
     try:
-        held, _ = _DECODER.raw_decode(template, begin)
+        decoded, _ = _DECODER.raw_decode(template, begin)
         members: dict[str, Span] = {}
         at = begin + 1
-        for _ in held:
+        for _ in decoded:
             at = _after(template, at, " \t\r\n,")
             key, end = _DECODER.raw_decode(template, at)
             _, end = _DECODER.raw_decode(template, _after(template, end, " \t\r\n:"))

@@ -1,4 +1,4 @@
-"""What people said of the judged answers, where the feature of ratings is there."""
+"""What people said of the judged answers, where the feature `ratings` is installed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,12 +15,12 @@ from medhelm_spark.statistics.two_by_two import Estimated
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WithPeople:
-    """The agreement of one judge, of the jury, or of the raters among themselves."""
+    """The agreement of one judge or the jury with the raters, or of the raters themselves."""
 
     who: str
     icc: Estimated | None
     alpha: Estimated | None
-    """Of raters alone: Krippendorff's, which needs no answer that all of them rated."""
+    """Krippendorff's, of raters only; it needs no answer that all raters rated."""
     num_items: int
     alt_test: AltTest | None = None
     why: str = ""
@@ -40,7 +40,7 @@ class PeoplesRatings:
 def peoples_ratings(
     reader: Reader, specs: Sequence[RunSpec], annotator: str, judges: Sequence[str]
 ) -> PeoplesRatings:
-    """The ratings that count of these runs' answers; of a lake without ratings nothing."""
+    """The ratings of these runs' answers that count; empty for a lake without ratings."""
     stored = features.part("ratings", "stored")
     agreement, cells = features.part("ratings", "agreement"), features.part("ratings", "cells")
     typed = features.part("ratings", "typed")
@@ -62,17 +62,19 @@ def peoples_ratings(
     criterion = agreement.ALL if agreement.ALL in criteria else criteria[0]
     by_who = {row.who: row for row in found if row.criterion == criterion}
     judged = [row for row in by_who.values() if row.annotator == annotator]
-    each = [_of(row) for row in judged if row.is_of_a_judge]
-    jury = each if len(judges) == 1 else [_of(row) for row in judged if not row.is_of_a_judge]
+    each = [_agreement(row) for row in judged if row.is_of_a_judge]
+    jury = (
+        each if len(judges) == 1 else [_agreement(row) for row in judged if not row.is_of_a_judge]
+    )
     return PeoplesRatings(
         means=means,
-        raters=_of(by_who[agreement.RATERS]),
+        raters=_agreement(by_who[agreement.RATERS]),
         jury=jury[0] if jury else None,
         judges=() if len(judges) == 1 else tuple(each),
     )
 
 
-def _of(row: Any) -> WithPeople:
+def _agreement(row: Any) -> WithPeople:
     return WithPeople(
         who=row.who,
         icc=row.icc,

@@ -1,4 +1,4 @@
-"""Reads what physicians said of single criteria: records of HealthBench's meta-evaluation.
+"""Reads physicians' labels of single criteria: records of HealthBench's meta-evaluation.
 
 A record has `prompt` (the turns of a conversation), `completion` (the answer), `rubric` (the
 criterion), `binary_labels` (of each physician whether the answer meets it), and perhaps `category`
@@ -24,7 +24,7 @@ _YES, _NO = frozenset({"true", "1"}), frozenset({"false", "0"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhysicianRecord:
-    """An answer, a criterion, and which physicians found it met."""
+    """An answer, a criterion, and each physician's label: whether it is met."""
 
     row: int
     messages: tuple[Message, ...]
@@ -45,13 +45,13 @@ def physician_records(path: Path) -> list[PhysicianRecord]:
     source = DataSource(format=format_of(str(path)))
     file = SourceFile(path=str(path), split=None)
     with without_text(physician_records):
-        held = [
+        records = [
             _record(path, record.row, record.fields)
             for record in _usable(path, read_records(file, source, required=REQUIRED))
         ]
-    if not held:
+    if not records:
         raise DataError(f"{path}: has no record.")
-    return held
+    return records
 
 
 def _usable(path: Path, records: Iterator[Record]) -> Iterator[Record]:
@@ -96,7 +96,7 @@ def _labels(path: Path, row: int, value: object) -> tuple[bool, ...]:
     try:
         texts = [(as_text(each) or "").strip().lower() for each in value]
     except BadRecord:
-        raise DataError(f"{where} holds something else than true and false.") from None
+        raise DataError(f"{where} has something else than true and false.") from None
     if not {*texts} <= _YES | _NO:
-        raise DataError(f"{where} holds something else than true and false.")
+        raise DataError(f"{where} has something else than true and false.")
     return tuple(text in _YES for text in texts)

@@ -1,7 +1,7 @@
 """HealthBench's meta-evaluation: judges' verdicts on single criteria beside physicians'.
 
-The judges are asked by the path, policy and cache of `run`; nothing but requests and their results
-is stored.
+The judges are asked by the path, policy and cache of `run`; only requests and their results are
+stored.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,18 +51,18 @@ class VerdictAgreement:
     category: str
     """Of the records; empty for all."""
     num_records: int
-    """Those with a usable verdict, and a physician beside whom it stands."""
+    """The records with a usable verdict and a physician to compare it with."""
     num_without: int
-    """Those without a usable verdict."""
+    """The records without a usable verdict."""
     met: float | None
-    """The share of the verdicts that call the criterion met."""
+    """The share of the verdicts by which the criterion is met."""
     f1: Estimated | None
     """Macro F1 with the physicians; None where nobody, or everybody, calls the criterion met."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Question:
-    """A record before one judge."""
+    """A question about one record to one judge."""
 
     place: int
     judge: str
@@ -81,7 +81,7 @@ def agreement_with_physicians(
 
     Args:
         workspace: the site and the lake.
-        records: what physicians said.
+        records: the physicians' labels.
         jury: the judges.
         rubric: asked once per criterion.
         level: the access level of the records.
@@ -119,7 +119,7 @@ def _questions(
     level: AccessLevel,
 ) -> Iterator[_Question]:
     item = RubricItem(criterion=record.criterion, points=1.0)
-    shown = JudgeInput(
+    judge_input = JudgeInput(
         question=record.messages[-1].content,
         messages=record.messages,
         response=record.answer,
@@ -128,7 +128,7 @@ def _questions(
     )
     subject = content_id(SUITE, record.messages, record.answer, record.criterion)
     render = content_id(CHECK_JUDGES.name, SUITE, version_of(rubric))
-    (prompt,) = judge_prompts(rubric, shown, judged_request_id=subject, render_id=render)
+    (prompt,) = judge_prompts(rubric, judge_input, judged_request_id=subject, render_id=render)
     decoding = judge_decoding(rubric)
     for judge, deployment in deployments.items():
         yield _Question(
@@ -187,16 +187,16 @@ def _verdicts(
 ) -> dict[str, dict[int, bool]]:
     """By judge and record whether the criterion is met; without unusable verdicts."""
     results = results_of(workspace, [each.request.request_id for each in questions])
-    held: dict[str, dict[int, bool]] = {}
+    verdicts: dict[str, dict[int, bool]] = {}
     for each in questions:
-        own = held.setdefault(each.judge, {})
+        own = verdicts.setdefault(each.judge, {})
         result = results.get(each.request.request_id)
         if result is None or result.failure is not None or not result.completions:
             continue
         text = without_thinking(result.completions[0]).text
         if scores := kind_of(rubric).read(text, rubric):
             own[each.place] = bool(scores[0].score)
-    return held
+    return verdicts
 
 
 def _agreements(
@@ -224,27 +224,27 @@ def _agreements(
                 for place in places
                 if place in own
             }
-            given = [own[place] for place in pairs]
-            yield _agreement(who, category, pairs, given, num_without=len(places) - len(pairs))
+            decisions = [own[place] for place in pairs]
+            yield _agreement(who, category, pairs, decisions, num_without=len(places) - len(pairs))
 
 
 def _by_majority(verdicts: Mapping[str, Mapping[int, bool]]) -> dict[int, bool]:
-    """What more than half of the judges say, where each has a usable verdict."""
+    """The verdict of more than half of the judges, where each has a usable verdict."""
     first, *others = verdicts.values()
-    held: dict[int, bool] = {}
+    majority: dict[int, bool] = {}
     for place in first:
         if all(place in other for other in others):
             votes = [own[place] for own in verdicts.values()]
             if 2 * sum(votes) != len(votes):
-                held[place] = 2 * sum(votes) > len(votes)
-    return held
+                majority[place] = 2 * sum(votes) > len(votes)
+    return majority
 
 
 def _agreement(
     who: str,
     category: str,
     pairs: Mapping[int, VerdictPairs],
-    given: Sequence[bool],
+    decisions: Sequence[bool],
     *,
     num_without: int,
 ) -> VerdictAgreement:
@@ -253,6 +253,6 @@ def _agreement(
         category=category,
         num_records=len(pairs),
         num_without=num_without,
-        met=sum(given) / len(given) if given else None,
+        met=sum(decisions) / len(decisions) if decisions else None,
         f1=macro_f1(list(pairs.values())),
     )

@@ -21,32 +21,32 @@ HEADER = ("Evidence", "Outcome", "Value", "Items", "Allowed", "Uses", "Note")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeCheck(Result):
-    """What the check of a jury came to."""
+    """The outcome of the check of a jury."""
 
     card: JudgeCard
-    asked: tuple[Use, ...]
-    """The uses that were asked about."""
+    requested: tuple[Use, ...]
+    """The uses that the caller requested."""
 
     @property
     def lines(self) -> list[EvidenceLine]:
-        """The lines of evidence that decide about a use that was asked about, and the reports."""
+        """The lines of evidence that decide about a requested use, and the reported lines."""
         return [
             line
             for line in lines_of(self.card)
-            if not line.uses or set(line.uses) & set(self.asked)
+            if not line.uses or set(line.uses) & set(self.requested)
         ]
 
     @property
     def uses(self) -> list[UseVerdict]:
-        """The verdict on each use that was asked about."""
-        return [use for use in uses_of(self.card) if use.use in self.asked]
+        """The verdict on each requested use."""
+        return [use for use in uses_of(self.card) if use.use in self.requested]
 
     @property
     def trust(self) -> Trust:
         """The weakest verdict: UNTRUSTED, else INCONCLUSIVE, else TRUSTED."""
-        held = {use.trust for use in self.uses}
+        verdicts = {use.trust for use in self.uses}
         order = (Trust.UNTRUSTED, Trust.INCONCLUSIVE)
-        return next((trust for trust in order if trust in held), Trust.TRUSTED)
+        return next((trust for trust in order if trust in verdicts), Trust.TRUSTED)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One per line of evidence."""
@@ -55,12 +55,12 @@ class JudgeCheck(Result):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What each use comes to, on what the card rests and until when."""
+        """The verdict on each use, what the card is about, and until when it counts."""
         return *self._verdicts, *self._bounds
 
     @property
     def _verdicts(self) -> tuple[str, ...]:
-        return tuple(map(_said, self.uses))
+        return tuple(map(_use_text, self.uses))
 
     @property
     def _bounds(self) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ class JudgeCheck(Result):
         )
 
 
-def _said(use: UseVerdict) -> str:
+def _use_text(use: UseVerdict) -> str:
     because = f": {', '.join(use.because)}" if use.because else ""
     cures = f". What would decide: {'; '.join(use.cures)}" if use.cures else ""
     return f"{use.use}: {use.trust}{because}{cures}."
@@ -132,15 +132,15 @@ def _record(card: JudgeCard) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhysicianAgreement(Result):
-    """Macro F1 of judges' verdicts on single criteria with physicians', beside the physicians'."""
+    """Macro F1 of judges' verdicts on single criteria with physicians, and of the physicians."""
 
-    held: tuple[VerdictAgreement, ...]
+    agreements: tuple[VerdictAgreement, ...]
     jury: str
     rubric: str
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """One per category and per who is compared."""
-        for each in self.held:
+        """One per category and per compared judge, jury or group of physicians."""
+        for each in self.agreements:
             f1 = each.f1
             yield {
                 "who": each.who,
@@ -163,7 +163,7 @@ class PhysicianAgreement(Result):
             "conversations. Physicians: each beside each other one, the ceiling.",
             "Without: records without a usable verdict, or on which as many judges say yes as no.",
         )
-        table = TextTable(header=header, rows=[_row(each) for each in self.held], notes=notes)
+        table = TextTable(header=header, rows=[_row(each) for each in self.agreements], notes=notes)
         return formatted(
             Report(
                 tables=[table],

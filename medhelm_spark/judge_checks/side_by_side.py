@@ -34,7 +34,7 @@ Raters = Mapping[str, Values]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedSide:
-    """What one of the two juries said; both name an answer as the first jury's run does."""
+    """The scores of one of the two juries; answers have their names in the first jury's run."""
 
     jury: CheckedJury
     scores: Values
@@ -45,12 +45,12 @@ class JudgedSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedAgreement:
-    """One measure of agreement of two juries with the raters, beside that of the raters."""
+    """One measure of the agreement of two juries with the raters, and of the raters."""
 
     criterion: str
-    held: AgreementDifference
+    agreement: AgreementDifference
     ceiling: float | None
-    """Of the raters among themselves, on the same answers; None of a single rater."""
+    """The raters among themselves, on the same answers; None of a single rater."""
     num_answers: int
     num_raters: int
     alpha: float | None = None
@@ -68,7 +68,7 @@ class ComparedJuries:
     num_both: int
     """The answers that both judged."""
     num_rated: int
-    """Those of them that people rated."""
+    """The answers that both judged and people rated."""
     has_unit: bool
     """Whether both juries' scales are the raters'."""
 
@@ -81,7 +81,7 @@ def compared_juries(
 ) -> ComparedJuries:
     """Compare the stored verdicts of two juries with the ratings of the answers that both judged.
 
-    Nobody is asked. Two runs have an answer in common where it is that of the same request.
+    No judge is asked. Two runs share an answer where it is of the same request.
 
     Args:
         workspace: the site and the lake.
@@ -134,12 +134,12 @@ def compared_juries(
         found=tuple(found),
         num_both=len(both),
         num_rated=len(both & rated),
-        has_unit=any(each.held.measure.has_unit for each in found if each.criterion == MEAN),
+        has_unit=any(each.agreement.measure.has_unit for each in found if each.criterion == MEAN),
     )
 
 
 def _shared(answer: StoredAnswer) -> tuple[str, str, int]:
-    """What an answer is called in every run that has it."""
+    """The name of an answer in every run that has it."""
     return answer.request_id, answer.instance.instance_id, answer.trial_index
 
 
@@ -158,10 +158,10 @@ def _side(
     for criterion in () if annotator.rubric.is_per_item else annotator.rubric.criteria:
         for name in verdicts.of_jury.keys() & renamed.keys():
             fields = answers[name].instance.extra_data
-            given = [verdicts.criteria[judge][name].get(criterion.name) for judge in jury.judges]
+            values = [verdicts.criteria[judge][name].get(criterion.name) for judge in jury.judges]
             known = [
                 score
-                for value in given
+                for value in values
                 if value is not None and (score := criterion.score(value, fields)) is not None
             ]
             if len(known) == len(jury.judges):
@@ -175,8 +175,8 @@ def _people(
 ) -> dict[str, Raters]:
     """By criterion the raters' values; the mean of criteria first. Empty without ratings.
 
-    A rating of the second jury's run counts as one of the same answer in the first one's, and of
-    two of one rater the newer one.
+    A rating in the second jury's run counts for the same answer in the first jury's run. Of two
+    ratings by one rater the newer counts.
     """
     stored, agreement = features.part("ratings", "stored"), features.part("ratings", "agreement")
     typed = features.part("ratings", "typed")
@@ -192,11 +192,13 @@ def _people(
         if key not in newest or newest[key].rated_at < row.rated_at:
             newest[key] = row
     rows = [newest[key] for key in sorted(newest)]
-    held = agreement.by_criterion(rows, typed.criterion_values(reader, specs), is_class=False)
-    if len(held) == 1:
-        return {MEAN: next(iter(held.values()))}
-    mean = held.pop(agreement.ALL, None)
-    return {} if mean is None else {MEAN: mean, **held}
+    by_criterion = agreement.by_criterion(
+        rows, typed.criterion_values(reader, specs), is_class=False
+    )
+    if len(by_criterion) == 1:
+        return {MEAN: next(iter(by_criterion.values()))}
+    mean = by_criterion.pop(agreement.ALL, None)
+    return {} if mean is None else {MEAN: mean, **by_criterion}
 
 
 def _of_criterion(
@@ -222,17 +224,17 @@ def _of_criterion(
     items = sorted(first.keys() & second.keys() & rated)
     if not items:
         return
-    kept = {
+    selected = {
         name: {item: values[item] for item in items if item in values}
         for name, values in sorted(raters.items())
     }
-    kept = {name: values for name, values in kept.items() if values}
+    selected = {name: values for name, values in selected.items() if values}
     table = np.array(
-        [[values.get(item, np.nan) for item in items] for values in kept.values()], np.float64
+        [[values.get(item, np.nan) for item in items] for values in selected.values()], np.float64
     ).T
     units = [int(digest(answers[item].cluster)[:16], 16) for item in items]
-    ceiling, alpha = _ceiling(criterion, kept, table)
-    for held in agreement_differences(
+    ceiling, alpha = _ceiling(criterion, selected, table)
+    for agreement in agreement_differences(
         np.array([first[item] for item in items]),
         np.array([second[item] for item in items]),
         table,
@@ -241,11 +243,11 @@ def _of_criterion(
     ):
         yield ComparedAgreement(
             criterion=criterion,
-            held=held,
-            ceiling=ceiling.get(held.measure),
+            agreement=agreement,
+            ceiling=ceiling.get(agreement.measure),
             num_answers=len(items),
-            num_raters=len(kept),
-            alpha=alpha if held.measure is AgreementMeasure.ICC else None,
+            num_raters=len(selected),
+            alpha=alpha if agreement.measure is AgreementMeasure.ICC else None,
         )
 
 
@@ -262,22 +264,22 @@ def _has_unit(
 def _ceiling(
     criterion: str, raters: Raters, table: NDArray[np.float64]
 ) -> tuple[dict[AgreementMeasure, float | None], float | None]:
-    """The same measures of the raters among themselves, and alpha in place of a lacking ICC.
+    """The same measures of the raters among themselves, and alpha where the ICC is missing.
 
     A measure that is not defined is None.
     """
     agreement = features.part("ratings", "agreement")
     if agreement is None or len(raters) < 2:
         return {}, None
-    held = agreement.of_raters(criterion, "", raters, MeasurementLevel.INTERVAL)
-    icc = held.intraclass.agreement
+    among_raters = agreement.of_raters(criterion, "", raters, MeasurementLevel.INTERVAL)
+    icc = among_raters.intraclass.agreement
     measures = {
         AgreementMeasure.ICC: icc.value if icc else None,
-        AgreementMeasure.SPEARMAN: held.spearman,
-        AgreementMeasure.KAPPA: held.kappa,
+        AgreementMeasure.SPEARMAN: among_raters.spearman,
+        AgreementMeasure.KAPPA: among_raters.kappa,
         AgreementMeasure.DISTANCE: _distance_of_raters(table),
     }
-    return measures, held.alpha.value if held.alpha and not icc else None
+    return measures, among_raters.alpha.value if among_raters.alpha and not icc else None
 
 
 def _distance_of_raters(table: NDArray[np.float64]) -> float | None:
@@ -285,7 +287,7 @@ def _distance_of_raters(table: NDArray[np.float64]) -> float | None:
     distances = []
     for place, own in enumerate(table.T):
         rest = np.delete(table, place, axis=1)
-        held = ~np.isnan(own) & ~np.isnan(rest).all(axis=1)
-        distances.append(np.abs(own[held] - np.nanmean(rest[held], axis=1)))
+        is_rated = ~np.isnan(own) & ~np.isnan(rest).all(axis=1)
+        distances.append(np.abs(own[is_rated] - np.nanmean(rest[is_rated], axis=1)))
     flat = list(chain.from_iterable(distances))
     return float(np.mean(flat)) if flat else None

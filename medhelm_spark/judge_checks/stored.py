@@ -39,8 +39,8 @@ SELECT * FROM ({source}) d WHERE perturbation = '' AND data_version IN ({version
 AnswerName = tuple[str, str, int]
 """An answer: run_spec_id, instance and trial."""
 
-Given = Mapping[str, float]
-"""By criterion, or by the place of a rubric item, what a judge gave."""
+ScoresByCriterion = Mapping[str, float]
+"""By criterion, or by the place of a rubric item, a judge's score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +51,9 @@ class StoredVerdicts:
     by_judge: Mapping[str, Mapping[AnswerName, float]]
     """The mean of the criteria, or the share of points, of each usable verdict, by judge."""
     status: Mapping[str, Sequence[VerdictStatus]]
-    """What became of each verdict, by judge."""
-    criteria: Mapping[str, Mapping[AnswerName, Given]]
-    """What each usable verdict says of each criterion, by judge."""
+    """The status of each verdict, by judge."""
+    criteria: Mapping[str, Mapping[AnswerName, ScoresByCriterion]]
+    """The scores of each usable verdict by criterion, by judge."""
 
     @property
     def of_jury(self) -> dict[AnswerName, float]:
@@ -66,23 +66,25 @@ class StoredVerdicts:
         }
 
 
-def score_of(rubric: Rubric, given: Given, fields: Mapping[str, str]) -> float | None:
+def score_of(rubric: Rubric, scores: ScoresByCriterion, fields: Mapping[str, str]) -> float | None:
     """A judge's score of an answer: the mean of its criteria, or the share of points.
 
     None without verdicts, where a class leaves the answer unscored, and where an item lacks one.
     """
-    if not given:
+    if not scores:
         return None
     if rubric.is_per_item:
-        met = {int(place): value for place, value in given.items()}
+        met = {int(place): value for place, value in scores.items()}
         return points_share(rubric_items(fields), met)
     if not rubric.is_typed:
-        return fsum(given.values()) / len(given)
-    return mean_of_criteria(rubric.criteria, given, fields)
+        return fsum(scores.values()) / len(scores)
+    return mean_of_criteria(rubric.criteria, scores, fields)
 
 
-def given_in(scores: Sequence[CriterionScore], rubric_item: int | None) -> Given:
-    """What one verdict says; that on a rubric item is named by the item's place."""
+def scores_by_criterion(
+    scores: Sequence[CriterionScore], rubric_item: int | None
+) -> ScoresByCriterion:
+    """The scores of one verdict; a score of a rubric item is named by the item's place."""
     if rubric_item is None:
         return {score.criterion: score.score for score in scores}
     return {str(rubric_item): score.score for score in scores}
@@ -102,7 +104,7 @@ def stored_verdicts(
     sql = _VERDICTS.format(source=output_of("annotations", ANNOTATE), units=literals(_units(specs)))
     by_judge: dict[str, dict[AnswerName, float]] = {judge: {} for judge in judges}
     status: dict[str, list[VerdictStatus]] = {judge: [] for judge in judges}
-    given: dict[str, dict[AnswerName, dict[str, float]]] = {judge: {} for judge in judges}
+    criteria: dict[str, dict[AnswerName, dict[str, float]]] = {judge: {} for judge in judges}
     rows: list[Annotation] = reader.rows(sql, Annotation)
     for row in rows:
         if row.annotator != annotator or row.judge not in status:
@@ -110,32 +112,32 @@ def stored_verdicts(
         name = (row.run_spec_id, row.instance_id, row.trial_index)
         status[row.judge].append(row.status)
         if row.status is VerdictStatus.OK:
-            of_answer = given[row.judge].setdefault(name, {})
-            of_answer.update(given_in(row.scores, row.rubric_item))
-    for judge, by_answer in given.items():
+            of_answer = criteria[row.judge].setdefault(name, {})
+            of_answer.update(scores_by_criterion(row.scores, row.rubric_item))
+    for judge, by_answer in criteria.items():
         for name, of_answer in by_answer.items():
             instance = instances.get((versions[name[0]], name[1]))
             score = score_of(rubric, of_answer, instance.extra_data if instance else {})
             if score is not None:
                 by_judge[judge][name] = score
-    return StoredVerdicts(judges=tuple(judges), by_judge=by_judge, status=status, criteria=given)
+    return StoredVerdicts(judges=tuple(judges), by_judge=by_judge, status=status, criteria=criteria)
 
 
 def stored_answers(
     reader: Reader, specs: Sequence[RunSpec], rubric: Rubric
 ) -> dict[AnswerName, StoredAnswer]:
-    """The answers of these runs that judges are shown, as they are shown them."""
+    """The answers of these runs that judges read, as the judges read them."""
     by_unit = {spec.run_spec_id: spec for spec in specs}
     versions = {spec.data_version for spec in specs}
     instances = _instances(reader, versions)
     named = among("model_deployment", {spec.model_deployment for spec in specs})
-    asked = _REQUESTS.format(source=output_of("requests", PLAN), units=literals(_units(specs)))
+    requests = _REQUESTS.format(source=output_of("requests", PLAN), units=literals(_units(specs)))
     results: list[RequestResult] = reader.rows(
-        _RESULTS.format(source=CURRENT_RESULTS, deployments=named, asked=asked), RequestResult
+        _RESULTS.format(source=CURRENT_RESULTS, deployments=named, asked=requests), RequestResult
     )
     by_request = {row.request_id: row for row in results}
-    held: dict[AnswerName, StoredAnswer] = {}
-    for row in reader.query(asked).to_pylist():
+    answers: dict[AnswerName, StoredAnswer] = {}
+    for row in reader.query(requests).to_pylist():
         spec = by_unit[row["run_spec_id"]]
         instance = instances.get((spec.data_version, row["instance_id"]))
         result = by_request.get(row["request_id"])
@@ -150,7 +152,7 @@ def stored_answers(
             request_id=row["request_id"],
             model=spec.model,
             instance=instance,
-            shown=JudgeInput(
+            judge_input=JudgeInput(
                 question=instance.input,
                 messages=instance.messages,
                 response=read.completions[0].text,
@@ -159,8 +161,8 @@ def stored_answers(
                 access_level=strictest([instance.access_level, result.access_level]),
             ),
         )
-        held[answer.key] = answer
-    return held
+        answers[answer.key] = answer
+    return answers
 
 
 def _instances(reader: Reader, versions: Iterable[str]) -> dict[tuple[str, str], Instance]:

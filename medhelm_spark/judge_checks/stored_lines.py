@@ -1,4 +1,4 @@
-"""The lines of evidence that stored verdicts give, without asking anybody."""
+"""The lines of evidence from stored verdicts, without any request to a judge."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ from medhelm_spark.statistics.alt_test import PASSED
 from medhelm_spark.statistics.two_by_two import Estimated
 
 FEWEST_RATED = 30
-"""Answers that people have to rate before quality can be held equal, and for the alt-test."""
+"""The rated answers needed before quality can be held equal, and for the alt-test."""
 
 _SENT = (
     VerdictStatus.OK,
@@ -51,7 +51,7 @@ QUALITY, LENGTH, MARKDOWN, OWN = "quality", "length", "markdown", "own family"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredEvidence:
-    """What the lake has of a jury."""
+    """The evidence about a jury in the lake."""
 
     jury: CheckedJury
     verdicts: StoredVerdicts
@@ -60,11 +60,11 @@ class StoredEvidence:
     rules: JudgeCheckRules
     registry: Registry
     last: LastCheck | None = None
-    """The check before, of another day."""
+    """The last check before this one, on another day."""
 
     @property
     def width(self) -> float:
-        """How far the lowest and the highest score are apart."""
+        """The distance between the lowest and the highest score."""
         scale = self.jury.scale
         return (scale.maximum or 0.0) - (scale.minimum or 0.0)
 
@@ -73,21 +73,21 @@ def _line(name: str, *uses: Use) -> EvidenceLine:
     return EvidenceLine(name=name, uses=uses or ALL_USES, outcome=_OPEN)
 
 
-def stored_lines(held: StoredEvidence) -> list[EvidenceLine]:
-    """All lines that rest on stored verdicts, answers and ratings."""
+def stored_lines(evidence: StoredEvidence) -> list[EvidenceLine]:
+    """All lines that are computed from stored verdicts, answers and ratings."""
     return [
-        *_coverage(held),
-        *_agreement(held),
-        _order(held),
-        *_bias(held),
-        *_own_family(held),
+        *_coverage(evidence),
+        *_agreement(evidence),
+        _order(evidence),
+        *_bias(evidence),
+        *_own_family(evidence),
     ]
 
 
 def spread(scores: Sequence[float], rules: JudgeCheckRules, *, is_planted: bool) -> EvidenceLine:
     """Whether the jury gives one and the same score to nearly all answers.
 
-    Good answers may all deserve one score: without planted bad ones that fails nothing.
+    Good answers may all deserve one score: without planted bad answers the line cannot fail.
     """
     most = Counter(scores).most_common(1)
     line = at_most(_line("same score"), most[0][1] if most else 0, len(scores), rules.same_score)
@@ -96,21 +96,21 @@ def spread(scores: Sequence[float], rules: JudgeCheckRules, *, is_planted: bool)
     return line
 
 
-def _coverage(held: StoredEvidence) -> list[EvidenceLine]:
-    status = [each for own in held.verdicts.status.values() for each in own]
+def _coverage(evidence: StoredEvidence) -> list[EvidenceLine]:
+    status = [each for own in evidence.verdicts.status.values() for each in own]
     counts = Counter(each for each in status if each in _SENT)
-    asked, usable = sum(counts.values()), counts[VerdictStatus.OK]
+    total, usable = sum(counts.values()), counts[VerdictStatus.OK]
     unreadable = at_most(
-        _line("unreadable verdicts"), counts[VerdictStatus.UNPARSEABLE], asked, 1.0
+        _line("unreadable verdicts"), counts[VerdictStatus.UNPARSEABLE], total, 1.0
     )
     return [
-        at_least(_line("coverage"), usable, asked, held.rules.coverage, _VERDICTS),
+        at_least(_line("coverage"), usable, total, evidence.rules.coverage, _VERDICTS),
         replace(unreadable, uses=(), outcome=LineOutcome.REPORTED, allowed=""),
     ]
 
 
-def _agreement(held: StoredEvidence) -> list[EvidenceLine]:
-    people, least = held.people, held.rules.agreement
+def _agreement(evidence: StoredEvidence) -> list[EvidenceLine]:
+    people, least = evidence.people, evidence.rules.agreement
     lines = []
     if people.raters:
         lines.append(_reported("raters among themselves", people.raters))
@@ -118,7 +118,7 @@ def _agreement(held: StoredEvidence) -> list[EvidenceLine]:
     own = _line("agreement with raters", Use.ABSOLUTE, Use.SCREEN)
     jury = people.jury
     if jury is None:
-        why = _unrated(held, "no answer has a rating by the rubric's criteria")
+        why = _unrated(evidence, "no answer has a rating by the rubric's criteria")
         return [*lines, replace(own, note=why[0], cure=why[1]), _alt_test(None)]
     note = _ceiling(people.raters) if people.raters else ""
     agreement = not_below(replace(own, note=note), jury.icc, jury.num_items, least)
@@ -126,7 +126,7 @@ def _agreement(held: StoredEvidence) -> list[EvidenceLine]:
 
 
 def _ceiling(raters: WithPeople) -> str:
-    """How far the raters agree among themselves, in words; empty where nothing is known."""
+    """How far the raters agree among themselves, in words; empty without a coefficient."""
     if raters.icc:
         return f"raters among themselves {raters.icc.value:.2f}"
     return f"raters among themselves: {_ALPHA} {raters.alpha.value:.2f}" if raters.alpha else ""
@@ -134,7 +134,7 @@ def _ceiling(raters: WithPeople) -> str:
 
 def _reported(name: str, found: WithPeople) -> EvidenceLine:
     """The intraclass correlation, else alpha of the raters, else why there is neither."""
-    held = found.icc or found.alpha
+    estimate = found.icc or found.alpha
     note = "intraclass correlation of absolute agreement"
     if not found.icc:
         note = "; ".join(filter(None, (_ALPHA if found.alpha else "", found.why)))
@@ -142,9 +142,9 @@ def _reported(name: str, found: WithPeople) -> EvidenceLine:
         name=name,
         uses=(),
         outcome=LineOutcome.REPORTED,
-        value=held.value if held else None,
-        low=held.low if held else None,
-        high=held.high if held else None,
+        value=estimate.value if estimate else None,
+        low=estimate.low if estimate else None,
+        high=estimate.high if estimate else None,
         num_items=found.num_items,
         note=note,
     )
@@ -158,54 +158,58 @@ def _alt_test(jury: WithPeople | None) -> EvidenceLine:
     if jury is None or found is None:
         cure = f"two raters on {FEWEST_RATED} answers"
         return replace(line, note="no answer has two raters", cure=cure)
-    held = replace(line, value=found.winning_rate, num_items=found.fewest_items)
+    measured = replace(line, value=found.winning_rate, num_items=found.fewest_items)
     if found.is_small:
-        return replace(held, cure=_OF_EACH_RATER.of(max(1, FEWEST_RATED - found.fewest_items)))
-    return replace(held, outcome=LineOutcome.PASSED if found.is_passed else LineOutcome.FAILED)
+        return replace(
+            measured, cure=_OF_EACH_RATER.text(max(1, FEWEST_RATED - found.fewest_items))
+        )
+    return replace(measured, outcome=LineOutcome.PASSED if found.is_passed else LineOutcome.FAILED)
 
 
-def _unrated(held: StoredEvidence, otherwise: str) -> tuple[str, str]:
-    """Why ratings decide nothing, and what would mend it."""
-    number = len(held.people.means.keys() & held.verdicts.of_jury.keys())
+def _unrated(evidence: StoredEvidence, otherwise: str) -> tuple[str, str]:
+    """Why ratings decide nothing, and the cure."""
+    number = len(evidence.people.means.keys() & evidence.verdicts.of_jury.keys())
     if number < FEWEST_RATED:
-        said = f"people rated {counted(number, 'answer')}" if number else "nobody rated an answer"
-        return said, RATINGS.of(FEWEST_RATED - number)
+        note = f"people rated {counted(number, 'answer')}" if number else "nobody rated an answer"
+        return note, RATINGS.text(FEWEST_RATED - number)
     return otherwise, "rate answers by the rubric's criteria"
 
 
-def _order(held: StoredEvidence) -> EvidenceLine:
+def _order(evidence: StoredEvidence) -> EvidenceLine:
     line = _line("order of models", Use.RANK)
-    models = {spec.run_spec_id: spec.model_deployment for spec in held.jury.specs}
+    models = {spec.run_spec_id: spec.model_deployment for spec in evidence.jury.specs}
     by_model: dict[str, dict[tuple[str, int], tuple[float, float]]] = {}
-    for name, score in held.verdicts.of_jury.items():
-        if name in held.people.means:
+    for name, score in evidence.verdicts.of_jury.items():
+        if name in evidence.people.means:
             own = by_model.setdefault(models[name[0]], {})
-            own[name[1], name[2]] = (score, held.people.means[name])
+            own[name[1], name[2]] = (score, evidence.people.means[name])
     if len(set(models.values())) < 2:
         return replace(line, note="one model", cure="judge the answers of a second model")
-    found = model_order(by_model, _scale_of_people(held))
+    found = model_order(by_model, _scale_of_people(evidence))
     if not found.num_pairs:
-        why = _unrated(held, "raters tell no two models apart")
+        why = _unrated(evidence, "raters tell no two models apart")
         note = why[0] if not by_model else f"{why[0]}; raters tell no two models apart"
-        return replace(line, note=note, cure=RATINGS.of(FEWEST_RATED))
+        return replace(line, note=note, cure=RATINGS.text(FEWEST_RATED))
     turned = f"; {', '.join(found.turned)}" if found.turned else ""
     note = f"{counted(found.num_pairs, 'pair')} that raters tell apart{turned}"
-    return not_below(replace(line, note=note), found.same, found.num_pairs, held.rules.model_order)
+    return not_below(
+        replace(line, note=note), found.same, found.num_pairs, evidence.rules.model_order
+    )
 
 
-def _scale_of_people(held: StoredEvidence) -> MetricInfo:
-    """The jury's scale, without ends where raters used another one."""
-    scale, means = held.jury.scale, held.people.means.values()
+def _scale_of_people(evidence: StoredEvidence) -> MetricInfo:
+    """The jury's scale, without ends where raters used another scale."""
+    scale, means = evidence.jury.scale, evidence.people.means.values()
     low, high = scale.minimum or 0.0, scale.maximum or 0.0
     if all(low <= mean <= high for mean in means):
         return scale
     return replace(scale, minimum=None, maximum=None)
 
 
-def _bias(held: StoredEvidence) -> list[EvidenceLine]:
+def _bias(evidence: StoredEvidence) -> list[EvidenceLine]:
     lines = []
-    found, n, is_held = _slopes(held, held.verdicts.of_jury, {})
-    for name, limit in ((LENGTH, held.rules.length), (MARKDOWN, held.rules.markdown)):
+    found, n, is_adjusted = _slopes(evidence, evidence.verdicts.of_jury, {})
+    for name, limit in ((LENGTH, evidence.rules.length), (MARKDOWN, evidence.rules.markdown)):
         line = _line(name)
         what = "for twice the length" if name == LENGTH else "for markdown"
         if name not in found:
@@ -213,56 +217,56 @@ def _bias(held: StoredEvidence) -> list[EvidenceLine]:
                 replace(line, outcome=LineOutcome.NOT_APPLICABLE, note="all answers are alike")
             )
             continue
-        if is_held:
-            held_line = replace(line, note=f"{what}, the raters' mean held equal")
-            lines.append(within(held_line, found[name], n, limit * held.width, RATINGS))
+        if is_adjusted:
+            adjusted = replace(line, note=f"{what}, the raters' mean held equal")
+            lines.append(within(adjusted, found[name], n, limit * evidence.width, RATINGS))
             continue
-        plain = within(line, found[name], n, limit * held.width)
-        said, cure = _unrated(held, "ratings do not vary")
-        note = f"plain slope {what}: quality is not held equal; {said}"
+        plain = within(line, found[name], n, limit * evidence.width)
+        reason, cure = _unrated(evidence, "ratings do not vary")
+        note = f"plain slope {what}: quality is not held equal; {reason}"
         lines.append(replace(plain, outcome=_OPEN, note=note, cure=cure))
     return lines
 
 
-def _own_family(held: StoredEvidence) -> list[EvidenceLine]:
+def _own_family(evidence: StoredEvidence) -> list[EvidenceLine]:
     lines = []
     makers = {
-        spec.run_spec_id: held.registry.model(spec.model).creator_organization
-        for spec in held.jury.specs
+        spec.run_spec_id: evidence.registry.model(spec.model).creator_organization
+        for spec in evidence.jury.specs
     }
-    several = len(held.jury.judges) > 1
-    for judge in held.jury.annotator.jury.judges:
+    several = len(evidence.jury.judges) > 1
+    for judge in evidence.jury.annotator.jury.judges:
         line = _line(f"{OWN} of {judge.name}" if several else OWN)
-        maker = held.registry.model(judge.model).creator_organization
+        maker = evidence.registry.model(judge.model).creator_organization
         own = {unit: float(name == maker) for unit, name in makers.items()}
         if len(set(own.values())) < 2:
             note = f"no model, or every one, is of {maker}"
             lines.append(replace(line, outcome=LineOutcome.NOT_APPLICABLE, note=note))
             continue
-        found, n, is_held = _slopes(held, held.verdicts.by_judge[judge.name], own)
-        if not is_held or OWN not in found:
-            said, cure = _unrated(held, "ratings do not vary")
-            note = f"not known without ratings; {said}"
+        found, n, is_adjusted = _slopes(evidence, evidence.verdicts.by_judge[judge.name], own)
+        if not is_adjusted or OWN not in found:
+            reason, cure = _unrated(evidence, "ratings do not vary")
+            note = f"not known without ratings; {reason}"
             lines.append(replace(line, note=note, cure=cure))
             continue
         note = f"for models of {maker}, the raters' mean held equal"
-        limit = held.rules.own_family * held.width
+        limit = evidence.rules.own_family * evidence.width
         lines.append(within(replace(line, note=note), found[OWN], n, limit, RATINGS))
     return lines
 
 
 def _slopes(
-    held: StoredEvidence, scores: Mapping[AnswerName, float], own: Mapping[str, float]
+    evidence: StoredEvidence, scores: Mapping[AnswerName, float], own: Mapping[str, float]
 ) -> tuple[Mapping[str, Estimated], int, bool]:
-    """What length, markdown and the maker add; how many answers; whether quality is held equal."""
-    judged = sorted(scores.keys() & held.answers.keys())
-    rated = [name for name in judged if name in held.people.means]
-    is_held = len(rated) >= FEWEST_RATED
-    names = rated if is_held else judged
-    texts = [held.answers[name].shown.response for name in names]
+    """What length, markdown and maker add; the number of answers; whether quality is held equal."""
+    judged = sorted(scores.keys() & evidence.answers.keys())
+    rated = [name for name in judged if name in evidence.people.means]
+    is_adjusted = len(rated) >= FEWEST_RATED
+    names = rated if is_adjusted else judged
+    texts = [evidence.answers[name].judge_input.response for name in names]
     columns: dict[str, Column] = {}
-    if is_held:
-        columns[QUALITY] = np.array([held.people.means[name] for name in names])
+    if is_adjusted:
+        columns[QUALITY] = np.array([evidence.people.means[name] for name in names])
     columns[LENGTH] = np.array([doublings(text) for text in texts])
     columns[MARKDOWN] = np.array([float(has_markdown(text)) for text in texts])
     if own:
@@ -270,5 +274,5 @@ def _slopes(
     if not names:
         return {}, 0, False
     score = np.array([scores[name] for name in names])
-    found = slopes(score, columns, [held.answers[name].cluster for name in names])
-    return found, len(names), is_held
+    found = slopes(score, columns, [evidence.answers[name].cluster for name in names])
+    return found, len(names), is_adjusted

@@ -9,7 +9,7 @@ from medhelm_spark.lake.tables import Table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlantedVerdict:
-    """Row of `planted_verdicts`: what one judge said of one planted answer; it holds no text."""
+    """Row of `planted_verdicts`: one judge's verdict on one planted answer; it has no text."""
 
     check_id: str
     planted: str
@@ -29,8 +29,8 @@ class PlantedVerdict:
     number: int | None = None
     """Which of the instructions was planted, from 1 on."""
     distance: float | None = None
-    """How far its criteria are from those of the request as it was, asked on the same day, on
-    average as a share of their scales; of the repeated request from the stored verdict's."""
+    """The mean distance of its criteria from the criteria of the unchanged request of the same day,
+    as a share of their scales; of the repeated request from the stored verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class JudgeCard:
     checked_by: str
     """The operating system's user, which nobody has checked."""
     ends_at: datetime
-    """From this moment on the card says nothing."""
+    """From this moment on the card does not count."""
     policy_version: str
     content: str
     """The lines of evidence and the verdicts of all uses, as JSON."""

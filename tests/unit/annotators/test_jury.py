@@ -37,10 +37,10 @@ KEY = AnnotationKey(
 
 
 def ask(question: str, response: str, gold: str) -> Prompt:
-    shown = JudgeInput(
+    judge_input = JudgeInput(
         question=question, response=response, gold=gold, access_level=AccessLevel.GATED
     )
-    (prompt,) = judge_prompts(TWO, shown, judged_request_id="answer-request", render_id="v1")
+    (prompt,) = judge_prompts(TWO, judge_input, judged_request_id="answer-request", render_id="v1")
     return prompt
 
 

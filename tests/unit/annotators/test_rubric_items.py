@@ -30,14 +30,14 @@ ITEMS = (
 
 
 def ask(*items: RubricItem, messages: tuple[Message, ...] = TURNS) -> list[Prompt]:
-    shown = JudgeInput(
+    judge_input = JudgeInput(
         question="Since a fall.",
         messages=messages,
         response="Go to a {CRITERION} doctor.",
         extra_data={"rubric_items": items_text(items)},
         access_level=AccessLevel.PUBLIC,
     )
-    return list(judge_prompts(PER_ITEM, shown, judged_request_id="answer", render_id="r"))
+    return list(judge_prompts(PER_ITEM, judge_input, judged_request_id="answer", render_id="r"))
 
 
 def test_every_item_is_asked_about_alone_and_keeps_its_place() -> None:

@@ -125,20 +125,20 @@ class ScriptedJudge:
         if self._settings.shift_file and (path := Path(self._settings.shift_file)).exists():
             score = min(5.0, max(0.0, score + float(path.read_text())))
         listed = json.loads(content.split("<rubric_criteria>")[1].split("</rubric_criteria>")[0])
-        given = dict.fromkeys(listed, score)
+        scores = dict.fromkeys(listed, score)
         if defect == "first criterion":
-            first, *_, last = given
-            given |= {first: min(5.0, score + 0.8), last: max(0.0, score - 0.8)}
+            first, *_, last = scores
+            scores |= {first: min(5.0, score + 0.8), last: max(0.0, score - 0.8)}
         if defect == "unscored":  # by classes, and none of them is for who does not know
             label = "UNSCORABLE" if answer == "I don't know." else "RIGHT" if score > 3 else "WRONG"
             return json.dumps({name: {"explanation": "", "class": label} for name in listed})
         verdict = {
-            name: {"explanation": "", "score": round(each, 3)} for name, each in given.items()
+            name: {"explanation": "", "score": round(each, 3)} for name, each in scores.items()
         }
         return json.dumps(verdict)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing."""
 
 
 def _only(part: re.Pattern[str], content: str) -> str:

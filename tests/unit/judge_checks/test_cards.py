@@ -88,7 +88,7 @@ def test_a_lake_that_recorded_demo_judges_alone_is_completed_by_the_next_run(
     tmp_path: Path,
 ) -> None:
     ward = Ward(tmp_path / "site").run()
-    asked = len(ward.asked)
+    num_asked = len(ward.asked)
 
     def rows() -> list[SuiteRun]:
         found = open_reader(str(ward.lake)).rows("SELECT * FROM {run_specs}", SuiteRun)
@@ -103,7 +103,7 @@ def test_a_lake_that_recorded_demo_judges_alone_is_completed_by_the_next_run(
     assert len(rows()) == 6
     ward.run()
     assert len(rows()) == 6, "it is recorded once"
-    assert len(ward.asked) == asked
+    assert len(ward.asked) == num_asked
 
 
 def test_a_card_is_of_its_jury_alone(rated: Ward) -> None:

@@ -39,24 +39,24 @@ def test_nothing_stored_changes_and_a_repeated_check_asks_nobody(judged: Ward) -
     board = board_of(judged)
     tables = ("annotations", "per_instance_stats", "stats", "ratings")
     before = {name: judged.rows(name) for name in tables}
-    sent = len(judged.asked)
+    num_before = len(judged.asked)
     judged.check(items=10)
     assert board_of(judged) == board
     assert {name: judged.rows(name) for name in tables} == before
-    asked = len(judged.asked)
-    assert asked > sent
+    num_asked = len(judged.asked)
+    assert num_asked > num_before
     judged.check(items=10)
-    assert len(judged.asked) == asked, "the second check reads the cache"
+    assert len(judged.asked) == num_asked, "the second check reads the cache"
     judged.run()
-    assert len(judged.asked) == asked
+    assert len(judged.asked) == num_asked
     assert {name: judged.rows(name) for name in tables} == before
     assert board_of(judged) == board
 
 
 def test_no_items_ask_nobody_and_without_ratings_nothing_is_trusted(judged: Ward) -> None:
-    asked = len(judged.asked)
+    num_asked = len(judged.asked)
     done = judged.check(items=0)
-    assert len(judged.asked) == asked
+    assert len(judged.asked) == num_asked
     assert {use.trust for use in done.uses} == {Trust.INCONCLUSIVE}
     (rank,) = [use for use in done.uses if use.use is Use.RANK]
     assert "order of models" in rank.because
@@ -68,20 +68,20 @@ def test_planted_texts_are_prompts_of_their_level_and_in_no_table_of_the_feature
     judged: Ward,
 ) -> None:
     judged.check(items=10)
-    shown = [json.dumps(row["messages"]) for row in judged.rows("prompts")]
-    assert sum(any(text in prompt for prompt in shown) for text in INSTRUCTIONS) == 10
-    kept = json.dumps([judged.rows("planted_verdicts"), judged.rows("judge_cards")], default=str)
-    assert "Greg" not in kept
-    assert "Sign a" not in kept
+    prompts = [json.dumps(row["messages"]) for row in judged.rows("prompts")]
+    assert sum(any(text in prompt for prompt in prompts) for text in INSTRUCTIONS) == 10
+    stored = json.dumps([judged.rows("planted_verdicts"), judged.rows("judge_cards")], default=str)
+    assert "Greg" not in stored
+    assert "Sign a" not in stored
 
 
 def test_a_policy_that_forbids_the_judge_is_asked_before_anything_is_sent(tmp_path: Path) -> None:
     ward = Ward(tmp_path / "site").run()
-    asked = len(ward.asked)
+    num_asked = len(ward.asked)
     (ward.site / "policy.yaml").write_text("allowed: {public: [external]}\n")
     with pytest.raises(PolicyError, match="the judge 'court/judge'"):
         ward.check(items=5)
-    assert len(ward.asked) == asked
+    assert len(ward.asked) == num_asked
     assert ward.rows("planted_verdicts") == []
     refused = [row for row in ward.rows("policy_decisions") if not row["allowed"]]
     assert [row["run_name"] for row in refused] == ["judge check of ward"]
@@ -100,8 +100,8 @@ def test_where_no_answer_has_all_raters_their_agreement_is_alpha(tmp_path: Path)
     ward = Ward(tmp_path / "site").run().rate(per_item=2)
     done = ward.check(items=0)
     line = line_of(done, "raters among themselves")
-    shown = ward.evaluation.ratings.agreement(suite="s", scenario="ward")
-    raters = next(row for row in shown.rows() if row["who"] == "raters")
+    agreements = ward.evaluation.ratings.agreement(suite="s", scenario="ward")
+    raters = next(row for row in agreements.rows() if row["who"] == "raters")
     assert (raters["icc_a1"], raters["num_complete"]) == (None, 0)
     assert (line.value, line.low, line.high) == (
         raters["alpha"],
@@ -123,8 +123,8 @@ def test_a_bad_answer_that_a_class_leaves_unscored_is_said_to_be_so(tmp_path: Pa
     other = line_of(done, "another question's answer")
     stuck = 20 - other.num_items
     assert 0 < stuck < 20
-    said = f"scores that did not fall; {stuck} stored scores at the lowest value cannot fall"
-    assert other.note == said
+    note = f"scores that did not fall; {stuck} stored scores at the lowest value cannot fall"
+    assert other.note == note
 
 
 def test_an_entry_may_name_the_deployment_in_the_models_place(tmp_path: Path) -> None:
@@ -156,14 +156,14 @@ def test_what_is_asked_wrongly_is_refused(judged: Ward) -> None:
 
 def test_a_card_is_stored_listed_and_ends(judged: Ward) -> None:
     done = judged.check(items=0)
-    held = judged.evaluation.judges.cards()
-    assert held.cards[0] == done.card
+    listed = judged.evaluation.judges.cards()
+    assert listed.cards[0] == done.card
     card = done.card
     assert status_of(card, card.checked_at) == CURRENT
     assert status_of(card, card.checked_at + timedelta(days=89)) == CURRENT
     assert status_of(card, card.checked_at + timedelta(days=90)) == ENDED
     assert status_of(replace(card, trusted=("rank",)), card.checked_at) == CHANGED
-    (first, *_) = held.rows()
+    (first, *_) = listed.rows()
     assert (first["card_id"], first["status"]) == (card.card_id, CURRENT)
     rows = open_reader(str(judged.lake)).rows("SELECT * FROM {judge_cards}", JudgeCard)
     assert card in rows
@@ -182,9 +182,9 @@ def test_the_command_writes_a_card_as_a_page_with_the_verdicts_first(
     file = tmp_path / "card.html"
     flags = ["-o", str(judged.lake), "--local-path", str(judged.site), "--plugins", PLUGIN]
     entries = [f"{judged.entry},model={model}" for model in MODELS]
-    asked = ["--scenario", "ward", "--suite", "s", "--items", "0", "-r", *entries]
+    request = ["--scenario", "ward", "--suite", "s", "--items", "0", "-r", *entries]
     more = ["--format", "html", "--output-file", str(file)]
-    assert main(["judge", "check", *flags, *asked, *more]) == INCONCLUSIVE
+    assert main(["judge", "check", *flags, *request, *more]) == INCONCLUSIVE
     page = file.read_text()
     assert page.startswith("<!DOCTYPE html>")
     assert "<title>Judge card: jury ward on ward</title>" in page

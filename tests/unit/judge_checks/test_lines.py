@@ -90,9 +90,9 @@ def test_a_slope_is_held_equal_for_what_goes_with_it() -> None:
     score = quality + rng.normal(scale=0.3, size=400)
     clusters = [str(place // 2) for place in range(400)]
     plain = slopes(score, {"length": length}, clusters)["length"]
-    held = slopes(score, {"quality": quality, "length": length}, clusters)["length"]
+    slope = slopes(score, {"quality": quality, "length": length}, clusters)["length"]
     assert plain.low > 0.3
-    assert held.low < 0 < held.high
+    assert slope.low < 0 < slope.high
     assert slopes(score, {"length": np.zeros(400)}, clusters) == {}
 
 

@@ -17,7 +17,7 @@ from medhelm_spark.judge_checks.orders import (
 )
 
 CONF = Path(__file__).parents[3] / "conf"
-SHOWN = JudgeInput(
+JUDGE_INPUT = JudgeInput(
     question="What now?", response="Rest.", gold="Sleep.", access_level=AccessLevel.PUBLIC
 )
 
@@ -28,25 +28,25 @@ def rubric_of(template: str, *names: str):
 
 def test_the_answer_and_the_reference_change_places_with_their_tags() -> None:
     rubric = load_rubric(CONF / "rubrics" / "aci_bench.md")
-    text = filled(rubric, SHOWN)
+    text = filled(rubric, JUDGE_INPUT)
     assert text.index("Sleep.") < text.index("Rest.")
-    moved = with_answer_moved(rubric, SHOWN)
+    moved = with_answer_moved(rubric, JUDGE_INPUT)
     assert moved is not None
-    text = filled(moved, SHOWN)
+    text = filled(moved, JUDGE_INPUT)
     assert text.index("<note_to_grade>\nRest.\n</note_to_grade>") < text.index("<reference_note>")
     assert moved.version != rubric.version
     assert sorted(moved.template) == sorted(rubric.template)
-    back = with_answer_moved(moved, SHOWN)
+    back = with_answer_moved(moved, JUDGE_INPUT)
     assert back is not None
     assert back.template == rubric.template
 
 
 def test_without_a_reference_the_answer_changes_places_with_the_question() -> None:
     rubric = rubric_of("Q: {QUESTION}\nA: {RESPONSE}\nG: {GOLD_RESPONSE}\n", "accuracy")
-    moved = with_answer_moved(rubric, replace(SHOWN, gold=""))
+    moved = with_answer_moved(rubric, replace(JUDGE_INPUT, gold=""))
     assert moved is not None
     assert moved.template == "A: {RESPONSE}\nQ: {QUESTION}\nG: {GOLD_RESPONSE}\n"
-    moved = with_answer_moved(rubric, SHOWN)
+    moved = with_answer_moved(rubric, JUDGE_INPUT)
     assert moved is not None
     assert moved.template == "Q: {QUESTION}\nG: {GOLD_RESPONSE}\nA: {RESPONSE}\n"
 
@@ -61,7 +61,7 @@ def test_without_a_reference_the_answer_changes_places_with_the_question() -> No
     ids=["one line", "names apart", "nothing beside"],
 )
 def test_a_prompt_that_does_not_name_both_texts_is_left_alone(template: str) -> None:
-    assert with_answer_moved(rubric_of(template, "accuracy"), SHOWN) is None
+    assert with_answer_moved(rubric_of(template, "accuracy"), JUDGE_INPUT) is None
 
 
 @pytest.mark.parametrize("name", ["aci_bench", "pdsqi_9"], ids=["plain", "typed"])
@@ -71,8 +71,8 @@ def test_criteria_change_places_in_words_in_json_and_in_the_schema(name: str) ->
     assert turned is not None
     names = [each.name for each in rubric.criteria]
     assert [each.name for each in turned.criteria] == names[::-1]
-    said = [turned.template.index(f"\n{each}:") for each in names]
-    assert said == sorted(said, reverse=True)
+    places = [turned.template.index(f"\n{each}:") for each in names]
+    assert places == sorted(places, reverse=True)
     written = [turned.template.index(f'"{each}": {{') for each in names]
     assert written == sorted(written, reverse=True)
     assert sorted(turned.template) == sorted(rubric.template)
@@ -97,10 +97,10 @@ def test_one_criterion_or_none_in_the_prompt_has_no_order() -> None:
 
 def test_notes_come_from_the_last_to_the_first_unless_the_answer_cites_them() -> None:
     notes = {NOTES: json.dumps(["Cough.", "Fever.", "Well."])}
-    turned = with_notes_reversed(replace(SHOWN, extra_data=notes))
+    turned = with_notes_reversed(replace(JUDGE_INPUT, extra_data=notes))
     assert turned is not None
     assert json.loads(turned.extra_data[NOTES]) == ["Well.", "Fever.", "Cough."]
-    cited = replace(SHOWN, extra_data=notes, response="Fever [Note 2].")
+    cited = replace(JUDGE_INPUT, extra_data=notes, response="Fever [Note 2].")
     assert with_notes_reversed(cited) is None
-    assert with_notes_reversed(SHOWN) is None
-    assert with_notes_reversed(replace(SHOWN, extra_data={NOTES: "One note."})) is None
+    assert with_notes_reversed(JUDGE_INPUT) is None
+    assert with_notes_reversed(replace(JUDGE_INPUT, extra_data={NOTES: "One note."})) is None

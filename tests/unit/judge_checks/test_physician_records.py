@@ -42,7 +42,7 @@ def test_a_record_is_read(tmp_path: Path) -> None:
         ("rubric", None, "column 'rubric' is empty"),
         ("binary_labels", [], "column 'binary_labels' is no list of labels"),
         ("binary_labels", "true", "column 'binary_labels' is no list of labels"),
-        ("binary_labels", ["perhaps SECRET"], "holds something else than true and false"),
+        ("binary_labels", ["perhaps SECRET"], "has something else than true and false"),
     ],
     ids=["last-turn", "no-answer", "no-criterion", "no-label", "no-list", "no-boolean"],
 )

@@ -38,19 +38,23 @@ def answer(place: int, question: str, response: str, level: AccessLevel = Access
         references=(),
         access_level=level,
     )
-    shown = JudgeInput(question=question, response=response, access_level=level, gold="He rests.")
+    judge_input = JudgeInput(
+        question=question, response=response, access_level=level, gold="He rests."
+    )
     return StoredAnswer(
         run_spec_id="r",
         trial_index=0,
         request_id=f"q{place}",
         model="m",
         instance=instance,
-        shown=shown,
+        judge_input=judge_input,
     )
 
 
 def planted(*answers: StoredAnswer) -> dict[Planted, JudgeInput]:
-    return {row.planted: row.shown for row in planted_inputs(answers[:1], answers, LISTS, RUBRIC)}
+    return {
+        row.kind: row.judge_input for row in planted_inputs(answers[:1], answers, LISTS, RUBRIC)
+    }
 
 
 @pytest.mark.parametrize(

@@ -30,11 +30,11 @@ class TwoJuries:
         if rated:
             self.ward.rate(rated, per_item=per_item)
         path = self.ward.site / "model_deployments.yaml"
-        held = yaml.safe_load(path.read_text())
+        deployments = yaml.safe_load(path.read_text())
         other = {"name": SECOND, "engine": "scripted_judge", "locality": "local"}
         other["client_spec"] = {"args": {"defect": defect}}
-        held["model_deployments"].append(other)
-        path.write_text(yaml.safe_dump(held))
+        deployments["model_deployments"].append(other)
+        path.write_text(yaml.safe_dump(deployments))
         judges = [{"name": "second", "model": SECOND, "model_deployment": SECOND}]
         file = folder / "second.yaml"
         file.write_text(yaml.safe_dump({"name": "second", "judges": judges}))
@@ -60,9 +60,9 @@ def longer(tmp_path_factory: pytest.TempPathFactory) -> TwoJuries:
 
 
 def test_the_jury_without_the_defect_agrees_better_by_every_measure(longer: TwoJuries) -> None:
-    asked = len(longer.ward.asked)
+    num_asked = len(longer.ward.asked)
     done = longer.compare()
-    assert len(longer.ward.asked) == asked
+    assert len(longer.ward.asked) == num_asked
     rows = {row["measure"]: row for row in done.rows()}
     assert list(rows) == ["ICC(A,1)", "Spearman", "weighted kappa", "mean distance"]
     assert {row["better"] for row in rows.values()} == {"first"}
@@ -99,11 +99,11 @@ def test_the_other_way_round_says_the_same(longer: TwoJuries) -> None:
 
 def test_what_the_first_jury_has_is_what_ratings_agreement_gives(longer: TwoJuries) -> None:
     rows = {row["measure"]: row for row in longer.compare().rows()}
-    shown = longer.ward.evaluation.ratings.agreement(scenario="ward", suite="s")
-    (judge,) = (row for row in shown.rows() if row["who"].startswith("judge"))
+    agreements = longer.ward.evaluation.ratings.agreement(scenario="ward", suite="s")
+    (judge,) = (row for row in agreements.rows() if row["who"].startswith("judge"))
     assert rows["ICC(A,1)"]["first"] == pytest.approx(judge["icc_a1"], abs=1e-9)
     assert rows["weighted kappa"]["first"] == pytest.approx(judge["kappa"], abs=1e-9)
-    (raters,) = (row for row in shown.rows() if row["who"] == "raters")
+    (raters,) = (row for row in agreements.rows() if row["who"] == "raters")
     assert rows["ICC(A,1)"]["raters"] == pytest.approx(raters["icc_a1"], abs=1e-9)
 
 
@@ -120,9 +120,9 @@ def test_a_comparison_renders_in_every_form(longer: TwoJuries, form: str) -> Non
     text = longer.compare().render(form)
     assert "ICC(A,1)" in text
     if form == "json":
-        held = json.loads(text)
-        assert held["better"] == "first"
-        assert (held["first"]["suite"], held["second"]["judges"]) == ("s", ["second"])
+        report = json.loads(text)
+        assert report["better"] == "first"
+        assert (report["first"]["suite"], report["second"]["judges"]) == ("s", ["second"])
 
 
 def test_equal_juries_are_not_told_apart_and_few_ratings_decide_nothing(
@@ -146,8 +146,8 @@ def test_juries_that_say_the_same_need_other_answers_and_raters_in_turn_have_alp
     icc, *others = done.rows()
     assert (icc["measure"], icc["raters"]) == ("ICC(A,1)", None)
     assert [row["raters_alpha"] for row in others] == [None] * len(others)
-    shown = both.ward.evaluation.ratings.agreement(scenario="ward", suite="s")
-    alpha = next(row["alpha"] for row in shown.rows() if row["who"] == "raters")
+    agreements = both.ward.evaluation.ratings.agreement(scenario="ward", suite="s")
+    alpha = next(row["alpha"] for row in agreements.rows() if row["who"] == "raters")
     assert icc["raters_alpha"] == pytest.approx(alpha)
     assert f"alpha {alpha:.3f}" in str(done)
 
@@ -223,7 +223,7 @@ def test_equal_judges_are_called_different_five_times_in_a_hundred() -> None:
 def test_answers_of_one_patient_are_drawn_together() -> None:
     first, second, raters, units = drawn(5, 120)
     alone = agreement_differences(first, second, raters, units, has_unit=True)[0].difference
-    alike = [np.repeat(held[:24], 5, axis=0) for held in (first, second, raters)]
+    alike = [np.repeat(values[:24], 5, axis=0) for values in (first, second, raters)]
     patients = np.repeat(units[:24], 5)
     joint = agreement_differences(*alike, patients, has_unit=True)[0].difference
     single = agreement_differences(first[:24], second[:24], raters[:24], units[:24], has_unit=True)
@@ -235,7 +235,7 @@ def test_answers_of_one_patient_are_drawn_together() -> None:
 
 @pytest.mark.parametrize("n", [0, 1, 9])
 def test_few_answers_give_a_value_or_none_and_never_an_interval(n: int) -> None:
-    first, second, raters, units = (held[:n] for held in drawn(1))
+    first, second, raters, units = (values[:n] for values in drawn(1))
     found = agreement_differences(first, second, raters, units, has_unit=True)
     assert all(each.difference.low is None for each in found)
     assert not any(np.isnan([each.first, each.second]).any() for each in found)

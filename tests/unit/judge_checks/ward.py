@@ -42,11 +42,11 @@ def question_of(place: int) -> str:
 def answer_of(place: int, model: str, chance: random.Random) -> str:
     """The dose, some of the other sentences, and filler of any length, with or without markdown."""
     dose, *others = gold_of(place).rstrip(".").split(". ")
-    kept = chance.randint(4, 6) if model == MODELS[0] else chance.randint(2, 4)
+    num_kept = chance.randint(4, 6) if model == MODELS[0] else chance.randint(2, 4)
     mark = "**" if chance.random() < 0.3 else ""
     filler = [f"{mark}Well{mark} then"] * chance.randint(5, 60)
     house = [FAVOURED] if model.startswith("acme/") else []
-    return ". ".join([dose, *chance.sample(others, kept), *house, *filler]) + "."
+    return ". ".join([dose, *chance.sample(others, num_kept), *house, *filler]) + "."
 
 
 class Ward:
@@ -88,11 +88,11 @@ class Ward:
             writer.writerows([question_of(i), gold_of(i)] for i in range(QUESTIONS))
         names = (self.judge, *self.others)
         judges = [{"name": name, "model_name": name} for name in names]
-        asked = {"rubric": RUBRIC} if self.rubric else {"prompt_file": "judge.txt"}
+        rubric_fields = {"rubric": RUBRIC} if self.rubric else {"prompt_file": "judge.txt"}
         if self.rubric:
             (self.site / "rubrics").mkdir()
             (self.site / "rubrics" / f"{RUBRIC}.md").write_text(self.rubric)
-        jury = {"name": "jury_score", **asked, "judges": judges}
+        jury = {"name": "jury_score", **rubric_fields, "judges": judges}
         config = {
             "name": "ward",
             "description": "Made for a test.",
