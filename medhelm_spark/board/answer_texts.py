@@ -180,7 +180,7 @@ def _of_run(spec: RunSpec, page: InstancePage) -> str:
     return f"{spec.main_metric} is of the whole run, and no answer is right or wrong by it"
 
 
-_STRICT = "they are compared as they stand (strict), so that none counts as unread"
+_STRICT = "they are compared unchanged (strict), so that none counts as unread"
 
 
 def _hint(reader: Reader, run: BoardRun, wrong: InstancePage, unread: InstancePage) -> str:

@@ -235,7 +235,7 @@ def counts(cell: BoardCell) -> Iterator[str]:
 
 
 def traded(cell: BoardCell) -> Iterator[str]:
-    """`specificity 0.000` beside a sensitivity; none of a metric that nothing is given up for."""
+    """`specificity 0.000` beside a sensitivity; none of a metric without a counterpart."""
     if cell.traded_mean is not None:
         yield f"{cell.traded_metric} {cell.traded_mean:.3f}"
 
