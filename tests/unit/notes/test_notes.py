@@ -36,7 +36,7 @@ def key(scenario: str, number: int = 0) -> InstanceKey:
     return InstanceKey(instance_id=f"{scenario}-i{number}")
 
 
-def held(here: Evaluation, viewer: Viewer = HERE) -> list[AnswerNote]:
+def notes_in(here: Evaluation, viewer: Viewer = HERE) -> list[AnswerNote]:
     reader = open_reader(here.location)
     runs = load_runs(reader, BoardSource(kind=Kind.SUITE, name="s1"))
     ids = [run.run_spec.run_spec_id for run in runs]
@@ -44,22 +44,22 @@ def held(here: Evaluation, viewer: Viewer = HERE) -> list[AnswerNote]:
 
 
 def test_a_note_has_the_level_of_its_answer_and_is_hidden_from_who_may_not_see_it(here) -> None:
-    assert held(here) == []
+    assert notes_in(here) == []
     here.notes.write(TRIAGE, ALPHA, key(TRIAGE), suite="s1", flags=["harmful"], text=f" {SAID} ")
     here.notes.write(NOTE, ALPHA, key(NOTE), suite="s1", text="of a private letter")
-    public, private = sorted(held(here), key=lambda note: note.access_level == "private")
+    public, private = sorted(notes_in(here), key=lambda note: note.access_level == "private")
     assert (public.flags, public.text, public.access_level) == (("harmful",), SAID, "public")
     assert private.access_level is AccessLevel.PRIVATE
-    assert held(here, Viewer.ANYONE) == [public]
+    assert notes_in(here, Viewer.ANYONE) == [public]
 
 
 def test_the_newest_note_counts_and_an_empty_one_takes_it_back(here) -> None:
     for flags, text in ((["harmful"], "first"), ([Flag.MISREAD, "wrong_label"], "")):
         here.notes.write(TRIAGE, ALPHA, key(TRIAGE), suite="s1", flags=flags, text=text)
-    (note,) = held(here)
+    (note,) = notes_in(here)
     assert (note.flags, note.text) == (("wrong_label", "misread"), "")
     here.notes.write(TRIAGE, ALPHA, key(TRIAGE), suite="s1")
-    assert held(here) == []
+    assert notes_in(here) == []
     rows = open_reader(here.location).rows("SELECT * FROM {answer_notes}", AnswerNote)
     assert len(rows) == 3
 
@@ -75,16 +75,16 @@ def test_what_cannot_be_noted_is_refused_and_nothing_is_stored(here, monkeypatch
         here.notes.write(TRIAGE, ALPHA, key(TRIAGE, 9), suite="s1", text="x")
     reader = open_reader(here.location)
     run = next(iter(load_runs(reader, BoardSource(kind=Kind.SUITE, name="s1"))))
-    spec, of = run.run_spec, key(run.run_spec.scenario_name)
-    detail = instance_detail(reader, spec, of, viewer=HERE)
+    spec, note_key = run.run_spec, key(run.run_spec.scenario_name)
+    detail = instance_detail(reader, spec, note_key, viewer=HERE)
     assert detail
     with pytest.raises(PolicyError, match="written only at the machine"):
-        write_note(reader, spec, of, detail, flags=[], text=SAID, viewer=Viewer.ANYONE)
-    assert held(here) == []
+        write_note(reader, spec, note_key, detail, flags=[], text=SAID, viewer=Viewer.ANYONE)
+    assert notes_in(here) == []
     with monkeypatch.context() as patched:
         patched.setattr("medhelm_spark.notes.stored.FileTables.append", full)
         with pytest.raises(LakeError, match=r"a note was not stored \(OSError\)") as caught:
-            write_note(reader, spec, of, detail, flags=[], text=SAID, viewer=HERE)
+            write_note(reader, spec, note_key, detail, flags=[], text=SAID, viewer=HERE)
     assert SAID not in str(caught.value)
 
 

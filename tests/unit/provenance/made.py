@@ -215,8 +215,8 @@ class Made:
     def edit(self, table: str, edit: Callable[[Rows], Rows]) -> None:
         """Write the rows of a table again, otherwise."""
         opened = rewritable(self.lake / table)
-        held = pa.table(opened.to_pyarrow_table())
-        changed = pa.Table.from_pylist(edit(held.to_pylist()), schema=held.schema)
+        table_rows = pa.table(opened.to_pyarrow_table())
+        changed = pa.Table.from_pylist(edit(table_rows.to_pylist()), schema=table_rows.schema)
         write_deltalake(DeltaTable(str(self.lake / table)), changed, mode="overwrite")
 
     def rewrite(self) -> None:
@@ -225,9 +225,9 @@ class Made:
             self.edit(table, lambda rows: [{**row, "mean": 1.0} for row in rows])
         members = self.rows("releases", ReleaseMember)
         (manifest,) = self.rows("release_manifests", ReleaseManifest)
-        held = read_release(open_reader(str(self.lake)), members)
+        release_rows = read_release(open_reader(str(self.lake)), members)
         hashed = [
-            replace(each, value_hashes={**(each.value_hashes or {}), **held.hashes(each)})
+            replace(each, value_hashes={**(each.value_hashes or {}), **release_rows.hashes(each)})
             for each in members
         ]
         written = manifest_hash(hashed, manifest)
@@ -251,16 +251,16 @@ class Made:
         entries = []
         for each in old:
             if each.kind is RecordKind.RUN:
-                said = {**each.facts, **facts[each.name]}
+                new_facts = {**each.facts, **facts[each.name]}
             else:
                 fact, rows = digests[each.kind]
-                said = {fact: row_digest(next(rows))}
+                new_facts = {fact: row_digest(next(rows))}
             entry = ChainEntry(
                 kind=each.kind,
                 release=each.release,
                 manifest_hash=written,
                 name=each.name,
-                facts=said,
+                facts=new_facts,
             )
             entries.append(entry)
         self._replace("provenance", follow([], entries, old[0].made_at, "ada", None))
@@ -268,9 +268,9 @@ class Made:
     def _replace(self, table: str, rows: list[Any]) -> None:
         made = arrow_of(rows, TABLES[table].row)
         opened = rewritable(self.lake / table)
-        held = pa.table(opened.to_pyarrow_table())
+        stored = pa.table(opened.to_pyarrow_table())
         write_ids = pa.array(["forged"] * made.num_rows, pa.string())
-        whole = made.append_column("write_id", write_ids).select(held.schema.names)
+        whole = made.append_column("write_id", write_ids).select(stored.schema.names)
         write_deltalake(
-            DeltaTable(str(self.lake / table)), whole.cast(held.schema), mode="overwrite"
+            DeltaTable(str(self.lake / table)), whole.cast(stored.schema), mode="overwrite"
         )

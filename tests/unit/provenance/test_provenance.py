@@ -217,8 +217,8 @@ def in_log(made: Made, table: str) -> None:
     for commit in (made.lake / table / "_delta_log").glob("*.json"):
         actions = [json.loads(line) for line in commit.read_text().splitlines()]
         for action in actions:
-            if held := action.get("add", {}).get("stats"):
-                stats = json.loads(held)
+            if encoded := action.get("add", {}).get("stats"):
+                stats = json.loads(encoded)
                 for ends in (stats["minValues"], stats["maxValues"]):
                     ends |= {name: "zz" for name in ends if name != "write_id"}
                 action["add"]["stats"] = json.dumps(stats)

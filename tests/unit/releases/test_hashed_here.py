@@ -42,10 +42,10 @@ def pins_of(lake: Path) -> dict[str, list[ValuePin]]:
 
 
 def runs_of(lake: Path) -> dict[str, list[PlannedRequest]]:
-    held: dict[str, list[PlannedRequest]] = {}
+    requests: dict[str, list[PlannedRequest]] = {}
     for row in open_reader(str(lake)).rows("SELECT * FROM {requests}", PlannedRequest):
-        held.setdefault(row.run_spec_id, []).append(row)
-    return held
+        requests.setdefault(row.run_spec_id, []).append(row)
+    return requests
 
 
 @pytest.mark.parametrize("at_once", [1, 7, 10**6])
@@ -75,7 +75,9 @@ def test_runs_that_are_not_pinned_have_no_hash(tmp_path: Path) -> None:
     plant(tmp_path)
     pins = pins_of(tmp_path)
     unit = min(pin.unit for pin in pins["requests"])
-    few = {table: [pin for pin in held if pin.unit == unit] for table, held in pins.items()}
+    few = {
+        table: [pin for pin in table_pins if pin.unit == unit] for table, table_pins in pins.items()
+    }
     found = row_hashes(here(tmp_path), few, unwatched)
     whole = row_hashes(here(tmp_path), pins, unwatched)
     for table in (*OWN, *ASKS):
@@ -86,8 +88,8 @@ def test_results_of_other_writes_than_those_pinned_do_not_count(tmp_path: Path) 
     plant(tmp_path)
     pins = pins_of(tmp_path)
     whole = row_hashes(here(tmp_path), pins, unwatched)["request_results"]
-    kept = [ValuePin(unit=unit, write_id=row.writes[0]) for unit, row in whole.items()]
-    again = row_hashes(here(tmp_path), {**pins, "request_results": kept}, unwatched)
+    first = [ValuePin(unit=unit, write_id=row.writes[0]) for unit, row in whole.items()]
+    again = row_hashes(here(tmp_path), {**pins, "request_results": first}, unwatched)
     other = [ValuePin(unit=unit, write_id="another") for unit in whole]
     none = row_hashes(here(tmp_path), {**pins, "request_results": other}, unwatched)
     assert {unit: row.writes for unit, row in again["request_results"].items()} == {

@@ -121,9 +121,9 @@ def test_the_gate_counts_the_instances_that_a_share_rests_on(lake: Path, capsys)
     rewritable(lake / "stats").update(updates={"denominator": "3"})
     plant_release(lake)
     policy = lake.parent / "prod_env" / "policy.yaml"
-    for least, wanted in ((3, 0), (4, GATED)):
+    for least, exit_code in ((3, 0), (4, GATED)):
         policy.write_text(yaml.safe_dump({"release": {"require": {"min_instances": least}}}))
-        assert release(lake, "gate", "R2") == wanted
+        assert release(lake, "gate", "R2") == exit_code
     assert "3 scored instances, required 4" in capsys.readouterr().out
 
 
@@ -216,16 +216,16 @@ def test_what_is_withdrawn_says_so_first(lake: Path, shown: str, capsys) -> None
     assert release(lake, "withdraw", "R2", "--reason", "wrong <key>") == 0
     command = ["leaderboard", "--release", "R2", "--show", shown, "-o", str(lake)]
     capsys.readouterr()
-    told = "WITHDRAWN: do not use the numbers of release 'R2'. Reason: wrong <key>"
+    banner = "WITHDRAWN: do not use the numbers of release 'R2'. Reason: wrong <key>"
     assert main(command) == 0
-    assert capsys.readouterr().out.startswith(told)
+    assert capsys.readouterr().out.startswith(banner)
     assert main([*command, "--format", "html"]) == 0
     page = capsys.readouterr().out
     assert "Reason: wrong &lt;key&gt;</strong></p>" in page
     assert page.startswith("<!DOCTYPE html>")
     assert '<meta charset="utf-8">' in page, "browsers guess another one for a file"
     assert main([*command, "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out)["banner"] == told
+    assert json.loads(capsys.readouterr().out)["banner"] == banner
 
 
 def test_what_changed_comes_first_and_the_largest_of_it(lake: Path) -> None:

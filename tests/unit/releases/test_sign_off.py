@@ -271,11 +271,11 @@ class TokenMaker:
     def _jwk(self) -> dict[str, str]:
         public: Any = self.key.public_key()
         if self.kind == "RS256":
-            held = public.public_numbers()
-            return {"kty": "RSA", "kid": "1", "n": _number(held.n), "e": _number(held.e)}
+            numbers = public.public_numbers()
+            return {"kty": "RSA", "kid": "1", "n": _number(numbers.n), "e": _number(numbers.e)}
         if self.kind == "ES256":
-            held = public.public_numbers()
-            point = {"x": _number(held.x, 32), "y": _number(held.y, 32)}
+            numbers = public.public_numbers()
+            point = {"x": _number(numbers.x, 32), "y": _number(numbers.y, 32)}
             return {"kty": "EC", "kid": "1", "crv": "P-256", **point}
         return {"kty": "OKP", "kid": "1", "crv": "Ed25519", "x": _base64(public.public_bytes_raw())}
 
@@ -313,8 +313,8 @@ TRIES: dict[str, tuple[Callable[[TokenMaker], str], str]] = {
 
 def _with_body(token: str, **claims: Any) -> str:
     head, body, mark = token.split(".")
-    held = json.loads(base64.urlsafe_b64decode(body + "=="))
-    return ".".join([head, _base64(json.dumps({**held, **claims}).encode()), mark])
+    payload = json.loads(base64.urlsafe_b64decode(body + "=="))
+    return ".".join([head, _base64(json.dumps({**payload, **claims}).encode()), mark])
 
 
 @pytest.mark.attack("releases", "a token that is forged, for another use, or expired")

@@ -26,7 +26,7 @@ from medhelm_spark.releases.values import (
 def by_groups(digests: list[str]) -> str:
     """The hash by its definition: sorted digests, in groups whose first three digits agree."""
     groups = groupby(sorted(digests), key=lambda digest: digest[:3])
-    hashes = [hashlib.sha256("".join(of).encode()).hexdigest() for _, of in groups]
+    hashes = [hashlib.sha256("".join(group).encode()).hexdigest() for _, group in groups]
     return hashlib.sha256("".join(sorted(hashes)).encode()).hexdigest()
 
 
@@ -58,11 +58,11 @@ def batch(*rows: tuple[str, str]) -> pa.RecordBatch:
     """Prompts of the unit `r` by name, with their writes."""
     row = OF_REQUESTS["prompts"].row
     names = [field.name for field in fields(Prompt)]
-    held = [
+    written = [
         row(**{each: getattr(prompt(name), each) for each in names}, write_id=write)
         for name, write in rows
     ]
-    return encode_batch(row, held)
+    return encode_batch(row, written)
 
 
 @pytest.mark.parametrize("threads", [1, 3])

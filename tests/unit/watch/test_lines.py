@@ -106,7 +106,7 @@ def test_a_line_without_a_margin_is_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "wanted"),
+    ("parts", "expected"),
     [
         ([("scores", "not moved"), ("group", "cannot say yet")], "not moved"),
         ([("scores", "cannot say yet"), ("group", "not moved")], "cannot say yet"),
@@ -121,12 +121,12 @@ def test_a_line_without_a_margin_is_shown() -> None:
         *("fingerprint", "group that moved", "nothing"),
     ],
 )
-def test_the_verdict_of_a_look(parts: list[tuple[str, str]], wanted: str) -> None:
+def test_the_verdict_of_a_look(parts: list[tuple[str, str]], expected: str) -> None:
     rows = [
         replace(BLANK, part=WatchedPart(part), verdict=DriftVerdict(verdict))
         for part, verdict in parts
     ]
-    assert verdict_of(rows).value == wanted
+    assert verdict_of(rows).value == expected
 
 
 def answer(text: str) -> tuple[Completion, ...]:
@@ -134,7 +134,7 @@ def answer(text: str) -> tuple[Completion, ...]:
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "wanted"),
+    ("before", "now", "expected"),
     [
         (answer("yes"), answer(" yes\n"), [False]),
         (answer("<think>so</think>yes"), answer("<think>or so</think>yes"), [False]),
@@ -146,7 +146,7 @@ def answer(text: str) -> tuple[Completion, ...]:
     ids=["blanks", "thinking", "other", "none now", "none before", "none"],
 )
 def test_which_answers_are_other_ones(
-    before: tuple[Completion, ...] | None, now: tuple[Completion, ...] | None, wanted: list[bool]
+    before: tuple[Completion, ...] | None, now: tuple[Completion, ...] | None, expected: list[bool]
 ) -> None:
     pair = AnswerPair(run_spec_id="u", instance_id="i", before=before, now=now)
-    assert [each.is_changed for each in changed([pair])] == wanted
+    assert [each.is_changed for each in changed([pair])] == expected

@@ -205,9 +205,9 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def test_what_means_nothing_is_refused_before_anybody_is_asked(
     small: Served, options: dict[str, Any], error: type[Exception], why: str
 ) -> None:
-    given = {"release": RELEASE} | options
+    arguments = {"release": RELEASE} | options
     with pytest.raises(error) as raised:
-        small.evaluation.watch.look(**given)
+        small.evaluation.watch.look(**arguments)
     assert why in str(raised.value)
     assert small.asked == []
 
