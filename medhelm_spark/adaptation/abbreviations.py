@@ -1,7 +1,7 @@
 """Abbreviations spelled out as an option's text spells them: "MCA", "T2DM", "MTX", "CN IX", "β".
 
-Initials stand for words that follow one another in an option's text, where they stand for no
-others ("IDA" for "iron deficiency anemia"); the table holds what is no initials. An abbreviation
+Initials abbreviate words that follow one another in an option's text, where they abbreviate no
+others ("IDA" for "iron deficiency anemia"); the table has what is no initials. An abbreviation
 that an option's text has stays as it is.
 """
 
@@ -38,7 +38,7 @@ _SMALL = frozenset({"of", "the", "and", "in", "with", "by", "to", "due", "for", 
 _LENGTHS = range(3, 7)
 _MOST_WORDS = 6
 _LONGEST = 6_000
-"""Characters of a text that is looked at."""
+"""The most characters of a text that is searched."""
 
 
 def spelled_out(text: str, texts: tuple[str, ...]) -> str:
@@ -58,7 +58,7 @@ def spelled_out(text: str, texts: tuple[str, ...]) -> str:
 
 
 def _without_arrows(changes: str, texts: tuple[str, ...]) -> str:
-    """Changes as the options write them: "↑ pH" as "pH increased"; else as they stand."""
+    """Changes as the options write them: "↑ pH" as "pH increased"; else unchanged."""
     found = []
     for arrow, what in re.findall(r"([↑↓]) ?([\w-]+)", changes):
         forms = (f for word in _CHANGE[arrow] for f in (f"{what} {word}", f"{word} {what}"))
@@ -71,7 +71,7 @@ def _without_arrows(changes: str, texts: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=1024)
 def _long_forms(texts: tuple[str, ...]) -> dict[str, str]:
-    """The phrases of options by their abbreviation, where it stands for one phrase alone."""
+    """The phrases of options by their abbreviation, where it abbreviates one phrase alone."""
     found: dict[str, set[str]] = {}
     for text in texts:
         for short, phrase in (*_initials(text), *_known(text)):
@@ -103,8 +103,8 @@ def _initials(text: str) -> list[tuple[str, str]]:
                 if run[0][0] in _SMALL or run[-1][0] in _SMALL:
                     continue
                 phrase = chunk[0][run[0].start() : run[-1].end()]
-                for of in (run, [word for word in run if word[0] not in _SMALL]):
-                    short = "".join(word[0][0] for word in of).upper()
+                for initial_words in (run, [word for word in run if word[0] not in _SMALL]):
+                    short = "".join(word[0][0] for word in initial_words).upper()
                     if len(short) in _LENGTHS and not short.isdigit():
                         found.append((short, phrase))
     return found

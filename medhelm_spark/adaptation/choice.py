@@ -49,7 +49,7 @@ from medhelm_spark.adaptation.parts import of_parts
 from medhelm_spark.adaptation.places import with_english_places
 from medhelm_spark.adaptation.plain_text import plain
 from medhelm_spark.adaptation.referring import referred
-from medhelm_spark.adaptation.reply import Reply, asked_in, asks_of
+from medhelm_spark.adaptation.reply import Reply, asking_sentence, asks_of
 from medhelm_spark.adaptation.settled import settled
 from medhelm_spark.adaptation.stance_words import OPEN_AFTER, TOPIC
 from medhelm_spark.adaptation.statements import (
@@ -85,8 +85,8 @@ def read_choice(
     normal = _normal(text, options, is_cut=is_cut)
     reply = until_like_question(normal, question)
     is_cut = is_cut and reply == normal
-    asked = asked_in(question)
-    asks = replace(asks_of(asked), question=question)
+    asking = asking_sentence(question)
+    asks = replace(asks_of(asking), question=question)
     begun = _begun_object(text)
     if not begun and (
         whole := _whole(reply, options) or options.whole(patterns.LEAD.sub("", reply))
@@ -96,14 +96,14 @@ def read_choice(
         reply = own.BEFORE_LABEL.sub("", reply)  # "A: C" is an answer, "1. C" a line
     if own.MEMBER.search(text):
         in_json = choice_in(
-            text, options, asked, lambda value: read_value(value, options, question)
+            text, options, asking, lambda value: read_value(value, options, question)
         )
         if in_json.result:
             return in_json.result
         left = _begun_object(in_json.prose)
         is_begun = left is not None and left[0][0] == "{"
         left = left if is_cut else None
-        is_cut = is_cut or is_begun  # what the object would have said is unknown
+        is_cut = is_cut or is_begun  # the rest of the object is unknown
         if left or in_json.prose != text:
             reply = plain(in_json.prose[: left.start()] if left else in_json.prose)
     turn = first_turn(reply)
@@ -158,7 +158,7 @@ def _begun_object(text: str) -> re.Match[str] | None:
 
 
 def _with_english_words(text: str, options: Options) -> str:
-    """The text with "yes", "no" and "maybe" for other languages' words that stand as answers."""
+    """The text with "yes", "no" and "maybe" for other languages' words that are answers."""
 
     def translated(match: re.Match[str]) -> str:
         word = match.lastgroup or ""
@@ -246,7 +246,7 @@ def read_value(value: str, options: Options, question: str = "") -> str | None:
         return None
     if text[:1] in ("[", "{") and (parsed := parsed_value(value)):
         return read_json(parsed, options, lambda inner: read_value(inner, options, question))
-    reply = Reply(text, options, is_cut=False, asks=asks_of(asked_in(question)))
+    reply = Reply(text, options, is_cut=False, asks=asks_of(asking_sentence(question)))
     named = reply.named_at(0)
     if named and not reply.is_refuted(named) and not reply.is_question(named):
         return named.result
@@ -313,11 +313,11 @@ def _mentioned(reply: Reply) -> NamedOption | None:
 def _concluded_where_cut(reply: Reply) -> NamedOption | None:
     """What the sentences come to by its text, with its label behind it, and no other option."""
     mentioned = _mentioned(reply)
-    told = own.TOLD.match(reply.low) if mentioned else None
-    if mentioned and told and own.OTHERS.search(reply.low, mentioned.end):
-        is_own = told.end() == mentioned.start
-        is_own = is_own and reply.options.texts.get(told[1]) == mentioned.result
-        certainty = certainty_of(reply, *told.span(1), mentioned)
+    match = own.TEXT_AND_LABEL.match(reply.low) if mentioned else None
+    if mentioned and match and own.OTHERS.search(reply.low, mentioned.end):
+        is_own = match.end() == mentioned.start
+        is_own = is_own and reply.options.texts.get(match[1]) == mentioned.result
+        certainty = certainty_of(reply, *match.span(1), mentioned)
         return mentioned if is_own and certainty >= Certainty.SUPPOSED else None
     named = conclusion(reply) if mentioned else None
     if not named or not mentioned or named.result != mentioned.result or not named.is_text:

@@ -104,7 +104,7 @@ NUMBERED = re.compile(r"^[ \t]{0,8}(\d)[.)] (?=\S* ?[^\W\d_]{2})", re.MULTILINE)
 ARTICLE_LAST = re.compile(
     r"(?<!answer )(?<!choice )(?<!option )\b(?:is|was|be|as|has|of|in|for|with|by) a\Z"
 )
-TOLD = re.compile(
+TEXT_AND_LABEL = re.compile(
     r"\A(?![^.!?\n]{0,120}\b(?:(?:first|third|last) (?:option|choice|one)|second|next|usual"
     r"|other)\b)[^.!?\n]{4,120}? is (?:(?:the|an?) )?([^.!?\n]{2,80}?) (?=\(\w\))"
 )

@@ -19,7 +19,7 @@ from medhelm_spark.adaptation.reply import Reply
 from medhelm_spark.adaptation.statements import Certainty, certainty_of
 
 _LONGEST = 6_000
-"""Characters of a text that is looked at."""
+"""The most characters of a text that is searched."""
 _LONGEST_OF_EXCEPTION = 1_500
 _MOST_AFTER = 2
 """Sentences without an option behind the one that concludes."""
@@ -122,7 +122,7 @@ def exception(reply: Reply) -> NamedOption | None:
         barred = [group for group, _ in pairs if group.is_called]
         others = [group for group, _ in pairs if not group.is_called]
         if len({result for group in [*barred, *others] for result in group.results}) == 2:
-            return None  # of two nobody can tell which is the exception
+            return None  # of two, either may be the exception
     if not barred:
         return None
     results = {result for group in barred for result in group.results}

@@ -73,7 +73,7 @@ def decoding_for(
     spec: AdapterSpec,
     *,
     trial_index: int = 0,
-    tells_tokens: bool = False,
+    needs_tokens: bool = False,
     asked_again: str | None = None,
     response_schema: str | None = None,
 ) -> Decoding:
@@ -84,7 +84,7 @@ def decoding_for(
     `num_outputs` completions. Trials differ by their seed; a trial's parameters do not depend on
     how many trials there are, so that raising `num_trials` reuses the earlier answers.
 
-    `tells_tokens` is for answers that are also read as MedHELM's shorter ones, and for metrics of
+    `needs_tokens` is for answers that are also read as MedHELM's shorter ones, and for metrics of
     tokens: engines return tokens only with log-probabilities, and one alternative per token, which
     nothing reads, is enough. A sample that is `asked_again` has other seeds, or a server that keeps
     to them would give the same one.
@@ -97,7 +97,7 @@ def decoding_for(
         stop_sequences=() if joint else spec.stop_sequences,
         num_completions=1 if joint else spec.num_outputs,
         seed=_seed(spec, trial_index, asked_again),
-        logprobs=1 if tells_tokens else alternatives,
+        logprobs=1 if needs_tokens else alternatives,
         response_schema=response_schema,
     )
 
@@ -133,11 +133,11 @@ def render_id(spec: AdapterSpec, data_version: str, *parts: str) -> str:
 
 
 def option_fields(spec: AdapterSpec) -> dict[str, str | None]:
-    """The fields that decide which letter stands for which reference."""
+    """The fields that decide which letter is which reference."""
     return {name: getattr(spec, name) for name in _OPTION_FIELDS}
 
 
 def call_id(deployment: Deployment, decoding: Decoding, asked_again: str | None = None) -> str:
-    """The id of a call: the deployment's identity, every decoding parameter, the day it is of."""
+    """The id of a call: the deployment's identity, every decoding parameter, its day."""
     day = (asked_again,) if asked_again else ()
     return content_id(deployment.identity, decoding, *day)

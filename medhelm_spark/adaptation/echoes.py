@@ -2,7 +2,7 @@
 
 "The most common site is the ampulla" begins as the question does; "Type I is defective in it" has
 all its words; of lines that say what each option is ("A - subdural", "B - epidural") one has the
-question's words alone. Yes or no is also said by repeating what is asked: "It should not be taken".
+question's words alone. Repeating the question also answers yes or no: "It should not be taken".
 """
 
 import re
@@ -11,14 +11,14 @@ from functools import lru_cache
 
 from medhelm_spark.adaptation import answer_patterns as patterns
 from medhelm_spark.adaptation.conclusion_patterns import CLAUSE_ENDS
+from medhelm_spark.adaptation.distinctive_words import parts, stem, stems_of_question
 from medhelm_spark.adaptation.named_groups import Sentence, groups, sentences
 from medhelm_spark.adaptation.naming import NamedOption
-from medhelm_spark.adaptation.reply import Reply, asked_in
+from medhelm_spark.adaptation.reply import Reply, asking_sentence
 from medhelm_spark.adaptation.statements import Certainty, agreed, certainty_of
-from medhelm_spark.adaptation.telling import asked_stems, parts, stem
 
 _LONGEST = 3_000
-"""Characters of a text that is looked at."""
+"""The most characters of a text that is searched."""
 _SMALL = frozenset(
     {
         "the", "an", "of", "in", "on", "at", "to", "for", "with", "by", "and", "or", "is", "are",
@@ -62,14 +62,14 @@ _NOT_ALL = re.compile(r"\W{0,4}not (?P<all>all|every|always|everyone|everybody|e
 
 
 def restated(reply: Reply) -> NamedOption | None:
-    """What "the" and the first words of what is asked are said to be: "the half-life is 6 h"."""
+    """The option after "the" and the first words of the question: "the half-life is 6 h"."""
     if not _can_echo(reply):
         return None
-    asked = _asked(reply.asks.question)
+    asking = _asking_stems(reply.asks.question)
     found = []
     for match in _SUBJECT.finditer(reply.low):
         subject = tuple(_stems(match["subject"]))
-        is_asked = len(subject) >= _FEWEST_OF_SUBJECT and asked[: len(subject)] == subject
+        is_asked = len(subject) >= _FEWEST_OF_SUBJECT and asking[: len(subject)] == subject
         named = reply.named_at(match.end()) if is_asked else None
         if named and _is_said(reply, match.start(), named):
             found.append(named)
@@ -77,7 +77,7 @@ def restated(reply: Reply) -> NamedOption | None:
 
 
 def in_words_asked(reply: Reply) -> str | None:
-    """The option of the sentence with all words of what is asked, or of the line with no others."""
+    """The option of the sentence with all words of the question, or of the line with no others."""
     named = (_of_whole_question(reply) or _of_only_line(reply)) if _can_echo(reply) else None
     return named.result if named else None
 
@@ -85,7 +85,11 @@ def in_words_asked(reply: Reply) -> str | None:
 def _can_echo(reply: Reply) -> bool:
     is_short = len(reply.low) <= _LONGEST and bool(reply.asks.question)
     options = reply.options
-    return is_short and bool(options.shown) and not (reply.asks.for_worst or options.are_numbers)
+    return (
+        is_short
+        and bool(options.text_by_label)
+        and not (reply.asks.for_worst or options.are_numbers)
+    )
 
 
 def _stems(text: str) -> list[str]:
@@ -93,8 +97,8 @@ def _stems(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=1024)
-def _asked(question: str) -> tuple[str, ...]:
-    return tuple(_stems(asked_in(question)))
+def _asking_stems(question: str) -> tuple[str, ...]:
+    return tuple(_stems(asking_sentence(question)))
 
 
 def _is_said(reply: Reply, start: int, named: NamedOption) -> bool:
@@ -109,47 +113,47 @@ def _is_said(reply: Reply, start: int, named: NamedOption) -> bool:
 
 
 def _of_whole_question(reply: Reply) -> NamedOption | None:
-    """The only option of the sentences that have all words of what is asked."""
-    asked = {*_asked(reply.asks.question)}
-    if len(asked) < _FEWEST_OF_QUESTION or not asked <= {*_stems(reply.low)}:
+    """The only option of the sentences that have all words of the question."""
+    asking = {*_asking_stems(reply.asks.question)}
+    if len(asking) < _FEWEST_OF_QUESTION or not asking <= {*_stems(reply.low)}:
         return None
     found = []
     for sentence in sentences(reply):
-        said = reply.low[sentence.start : sentence.end]
-        if sentence.is_asked or not asked <= {*_stems(said)} or _DENIES.search(said):
+        text = reply.low[sentence.start : sentence.end]
+        if sentence.is_asked or not asking <= {*_stems(text)} or _DENIES.search(text):
             continue
         named = [one for group in groups(reply, sentence) for one in group]
         results = {one.result for one in named}
-        if len(results) != 1 or patterns.UNREAL.search(said):
+        if len(results) != 1 or patterns.UNREAL.search(text):
             return None
         found.append(named[0])
     return agreed(found)
 
 
 def _of_only_line(reply: Reply) -> NamedOption | None:
-    """The only option of which its line says nothing but words of what is asked."""
+    """The only option whose line has no words but those of the question."""
     if len(_HEADING.findall(reply.low)) < _FEWEST_LINES:
         return None
     lines = {
-        named.result: (named, said)
+        named.result: (named, text)
         for sentence in sentences(reply)
-        for named, said in _headed(reply, sentence)
+        for named, text in _headed(reply, sentence)
     }
     if lines.keys() != {*reply.options.labels.values()} or len(lines) < _FEWEST_LINES:
         return None
-    asked = {*_asked(reply.asks.question)}
+    asking = {*_asking_stems(reply.asks.question)}
     own = [
         named
-        for named, said in lines.values()
-        if (stems := {*_stems(said)}) and stems <= asked and not _DENIES.search(said)
+        for named, text in lines.values()
+        if (stems := {*_stems(text)}) and stems <= asking and not _DENIES.search(text)
     ]
     return own[0] if len(own) == 1 else None
 
 
 def _headed(reply: Reply, sentence: Sentence) -> Iterator[tuple[NamedOption, str]]:
-    """The option that a sentence begins with as a heading, and what it says of it."""
-    said = reply.low[sentence.start : sentence.end]
-    at = sentence.end - len(said.lstrip())
+    """The option that a sentence begins with as a heading, and the rest of the sentence."""
+    text = reply.low[sentence.start : sentence.end]
+    at = sentence.end - len(text.lstrip())
     named = reply.named_at(at)
     heading = patterns.HEADING.match(reply.low, named.end) if named and named.result else None
     if named and heading:
@@ -158,28 +162,30 @@ def _headed(reply: Reply, sentence: Sentence) -> Iterator[tuple[NamedOption, str
 
 def yes_or_no(reply: Reply) -> str | None:
     """Yes or no by a sentence with the question's own verb or noun: "It is not indicated"."""
-    asked = asked_stems(reply.asks.question)
+    question_stems = stems_of_question(reply.asks.question)
     if there := _THERE_IS.match(reply.low):
-        return ("no" if there["no"] else "yes") if stem(there["noun"]) in asked else None
+        return ("no" if there["no"] else "yes") if stem(there["noun"]) in question_stems else None
     partly = _NOT_ALL.match(reply.low)
-    question = asked_in(reply.asks.question)
+    question = asking_sentence(reply.asks.question)
     if partly and re.search(rf"\b{partly['all']}\b", question):
         return "no"
     if len(reply.low) > _LONGEST or not _ASKED.search(question) or _DENIES.search(question):
         return None
-    said = {_polarity(clause, reply) for clause in _CLAUSE.split(_CANNOT.sub("cannot", reply.low))}
-    said.discard(None)
-    return said.pop() if len(said) == 1 else None
+    polarities = {
+        _polarity(clause, reply) for clause in _CLAUSE.split(_CANNOT.sub("cannot", reply.low))
+    }
+    polarities.discard(None)
+    return polarities.pop() if len(polarities) == 1 else None
 
 
 def _polarity(clause: str, reply: Reply) -> str | None:
-    """What a clause says to a question whose predicate it repeats; None if it does not."""
-    asked = {*_asked(reply.asks.question)}
+    """The answer of a clause that repeats the question's predicate; None of another clause."""
+    asking = {*_asking_stems(reply.asks.question)}
     match = _PREDICATE.search(clause)
-    if match is None or not {*_stems(match["word"])} & asked or _LIMITS.search(clause):
+    if match is None or not {*_stems(match["word"])} & asking or _LIMITS.search(clause):
         return None
     subject = clause[: match.start()]
     is_pronoun = _PRONOUN.search(subject) is not None
-    is_own = is_pronoun or asked & {*_stems(subject)}
-    held = asked & {*_stems(reply.low if is_pronoun else clause)}
-    return ("no" if match["no"] else "yes") if is_own and 2 * len(held) > len(asked) else None
+    is_own = is_pronoun or asking & {*_stems(subject)}
+    repeated = asking & {*_stems(reply.low if is_pronoun else clause)}
+    return ("no" if match["no"] else "yes") if is_own and 2 * len(repeated) > len(asking) else None

@@ -1,7 +1,7 @@
 """The answer in a model's text: declared in the card, applied before any metric or judge.
 
 The text is without thinking under every method (`domain.thinking`). `strict` leaves it as it is,
-which is MedHELM's rule; the other methods give the option, word or value that the text holds, or
+which is MedHELM's rule; the other methods give the option, word or value that the text contains, or
 None where it cannot be read, and where a pattern had to be stopped. No method guesses. The rules
 are in `docs/answer-extraction.md`.
 """
@@ -9,7 +9,7 @@ are in `docs/answer-extraction.md`.
 from collections.abc import Mapping, Sequence
 
 from medhelm_spark.adaptation.json_fields import field
-from medhelm_spark.adaptation.options import Options, options_among, options_of, shown_in
+from medhelm_spark.adaptation.options import Options, options_among, options_of, texts_in
 from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod
 from medhelm_spark.patterns import SlowPatternError, last_match
 
@@ -40,7 +40,7 @@ def read_answer(
         output_mapping: The options the prompt showed, letter to text; the answer is then a letter.
         references: The possible answers where the prompt shows no options.
         question: The instance's input, which lists the options' texts where references are letters,
-            and tells whether the wrong option is asked for ("EXCEPT").
+            and may ask for the wrong option ("EXCEPT").
         is_cut: Whether the text ended at its token limit.
     """
     if how.method is ExtractionMethod.STRICT:
@@ -71,9 +71,10 @@ def _options(
         options = options_of(output_mapping)
     else:
         options = options_among(references, declared)
-        shown = shown_in(question, tuple(options.labels)) if options.labels and question else {}
-        if shown:
-            options = options_of(shown, {label: options.labels[label] for label in shown})
+        labels = options.labels
+        texts = texts_in(question, tuple(labels)) if labels and question else {}
+        if texts:
+            options = options_of(texts, {label: labels[label] for label in texts})
     return _with_words(options, is_yes_no=is_yes_no)
 
 
@@ -87,7 +88,7 @@ def _with_words(options: Options, *, is_yes_no: bool) -> Options:
     if texts == options.texts:
         return options
     added = frozenset(texts.keys() - options.texts.keys())
-    return Options(options.labels, texts, options.shown, added)
+    return Options(options.labels, texts, options.text_by_label, added)
 
 
 def _as_option(value: str | None, output_mapping: Mapping[str, str], question: str) -> str | None:

@@ -36,11 +36,11 @@ def render_fitting(
 
     A conversation is left as it is, as in MedHELM. See `render` for the arguments and errors.
     """
-    for shown in range(len(train), -1, -1):
+    for num_examples in range(len(train), -1, -1):
         prompt = render(
             spec,
             instance,
-            train[:shown],
+            train[:num_examples],
             render_id=render_id,
             train_trial_index=train_trial_index,
         )

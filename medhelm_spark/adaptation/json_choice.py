@@ -1,6 +1,6 @@
 """The option that the JSON objects of a text choose.
 
-A member tells the choice if its name asks for it: `answer`, `final_answer`, `selected_option`, and
+A member is the choice if its name asks for it: `answer`, `final_answer`, `selected_option`, and
 not `initial_answer` or `rejected_option`. An object whose names are the options (`{"A": false,
 "B": true}`) chooses the only option that is marked as right, or the most probable one. Where
 neither is there, the only member counts whose name is what the question asks for.
@@ -62,7 +62,7 @@ class JsonChoice:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A value that may be the choice: how surely its name asks for it, and where it stands."""
+    """A value that may be the choice: how surely its name asks for it, and its position."""
 
     rank: int
     at: int
@@ -103,7 +103,7 @@ def choice_in(
 
 
 def _repeats(text: str, value: Any) -> bool:
-    """Whether a name of an object that holds no other one stands twice in its text."""
+    """Whether a name occurs twice in the text of an object that contains no other object."""
     is_flat = isinstance(value, dict) and text.count("{") == 1
     return is_flat and any(text.count(f'"{name}"') > 1 for name in value)
 
@@ -136,7 +136,7 @@ def _names_two(value: Any, options: Options, read: Callable[[str], str | None]) 
             if key not in of_text and rank_of(key) and set(words_of(key)) - FORM == kind
         ]
         own = options.whole(as_text(value[name]) or "")
-        if own and any(said and (read(said) or own) != own for said in beside):
+        if own and any(other_text and (read(other_text) or own) != own for other_text in beside):
             return True
     return _contradicts(value, options) or any(
         _names_two(inner, options, read) for inner in value.values()
@@ -145,14 +145,14 @@ def _names_two(value: Any, options: Options, read: Callable[[str], str | None]) 
 
 def _contradicts(value: dict[str, Any], options: Options) -> bool:
     """Whether an object's letter is one option's, and another member is another option's text."""
-    asked = {
+    by_label = {
         options.labels[letter]
         for name, inner in value.items()
         if rank_of(name)
         and isinstance(inner, str)
         and (letter := inner.strip(" .()").upper()) in options.labels
     }
-    told = {
+    by_text = {
         result
         for name, inner in value.items()
         if isinstance(inner, str)
@@ -162,12 +162,12 @@ def _contradicts(value: dict[str, Any], options: Options) -> bool:
         and inner.strip(" .()").upper() not in options.labels
         and (result := options.texts.get(option_text(inner)))
     }
-    is_list = told == {*options.labels.values()}
-    return len(asked) == 1 and bool(told - asked) and not is_list
+    is_list = by_text == {*options.labels.values()}
+    return len(by_label) == 1 and bool(by_text - by_label) and not is_list
 
 
 def _only_class(text: str, options: Options) -> str | None:
-    """The class that is the value of the only member that holds one; not a yes or a no."""
+    """The class that is the value of the only member with a class; not a yes or a no."""
     found = {
         (name, result)
         for _, name, value in loose_values(text)
@@ -180,27 +180,29 @@ def _only_class(text: str, options: Options) -> str | None:
 
 
 def _unasked(text: str, listed: list[Any], options: Options) -> str | None:
-    """The option that members tell whose names do not ask for one."""
+    """The option of members whose names do not ask for one."""
     if not options.labels:
         return _only_class(text, options)
-    return _told_twice(listed[0], options) if len(listed) == 1 else None
+    return _label_and_text(listed[0], options) if len(listed) == 1 else None
 
 
-def _told_twice(value: Any, options: Options) -> str | None:
+def _label_and_text(value: Any, options: Options) -> str | None:
     """The option whose label and text two members are: `{"category": 2, "category_name": "Late"}`.
 
-    The longer name begins with the other one, and no other member holds an option's text.
+    The longer name begins with the other one, and no other member is an option's text.
     """
     members = value.items() if isinstance(value, dict) else ()
-    told = {name: as_text(inner) or "" for name, inner in members}
+    texts = {name: as_text(inner) or "" for name, inner in members}
     named = [
-        (name, it) for name, text in told.items() if (it := options.texts.get(option_text(text)))
+        (name, it) for name, text in texts.items() if (it := options.texts.get(option_text(text)))
     ]
     if len(named) != 1 or _OTHER.search(named[0][0].lower()):
         return None
     of_text, result = named[0]
     beside = [
-        text for name, text in told.items() if name != of_text and name and of_text.startswith(name)
+        text
+        for name, text in texts.items()
+        if name != of_text and name and of_text.startswith(name)
     ]
     return result if [options.labels.get(text.upper()) for text in beside] == [result] else None
 
@@ -276,7 +278,7 @@ def _claims(value: Any, at: int, options: Options, name: str = "", deep: int = 0
 
 
 def _is_denying(value: dict[str, Any]) -> bool:
-    """Whether a member of an object says that what it holds is wrong."""
+    """Whether a member of an object says that its value is wrong."""
     return any(
         inner is False or (isinstance(inner, str) and _DENYING.match(inner))
         for inner in value.values()
@@ -286,7 +288,7 @@ def _is_denying(value: dict[str, Any]) -> bool:
 def _only_member(value: Any, options: Options, question: str) -> str | None:
     """The option that an object's only member is, apart from what explains it.
 
-    Its name must state what is asked: a predicate (`is_urgent`), or words of the question.
+    Its name must state the question: a predicate (`is_urgent`), or words of the question.
     """
     if not isinstance(value, dict):
         return None
@@ -313,7 +315,7 @@ def _sentences(value: Any, name: str = "", deep: int = 0) -> Iterator[str]:
 
 
 def _outside(text: str, sentences: list[str]) -> str:
-    """The text without its objects, followed by the sentences that stand in them."""
+    """The text without its objects, followed by the sentences in them."""
     parts, at = [], 0
     for start, end, _ in objects(text):
         parts += [text[at:start], "\n\n"]

@@ -56,11 +56,11 @@ def marks_all(value: dict[str, Any], options: Options) -> bool:
 
 
 def _own_text(name: str, options: Options) -> str | None:
-    return options.shown.get(name.strip(" .()").upper())
+    return options.text_by_label.get(name.strip(" .()").upper())
 
 
 def marks_of_list(values: list[Any], options: Options) -> dict[str, float]:
-    """The same of a list of objects that each hold an option and a mark."""
+    """The same of a list of objects, each with an option and a mark."""
     pairs = []
     for value in values:
         if not isinstance(value, dict) or len(value) < 2:

@@ -18,9 +18,9 @@ from medhelm_spark.adaptation.statements import agreed
 
 _BULLETS = " -+•"
 _LONGEST_LINES = 600
-"""Characters in which two lines that are an option each are looked for."""
+"""Characters that are searched for two lines that are an option each."""
 _FEWEST_MARKS, _MOST_MARKS = 2, 20
-"""Marks of a single line that is a list, and those that are looked at."""
+"""Marks of a single line that is a list, and those that are read."""
 
 
 def bare_label(reply: Reply) -> NamedOption | None:
@@ -44,8 +44,8 @@ def _is_heading(reply: Reply, line: re.Match[str]) -> bool:
     """
     if patterns.REASON_NEXT.match(reply.low, line.end()):
         return False
-    shown = reply.options.shown.get(line[1].upper(), "")
-    begins_text = bool(shown) and reply.low[line.end() :].lstrip("\n *(\"'").startswith(shown)
+    text = reply.options.text_by_label.get(line[1].upper(), "")
+    begins_text = bool(text) and reply.low[line.end() :].lstrip("\n *(\"'").startswith(text)
     return (
         begins_text or ":" in line[0] or line[0].lstrip(" *([\"'").startswith(("option", "choice"))
     )
@@ -125,7 +125,7 @@ def _with_text(line: str, options: Options) -> str | None:
         (line[:1].upper() in options.labels and not line[1:2].isalnum())
         or line.endswith((")", ")."))
     )
-    return of_cell(line, options) if is_both and options.shown else None
+    return of_cell(line, options) if is_both and options.text_by_label else None
 
 
 def _is_list(reply: Reply) -> bool:
@@ -178,7 +178,7 @@ def first_line(reply: Reply) -> NamedOption | None:
 
 
 def _is_no_answer(reply: Reply, named: NamedOption) -> bool:
-    """Whether the option at the beginning is denied, asked, in a list, or left ("A -> B")."""
+    """Whether the option at the beginning is denied, a question, in a list, or left ("A -> B")."""
     return bool(
         _is_prefix(reply, 0, named)
         or reply.is_refuted(named)
@@ -230,7 +230,7 @@ def _goes_through(reply: Reply, named: NamedOption) -> bool:
     """Whether sentences go through options by their texts: "Aspirin: yes. Heparin: no."."""
     if not is_text(reply, named) or not patterns.HEADING.match(reply.low, named.end):
         return False
-    if not reply.options.shown:
+    if not reply.options.text_by_label:
         return False
     return any(
         other and other.result != named.result and patterns.HEADING.match(reply.low, other.end)
@@ -276,10 +276,10 @@ def _is_subject_of_lines(reply: Reply) -> bool:
 def _others_in(reply: Reply, sentence: str, named: NamedOption) -> set[str]:
     """The other options that a sentence names, by their texts or their labels in brackets."""
     low = sentence.lower()
-    by_text = {of for text, of in reply.options.longest_first if text in low}
+    by_text = {result for text, result in reply.options.longest_first if text in low}
     by_label = {
-        of
-        for label, of in reply.options.labels.items()
+        result
+        for label, result in reply.options.labels.items()
         if f"({label.lower()})" in low or (label != "A" and f" {label} " in f" {sentence} ")
     }
     return (by_text | by_label) - {named.result}
@@ -297,12 +297,12 @@ def _is_out_of_order(reply: Reply, named: NamedOption) -> bool:
     explanation = reply.low[named.end + 2 :].partition("\n")[0]
     sentence = patterns.SENTENCE.search(explanation)
     own = reply.low[named.start : named.end]
-    others = (text for text in reply.options.shown.values() if text and text not in own)
+    others = (text for text in reply.options.text_by_label.values() if text and text not in own)
     return sentence is not None and any(text in explanation[sentence.end() :] for text in others)
 
 
 def _is_prefix(reply: Reply, at: int, named: NamedOption) -> bool:
-    """Whether "A:" may stand for "Answer:", there being no text of option A after it."""
+    """Whether "A:" may mean "Answer:", there being no text of option A after it."""
     is_called_option = reply.low[:at].endswith(("option ", "choice "))
     is_prefix = re.match(r"[\"'(\[]{0,4}A:", reply.text[at : at + 6]) is not None
     return is_prefix and not named.is_text and not is_called_option

@@ -62,7 +62,7 @@ def are_subjects(reply: Reply, named: NamedOption) -> bool:
 
 
 def with_own_label(reply: Reply, named: NamedOption) -> NamedOption:
-    """An option with its label, where that stands in brackets after its text: "Heparin (B)"."""
+    """An option with its label in brackets after its text: "Heparin (B)"."""
     own = _OWN_LABEL.match(reply.low, named.end) if named.is_text else None
     if own is None or reply.options.labels.get(own[1].upper()) != named.result:
         return named
@@ -75,7 +75,7 @@ def is_text(reply: Reply, named: NamedOption) -> bool:
 
 
 def is_inside(reply: Reply, named: NamedOption) -> bool:
-    """Whether an option's text stands inside the longer text of another one, as in a list."""
+    """Whether an option's text is inside the longer text of another one, as in a list."""
     if not named.is_text:
         return False
     own = reply.low[named.start : named.end]

@@ -1,4 +1,4 @@
-"""The options that a sentence names, in groups: by label, text, place, or a word that tells one.
+"""The options that a sentence names, in groups: by label, text, place, or a distinctive word.
 
 "A, B and D" is one group, and so is a label beside another option's text ("B. aspirin", where B is
 heparin): a group of two is no choice. A text and its own label are one naming.
@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from medhelm_spark.adaptation import conclusion_patterns as own, stance_words as words
+from medhelm_spark.adaptation.distinctive_words import distinctive_matches, stem, stems_of_question
 from medhelm_spark.adaptation.mentions import is_alone
 from medhelm_spark.adaptation.naming import NamedOption
 from medhelm_spark.adaptation.reply import Reply
-from medhelm_spark.adaptation.telling import asked_stems, stem, told
 
 _BESIDE = 3
 """Characters between an option's text and its label."""
@@ -50,9 +50,9 @@ def _is_of_label(reply: Reply, begin: int, stop: int) -> bool:
         return True
     if words.NUMBER_SIGN.fullmatch(reply.low, max(0, stop - 3), stop + 3):
         return True
-    shown = reply.options.shown.get(reply.text[stop - 1 : stop].upper(), "")
+    option = reply.options.text_by_label.get(reply.text[stop - 1 : stop].upper(), "")
     is_label = not reply.low[stop - 2 : stop - 1].isalnum()
-    return bool(shown) and is_label and reply.low.startswith(shown, stop + 2)
+    return bool(option) and is_label and reply.low.startswith(option, stop + 2)
 
 
 def groups(reply: Reply, sentence: Sentence) -> list[Group]:
@@ -80,11 +80,13 @@ def _named(reply: Reply, sentence: Sentence) -> Group:
         *_places(reply, sentence),
     ]
     span = (sentence.start, sentence.end)
-    asked = asked_stems(reply.asks.question)
+    question_stems = stems_of_question(reply.asks.question)
     found += [
         NamedOption(result, start, end, is_text=True)
-        for start, end, result in told(reply.text, reply.low, span, reply.options.longest_first)
-        if stem(reply.low[start:end]) not in asked
+        for start, end, result in distinctive_matches(
+            reply.text, reply.low, span, reply.options.longest_first
+        )
+        if stem(reply.low[start:end]) not in question_stems
     ]
     found.sort(key=lambda named: (named.start, -named.end))
     merged: Group = []
@@ -131,7 +133,7 @@ def _is_word(reply: Reply, start: int, end: int) -> bool:
 
 
 def texts_between(reply: Reply, start: int, end: int) -> Iterator[NamedOption]:
-    """The options whose texts stand between two places; the longest text counts."""
+    """The options whose texts are between two places; the longest text counts."""
     taken = bytearray(max(0, end - start))
     for option, result in reply.options.longest_first:
         at = reply.low.find(option, start, end)
@@ -147,8 +149,8 @@ def texts_between(reply: Reply, start: int, end: int) -> Iterator[NamedOption]:
 def _places(reply: Reply, sentence: Sentence) -> Iterator[NamedOption]:
     """Options that are called by their place: "the second one", "option no. 3", "the first"."""
     results = [*reply.options.labels.values()]
-    shown = reply.options.shown.values()
-    if not shown or reply.options.are_numbers or any(text[:1].isdigit() for text in shown):
+    texts = reply.options.text_by_label.values()
+    if not texts or reply.options.are_numbers or any(text[:1].isdigit() for text in texts):
         return
     for match in words.PLACE.finditer(reply.low, sentence.start, sentence.end):
         at = words.PLACES[match["before"] or match["after"] or match["alone"]]

@@ -1,6 +1,6 @@
 """Which option is named at a position of a text, by its label or by its text.
 
-A label is a letter or digit that stands alone: `(B)`, `B.`, `B because`. A single letter also is an
+A label is a letter or digit by itself: `(B)`, `B.`, `B because`. A single letter also is an
 article (`A patient`), a pronoun (`I think`), a genus (`E. coli`), a type (`B cells`): it counts
 only where what follows makes it a label. An option's text after its label belongs to the label,
 whatever it says (`B. no`, `C. None of the above`).
@@ -141,17 +141,17 @@ def _label_at(text: str, low: str, at: int, options: Options) -> NamedOption | N
     result = options.labels[label]
     delimiter = _DELIMITER.match(low, match.end("label"))
     after_label = delimiter.end() if delimiter else end
-    shown, begin = options.shown.get(label, ""), _begin(low, after_label)
-    if shown.upper() in options.labels and "," in low[match.end("label") : begin]:
-        shown = ""  # "A, B": a list of labels
-    if shown and low.startswith(shown, begin) and _ends_word(low, begin + len(shown)):
-        return NamedOption(result, start, begin + len(shown), is_text=True)
+    option, begin = options.text_by_label.get(label, ""), _begin(low, after_label)
+    if option.upper() in options.labels and "," in low[match.end("label") : begin]:
+        option = ""  # "A, B": a list of labels
+    if option and low.startswith(option, begin) and _ends_word(low, begin + len(option)):
+        return NamedOption(result, start, begin + len(option), is_text=True)
     other = _text_at(low, after_label, options)
     if other and other.result != result and _ENDS.match(low, other.end):
         return NamedOption(None, start, other.end)
-    if delimiter and delimiter[0].strip() and shown:
+    if delimiter and delimiter[0].strip() and option:
         word = _WORD.match(low, begin)
-        if word and word[0] in shown.split():  # the option's text in other words
+        if word and word[0] in option.split():  # the option's text in other words
             return NamedOption(result, start, end)
     return NamedOption(result, start, end) if _is_label(text, match) else None
 
@@ -174,7 +174,7 @@ def _is_label(text: str, match: re.Match[str]) -> bool:
 
 
 def _is_called(text: str, match: re.Match[str]) -> bool:
-    """Whether a word for options stands before the label: "option b"."""
+    """Whether a word for options is before the label: "option b"."""
     return _MARKER.search(text, max(0, match.start() - 16), match.start("label")) is not None
 
 

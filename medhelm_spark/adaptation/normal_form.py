@@ -1,6 +1,6 @@
 """Unicode's compatibility form in time that grows with the text.
 
-`unicodedata` puts marks in order by exchanging neighbours: 200,000 accents that stand in the wrong
+`unicodedata` puts marks in order by exchanging neighbours: 200,000 accents that are in the wrong
 order take a minute. Here long runs of marks are sorted first, which changes no result.
 """
 

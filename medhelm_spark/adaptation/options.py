@@ -1,4 +1,4 @@
-"""The options of a question: their labels, their texts, and the result that each stands for."""
+"""The options of a question: their labels, their texts, and the result of each."""
 
 import re
 from collections import Counter
@@ -55,13 +55,13 @@ class Options:
     Attributes:
         labels: Results by label in capitals.
         texts: Results by plain lower-case text; without the texts that two options share.
-        shown: Plain lower-case texts by label, where options are shown as label and text.
+        text_by_label: Plain lower-case texts, where the prompt shows label and text.
         added: The texts that are read as answers though the benchmark does not list them.
     """
 
     labels: Mapping[str, str]
     texts: Mapping[str, str]
-    shown: Mapping[str, str] = field(default_factory=dict)
+    text_by_label: Mapping[str, str] = field(default_factory=dict)
     added: frozenset[str] = frozenset()
 
     @cached_property
@@ -97,7 +97,7 @@ class Options:
 
     @cached_property
     def _listing(self) -> re.Pattern[str]:
-        """Several of the things that the lists list, one after another."""
+        """Several of the things in the lists, one after another."""
         items = sorted({item for listed in self.lists for item in listed}, key=len, reverse=True)
         one = rf"(?:the )?(?:{'|'.join(map(re.escape, items))})(?!\w)"
         return re.compile(rf"\b{one}(?:(?:,? and|[,;&]| [&+]| plus) {one}){{1,20}}", re.IGNORECASE)
@@ -148,7 +148,7 @@ class Options:
 
     @cached_property
     def _words(self) -> frozenset[str]:
-        return words_of((*self.texts, *self.shown.values()))
+        return words_of((*self.texts, *self.text_by_label.values()))
 
     @cached_property
     def _plainer(self) -> tuple[tuple[str, str], ...]:
@@ -171,8 +171,8 @@ class Options:
         return self._spelled(marked)
 
     def _spelled(self, spellings: Callable[[str], Iterable[str]]) -> tuple[tuple[str, str], ...]:
-        """Other spellings of the texts, with the text that each stands for."""
-        texts = {*self.texts, *self.shown.values()}
+        """Other spellings of the texts, with the text that each means."""
+        texts = {*self.texts, *self.text_by_label.values()}
         found = [(other, text) for text in texts for other in spellings(text)]
         times = Counter(other for other, _ in found)
         return tuple(
@@ -188,7 +188,7 @@ class Options:
 
     @cached_property
     def _contracted(self) -> re.Pattern[str] | None:
-        """What stands for "not" before the rest of an option's text: "isn't enough data"."""
+        """The contracted "not" before the rest of an option's text: "isn't enough data"."""
         denied = [re.escape(text[4:]) for text in self.texts if text.startswith("not ")]
         return re.compile(rf"(?<=[a-z])n't(?= (?:{'|'.join(denied)})\b)", re.I) if denied else None
 
@@ -213,14 +213,14 @@ class Options:
     def completed(self, text: str) -> str:
         """A text that was cut in an option's text behind its label, with the rest of that text."""
         begun = _BEGUN.search(text, max(0, len(text) - _LONGEST_BEGUN))
-        shown = self.shown.get(begun[1], "") if begun else ""
-        is_begun = begun is not None and shown.startswith(begun[2].lower())
-        return text + shown[len(begun[2]) :] if begun and is_begun else text
+        option = self.text_by_label.get(begun[1], "") if begun else ""
+        is_begun = begun is not None and option.startswith(begun[2].lower())
+        return text + option[len(begun[2]) :] if begun and is_begun else text
 
     @cached_property
     def longest(self) -> int:
         """Characters of the longest text."""
-        return max(map(len, (*self.texts, *self.shown.values())), default=0)
+        return max(map(len, (*self.texts, *self.text_by_label.values())), default=0)
 
     @cached_property
     def are_labels(self) -> bool:
@@ -230,7 +230,7 @@ class Options:
     @property
     def are_numbers(self) -> bool:
         """Whether the options are numbers without texts: grades, or 0 and 1."""
-        return bool(self.labels) and not self.shown and all(map(str.isdigit, self.labels))
+        return bool(self.labels) and not self.text_by_label and all(map(str.isdigit, self.labels))
 
     def whole(self, text: str) -> str | None:
         """The result of the option that makes up the whole text, punctuation aside.
@@ -259,18 +259,18 @@ def _replaced(text: str, low: str, old: str, new: str) -> str:
     return "".join([*parts, text[at:]])
 
 
-def options_of(shown: Mapping[str, str], results: Mapping[str, str] | None = None) -> Options:
-    """Options shown as label and text. `results` by label; a label is its own result by default."""
-    return _options_of(tuple(shown.items()), tuple((results or {}).items()))
+def options_of(texts: Mapping[str, str], results: Mapping[str, str] | None = None) -> Options:
+    """Options by their texts and results, both by label; a label is its own result by default."""
+    return _options_of(tuple(texts.items()), tuple((results or {}).items()))
 
 
 @lru_cache(maxsize=1024)
 def _options_of(
-    shown: tuple[tuple[str, str], ...], results: tuple[tuple[str, str], ...]
+    texts_by_label: tuple[tuple[str, str], ...], results: tuple[tuple[str, str], ...]
 ) -> Options:
-    text_of = {label.upper(): option_text(text) for label, text in shown}
+    text_of = {label.upper(): option_text(text) for label, text in texts_by_label}
     result_of = dict(results)
-    labels = {label.upper(): result_of.get(label, label) for label, _ in shown}
+    labels = {label.upper(): result_of.get(label, label) for label, _ in texts_by_label}
     times = Counter(text_of.values())
     texts = {text: labels[label] for label, text in text_of.items() if text and times[text] == 1}
     return Options(labels, texts, text_of)
@@ -281,7 +281,7 @@ def options_among(references: Iterable[str], declared: Iterable[str] = ()) -> Op
 
     The result is spelled as the instance's reference spells it. Options that are single letters or
     digits are labels. Where none are declared the data may leave out the wrong ones: letters then
-    go up to J at least, and 0 or 1 alone stands for both.
+    go up to J at least, and 0 or 1 alone means both.
     """
     of_all = [text.strip() for text in declared if text.strip()]
     texts = [*of_all, *(text.strip() for text in references if text.strip())]
@@ -322,12 +322,12 @@ def _items(text: str) -> frozenset[str]:
     return frozenset(option_text(item) for item in _BETWEEN_ITEMS.split(text) if item.strip())
 
 
-def shown_in(question: str, labels: Sequence[str]) -> Mapping[str, str]:
+def texts_in(question: str, labels: Sequence[str]) -> Mapping[str, str]:
     r"""The texts of `labels` as the question's last list shows them; empty where it shows none.
 
     A list begins with the first label, is in the order of the labels and has two options or more.
 
-    >>> shown_in("Which drug?\nA. aspirin\nB. heparin", ("A", "B", "C"))
+    >>> texts_in("Which drug?\nA. aspirin\nB. heparin", ("A", "B", "C"))
     {'A': 'aspirin', 'B': 'heparin'}
     """
     for form in (_LINE, _INLINE):

@@ -14,7 +14,7 @@ _SMALL = frozenset(
         "are", "be", "as", "its", "this", "that", "one", "it",
     }
 )  # fmt: skip
-"""Words that tell no option from another."""
+"""Words that distinguish no option from another."""
 _STATED = re.compile(
     r"\A(?:(?:(?:the )?(?:(?:correct|best|right|most likely|likely|final) )?"
     r"(?:answer|diagnosis|choice|option|drug|treatment|cause|finding)|it|this|that)"
@@ -100,10 +100,10 @@ def _short_in_other_words(text: str, options: Options) -> str | None:
     if (subject := _CALLED_TRUE.sub("", bare)) != bare and "not" not in subject:
         return options.texts.get(subject) or _alike(subject, options)
     stated = _STATED.match(bare)
-    said = bare[stated.end() :] if stated else ""
-    if said and (result := _abbreviated(_STATED.sub("", text.strip()), said, options)):
+    statement = bare[stated.end() :] if stated else ""
+    if statement and (result := _abbreviated(_STATED.sub("", text.strip()), statement, options)):
         return result
-    return (options.by_key.get(key(said)) or _alike(said, options)) if said else None
+    return (options.by_key.get(key(statement)) or _alike(statement, options)) if statement else None
 
 
 def _of(bare: str, options: Options) -> str | None:
@@ -122,9 +122,9 @@ def _stem(word: str) -> str:
     return _ENDING.sub("", word)
 
 
-def _abbreviated(text: str, said: str, options: Options) -> str | None:
+def _abbreviated(text: str, bare: str, options: Options) -> str | None:
     """The only option whose words are shortened: "e coli", "staph aureus", "vit K", "UC"."""
-    words = _WORD.findall(_POINT.sub(". ", said))
+    words = _WORD.findall(_POINT.sub(". ", bare))
     found = {
         result
         for option, result in options.longest_first
@@ -164,32 +164,34 @@ def _initials(option: str) -> set[str]:
     return {letters[at:] for at in range(2) if len(letters[at:]) >= (2 if at == 0 else 3)}
 
 
-def _alike(said: str, options: Options) -> str | None:
-    words = _WORD.findall(said)
-    if not words or len(words) > _MOST_WORDS or patterns.SENTENCE.search(said):
+def _alike(bare: str, options: Options) -> str | None:
+    words = _WORD.findall(bare)
+    if not words or len(words) > _MOST_WORDS or patterns.SENTENCE.search(bare):
         return None
-    if any(match[1].upper() in options.labels for match in _ALONE.finditer(said)):
+    if any(match[1].upper() in options.labels for match in _ALONE.finditer(bare)):
         return None  # "A. heparin" names two options, or a word of its own
-    return _with_more(said, options) or _with_fewer(words, options)
+    return _with_more(bare, options) or _with_fewer(words, options)
 
 
-def _with_more(said: str, options: Options) -> str | None:
-    """The only option whose text stands in what is said, with a word or two beside it."""
-    said = f" {' '.join(said.split())} "
-    held = [text for text, _ in options.longest_first if f" {text} " in said]
-    if not held:
-        return _with_words_between(said.split(), options)
-    held = [text for text in held if not any(text in other for other in held if other != text)]
-    if len(held) != 1 or len(held[0]) <= _SHORTEST or held[0] in _WORDS:
+def _with_more(bare: str, options: Options) -> str | None:
+    """The only option whose text is in the phrase, with a word or two beside it."""
+    bare = f" {' '.join(bare.split())} "
+    contained = [text for text, _ in options.longest_first if f" {text} " in bare]
+    if not contained:
+        return _with_words_between(bare.split(), options)
+    contained = [
+        text for text in contained if not any(text in other for other in contained if other != text)
+    ]
+    if len(contained) != 1 or len(contained[0]) <= _SHORTEST or contained[0] in _WORDS:
         return None
-    rest = said.replace(f" {held[0]} ", " ", 1)
+    rest = bare.replace(f" {contained[0]} ", " ", 1)
     added = _WORD.findall(rest)
     is_more = 0 < len(added) <= _MOST_ADDED and not _BARRED.search(rest)
-    return options.texts[held[0]] if is_more else None
+    return options.texts[contained[0]] if is_more else None
 
 
 def _with_words_between(words: list[str], options: Options) -> str | None:
-    """The only option of two words or more whose words all stand there, in order, with one more."""
+    """The only option of two words or more whose words are all there, in order, with one more."""
     found = [
         result
         for text, result in options.longest_first
@@ -205,22 +207,22 @@ def _is_within(own: list[str], words: list[str]) -> bool:
 
 
 def _with_fewer(words: list[str], options: Options) -> str | None:
-    """The only option that has all words of what is said, and does not join several things."""
-    telling = _parts(words) - _SMALL
-    is_word = not telling or max(map(len, telling)) < _SHORTEST or _WORDS & telling
+    """The only option that has all words of the phrase, and does not join several things."""
+    content = _parts(words) - _SMALL
+    is_word = not content or max(map(len, content)) < _SHORTEST or _WORDS & content
     if is_word or (_BARRED.search(" ".join(words)) and words != ["none"]):
         return None
-    holding = [
+    found = [
         text
         for text, _ in options.longest_first
         if (own := _parts(_WORD.findall(text)))
-        and all(word in own or word.removesuffix("s") in own for word in telling)
+        and all(word in own or word.removesuffix("s") in own for word in content)
     ]
-    if len(holding) != 1:
+    if len(found) != 1:
         return None
-    left_out = " ".join(_parts(_WORD.findall(holding[0])) - telling)
-    is_part = "," in holding[0] or _JOINS.search(left_out)
-    return None if is_part else options.texts[holding[0]]
+    left_out = " ".join(_parts(_WORD.findall(found[0])) - content)
+    is_part = "," in found[0] or _JOINS.search(left_out)
+    return None if is_part else options.texts[found[0]]
 
 
 def _parts(words: list[str]) -> set[str]:

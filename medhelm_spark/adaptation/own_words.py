@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 
 from medhelm_spark.adaptation.conclusion_patterns import LABEL, WORD_NEXT, is_part_of_name
+from medhelm_spark.adaptation.distinctive_words import OPPOSITES
 from medhelm_spark.adaptation.reply import Reply
 from medhelm_spark.adaptation.spelling import american
-from medhelm_spark.adaptation.telling import OPPOSITES
 
 _LONGEST, _SHORT, _MOST_WORDS, _FEW = 400, 160, 26, 7
 """Characters of a text, and of one that may only have most words of an option; words of a clause,
@@ -48,11 +48,11 @@ _SHORTEST = 4
 
 
 def in_own_words(reply: Reply) -> str | None:
-    """The option that a clause says in its own words; None where several or none are said."""
+    """The option that a clause states in its own words; None for several options or none."""
     drawn = _DRAWN.search(reply.low)
     if len(reply.low) > _LONGEST and not drawn:
         return None
-    if reply.asks.for_worst or reply.options.are_labels or not reply.options.shown:
+    if reply.asks.for_worst or reply.options.are_labels or not reply.options.text_by_label:
         return None
     if _is_named(reply):
         return None
@@ -60,7 +60,7 @@ def in_own_words(reply: Reply) -> str | None:
         words = _words(clause)
         if words and len(words) <= _MOST_WORDS:
             denied = {*_DENIES.findall(clause)}
-            if result := _said(words, denied, reply, is_drawn=drawn is not None):
+            if result := _only_option(words, denied, reply, is_drawn=drawn is not None):
                 return result
     return None
 
@@ -95,7 +95,7 @@ def _words(text: str) -> list[str]:
     return [word for word in _WORD.findall(american(text)) if word not in _SMALL]
 
 
-def _said(words: list[str], denied: set[str], reply: Reply, *, is_drawn: bool) -> str | None:
+def _only_option(words: list[str], denied: set[str], reply: Reply, *, is_drawn: bool) -> str | None:
     """The only option all of whose words are there, or the longest one, or the one of most words.
 
     What the words deny, the option must deny too.
@@ -103,7 +103,7 @@ def _said(words: list[str], denied: set[str], reply: Reply, *, is_drawn: bool) -
     options = reply.options.longest_first
     result = _of_all_words(words, reply, is_drawn=is_drawn)
     result = result or (_of_most_words(words, reply) if len(reply.low) <= _SHORT else None)
-    own = next((text for text, of in options if of == result), "")
+    own = next((text for text, option in options if option == result), "")
     return result if denied == {*_DENIES.findall(own)} else None
 
 
@@ -115,7 +115,7 @@ def _of_most_words(words: list[str], reply: Reply) -> str | None:
         found.append((frozenset(at for at in places if at is not None), result, {*_words(text)}))
     most, result, own = max(found, key=lambda option: len(option[0]))
     is_enough = len(most) >= _FEWEST and 2 * len(most) >= len(own)
-    if not is_enough or not all(places < most for places, of, _ in found if of != result):
+    if not is_enough or not all(places < most for places, other, _ in found if other != result):
         return None
     is_other = any(
         OPPOSITES.get(word) in words or (word.isdigit() and word not in words) for word in own
@@ -126,19 +126,23 @@ def _of_most_words(words: list[str], reply: Reply) -> str | None:
 def _of_all_words(words: list[str], reply: Reply, *, is_drawn: bool) -> str | None:
     texts = [(_words(text), result) for text, result in reply.options.longest_first]
     common = set.intersection(*(set(own) for own, _ in texts)) if texts else set()
-    held: dict[str, frozenset[int]] = {}
+    complete: dict[str, frozenset[int]] = {}
     others: list[list[str]] = []
     for whole, result in texts:
         own = [word for word in whole if word not in common]
         found = [place for word in own if (place := _place(word, words)) is not None]
         if own and len(found) == len(own):
-            held[result] = frozenset(found)
+            complete[result] = frozenset(found)
         else:
             others.append(own)
-    if not held:
+    if not complete:
         return None
-    result, places = max(held.items(), key=lambda item: len(item[1]))
-    if any(not other <= places or other == places for of, other in held.items() if of != result):
+    result, places = max(complete.items(), key=lambda item: len(item[1]))
+    if any(
+        not other <= places or other == places
+        for option, other in complete.items()
+        if option != result
+    ):
         return None
     if len(places) >= _ENOUGH:
         return result

@@ -1,7 +1,7 @@
 """Options that are made of the same parts: "aspirin", "aspirin plus clopidogrel".
 
 A short reply names the option that has just the parts which it affirms ("Aspirin with clopidogrel
-added, no heparin"). Where parts stand apart, each with a verb of its own, nothing is read.
+added, no heparin"). Where parts are separate, each with a verb of its own, nothing is read.
 """
 
 import re
@@ -17,7 +17,7 @@ from medhelm_spark.adaptation.options import option_text
 from medhelm_spark.adaptation.reply import Reply
 
 _LONGEST = 300
-"""Characters of a reply that is looked at."""
+"""The most characters of a reply that is read."""
 _SIGN = re.compile(r"\w|[ivx\d]+")
 _JOINS = re.compile(
     r"\s*(?:[,;+&/]|\b(?:and|plus|with|via|followed by|then|due to|caused by|as well as|und|mit|et"
@@ -103,7 +103,7 @@ def _parts(text: str) -> list[str]:
 
 def _whole_lists(low: str, made: Mapping[str, frozenset[str]]) -> str:
     """The text with "hepatitis b, hepatitis c" for "hepatitis b, c"."""
-    parts = {part for of in made.values() for part in of}
+    parts = {part for several in made.values() for part in several}
     for part in parts:
         head, _, last = part.rpartition(" ")
         if not head or len(last) > len("iii"):
@@ -145,7 +145,7 @@ def _mentioned(low: str, parts: set[str]) -> list[_Mention]:
 
 
 def _are_joined(low: str, affirmed: list[_Mention]) -> bool:
-    """Whether the affirmed parts stand together in one clause that leaves nothing open."""
+    """Whether the affirmed parts are together in one clause that leaves nothing open."""
     pairs = pairwise(affirmed)
     are_beside = all(
         it.sentence == other.sentence
@@ -157,7 +157,7 @@ def _are_joined(low: str, affirmed: list[_Mention]) -> bool:
 
 
 def _has_label(reply: Reply, low: str, found: list[_Mention]) -> bool:
-    """Whether a label stands outside the parts; texts that lists made longer are not compared."""
+    """Whether a label is outside the parts; texts that lists made longer are not compared."""
     if low != reply.low:
         return False
     return any(

@@ -134,8 +134,8 @@ _NEXT = 80
 """Characters behind a phrase that are searched for words to the reader."""
 
 
-def said(low: str, words: frozenset[str]) -> str | None:
-    """Which of `words` (yes, no, maybe, true, false) a lower-case text begins with in others."""
+def meant_word(low: str, words: frozenset[str]) -> str | None:
+    """Which of `words` (yes, no, maybe, true, false) the beginning of a lower-case text means."""
     for word, pattern in (*_PHRASES, *_TRUTH):
         match = pattern.match(low)
         if match and not _TO_READER.search(low, match.end(), match.end() + _NEXT):

@@ -39,7 +39,7 @@ _HINTS = (
 )  # fmt: skip
 """What such a place begins with, which is looked for first: most texts name none."""
 _LONGEST = 2_000
-"""Characters of a text that is looked at."""
+"""The most characters of a text that is searched."""
 
 
 def with_english_places(text: str) -> str:

@@ -16,9 +16,9 @@ _CHAIN = re.compile(
 
 
 def weighed(reply: Reply) -> str | None:
-    """The option with the highest of the percentages that stand beside three labels or more."""
+    """The option with the highest of the percentages beside three labels or more."""
     found = {match["label"]: float(match["weight"]) for match in _WEIGHT.finditer(reply.text)}
-    are_shares = any("%" in text for text in reply.options.shown.values())
+    are_shares = any("%" in text for text in reply.options.text_by_label.values())
     if (
         are_shares
         or len(found) < _FEWEST_WEIGHTS

@@ -1,21 +1,21 @@
 """An answer that points to what the text named before: "back to my first idea", "the latter".
 
-Only the last sentences are looked at. Where it is open what is pointed to, nothing is read.
+Only the last sentences are read. Where it is open what they point to, nothing is read.
 """
 
 import re
 from collections.abc import Sequence
 
 from medhelm_spark.adaptation.conclusion_patterns import LABEL
+from medhelm_spark.adaptation.distinctive_words import parts, stem, stems_of_question
 from medhelm_spark.adaptation.named_groups import Sentence, groups, sentences
 from medhelm_spark.adaptation.naming import NamedOption
 from medhelm_spark.adaptation.reply import Reply
 from medhelm_spark.adaptation.stance_words import NEGATES, PLACES
-from medhelm_spark.adaptation.telling import asked_stems, parts, stem
 from medhelm_spark.adaptation.words import RIGHT
 
 _LONGEST, _CLOSING = 4_000, 240
-"""Characters of a text that is looked at, and of its end that may point back."""
+"""The most characters of a text that is searched, and of its end that may point back."""
 _NEAR = 2
 """The sentence that points back, and the one before it."""
 _THOUGHT = (
@@ -175,8 +175,8 @@ def _other_of_two(reply: Reply, match: re.Match[str]) -> str | None:
 
 def _judged(reply: Reply, match: re.Match[str]) -> str | None:
     """The only option that the sentence of the verdict names, or else the one before it."""
-    asked = asked_stems(reply.asks.question)
-    if match["asked"] and not {stem(word) for word in parts(match["asked"])} <= asked:
+    question_stems = stems_of_question(reply.asks.question)
+    if match["asked"] and not {stem(word) for word in parts(match["asked"])} <= question_stems:
         return None
     for sentence in reversed([it for it in sentences(reply) if it.start < match.start()][-_NEAR:]):
         part = Sentence(sentence.start, min(sentence.end, match.start()), is_asked=False)

@@ -19,7 +19,7 @@ from medhelm_spark.errors import ConfigError, DataError
 NO_CORRECT_REFERENCE = "n/a"
 ANSWER_DELIMITER = ", "
 CHAIN_OF_THOUGHT = "chain_of_thought"
-"""The key of a train row's `extra_data` that holds its worked reasoning."""
+"""The key of a train row's `extra_data` for its worked reasoning."""
 
 # "Choose A for yes": instructions that give a letter its meaning.
 LETTER_MEANS = re.compile(r"\b[A-H] ?(?:for|means|is|=|:) ?\w")
@@ -130,10 +130,10 @@ def _answer(spec: AdapterSpec, instance: Instance) -> str:
     if spec.method.shows_options:
         letters, prefixes = _options(spec, len(references))
         is_chain = spec.method == AdapterMethod.MULTIPLE_CHOICE_JOINT_CHAIN_OF_THOUGHT
-        shown = prefixes if is_chain else letters
+        texts = prefixes if is_chain else letters
     else:
-        shown = tuple(reference.text for reference in references)
-    correct = [text for text, ref in zip(shown, references, strict=True) if ref.is_correct]
+        texts = tuple(reference.text for reference in references)
+    correct = [text for text, ref in zip(texts, references, strict=True) if ref.is_correct]
     if not correct:
         return NO_CORRECT_REFERENCE
     return ANSWER_DELIMITER.join(correct) if spec.multi_label else correct[0]

@@ -1,4 +1,4 @@
-"""A model's text with what can be asked of a position in it: which option, which sentence, denied?
+"""A model's text, and the facts about a position in it: which option, which sentence, denied?
 
 All searches around a position are bounded, so that the time is linear in the length of the text.
 """
@@ -128,7 +128,7 @@ class Reply:
     def is_called_worst(self, begin: int, start: int) -> bool:
         """Whether what a statement names is called worst or wrong, and the question asks not so.
 
-        Its clause begins at `begin`, the words that tell the answer at `start`.
+        Its clause begins at `begin`, the words of the answer at `start`.
         """
         if self.asks.for_worst:
             return False
@@ -151,7 +151,7 @@ class Reply:
         return max((match.end() for match in patterns.SENTENCE_TURN.finditer(self.low)), default=-1)
 
     def holds_where_cut(self, named: NamedOption, end: int = 0) -> bool:
-        """Whether a statement that goes up to `end` holds whatever follows where a text was cut.
+        """Whether a statement up to `end` is valid whatever follows where a text was cut.
 
         Its sentence is finished, or goes on with a reason; neither the rest of it nor a sentence
         after it begins to take it back.
@@ -197,7 +197,7 @@ class Reply:
         return match.start() if match else min(len(self.low), at + _AFTER)
 
 
-def asked_in(question: str) -> str:
+def asking_sentence(question: str) -> str:
     """The sentence of a question that asks, in lower case; without the options it lists."""
     lines = [
         line
@@ -210,9 +210,9 @@ def asked_in(question: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def asks_of(asked: str) -> Asks:
+def asks_of(sentence: str) -> Asks:
     """What the sentence that asks wants: "EXCEPT", "least likely"."""
     return Asks(
-        for_worst=patterns.ASKS_FOR_WORST.search(asked) is not None,
-        for_exception=_ASKS_FOR_EXCEPTION.search(asked) is not None,
+        for_worst=patterns.ASKS_FOR_WORST.search(sentence) is not None,
+        for_exception=_ASKS_FOR_EXCEPTION.search(sentence) is not None,
     )

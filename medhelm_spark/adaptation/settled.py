@@ -1,6 +1,6 @@
 """What a text settles on, by the stances it takes: the last choice, or the option that is left.
 
-In this order: where the question asks for the exception, the option beside all others that stand
+In this order: where the question asks for the exception, the option beside all others that are
 together ("A, B and D are all causes"); the last option that is chosen; the one that is left where
 all others are denied; in a short text the only option that is stated or supposed. Nothing is read
 where a later sentence states another option, asks, or says that no choice can be made.
@@ -12,7 +12,7 @@ from medhelm_spark.adaptation.reply import Reply
 from medhelm_spark.adaptation.stances import Stance, TakenOptions, taken
 
 _LONGEST, _SHORT = 6_000, 200
-"""Characters of a text that is looked at, and of one that may only state an option."""
+"""The most characters of a text that is searched, and of one that may only state an option."""
 _FEWEST = 3
 """Options of which all but one can be denied."""
 
@@ -51,7 +51,7 @@ def _of(reply: Reply, found: list[TakenOptions]) -> str | None:
 
 
 def _exception(reply: Reply, found: list[TakenOptions]) -> str | None:
-    """The option beside all others, where these stand together."""
+    """The option beside all others, where these are together."""
     everything = _everything(reply)
     joint = {
         it.results
@@ -78,7 +78,7 @@ def _last_choice(reply: Reply, found: list[TakenOptions]) -> str | None:
 
 
 def _is_drawn(reply: Reply, last: TakenOptions) -> bool:
-    """Whether words before a choice draw it from what stands above, or turn to it."""
+    """Whether words before a choice draw it from the text above, or turn to it."""
     before = reply.low[reply.sentence_start(last.start) : last.start]
     is_drawn = words.DRAWS.search(before) or words.FIRST_PERSON.search(before)
     return bool(is_drawn or patterns.TURN.search(before) or patterns.AFTER_ALL.search(before))
@@ -93,7 +93,7 @@ def _is_open(reply: Reply, last: TakenOptions) -> bool:
 
 
 def _is_contested(found: list[TakenOptions], last: TakenOptions) -> bool:
-    """Whether another option stands beside or behind a choice, or it is denied there."""
+    """Whether another option is beside or behind a choice, or the choice is denied there."""
     for it in found:
         is_later = it.start > last.start
         if it.sentence < last.sentence and not is_later:
@@ -120,9 +120,9 @@ def _left(reply: Reply, found: list[TakenOptions]) -> str | None:
 
 
 def _other_class(reply: Reply, found: list[TakenOptions]) -> str | None:
-    """The class that is left where a text denies all others, and says nothing else of any.
+    """The class that is left where a text denies all others, and nothing else.
 
-    Classes are shown without labels, and one of them holds; of options with labels none may.
+    Classes have no labels, and one of them is right; of options with labels none may be.
     """
     if reply.options.labels or _are_words(reply):
         return None
@@ -161,9 +161,9 @@ def _only(reply: Reply, found: list[TakenOptions]) -> str | None:
     is_open = is_asked or words.OPEN_AFTER.search(reply.low) or words.LIKEWISE.search(reply.low)
     if is_open or len(reply.low) > _SHORT or _are_words(reply):
         return None
-    kept = [it for it in found if it.stance is not Stance.DENIED]
-    results = {one for it in kept for one in it.results}
-    is_stated = any(it.stance in (Stance.STATED, Stance.SUPPOSED) for it in kept)
+    not_denied = [it for it in found if it.stance is not Stance.DENIED]
+    results = {one for it in not_denied for one in it.results}
+    is_stated = any(it.stance in (Stance.STATED, Stance.SUPPOSED) for it in not_denied)
     return results.pop() if len(results) == 1 and is_stated else None
 
 

@@ -75,15 +75,15 @@ def american_where(text: str, low: str, words: frozenset[str]) -> str:
     `low` is the text in lower case, of equal length.
     """
     parts: list[str] = []
-    at = kept = 0
+    at = copied = 0
     while hint := _HINT.search(low, at):
         start, end = _word_at(low, hint.start())
         old, new = low[start:end], _american_word(low[start:end])
         at = max(end, hint.end())
-        if new != old and new in words and start >= kept:
-            parts += [text[kept:start], in_case_of(text[start:end], new)]
-            kept = end
-    return "".join([*parts, text[kept:]]) if parts else text
+        if new != old and new in words and start >= copied:
+            parts += [text[copied:start], in_case_of(text[start:end], new)]
+            copied = end
+    return "".join([*parts, text[copied:]]) if parts else text
 
 
 def names_of(words: frozenset[str]) -> tuple[tuple[str, str], ...]:

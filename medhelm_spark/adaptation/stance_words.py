@@ -1,4 +1,4 @@
-"""The words by which `stances` tells how a clause takes an option.
+"""The words by which `stances` finds how a clause takes an option.
 
 Tables of a kind of word each: what begins a clause; what denies (before an option, in what is said
 of it) and what looks like a denial and affirms; what passes an option by; what approves it; what

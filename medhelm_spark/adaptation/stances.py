@@ -30,7 +30,7 @@ class Stance(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TakenOptions:
-    """Options that stand together ("A and B"), the number of their sentence, and their stance."""
+    """Options that are together ("A and B"), the number of their sentence, and their stance."""
 
     results: frozenset[str]
     start: int

@@ -181,7 +181,7 @@ def certainty_of(reply: Reply, start: int, end: int, named: NamedOption) -> Cert
 
 
 def _is_shared(reply: Reply, named: NamedOption) -> bool:
-    """Whether another option holds for other cases, or is the exception.
+    """Whether another option is right for other cases, or is the exception.
 
     "A in adults, B in children", "none of the above except B"
     """

@@ -12,7 +12,7 @@ _LONGEST_VERDICT = 60
 _FEWEST_MARKS = 2
 """Options of a table's head that make it a head of options."""
 _FEWEST_OTHERS = 2
-"""Of two rows nobody can tell which is the exception."""
+"""Of two rows either may be the exception."""
 _OF_ANSWER = re.compile(
     r"\W*(?:(?:the|my|final|predicted|correct|right|best|chosen|selected|model'?s?) ){0,3}(?:answer"
     r"|label|choice|prediction|class|category|selection|pick|selected|chosen|correct\??|antwort"

@@ -1,7 +1,7 @@
 """The reply's own turn, where a base model goes on with a next question or the user's next words.
 
 A mark of a chat template before the user's turn ends the reply, and so does a question that begins
-as the asked one does and goes on in another way. What stands before a heading ("Question:"), or
+as the asked one does and goes on in another way. The text before a heading ("Question:"), or
 before a question with a list of options, is the reply if it answers.
 """
 

@@ -16,7 +16,7 @@ from medhelm_spark.adaptation.echoes import yes_or_no
 from medhelm_spark.adaptation.mentions import is_alone, texts_in
 from medhelm_spark.adaptation.naming import NamedOption, listed_at
 from medhelm_spark.adaptation.other_words import in_other_words
-from medhelm_spark.adaptation.phrases import said
+from medhelm_spark.adaptation.phrases import meant_word
 from medhelm_spark.adaptation.plain_text import plain
 from medhelm_spark.adaptation.ranked import ranked, weighed
 from medhelm_spark.adaptation.reply import Reply
@@ -232,7 +232,7 @@ def _loose_label(reply: Reply) -> str | None:
 
 def _in_words(reply: Reply) -> str | None:
     words = _WORDS & reply.options.texts.keys()
-    word = said(reply.low, words) or yes_or_no(reply) if len(words) > 1 else None
+    word = meant_word(reply.low, words) or yes_or_no(reply) if len(words) > 1 else None
     bracketed = _BRACKETED_WORD.search(reply.low)
     if word is None and bracketed and bracketed[1] in words:
         word = bracketed[1]
@@ -243,8 +243,8 @@ def _in_words(reply: Reply) -> str | None:
 def _by_number(reply: Reply) -> str | None:
     """The option that the text calls by its place: "the second option"."""
     results = [*reply.options.labels.values()]
-    shown = reply.options.shown.values()
-    if not shown or reply.options.are_numbers or any(text[:1].isdigit() for text in shown):
+    texts = reply.options.text_by_label.values()
+    if not texts or reply.options.are_numbers or any(text[:1].isdigit() for text in texts):
         return None
     named = []
     for match in _ORDINAL.finditer(reply.low):

@@ -40,13 +40,13 @@ def widest(reply: Reply, named: NamedOption) -> str | None:
     None where the text names a wider one elsewhere.
     """
     result, texts = named.result, reply.options.texts
-    own = next((_words(text) for text, of in texts.items() if of == result), set())
+    own = next((_words(text) for text, other in texts.items() if other == result), set())
     if not named.is_text or not own:
         return result
     wider = [
-        (len(words), text, of)
-        for text, of in texts.items()
-        if of != result and own < (words := _words(text))
+        (len(words), text, other)
+        for text, other in texts.items()
+        if other != result and own < (words := _words(text))
     ]
     if not wider:
         return result
@@ -54,9 +54,9 @@ def widest(reply: Reply, named: NamedOption) -> str | None:
     if _GENUS.search(reply.low, max(0, end - 2), end + 1):
         end = reply.sentence_end(end + 1)  # "due to E. coli"
     sentence = reply.low[start:end]
-    held = [item for item in wider if _words(item[1]) <= _words(sentence)]
-    if held and not _NARROW.search(sentence):
-        return max(held)[2]
+    contained = [item for item in wider if _words(item[1]) <= _words(sentence)]
+    if contained and not _NARROW.search(sentence):
+        return max(contained)[2]
     places = [at for _, text, _ in wider if (at := reply.low.find(text)) >= 0]
     is_elsewhere = any(not start <= at < end and not reply.is_denied(at) for at in places)
     return None if is_elsewhere else result

@@ -1,6 +1,6 @@
 """The words by which texts state an answer: one row per language, one column per function.
 
-A column holds, for example, nouns that mean the answer, verbs that choose one, words that deny one.
+A column has, for example, nouns that mean the answer, verbs that choose one, words that deny one.
 """
 
 from typing import NamedTuple
@@ -10,11 +10,11 @@ class _Words(NamedTuple):
     """One language; each field is an alternation of a regular expression, or empty."""
 
     answer: str = ""  # nouns that mean the answer
-    option: str = ""  # nouns that stand before a label
+    option: str = ""  # nouns before a label
     right: str = ""  # "correct", "the best", after a form of `be`
     be: str = ""
     choose: str = ""  # verbs whose object is the chosen option
-    follow: str = ""  # other words that stand after a label
+    follow: str = ""  # other words after a label
     so: str = ""  # words that draw a conclusion
     because: str = ""
     deny: str = ""  # before what is denied
@@ -24,7 +24,7 @@ class _Words(NamedTuple):
     absent: str = ""  # before a finding that is not there, or a treatment that is not chosen
     but: str = ""  # before what is true instead of what was denied
     would: str = ""  # a form of the verb for what is not so
-    condition: str = ""  # before or after what holds under a condition only
+    condition: str = ""  # before or after what is right under a condition only
     either: str = ""  # "and", "or" between options
     remain: str = ""  # before the option that is left
     point: str = ""  # verbs of findings, before the option that they speak for

@@ -19,7 +19,7 @@ mean, on the criteria's scale where they share one, else from 0 to 1, high for g
 its table leaves unscored leaves the answer unscored, and so is an empty one where a criterion has
 classes: it is no refusal. The value by MedHELM's rule, which has none of these, is left out.
 
-params["hard_gate"] names criteria, parted by commas, or says `all`: an answer to which most judges
+params["hard_gate"] names criteria, parted by commas, or is `all`: an answer to which most judges
 give such a criterion the bad end of its scale has the lowest score, whatever the others.
 
 `metrics.jury_criteria` has the scores of each criterion.

@@ -169,12 +169,12 @@ def _settings(
     """
     values, others = cell.configuration, other.configuration
     changed = [name for name in names if values.get(name, "") != others.get(name, "")]
-    shown = {*changed, *([SIZE] if cell.total != other.total else [])}
+    differing = {*changed, *([SIZE] if cell.total != other.total else [])}
     return tuple(
         _setting_text(name.removeprefix(ADAPTER), values.get(name, ""))
         + (f", not {others[name]}" if both and _is_shown(others.get(name, "")) else "")
         for name in changed
-        if _SHOWN_BY.get(name) not in shown
+        if _SHOWN_BY.get(name) not in differing
     )
 
 

@@ -129,7 +129,7 @@ def adjusted(
     """The pairs with adjusted p-values: those declared beforehand by Holm, the others by BH.
 
     They are two families: a map does not make a declared question harder to answer. Where the pairs
-    were chosen by what the data says, as those with the best model are, `num_declared` and
+    were chosen by the data, as those with the best model are, `num_declared` and
     `num_others` are the numbers of all; pairs that are left out count as if their p-value were 1.
     """
     pairs = list(pairs)
@@ -144,7 +144,7 @@ def adjusted(
 def adjusted_as(pairs: Iterable[BoardPair], whole: Iterable[BoardPair]) -> tuple[BoardPair, ...]:
     """The pairs with the adjusted p-values that they have among the pairs of a whole board.
 
-    The two models that a user compares were often chosen by what the board says, so that all of
+    The two models that a user compares were often chosen by the board, so that all of
     its pairs count. A pair that the board does not have keeps its own adjusted p-value.
     """
     known = {(frozenset(each.run_spec_ids), each.display_name): each for each in whole}

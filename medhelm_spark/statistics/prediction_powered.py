@@ -6,7 +6,7 @@ ratings are Y and judge's values f, and N others with the judge's values f', the
 
     mean = w mean(f') + mean(Y - w f)        w = cov(Y, f) / ((1 + n / N) var(f)), 0 to 1
 
-A judge that says nothing of the ratings has the weight 0, which leaves the mean of the ratings.
+A judge without correlation to the ratings has the weight 0, which leaves the mean of the ratings.
 PPI++ takes the variance of f and f' together; that of f alone, as in regression, covers better
 where few answers are rated. The mean rests on the rated answers being a random sample of all.
 Coverage by simulation: `benchmarks/results/corrected_means.md`.

@@ -68,8 +68,8 @@ def macro_f1(pairs: Sequence[VerdictPairs]) -> Estimated | None:
     """Macro F1 with a 95 % interval: percentiles over DRAWS resamples of the clusters."""
     clusters: dict[str, Counts] = {}
     for each in pairs:
-        held = clusters.setdefault(each.cluster, np.zeros(4, np.int64))
-        held += np.array(each.counts, np.int64)
+        counts = clusters.setdefault(each.cluster, np.zeros(4, np.int64))
+        counts += np.array(each.counts, np.int64)
     if not clusters:
         return None
     table = np.stack([clusters[name] for name in sorted(clusters)])

@@ -255,7 +255,7 @@ def _render_id(run: ResolvedRun, spec: RunSpec, adapter: AdapterSpec) -> str:
     return render_id(adapter, spec.data_version, *_fit_parts(run))
 
 
-def _tells_tokens(spec: RunSpec) -> bool:
+def _needs_tokens(spec: RunSpec) -> bool:
     """Whether answers must come with their tokens: to be cut as MedHELM's, or for a metric.
 
     Joint multiple choice asks for log-probabilities anyway.
@@ -275,7 +275,7 @@ def _calls(
         decoding = decoding_for(
             adapter,
             trial_index=trial,
-            tells_tokens=_tells_tokens(spec),
+            needs_tokens=_needs_tokens(spec),
             asked_again=spec.asked_again,
             response_schema=response_schema,
         )

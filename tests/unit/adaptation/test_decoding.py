@@ -78,7 +78,7 @@ def test_joint_multiple_choice_sends_no_stop_and_asks_for_log_probabilities() ->
 @pytest.mark.parametrize("method", [MC, AdapterMethod.GENERATION])
 def test_where_tokens_end_is_asked_for_by_one_log_probability(method: AdapterMethod) -> None:
     spec = AdapterSpec(method=method, max_tokens=64, num_outputs=1)
-    assert decoding_for(spec, tells_tokens=True) == Decoding(max_tokens=64, logprobs=1)
+    assert decoding_for(spec, needs_tokens=True) == Decoding(max_tokens=64, logprobs=1)
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.7])

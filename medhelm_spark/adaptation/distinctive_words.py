@@ -1,6 +1,6 @@
-"""The words that tell an option from the others: "septic" of "septic shock".
+"""The words that distinguish an option from the others: "septic" of "septic shock".
 
-A word tells an option where no other option has it or a form of it ("ophthalmology" for
+A word is distinctive where no other option has it or a form of it ("ophthalmology" for
 "ophthalmologist"), and where it is no word that any text may use ("disease", "start").
 """
 
@@ -70,17 +70,17 @@ def parts(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=1024)
-def asked_stems(question: str) -> frozenset[str]:
-    """The stems of a question's words, which tell no option; without the options it lists."""
+def stems_of_question(question: str) -> frozenset[str]:
+    """The stems of a question's words, which are not distinctive; without the options it lists."""
     lines = (line for line in question.splitlines() if not _OPTION_LINE.match(line))
     return frozenset(stem(word) for line in lines for word in parts(line.lower()))
 
 
 @lru_cache(maxsize=1024)
-def telling_of(options: tuple[tuple[str, str], ...]) -> dict[str, tuple[str, str]]:
-    """The text and result of each option by the stems that tell it.
+def options_by_stem(options: tuple[tuple[str, str], ...]) -> dict[str, tuple[str, str]]:
+    """The text and result of each option by its distinctive stems.
 
-    An option that joins things or denies one ("aspirin and heparin") is told by no word of it.
+    An option that joins things or denies one ("aspirin and heparin") has no distinctive word.
     """
     stems = [({stem(word) for word in parts(text)}, text, result) for text, result in options]
     times = Counter(one for own, _, _ in stems for one in own)
@@ -111,27 +111,27 @@ def initials_of(options: tuple[tuple[str, str], ...]) -> dict[str, tuple[str, st
     }
 
 
-def told(
+def distinctive_matches(
     text: str, low: str, span: tuple[int, int], options: tuple[tuple[str, str], ...]
 ) -> Iterator[tuple[int, int, str]]:
-    """Where a word tells an option, and which: a form of its word, its beginning, or initials."""
-    telling, initials = telling_of(options), initials_of(options)
+    """Where distinctive words, forms or beginnings of them, or initials are, with the results."""
+    by_stem, initials = options_by_stem(options), initials_of(options)
     for match in _WORD.finditer(low, *span):
         word = match[0]
-        option = telling.get(stem(word)) or _begun(word, telling)
+        option = by_stem.get(stem(word)) or _begun(word, by_stem)
         if option is None and (written := text[match.start() : match.end()]).isupper():
             option = initials.get(written)
         if option and _is_own(low, match.start(), match.end(), option[0]):
             yield (*match.span(), option[1])
 
 
-def _begun(word: str, telling: dict[str, tuple[str, str]]) -> tuple[str, str] | None:
+def _begun(word: str, by_stem: dict[str, tuple[str, str]]) -> tuple[str, str] | None:
     """The only option with a much longer word that begins with this one: "vanco"."""
     if len(word) < _SHORTEST_SHORT:
         return None
     longer = {
         option
-        for one, option in telling.items()
+        for one, option in by_stem.items()
         if one.startswith(word) and len(one) >= len(word) + _LEAST_CUT
     }
     return longer.pop() if len(longer) == 1 else None
