@@ -1,4 +1,4 @@
-"""`Evaluation`: one sentence for what the command line does."""
+"""`Evaluation`: one method for each command of the command line."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -94,19 +94,18 @@ class Evaluation:
 
     Args:
         lake: a folder, an object-store URI or `catalog.schema`; made when something is written.
-        site: the folder of the site's own configuration; it has to be there, but for `prod_env`.
-        spark: the session to use; without one the platform's, else one that is started. One that
-            was there keeps its settings: its time zone is UTC while a method works, and then as it
-            was.
+        site: the folder of the site's own configuration; it has to exist, except `prod_env`.
+        spark: the session to use; by default the platform's, else a session is started. An existing
+            session keeps its settings: its time zone is UTC only while a method runs.
         tracking: MLflow: True for the settings' or the lake's own address, a URI, or False.
-        plugins: modules with the site's own parsers, metrics and so on. Each method works with
-            those of its own object; an object that names none, with those named last.
-        deployments: models known beside the site's own, for this object only.
+        plugins: modules with the site's own parsers, metrics and so on. Each method uses the
+            plug-ins of its own object; without any, those that were named last.
+        deployments: models in addition to the site's own, for this object only.
         say: receives each finished step in a line; standard error by default.
 
     Raises:
-        ConfigError: the configuration is wrong, the site's folder is not there, or a plug-in cannot
-            be imported.
+        ConfigError: the configuration is wrong, the site's folder does not exist, or a plug-in
+            cannot be imported.
     """
 
     def __init__(
@@ -123,7 +122,7 @@ class Evaluation:
         if site:
             site_folder(site)
         self._plugins = (*load_settings(Path(site) if site else None).plugins, *listed(plugins))
-        if self._plugins:  # none named leaves those that are active
+        if self._plugins:  # without any, the active ones stay
             activate(self._plugins)
         self._workspace = Workspace(
             str(lake),
@@ -136,7 +135,7 @@ class Evaluation:
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:
-        """What has to hold during a call: this object's plug-ins, and the session's settings."""
+        """Sets this object's plug-ins and the session's settings during a call."""
         use(self._plugins)
         session, settings = self._workspace.provided_session, self._workspace.settings
         with (
@@ -165,10 +164,10 @@ class Evaluation:
         model: str | None = None,
         **options: Any,
     ) -> RunResult:
-        """Do all stages for run entries, each only where something is missing.
+        """Run all stages for run entries, each only for what is missing.
 
-        Runs whose data cannot be had are left out: the result's `left_out` and the board say which,
-        and the table `left_out` keeps it.
+        Runs whose data is not available are left out: the result's `left_out`, the board and the
+        table `left_out` list them.
 
         Args:
             entries: run entries, such as `pubmed_qa:model=NAME`, or Entries.
@@ -176,22 +175,22 @@ class Evaluation:
             upto: the last stage: `plan`, `infer`, `annotate`, `score` or `summarize`.
             source: data in place of the card's, for the one scenario that is evaluated; or by
                 scenario name.
-            columns: what `source` calls the card's columns.
-            access_level: who may hold the data (None: as the card says); to be said of `source`
-                where the card is public. It may be stricter than the card, never looser.
-            retry_failed: also ask requests again whose failure is their own.
-            skip_completed_runs: leave runs alone that are summarised with every answer there.
-            strict: end at once where data cannot be had, in place of leaving it out.
-            ask_again: a day (`2024-10-02`), today at the latest. Requests are asked anew, and from
-                then on answers of that day count in this suite; those of before stay in the lake.
-                A repeated call goes on. For weights that changed behind a name.
+            columns: the names of the card's columns in `source`.
+            access_level: the level of the data (None: the card's); required for `source` if the
+                card is public. It may be stricter than the card's, never looser.
+            retry_failed: also send requests again whose failure is their own.
+            skip_completed_runs: skip runs that are summarised with all answers.
+            strict: end at once if data is not available, instead of leaving it out.
+            ask_again: a day (`2024-10-02`), today at the latest. Requests are sent again, and from
+                then on answers of that day count in this suite; earlier ones stay in the lake. A
+                repeated call goes on. For weights that changed under the same name.
             model: the model or deployment to ask again (None: all).
             options: fields of Entries, such as `max_eval_instances=10`.
 
         Raises:
-            MedhelmSparkError: what a person can cure, in one sentence; OutageError where a model
-                or judge gives no answers, what was answered being kept; AbsentDataError where no
-                scenario has its data, or where one lacks it and it is `strict`.
+            MedhelmSparkError: what a person can fix, in one sentence; OutageError if a model or
+                judge gives no answers (earlier answers are kept); AbsentDataError if no scenario
+                has its data, or if one lacks it and it is `strict`.
         """
         stage = _stage(upto)
         check_name("suite", suite)
@@ -222,17 +221,17 @@ class Evaluation:
         strict: bool = False,
         **options: Any,
     ) -> Runs:
-        """What would run, what the policy says of it, and what is missing; writes nothing.
+        """What would run, the policy's decisions, and what is missing; writes nothing.
 
-        Of one's own files it first tells the rows that would be left out, by their numbers. Nobody
-        is asked: of a server it says that it was not. Starts Spark for a policy in a catalog's
-        table alone. Arguments are those of `run`.
+        For one's own files it first prints the numbers of the rows that would be left out. It sends
+        no request: it reports that servers were not asked. It starts Spark only for a policy in a
+        catalog's table. Arguments are those of `run`.
 
         Raises:
-            AbsentDataError: no scenario that is imported, or has what its metrics score by, is
-                left; or one lacks it and it is `strict`.
-            DataError: one's own data lacks a column, an id stands in more than one row, or a label
-                of a metric is the right answer of none.
+            AbsentDataError: no scenario is imported and has the data of its metrics; or one lacks
+                it and it is `strict`.
+            DataError: one's own data lacks a column, an id is in more than one row, or a label of a
+                metric is no row's right answer.
         """
         check_name("suite", suite)
         resolved = self._resolve(
@@ -257,10 +256,10 @@ class Evaluation:
         access_level: AccessLevel | None = None,
         **options: Any,
     ) -> Estimates:
-        """Plan, and count what asking would cost: tokens, hours, GPU hours, money, memory.
+        """Plan, and count the cost of the requests: tokens, hours, GPU hours, money, memory.
 
-        Runs whose data cannot be had are left out, as `run` does; the result's `left_out` says
-        which.
+        Runs whose data is not available are left out, as in `run`; the result's `left_out` lists
+        them.
         """
         check_name("suite", suite)
         resolved = self._resolve(
@@ -272,16 +271,16 @@ class Evaluation:
 
     @at_work
     def models(self, names: str | Sequence[str] = (), *, check: bool = False) -> Models:
-        """The models that are known here: engine, place, prices, keys, and what each lacks.
+        """The configured models: engine, place, prices, keys, and what each lacks.
 
         Args:
-            names: which ones, those that no file lists too, such as `ollama/llama3.1:8b`; all that
-                files list by default.
+            names: the models, also those that no file lists, such as `ollama/llama3.1:8b`; by
+                default all that files list.
             check: also ask each one short question of public nature, through its own engine and the
                 policy. Without it no connection is opened.
 
         Raises:
-            ConfigError: a name stands for no model.
+            ConfigError: a name is not that of a model.
         """
         return Models(listed_models(self._workspace, listed(names), check=check))
 
@@ -318,8 +317,8 @@ class Evaluation:
     ) -> InitializedBenchmark:
         """Write a benchmark of one's own table or file into a new folder, and check it.
 
-        The folder names the data, at level private, and holds nothing of its rows but the right
-        answers where there are few. Starts Spark for a table alone.
+        The folder names the data, at level private, and contains none of its rows' text, except
+        the right answers if they are few. It starts Spark only for a table.
 
         Args:
             place: a file, or a table as `table:NAME` or `table:PATH`.
@@ -336,8 +335,8 @@ class Evaluation:
             metric: the main metric (None: by the right answers).
 
         Raises:
-            ConfigError: the folder is there already, a column has a meaning that its name rules
-                out, or `positive` is none of 2 to 20 right answers.
+            ConfigError: the folder exists already, the name of a column rules out its meaning, or
+                `positive` is none of 2 to 20 right answers.
             DataError: the data cannot be read, lacks a column, or has no row that can be used.
         """
         return init_benchmark(
@@ -360,17 +359,17 @@ class Evaluation:
     def fetch_data(
         self, scenarios: str | Sequence[str] = (), *, all_public: bool = False
     ) -> Fetched:
-        """Have the data of scenarios on this machine before a run; needs neither Spark nor a lake.
+        """Fetch the data of scenarios to this machine before a run; needs no Spark and no lake.
 
-        Whatever cannot be had is a row that says why, and the others are fetched.
+        Data that is not available is a row with the reason, and the others are fetched.
 
         Args:
-            scenarios: names, as `med_qa`; with arguments where one choice of data is meant, as
+            scenarios: names, as `med_qa`; with arguments for one choice of data, as
                 `mmlu:subject=virology`.
             all_public: all public scenarios.
 
         Raises:
-            ConfigError: no scenario is named, or one is not known; nothing was fetched.
+            ConfigError: no scenario is named, or one is unknown; nothing was fetched.
         """
         return Fetched(fetch_data(self._workspace, listed(scenarios), all_public=all_public))
 
@@ -391,10 +390,10 @@ class Evaluation:
         encoding: str | None = None,
         **options: Any,
     ) -> RunResult:
-        """Take answers made elsewhere as a model's and score them; the model is not asked.
+        """Import answers that a model gave elsewhere and score them; the model is not asked.
 
-        They are a run of their own: another file's answers, and those that a later `run` asks the
-        model for, supersede it in the suite.
+        They are a run of their own: answers from another file, or from a later `run` that asks the
+        model, supersede it in the suite.
 
         Args:
             entries: the run entry of one scenario and model.
@@ -402,19 +401,19 @@ class Evaluation:
                 suite asks more than once: csv, tsv, JSON lines, JSON, Parquet, a workbook, a
                 folder of such files, or a table as `table:NAME`.
             suite: the suite that the run belongs to.
-            fields: what the file calls them, by our names; a path such as
+            fields: the file's names for them, by our names; a path such as
                 `response.choices.0.message.content` leads into a column.
             source: as for `run`.
             columns: as for `run`.
             access_level: as for `run`.
-            attest_prompt: that the answers were given to the prompt which the run entry gives here,
-                and whence it is known, in a line without patient data; boards show it with your
-                name (None: the prompt is not on record).
+            attest_prompt: the statement that the answers are to the run entry's prompt, and how you
+                know, in a line without patient data; boards show it with your name (None: the
+                prompt is not on record).
             sheet: the sheet of a workbook of answers (None: the first).
             separator: the sign between the columns of a csv of answers (None: what it shows).
             encoding: of a text of answers (None: what it shows).
             options: fields of Entries. `attest_locality` is where a model that no file registers
-                was when it answered; it is recorded in `policy_decisions`.
+                ran when it answered; it is recorded in `policy_decisions`.
         """
         check_name("suite", suite)
         loaded = entries_of(entries, options).load(self._workspace.site)
@@ -428,7 +427,7 @@ class Evaluation:
         if answers.table is None:
             check_file(answers, workspace.say)
         else:
-            workspace.expect([AccessLevel.PRIVATE])  # whose text it holds is not known yet
+            workspace.expect([AccessLevel.PRIVATE])  # the level of its text is not known yet
             answers = checked_table(workspace.context(suite), answers)
         runs = as_imported(stated, answers.revision)
         prepared = prepare(replace(resolved, runs=runs), suite)
@@ -438,7 +437,7 @@ class Evaluation:
 
     @at_work
     def summarize(self, suites: str | Sequence[str]) -> Board:
-        """Score and summarise what suites hold, where a metric or definition has changed.
+        """Score and summarise the runs of suites if a metric or definition has changed.
 
         Returns the board of the last one.
         """
@@ -458,13 +457,12 @@ class Evaluation:
         schema: Schema | str | Path | None = None,
         metric: str | None = None,
     ) -> Board:
-        """The board of a suite or release, of the suite planned last where neither is given.
+        """The board of a suite or release; by default of the suite that was planned last.
 
-        `schema` is a schema file of HELM's: the runs in its run groups are shown, by the main
-        metric, split, names and directions that it says. Notes tell what it hides and why.
-        `metric` is a stat to show and rank by in place of each benchmark's main metric, as
-        `specificity`: the runs that have it. Primary endpoints, margins and tiers are of main
-        metrics alone.
+        `schema` is a schema file of HELM's: the board shows the runs in its run groups, with its
+        main metric, split, names and directions. Notes list what it hides and why. `metric` is a
+        stat to show and rank by instead of each benchmark's main metric, such as `specificity`, for
+        the runs that have it. Primary endpoints, margins and tiers are only of main metrics.
 
         Raises:
             UnknownNameError: no run has the metric.
@@ -480,7 +478,7 @@ class Evaluation:
         release: str | None = None,
         schema: Schema | str | Path | None = None,
     ) -> Stats:
-        """Every stat of every run behind a board, with interval and what it rests on."""
+        """Every stat of every run of a board, with interval and comparability key."""
         return Stats(stat_rows(self._runs(suite, release, schema)), self._banner(release))
 
     @at_work
@@ -492,22 +490,22 @@ class Evaluation:
         schema: Schema | str | Path | None = None,
         prevalence: float | Mapping[str, float] | None = None,
     ) -> Metrics:
-        """What one main metric leaves out, by benchmark, of all models side by side.
+        """Further metrics beside the main one, by benchmark, of all models side by side.
 
-        Where a positive class is declared: two-by-two table, and of 1,000 cases how many are
-        missed, how many are false alarms and what errors cost, with PPV and NPV. Everywhere what
-        applies: the classes against each other, calibration, tokens, seconds and money.
+        With a positive class: two-by-two table, and of 1,000 cases how many are missed, how many
+        are false alarms and what errors cost, with PPV and NPV. For every benchmark, what applies
+        of: the classes against each other, calibration, tokens, seconds and money.
 
         Args:
             suite: the suite to read (None: that planned last).
             release: a release to read instead.
             schema: as in `board`.
-            prevalence: the share of the cases that is positive where the model is to be used, from
-                0 to 1, or that by scenario name (None: as in the data).
+            prevalence: the share of positive cases where the model will be used, from 0 to 1, or
+                the shares by scenario name (None: as in the data).
 
         Raises:
             ConfigError: a prevalence is not between 0 and 1.
-            UnknownNameError: it is stated of what is no benchmark with a positive class.
+            UnknownNameError: it names no benchmark with a positive class.
         """
         runs = self._runs(suite, release, schema)
         banner = self._banner(release)
@@ -530,7 +528,7 @@ class Evaluation:
         return TaxonomyCoverage(taxonomy_coverage(runs, names), self._banner(release))
 
     def _banner(self, release: str | None) -> str:
-        """What stands above the numbers of a release; empty for a suite's."""
+        """The banner above the numbers of a release; empty for a suite's."""
         return choose(self._workspace.reader, release=release).banner if release else ""
 
     @at_work
@@ -542,9 +540,9 @@ class Evaluation:
         schema: Schema | str | Path | None = None,
         metric: str | None = None,
     ) -> Robustness:
-        """What perturbed copies, other prompts and repeats do to the numbers of a board.
+        """How perturbed copies, other prompts and repeats change the numbers of a board.
 
-        `metric` is a stat to show in place of each benchmark's main metric.
+        `metric` is a stat to show instead of each benchmark's main metric.
 
         Raises:
             UnknownNameError: no run has the metric.
@@ -573,15 +571,15 @@ class Evaluation:
             suite: the suite to read (None: that planned last).
             release: a release to read instead.
             scenario: the scenarios to compare on (None: all).
-            margin: a difference too small to matter, in the metric's own units: whether a model is
-                not inferior, or equivalent, is told beside it (None: that of the suite file).
+            margin: a difference too small to matter, in the metric's own units: the result then
+                says whether a model is not inferior, or equivalent (None: that of the suite file).
             prevalence: of two models, the share of positive cases at which missed cases, false
                 alarms and cost are compared, as in `metrics`.
 
         Raises:
             UnknownNameError: a model or scenario is not on the board.
             ConfigError: the same model twice, a single one, a margin that is not above 0, or a
-                prevalence that is not between 0 and 1 or stands beside more than two models.
+                prevalence that is not between 0 and 1 or is for more than two models.
         """
         runs = self._runs(suite, release)
         scenarios = [scenario] if isinstance(scenario, str) else list(scenario or ())
@@ -641,13 +639,13 @@ class Evaluation:
             release: a release to read instead.
             order: `source`, `lowest` or `highest` value first.
             limit: how many answers a page has, from 1 on (None: all).
-            offset: how many answers to leave out before it.
+            offset: how many answers to skip before it.
             holding: an answer's key: its page is shown, whatever `offset` says.
-            only: `wrong`, `unread` or `failed` answers alone (None: all).
+            only: only `wrong`, `unread` or `failed` answers (None: all).
 
         Raises:
             UnknownNameError: the scenario or the model is not on the board.
-            ConfigError: order, limit, offset or only is none of those.
+            ConfigError: order, limit, offset or only has a value that is not allowed.
         """
         check_page(order, limit, offset, only)
         runs = self._runs(suite, release)
@@ -678,7 +676,7 @@ class Evaluation:
     ) -> Answers:
         """Answers as a person reads them: end of the prompt, answer, references and score of each.
 
-        Holds clinical text. Where answers count as wrong or were not read, it says which other
+        Contains clinical text. If answers count as wrong or were not read, it says which other
         method of reading would score how many of them as right.
 
         Args:
@@ -686,17 +684,17 @@ class Evaluation:
             model: a deployment's name, or that of a model with one deployment (None: all).
             suite: the suite to read (None: that planned last).
             release: a release to read instead.
-            only: `wrong`, `unread` or `failed` answers alone (None: all).
+            only: only `wrong`, `unread` or `failed` answers (None: all).
             limit: how many answers in all, from 1 on (None: all).
             noted: only answers on which people left flags or a note.
-            check: is given the levels of the texts, and raises where they may not be shown: before
-                their viewing is recorded.
+            check: receives the levels of the texts, and raises if they may not be shown; it is
+                called before their viewing is recorded.
 
         Raises:
             UnknownNameError: the scenario or the model is not on the board.
             SetupError: `noted`, and this installation is without the feature `notes`.
-            PolicyError: plug-ins are loaded that the policy does not list beside this text, or who
-                views gated or private text cannot be recorded.
+            PolicyError: plug-ins are loaded that the policy does not list for this text, or the
+                viewing of gated or private text cannot be recorded.
         """
         check_page(Order.SOURCE, limit, 0, only)
         if noted:
@@ -734,7 +732,7 @@ class Evaluation:
 
     @property
     def ratings(self) -> "RatingMethods":
-        """What people said of answers, and how judges agree with them."""
+        """People's ratings of answers, and how judges agree with them."""
         return cast("RatingMethods", self._feature("ratings").RatingMethods(self._host))
 
     @property
@@ -744,7 +742,7 @@ class Evaluation:
 
     @property
     def subgroups(self) -> "SubgroupMethods":
-        """What models score by groups of patients, and how they compare there."""
+        """Scores of models by groups of patients, and their comparison."""
         return cast("SubgroupMethods", self._feature("subgroups").SubgroupMethods(self._host))
 
     @property
@@ -755,22 +753,22 @@ class Evaluation:
 
     @property
     def sharing(self) -> "SharingMethods":
-        """Releases that are handed on."""
+        """Releases that are shared with others."""
         return cast("SharingMethods", self._feature("sharing").SharingMethods(self._host))
 
     @property
     def evidence(self) -> "EvidenceMethods":
-        """What a committee is handed of a release."""
+        """The evidence of a release for a committee."""
         return cast("EvidenceMethods", self._feature("evidence").EvidenceMethods(self._host))
 
     @property
     def judges(self) -> "JudgeMethods":
-        """Whether juries may be trusted, and the cards that say so."""
+        """Whether juries may be trusted, and the cards with the results."""
         return cast("JudgeMethods", self._feature("judge_checks").JudgeMethods(self._host))
 
     @property
     def provenance(self) -> "ProvenanceMethods":
-        """What the runs of releases came from, as recorded and signed."""
+        """The provenance of the runs of releases, as recorded and signed."""
         return cast("ProvenanceMethods", self._feature("provenance").ProvenanceMethods(self._host))
 
     @property
@@ -780,7 +778,7 @@ class Evaluation:
 
     @property
     def watch(self) -> "WatchMethods":
-        """Looks at releases: whether a model that runs today still is what was published."""
+        """Watches releases: whether a model that runs today is still the published one."""
         return cast("WatchMethods", self._feature("watch").WatchMethods(self._host))
 
     @property
@@ -790,12 +788,12 @@ class Evaluation:
 
     @property
     def governance(self) -> GovernanceMethods:
-        """What is on record of text that was sent, and of levels."""
+        """The records of text that was sent, and of levels."""
         return GovernanceMethods(self._host)
 
     @property
     def lake(self) -> LakeMethods:
-        """What keeps the lake small and fast to read."""
+        """Maintenance that keeps the lake small and fast to read."""
         return LakeMethods(self._host)
 
     @property
@@ -835,12 +833,12 @@ class Evaluation:
             self.tracking.log_board(ctx, board, release)
 
     def _prepared(self, prepared: Prepared) -> None:
-        """What features do once data is ingested and nobody is asked yet."""
+        """Call the features after ingest and before any request is sent."""
         for feature in features.parts("runs"):
             feature.prepared(prepared)
 
     def _summarized(self, ctx: Context) -> None:
-        """What features do once a suite's runs are summarised."""
+        """Call the features after a suite's runs are summarised."""
         for feature in features.parts("runs"):
             feature.summarized(self._workspace, ctx)
 
@@ -860,7 +858,7 @@ class Evaluation:
         )
 
     def _evaluate(self, prepared: Prepared, *, upto: Stage, retry_failed: bool) -> RunResult:
-        """Do the stages after the plan, and say what they came to."""
+        """Run the stages after the plan; returns their result."""
         ctx = prepared.ctx
         calls, others = evaluate(prepared, upto=upto, retry_failed=retry_failed)
         missing, board = None, None
@@ -909,7 +907,7 @@ def _stage(upto: Stage | str) -> Stage:
 
 
 def _again(day: date | str | None, model: str | None) -> Again | None:
-    """What is asked anew; the day is one that has begun, so that it says of when an answer is."""
+    """The day and model of `ask_again`; the day has begun, so that it can date an answer."""
     if day is None:
         if model:
             raise ConfigError("model (--model) is given without ask_again (--ask-again).")
@@ -931,7 +929,7 @@ def _deployments(provided: Iterable[Deployment]) -> tuple[Deployment, ...]:
     for each in (deployments := listed(provided)):
         if not isinstance(each, Deployment):
             raise ConfigError(
-                f"deployments holds a {type(each).__name__}; allowed: Deployment, as in "
+                f"deployments contains a {type(each).__name__}; allowed: Deployment, as in "
                 "docs/api.md."
             )
     return deployments

@@ -1,1 +1,1 @@
-"""From what was typed to finished stages: resolve, prepare, run, estimate."""
+"""From run entries to finished stages: resolve, prepare, run, estimate."""

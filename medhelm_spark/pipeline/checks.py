@@ -1,4 +1,4 @@
-"""What is seen to be wrong before Spark, data or a model is touched."""
+"""Checks before Spark is started, data is read or a model is asked."""
 
 from collections.abc import Sequence
 
@@ -22,10 +22,10 @@ SPLIT = "split"
 
 
 def check(runs: Sequence[ResolvedRun], *, strict: bool = True) -> dict[str, str]:
-    """Refuse what can be seen to be wrong before Spark, data or a model is touched.
+    """Refuse runs that are wrong before Spark is started, data is read or a model is asked.
 
-    Returns by scenario name why the data that a metric scores by cannot be had, which is refused
-    where it is `strict`.
+    Returns by scenario name why the data that a metric needs is not available; if `strict`, that is
+    refused.
     """
     absent: dict[str, str] = {}
     for run in runs:
@@ -58,7 +58,7 @@ def _check_metrics(run: ResolvedRun) -> None:
 
 
 def _check_fields(run: ResolvedRun, rubric: Rubric) -> None:
-    """Refuse a rubric that scores by a column that the benchmark does not keep."""
+    """Refuse a rubric that scores by a column that the benchmark does not have."""
     columns = {role.removeprefix(EXTRA) for role in run.card.fields if role.startswith(EXTRA)}
     for criterion in rubric.criteria:
         name = criterion.scored_by
@@ -80,7 +80,7 @@ def _check_endpoint(run: ResolvedRun) -> None:
 
 
 def _check_examples(run: ResolvedRun) -> None:
-    """Refuse few-shot examples of a benchmark that names no rows for them."""
+    """Refuse few-shot examples for a benchmark that names no rows for them."""
     examples, source = run.adapter_spec.max_train_instances, run.card.source
     has_examples = any(file.split is Split.TRAIN for file in source.files)
     if run.card.shape == TABULAR and examples and not (has_examples or SPLIT in run.card.fields):
@@ -93,8 +93,8 @@ def _check_examples(run: ResolvedRun) -> None:
 def check_engines(runs: Sequence[ResolvedRun], workspace: Workspace) -> None:
     """Refuse an engine that cannot run here; loads no model.
 
-    On a cluster the driver has neither the executors' GPUs nor their vLLM: of an engine that loads
-    a model it checks the arguments alone, and the rest is checked where it is built.
+    On a cluster the driver has neither the executors' GPUs nor their vLLM: for an engine that loads
+    a model it checks only the arguments, and the executors check the rest.
     """
     for run in runs:
         _check_form(run)
@@ -103,7 +103,7 @@ def check_engines(runs: Sequence[ResolvedRun], workspace: Workspace) -> None:
 
 
 def _check_form(run: ResolvedRun) -> None:
-    """Refuse a form of answers that the run's engine does not enforce."""
+    """Refuse an answer form that the run's engine does not enforce."""
     form, deployment = run.adapter_spec.answer_form, run.deployment
     forms = factory_of(deployment).answer_forms(deployment.args)
     if form not in forms and deployment.engine != IMPORTED:
@@ -117,7 +117,7 @@ def _check_form(run: ResolvedRun) -> None:
 
 
 def check_engine(deployment: Deployment, workspace: Workspace) -> None:
-    """Refuse a deployment as `check_engines` does, or whose key's command may not be run."""
+    """Refuse a deployment as `check_engines` does, or if its key's command is not allowed."""
     check_command(workspace.registry.policy, deployment)
     platform, factory = workspace.settings.platform, factory_of(deployment)
     factory.check_arguments(deployment)

@@ -1,4 +1,4 @@
-"""Which answers and scores an evaluation lacks."""
+"""Which answers and scores are missing from an evaluation."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Shortfall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """What is below the policy's `coverage_floor`, a share from 0 to 1.
+    """Runs or deployments below the policy's `coverage_floor`, a share from 0 to 1.
 
     `runs` lack scores. `requests` lack answers, by deployment; of a judge the name begins with
     `judge `. `tallies` count the outcomes of all requests. `is_asked` is false where only imported

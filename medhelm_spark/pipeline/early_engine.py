@@ -14,9 +14,9 @@ from medhelm_spark.stages.plan.run_specs import current_runs
 def early_engine(ctx: Context, runs: Sequence[ResolvedRun]) -> EarlyStart | None:
     """Start the engine of the only model that fills its slot, for a run that is new to the suite.
 
-    None where a second model would end the first one's engine, and where the suite has planned all
-    runs of the model before: their answers may be there, which only the plan shows. On slots of
-    Spark a judge that fills its slot counts as a model: the order gives it slots of its own.
+    None if a second model would end the first one's engine, or if the suite has planned all runs of
+    the model before: they may be answered, which only the plan shows. On slots of Spark a judge
+    that fills its slot counts as a model: the order gives it slots of its own.
     """
     models = {run.deployment.name: run.deployment for run in runs}
     filling = [

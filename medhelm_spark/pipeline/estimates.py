@@ -1,4 +1,4 @@
-"""What a plan would cost, before anything is asked: tokens, hours, GPU hours, money."""
+"""The cost of a plan, before any request is sent: tokens, hours, GPU hours, money."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -42,11 +42,11 @@ HEADER = (
 class Estimate:
     """A deployment's work in tokens, hours of one slot, GPU hours and money.
 
-    `speed` is prompt and output tokens per second, measured in this lake or given by the
-    deployment; what it or the deployment's prices do not allow to say is None. `prices_as_of` is
-    the day of list prices, None of a site's own. `memory` is what an engine of the job loads, None
-    where its weights are not on this machine; `room` is what it may fill here, None on a cluster,
-    whose executors load it.
+    `speed` is prompt and output tokens per second, measured in this lake or from the deployment;
+    values that need a missing speed or price are None. `prices_as_of` is the day of list prices,
+    None for a site's own. `memory` is what an engine of the job loads, None if its weights are not
+    on this machine; `room` is the memory that it may use here, None on a cluster, whose executors
+    load it.
     """
 
     cost: Cost
@@ -61,20 +61,20 @@ class Estimate:
 
     @property
     def hours(self) -> float | None:
-        """How long one slot would need."""
+        """The hours that one slot would need."""
         tokens = self.cost.prompt_tokens + self.cost.output_tokens
         return tokens / self.speed / 3600 if self.speed else None
 
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """What is left to ask, by deployment; nothing was asked. `left_out` has no data to count."""
+    """The requests to send, by deployment; none was sent. `left_out` are runs without data."""
 
     rows: tuple[Estimate, ...]
     left_out: tuple[LeftOut, ...] = ()
 
     def check(self, *, max_cost: float | None = None, max_gpu_hours: float | None = None) -> None:
-        """Refuse what is above a budget, and what cannot be told to be below it.
+        """Refuse a plan above a budget, and one whose cost is unknown.
 
         Raises:
             BudgetError: a sum is above its limit, or a deployment lacks what the sum needs.
@@ -83,7 +83,7 @@ class Estimates:
 
     def to_pandas(self) -> "pd.DataFrame":
         """One row per deployment."""
-        import pandas as pd  # only who asks for a DataFrame needs it
+        import pandas as pd  # only a DataFrame needs it
 
         return pd.DataFrame(
             [
@@ -115,9 +115,9 @@ class Estimates:
 
 
 def estimates_of(prepared: Prepared, *, is_local: bool) -> Estimates:
-    """What is left to ask of models and judges for what was planned.
+    """The estimates of the remaining requests to models and judges.
 
-    `is_local` is whether this machine would load their weights.
+    `is_local`: this machine would load their weights.
     """
     ctx, recipients, judging = prepared.ctx, prepared.models, prepared.judging
     deployments = {**recipients.deployments, **judging.deployments}
@@ -140,9 +140,9 @@ def estimated(
     measured: Mapping[str, float | None],
     machine: Machine | None = None,
 ) -> Estimate:
-    """A deployment's cost in time and money; a measured speed goes before a given one.
+    """A deployment's cost in time and money; a measured speed takes precedence.
 
-    `machine` is the one that would load its weights, None where executors would.
+    `machine` would load its weights, None if executors would.
     """
     seen = measured.get(deployment.name)
     speed = seen or deployment.tokens_per_second
@@ -167,7 +167,7 @@ def estimated(
 
 
 def table(rows: Sequence[Estimate]) -> list[str]:
-    """The estimates as aligned lines, with a sum of what can be summed."""
+    """The estimates as aligned lines, with a line of sums."""
     cells = [HEADER, *map(_cells, rows)]
     if len(rows) > 1:
         cells.append(_total(rows))
@@ -213,7 +213,7 @@ def _number(value: float | None) -> str:
 
 
 def notes(rows: Sequence[Estimate]) -> Iterator[str]:
-    """What the marks stand for."""
+    """What the marks mean."""
     if not rows:
         yield "Nothing is left to ask."
     if any(not row.is_counted for row in rows):
@@ -236,7 +236,7 @@ def notes(rows: Sequence[Estimate]) -> Iterator[str]:
 def check_budget(
     rows: Sequence[Estimate], *, max_cost: float | None, max_gpu_hours: float | None
 ) -> None:
-    """Refuse what is above a budget, and what cannot be told to be below it.
+    """Refuse a plan above a budget, and one whose cost is unknown.
 
     Raises:
         BudgetError: a sum is above its limit, or a deployment lacks what the sum needs.

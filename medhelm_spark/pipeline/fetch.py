@@ -1,4 +1,4 @@
-"""Data got before a run: downloads and data sets of the hub, on this machine, without Spark."""
+"""Fetches data before a run: downloads and data sets of the hub, on this machine, without Spark."""
 
 import sys
 import time
@@ -26,7 +26,7 @@ MEGABYTE = 1e6
 
 
 class Outcome(StrEnum):
-    """What came of the wish to have a scenario's data on this machine."""
+    """The outcome of fetching a scenario's data to this machine."""
 
     FETCHED = "fetched"
     HERE = "already here"
@@ -35,7 +35,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchedScenario:
-    """A scenario's data on this machine: its files and their bytes; `reason` where it is absent."""
+    """A scenario's data on this machine: its files and their bytes; `reason` if it is absent."""
 
     scenario_name: str
     outcome: Outcome
@@ -77,10 +77,10 @@ class _Meter:
 def fetch_data(
     workspace: Workspace, names: Sequence[str], *, all_public: bool
 ) -> tuple[FetchedScenario, ...]:
-    """Have the data of scenarios on this machine, and say of each what came of it.
+    """Fetch the data of scenarios to this machine, and print the outcome of each.
 
     Raises:
-        ConfigError: no scenario is named, or one is not known; nothing was fetched.
+        ConfigError: no scenario is named, or one is unknown; nothing was fetched.
     """
     cards = _cards(workspace.registry, names, all_public=all_public)
     hub = Hub()

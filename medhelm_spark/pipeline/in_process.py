@@ -1,7 +1,7 @@
 """Whether a run is small enough to be computed by this process, without Spark and Java.
 
-What is decided here changes where rows are computed and nothing of what they are: every stage has
-one text (tests/spark/test_in_process.py compares all tables).
+The decision changes where rows are computed, never their content: every stage has one
+implementation (tests/spark/test_in_process.py compares all tables).
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,16 +18,16 @@ from medhelm_spark.stages.ingest.parts import bytes_of, most_rows, paths_of
 from medhelm_spark.workspace.workspace import Workspace
 
 PACKAGES = ("duckdb", "sqlglot", "xxhash")
-"""What this process computes by; a site that installs the core alone has Spark."""
+"""The packages that this process computes with; the core installation has only Spark."""
 
 MOST_BYTES = 16 << 20
-"""How large the files may be that this process reads alone."""
+"""How large the files may be that this process reads itself."""
 
 MOST_READ = 200_000
-"""How many rows a table of the lake may have of which a command may read all."""
+"""How many rows a table of the lake may have if a command may read all of them."""
 
 MOST_SEARCHED = 50_000_000
-"""How many rows it may have among which a command looks up those of its own few requests.
+"""How many rows it may have if a command looks up the rows of a few requests.
 
 This process searches 20 million in 3 s, where Spark's start alone takes longer.
 """
@@ -51,7 +51,7 @@ def is_small_check(
 
 
 def is_small_lake(workspace: Workspace) -> bool:
-    """Whether this process computes anything of a lake, all of its rows if need be."""
+    """Whether this process computes any result of a lake, even from all of its rows."""
     return is_small_check(workspace, (), 0, MOST_READ)
 
 
@@ -80,7 +80,7 @@ def is_hashed_here(workspace: Workspace) -> bool:
 
 
 def is_own_machine(workspace: Workspace) -> bool:
-    """Whether this process writes a lake on its own machine, without a session of Spark."""
+    """Whether this process writes the lake on its own machine, without a Spark session."""
     settings = workspace.settings
     is_local = settings.platform is Platform.LOCAL and "spark.master" not in settings.spark
     if not is_local or workspace.provided_session is not None or is_started():
@@ -100,7 +100,7 @@ def _is_read_here(card: ScenarioCard) -> bool:
 
 
 def _requests(run: ResolvedRun, rows: int) -> int:
-    """How many requests a run has at most, its judges' among them."""
+    """How many requests a run has at most, including its judges' requests."""
     most = run.adapter_spec.max_eval_instances
     instances = rows if most is None else min(rows, most)
     copies = 1 + len(run.perturbations) + len(run.card.prompt_variants)

@@ -1,4 +1,4 @@
-"""What models are known here, what each lacks, and whether it answers."""
+"""The configured models, what each lacks, and whether it answers."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ NEXT = {
     FailureKind.ENGINE_ERROR: "the server's own log says why",
     FailureKind.DENIED: "the policy lists who may be asked: docs/governance.md",
 }
-"""What to try where the question got no answer."""
+"""What to try if the question got no answer."""
 
 
 def listed_models(
@@ -41,7 +41,7 @@ def listed_models(
     Without `check` no connection is opened.
 
     Raises:
-        ConfigError: a name stands for no model.
+        ConfigError: a name is not that of a model.
     """
     registry = workspace.registry
     named = [registry.resolve_model(name) for name in names]
@@ -54,7 +54,7 @@ def listed_models(
 
 
 def _refused(refusal: Refusal) -> ListedModel:
-    """A deployment of a file that this project cannot run."""
+    """A deployment in a file that this project cannot run."""
     return ListedModel(
         name=refusal.name,
         model=refusal.model,
@@ -95,7 +95,7 @@ def _memory(workspace: Workspace, deployment: Deployment) -> str:
 
 
 def _keys(deployment: Deployment) -> Iterator[str]:
-    """Of each key that it refers to, whether it is set here, or the program that prints it."""
+    """For each key that it refers to, whether it is set here, or the program that prints it."""
     source = deployment.args.get("api_key")
     if isinstance(source, Mapping) and (command := source.get("command")):
         yield f"command {command[0]}"
@@ -117,7 +117,7 @@ def _lacks(workspace: Workspace, deployment: Deployment) -> str:
 
 
 def _checked(workspace: Workspace, deployment: Deployment, row: ListedModel) -> ListedModel:
-    """The row with what came of the question; what lacks something is not asked."""
+    """The row with the outcome of the question; a deployment that lacks something is not asked."""
     if row.lacks:
         return replace(row, answers=False, failure=row.lacks)
     factory = factory_of(deployment)
@@ -154,7 +154,7 @@ def _failure(deployment: Deployment, answered: Answered, place: str) -> str:
 
 @contextmanager
 def _without_warnings() -> Iterator[None]:
-    """Keep an engine's warning of a failed request back: the row says what it says."""
+    """Suppress an engine's warning of a failed request: the row has the same message."""
     logger = logging.getLogger(engines.__name__)
     level = logger.level
     logger.setLevel(logging.ERROR)

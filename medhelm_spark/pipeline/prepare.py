@@ -61,9 +61,9 @@ and judges see it only where this policy lists their locality:
 class Prepared:
     """An evaluation whose data is ingested and whose requests are planned.
 
-    `specs` stand in the order of their `runs`; `versions` and `levels` are the data versions, and
+    `specs` are in the order of their `runs`; `versions` and `levels` are the data versions, and
     their levels, by scenario name, `cards` the cards with the data that they read. `left_out` are
-    the runs whose data could not be had.
+    the runs whose data was not available.
     """
 
     workspace: Workspace
@@ -76,7 +76,7 @@ class Prepared:
     cards: Mapping[str, ScenarioCard]
     left_out: tuple[LeftOut, ...] = ()
     engine: EarlyStart | None = None
-    """An engine that starts since before the data was read (`pipeline.early_engine`)."""
+    """An engine whose start began before the data was read (`pipeline.early_engine`)."""
 
     @property
     def models(self) -> InferenceTargets:
@@ -106,14 +106,14 @@ def prepare(
     strict: bool = True,
     again: Again | None = None,
 ) -> Prepared:
-    """Load, decide, ingest, plan: ask the policy, read what data is missing, freeze the runs.
+    """Load, decide, ingest, plan: ask the policy, read missing data, freeze the runs.
 
-    Data in the lake is used as it is, but for a user's own benchmark file: that is read again, so
-    that an edited one is noticed. `is_asked` says whether models or judges will be. Where it is not
-    `strict`, runs whose data cannot be had are left out; it is recorded, and said.
+    Data in the lake is used as it is, except a user's own benchmark file: it is read again, so that
+    an edit takes effect. `is_asked` says whether models or judges will be asked. If not `strict`,
+    runs without available data are left out, which is recorded and printed.
 
     Raises:
-        AbsentDataError: data cannot be had, and it is `strict` or there is no other.
+        AbsentDataError: data is not available, and it is `strict` or there is no other.
     """
     _check_again(resolved.runs, again)
     refuse_purged(resolved.workspace, {run.card.name for run in resolved.runs})
@@ -135,7 +135,7 @@ def prepare(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loaded:
-    """An evaluation with its lake open; `runs` are those that are still to be done."""
+    """An evaluation with its lake open; `runs` are the runs that are not completed."""
 
     resolved: Resolved
     ctx: Context
@@ -145,7 +145,7 @@ class _Loaded:
     approved: Mapping[str, AccessLevel]
     """By scenario name the level that the site's policy approves."""
     reasons: Mapping[str, str]
-    """By scenario name why its data cannot be had, as far as is known without Spark."""
+    """By scenario name why its data is not available, as far as is known without Spark."""
 
     @property
     def policy(self) -> Policy:
@@ -155,7 +155,7 @@ class _Loaded:
 def _load(
     resolved: Resolved, suite: str, *, is_asked: bool, skip_completed: bool, strict: bool
 ) -> _Loaded:
-    """Open the lake, once what needs no session is checked."""
+    """Open the lake, after all checks that need no session."""
     workspace, provided, runs = resolved.workspace, resolved.provided, resolved.runs
     if is_asked:
         check_engines(runs, workspace)
@@ -180,14 +180,14 @@ def _load(
 
 
 def _decide_early(loaded: _Loaded) -> None:
-    """Refuse, before data is read, what no level that the data may turn out to have would allow."""
+    """Refuse, before data is read, runs that the policy refuses even at the lowest level."""
     lowest = _lowest(loaded.cards, loaded.approved)
     decide(loaded.ctx, with_levels(loaded.runs, lowest), loaded.policy)
     _warn(loaded.ctx, loaded.cards.values(), loaded.policy)
 
 
 def _ingest(loaded: _Loaded, *, strict: bool) -> tuple[Mapping[str, Ingested], tuple[LeftOut, ...]]:
-    """The data of the runs, what is missing read; and the runs whose data cannot be had."""
+    """The data of the runs, after reading missing data; and the runs without available data."""
     ctx, resolved, cards = loaded.ctx, loaded.resolved, loaded.cards
     provided, reasons = resolved.provided, dict(loaded.reasons)
     stored = [
@@ -214,7 +214,7 @@ def _ingest(loaded: _Loaded, *, strict: bool) -> tuple[Mapping[str, Ingested], t
 def _decide(
     loaded: _Loaded, data: Mapping[str, Ingested]
 ) -> tuple[tuple[ResolvedRun, ...], Mapping[str, Ingested]]:
-    """The runs and their data at the levels that hold; what is allowed of them is on record."""
+    """The runs and their data at their final levels; records the policy's decisions."""
     ctx = loaded.ctx
     runs = tuple(run for run in loaded.runs if run.card.name in data)
     check_splits(runs, {name: each.splits for name, each in data.items()})
@@ -250,16 +250,16 @@ def _plan(
 
 
 def _check_again(runs: Sequence[ResolvedRun], again: Again | None) -> None:
-    """Refuse to ask a model again that no run is of."""
+    """Refuse to ask a model again that has no run."""
     if again and not any(again.means(run.deployment) for run in runs):
         known = sorted({run.deployment.name for run in runs})
         raise UnknownNameError("model", str(again.model), known, where="--model")
 
 
 def _absent(resolved: Resolved, *, strict: bool) -> dict[str, str]:
-    """By scenario name why the data cannot be had, as far as is known without Spark.
+    """By scenario name why the data is not available, as far as is known without Spark.
 
-    Data that a person gave is none of it: it has to be there.
+    Data that a person provided is not checked here.
 
     Raises:
         AbsentDataError: it is `strict` or no scenario has its data.
@@ -277,7 +277,7 @@ def _absent(resolved: Resolved, *, strict: bool) -> dict[str, str]:
 
 
 def _refuse_nothing(resolved: Resolved, reasons: Mapping[str, str]) -> None:
-    """Refuse a command of which no scenario is left."""
+    """Refuse a command if no scenario is left."""
     if len(reasons) == len(resolved.provided.cards):
         refuse_all([*(run.reason for run in resolved.absent), *reasons.values()])
 
@@ -294,24 +294,24 @@ def _print_absent(ctx: Context, absent: Sequence[SkippedRun]) -> None:
 def _check_labels(
     ctx: Context, cards: Sequence[ScenarioCard], data: Mapping[str, Ingested]
 ) -> None:
-    """Refuse a declared label that no row of a person's own data has, before anything is asked."""
+    """Refuse a declared label that is in no row of a person's own data."""
     for card in cards:
         if card.name in data and declared_labels(card.metrics):
             check_labels(card, right_answers(ctx, data[card.name].data_version))
 
 
 def _highest(card: ScenarioCard) -> AccessLevel:
-    """The strictest level that the data may turn out to have: a table's rows have their own."""
+    """The strictest level that the data may have: a table's rows have their own."""
     return AccessLevel.PRIVATE if card.source.table else card.access_level
 
 
 def _lowest(
     cards: Mapping[str, ScenarioCard], approved: Mapping[str, AccessLevel]
 ) -> dict[str, AccessLevel]:
-    """The lowest level that the data of each card may turn out to have.
+    """The lowest level that the data of each card may have.
 
-    What may not be seen at that level is refused before it is read; the level that the data really
-    has is asked about again, before anything is rendered.
+    A run that is refused at that level is refused before its data is read; the policy is asked
+    again with the data's real level, before prompts are rendered.
     """
     return {
         name: min(
@@ -357,9 +357,9 @@ def _still_known(
     cards: Mapping[str, ScenarioCard],
     published: Collection[str],
 ) -> dict[str, Ingested]:
-    """The data in the lake that no stricter data has come to equal since it was ingested.
+    """The data in the lake without equal text that was ingested at a stricter level since.
 
-    The others are read again, and raised; what was imported cannot be, and counts as that level.
+    The others are read again, and raised; imported data cannot be read again and gets that level.
     """
     stored_levels = {
         each.data_version: each.access_level
@@ -375,7 +375,7 @@ def _still_known(
 
 
 def _warn(ctx: Context, cards: Iterable[ScenarioCard], policy: Policy) -> None:
-    """Before the first gated or private run of a lake, say what that means."""
+    """Print a warning before the first gated or private run of a lake."""
     restricted = [card for card in cards if card.access_level != AccessLevel.PUBLIC]
     if not restricted:
         return

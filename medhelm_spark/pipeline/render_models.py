@@ -1,4 +1,4 @@
-"""The models that are known here, as a report."""
+"""The configured models as a report."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields

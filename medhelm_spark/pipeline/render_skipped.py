@@ -1,4 +1,4 @@
-"""What a run left out because its data could not be had, as a table: one line per scenario."""
+"""The runs that were left out because their data was not available: one line per scenario."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ HEADER = ("Scenario", "Runs", "Why")
 
 
 def render_skipped(rows: Sequence[LeftOut]) -> str:
-    """The rows as aligned text; nothing of none."""
+    """The rows as aligned text; empty without rows."""
     return text_table(_table(rows)) if rows else ""
 
 

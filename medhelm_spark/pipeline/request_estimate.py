@@ -1,7 +1,7 @@
-"""What the rest of a plan would cost, counted from its own prompts while nobody is asked.
+"""The cost of the remaining requests of a plan, counted from its prompts without a request.
 
-Every number is an upper bound: a model is taken to use all of its `max_tokens`, and a judge to read
-an answer of that length. Work that is settled costs nothing and is not counted.
+Every number is an upper bound: it assumes that a model uses all of its `max_tokens`, and that a
+judge reads an answer of that length. Settled requests cost nothing and are not counted.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,8 +26,8 @@ FROM {pending} q
 JOIN (SELECT DISTINCT prompt_id, text, messages FROM {prompts}) k ON k.prompt_id = q.prompt_id
 """
 
-# The answer is not there yet: it is counted at its longest. A judge may be asked once per rubric
-# item of the instance.
+# There is no answer yet: the maximum length is counted. A judge may be asked once per rubric item
+# of the instance.
 TO_JUDGE = f"""
 SELECT c.model_deployment,
        concat_ws(' ', c.template, i.input, transform(i.messages, m -> m.content),
@@ -53,7 +53,7 @@ FROM {counted} GROUP BY model_deployment
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToCount:
-    """A request that would be sent; `answer_tokens` stand for a text that is not there yet."""
+    """A request to be sent; `answer_tokens` is the length of an answer that does not exist yet."""
 
     model_deployment: str
     text: str
@@ -72,7 +72,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What a deployment would be asked: `output_tokens` at most.
+    """The requests to a deployment and their tokens; `output_tokens` is a maximum.
 
     `longest_request` is the largest sum of a prompt's and its answers' tokens.
     """
@@ -86,7 +86,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeCost(JudgeCall):
-    """A judge's call with what is known of its prompt before the answer is."""
+    """A judge's call with the parts of its prompt that are known before the answer."""
 
     template: str
     answer_tokens: int
@@ -95,7 +95,7 @@ class JudgeCost(JudgeCall):
 
 @dataclass(frozen=True, slots=True)
 class CountTokens:
-    """Texts in, tokens out, each by its deployment's own tokenizer where that is at hand."""
+    """Texts in, tokens out, each by its deployment's own tokenizer if there is one."""
 
     deployments: Mapping[str, Deployment]
 
@@ -115,7 +115,7 @@ class CountTokens:
 def costs(
     ctx: Context, specs: Sequence[RunSpec], recipients: InferenceTargets, judging: Judging
 ) -> dict[str, Cost]:
-    """What is left to ask of models and judges for these planned RunSpecs, by deployment."""
+    """The cost of the remaining requests of these planned RunSpecs, by deployment."""
     deployments = {**recipients.deployments, **judging.deployments}
     frames = [*_to_ask(ctx, specs, recipients), *_to_judge(ctx, specs, judging)]
     if not frames:

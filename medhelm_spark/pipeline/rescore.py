@@ -1,8 +1,8 @@
-"""rescore: the other models of a suite by a changed definition, from stored answers alone.
+"""rescore: scores the other models of a suite by a changed definition, from stored answers only.
 
-A command runs some models of a suite. Where the card, its data or its judges have changed since the
-others were scored, they are planned by the new definition too, and become current where every
-request that it makes was settled before. Nobody is asked anything.
+A command runs some models of a suite. If the card, its data or its judges have changed since the
+others were scored, they are planned by the new definition too, and become current if every request
+of the new plan is already settled. No request is sent.
 """
 
 import re
@@ -26,7 +26,7 @@ from medhelm_spark.stages.states import inputs_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rescored:
-    """Runs and their RunSpecs, to be entered into the suite once they are scored."""
+    """Runs and their RunSpecs, to be added to the suite once they are scored."""
 
     runs: tuple[ResolvedRun, ...] = ()
     specs: tuple[RunSpec, ...] = ()
@@ -35,10 +35,10 @@ class Rescored:
 def others_of(
     ctx: Context, current: Sequence[SuiteRun], specs: Sequence[RunSpec]
 ) -> list[SuiteRun]:
-    """The scored ones of a suite's current runs whose definition is none of these RunSpecs'.
+    """The current scored runs of a suite that have another definition than these RunSpecs.
 
-    Only other models' runs of the same run entries count. The definition is all of a RunSpec but
-    the model's part and the day of its answers.
+    Only other models' runs of the same run entries count. The definition is the RunSpec without the
+    model's fields and the day of its answers.
     """
     names, entries = {spec.name for spec in specs}, {entry_of(spec) for spec in specs}
     known = {_definition(ctx, spec) for spec in specs}
@@ -52,7 +52,7 @@ def others_of(
 
 
 def entry_of(spec: RunSpec) -> frozenset[str]:
-    """The parts of a run name without the model's, wherever that stands in it."""
+    """The parts of a run name without the model's part, wherever it is."""
     name = spec.name
     for value in sorted({spec.model, spec.model_deployment}, key=len, reverse=True):
         for key in ("model", "model_deployment"):
@@ -80,12 +80,12 @@ def rescored(
     versions: Mapping[str, str],
     policy: Policy,
 ) -> tuple[Rescored, list[SuiteRun]]:
-    """The runs that can be scored by the present definition, and the rows that keep another.
+    """The runs that can be scored by the current definition, and the rows that keep another.
 
     Args:
         ctx: the lake and suite.
-        rows: of other models, as `others_of` gives them.
-        runs: what configuration makes of them now, by run name; some may be missing.
+        rows: the rows of other models, from `others_of`.
+        runs: the runs as the configuration resolves them now, by name; some may be missing.
         versions: data version by scenario name.
         policy: of the site.
     """
@@ -114,20 +114,20 @@ def enter_rescored(ctx: Context, scored: Rescored) -> None:
 
 
 def _as_declared(run: ResolvedRun, row: SuiteRun) -> ResolvedRun:
-    """The run with what its suite file declared of it, where no suite file is given now."""
+    """The run with the declarations of its earlier suite file, if there is no suite file now."""
     run = replace(run, asked_again=row.run_spec.asked_again)
     listed = row.is_listed if run.is_listed is None else run.is_listed
     return replace(with_endpoint(run, row), is_listed=listed)
 
 
 def _is_present(ctx: Context, run: ResolvedRun, spec: RunSpec, row: SuiteRun) -> bool:
-    """Whether a run was scored by the present definition, which may differ between models."""
+    """Whether a run was scored by the current definition, which may differ between models."""
     same_jury = jury_of(ctx, row.run_spec) == jury_text(run.annotators)
     return spec.run_spec_id == row.run_spec_id and same_jury
 
 
 def _asks(spec: RunSpec) -> tuple[object, ...]:
-    """What has to stay for prompts to stay, as far as it is seen without making them."""
+    """The fields that decide a run's prompts, as far as known without rendering them."""
     return (
         spec.deployment_fingerprint,
         spec.adapter_spec,
@@ -142,7 +142,7 @@ Pairs = list[tuple[ResolvedRun, RunSpec]]
 
 
 def _answered(ctx: Context, pairs: Pairs) -> Pairs:
-    """Those of which every request has a result."""
+    """The runs whose requests all have a result."""
     if not pairs:
         return []
     units = [spec.run_spec_id for _, spec in pairs]
@@ -153,7 +153,7 @@ def _answered(ctx: Context, pairs: Pairs) -> Pairs:
 
 
 def _judged(ctx: Context, pairs: Pairs, policy: Policy) -> Pairs:
-    """Those that nobody judges, and those whose judge requests all have a result."""
+    """The runs without a jury, and those whose judge requests all have a result."""
     judged = {spec.run_spec_id: run.annotators for run, spec in pairs if run.annotators}
     specs = [spec for _, spec in pairs if spec.run_spec_id in judged]
     settled = annotate_stored(ctx, specs, Judging(annotators=judged, policy=policy))

@@ -1,4 +1,4 @@
-"""What the methods that run, look ahead and fetch return."""
+"""Results of the methods that run, plan and fetch."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Models(Result):
-    """The models that are known here, what each lacks, and whether those that were asked answer."""
+    """The configured models, what each lacks, and whether those that were asked answer."""
 
     models: tuple[ListedModel, ...]
 
@@ -35,7 +35,7 @@ class Models(Result):
 
     @property
     def silent(self) -> tuple[ListedModel, ...]:
-        """Those that were to be asked and gave no answer."""
+        """The models that gave no answer to the question."""
         return tuple(each for each in self.models if each.answers is False)
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -49,7 +49,7 @@ class Models(Result):
 
 @dataclass(frozen=True, slots=True)
 class Fetched(Result):
-    """What came of the wish to have the data of scenarios on this machine, by scenario."""
+    """The outcome of fetching data to this machine, by scenario."""
 
     scenarios: tuple[FetchedScenario, ...]
 
@@ -57,23 +57,23 @@ class Fetched(Result):
 
     @property
     def absent(self) -> tuple[FetchedScenario, ...]:
-        """Those whose data cannot be had."""
+        """The scenarios whose data is not available."""
         return tuple(each for each in self.scenarios if each.outcome is Outcome.ABSENT)
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """One per scenario, and per choice of data of one that has several."""
+        """One per scenario, and per choice of data if a scenario has several."""
         for each in self.scenarios:
             yield {name: getattr(each, name) for name in self.HEADER}
 
     @property
     def notes(self) -> list[str]:
-        """How many there are, and how many cannot be had."""
+        """How many scenarios there are, and how many are not available."""
         return [f"{counted(len(self.scenarios), 'scenario')}, {len(self.absent)} cannot be had"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runs(Result):
-    """What would run, what the policy says of it, and what is missing; nothing was written or sent.
+    """What would run, the policy's decisions, and what is missing; nothing was written or sent.
 
     `needed` is what is missing, will be fetched or was not checked.
     """
@@ -87,12 +87,12 @@ class Runs(Result):
 
     @property
     def decisions(self) -> tuple[PolicyDecision, ...]:
-        """What the policy says of every model and judge."""
+        """The policy's decision on every model and judge."""
         return tuple(decisions_of(self.suite, self.runs, self.policy))
 
     @property
     def missing(self) -> tuple[Needed, ...]:
-        """What a run would do without, or end for want of: data, keys, packages, weights."""
+        """The missing data, keys, packages and weights."""
         return tuple(needed for needed in self.needed if needed.is_missing)
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -102,27 +102,27 @@ class Runs(Result):
 
     @property
     def notes(self) -> list[str]:
-        """What is needed, and that nothing was done."""
+        """What is needed, and that nothing was written or sent."""
         needed = [str(each) for each in self.needed]
         return [*needed, f"suite {self.suite}; nothing was written or sent"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult(Result):
-    """What an evaluation came to."""
+    """The result of an evaluation."""
 
     suite: str
     upto: Stage
     specs: tuple[RunSpec, ...]
     model_calls: int
     missing: Missing | None
-    """What stays below the policy's floor; None where nothing does."""
+    """What is below the policy's floor; None if nothing is."""
     others: tuple[StaleModel, ...] = ()
     """The suite's other models that keep an earlier definition of a scenario."""
     board: Board | None = field(default=None, repr=False)
-    """There once everything was summarised."""
+    """The board, once all runs are summarised."""
     left_out: tuple[LeftOut, ...] = ()
-    """The runs that were asked for and whose data could not be had: what is shown says so first."""
+    """The requested runs whose data was not available; the report lists them first."""
 
     HEADER = ("name", "model_deployment", "scenario_name", "main_metric", "run_spec_id")
 
@@ -133,12 +133,12 @@ class RunResult(Result):
 
     @property
     def notes(self) -> list[str]:
-        """How far the suite came, and how often a model was called."""
+        """The last finished stage of the suite, and the number of model calls."""
         calls = counted(self.model_calls, "model call")
         return [f"suite {self.suite}, done up to {self.upto.name}, {calls}"]
 
     def to_pandas(self) -> "pd.DataFrame":
-        """The board's rows; before there is a board, the runs."""
+        """The board's rows, or the runs if there is no board yet."""
         return self.board.to_pandas() if self.board else Result.to_pandas(self)
 
     def __str__(self) -> str:

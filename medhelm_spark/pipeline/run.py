@@ -1,4 +1,4 @@
-"""The order of stages, walked once."""
+"""Runs the stages in their order."""
 
 from dataclasses import dataclass, replace
 
@@ -24,7 +24,7 @@ from medhelm_spark.stages.summarize.stage import summarize
 def evaluate(
     prepared: Prepared, *, upto: Stage, retry_failed: bool
 ) -> tuple[int, tuple[StaleModel, ...]]:
-    """Walk the stages that follow `prepare`, each only where something is missing.
+    """Run the stages after `prepare`, each only for what is missing.
 
     Returns how many requests were sent, and the suite's other models that keep an earlier
     definition.
@@ -43,12 +43,12 @@ def evaluate(
 
 
 def merge_files(ctx: Context) -> None:
-    """Merge the small files that many runs have left; what was done before stands without it."""
+    """Merge the small files of many runs; a failure changes no result and is only printed."""
     try:
         merged = merge_small_files(ctx.lake)
     except LakeError:
         raise
-    except Exception as error:  # delta-rs and Spark have kinds of their own
+    except Exception as error:  # delta-rs and Spark have errors of their own
         if is_interrupt(error):
             raise
         ctx.say(f"lake: small files were not merged ({type(error).__name__})")
@@ -59,7 +59,7 @@ def merge_files(ctx: Context) -> None:
 
 
 class _Work:
-    """The stages of one evaluation, and what each leaves for the next."""
+    """The stages of one evaluation, and the state that they pass on."""
 
     def __init__(self, prepared: Prepared, *, retry_failed: bool, is_judged: bool) -> None:
         self._prepared, self._retry = prepared, retry_failed
@@ -69,7 +69,7 @@ class _Work:
         self.calls = 0
 
     def do(self, stage: Stage) -> None:
-        """Do one stage; `prepare` has ingested and planned."""
+        """Run one stage; `prepare` has ingested and planned."""
         steps = {INFER: self._infer, ANNOTATE: self._annotate, SCORE: self._score}
         steps[SUMMARIZE] = self._summarize
         if step := steps.get(stage):
@@ -94,7 +94,7 @@ class _Work:
         summarize(self._ctx, [*self._specs, *rescoring.moved.specs, *rescoring.unchanged])
 
     def finish(self) -> tuple[StaleModel, ...]:
-        """Enter what was scored by a changed definition; returns those that keep theirs."""
+        """Add runs scored by a changed definition; returns the models that keep theirs."""
         if self._rescoring is None:
             return ()
         enter_rescored(self._ctx, self._rescoring.moved)
@@ -103,10 +103,10 @@ class _Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rescoring:
-    """What else a suite holds, beside the runs of an evaluation."""
+    """The other runs of a suite, beside those of an evaluation."""
 
     moved: Rescored
-    """The runs that are scored by the present definition, from stored answers."""
+    """The runs that are scored by the current definition, from stored answers."""
     unchanged: list[RunSpec]
     """The runs that stay as they are."""
     stale: tuple[StaleModel, ...]

@@ -22,8 +22,8 @@ MEANS: Mapping[Verified, str] = {
 HEAD = """\
 # Scenarios
 
-Written from the cards in [conf/scenarios](../conf/scenarios) by `make docs`. A card holds all that
-is said about a scenario; `medhelm-spark scenarios` lists them and says whether their data is at
+Written from the cards in [conf/scenarios](../conf/scenarios) by `make docs`. A card contains all
+facts about a scenario; `medhelm-spark scenarios` lists them and says whether their data is at
 hand, with those that were [imported](importing.md) into the lake; `medhelm-spark scenarios check`
 reads each for parser, metrics and rubrics that exist, and `medhelm-spark scenarios fetch` gets data
 before a run.

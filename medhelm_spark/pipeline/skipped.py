@@ -1,4 +1,4 @@
-"""Data that cannot be had, found before Spark starts; what a run without any of its data says."""
+"""Finds data that is not available, before Spark starts; the error of a run without any data."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -17,9 +17,9 @@ SHOWN = 3
 
 
 def absent_files(workspace: Workspace, cards: Iterable[ScenarioCard]) -> dict[str, str]:
-    """By scenario name why a file cannot be had, of those cards whose data the lake does not hold.
+    """By scenario name why a file is not available, for cards without data in the lake.
 
-    Nothing is said where the lake can be asked through Spark alone.
+    Empty if only Spark can read the lake.
     """
     absent: dict[str, str] = {}
     looked_for = {card.name: card for card in cards}
@@ -37,7 +37,7 @@ def absent_files(workspace: Workspace, cards: Iterable[ScenarioCard]) -> dict[st
 
 
 def stored_here(workspace: Workspace, cards: Iterable[ScenarioCard]) -> set[str] | None:
-    """The names of the cards whose data the lake holds; None where Spark alone could tell."""
+    """The names of the cards that have data in the lake; None if only Spark can read the lake."""
     location = Location.of(workspace.location)
     if workspace.settings.platform is not Platform.LOCAL or not location.is_folder:
         return None
@@ -59,10 +59,10 @@ def absent_runs(runs: Iterable[ResolvedRun], reasons: Mapping[str, str]) -> list
 
 
 def refuse_all(reasons: Sequence[str]) -> None:
-    """Refuse a command of which no scenario has its data.
+    """Refuse a command if no scenario has its data.
 
     Raises:
-        AbsentDataError: the reason of each, of many the first ones.
+        AbsentDataError: the reason of each, or the first ones of many.
     """
     reasons = list(dict.fromkeys(reasons))
     if len(reasons) == 1:

@@ -1,4 +1,4 @@
-"""How many engines of a run's models would run at once, told by `--dry-run`."""
+"""Prints for `--dry-run` how many engines of a run's models would run at once."""
 
 from collections.abc import Iterable
 
@@ -12,15 +12,15 @@ from medhelm_spark.workspace.workspace import Workspace
 
 
 def print_slots(workspace: Workspace, deployments: Iterable[Deployment]) -> None:
-    """Say how many engines that load a model run at once here, and where the number comes from.
+    """Print how many engines that load a model run at once here, and the source of the number.
 
-    No session is started for it: on a cluster that has none yet a run itself tells it. GPUs that
-    Spark does not count are looked for by a run alone, too.
-    An engine that no executor has the GPUs for is told, not refused.
+    It starts no session: on a cluster without one, only a run prints the number. GPUs that Spark
+    does not count are also counted only by a run.
+    If no executor has the GPUs for an engine, that is printed and not refused.
     """
     own = [each for each in deployments if factory_of(each).exclusive]
     is_local = workspace.settings.platform is Platform.LOCAL
-    if is_local:  # the one engine that a machine without GPUs holds goes without saying
+    if is_local:  # a machine without GPUs always has one engine
         own = [each for each in own if factory_of(each).gpus(each) != 0]
     if not own:
         return

@@ -1,4 +1,4 @@
-"""The jury of runs that are stored: its rubric and judges as the site's files have them now."""
+"""The jury of stored runs: its rubric and judges from the site's current files."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ def resolved_annotator(
     spec: AnnotatorSpec,
     entries: LoadedEntries | None,
 ) -> ResolvedAnnotator:
-    """The annotator with its rubric and judges: of the run entries, else of the site's files.
+    """The annotator with its rubric and judges: from the run entries, else from the site's files.
 
     Args:
         workspace: the site.

@@ -1,4 +1,4 @@
-"""The suite's other models: what the same run entries make of them now, and who is left behind."""
+"""The suite's other models: their runs by the same run entries now, and those that are outdated."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ def runs_of(
 ) -> dict[str, ResolvedRun]:
     """The rows' runs as the command's entries resolve them, by run name.
 
-    A row is missing where its deployment or an entry for it is configured no longer.
+    A row is missing if its deployment or an entry for it is no longer configured.
     """
     names = {row.name for row in rows}
     runs: dict[str, ResolvedRun] = {}
@@ -33,21 +33,21 @@ def runs_of(
             resolved = replace(entries, options=only, entries=own).resolve(
                 workspace.registry_for(own)
             )
-        except ConfigError:  # of a model that the command does not ask for: no reason to end it
+        except ConfigError:  # of a model that the command does not run: no reason to end it
             continue
         runs |= {run.name: run for run in resolved if run.name in names}
     return runs
 
 
 def _entries_for(entry: RunEntry, deployment: Deployment) -> Iterator[RunEntry]:
-    """An entry with another model in the place of its own, in the ways in which it is written."""
+    """An entry with another model in place of its own, in each form in which it can be written."""
     if not any(key in entry.args for key in MODEL_KEYS):
         yield entry
         return
     model, name = deployment.model, deployment.name
     ways = (
         {MODEL: model},
-        {MODEL: name},  # a deployment's name stands in a model's place too
+        {MODEL: name},  # a deployment's name can replace a model's
         {DEPLOYMENT: name},
         {MODEL: model, DEPLOYMENT: name},
     )
@@ -64,9 +64,9 @@ def _entries_for(entry: RunEntry, deployment: Deployment) -> Iterator[RunEntry]:
 class StaleModel:
     """Other models of a suite that keep an earlier definition of a scenario.
 
-    `asked` are those that would have to be asked for the present one, `imported` those whose
-    answers came from a file, which has to be imported again. `further` are the names of runs by
-    other run entries, on data that is no longer the scenario's.
+    `asked` are the models that would have to be asked by the current one, `imported` those whose
+    answers are from a file, which has to be imported again. `further` are the names of runs by
+    other run entries, on data that the scenario no longer has.
     """
 
     scenario_name: str
@@ -76,7 +76,7 @@ class StaleModel:
 
 
 def others_left(rows: Sequence[SuiteRun], further: Sequence[SuiteRun]) -> tuple[StaleModel, ...]:
-    """What was left behind, by scenario: other models' runs, and runs of other run entries."""
+    """The outdated runs by scenario: other models' runs, and runs of other run entries."""
     scenarios = sorted({row.run_spec.scenario_name for row in (*rows, *further)})
     return tuple(_other(name, rows, further) for name in scenarios)
 
@@ -86,7 +86,7 @@ def on_other_data(
 ) -> list[SuiteRun]:
     """The suite's runs of other run entries whose scenario has another data version by now.
 
-    Perturbed runs are no part of it: their data versions are of their own.
+    Perturbed runs are excluded: they have data versions of their own.
     """
     names, entries = {spec.name for spec in planned}, {entry_of(spec) for spec in planned}
     return [

@@ -1,4 +1,4 @@
-"""Suites that are there already, brought up to what metrics and definitions say now."""
+"""Scores and summarises existing suites by the current metrics and definitions."""
 
 from collections.abc import Sequence
 
@@ -19,11 +19,11 @@ from medhelm_spark.workspace.workspace import Workspace
 
 
 def summarized(workspace: Workspace, suites: str | Sequence[str]) -> list[Context]:
-    """Score and summarise suites where a metric or definition has changed; a context for each.
+    """Score and summarise suites if a metric or definition has changed; a context for each.
 
     Raises:
         ConfigError: no suite is named.
-        LakeError: the lake does not hold one of them.
+        LakeError: the lake does not have one of them.
     """
     names = [check_name("suite", name) for name in listed(suites)]
     if not names:

@@ -1,7 +1,7 @@
-"""How tasks get to files that only the driver, or only Spark, can open.
+"""Gives tasks the files that only the driver, or only Spark, can open.
 
-The driver's own small files travel with the work; large ones have to be on each machine. A file of
-a store that Python cannot open is read by Spark, and travels too.
+Small files of the driver are sent with the tasks; large ones have to be on each machine. Spark
+reads a file of a store that Python cannot open, and it is sent too.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,13 +17,13 @@ from medhelm_spark.stages.machines import refuse_absent
 
 
 def for_tasks(ctx: Context, paths: Mapping[str, Iterable[str]]) -> BroadcastFiles:
-    """What opens files in a task; `paths` are the files by what needs them, for messages.
+    """Opens files in a task; the keys of `paths` name what needs the files, for messages.
 
-    Where tasks run on the driver's machine its own files do not travel.
+    If tasks run on the driver's machine, its own files are not sent.
 
     Raises:
-        DataError: a file can be read neither here nor by Spark, or by Spark alone and is too large.
-        SetupError: a file is too large to travel and a machine of the cluster has none there.
+        DataError: a file can be read neither here nor by Spark, or only by Spark and is too large.
+        SetupError: a file is too large to be sent and a machine of the cluster does not have it.
     """
     every = dict.fromkeys(path for names in paths.values() for path in names)
     stores = [path for path in every if is_uri(path) and not is_web(path) and stamp(path) is None]
@@ -37,10 +37,10 @@ def for_tasks(ctx: Context, paths: Mapping[str, Iterable[str]]) -> BroadcastFile
 
 
 def bytes_of(spark: SparkSession, paths: Iterable[str], most: int) -> dict[str, bytes]:
-    """The content of files by their path, brought to the driver; of no more than `most` bytes.
+    """The content of files by their path, read into the driver; no more than `most` bytes.
 
     Raises:
-        DataError: one is not there, is more than a file, or they are too large together.
+        DataError: one does not exist, is more than one file, or they are too large together.
     """
     contents: dict[str, bytes] = {}
     left = most

@@ -1,7 +1,7 @@
-"""What stats rest on: noted with the scores, then given to every stat that is made of them.
+"""The comparability key of stats: recorded with the scores, then copied to every stat of them.
 
-A stat's key says what was in force when its scores were written. So score notes it in its record,
-and summarize takes only scores that are still of the present definition.
+A stat's key names the definition by which its scores were written. So score writes it into its
+record, and summarize uses only scores of the current definition.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,10 +44,10 @@ UNREADABLE = MetricSpec(name=UNREADABLE_STAT)
 
 
 def scored_by(spec: RunSpec) -> tuple[MetricSpec, ...]:
-    """A RunSpec's metrics, and what stands beside them: of a jury its criteria.
+    """A RunSpec's metrics, and the stats that belong to them, such as a jury's criteria.
 
-    Where options are shown also whether the answer was one of them; where answers are read in
-    another way than MedHELM's, also its values.
+    If the prompt shows options, also whether the answer was one of them; if answers are not read as
+    MedHELM reads them, also the values by MedHELM's reading.
     """
     named = any(metric.name == UNREADABLE.name for metric in spec.metrics)
     is_asked = spec.adapter_spec.method.shows_options and not named and not is_stored(spec)
@@ -57,7 +57,7 @@ def scored_by(spec: RunSpec) -> tuple[MetricSpec, ...]:
 
 
 def jury_of(ctx: Context, spec: RunSpec) -> str:
-    """The jury's part of a RunSpec's verdicts as they were read; empty where nobody judges."""
+    """The jury's part of the key of a RunSpec's verdicts; empty without a jury."""
     if not spec.annotators:
         return ""
     record = ctx.finished(ANNOTATE, [spec.run_spec_id]).get(spec.run_spec_id)
@@ -65,7 +65,7 @@ def jury_of(ctx: Context, spec: RunSpec) -> str:
 
 
 def _definition(ctx: Context, spec: RunSpec) -> dict[str, str]:
-    """What the present code and the verdicts at hand would make of a RunSpec's answers."""
+    """The definition by which the current code and verdicts would score a RunSpec's answers."""
     versions = [metric.version for metric, _ in metrics_for(scored_by(spec))]
     how = extraction_part(spec.answer_extraction or STRICT, EXTRACTION_VERSION)
     return {
@@ -76,7 +76,7 @@ def _definition(ctx: Context, spec: RunSpec) -> dict[str, str]:
 
 
 def noted(ctx: Context, spec: RunSpec, inputs: Inputs, drawn: Drawn | None) -> dict[str, str]:
-    """What the scores that are about to be written rest on, by part."""
+    """The key of the scores that are about to be written, by part."""
     return _definition(ctx, spec) | {
         DATA: data_part(spec, *((drawn.instances, drawn.drawn) if drawn else (0, ""))),
         PROMPT: prompt_part(spec),
@@ -85,13 +85,13 @@ def noted(ctx: Context, spec: RunSpec, inputs: Inputs, drawn: Drawn | None) -> d
 
 
 def is_outdated(ctx: Context, spec: RunSpec, scored: RunRecord) -> bool:
-    """Whether a RunSpec's scores are of another definition than the present one; reads no table."""
+    """Whether a RunSpec's scores are not of the current definition; reads no table."""
     noted = scored.comparability or {}
     return any(noted.get(part) != text for part, text in _definition(ctx, spec).items())
 
 
 def outdated(ctx: Context, specs: Iterable[RunSpec]) -> list[RunSpec]:
-    """Those of these RunSpecs that were scored by another definition than the present one."""
+    """The RunSpecs that were scored by another definition than the current one."""
     known = {spec.run_spec_id: spec for spec in specs}
     scored = ctx.finished(SCORE, known)
     return [known[unit] for unit, record in scored.items() if is_outdated(ctx, known[unit], record)]
@@ -99,10 +99,10 @@ def outdated(ctx: Context, specs: Iterable[RunSpec]) -> list[RunSpec]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatKeys:
-    """What the stats of one RunSpec rest on.
+    """The keys of the stats of one RunSpec.
 
-    `metrics` gives the metric's part by stat name, `judged` the stats that verdicts are needed for.
-    `changed_prompt` is the prompt's part of stats over changed copies or wordings.
+    `metrics` gives the metric's part by stat name, `judged` the stats that need verdicts.
+    `changed_prompt` is the prompt's part of stats over perturbed copies or other prompts.
     """
 
     scores: Mapping[str, str]
@@ -112,7 +112,7 @@ class StatKeys:
 
     def of(self, stat: str, perturbation: str) -> dict[str, str]:
         """The key of one stat, with every part."""
-        # A worst case is made of the plain stat, and verdicts name criteria.
+        # A worst case is computed from the plain stat, and verdicts name criteria.
         plain = (worst_of(stat) or (stat, 1))[0]
         names = (plain, plain.removesuffix(MEDHELM), stem_of(plain))
         name = next(each for each in names if each in self.metrics)
@@ -125,13 +125,13 @@ class StatKeys:
 
 
 def keyed(stat: Stat, keys: Mapping[str, StatKeys]) -> Stat:
-    """The stat with what it rests on, where that is given."""
+    """The stat with its key, if `keys` has one."""
     own = keys.get(stat.run_spec_id)
     return replace(stat, comparability=own.of(stat.name, stat.perturbation)) if own else stat
 
 
 def stat_keys(ctx: Context, specs: Sequence[RunSpec]) -> dict[str, StatKeys]:
-    """What the stats of these scored RunSpecs rest on, by run_spec_id."""
+    """The keys of the stats of these scored RunSpecs, by run_spec_id."""
     scored = ctx.finished(SCORE, [spec.run_spec_id for spec in specs])
     return {
         spec.run_spec_id: _keys(spec, scored[spec.run_spec_id].comparability or {})

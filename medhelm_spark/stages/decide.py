@@ -22,7 +22,7 @@ from medhelm_spark.stages.context import Context, now
 ALLOWING = (
     "docs/governance.md#the-policys-place, docs/own-model.md#private-notes-to-your-own-server"
 )
-"""What a site reads to allow more than what ships."""
+"""The pages that explain how a site allows more than the shipped policy."""
 
 MODEL, JUDGE, METRIC = "model", "judge", "metric"
 
@@ -33,14 +33,14 @@ def decide(
     policy: Policy,
     unreviewed: Collection[str] = (),
 ) -> list[PolicyDecision]:
-    """Ask the policy, and refuse the plan when anybody may not see its text.
+    """Ask the policy, and refuse the plan if a model or judge may not see its text.
 
-    A refusal is recorded at once; what is allowed is for `record` to note once the data is known to
-    be good. `unreviewed` are the scenarios whose level somebody lowered without a second person.
+    A refusal is recorded at once; `record` writes the other decisions once the data is known to be
+    good. `unreviewed` are the scenarios whose level a person lowered without a second person.
 
     Raises:
-        PolicyError: names the first refusal and their number; nothing was rendered or sent. So does
-            a plug-in that the policy does not list beside such text.
+        PolicyError: names the first refusal and their number; nothing was rendered or sent. Also
+            for a plug-in that the policy does not list for such text.
     """
     check_plugins(policy, (run.card.access_level for run in runs))
     decisions = list(decisions_of(ctx.suite, runs, policy, unreviewed))
@@ -51,7 +51,7 @@ def decide(
 
 
 def record(ctx: Context, decisions: Iterable[PolicyDecision]) -> None:
-    """Note the decisions that `policy_decisions` does not hold yet."""
+    """Write the decisions that `policy_decisions` does not contain yet."""
     ctx = ctx.within(PLAN)
     sql = f"SELECT * FROM {{policy_decisions}} WHERE {among('suite', [ctx.suite])}"
     rows = ctx.lake.rows(sql, PolicyDecision)
@@ -67,7 +67,7 @@ def decisions_of(
     policy: Policy,
     unreviewed: Collection[str] = (),
 ) -> Iterator[PolicyDecision]:
-    """What the policy says of every model and judge that these runs would ask."""
+    """The policy's decision on every model and judge that these runs would ask."""
     for run in runs:
         is_unreviewed = run.card.name in unreviewed
         asking = Asking(suite=suite, run_name=run.name, access_level=run.card.access_level)
@@ -103,14 +103,14 @@ class Asking:
 def decision_of(
     asking: Asking, role: str, deployment: Deployment, policy: Policy, *, is_unreviewed: bool
 ) -> PolicyDecision:
-    """What the policy says of one model or judge.
+    """The policy's decision on one model or judge.
 
     Args:
         asking: the run and its text.
         role: MODEL, JUDGE or IMPORTED.
-        deployment: who would see the text.
+        deployment: the model or judge that would see the text.
         policy: the site's.
-        is_unreviewed: whether somebody lowered the level without a second person.
+        is_unreviewed: whether a person lowered the level without a second person.
     """
     answer = _ask(policy, asking.access_level, role, deployment)
     if is_unreviewed:
@@ -131,13 +131,13 @@ def decision_of(
 
 
 def _place(deployment: Deployment, answer: Decision) -> str:
-    """Where a deployment is said to run; what it does not say is no place to refuse it for."""
+    """Where a deployment runs; unknown if the refusal would rest on a guess."""
     is_guess = not deployment.is_locality_stated and not answer.allowed
     return UNKNOWN if is_guess else deployment.locality or UNKNOWN
 
 
 def _ask(policy: Policy, level: AccessLevel, role: str, deployment: Deployment) -> Decision:
-    """What the policy says of a deployment; of imported answers nothing is sent any more."""
+    """The policy's decision on a deployment; imported answers are not sent anywhere."""
     is_imported = role == IMPORTED
     if is_imported:
         answer = ask(policy, level, deployment.locality)
@@ -156,7 +156,7 @@ def _ask(policy: Policy, level: AccessLevel, role: str, deployment: Deployment) 
 
 
 def refuse(decisions: Iterable[PolicyDecision], others: str) -> None:
-    """Refuse the plan when anybody may not see its text; `others` says where the rest stands.
+    """Refuse the plan if a model or judge may not see its text; `others` says where the rest is.
 
     Raises:
         PolicyError: names the first refusal and the number of others.
@@ -172,7 +172,7 @@ def refuse(decisions: Iterable[PolicyDecision], others: str) -> None:
 
 
 def _how_allowed(refused: PolicyDecision) -> str:
-    """Where a site reads how its own policy allows a place; of public text the list says it."""
+    """Where a site reads how its own policy allows a locality; empty for public text."""
     is_public = refused.access_level == AccessLevel.PUBLIC
     if is_public or refused.locality not in {Locality.TENANT, Locality.BAA, Locality.EXTERNAL}:
         return ""
@@ -195,6 +195,6 @@ def _identity(row: PolicyDecision) -> tuple[object, ...]:
         row.access_level,
         row.policy_version,
         row.allowed,
-        row.rule,  # it says what a person attested
+        row.rule,  # it contains what a person attested
         row.run_by,
     )

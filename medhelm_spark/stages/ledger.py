@@ -20,9 +20,9 @@ class _Newest:
 
 
 class Ledger:
-    """The current records of units, each read when it is first asked for, and kept up by `note`.
+    """The current records of units, each read when it is first needed, and updated by `note`.
 
-    What another driver finishes after that is not seen: it costs doing it again, no more.
+    It does not see what another driver finishes later: then that work is repeated.
     """
 
     def __init__(self, lake: Lake) -> None:
@@ -50,7 +50,7 @@ class Ledger:
         return {unit: record for unit, record in found.items() if record}
 
     def note(self, records: Iterable[RunRecord]) -> None:
-        """Take records that were just written for the current ones of their units."""
+        """Make records that were just written the current ones of their units."""
         self._records.update({(record.stage, record.unit_id): record for record in records})
 
     def all(self) -> Mapping[tuple[str, str], RunRecord]:
@@ -62,7 +62,7 @@ class Ledger:
         return self._records
 
     def inference_records(self, suite: str) -> list[RunRecord]:
-        """What each job of inference of a suite came to, and each executor in it."""
+        """The records of a suite's jobs of inference, and of each executor in them."""
         of_suite = among("suite", [suite])
         sql = f"SELECT * FROM {{runs}} WHERE stage LIKE '{INFER.name}%' AND {of_suite}"
         return [row for row in self._lake.rows(sql, RunRecord) if row.suite == suite]
@@ -80,6 +80,6 @@ class Ledger:
             self.all()
 
     def _take(self, records: Iterable[RunRecord]) -> None:
-        """Add what was read; what this process wrote meanwhile stays."""
+        """Add records that were read, except where this process wrote newer ones."""
         read = {(record.stage, record.unit_id): record for record in records}
         self._records = {**read, **self._records}

@@ -18,16 +18,16 @@ from medhelm_spark.stages.context import Context
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutorMachine:
-    """What a task found where it ran."""
+    """The machine where a task ran."""
 
     name: str
     """The executor's."""
     host: str
     gpus: int
     missing: tuple[str, ...]
-    """Paths that are not there."""
+    """Paths that do not exist there."""
     lacks: str
-    """What the engines there would have refused, one sentence, empty for nothing."""
+    """What the engines lack there, in one sentence; empty if nothing."""
 
 
 def look(paths: Sequence[str], deployments: Sequence[Deployment]) -> ExecutorMachine:
@@ -52,7 +52,7 @@ def _lacks(deployment: Deployment) -> str:
 def machines(
     ctx: Context, paths: Sequence[str] = (), deployments: Sequence[Deployment] = ()
 ) -> list[ExecutorMachine]:
-    """The executors that answered, in the order of their names; each once."""
+    """The executors that answered, ordered by name; each once."""
     looking = partial(look, tuple(paths), tuple(deployments))
     return each_executor(ctx.lake.spark, ctx.cluster(), looking, ExecutorMachine)
 
@@ -69,10 +69,10 @@ def with_gpus(ctx: Context) -> Cluster:
 
 
 def refuse_engines(ctx: Context, deployments: Sequence[Deployment]) -> None:
-    """Refuse a cluster of which a machine cannot run an engine that is loaded there.
+    """Refuse a cluster if a machine cannot run an engine that is loaded there.
 
     Raises:
-        SetupError: a package, weights or a GPU is missing there; the sentence names the host.
+        SetupError: a package, weights or a GPU is missing there; the message names the host.
     """
     for machine in machines(ctx, deployments=deployments) if deployments else ():
         if machine.lacks:
@@ -80,10 +80,10 @@ def refuse_engines(ctx: Context, deployments: Sequence[Deployment]) -> None:
 
 
 def refuse_absent(ctx: Context, paths: Sequence[str], whose: str) -> None:
-    """Refuse paths that are not on every machine that runs tasks; `whose` says what needs them.
+    """Refuse paths that are not on every machine that runs tasks; `whose` names what needs them.
 
     Raises:
-        SetupError: one is missing; the sentence names it and the host.
+        SetupError: one is missing; the message names it and the host.
     """
     for machine in machines(ctx, paths) if paths else ():
         if machine.missing:

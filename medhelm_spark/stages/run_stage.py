@@ -1,4 +1,4 @@
-"""The one way in which a stage does what is outdated, and records it."""
+"""Runs a stage for the units that are outdated, and records them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from medhelm_spark.stages.context import Context, now
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """What the records of units say beside their fingerprints, by unit."""
+    """What the records of units contain beside their fingerprints, by unit."""
 
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     comparability: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -23,7 +23,7 @@ ROWS_OF: Mapping[str, str] = {
     SCORE.name: "per_instance_stats",
     SUMMARIZE.name: "stats",
 }
-"""By stage the table that has rows of every unit that the stage finishes."""
+"""By stage, the table that has rows of every unit that the stage finishes."""
 
 Write = Callable[[Context, Sequence[str], str], Written | None]
 """Appends the rows of some units under a write id."""
@@ -32,8 +32,7 @@ Write = Callable[[Context, Sequence[str], str], Written | None]
 def outdated(ctx: Context, stage: Stage, fingerprints: Mapping[str, str]) -> list[str]:
     """The units that the stage has not finished by these fingerprints, or whose rows are gone.
 
-    Rows are gone where power failed in a commit of their table; the commit of the record is
-    another one.
+    Rows are gone if power failed during a commit of their table: the record has another commit.
     """
     done = ctx.finished(stage, fingerprints)
     table = ROWS_OF.get(stage.name)
@@ -51,14 +50,14 @@ def run_stage(
 ) -> list[str]:
     """Write the units that are outdated, then record them; returns them.
 
-    What `write` appends is current from the record on and not before, so that a crash leaves what
-    was current. `write` gets a context whose lake refuses undeclared tables.
+    The rows that `write` appends become current with the record, so a crash leaves the earlier rows
+    current. `write` gets a context whose lake refuses undeclared tables.
 
     Args:
         ctx: the lake and suite.
-        stage: which.
-        fingerprints: of every unit that should be finished, what it is made of.
-        write: appends the rows of the units that it is given.
+        stage: the stage.
+        fingerprints: by unit that should be finished, the fingerprint of its inputs.
+        write: appends the rows of some units.
     """
     ctx, started_at, write_id = ctx.within(stage), now(), new_write_id()
     todo = outdated(ctx, stage, fingerprints)

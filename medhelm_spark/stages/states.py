@@ -38,13 +38,13 @@ FROM_PROMPT = ("num_train_instances", "prompt_truncated")
 FROM_RESULT = ("completions", "failure", "prompt_tokens", "completion_tokens", "request_time")
 
 FEW_ASKED = 500
-"""So many requests are named one by one in a condition, which files' statistics can answer."""
+"""Up to so many requests are listed in a condition, which files' statistics can answer."""
 
-# One row of every instance, however often and in whatever wording it is asked.
+# One row per instance, however often and by whichever prompt variant it is asked.
 AS_IT_IS = "perturbation = '' AND train_trial_index = 0 AND trial_index = 0"
 
-# Alike in Spark SQL and DataFusion. Results are only ever added: as long as the requests are those
-# of one write, another result is seen in the number of tries.
+# The same in Spark SQL and DataFusion. Results are only ever added: for the requests of one write,
+# another result changes the number of tries.
 INPUTS = f"""
 SELECT q.run_spec_id, q.write_id AS planned_by, count(*) AS requests,
        sum(CASE WHEN r.answered THEN 1 ELSE 0 END) AS answered,
@@ -70,8 +70,7 @@ SELECT p.* FROM {prompts} p LEFT SEMI JOIN {planned} q ON q.prompt_id = p.prompt
 
 _ON_KEY = " AND ".join(f"{{0}}.{name} = q.{name}" for name in EVALUATION_KEY)
 
-# Instances come last of what every state needs: what is joined is shuffled by the next join's key,
-# and an input may be long.
+# Instances come last: joined rows are shuffled by the next join's key, and an input may be long.
 JOINED = """
 FROM {planned} q JOIN {data} d ON d.run_spec_id = q.run_spec_id
 LEFT JOIN {results} r ON r.request_id = q.request_id
@@ -79,7 +78,7 @@ JOIN {instances_now} i ON i.data_version = d.data_version AND i.instance_id = q.
  AND i.perturbation = q.perturbation
 """
 
-# A text that was rendered twice is one prompt.
+# A text that was rendered twice counts as one prompt.
 OF_PROMPTS = f"""
 JOIN (SELECT prompt_id, {", ".join(f"max({name}) AS {name}" for name in FROM_PROMPT)}
       FROM {{prompts_now}} GROUP BY prompt_id) p ON p.prompt_id = q.prompt_id
@@ -93,7 +92,7 @@ LEFT JOIN (SELECT {", ".join(EVALUATION_KEY)},
   ON {_ON_KEY.format("v")}
 """
 
-# A file of imported answers may have several rows of one.
+# A file of imported answers may have several rows of one answer.
 STORED = f"""
 LEFT JOIN (SELECT {", ".join(EVALUATION_KEY)},
                   flatten(collect_list(
@@ -110,7 +109,7 @@ _SOURCES = (
     | dict.fromkeys(FROM_PROMPT, "p")
     | {"verdicts": "v", "stored": "t"}
 )
-"""By field of RequestState what `states` reads it from."""
+"""By field of RequestState, the table that `states` reads it from."""
 
 NULLABLE = (
     "failure",
@@ -127,10 +126,10 @@ NULLABLE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What a RunSpec's requests have come to.
+    """The outcomes of a RunSpec's requests.
 
-    `tries` counts all results, those that no longer stand among them; `imported` the requests that
-    got one by import. `planned_by` is the write of the requests.
+    `tries` counts all results, including superseded ones; `imported` the requests with an imported
+    result. `planned_by` is the write of the requests.
     """
 
     run_spec_id: str
@@ -147,7 +146,7 @@ class Inputs:
 
     @property
     def fingerprint(self) -> str:
-        """Changes when there are other requests, or another result of one."""
+        """Changes with the requests, and with each further result of one."""
         return content_id(self.planned_by, self.tries)
 
     @property
@@ -193,14 +192,14 @@ def requests_of(ctx: Context, run_spec_ids: Iterable[str], stage: Stage, purpose
 
 
 def planned_sql(ctx: Context, run_spec_ids: Iterable[str], stage: Stage, purpose: Purpose) -> str:
-    """The same as SQL, alike in Spark SQL and DataFusion."""
+    """The same as SQL, which is the same in Spark SQL and DataFusion."""
     current = ctx.is_current(stage, run_spec_ids).sql
     return f"SELECT * FROM {{requests}} WHERE purpose = '{purpose.value}' AND ({current})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Planned:
-    """What a request is known by."""
+    """The ids of a request and its prompt."""
 
     request_id: str
     prompt_id: str
@@ -209,7 +208,7 @@ class _Planned:
 def few_asked(
     ctx: Context, run_spec_ids: Iterable[str], stage: Stage, purpose: Purpose
 ) -> FewAsked | None:
-    """The requests of these RunSpecs and their prompts, where they are few; None of many."""
+    """The requests of these RunSpecs and their prompts if they are few, else None."""
     planned = planned_sql(ctx, run_spec_ids, stage, purpose)
     if planned not in ctx.few_requests:
         sql = f"SELECT request_id, prompt_id FROM ({planned}) p LIMIT {FEW_ASKED + 1}"
@@ -233,10 +232,9 @@ def results_sql(
     purpose: Purpose,
     deployments: Iterable[str],
 ) -> str:
-    """All results of the requests of these RunSpecs, as SQL, alike in Spark SQL and DataFusion.
+    """All results of the requests of these RunSpecs, as SQL for Spark SQL and DataFusion.
 
-    They are narrowed to these requests before anything is made of them: a deployment's results are
-    those of every suite.
+    They are narrowed to these requests first: a deployment has results of every suite.
     """
     units = list(run_spec_ids)
     few = few_asked(ctx, units, stage, purpose)
@@ -259,14 +257,14 @@ def inputs_of(
     purpose: Purpose,
     deployments: Iterable[str],
 ) -> dict[str, Inputs]:
-    """What the requests of these RunSpecs have come to, by one query whatever their number.
+    """The outcomes of the requests of these RunSpecs, by one query whatever their number.
 
     Args:
         ctx: the lake and suite.
-        run_spec_ids: whose.
-        stage: which planned their requests.
-        purpose: which requests count.
-        deployments: who was asked.
+        run_spec_ids: the RunSpecs.
+        stage: the stage that planned their requests.
+        purpose: the purpose of the requests.
+        deployments: the deployments of the requests.
     """
     sql = INPUTS.replace("@planned", planned_sql(ctx, run_spec_ids, stage, purpose)).replace(
         "@results", results_sql(ctx, run_spec_ids, stage, purpose, deployments)
@@ -281,7 +279,7 @@ def drawn_of(ctx: Context, run_spec_ids: Iterable[str]) -> dict[str, Drawn]:
 
 
 def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> Frame:
-    """RequestState rows of these RunSpecs, carrying only the fields in `needs`."""
+    """RequestState rows of these RunSpecs, with only the fields in `needs`."""
     units = [spec.run_spec_id for spec in specs]
     data = [DataOf(run_spec_id=spec.run_spec_id, data_version=spec.data_version) for spec in specs]
     planned = requests_of(ctx, units, PLAN, Purpose.EVALUATE)
@@ -314,7 +312,7 @@ def states(ctx: Context, specs: Sequence[RunSpec], needs: frozenset[str]) -> Fra
 
 
 def prompts_of(ctx: Context, planned: Frame, few: FewAsked | None) -> Frame:
-    """The prompts of planned requests; `few` are these requests, where they are few."""
+    """The prompts of planned requests; `few` are these requests if they are few."""
     if few:
         return ctx.lake.read("prompts", one_of("prompt_id", few.prompt_ids, len(few.prompt_ids)))
     return ctx.lake.query(PROMPTS_OF, prompts=ctx.lake.read("prompts"), planned=planned)
@@ -322,10 +320,10 @@ def prompts_of(ctx: Context, planned: Frame, few: FewAsked | None) -> Frame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswersRead:
-    """Completions as metrics and judges get them; None where there are none or none that count.
+    """Completions as metrics and judges get them; None if there are none or none that count.
 
-    `unreadable` is about the first one, and None where there was nothing to read. `medhelm` are
-    the completions as MedHELM would have got them, None where it asks alike or nobody can tell.
+    `unreadable` is about the first one, and None if there was nothing to read. `medhelm` are the
+    completions as MedHELM would have got them, None if they are the same or cannot be determined.
     """
 
     completions: tuple[Completion, ...] | None
@@ -341,10 +339,10 @@ def read_answers(
     question: str,
     adapter: AdapterSpec | None = None,
 ) -> AnswersRead:
-    """Stored completions without thinking, each text the answer that the RunSpec reads out of it.
+    """Stored completions without thinking, each text reduced to the answer that the RunSpec reads.
 
-    The one place where answers are extracted. An unreadable answer is an empty one, and no answer
-    at all where the RunSpec leaves it unscored. `adapter` is that of a prompt variant.
+    The only place where answers are extracted. An unreadable answer is an empty one, and no answer
+    if the RunSpec leaves it unscored. `adapter` is that of a prompt variant.
     """
     options = output_mapping(adapter or spec.adapter_spec, references)
     if not completions:
@@ -393,7 +391,7 @@ def _as_medhelm_got(
 def read_state(
     state: RequestState, spec: RunSpec, adapter: AdapterSpec | None = None
 ) -> RequestState:
-    """A state as metrics see it: with the options that were shown and the answer that was read."""
+    """A state as metrics get it: with the options of the prompt and the answer that was read."""
     answers = read_answers(state.completions, spec, state.references, state.input, adapter)
     if answers.completions is state.completions and not answers.output_mapping:
         return state
@@ -407,7 +405,7 @@ def read_state(
 
 
 def reading_needs(spec: RunSpec) -> frozenset[str]:
-    """The RequestState fields that reading this RunSpec's answers takes."""
+    """The RequestState fields that are needed to read this RunSpec's answers."""
     how = (spec.answer_extraction or STRICT).method
     if spec.adapter_spec.method.shows_options:
         return frozenset({"references"})
@@ -417,7 +415,7 @@ def reading_needs(spec: RunSpec) -> frozenset[str]:
 
 
 def _column(name: str, fields: Set[str]) -> str:
-    """A column of RequestState in SQL; the default of one that nobody asked for."""
+    """A column of RequestState in SQL; its default value if it is not in `fields`."""
     source = _SOURCES.get(name)
     if source is None or name not in fields:
         return f"{_absent(name)} AS {name}"

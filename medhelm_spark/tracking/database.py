@@ -1,7 +1,7 @@
 """MLflow's SQLite file, made whole or not at all.
 
-MLflow makes a new file table by table, in seconds; killed meanwhile, it refuses that file ever
-after.
+MLflow makes a new file table by table, in seconds; if it is killed meanwhile, it refuses that file
+from then on.
 """
 
 import os
@@ -18,11 +18,11 @@ NAME = "mlflow.db"
 
 
 def ensure_database(tracking_uri: str | None, make: Callable[[str], object]) -> None:
-    """Put a whole file where `tracking_uri` names a SQLite file that is missing or half-made.
+    """Make the SQLite file that `tracking_uri` names if it is missing or half-made.
 
     Args:
-        tracking_uri: MLflow's address; any but `sqlite:///FILE` is left alone.
-        make: has MLflow make the file of the address that it is called with.
+        tracking_uri: MLflow's address; any other than `sqlite:///FILE` is ignored.
+        make: lets MLflow make the file at an address.
 
     Raises:
         OSError: the file's folder cannot be written.

@@ -64,7 +64,7 @@ class Logged:
 
 
 def preload() -> None:
-    """Import MLflow in a thread while Spark starts; where it is missing, its first use raises."""
+    """Import MLflow in a thread while Spark starts; if it is missing, its first use raises."""
 
     def load() -> None:
         with suppress(ImportError):
@@ -76,8 +76,8 @@ def preload() -> None:
 def default_uri(place: str) -> str | None:
     """Where the runs of a lake are tracked: `mlflow.db` in a local lake's folder.
 
-    None, which leaves the choice to MLflow, where `MLFLOW_TRACKING_URI` is set, on Databricks, and
-    for a lake in an object store or catalog: there the cluster has its tracking server.
+    None, which leaves the choice to MLflow, if `MLFLOW_TRACKING_URI` is set, on Databricks, and for
+    a lake in an object store or catalog: there the cluster has its tracking server.
     """
     if {"MLFLOW_TRACKING_URI", "DATABRICKS_RUNTIME_VERSION"} & os.environ.keys():
         return None
@@ -131,7 +131,7 @@ def _logged(store: Store, deployment: str, run_id: str, run_spec_id: str = "") -
 
 
 def run_name(deployment: str, source: str) -> str:
-    """What MLflow calls a model's run: what tells two models apart first, for its lists cut names.
+    """The name of a model's run in MLflow: the model comes first, because lists cut long names.
 
     >>> run_name("huggingface/smollm2-135m-instruct", "demo")
     'smollm2-135m-instruct (demo, huggingface)'
@@ -141,7 +141,7 @@ def run_name(deployment: str, source: str) -> str:
 
 
 def experiment_page(tracking_uri: str | None, experiment: str = EXPERIMENT) -> str | None:
-    """The address of MLflow's page with our runs; None where only the platform knows it.
+    """The address of MLflow's page with our runs; None where only the platform has it.
 
     Raises:
         SetupError: mlflow is not installed or refuses.

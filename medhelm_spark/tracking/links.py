@@ -1,6 +1,6 @@
 """From an MLflow run to the dashboard's page of the same numbers, and back.
 
-Addresses hold names of suites and releases and ids of runs: no text, and no login.
+Addresses contain names of suites and releases and ids of runs: no text, and no login.
 """
 
 import shlex
@@ -13,13 +13,13 @@ from medhelm_spark.domain.names import without_login
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dashboard:
-    """Where the dashboard of a lake is: its base `address`, None where a site names none."""
+    """The dashboard of a lake: its base `address`, None if a site names none."""
 
     address: str | None
     location: str
 
     def page(self, kind: Kind, name: str, run_spec_id: str = "") -> str:
-        """The address of a board, or of one run's answers; else the command that opens the board.
+        """The address of a board, or of a run's answers; without one, the command for the board.
 
         >>> Dashboard(address="https://med.example.org/", location="lake").page(Kind.SUITE, "s 1")
         'https://med.example.org/?suite=s+1'

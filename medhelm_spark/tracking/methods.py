@@ -21,7 +21,7 @@ class TrackingMethods(Methods):
     def log(self, *, suite: str | None = None, release: str | None = None) -> None:
         """Log a suite's or release's current numbers to MLflow, unless tracking is off.
 
-        It is the suite planned last where neither is given.
+        Without a name, it is the suite that was planned last.
         """
         source = choose(self._workspace.reader, suite, release)
         board = self._host.board(suite if release else source.name, release=release)

@@ -1,6 +1,6 @@
-"""The runs of a scenario in MLflow, removed with their params and artefacts.
+"""Removes the runs of a scenario in MLflow, with their params and artefacts.
 
-The next time that numbers are logged they get new runs, from what the lake has then.
+The next time that numbers are logged, they get new runs.
 """
 
 from medhelm_spark.domain.names import without_login

@@ -31,13 +31,13 @@ NOTE = "mlflow.note.content"
 """The description of a run on its page, as Markdown."""
 MAX_RUN_NAME = 250
 EXPERIMENT_KIND = ("mlflow.experimentKind", "custom_model_development")
-"""What MLflow calls an experiment whose runs are looked at and compared; one that does not say so
-opens on traces of an application, of which we log none."""
+"""MLflow's tag for an experiment whose runs are compared; without it, the experiment's page shows
+traces of an application, which we do not log."""
 FEW_TRIES = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_TIMEOUT": "10"}
-"""What MLflow is told where a server need only say whether it is there; seconds for an answer."""
+"""MLflow's settings for a check whether a server answers; the timeout is in seconds."""
 RUNS = "/#/experiments/{}/runs?workflowType=machine_learning&compareRunsMode=CHART"
-"""The page of an experiment's runs with their charts. MLflow 3.17 takes the kind from the address
-alone, and without it from what a browser looked at last."""
+"""The page of an experiment's runs with their charts. MLflow 3.17 takes the kind from the address,
+else from the page that the browser opened last."""
 RUN = "/#/experiments/{}/runs/{}"
 """The page of one run."""
 LOCAL_SERVER = "http://127.0.0.1:5000"
@@ -60,8 +60,8 @@ RATES = (MEAN_WIN_RATE, allowed_name(MEDHELM_MEAN_WIN_RATE))
 class Target:
     """The content that one MLflow run should have; `tags` are without our prefix.
 
-    `delta_versions` gives per table its place and version. `page` says where the dashboard shows
-    the same: a tag, and the run's description, which gives way to what a person wrote there.
+    `delta_versions` gives per table its place and version. `page` is the dashboard's page of the
+    same numbers: a tag, and the run's description, which does not replace a person's text.
     """
 
     name: str
@@ -104,7 +104,7 @@ def _changed(current: Mapping[str, str], logged: Mapping[str, str]) -> dict[str,
 
 
 def note_of(page: str) -> str:
-    """What the run's description says in MLflow, as Markdown; empty without a page.
+    """The run's description in MLflow, as Markdown; empty without a page.
 
     >>> note_of("https://boards.example.org/?suite=s1")
     'The same numbers, and the answers behind them: [dashboard](<https://boards.example.org/?suite=s1>)'
@@ -117,7 +117,7 @@ def note_of(page: str) -> str:
 
 
 def _note(page: str, logged: Mapping[str, str]) -> dict[str, str]:
-    """The description where it is to be written: not over what a person wrote."""
+    """The description, if it has to be written; it does not replace a person's text."""
     note, existing = note_of(page), logged.get(NOTE, "")
     is_ours = existing in ("", note_of(logged.get(PAGE, "")))
     return {NOTE: note} if note and note != existing and is_ours else {}
@@ -247,7 +247,7 @@ def server_command(tracking_uri: str) -> str:
 class RunPage:
     """A run's page: its address, and the command that serves it, empty for a server of its own.
 
-    Both are empty where only the platform knows the page.
+    Both are empty where only the platform has the page.
     """
 
     address: str = ""
@@ -255,7 +255,7 @@ class RunPage:
 
 
 def run_page(tracking_uri: str, experiment_id: str, run_id: str) -> RunPage:
-    """Where a run is shown, without a login.
+    """The page of a run, without a login.
 
     >>> run_page("https://me:secret@mlflow.example.org/", "7", "ab").address
     'https://mlflow.example.org/#/experiments/7/runs/ab'
@@ -273,7 +273,7 @@ def run_page(tracking_uri: str, experiment_id: str, run_id: str) -> RunPage:
 
 
 def _linked(address: str) -> str:
-    """An address for a link: nothing stands where a login stood."""
+    """An address for a link, without a login and its mask."""
     return without_login(address).replace("//***@", "//")
 
 
@@ -282,9 +282,9 @@ def _server(tracking_uri: str) -> str:
 
 
 def runs_address(tracking_uri: str | None, experiment_id: str) -> str | None:
-    """The address of the page with an experiment's runs; None where only the platform knows it.
+    """The address of the page with an experiment's runs; None where only the platform has it.
 
-    Of a local database it is the page that `server_command` serves.
+    For a local database it is the page that `server_command` serves.
 
     >>> runs_address("https://me:secret@mlflow.example.org/", "7")
     'https://***@mlflow.example.org/#/experiments/7/runs?workflowType=machine_learning&compareRunsMode=CHART'
@@ -307,7 +307,7 @@ def client_class() -> "type[MlflowClient]":
 
 @contextmanager
 def opened(tracking_uri: str | None, experiment: str) -> Iterator[Store]:
-    """The experiment, made where it is missing.
+    """The experiment; it is made if it is missing.
 
     Raises:
         SetupError: mlflow is not installed, the experiment is deleted, or MLflow refuses.
@@ -317,7 +317,7 @@ def opened(tracking_uri: str | None, experiment: str) -> Iterator[Store]:
 
 
 def remove_runs(tracking_uri: str | None, run_ids: Sequence[str]) -> list[str]:
-    """Remove runs with their params, tags and artefacts; those that are gone already are left out.
+    """Remove runs with their params, tags and artefacts; ignores runs that do not exist.
 
     Returns:
         The runs that a server keeps, marked as deleted, until its own `mlflow gc` removes them.
@@ -352,7 +352,7 @@ def remove_runs(tracking_uri: str | None, run_ids: Sequence[str]) -> list[str]:
 
 
 def ask(tracking_uri: str) -> None:
-    """One question that changes nothing, asked of a server twice at most.
+    """Send one request that changes nothing to a server, twice at most.
 
     Raises:
         SetupError: mlflow is not installed, or MLflow refuses.
@@ -367,7 +367,7 @@ def _few_experiments(client: "MlflowClient") -> None:
 
 @contextmanager
 def _few_tries() -> Iterator[None]:
-    """MLflow tries a server that is not there for four minutes, where nobody sets how often."""
+    """Limits the retries: by default MLflow tries an absent server for four minutes."""
     own = {name: value for name, value in FEW_TRIES.items() if name not in os.environ}
     os.environ.update(own)
     try:
@@ -391,13 +391,13 @@ def _connected(tracking_uri: str | None) -> "Iterator[MlflowClient]":
         ensure_database(tracking_uri, lambda uri: _few_experiments(client_type(uri)))
         yield client_type(tracking_uri)
     except Exception as error:
-        # A broken address, or one whose driver is not installed, is none of our code's either.
+        # A broken address, or one whose driver is not installed, is no error of our code either.
         of_uri = isinstance(error, ValueError | ImportError) and tracking_uri
         if not (_is_refusal(error) or of_uri):
             raise
         place = tracking_uri or "its default tracking server"
         reason = str(error).strip().splitlines()[0]
-        # Nothing is chained: a traceback would show the address as it was given.
+        # The error is not chained: a traceback would print the address with its login.
         raise SetupError(without_login(f"MLflow at {place} refused: {reason}")) from None
 
 
@@ -430,6 +430,6 @@ def _experiment_id(client: "MlflowClient", experiment: str) -> str:
         raise SetupError(
             f"MLflow's experiment {name!r} is deleted: restore it or name another one."
         )
-    if key not in known.tags:  # what somebody chose stays
+    if key not in known.tags:  # a person's choice stays
         client.set_experiment_tag(known.experiment_id, key, kind)
     return str(known.experiment_id)

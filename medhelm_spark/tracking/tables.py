@@ -11,7 +11,7 @@ class MlflowRun:
     """Row of `mlflow_runs`: an MLflow run with the numbers of one model, or of one of its runs.
 
     `kind` is suite or release, `name` its name; `run_spec_id` is empty for the model's row of the
-    board. `address` is the run's page in MLflow, empty where only the platform knows it, without a
+    board. `address` is the run's page in MLflow, empty where only the platform has it, without a
     login; `served_by` is the command that serves that page, empty for a server that always runs.
     """
 

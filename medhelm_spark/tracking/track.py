@@ -1,4 +1,4 @@
-"""What the stages left in the lake, told to MLflow."""
+"""Logs the numbers of a suite or release in the lake to MLflow."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -72,7 +72,7 @@ def track_released(
 
 
 class _Where:
-    """What is tracked, a suite or release, and where the dashboard shows it."""
+    """The tracked suite or release, and its pages of the dashboard."""
 
     def __init__(self, workspace: Workspace, kind: Kind, name: str) -> None:
         address = workspace.settings.dashboard_address
@@ -84,7 +84,7 @@ class _Where:
 
 
 def _remember(ctx: Context, where: _Where, logged: Iterable[Logged]) -> None:
-    """Note in the lake which MLflow runs have the numbers; what is noted already is not again."""
+    """Record in the lake which MLflow runs have the numbers; adds only new rows."""
     lake = ctx.lake.within(TRACK)
     now = datetime.now(UTC)
     sql = current_mlflow_runs(where.kind, where.name)
@@ -107,13 +107,13 @@ def _remember(ctx: Context, where: _Where, logged: Iterable[Logged]) -> None:
 
 
 def _identity(row: MlflowRun) -> tuple[str, ...]:
-    """All that a row says but when it was written."""
+    """The fields of a row without the time of writing."""
     key = (row.kind, row.name, row.model_deployment, row.run_spec_id)
     return (*key, row.mlflow_run_id, row.address, row.served_by)
 
 
 def _planned(ctx: Context, suite: str) -> list[SuiteRun]:
-    """All that was ever planned for a suite."""
+    """All runs that were ever planned for a suite."""
     sql = f"SELECT * FROM {{run_specs}} WHERE {among('suite', [suite])}"
     return [row for row in ctx.lake.rows(sql, SuiteRun) if row.suite == suite]
 
@@ -126,7 +126,7 @@ def _tracked(
     where: _Where,
     frozen: Mapping[str, Sequence[Stat]] | None = None,
 ) -> list[TrackedSuite]:
-    """What MLflow is told by deployment; `frozen` are a release's stats by run."""
+    """What is logged to MLflow by deployment; `frozen` are a release's stats by run."""
     units = [spec.run_spec_id for spec in specs]
     scored = ctx.finished(SCORE, units)
     summed = ctx.finished(SUMMARIZE, units)
@@ -169,15 +169,15 @@ def _tracked(
 
 
 def _variants(board: Leaderboard) -> dict[str, str]:
-    """What the board calls each run that is not its model's first on a scenario."""
+    """The board's name for each run that is not its model's first on a scenario."""
     cells = (cell for row in board.rows for cell in row.cells if cell and cell.variant)
     return {unit: cell.variant for cell in cells for unit in cell.run_spec_ids}
 
 
 def _cells(board: Leaderboard) -> dict[str, dict[str, BoardCell]]:
-    """By deployment what the board shows of it, by the name that it has in MLflow.
+    """By deployment the cells of the board, by their names in MLflow.
 
-    A scenario with two columns (another metric or split) has both in its names.
+    The names of a scenario with two columns (another metric or split) contain metric and split.
     """
     columns = Counter(column.scenario_name for column in board.columns)
     cells: dict[str, dict[str, BoardCell]] = defaultdict(dict)
@@ -192,7 +192,7 @@ def _cells(board: Leaderboard) -> dict[str, dict[str, BoardCell]]:
 
 
 def _work(total: Throughput | None, executors: Sequence[Throughput]) -> dict[str, float]:
-    """What asking came to in all, and for each executor; executors are numbered, not named."""
+    """The throughput in total and of each executor; executors are numbered, not named."""
     if total is None:
         return {}
     parts = {"": total}

@@ -1,4 +1,4 @@
-"""What a person states with the command, since no file does: a model's locality, a prompt."""
+"""What a person states with the command because no file does: a model's locality, a prompt."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ LONGEST_NOTE = 200
 
 
 def attested(runs: Sequence[ResolvedRun], locality: Locality) -> tuple[ResolvedRun, ...]:
-    """The runs with this locality for models that a name alone stands for.
+    """The runs with this locality for models that only a name describes.
 
     Raises:
         ConfigError: every model is registered with its own.
@@ -45,7 +45,7 @@ def with_prompt(runs: Sequence[ResolvedRun], note: str | None) -> tuple[Resolved
 
 
 def _is_open(deployment: Deployment) -> bool:
-    """Whether no file says where it runs; of answers from a file, where it answered."""
+    """Whether no file states where it runs, or where it gave imported answers."""
     is_named = deployment.origin == BY_NAME and not deployment.is_locality_stated
     return is_named or deployment.engine == IMPORTED
 

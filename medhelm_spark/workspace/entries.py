@@ -1,4 +1,4 @@
-"""What to evaluate: run entries, and what narrows or changes them."""
+"""What to evaluate: run entries, and the options that narrow or change them."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ from medhelm_spark.scenarios import check_card
 from medhelm_spark.workspace.attested import attested
 
 LEAST = {"priority": 0, "num_threads": 1}
-"""Options that are whole numbers, and the smallest that means something."""
+"""Options that are whole numbers, and their smallest allowed value."""
 
 LISTS = ("run_entries", "conf_paths", "models_to_run", "groups_to_run", "by")
 
@@ -33,14 +33,14 @@ _NO_SUITE = SuiteFile(description="")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entries:
-    """Run entries of three sources, and the options that hold for all of them.
+    """Run entries of three sources, and the options that apply to all of them.
 
-    Field names are those of HELM's flags: `max_eval_instances` is `-m`. A list may be given as one
-    text or path where it holds one. `compat` is `medhelm-0.8` or None; `num_threads`, from 1 on,
-    caps the requests open at once to a model's server. Relative paths in entries start at
-    `base_dir`. `attest_locality` (`local`, `tenant`, `baa` or `external`) is where the models run
-    that a name alone stands for; without it that is unknown, and gated and private text is refused.
-    `by` are columns of the data, or a card's bands, by which results are told apart too.
+    Field names are those of HELM's flags: `max_eval_instances` is `-m`. A list with one element may
+    be given as one text or path. `compat` is `medhelm-0.8` or None; `num_threads`, from 1 on, is
+    the largest number of open requests to a model's server. Relative paths in entries start at
+    `base_dir`. `attest_locality` (`local`, `tenant`, `baa` or `external`) is where models run that
+    only a name describes; without it that is unknown, and gated and private text is refused. `by`
+    are columns of the data, or a card's bands, by which results are grouped too.
     """
 
     run_entries: str | Sequence[str] = ()
@@ -59,10 +59,10 @@ class Entries:
     by: str | Sequence[str] = ()
 
     def load(self, site: Path | None) -> "LoadedEntries":
-        """The entries that are given; `site` is the folder whose suite files are known by name.
+        """Parse the entries; `site` is the folder whose suite files can be named.
 
         Raises:
-            ConfigError: none was given, or one of them is wrong.
+            ConfigError: there are no entries, or one of them is wrong.
         """
         self._check()
         if not self.run_entries and not self.conf_paths and not self.suite_file:
@@ -79,7 +79,7 @@ class Entries:
         return LoadedEntries(self._with_lists(), up_to_priority(entries, self.priority), suite, own)
 
     def _check(self) -> None:
-        """Refuse options that would be read as something else than was meant."""
+        """Refuse options with a wrong type or value."""
         if self.compat not in (None, MEDHELM_08):
             raise ConfigError(f"compat is {self.compat!r}; allowed: {MEDHELM_08!r} or None.")
         for name, least in LEAST.items():
@@ -95,7 +95,7 @@ class Entries:
             for item in listed(getattr(self, name)):
                 if not isinstance(item, str | Path if name == "conf_paths" else str):
                     raise ConfigError(
-                        f"{name} holds a {type(item).__name__}; allowed: one text or several."
+                        f"{name} contains a {type(item).__name__}; allowed: one text or several."
                     )
         for path in map(str, listed(self.conf_paths)):
             if _ADDRESS.match(path):
@@ -113,7 +113,7 @@ class Entries:
 
 
 def listed(value: Any) -> tuple[Any, ...]:
-    """Several, where one may stand for itself.
+    """A tuple of several values, or of one value.
 
     >>> listed("a"), listed(["a", "b"]), listed(())
     (('a',), ('a', 'b'), ())
@@ -124,7 +124,7 @@ def listed(value: Any) -> tuple[Any, ...]:
 
 
 def entries_of(entries: str | Sequence[str] | Entries, options: Mapping[str, Any]) -> Entries:
-    """Entries of one run entry, of several, or of Entries; `options` replace their fields.
+    """Entries from one run entry, several, or Entries; `options` replace their fields.
 
     Raises:
         UnknownNameError: Entries have no such field.
@@ -141,9 +141,9 @@ def entries_of(entries: str | Sequence[str] | Entries, options: Mapping[str, Any
 
 @dataclass(frozen=True, slots=True)
 class LoadedEntries:
-    """Parsed entries, not resolved; `listed` is where the suite file's own ones stand.
+    """Parsed entries, not resolved; `listed` are the places of the suite file's own entries.
 
-    `absent` are the names of imported scenarios that were asked for and are left out.
+    `absent` are the names of requested imported scenarios that are left out.
     """
 
     options: Entries
@@ -154,14 +154,14 @@ class LoadedEntries:
 
     @property
     def models(self) -> frozenset[str]:
-        """The models and deployments that are named."""
+        """The models and deployments that the entries name."""
         named = (
             entry.args[key] for entry in self.entries for key in MODEL_KEYS if key in entry.args
         )
         return frozenset({*map(str, named), *listed(self.options.models_to_run)})
 
     def without_absent(self, registry: Registry) -> tuple["LoadedEntries", tuple[SkippedRun, ...]]:
-        """These entries without those of scenarios that were never imported, and their runs."""
+        """The entries without scenarios that were never imported, and the runs left out."""
         selection, remaining = self._selection(), []
         absent: list[SkippedRun] = []
         for entry in self.entries:
@@ -187,7 +187,7 @@ class LoadedEntries:
         return attested(runs, Locality(options.attest_locality))
 
     def _selection(self) -> Selection:
-        """What options and the suite file add to the entries."""
+        """The selection by options and the suite file."""
         options, suite = self.options, self.suite
         limit, trials = options.max_eval_instances, options.num_train_trials
         return Selection(
@@ -205,7 +205,7 @@ class LoadedEntries:
         )
 
     def _deployment_changes(self) -> dict[str, Any]:
-        """What options change about every evaluated deployment."""
+        """The fields of every evaluated deployment that options change."""
         changes: dict[str, Any] = {}
         if self.options.num_threads:
             changes["max_concurrency"] = self.options.num_threads
@@ -215,7 +215,7 @@ class LoadedEntries:
 
 
 def columns_named(columns: str | Sequence[str]) -> tuple[str, ...]:
-    """The columns of a list, or of texts in which commas part them.
+    """The columns of a list, or of texts with commas between them.
 
     >>> columns_named("sex, age_band"), columns_named(["sex", "site"])
     (('sex', 'age_band'), ('sex', 'site'))
@@ -225,7 +225,7 @@ def columns_named(columns: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _grouped(run: ResolvedRun, by: Sequence[str]) -> ResolvedRun:
-    """The run with more columns by which its results are told apart.
+    """The run with more columns by which its results are grouped.
 
     Raises:
         ConfigError: the prompt shows one of them.

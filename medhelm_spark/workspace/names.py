@@ -1,4 +1,4 @@
-"""What suites and releases may be called, and names that must be known."""
+"""Checks of the names of suites and releases, and of names that must be known."""
 
 import re
 from collections.abc import Iterable
@@ -17,14 +17,14 @@ _PARTS = re.compile(r"[/\\]")
 def check_name(kind: str, name: object) -> str:
     """The name of a suite or release, refused before anything is written under it.
 
-    MedHELM keeps a suite in a folder of its name: a name that leads out of one is none here either.
+    MedHELM stores a suite in a folder of its name: a name that leads out of it is refused here too.
 
     >>> check_name("suite", "2026 first")
     '2026 first'
 
     Raises:
-        ConfigError: it is no text, empty, too long, not in one line, or reads as a path that leaves
-            its folder.
+        ConfigError: it is no text, empty, too long, not in one line, or a path that leaves its
+            folder.
     """
     is_text = isinstance(name, str) and 0 < len(name) <= MOST and is_name(name)
     if not isinstance(name, str) or not is_text or _leads(name):
@@ -39,10 +39,10 @@ def _leads(name: str) -> bool:
 
 
 def check_known(kind: str, name: str, known: Iterable[str]) -> None:
-    """Refuse a name that is none of those.
+    """Refuse a name that is not in `known`.
 
     Raises:
-        UnknownNameError: names what is known.
+        UnknownNameError: names the known names.
     """
     names = sorted(known)
     if name not in names:

@@ -21,11 +21,11 @@ IN_WORKERS = (
     *(f"medhelm_spark.stages.{stage.name}.stage" for stage in ORDER),
     "medhelm_spark.adaptation.choice",
 )
-"""The modules whose functions Python workers run, and what those import when they first need it."""
+"""The modules whose functions Python workers run, and those that they import when needed."""
 
 
 def settings_of(site: Path | None, spark: SparkSession | None = None) -> Settings:
-    """The settings of the platform that the given session runs on, else the one that there is.
+    """The settings of the platform of `spark`, else of the current one.
 
     Raises:
         ConfigError: If a file or a variable is wrong.
@@ -40,9 +40,9 @@ def session_of(
     is_encrypted: bool = True,
     clients: Iterable[str] = (),
 ) -> SparkSession:
-    """The given session, else the platform's, else one that is started by these settings.
+    """`spark`, else the platform's session, else one that is started by these settings.
 
-    The workers of one that is started have imported `clients`, modules of engines.
+    The workers of a session that is started have imported `clients`, modules of engines.
     """
     if settings.jars:
         os.environ.setdefault("MEDHELM_SPARK_JARS", settings.jars)
@@ -62,7 +62,7 @@ def session_of(
 def policy_tables(
     settings: Settings, spark: SparkSession | None = None
 ) -> Callable[[str], PolicyTable]:
-    """What reads the table that the platform names as its policy; the session is opened then."""
+    """The function that reads the platform's policy table; it opens the session."""
 
     def read(name: str) -> PolicyTable:
         with kept_settings(spark):

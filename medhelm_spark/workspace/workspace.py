@@ -1,4 +1,4 @@
-"""What an evaluation works with: configuration first, then a session, a lake and a context."""
+"""The resources of an evaluation: configuration first, then a session, a lake and a context."""
 
 import os
 import sys
@@ -46,24 +46,24 @@ from medhelm_spark.workspace.session import policy_tables, session_of, settings_
 
 
 def say(line: str) -> None:
-    """Progress goes to standard error, so that a board can be piped."""
-    clear = CLEAR_LINE if sys.stderr.isatty() else ""  # progress may stand there
+    """Print progress to standard error, so that a board can be piped."""
+    clear = CLEAR_LINE if sys.stderr.isatty() else ""  # the line may show progress
     sys.stderr.write(f"{clear}{printable(line)}\n")
     sys.stderr.flush()
 
 
 def print_unread(site: Path | None, say: Callable[[str], None]) -> None:
-    """Name what lies in the site's folder that no name reads: it may be a mistyped policy."""
+    """Print the unread files of the site's folder: one may be a policy with a mistyped name."""
     if names := unread(site) if site else []:
         say(f"site folder {site}: not read by its name: {first_of(names, 8)}")
 
 
 class Workspace:
-    """Settings, registry and lake of an invocation; Spark only once something needs it.
+    """Settings, registry and lake of an invocation; it starts Spark only when it is needed.
 
-    A policy in a catalog's table needs it at once.
+    A policy in a catalog's table needs Spark at once.
 
-    `spark` is a session that is already there; `deployments` are known beside the site's own.
+    `spark` is an existing session; `deployments` are added to the site's own.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Workspace:
             restrict(self.permissions)
 
     def with_deployments(self, deployments: Iterable[Deployment]) -> "Workspace":
-        """The same lake and site with more deployments; this one stays as it is."""
+        """A copy with more deployments; this workspace stays as it is."""
         more = copy(self)  # with the lake and session, where they are open
         more._deployments = (*self._deployments, *deployments)
         more.registry = more._load()
@@ -110,12 +110,12 @@ class Workspace:
         return Permissions(self.settings.lake_permissions)
 
     def expect(self, levels: Iterable[AccessLevel], deployments: Iterable[Deployment] = ()) -> None:
-        """Tell, before a session is started, its data's levels and the models that it will ask."""
+        """Declare, before a session starts, the levels of its data and the models that it asks."""
         self._levels |= set(levels)
         self._clients |= {name for each in deployments for name in factory_of(each).imports}
 
     def _known_levels(self) -> set[AccessLevel]:
-        """The levels of all data that is known of, the lake's and what is expected."""
+        """The levels of all known data: the lake's and the expected data's."""
         levels = set(self._levels)
         location = Location.of(self.location)
         is_ours = self.settings.platform is Platform.LOCAL and self._spark is None
@@ -128,7 +128,7 @@ class Workspace:
 
     @property
     def provided_session(self) -> SparkSession | None:
-        """The session that was handed in."""
+        """The session that the caller provided."""
         return self._spark
 
     @property
@@ -138,7 +138,7 @@ class Workspace:
 
     @cached_property
     def lake(self) -> Lake:
-        """The lake, through the platform's session or one that is started when it is needed."""
+        """The lake, with the platform's session or one that is started when it is needed."""
         is_ours = self.settings.platform is Platform.LOCAL and not self._spark and not is_started()
         master = self.settings.spark.get(MASTER, LOCAL_MASTER) if is_ours else None
         folder = self.settings.staging_folder
@@ -147,7 +147,7 @@ class Workspace:
         return lake
 
     def _check_session(self) -> None:
-        """Refuse, beside gated and private text, settings and a server that may lead it outside."""
+        """Refuse, for gated and private text, settings and a server that may send it outside."""
         place = str(self.site / SETTINGS_FILE) if self.site else ""
         configured = {
             name: value
@@ -188,10 +188,10 @@ class Workspace:
 
     @cached_property
     def reader(self) -> Reader:
-        """Delta files are read without a JVM, those of a store through Spark where it has to be.
+        """Reads Delta files without a JVM, and those of a store through Spark if necessary.
 
-        A catalog's tables are read through the Spark session; by the site's SQL warehouse where it
-        names one and there is no session.
+        It reads a catalog's tables through the Spark session, or, without a session, through the
+        site's SQL warehouse if there is one.
         """
         location, warehouse = Location.of(self.location), self.settings.warehouse
         has_session = self._spark is not None or is_started()
@@ -202,10 +202,10 @@ class Workspace:
         return open_reader(str(location), warehouse)
 
     def resolve(self, entries: LoadedEntries) -> tuple[ResolvedRun, ...]:
-        """One run per scenario and model of the entries; says what names stand for by themselves.
+        """One run per scenario and model of the entries; prints models that only a name describes.
 
         Raises:
-            ConfigError: a name is not known; of a model that the lake holds it says how it was.
+            ConfigError: a name is unknown; for a model with runs in the lake it says so.
         """
         try:
             runs = entries.resolve(self.registry_for(entries.entries))
@@ -214,8 +214,8 @@ class Workspace:
             if not forgotten:
                 raise
             raise ConfigError(
-                f"{error} Of an earlier run this lake holds {first_of(sorted(forgotten))}, whose "
-                "deployment is not known now: give it again, in model_deployments.yaml or by "
+                f"{error} This lake has earlier runs of {first_of(sorted(forgotten))}, whose "
+                "deployment is not configured now: add it to model_deployments.yaml or to "
                 "Evaluation(deployments=[...])."
             ) from None
         for deployment in deployments_of(runs).values():
@@ -226,11 +226,11 @@ class Workspace:
     def without_absent(
         self, entries: LoadedEntries
     ) -> tuple[LoadedEntries, tuple[SkippedRun, ...]]:
-        """The entries without those of scenarios that were never imported, and their runs."""
+        """The entries without scenarios that were never imported, and the runs left out."""
         return entries.without_absent(self.registry_for(entries.entries))
 
     def _forgotten(self) -> set[str]:
-        """The deployments that the lake has runs of, and the configuration not any more."""
+        """The deployments with runs in the lake that are no longer configured."""
         location = Location.of(self.location)
         if location.is_catalog or not location.may_exist:  # an error is no reason to start Spark
             return set()
@@ -239,19 +239,19 @@ class Workspace:
         return {name for name in names if self.registry.deployment(name) is None}
 
     def registry_for(self, entries: Iterable[RunEntry]) -> Registry:
-        """The registry; with the lake's imported scenarios where an entry names one."""
+        """The registry; with the lake's imported scenarios if an entry names one."""
         is_asked = any(is_imported(entry.name) for entry in entries)
         return replace(self.registry, imported=self.imported()) if is_asked else self.registry
 
     def imported(self) -> tuple[ImportedScenario, ...]:
-        """The scenarios that were imported into the lake; none where there is no lake."""
+        """The scenarios that were imported into the lake; none if there is no lake."""
         if not Location.of(self.location).may_exist:
             return ()
         sql = newest("imported_scenarios", ["scenario_name"], "imported_at DESC")
         return tuple(self.reader.rows(sql, ImportedScenario))
 
     def context(self, suite: str, *, is_in_process: bool = False) -> Context:
-        """What the stages of one suite need; `is_in_process`: this process computes their rows."""
+        """The context of a suite's stages; `is_in_process`: this process computes their rows."""
         now = self.cluster()
         return Context(
             lake=self.lake.in_process() if is_in_process else self.lake,
@@ -267,7 +267,7 @@ class Workspace:
         )
 
     def cluster(self) -> Cluster:
-        """What Spark tells of its machines now; of this one alone, Spark is not started for it."""
+        """Spark's current machines; on a single machine Spark is not started for it."""
         if self.settings.platform is Platform.LOCAL:
             return Cluster(
                 master=self.settings.spark.get(MASTER, LOCAL_MASTER),

@@ -205,7 +205,7 @@ def test_names_that_are_not_there_are_refused(site: Site, monkeypatch: pytest.Mo
     Evaluation(site.lake_path, site=None, spark=site.spark).tracking.log()
     assert tracked == ["s"], "the suite planned last"
     forgot = Evaluation(site.lake_path, site=None, spark=site.spark, tracking=False)
-    with pytest.raises(ConfigError, match=r"this lake holds team/yes, .*deployments="):
+    with pytest.raises(ConfigError, match=r"earlier runs of team/yes, .*deployments="):
         forgot.dry_run(f"{bench},model=team/yes", suite="s")
     with pytest.raises(UnknownNameError, match="max_instances"):
         here.run(f"{bench},model=team/yes", suite="s", max_instances=2)

@@ -58,7 +58,7 @@ def test_content_that_the_lake_holds_keeps_its_level_until_it_is_lowered_on_reco
     edited = site.benchmark("ward", rows, access_level="public")
     assert site.run("-r", f"{edited},model={outside}") == REFUSED
     said = capsys.readouterr().err
-    assert "ward is said to be public, but the lake holds the text of 4 of its records" in said
+    assert "ward is said to be public, but the lake has the text of 4 of its records" in said
     assert {row["data_version"] for row in site.rows("scenarios")} == held
 
     more = [{"id": "new", "question": "More?", "correct_answer": "no"}, *rows[::-1]]

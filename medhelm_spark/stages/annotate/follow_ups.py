@@ -1,4 +1,4 @@
-"""Judges' requests as answers bring them: what the stage plans, of one answer alone."""
+"""Judges' requests about one answer: the same requests that the stage plans."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ class JudgeAnswer:
 
 
 def follow_ups(specs: Sequence[RunSpec], judging: Judging) -> FollowUps | None:
-    """The judges' requests that the answers of these RunSpecs bring; None where none are judged."""
+    """The judges' requests that the answers of these RunSpecs bring; None if none are judged."""
     judged = [spec for spec in specs if judging.annotators.get(spec.run_spec_id)]
     judges = {each.name: each for each in judges_of(judging).to_infer}
     if not judged or not judges:

@@ -1,4 +1,4 @@
-"""Judge requests: which stored answers go before which judges, rendered and linked."""
+"""Judge requests: which stored answers which judges read, rendered and linked."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -70,7 +70,7 @@ JOIN (SELECT DISTINCT render_id, subject_id, rubric_item, prompt_id, num_charact
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedAnswers:
-    """What a RunSpec's juries are asked about: the id of juries and answers, and their number."""
+    """The answers that a RunSpec's juries read: the id of juries and answers, and their number."""
 
     fingerprint: str
     requests: int
@@ -92,7 +92,7 @@ class JudgeCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeTask:
-    """An answer to put before the judges."""
+    """An answer that judges read."""
 
     subject_id: str
     render_id: str
@@ -108,7 +108,7 @@ class JudgeTask:
 class AskJudges:
     """Answers in, judge prompts out, one per answer or per rubric item of its instance.
 
-    `specs` say by render_id how answers are read; RunSpecs that read alike share one.
+    `specs` by render_id say how answers are read; RunSpecs that read in the same way share one.
     """
 
     rubrics: Mapping[str, Rubric]
@@ -193,7 +193,7 @@ def subjects_of(ctx: Context, calls: Sequence[JudgeCall]) -> Frame:
 
 
 def ask_judges(judging: Judging, specs: Iterable[RunSpec]) -> AskJudges:
-    """What renders the prompts to the judges of these RunSpecs."""
+    """Renders the prompts to the judges of these RunSpecs."""
     judged = [
         (_render_id(annotator, spec), annotator.rubric, spec)
         for spec in specs
@@ -217,7 +217,7 @@ def plan_judges(
         ctx: the lake and suite.
         judging: the annotators.
         specs: RunSpecs by id.
-        answers: those of each, by run_spec_id.
+        answers: the judged answers, by run_spec_id.
     """
 
     def write(ctx: Context, units: Sequence[str], write_id: str) -> None:
@@ -231,7 +231,7 @@ def plan_judges(
 def most_questions(
     judging: Judging, specs: Iterable[RunSpec], answers: Mapping[str, JudgedAnswers]
 ) -> int | None:
-    """How many requests the judges get at most; None where instances bring their own rubrics."""
+    """How many requests the judges get at most; None if instances have their own rubrics."""
     calls = [
         (answers[spec.run_spec_id].requests, annotator)
         for spec in specs

@@ -1,4 +1,4 @@
-"""annotate: stored answers -> judge requests -> annotations, through infer's own path.
+"""annotate: stored answers -> judge requests -> annotations; judges are asked by infer.
 
 A new judge or rubric reads stored answers again and never asks the evaluated model.
 """
@@ -100,31 +100,30 @@ class ReadVerdicts:
         how = self.specs[task.key.run_spec_id].answer_extraction
         if skipped or task.key.request_id or how is None:
             return skipped
-        # There is text, but no judge was asked: nothing could be read in it.
+        # There is text, but no judge was asked: no answer could be read from it.
         if how.unreadable is Unreadable.UNSCORED:
             return VerdictStatus.NO_ANSWER
         return VerdictStatus.SKIPPED_EMPTY_OUTPUT
 
 
 def annotate(
-    ctx: Context, specs: Sequence[RunSpec], judging: Judging, asked: FollowUps | None = None
+    ctx: Context, specs: Sequence[RunSpec], judging: Judging, follow_ups: FollowUps | None = None
 ) -> int:
     """Judge every answer that has no verdict yet; returns how many judge requests were sent.
 
-    Those that were `asked` while models answered are not counted.
+    The requests of `follow_ups`, sent while models answered, are not counted.
     """
     judged = {s.run_spec_id: s for s in specs if judging.annotators.get(s.run_spec_id)}
     if not judged:
         return 0
     answers = _plan_judges(ctx, judged, judging)
     judges = judges_of(judging)
-    if asked and asked.asked:
-        judges = replace(judges, asked_in=asked.write_id, down=frozenset(asked.down))
-        outcomes = outcomes_of(ctx, asked.write_id)
+    if follow_ups and follow_ups.asked:
+        write_id = follow_ups.write_id
+        judges = replace(judges, asked_in=write_id, down=frozenset(follow_ups.down))
+        outcomes = outcomes_of(ctx, write_id)
         here = [each for each in outcomes if each.model_deployment in judges.deployments]
-        record_denied(
-            ctx, asked.write_id, here, judges.deployments, judges.policy, (Purpose.JUDGE,)
-        )
+        record_denied(ctx, write_id, here, judges.deployments, judges.policy, (Purpose.JUDGE,))
     sent = infer(ctx, list(judged), judges)
     _read_verdicts(ctx, judging, judged, answers)
     return sent
@@ -133,8 +132,8 @@ def annotate(
 def annotate_stored(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> list[str]:
     """Read verdicts again without asking a judge.
 
-    Returns the ids of the RunSpecs whose judge requests have all been settled before; the verdicts
-    of the others stay as they are.
+    Returns the ids of the RunSpecs whose judge requests are all settled; the verdicts of the others
+    stay as they are.
     """
     judged = {spec.run_spec_id: spec for spec in specs}
     if not judged:
@@ -150,7 +149,7 @@ def annotate_stored(ctx: Context, specs: Sequence[RunSpec], judging: Judging) ->
 def _plan_judges(
     ctx: Context, judged: Mapping[str, RunSpec], judging: Judging
 ) -> dict[str, JudgedAnswers]:
-    """Plan what judges are to be asked; returns what about, by run_spec_id."""
+    """Plan the judges' requests; returns the judged answers by run_spec_id."""
     answered_by = {spec.model_deployment for spec in judged.values()}
     inputs = inputs_of(ctx, list(judged), PLAN, Purpose.EVALUATE, answered_by)
     answers = {
@@ -190,7 +189,7 @@ def _fingerprint(annotators: Sequence[ResolvedAnnotator], answers: str) -> str:
 
 
 def jury_text(annotators: Sequence[ResolvedAnnotator]) -> str:
-    """The jury's part of what stats rest on; how answers are read decides what judges see."""
+    """The jury's part of the key of stats; how answers are read decides what judges see."""
     return "; ".join(
         jury_part(
             annotator.rubric.name,

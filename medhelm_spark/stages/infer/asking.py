@@ -1,4 +1,4 @@
-"""Requests in, results out: what an executor does with the requests of some deployments."""
+"""Requests in, results out: how an executor sends the requests of some deployments."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ class AskEngines:
     nodes: tuple[str, ...] = ()
 
     def gate(self) -> Gate:
-        """What is asked just before each request is sent."""
+        """The gate that checks each request just before it is sent."""
         routes = {name: factory_of(each).route(each) for name, each in self.deployments.items()}
         return gate_for(self.policy, self.deployments, routes, self.nodes)
 
@@ -41,10 +41,10 @@ class AskEngines:
 
 
 def _results(deployment: Deployment, requests: Asked, gate: Gate) -> Iterator[RequestResult]:
-    """What a deployment's engine gives; a rejected result where this machine cannot build it.
+    """The results of a deployment's engine; a rejected result if this machine cannot build it.
 
-    An error would end the task: Spark would try it again to no avail, and print its traces. Only an
-    engine that fills its slot raises one, for a fresh process may be able to load it.
+    An error would end the task: Spark would try it again in vain and print its traces. Only an
+    engine that fills its slot raises one, because a fresh process may be able to load it.
     """
     try:
         engine = engine_for(deployment)

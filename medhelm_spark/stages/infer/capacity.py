@@ -1,4 +1,4 @@
-"""How many tasks ask at once: each has a slot, or a share of the connections."""
+"""How many tasks send requests at once: each has a slot, or a share of the connections."""
 
 from collections.abc import Iterable, Mapping
 
@@ -13,9 +13,9 @@ ASKED = "the setting slots"
 
 
 def capacity(ctx: Context, deployments: Iterable[Deployment]) -> Slots:
-    """Slots for these deployments together: as many as for the one that has fewest.
+    """Slots for these deployments together: the smallest number of any of them.
 
-    An engine that owns its GPUs or its machine has a slot to itself; of servers each task has a
+    An engine that owns its GPUs or its machine has a slot of its own; for servers each task has a
     share of the connections.
 
     Raises:

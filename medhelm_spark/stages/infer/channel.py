@@ -1,8 +1,8 @@
 """How slots ask the driver for chunks: lines of JSON over TCP, with a token; no text travels.
 
-The driver listens while a job runs. What a slot says: which attempt of which task it is, that it
-needs a deployment or a chunk, that a chunk is done, which chunks its answers brought, that a
-deployment does not answer. A slot without work waits where answers of others may bring some.
+The driver listens while a job runs. A slot sends which attempt of which task it is, that it needs
+a deployment or a chunk, that a chunk is done, which chunks its answers brought, that a deployment
+does not answer. A slot without work waits if answers to other slots may bring some.
 """
 
 import json
@@ -24,7 +24,7 @@ from medhelm_spark.stages.infer.order import OrderedChunk
 LOG = logging.getLogger(__name__)
 CONNECT_SECONDS = 20.0
 LOOK_SECONDS = 0.5
-"""How often a slot that waits is looked after, if nothing has changed."""
+"""How often a waiting slot checks for work, if nothing has changed."""
 CHUNKS_OF_A_LINE = 64
 LONGEST_LINE = 1 << 16
 Unanswered = Callable[[Iterable[Chunk]], list[Chunk]]
@@ -49,9 +49,9 @@ class Listed(Protocol):
 class ChunkServer:
     """The driver's end: one dispatcher per stream, each a set of deployments asked in turn.
 
-    `unanswered` gives what is left of chunks whose process ended, without what it had answered.
-    Where `is_cancelled`, slots get nothing more. `changed` is held while a dispatcher is asked or
-    given chunks, and notified of those; `follow_ups` takes what answers bring.
+    `unanswered` returns the unanswered rest of chunks whose process ended. If `is_cancelled`, slots
+    get no more chunks. `changed` is held while a dispatcher is read or gets chunks, and notified
+    when it has got some; `follow_ups` takes the chunks that answers bring.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class ChunkServer:
         self._thread.start()
 
     def close(self) -> None:
-        """Hand out nothing more and stop listening."""
+        """Send no more chunks and stop listening."""
         with self.changed:
             self._is_closed = True
             self.changed.notify_all()
@@ -89,12 +89,12 @@ class ChunkServer:
         self._thread.join()
 
     def brings_more(self) -> bool:
-        """Whether answers to come may bring follow-ups; the caller holds `changed`.
+        """Whether later answers may bring follow-ups; the caller holds `changed`.
 
-        A process that ended is not waited for: its task needs a core, which a slot that waits has.
+        It does not wait for a process that ended: its task needs a core, which a waiting slot has.
         """
         for name, stream in self._streams.items():
-            counts = self._connected.get(name)  # none yet, or of slots that may all have ended
+            counts = self._connected.get(name)  # None: no slot has connected yet
             slots = [slot for slot, count in (counts or {}).items() if count]
             if (slots or counts is None) and stream.brings_more(slots):
                 return True
@@ -118,7 +118,7 @@ class ChunkServer:
 
     @contextmanager
     def _counted(self, stream: str, slot: int) -> Iterator[None]:
-        """Count a connection of a slot while it stands."""
+        """Count a connection of a slot while it is open."""
         with self.changed:
             counts = self._connected.setdefault(stream, Counter())
             counts[slot] += 1
@@ -130,7 +130,7 @@ class ChunkServer:
                 self.changed.notify_all()
 
     def _begin(self, slot: int, attempt: int) -> Mapping[str, Any]:
-        """A slot's process begins, or connects once more: what an earlier one had taken is free."""
+        """A slot's process begins, or connects again: chunks of an earlier process are free."""
         with self.changed:
             before = self._attempts.setdefault(slot, attempt)
             if attempt > before:
@@ -160,7 +160,7 @@ class ChunkServer:
             return {}
 
     def _deployment(self, stream: Dispatcher, slot: int, attempt: int) -> str | None:
-        """What a slot asks next; waits where others may bring it work."""
+        """The deployment that a slot asks next; waits if other slots may bring it work."""
         while not self._is_over(slot, attempt):
             name = stream.deployment(slot)
             if name is not None or not stream.is_fed(slot):
@@ -169,7 +169,7 @@ class ChunkServer:
         return None
 
     def _chunk(self, stream: Dispatcher, slot: int, attempt: int) -> Chunk | None:
-        """A slot's next chunk; one whose engine has started before its work is there waits."""
+        """A slot's next chunk; waits if its engine has started before its work exists."""
         while not self._is_over(slot, attempt):
             chunk = stream.chunk(slot)
             if chunk is not None or not stream.is_idle(slot):
@@ -199,27 +199,27 @@ class ChunkClient:
         self._ask(token=address.token, slot=slot, attempt=attempt)
 
     def deployment(self) -> str | None:
-        """The deployment to ask now; None where this slot is done."""
+        """The deployment to ask now; None if this slot is done."""
         name = self._ask(op="deployment").get("deployment")
         return None if name is None else str(name)
 
     def chunk(self, deployment: str) -> Chunk | None:
-        """The next chunk of the deployment that was told last."""
+        """The next chunk of the deployment that `deployment` returned last."""
         fields = self._ask(op="chunk")
         return Chunk(**fields, model_deployment=deployment, tokens=0.0) if fields else None
 
     def done(self, chunk: Chunk) -> None:
-        """All requests of a chunk have a result."""
+        """Report that all requests of a chunk have a result."""
         self._ask(op="done", chunk=chunk.key)
 
     def follow(self, chunks: Sequence[OrderedChunk]) -> None:
-        """Chunks that answers brought lie in the order's folder."""
+        """Report chunks that answers brought, which are in the order's folder."""
         for first in range(0, len(chunks), CHUNKS_OF_A_LINE):
             part = chunks[first : first + CHUNKS_OF_A_LINE]
             self._ask(op="follow", chunks=[asdict(chunk) for chunk in part])
 
     def down(self, deployment: str) -> None:
-        """A deployment does not answer: nobody is to ask it."""
+        """Report that a deployment does not answer: no slot will ask it."""
         self._ask(op="down", deployment=deployment)
 
     def close(self) -> None:
@@ -247,7 +247,7 @@ def _as_json(chunk: Chunk) -> dict[str, Any]:
 
 
 def _read(lines: Any) -> Mapping[str, Any]:
-    """The next line; empty at the end, and for what is no such line."""
+    """The next line; empty at the end, and for a line that is no JSON object."""
     try:
         message = json.loads(lines.readline(LONGEST_LINE) or b"{}")
     except (OSError, ValueError):
@@ -263,13 +263,13 @@ def _server(host: str, serve: Callable[[Any, Any, Any], None]) -> socketserver.T
             def reply(answer: Mapping[str, Any]) -> None:
                 self.wfile.write(json.dumps(answer).encode() + b"\n")
 
-            # Whoever connects says who it is at once, or is not listened to.
+            # A client that does not identify itself at once is disconnected.
             self.connection.settimeout(CONNECT_SECONDS)
             try:
                 serve(self.rfile, reply, lambda: self.connection.settimeout(None))
             except (OSError, KeyError, TypeError, ValueError):  # the other end ended, or is another
                 return
-            except Exception as error:  # a commit's, say; the slot's task ends and is tried again
+            except Exception as error:  # for example of a commit; Spark repeats the slot's task
                 LOG.warning("a slot cannot be answered: %s", type(error).__name__)
 
     class Listener(socketserver.ThreadingTCPServer):

@@ -1,7 +1,7 @@
-"""Answers of an order into their table, every few seconds while slots ask for more.
+"""Commits the answers of an order to their table, every few seconds while slots ask for more.
 
-Where the driver writes tables by itself it commits what is there; elsewhere a commit needs an
-executor, and all of them ask: answers stay in their files, which are kept whatever ends, and are
+If the driver writes tables by itself, it commits the existing files. Otherwise a commit needs an
+executor, and all of them are busy: answers stay in their files, which survive a failure, and are
 committed at the end or by the next run.
 """
 
@@ -20,7 +20,7 @@ from medhelm_spark.stages.infer.order_folder import OrderFolder
 LOG = logging.getLogger(__name__)
 RESULTS = "request_results"
 FILES_OF_A_COMMIT = 300
-"""Files of answers that are committed before their time: some 20,000 answers."""
+"""So many files of answers are committed at once: some 20,000 answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +41,12 @@ class Commits:
 
     @property
     def stored(self) -> int:
-        """Results that are committed, or lie in files that a commit will take."""
+        """The number of results that are committed, or in files that a commit will take."""
         return self._rows + len(self._folder.answered())
 
     @contextmanager
     def under_way(self) -> Iterator[None]:
-        """Commit every few seconds while the body runs, and what is left when it has ended."""
+        """Commit every few seconds while the body runs, and the rest when it has ended."""
         thread = threading.Thread(target=self._repeat, name="medhelm-spark-commits", daemon=True)
         if self._ctx.lake.is_folder_of_ours:
             thread.start()
@@ -54,7 +54,7 @@ class Commits:
             yield
         except BaseException as error:
             self._stop(thread)
-            # What is stopped may have lost its executors: their answers stay in their files.
+            # A job that is stopped may have lost its executors: their answers stay in files.
             if self._ctx.lake.is_folder_of_ours or not is_interrupt(error):
                 self.commit()
             raise
@@ -67,7 +67,7 @@ class Commits:
             thread.join()
 
     def commit(self) -> int:
-        """Commit all answers that are there; returns how many."""
+        """Commit all answers that are in files; returns how many."""
         with self._lock:
             self._folder.take_answers()
             count = 0
@@ -79,7 +79,7 @@ class Commits:
             return count
 
     def unanswered(self, chunks: Iterable[Chunk]) -> list[Chunk]:
-        """What is left of chunks whose slot has ended without what it had answered."""
+        """The unanswered rest of chunks whose slot has ended."""
         lost = list(chunks)
         answered = self._answered() if lost else set()
         left = []
@@ -105,5 +105,5 @@ class Commits:
             waited = 0.0
             try:
                 self.commit()
-            except Exception as error:  # the store's own; the last commit raises it
+            except Exception as error:  # an error of the store; the last commit raises it
                 LOG.warning("answers wait for their commit: %s", type(error).__name__)

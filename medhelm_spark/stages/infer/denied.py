@@ -1,4 +1,4 @@
-"""What the gate held back just before it was sent, noted beside the decisions of the plan."""
+"""Records the requests that the gate denied just before they were sent, in `policy_decisions`."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,9 +19,9 @@ DENIALS = replace(
     reads=("requests", "request_results", "run_specs"),
     writes=("policy_decisions",),
 )
-"""Done only after a job in which something was denied; no plan that was asked comes to that."""
+"""Runs only after a job in which a request was denied."""
 
-# The runs whose requests a write holds as denied.
+# The runs that have denied requests in a write.
 DENIED = f"""
 SELECT DISTINCT s.suite, s.name AS run_name, r.purpose, q.model_deployment, q.access_level
 FROM {{request_results}} q
@@ -53,7 +53,7 @@ def record_denied(
 ) -> None:
     """Add a row to `policy_decisions` for each run and deployment with a denied request.
 
-    Of requests for these `purposes`: judges' requests are planned after they joined an order.
+    Counts requests with these `purposes`: judges' requests are planned after they joined an order.
     """
     if not any(outcome.failure == FailureKind.DENIED for outcome in outcomes):
         return

@@ -1,4 +1,4 @@
-"""What an order is about to send beyond this job, noted before it is sent."""
+"""Records what an order is about to send beyond this job, before it is sent."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from medhelm_spark.stages.context import Context, now
 from medhelm_spark.stages.infer.order import OrderedChunk
 
 ANY = 1 << 62
-"""In flight where each text may be: it is never more than the texts without a result."""
+"""`in_flight` while each text without a result may be in flight."""
 
 
 def record_begun(
@@ -22,12 +22,12 @@ def record_begun(
     *,
     is_ended: bool,
 ) -> None:
-    """Note how many texts are sent out of this job's processes, and where to: one commit.
+    """Record how many texts are sent out of this job's processes, and where to, in one commit.
 
-    Before the job `is_ended`, answers may wait for their commit, and each text without one may have
-    been sent; then only what was in flight. Of several rows for one write the highest number of
-    texts and the lowest in flight count: those that join an order later are listed with those of
-    before, and any of them may be in flight.
+    Before the job `is_ended`, answers may wait for their commit, and each text without an answer
+    may have been sent; afterwards only those that were in flight. Of several rows for one write the
+    highest `texts` and the lowest `in_flight` count: a later row also counts the texts that were
+    listed before.
     """
     away = {name: each for name, each in deployments.items() if is_sent(each)}
     texts: Counter[tuple[str, AccessLevel]] = Counter()
@@ -55,6 +55,6 @@ def record_begun(
 
 
 def is_sent(deployment: Deployment) -> bool:
-    """Whether its text leaves this job: to a server, or where nobody says that it stays."""
+    """Whether its text leaves this job: it goes to a server, or its locality is not local."""
     is_local = deployment.locality is Locality.LOCAL
     return not is_local or bool(factory_of(deployment).place(deployment))

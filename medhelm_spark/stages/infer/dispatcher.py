@@ -1,9 +1,9 @@
 """Which deployment a slot asks, and which chunk of the order it takes next: pure, with a clock.
 
-Slots pull: one that is done takes the next chunk, so that none waits for the one that got most.
-Different deployments have slots of their own at the same time, in proportion to their work; a slot
-whose deployment has nothing left goes to the one with most work for each of its slots, where that
-work takes longer than an engine's start.
+Slots pull: a slot that is done takes the next chunk, so that no slot waits for another. Different
+deployments have slots of their own at the same time, in proportion to their work. A slot whose
+deployment has no work left goes to the deployment with the most work per slot, if that work takes
+longer than an engine's start.
 """
 
 import time
@@ -14,20 +14,20 @@ from itertools import chain
 from types import MappingProxyType
 
 SMALLEST = 8
-"""Requests of a chunk near the end, where chunks are divided so that all slots end together."""
+"""Requests of a chunk near the end: chunks are divided so that all slots end together."""
 
 WORTH_A_START = 1.5
 """How many engine starts the work of a deployment has to take before another slot joins it."""
 
 WORTH_LEAVING = 3.0
-"""The same for a slot that waits for what answers bring: its engine is needed again."""
+"""The same for a slot that waits for requests that answers bring: its engine is needed again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
     """Requests that a slot takes together: `rows` of record batch `number` of `file` in the order.
 
-    Those of a `is_follow_up` came into the order by answers, and their answers bring no others.
+    If `is_follow_up`, answers brought its requests, and their own answers bring no others.
     """
 
     file: str
@@ -39,7 +39,7 @@ class Chunk:
 
     @property
     def key(self) -> tuple[str, int, int]:
-        """Names it among the chunks that are open."""
+        """Identifies it among the open chunks."""
         return self.file, self.number, self.rows[0]
 
     def divided(self, requests: int) -> "tuple[Chunk, Chunk]":
@@ -49,7 +49,7 @@ class Chunk:
         return first, replace(self, rows=self.rows[requests:], tokens=self.tokens - share)
 
     def without(self, answered: Collection[int]) -> "Chunk | None":
-        """What is left of it when some of its rows have an answer; None for nothing."""
+        """The chunk without the rows that have an answer; None if no row is left."""
         rows = [row for row in self.rows if row not in answered]
         share = self.tokens * len(rows) / len(self.rows)
         return replace(self, rows=rows, tokens=share) if rows else None
@@ -59,7 +59,7 @@ class Chunk:
 class _Queue:
     """The chunks of one deployment that no slot has taken.
 
-    `done` are the tokens of those that are complete, `busy` the seconds that slots took for them.
+    `done` are the tokens of complete chunks, `busy` the seconds that slots took for them.
     """
 
     chunks: deque[Chunk] = field(default_factory=deque)
@@ -90,7 +90,7 @@ class _Queue:
 
 @dataclass(slots=True)
 class _Slot:
-    """What one slot is at."""
+    """The state of one slot."""
 
     model_deployment: str | None = None
     since: float = 0.0
@@ -99,15 +99,15 @@ class _Slot:
 
 
 class Dispatcher:
-    """Hands the chunks of some deployments to slots; not safe for threads by itself.
+    """Gives the chunks of some deployments to slots; not safe for threads by itself.
 
     Args:
-        chunks: in the order in which those of one deployment are taken.
-        slots: how many slots pull; one with a higher number has nothing to do.
+        chunks: in the order in which the chunks of one deployment are taken.
+        slots: how many slots pull; a slot with a higher number has nothing to do.
         clock: seconds.
-        expected: the tokens that answers are expected to bring, by deployment (`add`). They have
-            slots of their own from the beginning; where there are fewer slots than deployments the
-            others begin, so that an engine need not start twice.
+        expected: the tokens that answers are expected to bring, by deployment (`add`). These
+            deployments have slots from the beginning; if there are fewer slots than deployments,
+            the others begin, so that an engine need not start twice.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class Dispatcher:
         self._starts: list[float] = []
 
     def add(self, chunks: Iterable[Chunk]) -> None:
-        """Take chunks into the order, after those that are there, but of deployments given up."""
+        """Append chunks to the order, except those of deployments given up."""
         for chunk in chunks:
             queue = self._queues.setdefault(chunk.model_deployment, _Queue())
             if not queue.is_given_up:
@@ -143,11 +143,11 @@ class Dispatcher:
         return bool(self._expected) and slot < len(self._slots)
 
     def is_idle(self, slot: int) -> bool:
-        """Whether a slot stands at a deployment that only answers bring work, and has none."""
+        """Whether a slot waits for a deployment to which only answers bring work."""
         return self.is_fed(slot) and self._is_kept(slot) and not self._slots[slot].open
 
     def brings_more(self, slots: Collection[int]) -> bool:
-        """Whether answers may bring follow-ups yet: of chunks that wait, or that `slots` have."""
+        """Whether answers may still bring follow-ups: of waiting chunks, or those of `slots`."""
         waits = (chunk for queue in self._queues.values() for chunk in queue.chunks)
         taken = (
             chunk
@@ -159,7 +159,7 @@ class Dispatcher:
         return any(not chunk.is_follow_up for chunk in chain(waits, taken))
 
     def deployment(self, slot: int) -> str | None:
-        """The deployment that a slot without work asks now; None where it is done."""
+        """The deployment that a slot without work asks now; None if the slot is done."""
         if slot >= len(self._slots):
             return None
         place = self._slots[slot]
@@ -171,7 +171,7 @@ class Dispatcher:
         return name
 
     def chunk(self, slot: int) -> Chunk | None:
-        """The next chunk of the slot's deployment; None where it has none left."""
+        """The next chunk of the slot's deployment; None if none is left."""
         if slot >= len(self._slots):
             return None
         place = self._slots[slot]
@@ -198,11 +198,11 @@ class Dispatcher:
             place.since = at
 
     def give_up(self, name: str) -> None:
-        """Hand out no more of a deployment."""
+        """Give out no more chunks of a deployment."""
         self._queues[name].give_up()
 
     def lost(self, slot: int) -> list[Chunk]:
-        """The chunks that a slot had taken when its process ended; it begins anew."""
+        """The chunks that a slot had taken when its process ended; resets the slot."""
         if slot >= len(self._slots):
             return []
         place = self._slots[slot]
@@ -210,7 +210,7 @@ class Dispatcher:
         return list(place.open.values())
 
     def return_first(self, chunks: Iterable[Chunk]) -> None:
-        """Put chunks back, before the others of their deployments, but of those given up."""
+        """Put chunks back before the others, except those of deployments given up."""
         for chunk in chunks:
             queue = self._queues[chunk.model_deployment]
             if not queue.is_given_up:
@@ -241,7 +241,7 @@ class Dispatcher:
         )
 
     def _is_kept(self, slot: int) -> bool:
-        """Whether a slot stays where it began, for work that only answers bring."""
+        """Whether a slot stays with its first deployment, for work that only answers bring."""
         name = self._slots[slot].model_deployment
         is_first = slot < len(self._first) and self._first[slot] == name
         if not is_first or name not in self._only_expected or self._queues[name].is_given_up:
@@ -261,7 +261,7 @@ class Dispatcher:
         )
 
     def _is_worth(self, name: str, slots: int, starts: float = WORTH_A_START) -> bool:
-        """Whether what is left of a deployment takes its slots longer than another's start."""
+        """Whether a deployment's remaining work takes its slots longer than an engine's start."""
         queue = self._queues[name]
         start = sum(self._starts) / len(self._starts) if self._starts else 0.0
         if not queue.done or not queue.busy:
@@ -276,7 +276,7 @@ class Dispatcher:
 def shares(work: Mapping[str, float], slots: int, last: Collection[str] = ()) -> list[str]:
     """The deployment that each slot begins with: in proportion to their work, one slot at least.
 
-    With fewer slots than deployments, those with most work; before all of those that come `last`.
+    With fewer slots than deployments, those with most work come first, those in `last` last.
 
     >>> shares({"a": 30.0, "b": 10.0, "c": 1.0}, 5)
     ['a', 'a', 'a', 'b', 'c']

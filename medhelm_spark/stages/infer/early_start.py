@@ -25,10 +25,10 @@ POLL_SECONDS = 0.2
 
 
 def start_on_slots(ctx: Context, deployment: Deployment) -> EarlyStart | None:
-    """Start an engine on its slots; None where the tasks that ask might not find it, or would wait.
+    """Start an engine on its slots; None where later tasks might not find it, or would wait.
 
-    `leaves_cores` says on which clusters. Without GPUs a start is short, and needs the cores that
-    read the data.
+    `leaves_cores` decides on which clusters. Without GPUs a start is short, and needs the cores
+    that read the data.
     """
     spark = ctx.lake.spark
     if is_connect(spark) or setting(spark, "spark.python.worker.reuse") == "false":
@@ -43,7 +43,7 @@ def start_on_slots(ctx: Context, deployment: Deployment) -> EarlyStart | None:
 
 
 def leaves_cores(cluster: Cluster, slots: Slots) -> bool:
-    """Whether a task for each slot leaves half of the cores, and meets its slot again.
+    """Whether a task for each slot leaves half of the cores free, and a later task finds its slot.
 
     A Python worker keeps the GPUs that it took first. Where Spark assigns GPUs to tasks, the next
     task in that worker has the same ones only if the executor has one slot; and with dynamic
@@ -59,7 +59,7 @@ def leaves_cores(cluster: Cluster, slots: Slots) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartEngine:
-    """The function of the job: slots in, and out when their engine runs or has failed to start."""
+    """The function of the job: returns each slot when its engine runs or has failed to start."""
 
     deployment: Deployment
 
@@ -73,7 +73,7 @@ class StartEngine:
 class StartedOnSlots:
     """The job that starts an engine, in a thread of its own.
 
-    An engine that is not asked ends with its Python worker, which Spark ends after a minute.
+    An unused engine ends with its Python worker, which Spark ends after a minute.
     """
 
     def __init__(self, lake: Lake, deployment: Deployment, slots: Slots) -> None:
@@ -98,7 +98,7 @@ class StartedOnSlots:
         self._thread.join()
 
     def end(self) -> None:
-        """Cancel the job where it runs: Spark ends its Python workers, and they their engines."""
+        """Cancel the job: Spark ends its Python workers, and these end their engines."""
         while self._thread.is_alive():
             if self._cancel:
                 with suppress(Exception):  # the session may have been stopped meanwhile

@@ -1,9 +1,9 @@
-"""Judges' requests that join the order of the models while it is asked.
+"""Judges' requests that join the order of the models while it is sent.
 
-A slot that has an answer renders what judges are to be asked about it and writes that as chunks
-beside the order; the driver reads their ids alone. No Spark job could plan them: slots hold the
-cores until the order is done. What does not join (a slot that died in between, an answer of before)
-is planned and asked by annotate, which finds what is answered by the requests' ids.
+A slot that has an answer renders the judges' requests about it and writes them as chunks beside the
+order; the driver reads only their ids. A Spark job could not plan them: slots occupy the cores
+until the order is done. Requests that do not join (of a slot that died, or of an earlier answer)
+are planned and sent by annotate, which finds answered requests by their ids.
 """
 
 import threading
@@ -30,7 +30,7 @@ from medhelm_spark.stages.infer.order import OrderedChunk, OrderedRequest
 from medhelm_spark.stages.infer.order_folder import OrderFolder
 
 READY = 512
-"""Requests of a judge that have to be there before it begins, unless the models have ended."""
+"""A judge begins with so many requests, or with fewer once the models have ended."""
 
 NAMED = 5_000
 """Requests that one query looks up by their ids."""
@@ -38,7 +38,7 @@ NAMED = 5_000
 SETTLED = "SELECT DISTINCT request_id FROM {request_results} WHERE request_id IN (@ids)"
 
 DIGITS = 16
-"""Digits of a request's id that are kept where no query can be made while slots ask."""
+"""Digits of a request's id that are compared where no query can be made while slots ask."""
 
 SETTLED_BEFORE = f"""
 SELECT DISTINCT substring(request_id, 1, {DIGITS}) AS request_id FROM {{results}}
@@ -49,21 +49,22 @@ SettledOf = Callable[[Collection[str]], set[str]]
 
 
 class FollowAnswer(Protocol):
-    """What judges are asked about an answer; tasks of Spark take it along."""
+    """Makes the judges' requests about an answer; it is serialized with Spark's tasks."""
 
     def __call__(
         self, result: RequestResult, judged: Sequence[JudgedInstance]
     ) -> Iterable[OrderedRequest]:
-        """The requests that an answer to these instances brings."""
+        """The judges' requests about an answer to these instances."""
 
 
 @dataclass(kw_only=True)
 class FollowUps:
-    """Whom answers bring requests to, and what these requests have come to.
+    """The judges to which answers bring requests, and the state of these requests.
 
-    `judged` are the rows of JudgedInstance of what is about to be asked. A request to a deployment
-    has as many tokens as what it is about, and these `tokens` beside. `write_id` is the order that
-    they joined, `asked` counts them by deployment, and `down` stopped answering.
+    `judged` returns rows of JudgedInstance for the requests that are about to be sent. A judge's
+    request has the tokens of the judged answer and those in `tokens`. `write_id` is the order that
+    the requests joined, `asked` counts them by deployment, and `down` are the judges that stopped
+    answering.
     """
 
     deployments: Mapping[str, Deployment]
@@ -83,31 +84,31 @@ class FollowUps:
         }
 
     def expected_requests(self, chunks: Iterable[OrderedChunk]) -> int:
-        """How many requests the answers to chunks bring, by one an answer and judge."""
+        """How many requests the answers to chunks bring: one per answer and judge."""
         return len(self.deployments) * sum(chunk.judged for chunk in chunks)
 
     def keep(self, names: Collection[str]) -> None:
-        """Leave the other deployments to annotate."""
+        """Keep these deployments; annotate asks the others."""
         self.deployments = {name: self.deployments[name] for name in names}
         self.tokens = {name: self.tokens[name] for name in names}
 
     def note(self, write_id: str, joined: Mapping[str, int], down: Collection[str]) -> None:
-        """Note what joined an order, and who of all its deployments stopped answering."""
+        """Record which requests joined an order, and which deployments stopped answering."""
         self.write_id = write_id
         self.asked.update(joined)
         self.down |= self.deployments.keys() & down
 
 
 class Joining:
-    """Follow-ups on their way into an order: listed by slots, joined by a thread of the driver.
+    """Adds follow-ups to an order: slots list them, a thread of the driver adds them.
 
     Args:
         ctx: the lake.
         folder: where slots write them.
         settled: which of them have a result already.
-        server: hands chunks to slots.
-        dispatchers: by deployment that the job can ask, who hands out its chunks.
-        before: is given the list of what joins, before it can be asked.
+        server: sends chunks to slots.
+        dispatchers: by deployment that the job can ask, the dispatcher of its chunks.
+        before: receives the list of new chunks before they can be sent.
     """
 
     def __init__(
@@ -149,7 +150,7 @@ class Joining:
         try:
             while self._is_open and not self._ended.wait(0.2):
                 self._step()
-        except Exception as error:  # the lake's own; annotate asks what has not joined
+        except Exception as error:  # an error of the lake; annotate asks what has not joined
             self._ctx.say(f"judges begin when models have ended ({type(error).__name__})")
         finally:
             self._close()
@@ -166,7 +167,7 @@ class Joining:
             self._close()
 
     def _take(self, listed: Sequence[OrderedChunk]) -> None:
-        """Join what no result and no other answer has brought: two answers may be the same text."""
+        """Add new requests only: two answers may have the same text."""
         ids = [self._folder.request_ids(chunk.whole) for chunk in listed]
         self._seen |= self._settled({name for group in ids for name in group} - self._seen)
         chunks = []
@@ -194,7 +195,7 @@ class Joining:
 
 
 def ready_of(listed: Iterable[OrderedChunk], least: int) -> set[str]:
-    """The deployments that so many requests are listed of."""
+    """The deployments that have at least so many listed requests."""
     counts: Counter[str] = Counter()
     for chunk in listed:
         counts[chunk.model_deployment] += chunk.requests
@@ -202,10 +203,10 @@ def ready_of(listed: Iterable[OrderedChunk], least: int) -> set[str]:
 
 
 def settled_of(ctx: Context, deployments: Collection[str]) -> SettledOf:
-    """Which requests to deployments have a result; what failed before is asked last, by annotate.
+    """Which requests to deployments have a result; annotate repeats failed ones at the end.
 
-    A lake that this process reads itself is asked each time. To read another is a job of Spark, for
-    which slots leave no core: the beginnings of the ids are read now, before slots ask.
+    A lake that this process reads itself is queried each time. Another lake needs a Spark job, for
+    which slots leave no core: the beginnings of the ids are read now, before slots begin.
     """
     if ctx.lake.is_folder_of_ours:
         return partial(_settled_now, ctx)
@@ -226,8 +227,8 @@ def _settled_now(ctx: Context, ids: Collection[str]) -> set[str]:
 class SettledBefore:
     """The requests that had a result when the order began, by the beginnings of their ids.
 
-    Another request whose id begins alike (one in a thousand billion, among ten million) is taken
-    for settled, and asked by annotate. An id takes 16 bytes.
+    Another request whose id has the same beginning (one in a thousand billion, among ten million)
+    counts as settled here, and annotate asks it. An id takes 16 bytes.
     """
 
     def __init__(self, beginnings: pa.ChunkedArray) -> None:

@@ -1,4 +1,4 @@
-"""Deployments by what keeps their engines apart: which jobs, streams and slots ask them."""
+"""Groups deployments by engine and server: which jobs, streams and slots ask them."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from medhelm_spark.stages.infer.capacity import capacity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stream:
-    """Deployments of which a slot asks one at a time, and how many slots there are."""
+    """Deployments that a slot asks one at a time, and the number of slots."""
 
     name: str
     deployments: tuple[Deployment, ...]
@@ -26,7 +26,7 @@ class Stream:
 
     @property
     def shared(self) -> dict[str, Deployment]:
-        """The deployments, each with a slot's part of the concurrency that it may use."""
+        """The deployments, each with one slot's share of its concurrency."""
         return {each.name: _share(each, self.slots.count) for each in self.deployments}
 
 
@@ -42,10 +42,10 @@ def groups_of(
 ) -> list[Group]:
     """The jobs that ask deployments.
 
-    A server has a stream for each host and port, and an engine of this job without a model of its
-    own one too: others need not wait for it. Engines that fill their slot share a stream, in jobs
-    by their number of GPUs and of few enough deployments: a slot that changes its model may take
-    one of the tries that Spark gives its task.
+    Each host and port of a server has a stream of its own, and so has an engine that does not fill
+    its slot: others need not wait for it. Engines that fill their slot share a stream, in jobs by
+    their number of GPUs and with few deployments: a slot that changes its model may use up one of
+    the attempts of its Spark task.
     """
     shared: dict[str, list[Deployment]] = {}
     own: dict[str, list[Deployment]] = {}
@@ -72,10 +72,10 @@ def groups_of(
 
 
 def with_judges(ctx: Context, group: Group, judges: Iterable[Deployment]) -> Group:
-    """A job with the judges that it can ask beside its deployments, on the slots that it has.
+    """A job with the judges that it can ask in addition to its deployments, on its slots.
 
-    A judge's engine that fills its slot needs slots of its kind, and counts among the deployments
-    that a job may have; a judge behind a server has a stream beside any other.
+    A judge's engine that fills its slot needs slots of its kind, and counts as a deployment of the
+    job; a judge behind a server can always have a stream.
     """
     streams = {stream.name: stream for stream in group}
     most = max(stream.slots.count for stream in group)

@@ -1,7 +1,7 @@
 """The send order: every pending request once, with its prompt and level, in chunks.
 
 One Spark job makes it when inference begins, and nothing is planned again until it is done. The
-requests of a chunk stand together in a file; the driver has the list of the chunks alone.
+requests of a chunk are together in a file; the driver has only the list of the chunks.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,8 +36,8 @@ SELECT DISTINCT run_spec_id, run_spec['data_version'] AS data_version FROM {run_
 WHERE run_spec_id IN (@units)
 """
 
-# What is sent takes the strictest level of the request, its prompt, and every instance that asks
-# it; an instance that is not there makes it private.
+# A request has the strictest level of itself, its prompt and all its instances; an instance that is
+# missing makes it private.
 LEVELLED = f"""
 SELECT q.* EXCEPT (access_level),
        {strictest_sql("q.access_level", "i.access_level")} AS access_level
@@ -77,7 +77,7 @@ PLACES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderedRequest(Request):
-    """A request with what its place in the order depends on; `tries` are those of before."""
+    """A request with the fields that decide its place in the order; `tries` counts earlier ones."""
 
     estimated_tokens: int
     tries: int
@@ -86,7 +86,7 @@ class OrderedRequest(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedRequest(OrderedRequest):
-    """A request with the instances whose answers judges are shown; None where no judge is asked."""
+    """A request with the instances whose answers judges read; None if no judge is asked."""
 
     judged: tuple[JudgedInstance, ...] | None
 
@@ -95,10 +95,10 @@ class JudgedRequest(OrderedRequest):
 class OrderedChunk:
     """A chunk of the order as the driver lists it, without text.
 
-    Its requests are those of record batch `number` of `file`. `longest` is the largest `max_tokens`
-    among them; `was_tried` says that they failed before. Three fields count requests by level.
-    `judged` counts the instances that judges are shown with the answers. A `is_follow_up` came into
-    the order by answers.
+    Its requests are record batch `number` of `file`. `longest` is the largest `max_tokens` among
+    them; `was_tried` says that they failed before. Three fields count requests by level. `judged`
+    counts the instances that judges read with the answers. If `is_follow_up`, answers brought it
+    into the order.
     """
 
     file: str
@@ -116,7 +116,7 @@ class OrderedChunk:
 
     @property
     def whole(self) -> Chunk:
-        """All of its requests, as a slot takes them."""
+        """The chunk with all its requests, as a slot takes it."""
         return Chunk(
             file=self.file,
             number=self.number,
@@ -141,10 +141,9 @@ def ordered_requests(
 ) -> Frame:
     """The pending requests with their prompts, in partitions whose rows are in order.
 
-    Those that may become longest come first, so that short ones fill the engine to the end; among
-    equals, prefixes stand together. What failed before comes last: requests that always fail must
-    not keep a run from the others. With `judged`, rows of JudgedInstance, they are rows of
-    JudgedRequest.
+    Those with the largest `max_tokens` come first, so that short ones fill the engine to the end;
+    among equals, equal prefixes are together. Requests that failed before come last, so that they
+    do not delay the others. With `judged`, rows of JudgedInstance, they are rows of JudgedRequest.
     """
     units = sorted(run_spec_ids)
     data = ctx.lake.rows(DATA_OF.replace("@units", literals(units)), DataOf)
@@ -159,7 +158,7 @@ def ordered_requests(
     )
     pending = pending_of(ctx, run_spec_ids, recipients, deployments, levelled)
     partitions, are_few = 1 + at_most // ROWS_OF_A_TASK, at_most <= BROADCAST_ROWS
-    # Rows without text are what is hashed: to sort those with text by their ids takes longer.
+    # The hash table has the rows without text: a sort of rows with text takes longer.
     join = "/*+ BROADCAST(w) */ " if are_few else "/*+ SHUFFLE_HASH(w) */ "
     parts = "" if are_few else f"/*+ REPARTITION({partitions}, prompt_id) */ "
     with_text = WITH_TEXT.replace("@join ", join).replace("@parts ", parts)
@@ -167,8 +166,8 @@ def ordered_requests(
     rows = ctx.lake.query(with_text, pending=pending, prompts=ctx.lake.read("prompts", among))
     if judged is not None:
         rows = ctx.lake.query(WITH_JUDGED, rows=rows, judged=judged)
-    # Judges' requests about one answer go to one partition; another's text is shuffled once, by
-    # the key that it was joined by.
+    # Judges' requests about one answer go to one partition; other text is shuffled once, by the
+    # key of its join.
     key = "together" if recipients.purpose is Purpose.JUDGE else "prompt_id"
     return sorted_rows(rows, *PLACES, partitions=partitions, by=(key,))
 
@@ -176,8 +175,9 @@ def ordered_requests(
 def chunks_of(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.Table]:
     """Rows of OrderedRequest in order as chunks, each of one deployment, all or none tried before.
 
-    A chunk has `most` requests, and more, up to twice as many, to keep whole what is `together`.
-    A request that stands twice (its prompt was rendered for two instances) is in it once.
+    A chunk has `most` requests, or up to twice as many, so that requests with the same `together`
+    stay in one chunk. A request that occurs twice (its prompt was rendered for two instances) is in
+    it once.
     """
     parts: list[pa.RecordBatch] = []
     size, last = 0, None
@@ -200,7 +200,7 @@ def chunks_of(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.Table
 
 
 class _Place(NamedTuple):
-    """What the chunk of a request depends on."""
+    """The fields of a request that decide its chunk."""
 
     request_id: str
     model_deployment: str
@@ -247,6 +247,6 @@ def listed(chunk: pa.Table, file: str, number: int, *, is_follow_up: bool = Fals
 
 
 def in_order(chunks: Iterable[OrderedChunk]) -> list[OrderedChunk]:
-    """Chunks as they are taken: what was not tried before first, the longest first."""
+    """Chunks as they are taken: those not tried before first, the longest first."""
     first = sorted(chunks, key=attrgetter("file", "number"))
     return sorted(first, key=lambda chunk: (chunk.was_tried, -chunk.longest))

@@ -1,8 +1,8 @@
 """The folder of a send order: its requests in files of chunks, and files of answers to them.
 
-Driver and slots see it alike. Each file has one writer and is there whole or not at all. The driver
-moves answers into a folder of their own before it commits them: what lies in such a folder is one
-commit, however often it is made (tests/unit/stages/test_commits.py).
+Driver and slots see the same folder. Each file has one writer and exists whole or not at all. The
+driver moves answers into a new folder before it commits them: the files of such a folder are one
+commit, however often it is repeated (tests/unit/stages/test_commits.py).
 """
 
 import threading
@@ -29,7 +29,7 @@ ORDER, JUDGED, ANSWERS, COMMIT = "order", "judged", "answers", "commit-"
 REQUEST_ID = "request_id"
 COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
 MOST_FILES = 1000
-"""Files of answers of one commit, so that the driver holds some 64,000 answers at once."""
+"""Files of answers of one commit: the driver then has some 64,000 answers in memory."""
 
 _READING = threading.Lock()
 """An open file is read by one thread at a time."""
@@ -43,7 +43,7 @@ class OrderFolder:
 
     @property
     def is_one(self) -> bool:
-        """Whether there is such a folder, and not one that Spark wrote rows into."""
+        """Whether the folder exists, and is not one that Spark wrote rows into."""
         return Path(self.root, ANSWERS).is_dir()
 
     def make(self) -> None:
@@ -56,8 +56,7 @@ class OrderFolder:
     ) -> list[OrderedChunk]:
         """Write rows of OrderedRequest in order as one file, a record batch a chunk; list them.
 
-        What judges are shown beside the answers to JudgedRequests is a file of the same name and
-        record batches.
+        The judged instances of JudgedRequests are a file with the same name and record batches.
 
         Raises:
             LakeError: the folder, which the driver made, is not on this machine.
@@ -85,7 +84,7 @@ class OrderFolder:
     def _file_of(
         self, files: ExitStack, folder: str, name: str, row: type
     ) -> Callable[[pa.Table], None]:
-        """A new file; what it returns writes rows as a record batch."""
+        """Open a new file; returns the function that writes rows to it as a record batch."""
         schema, path = arrow_schema(row), Path(self.root, folder, name)
         sink = files.enter_context(pa.OSFile(str(path), "wb"))
         writer = files.enter_context(pa.ipc.new_file(sink, schema, options=COMPRESSED))
@@ -97,7 +96,7 @@ class OrderFolder:
         return list(decode_batch(Request, rows.take(pa.array(chunk.rows, pa.int64()))))
 
     def judged(self, chunk: Chunk) -> list[JudgedInstance]:
-        """What judges are shown beside the answers to the whole record batch of a chunk."""
+        """The instances that judges read with the answers to the whole record batch of a chunk."""
         return list(decode_batch(JudgedInstance, self._record_batch(chunk, JUDGED)))
 
     def request_ids(self, chunk: Chunk) -> list[str]:
@@ -106,7 +105,7 @@ class OrderFolder:
         return ids
 
     def close(self) -> None:
-        """Close the files that this process has opened to read chunks."""
+        """Close the files that this process has open to read chunks."""
         with _READING:
             _file.cache_clear()
 
@@ -124,9 +123,9 @@ class OrderFolder:
         hidden.replace(folder / f"{name}.parquet")
 
     def take_answers(self) -> list[str]:
-        """Move the answers that are there into folders, each for one commit; their names.
+        """Move the answers into folders, each for one commit; returns the folders' names.
 
-        A file that another driver moves meanwhile is that driver's.
+        A file that another driver moves meanwhile belongs to that driver.
         """
         files = self._answer_files()
         parts = [files[at : at + MOST_FILES] for at in range(0, len(files), MOST_FILES)]
@@ -142,7 +141,7 @@ class OrderFolder:
         return name if taken else None
 
     def commits(self) -> list[str]:
-        """Folders whose commit may not have been made."""
+        """Folders whose commit may be incomplete."""
         return sorted(path.name for path in Path(self.root).glob(f"{COMMIT}*"))
 
     def commit(self, name: str) -> str:
@@ -150,14 +149,14 @@ class OrderFolder:
         return str(Path(self.root, name))
 
     def end_commit(self, name: str) -> None:
-        """Remove the folder of a commit that is made."""
+        """Remove the folder of a finished commit."""
         for path in Path(self.root, name).glob("*"):
             path.unlink(missing_ok=True)
         with suppress(FileNotFoundError):
             Path(self.root, name).rmdir()
 
     def answered(self) -> set[str]:
-        """The requests whose answers lie in files, those that a commit has taken among them."""
+        """The requests whose answers are in files, including those that a commit has taken."""
         files = [*self._answer_files(), *Path(self.root).glob(f"{COMMIT}*/*.parquet")]
         tables = [pq.read_table(path, columns=[REQUEST_ID]) for path in files]
         return {name for table in tables for name in table[REQUEST_ID].to_pylist()}
@@ -181,5 +180,5 @@ def _judged(chunk: pa.Table) -> pa.Table:
 
 @lru_cache(maxsize=8)
 def _file(path: str) -> pa.ipc.RecordBatchFileReader:
-    """An open file: finding its record batches takes longer than reading one."""
+    """An open file, cached: finding its record batches takes longer than reading one."""
     return pa.ipc.open_file(pa.OSFile(path))

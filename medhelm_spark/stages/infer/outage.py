@@ -36,10 +36,10 @@ def is_rejected(tally: RequestCounts) -> bool:
 def left_over(tallies: Iterable[RequestCounts]) -> str:
     """What stays without an answer, and which command asks again; empty if all are answered.
 
-    >>> left_over([Tally(answered=1, settled={FailureKind.TOO_LONG: 3})])
+    >>> left_over([RequestCounts(answered=1, settled={FailureKind.TOO_LONG: 3})])
     '3 requests stay failed (too_long 3): --retry-failed asks them again'
     >>> seen = {FailureKind.INVALID_REQUEST: "400 invalid_value"}
-    >>> left_over([Tally(settled={FailureKind.INVALID_REQUEST: 1}, reasons=seen)])
+    >>> left_over([RequestCounts(settled={FailureKind.INVALID_REQUEST: 1}, reasons=seen)])
     '1 request stays failed (invalid_request 1: 400 invalid_value): --retry-failed asks it again'
     """
     tallies = list(tallies)

@@ -1,4 +1,4 @@
-"""Numbers that Spark hashes to given partitions."""
+"""Numbers that Spark hashes to chosen partitions."""
 
 from functools import cache
 from itertools import count
@@ -9,7 +9,7 @@ _MASK = 0xFFFFFFFF
 
 @cache
 def numbers_for(partitions: int) -> tuple[int, ...]:
-    """For each partition, in their order, a 32-bit integer that Spark hashes to it.
+    """For each partition, in order, a 32-bit integer that Spark hashes to it.
 
     `repartition(n, column)` puts a row into the partition that is the column's Murmur3 hash (32
     bits, seed 42) modulo n. Spark has a function that takes the partition itself only since 4.1

@@ -1,7 +1,7 @@
-"""Which requests are settled, which are still to be asked, and what they came to so far.
+"""Which requests are settled, which are still to be sent, and their outcomes so far.
 
-A request is settled by an answer, or by a failure of a kind that its deployment gives up: that one
-until --retry-failed. Every other failure is infrastructure's: each invocation asks again.
+A request is settled by an answer, or by a kind of failure that its deployment does not retry: the
+latter until --retry-failed. Every other failure is infrastructure's: each invocation asks again.
 """
 
 from collections import Counter
@@ -24,16 +24,16 @@ BITS = {kind: 1 << place for place, kind in enumerate(FailureKind)}
 _CASES = " ".join(f"WHEN '{kind.value}' THEN {bit}" for kind, bit in BITS.items())
 _BIT = f"CASE failure {_CASES} ELSE 0 END"
 
-# What has been tried per request. No text is read.
+# The results of each request so far. No text is read.
 TRIED = f"""
 SELECT request_id, count(*) AS tries, bool_or(failure IS NULL) AS answered,
        bit_or({_BIT}) AS failures, bool_or(write_id = '@asked_in') AS is_asked
 FROM {{request_results}} GROUP BY request_id
 """
 
-# Judges' requests about one answer are kept `together`: they begin with the same text, which an
-# engine with a prefix cache then reads once. A prompt's id is a hash and would scatter them. Others
-# stand alone; an aggregate of text would have Spark sort them.
+# Judges' requests about one answer stay `together`: they begin with the same text, which an engine
+# with a prefix cache then reads once. A prompt's id is a hash and would scatter them. Others are
+# alone; an aggregate of text would make Spark sort them.
 TOGETHER = {Purpose.EVALUATE: "r.request_id", Purpose.JUDGE: "min(r.judged_request_id)"}
 
 PENDING = f"""
@@ -68,11 +68,11 @@ GROUP BY r.model_deployment, coalesce(t.answered, false), coalesce(t.failures, 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InferenceTargets:
-    """Whom to ask, under which policy, and whether settled failures are reopened.
+    """The deployments to ask, the policy, and whether settled failures are asked again.
 
-    `stage` planned the requests, `label` names the work to whoever watches. What was asked in the
-    order `asked_in` is not asked again; `down` are those that stopped answering there. `started` is
-    an engine of theirs that starts meanwhile.
+    `stage` planned the requests, `label` names the work in progress messages. Requests of the order
+    `asked_in` are not sent again; `down` are deployments that stopped answering there. `started` is
+    an engine of one of them that is starting.
     """
 
     deployments: Mapping[str, Deployment]
@@ -87,7 +87,7 @@ class InferenceTargets:
 
     @property
     def to_infer(self) -> list[Deployment]:
-        """The deployments that can be asked; the others only hold imported answers."""
+        """The deployments that can be asked; the others only have imported answers."""
         return [
             deployment for deployment in self.deployments.values() if deployment.engine != IMPORTED
         ]
@@ -106,9 +106,9 @@ class InferenceDeployment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestStates:
-    """Requests of one deployment that came to the same: `failures` is a sum of `BITS`.
+    """Requests of one deployment with the same outcome: `failures` is a sum of `BITS`.
 
-    `reason` is the last failure's, of one of them.
+    `reason` is that of the last failure of one of them.
     """
 
     model_deployment: str
@@ -121,10 +121,10 @@ class RequestStates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestCounts:
-    """What a deployment's requests have come to, in numbers of requests.
+    """The outcomes of a deployment's requests, in numbers of requests.
 
-    `settled` failed for good, `failed` will be asked again by the next run; both by kind. `reasons`
-    has one of each kind, where one is known.
+    `settled` failed for good, `failed` will be sent again by the next run; both by kind. `reasons`
+    has a known reason of each kind.
     """
 
     answered: int = 0
@@ -145,12 +145,12 @@ class RequestCounts:
         return self.answered / self.requests if self.requests else 1.0
 
     def is_open(self, *, retry_failed: bool) -> bool:
-        """Whether some of them may be asked by the next run."""
+        """Whether the next run may send some of them."""
         return bool(self.not_asked or self.failed or (retry_failed and self.settled))
 
     @property
     def is_silent(self) -> bool:
-        """Whether all that was asked failed for infrastructure: no reply ever came."""
+        """Whether all sent requests failed for infrastructure: no reply ever came."""
         reply = self.answered or any(kind is not FailureKind.DENIED for kind in self.settled)
         return bool(self.failed) and not reply
 
@@ -164,7 +164,7 @@ def pending_of(
 ) -> Frame:
     """The requests of these RunSpecs that are not settled, each once, without text.
 
-    `levelled` are the planned ones with other levels.
+    `levelled` are the planned requests with other levels.
     """
     rows = [
         InferenceDeployment(
@@ -188,7 +188,7 @@ def pending_of(
 def tallies_of(
     ctx: Context, run_spec_ids: Sequence[str], recipients: InferenceTargets
 ) -> dict[str, RequestCounts]:
-    """What the requests of these RunSpecs have come to, by deployment that can be asked."""
+    """The outcomes of the requests of these RunSpecs, by deployment that can be asked."""
     not_retried = {deployment.name: deployment.not_retried for deployment in recipients.to_infer}
     if not not_retried or not run_spec_ids:
         return {}
@@ -202,7 +202,7 @@ def tallies_of(
 def tallies(
     rows: Iterable[RequestStates], not_retried: Mapping[str, frozenset[FailureKind]]
 ) -> dict[str, RequestCounts]:
-    """Standings by deployment, failures by the kind that decides: one given up, else the last."""
+    """Counts by deployment; failures by the kind that is not retried, else by the last kind."""
     by_name: dict[str, list[RequestStates]] = {}
     for row in rows:
         by_name.setdefault(row.model_deployment, []).append(row)

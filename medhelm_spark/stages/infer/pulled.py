@@ -1,4 +1,4 @@
-"""An order whose chunks slots pull: one job per group of deployments, a task per slot."""
+"""An order whose chunks the slots pull: one job per group of deployments, a task per slot."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class WriteChunks:
 
 
 class PulledOrder:
-    """An order in the folder `shared`, which driver and slots see alike."""
+    """An order in the folder `shared`, which driver and slots both see."""
 
     def __init__(
         self,
@@ -63,11 +63,11 @@ class PulledOrder:
 
     @property
     def stored(self) -> int:
-        """Results that are committed, or lie in files."""
+        """The number of results that are committed, or in files."""
         return self._commits.stored
 
     def make(self, rows: Frame) -> list[OrderedChunk]:
-        """Write the order; its chunks, as they are taken."""
+        """Write the order; returns its chunks, as they are taken."""
         self._folder.make()
         write = WriteChunks(self._folder, self._ctx.chunk_requests)
         kind = JudgedRequest if self._follow_ups else OrderedRequest

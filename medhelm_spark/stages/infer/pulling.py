@@ -1,7 +1,7 @@
-"""What a slot does: take a chunk of the order, ask, write the answers, take another.
+"""The work of a slot: take a chunk of the order, ask, write the answers, take another.
 
-Answers go to a file as soon as a chunk's worth of them is there, or two seconds after the first:
-whatever ends this process costs what is in flight and no more than a chunk beside (seen in
+Answers go to a file as soon as there are as many as in a chunk, or two seconds after the first: if
+this process ends, the requests in flight are lost and at most one chunk of answers (tests:
 tests/spark/test_ended_jvm.py and tests/unit/stages/test_pulling.py).
 """
 
@@ -40,7 +40,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotDone:
-    """A slot that found nothing more to ask, with the number of its results."""
+    """A slot that has no more requests, with the number of its results."""
 
     number: int
     results: int
@@ -54,9 +54,9 @@ def _as_they_are(results: Iterable[RequestResult]) -> Iterable[RequestResult]:
 class PullChunks:
     """The function of the job: slots in, and out when they are done.
 
-    `streams` are deployments by what keeps them apart: those of one stream are asked one after the
-    other, and a slot works on all streams at once. `most` is how many answers a file has. `follow`
-    are the requests that an answer brings. `watch` counts the results for whoever watches.
+    `streams` names the streams of the job: a slot asks the deployments of one stream one after the
+    other, and works on all streams at once. `most` is how many answers a file has. `follow` makes
+    the requests that an answer brings. `watch` counts the results for the display of progress.
     """
 
     asking: AskEngines
@@ -125,7 +125,7 @@ class PullChunks:
             return ()
         try:
             return list(self.follow(result, judged))
-        except Exception:  # annotate plans these requests too, and raises it as its own
+        except Exception:  # annotate plans these requests too, and raises the error
             return ()
 
 
@@ -133,7 +133,7 @@ def in_threads(parts: Sequence[Callable[[], int]]) -> list[int]:
     """The results of parts, each computed in a thread that ends with the process.
 
     Raises:
-        Exception: what the first part raised that did, when all have ended.
+        Exception: the first part's error, after all parts have ended.
     """
     results: list[Future[int]] = [Future() for _ in parts]
 
@@ -151,9 +151,10 @@ def in_threads(parts: Sequence[Callable[[], int]]) -> list[int]:
 
 @dataclass(slots=True)
 class Taken:
-    """The requests of the chunks that a slot takes of a deployment; `open` have no result yet.
+    """The requests of the chunks that a slot takes for a deployment; `open` have no result yet.
 
-    `has_more` until the last one is taken: an outage may end with the last request of a chunk.
+    `has_more` is true until the last chunk is taken: an outage may end with the last request of a
+    chunk.
     """
 
     folder: OrderFolder
@@ -180,7 +181,7 @@ class Taken:
         self.has_more = False
 
     def answered(self, request_id: str) -> tuple[Chunk | None, Sequence[JudgedInstance]]:
-        """Note a result; the chunk that it completes, if it does, and what judges are shown."""
+        """Record a result; returns the chunk that it completes and the judged instances."""
         chunk, judged = self.open.pop(request_id, None), self._judged.pop(request_id, ())
         if chunk is None:
             return None, judged
@@ -189,10 +190,10 @@ class Taken:
 
 
 class AnswerWriter:
-    """The answers of a slot on their way into files, and the chunks that they complete.
+    """Writes the answers of a slot to files, and reports the chunks that they complete.
 
-    A chunk is done for the driver once the files that hold its answers are there, and what they
-    bring is listed.
+    A chunk is reported as done once its answers are in files, and the requests that they bring are
+    listed.
     """
 
     def __init__(self, folder: OrderFolder, prefix: str, most: int, client: ChunkClient) -> None:
@@ -222,7 +223,7 @@ class AnswerWriter:
         completed: Chunk | None,
         followed: Iterable[OrderedRequest] = (),
     ) -> None:
-        """Take a result, the chunk that is complete with it, and the requests that it brings."""
+        """Take a result, the chunk that it completes, and the requests that it brings."""
         with self._lock:
             if not self._rows:
                 self._since = time.monotonic()
@@ -234,7 +235,7 @@ class AnswerWriter:
                 self._write()
 
     def write(self) -> None:
-        """Write what is there."""
+        """Write the answers that are waiting."""
         with self._lock:
             self._write()
 

@@ -1,4 +1,4 @@
-"""Before a run reads data: how many engines the cluster holds, and what its machines lack."""
+"""Before a run reads data: how many engines the cluster can run, and what its machines lack."""
 
 from collections.abc import Iterable
 
@@ -10,13 +10,13 @@ from medhelm_spark.stages.machines import refuse_engines, with_gpus
 
 
 def ready(ctx: Context, deployments: Iterable[Deployment]) -> None:
-    """Say how many engines of each deployment run at once, and that each machine can run them.
+    """Print how many engines of each deployment run at once; check that each machine can run them.
 
-    Of one machine's CPU nothing is said: it holds one. What a machine lacks that is the driver's
-    own was told before.
+    For the CPU of a single machine it prints nothing: there is one engine. The driver's own machine
+    was checked before.
 
     Raises:
-        SetupError: a machine lacks the package, weights or GPUs of an engine; the sentence names
+        SetupError: a machine lacks the package, weights or GPUs of an engine; the message names
             the host.
     """
     deployments = list(deployments)

@@ -1,4 +1,4 @@
-"""Answers that a driver had in hand when it ended, committed before anything is asked again."""
+"""Commits the answers that a driver had not committed when it ended, before any request is sent."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ def commit_interrupted(
     deployments: Mapping[str, Deployment],
     policy: Policy,
 ) -> bool:
-    """Commit what runs of this suite have staged; whether there was anything.
+    """Commit the staged answers of runs of this suite; returns whether there were any.
 
-    Those of the holders that are `alive` are their own business.
+    It leaves those of holders that are `alive`.
     """
     theirs = tuple(f"_{content_id(holder)[:12]}_" for holder in alive)
     names = [
@@ -34,7 +34,7 @@ def commit_interrupted(
         if shared and OrderFolder(str(shared / name)).is_one:
             many = Commits(ctx, OrderFolder(str(shared / name)), write_id).commit()
             ctx.lake.staging.remove(name)
-        elif name.endswith(ORDER):  # a round's answers are staged beside the order
+        elif name.endswith(ORDER):  # a round's answers are staged apart from the order
             ctx.lake.staging.remove(name)
             continue
         else:
@@ -53,7 +53,7 @@ class _Suite:
 
 
 def staged_answers(ctx: Context) -> Mapping[str, int]:
-    """How many places have answers on their way, by suite; those of a living driver among them."""
+    """How many staging folders have answers, by suite; including those of a living driver."""
     names = ctx.lake.staging.names()
     if not names:
         return {}

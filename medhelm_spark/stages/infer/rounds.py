@@ -1,8 +1,8 @@
-"""An order where slots cannot pull: the driver deals chunks out, job by job.
+"""An order whose chunks slots cannot pull: the driver assigns the chunks, job by job.
 
-A catalog gives no folder, an object store and Spark Connect none that driver and slots see alike.
+A catalog has no folder; an object store and Spark Connect have none that driver and slots both see.
 The order is then staged by Spark, a round is a job that asks some chunks, and its answers are
-committed when it has ended. A round holds what the slots get through in about a minute.
+committed when it has ended. A round has as many chunks as the slots finish in about a minute.
 """
 
 import time
@@ -42,10 +42,10 @@ from medhelm_spark.stages.infer.pending import InferenceTargets
 from medhelm_spark.stages.infer.throughput import record_asked
 
 ROUND_SECONDS = 60.0
-"""How long a round should take: what a killed driver loses at most, beside Spark's own time."""
+"""How long a round should take: a killed driver loses so much work at most."""
 
 MOST_GROWTH = 16.0
-"""How many times as much as the last round one may hold."""
+"""A round may have so many times as many chunks as the last one."""
 
 LISTED = """
 SELECT file, number, model_deployment, count(*) AS requests,
@@ -69,7 +69,7 @@ class NumberedRequest(OrderedRequest):
 
 @dataclass(frozen=True, slots=True)
 class NumberChunks:
-    """Requests in order in, with the chunks that they are in out; `most` is a chunk's size."""
+    """Requests in order in, requests with their chunks out; `most` is a chunk's size."""
 
     most: int
 
@@ -113,10 +113,10 @@ class DealtOrder:
         self._name = order_name(ctx.suite, ctx.holder, new_write_id())
         self._size = 0
         self.stored = 0
-        """Requests of rounds that are committed."""
+        """The number of requests of committed rounds."""
 
     def make(self, rows: Frame) -> list[OrderedChunk]:
-        """Stage the order; its chunks, as they are taken."""
+        """Stage the order; returns its chunks, as they are taken."""
         number = NumberChunks(self._ctx.chunk_requests)
         staging = self._ctx.lake.staging
         with plain_errors():
@@ -189,7 +189,7 @@ class DealtOrder:
 
 
 def dealt_to(chunks: Sequence[OrderedChunk], slots: int) -> list[int]:
-    """For each chunk the slot that has least to do when it is dealt out."""
+    """For each chunk the slot that has the least work when it is assigned."""
     work = [0] * slots
     found = []
     for chunk in chunks:
@@ -203,7 +203,7 @@ def next_size(chunks: int, seconds: float, slots: int) -> int:
     """How many chunks the next round has, after one that took so many seconds.
 
     >>> next_size(2, 3.0, 2), next_size(40, 240.0, 2), next_size(2, 0.1, 2)
-    (40, 10, 32)
+    (32, 10, 32)
     """
     factor = min(MOST_GROWTH, ROUND_SECONDS / max(seconds, 0.001))
     return max(slots, round(chunks * factor))

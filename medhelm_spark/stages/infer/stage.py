@@ -1,8 +1,8 @@
 """infer: requests not yet settled -> request_results, in an order that is made once.
 
-Slots pull chunks of the order (`pulled`), their answers lie in files as they come and are committed
-every few seconds (`commits`). Where driver and slots see no folder alike, the driver deals the
-chunks out (`rounds`).
+Slots pull chunks of the order (`pulled`); they write their answers to files, which are committed
+every few seconds (`commits`). Without a folder that driver and slots both see, the driver assigns
+the chunks (`rounds`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,24 +29,24 @@ from medhelm_spark.stages.infer.recovery import commit_interrupted
 from medhelm_spark.stages.infer.rounds import DealtOrder
 
 DEATHS = ("Python worker exited unexpectedly", "ExecutorLostFailure")
-"""What Spark says of a task whose process ended each time that it was tried."""
+"""Spark's messages about a task whose process ended at each attempt."""
 
 
 class SendOrder(Protocol):
-    """A send order on its way: made once, asked group by group."""
+    """A send order: made once, asked group by group."""
 
     @property
     def stored(self) -> int:
-        """How many requests have a result that is kept."""
+        """How many requests have a stored result."""
 
     def make(self, rows: Frame) -> list[OrderedChunk]:
-        """Store the requests in chunks; the list of the chunks, as they are taken."""
+        """Store the requests in chunks; returns the list of the chunks, as they are taken."""
 
     def ask(self, chunks: Sequence[OrderedChunk], group: Group, watch: Watch) -> set[str]:
         """Ask the chunks of a group; returns the deployments that stopped answering."""
 
     def end(self) -> None:
-        """Remove what is stored."""
+        """Remove the stored requests."""
 
 
 def infer(
@@ -55,10 +55,10 @@ def infer(
     recipients: InferenceTargets,
     follow_ups: FollowUps | None = None,
 ) -> int:
-    """Ask every unsettled request of these RunSpecs; returns how many requests were planned to be.
+    """Send every unsettled request of these RunSpecs; returns the number of requests in the order.
 
-    What `follow_ups` answers bring joins the order, and is counted too, where slots pull it; where
-    this process does not write the lake itself, for judges whose text stays in this job.
+    If slots pull the order, the judges' requests of `follow_ups` join it and are counted too; if
+    this process does not write the lake itself, only for judges whose text stays in this job.
 
     Raises:
         OutageError: a deployment gave no answers; the others were asked to the end.
@@ -85,7 +85,7 @@ def infer(
 
 
 def _open(tallies: Mapping[str, RequestCounts], recipients: InferenceTargets) -> dict[str, int]:
-    """How many requests of each deployment may be asked at most, where there are any."""
+    """How many requests of each deployment may be sent at most, where there are any."""
     retry = recipients.retry_failed
     return {
         name: tally.requests - tally.answered - (0 if retry else sum(tally.settled.values()))
@@ -102,13 +102,13 @@ def _send(
     lease_handle: LeaseHandle,
     follow_ups: FollowUps | None,
 ) -> tuple[int, set[str]]:
-    """Make the order and ask it; how many requests it has, and the deployments in an outage."""
+    """Make the order and send it; returns its size, and the deployments in an outage."""
     deployments = [recipients.deployments[name] for name in sorted(requests)]
     if not deployments:
         return 0, set()
     order: SendOrder
     if follow_ups and not ctx.lake.is_folder_of_ours:
-        # To note what joins before it is sent is a Spark job, for which slots leave no core.
+        # To record new requests before they are sent takes a Spark job: slots leave no core for it.
         judges = follow_ups.deployments
         follow_ups.keep([name for name, judge in judges.items() if not is_sent(judge)])
         follow_ups = follow_ups if follow_ups.deployments else None
@@ -155,7 +155,7 @@ def _report(
     down: set[str],
     tallies: Mapping[str, RequestCounts],
 ) -> None:
-    """Say what stays without an answer; raises where a deployment gives none."""
+    """Print what stays without an answer; raises if a deployment gives none."""
     down = down | recipients.down
     down |= {name for name, tally in tallies.items() if tally.is_silent or is_rejected(tally)}
     if down:
@@ -180,7 +180,7 @@ def _place(deployment: Deployment) -> str:
 def _count_on_interrupt(
     label: str, total: int, order: SendOrder, follow_ups: FollowUps | None
 ) -> Iterator[None]:
-    """Turn an interrupt into one that says what of `total` requests and follow-ups is kept."""
+    """Turn an interrupt into one that says how many requests and follow-ups have an answer."""
     try:
         yield
     except BaseException as error:
@@ -194,12 +194,12 @@ def _count_on_interrupt(
 
 @contextmanager
 def _deaths_as_sentence(label: str, deployments: Iterable[Deployment]) -> Iterator[None]:
-    """Turn Spark's report of a process that died over and over into one sentence."""
+    """Turn Spark's report of a process that died at each attempt into one sentence."""
     try:
         yield
     except MedhelmSparkError:
         raise
-    except Exception as error:  # a failed job reaches Python as the JVM's own
+    except Exception as error:  # a failed job raises an error of the JVM
         if not any(death in str(error) for death in DEATHS):
             raise
         names = ", ".join(map(_place, deployments))

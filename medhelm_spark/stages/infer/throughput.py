@@ -1,7 +1,7 @@
-"""What each job of inference came to, kept in `runs`: for a deployment, and for each executor.
+"""The throughput of each job of inference, in the table `runs`: by deployment and by executor.
 
-Such a record has a unit of its own, so all jobs stay readable: tokens per second, busy share and
-the like are made from sums over them, for MLflow and for the next estimate.
+Each record has a unit of its own, so all jobs stay readable: tokens per second, busy share and so
+on are computed from sums over them, for MLflow and for the next estimate.
 """
 
 from collections import Counter
@@ -36,7 +36,7 @@ GROUP BY model_deployment, executor, failure
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedOutcome:
-    """Results of one deployment and executor in a write that ended alike.
+    """Results of one deployment and executor in a write that have the same outcome.
 
     The first result came `first_at`, after `first_time` seconds, and the last one `last_at`;
     `start_time` is a sum over `starts` engines, in seconds.
@@ -58,10 +58,10 @@ class AskedOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Throughput:
-    """What a deployment (or one of its executors) was asked so far, and how long that took.
+    """The requests of a deployment (or of one of its executors) so far, and their time.
 
     Times are in seconds. `seconds` runs from a job's first request to its last answer,
-    `busy_seconds` is the same summed over executors, and `slot_seconds` what all slots had from
+    `busy_seconds` is the same summed over executors, and `slot_seconds` the time of all slots from
     the jobs' beginnings to their last commits.
     """
 
@@ -84,12 +84,12 @@ class Throughput:
 
     @property
     def busy_share(self) -> float | None:
-        """The part of its slots' time that an engine had requests; the rest is starts and ends."""
+        """The share of its slots' time with requests; the rest is starts and ends of engines."""
         return self.busy_seconds / self.slot_seconds if self.slot_seconds else None
 
     @property
     def prefix_hit_rate(self) -> float | None:
-        """The part of the prompt tokens that the engine had from its cache."""
+        """The share of the prompt tokens that the engine read from its cache."""
         return self.cached_tokens / self.prompt_tokens if self.prompt_tokens else None
 
     @property
@@ -99,10 +99,9 @@ class Throughput:
 
 
 def counts_of(outcomes: Sequence[AskedOutcome]) -> dict[str, int]:
-    """The outcomes of one deployment's job or of one executor in it, as they stand in `runs`.
+    """The outcomes of one deployment's job or of one executor in it, as `runs` stores them.
 
-    The time runs from the first request to the last answer: what an engine needed to start is not
-    in it.
+    The time runs from the first request to the last answer, without the start of the engine.
     """
     first = min(row.first_at - timedelta(seconds=row.first_time) for row in outcomes)
     last = max(row.last_at for row in outcomes)
@@ -125,10 +124,10 @@ def counts_of(outcomes: Sequence[AskedOutcome]) -> dict[str, int]:
 def counts_by_executor(
     outcomes: Iterable[AskedOutcome], slots: Mapping[str, int], wall: float
 ) -> dict[tuple[str, str], dict[str, int]]:
-    """Counts by (deployment, executor), and of a deployment in all by (deployment, '').
+    """Counts by (deployment, executor), and a deployment's total by (deployment, '').
 
-    `slots` are those of each deployment, `wall` is how long the job took with its commits, in
-    seconds.
+    `slots` is each deployment's number of slots, `wall` is how long the job took with its commits,
+    in seconds.
     """
     sums: dict[tuple[str, str], dict[str, int]] = {}
     order = attrgetter("model_deployment", "executor")
@@ -148,14 +147,14 @@ def counts_by_executor(
 
 
 def outcomes_of(ctx: Context, write_id: str) -> list[AskedOutcome]:
-    """What the rows of a write came to."""
+    """The outcomes of the rows of a write."""
     return ctx.lake.rows(OUTCOMES.replace("WRITE_ID", write_id), AskedOutcome)
 
 
 def record_asked(
     ctx: Context, write_id: str, started_at: datetime, slots: Mapping[str, int]
 ) -> list[AskedOutcome]:
-    """Note what the rows of a write came to, for the deployments that `slots` has."""
+    """Record the outcomes of the rows of a write, for the deployments in `slots`."""
     wall = (now() - started_at).total_seconds()
     outcomes = [row for row in outcomes_of(ctx, write_id) if row.model_deployment in slots]
     counts = counts_by_executor(outcomes, slots, wall)
@@ -171,7 +170,7 @@ def record_asked(
 
 
 def throughput(records: Iterable[RunRecord], suite: str | None = None) -> dict[str, Throughput]:
-    """What jobs came to, by deployment; of one suite, or of all."""
+    """The throughput of jobs by deployment; of one suite, or of all."""
     return _sums(
         (record.unit_id.rpartition("|")[0], record.counts)
         for record in records
@@ -180,7 +179,7 @@ def throughput(records: Iterable[RunRecord], suite: str | None = None) -> dict[s
 
 
 def by_executor(records: Iterable[RunRecord], deployment: str, suite: str) -> list[Throughput]:
-    """What each executor of a deployment came to in a suite, in the order of their names."""
+    """The throughput of each executor of a deployment in a suite, in the order of their names."""
     sums = _sums(
         (record.unit_id.rpartition("|")[2], record.counts)
         for record in records

@@ -1,7 +1,7 @@
-"""Which data can be had, asked before any of it is read; what was left out for want of it.
+"""Which data is available, checked before it is read; the runs that are left out without data.
 
-Files are looked for, and downloaded, by the driver. A data set of the hub is fetched where it will
-be read, by a task, in one job for all of them.
+The driver finds and downloads files. Tasks, which will read them, fetch data sets of the hub, in
+one job for all of them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from medhelm_spark.stages.ingest.sources import located
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unfetched:
-    """A scenario whose data set of the hub cannot be had, and why."""
+    """A scenario whose data set of the hub is not available, and why."""
 
     scenario_name: str
     reason: str
@@ -31,7 +31,7 @@ class Unfetched:
 
 @dataclass(frozen=True, slots=True)
 class FetchHub:
-    """The function of this module: whole data sets in, those out that cannot be had."""
+    """The function of this module: whole data sets in, those out that are not available."""
 
     cards: Mapping[str, ScenarioCard]
 
@@ -40,20 +40,19 @@ class FetchHub:
         for part in parts:
             try:
                 hub.fetch(self.cards[part.scenario_name].source)
-            except DataError as error:  # none, or none that can be read
+            except DataError as error:  # it does not exist or cannot be read
                 yield Unfetched(scenario_name=part.scenario_name, reason=str(error))
 
 
 def at_hand(
     ctx: Context, cards: Iterable[ScenarioCard]
 ) -> tuple[list[ScenarioCard], dict[str, str]]:
-    """The cards whose data can be had, and by scenario name why the others' cannot.
+    """The cards whose data is available, and by scenario name why that of the others is not.
 
-    What they fetch is in the cache of this machine afterwards; ingest pins it. Data that a person
-    gave has to be there.
+    Downloads are in the cache of this machine afterwards; ingest pins them.
 
     Raises:
-        AbsentDataError: it is not.
+        AbsentDataError: data that a person provided does not exist.
     """
     cards = list(cards)
     pins = pins_of(ctx.within(INGEST), cards)
@@ -79,7 +78,7 @@ def _unfetched(ctx: Context, cards: Mapping[str, ScenarioCard]) -> dict[str, str
 
 
 def record_skipped(ctx: Context, runs: Sequence[SkippedRun]) -> tuple[LeftOut, ...]:
-    """The runs as left out of this suite; `left_out` gets those that it does not hold yet."""
+    """The runs as left out of this suite; adds those that are not in the table `left_out` yet."""
     ctx = ctx.within(INGEST)
     rows = [
         LeftOut(

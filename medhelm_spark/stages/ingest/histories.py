@@ -1,14 +1,14 @@
 """Long records: Spark gives every record of a card the events of its patient as text.
 
-Records and events are read where tasks run, as rows without the text to be. A shuffle by patient
-brings both together, and a sort within each partition puts them into the order in which
-`scenarios.serialised` goes through them once.
+Tasks read records and events as rows without the final text. A shuffle by patient brings both
+together, and a sort within each partition puts them into the order in which
+`scenarios.serialised` reads them once.
 
-Memory: the driver holds the list of parts and the numbers of drawn records, never a text. A task
-that reads holds one batch of rows (of Parquet, the pages of one row group). A task that makes texts
-holds Spark's sort, which spills to disk, one batch of entries, the lines of one patient up to the
-longest text allowed, and a batch of finished rows: the first has few (`lake.rows`), the others are
-cut by their bytes. None of it grows with the number of patients, records or events.
+Memory: the driver has the list of parts and the numbers of drawn records, never a text. A task that
+reads has one batch of rows (of Parquet, the pages of one row group). A task that makes texts has
+Spark's sort, which spills to disk, one batch of entries, the lines of one patient up to the longest
+text allowed, and a batch of finished rows: the first has few (`lake.rows`), the others are limited
+by their bytes. None of it grows with the number of patients, records or events.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -60,9 +60,9 @@ PATIENT = "patient"
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """Cards that differ in their records alone, and so share their events, which are read once.
+    """Cards that differ only in their records, and so share their events, which are read once.
 
-    Their files of records are numbered through, card after card.
+    Their files of records are numbered consecutively, card after card.
     """
 
     cards: tuple[ScenarioCard, ...]
@@ -74,7 +74,7 @@ class Sharing:
 
     @property
     def files(self) -> list[tuple[ScenarioCard, int]]:
-        """Whose each file is, and its number there; a table of records counts as a file."""
+        """The card of each file, and its number there; a table of records counts as a file."""
         return [(card, n) for card in self.cards for n in range(len(record_places(card.source)))]
 
     @property
@@ -86,7 +86,7 @@ class Sharing:
 
 @dataclass(frozen=True, slots=True)
 class ReadEntries:
-    """Parts of records and of events in, entries out; of some files only the rows that count."""
+    """Parts of records and of events in, entries out; of files in `rows` only the drawn rows."""
 
     sharing: Sharing
     rows: Mapping[int, frozenset[int]]
@@ -135,13 +135,13 @@ class ReadTableEntries:
 
     @staticmethod
     def _numbered(record: Record) -> Record:
-        """The record with a number that fits beside its table's in a place."""
+        """The record with a row number that fits into the range of its table."""
         return replace(record, row=record.row % ROWS)
 
 
 @dataclass(frozen=True, slots=True)
 class MakeTexts:
-    """Sorted entries in, whatever `make` makes of records with their texts out."""
+    """Sorted entries in, the results of `make` for records with their texts out."""
 
     sharing: Sharing
     make: Make
@@ -154,13 +154,13 @@ class MakeTexts:
             if place is not None:
                 yield from self.make(records, *files[place])
                 continue
-            for record in records:  # a bad event is one of every card
+            for record in records:  # a bad event counts for every card
                 for card in self.sharing.cards:
                     yield from self.make([record], card, 0)
 
 
 def shared(cards: Iterable[ScenarioCard]) -> list[Sharing]:
-    """Cards with histories, those together whose sources differ in the files of records alone."""
+    """Cards with histories, grouped if their sources differ only in the files of records."""
     sharings: list[Sharing] = []
     for card in cards:
         alike = (n for n, sharing in enumerate(sharings) if _share(sharing.cards[0], card))
@@ -177,7 +177,7 @@ def _share(first: ScenarioCard, other: ScenarioCard) -> bool:
 
 
 def read_history(ctx: Context, sharing: Sharing, make: Make, out: type, watch: Watch) -> Frame:
-    """Whatever `make` makes of the cards' records, each with its text, as rows of type `out`."""
+    """The results of `make` for the cards' records with their texts, as rows of type `out`."""
     parts = [part for card in sharing.cards for part in parts_of(card, ctx.cores)]
     parts += parts_of_events(sharing.cards[0], ctx.cores)
     of_cards = {f"scenario {card.name!r}": paths_of(card) for card in sharing.cards}
@@ -189,7 +189,7 @@ def read_history(ctx: Context, sharing: Sharing, make: Make, out: type, watch: W
 
 
 def _from_tables(ctx: Context, sharing: Sharing) -> Iterator[Frame]:
-    """The entries of tables: of the records', and of each with events, its used columns alone."""
+    """The entries of the tables of records and of events; only the used columns of events."""
     history, source = sharing.history, sharing.cards[0].source
     if source.table is not None:
         required = own_columns(source, required_columns(sharing.cards[0]))
@@ -205,7 +205,7 @@ def _from_tables(ctx: Context, sharing: Sharing) -> Iterator[Frame]:
 
 
 def _rows(sharing: Sharing) -> dict[int, frozenset[int]]:
-    """The drawn rows of each file of which some are drawn."""
+    """The drawn rows of each file that is drawn in part."""
     draws = ((place, _draw(card, n)) for place, (card, n) in enumerate(sharing.files))
     return {place: draw.rows for place, draw in draws if draw}
 
@@ -229,7 +229,7 @@ class _Draw(NamedTuple):
 
 
 def _draw(card: ScenarioCard, number: int) -> _Draw | None:
-    """What is drawn of a file, None where all its records are read."""
+    """The drawn rows of a file, None if all its records are read."""
     if card.source.table is not None:
         return None
     file = record_places(card.source)[number]

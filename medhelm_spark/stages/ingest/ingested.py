@@ -1,4 +1,4 @@
-"""What a lake holds of cards' data: data versions, their counts, and the cards they belong to."""
+"""The data of cards in a lake: data versions, their counts, and the cards they belong to."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -26,12 +26,12 @@ SPLITS = frozenset(Split)
 class Ingested:
     """A scenario's data version, the size of each of its splits, and what was refused and why.
 
-    `read` counts the records of its source. `left_out` are those that the card's rules leave out,
-    `identical` the instances that are another one again, and `not_drawn` the records of files of
-    which only some are drawn. `untimed` are the events that have no time, and so are in no record.
+    `read` counts the records of its source. `left_out` are the records that the card's rules leave
+    out, `identical` the duplicates of other instances, `not_drawn` the records of files that were
+    not drawn. `untimed` are the events without a time, which are in no record.
 
-    `access_level` is the strictest of its rows. `is_unreviewed`: somebody lowered it on record, and
-    nobody else approved: its text stays on local. `is_stated`: a person said what its level is.
+    `access_level` is the strictest of its rows. `is_unreviewed`: a person lowered it on record, and
+    nobody else approved: its text stays on local. `is_stated`: a person stated its level.
     """
 
     data_version: str
@@ -53,7 +53,7 @@ class Ingested:
 
     @property
     def counts(self) -> dict[str, int]:
-        """As they stand in the run record."""
+        """The counts as the run record stores them."""
         refused = {f"{QUARANTINED}{why}": rows for why, rows in self.bad.items()}
         passed = {LEFT: self.left_out, IDENTICAL: self.identical, NOT_DRAWN: self.not_drawn}
         passed |= {UNTIMED: self.untimed}
@@ -62,7 +62,7 @@ class Ingested:
 
     @property
     def account(self) -> str:
-        """Where every record went, in a line: `read 175 = 171 kept + 4 identical merged`.
+        """What became of every record, in a line: `read 175 = 171 kept + 4 identical merged`.
 
         >>> Ingested(data_version="v", splits={"test": 3}, bad={"empty_id": 1}, read=4).account
         'read 4 = 3 kept (3 test) + 1 quarantined (1 empty_id)'
@@ -84,9 +84,9 @@ def _listed(counts: Mapping[str, int]) -> str:
 
 
 def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]:
-    """The newest data version that the lake holds for each card as it parses now.
+    """The newest data version in the lake for each card as it parses now.
 
-    An imported card's is the one that it names.
+    An imported card names its data version.
     """
     known = {card.source.data_version: card.name for card in cards if card.source.data_version}
     hashes = {card.name: parse_hash(card) for card in cards if not card.source.data_version}
@@ -111,7 +111,7 @@ def ingested(ctx: Context, cards: Sequence[ScenarioCard]) -> dict[str, Ingested]
 
 
 def _from_record(record: RunRecord, level: AccessLevel) -> Ingested:
-    """A data version as its run record counts it: `Ingested.counts` the other way round."""
+    """A data version from its run record: the inverse of `Ingested.counts`."""
     counts = record.counts
     return Ingested(
         data_version=record.unit_id,
@@ -133,7 +133,7 @@ def _from_record(record: RunRecord, level: AccessLevel) -> Ingested:
 def unchanged(
     ctx: Context, cards: Mapping[str, ScenarioCard], hashes: Mapping[str, str | None]
 ) -> dict[str, Ingested]:
-    """What the lake holds of cards whose files' bytes and rules are those of a data version."""
+    """The data versions of cards whose files' bytes and rules have not changed since."""
     identities = {
         (name, parse_hash(cards[name]), source_hash)
         for name, source_hash in hashes.items()
@@ -154,14 +154,14 @@ def unchanged(
 
 
 def stored_names(reader: Reader, cards: Iterable[ScenarioCard]) -> set[str]:
-    """The names of those cards of which a lake holds data as they parse now, without Spark."""
+    """The names of the cards that have data in a lake as they parse now, without Spark."""
     hashes = {card.name: parse_hash(card) for card in cards}
     rows = reader.rows(output_of("scenarios", INGEST, "data_version"), ScenarioVersion)
     return {row.scenario_name for row in rows if hashes.get(row.scenario_name) == row.card_hash}
 
 
 def parse_hash(card: ScenarioCard) -> str:
-    """Changes when the card would make other instances of the same records."""
+    """A hash that changes if the card would make other instances of the same records."""
     rules = (card.keep, card.drop, card.variants)
     merged = ["merge_identical"] if card.merge_identical else []
     parts = (INGEST.version, card.shape, card.fields, card.options, card.access_level)
@@ -172,6 +172,6 @@ def parse_hash(card: ScenarioCard) -> str:
 
 
 def _as_made(history: History) -> dict[str, object]:
-    """How a history is made, wherever its events come from."""
+    """The settings of a history without the places of its events."""
     made = asdict(replace(history, files=(), tables=()))
     return {name: value for name, value in made.items() if name != "tables"}

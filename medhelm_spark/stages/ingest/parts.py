@@ -1,4 +1,4 @@
-"""Parts of a scenario's files: what one task of ingest reads."""
+"""Parts of a scenario's files: one task of ingest reads one part."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from medhelm_spark.scenarios import (
 PARTITION_BYTES = 4 << 20
 
 BYTES_OF_A_ROW = 250
-"""What a row takes, more or less, in a file whose lines are no rows."""
+"""The approximate bytes of a row in a file whose lines are not rows."""
 
 LINES = ("csv", "tsv", "jsonl", "lines")
-"""The formats of which a row takes a line or more."""
+"""The formats in which a row takes a line or more."""
 
-# What ingest makes of the records of a card; the number is that of their file.
+# A function of the records of a card and the number of their file.
 Make = Callable[[Iterable[Record], ScenarioCard, int], Iterator[object]]
 
 
@@ -31,7 +31,7 @@ Make = Callable[[Iterable[Record], ScenarioCard, int], Iterator[object]]
 class Part:
     """Some rows of a scenario: those of one file (-1: all) that fall on one of its partitions.
 
-    `is_event`: the file is one of the events of its history.
+    `is_event`: the file has events of its history.
     """
 
     scenario_name: str
@@ -89,13 +89,13 @@ def records_of(card: ScenarioCard, part: Part, open_file: BroadcastFiles) -> Ite
 
 
 def bytes_of(path: str) -> int:
-    """The size of a local file; 0 for what is elsewhere."""
+    """The size of a local file; 0 for any other file."""
     local = Path(path)
     return local.stat().st_size if local.is_file() else 0
 
 
 def most_rows(card: ScenarioCard) -> int:
-    """How many rows the card's local files have at most; by their sizes where lines are no rows."""
+    """How many rows the card's local files have at most; from their size if lines are not rows."""
     paths = [file.path for file in card.source.files]
     if card.source.format in LINES and not any(map(_is_packed, paths)):
         return sum(map(_lines, paths))

@@ -1,4 +1,4 @@
-"""What addresses gave at their first fetch, where no card pins it: kept in the table `pins`."""
+"""The pins of addresses at their first fetch, where no card pins them: in the table `pins`."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from medhelm_spark.stages.context import Context, now
 
 
 def pins_of(ctx: Context, cards: Iterable[ScenarioCard]) -> Pins:
-    """What the lake pinned; it is not asked where every card pins its own data."""
+    """The pins in the lake; they are not read if every card pins its own data."""
     if not any(card.source.is_unpinned for card in cards):
         return Pins()
     rows = ctx.lake.rows("SELECT * FROM {pins}", Pin)
@@ -19,7 +19,7 @@ def pins_of(ctx: Context, cards: Iterable[ScenarioCard]) -> Pins:
 
 
 def keep_new(ctx: Context, scenario: str, pins: Pins) -> None:
-    """Pin what a scenario's addresses gave for the first time in this lake, and say so."""
+    """Pin the addresses of a scenario that are new in this lake, and print them."""
     at = now()
     rows = [
         Pin(address=address, pin=pin, scenario_name=scenario, pinned_at=at)

@@ -1,7 +1,7 @@
 """Tables as sources: the rows of a catalog's table or of a Delta folder, each as a JSON object.
 
-A table's rows have no order of their own. They are known by what they hold, so that the same rows
-are the same data version whatever files and partitions they lie in.
+A table's rows have no order of their own. They are identified by their content, so that the same
+rows are the same data version in whatever files and partitions they are.
 """
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ _OUTER_SPACE = r"(?U)^\s+|\s+$"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawRow:
-    """A row of a table source: a number made of its content and its columns as a JSON object."""
+    """A row of a table source: a number from its content, and its columns as a JSON object."""
 
     row: int
     fields: str
@@ -54,9 +54,8 @@ class RawRow:
 class Columns:
     """How many rows a source has, the different values of one of its columns, its first rows.
 
-    A value is not blank; `filled` rows have one, `worded` of them a value of
-    several words. Of a table `repeated` is how many ids stand in more than one row; of files that
-    is told otherwise.
+    A value is not blank; `filled` rows have one, `worded` of them a value of several words.
+    `repeated` counts a table's ids that are in more than one row; for files it is 0.
     """
 
     rows: int
@@ -77,7 +76,7 @@ def raw_rows(
     """All rows of a table, as RawRow.
 
     Args:
-        ctx: whose session reads it.
+        ctx: the context whose session reads it.
         table: its name in the session's catalog, or its folder or URI.
         version: the Delta version to read; None for the newest.
         required: columns that it must have.
@@ -96,7 +95,7 @@ def raw_rows(
         number = F.xxhash64("fields").bitwiseAND(ROW_NUMBERS).alias("row")
         fields = F.to_json(F.struct(*_columns(rows, needed)), JSON_OPTIONS).alias("fields")
         return rows.select(fields).select(number, "fields")
-    # Two rows alike are two records: copies count on from the number of the first.
+    # Two equal rows are two records: copies count on from the number of the first.
     copy = F.row_number().over(Window.partitionBy("content").orderBy("fields"))
     return (
         rows.select(F.to_json(F.struct(*_columns(rows, needed)), JSON_OPTIONS).alias("fields"))
@@ -108,7 +107,7 @@ def raw_rows(
 def columns_of_table(
     ctx: Context, card: ScenarioCard, column: str, *, most: int, head: int
 ) -> Columns:
-    """The size of a card's table, up to `most` values of a column, and `head` of its rows.
+    """The size of a card's table, up to `most` values of a column, and its first `head` rows.
 
     Raises:
         DataError: as `raw_rows`.
@@ -138,7 +137,7 @@ def columns_of_table(
 
 
 def _repeated(texts: DataFrame, column: str) -> int:
-    """How many values of a column stand in more than one row."""
+    """How many values of a column are in more than one row."""
     return texts.groupBy(_quoted(column)).count().where("count > 1").count()
 
 
@@ -151,7 +150,7 @@ def record_of(table: str, row: RawRow) -> Record:
 def newest_version(ctx: Context, table: str) -> str | None:
     """The newest Delta version of a table; None where it has none or is absent.
 
-    An absent one is told where it is read.
+    Reading an absent table raises the error.
     """
     name = f"delta.`{Location.of(table)}`" if is_delta_path(table) else quoted_name(table)
     try:
@@ -174,14 +173,14 @@ def _open(ctx: Context, table: str, version: str | None) -> DataFrame:
     except PySparkException as error:
         raise DataError(
             f"table {table!r} cannot be read ({error.getCondition() or type(error).__name__}); "
-            "name it as this session's catalog knows it, table:NAME, table:SCHEMA.NAME or "
+            "name it as this session's catalog lists it, table:NAME, table:SCHEMA.NAME or "
             "table:CATALOG.SCHEMA.NAME, or by the folder or URI of a Delta table, table:PATH."
         ) from None
     return rows
 
 
 def _written_out(number: str) -> str:
-    """A floating number as files of typed tables give it, from what Java writes of it.
+    """A floating number as files of typed tables write it, from Java's text of it.
 
     >>> _written_out("1.0"), _written_out("1.25E7"), _written_out("0.1")
     ('1', '12500000', '0.1')
@@ -210,7 +209,7 @@ def _columns(rows: DataFrame, needed: Sequence[str] = ()) -> list[Column]:
 def _as_text(field: StructField) -> Column:
     """Values other than text as SQL writes them, 1.50 as 1.50; not-a-number is an absent value.
 
-    A floating number stays one, for `_written_out`; bytes are text where they are UTF-8.
+    A floating number stays a number, for `_written_out`; UTF-8 bytes become text.
     """
     column = F.col(_quoted(field.name))
     if isinstance(field.dataType, FloatType | DoubleType):

@@ -30,7 +30,7 @@ from medhelm_spark.stages.ingest.source_tables import RawRow, raw_rows, record_o
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The function of this stage: parts of sources in, whatever `make` makes of records out."""
+    """The function of this stage: parts of sources in, the results of `make` for records out."""
 
     cards: Mapping[str, ScenarioCard]
     make: Make
@@ -60,10 +60,10 @@ def located(
 ) -> ScenarioCard:
     """The card with downloads done and local paths absolute, so that every task finds them.
 
-    `pins` says what addresses without a hash or a commit are held to, and gets what is new.
+    `pins` has the pins of addresses without a hash or a commit, and receives new ones.
 
     Raises:
-        AbsentDataError: a file is not at its place, and no address gives it.
+        AbsentDataError: a file does not exist, and no address provides it.
     """
     pins = pins or Pins()
     card = replace(card, source=spread(needed_history(at_commit(as_files(card.source), pins))))
@@ -93,7 +93,7 @@ def read(
     out: type,
     watch: Watch = unwatched,
 ) -> Frame:
-    """Whatever `make` makes of all records of these cards, as rows of type `out`."""
+    """The results of `make` for all records of these cards, as rows of type `out`."""
     long = {
         name: card
         for name, card in cards.items()
@@ -123,6 +123,6 @@ def _read_table(ctx: Context, card: ScenarioCard, make: Make, out: type) -> Fram
 
 
 def size_of(card: ScenarioCard) -> int:
-    """Bytes of the card's local files; 0 for what is elsewhere."""
+    """Bytes of the card's local files; 0 for other files."""
     events = card.source.history.files if card.source.history else ()
     return sum(bytes_of(path) for path in (*(file.path for file in card.source.files), *events))

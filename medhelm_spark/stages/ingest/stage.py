@@ -1,9 +1,9 @@
 """ingest: raw records -> scenarios, instances, quarantine.
 
-Files are read where the tasks run, twice: once for keys only, to refuse bad input and to name the
-data version by its content, and once to write. The same content is never written twice, and files
-whose bytes are those of a data version are not read again. A source that changes meanwhile is
-refused: what was written of it never becomes current.
+Tasks read the files twice: once for keys only, to refuse bad input and to name the data version by
+its content, and once to write. The same content is never written twice, and files whose bytes are
+those of a data version are not read again. A source that changes meanwhile is refused: rows that
+were written from it never become current.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -78,7 +78,7 @@ WHERE place = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceKey:
-    """A SourceKey of a scenario."""
+    """The key of a source record of a scenario."""
 
     scenario_name: str
     source_key: str
@@ -93,9 +93,9 @@ class SourceKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestSummary:
-    """What the first pass found, per scenario, split and reason.
+    """The counts of the first pass, per scenario, split and reason.
 
-    `records` have `rows` keys, one for every instance; `different` is the number of their ids.
+    `records` have `rows` keys, one for every instance; `different` is the number of distinct ids.
     """
 
     scenario_name: str
@@ -150,21 +150,21 @@ def ingest(
     stated_by: Mapping[str, str] | None = None,
     lowered: Collection[str] = (),
 ) -> dict[str, Ingested]:
-    """Write the cards' data as data versions that the lake does not hold; by scenario name.
+    """Write the data versions of cards that the lake does not have yet; by scenario name.
 
-    Bad rows are quarantined and counted. The strictest cards come first, so that what one of them
-    brings is known when a looser one brings it too.
+    Bad rows are quarantined and counted. The strictest cards come first, so that their text is in
+    the lake when a less strict card has the same text.
 
     Args:
         ctx: the lake.
-        cards: what to read, with the level that was stated.
-        published: the names of those whose bytes are pinned by a card that ships: they are what
-            everybody has, and keep their level.
-        stated_by: who stated the level of each, by scenario name, where not its card.
-        lowered: the names of those of which a lowering on record is approved.
+        cards: the cards to read, with their stated levels.
+        published: the names of the cards whose bytes are pinned by a shipped card: everybody has
+            that data, and it keeps its level.
+        stated_by: who stated the level, by scenario name, if the card does not.
+        lowered: the names of the cards with an approved lowering on record.
 
     Raises:
-        DataError: a source as a whole is bad, holds no usable record, or repeats an id.
+        DataError: a source as a whole is bad, has no usable record, or repeats an id.
     """
     data: dict[str, Ingested] = {}
     for level in sorted(AccessLevel, key=lambda level: -level.strictness):
@@ -268,7 +268,7 @@ def _write(
 def _refuse_moved(
     ctx: Context, cards: Mapping[str, ScenarioCard], data: Mapping[str, Ingested]
 ) -> None:
-    """A table without versions is read once more: it must still be what it was."""
+    """Read tables without versions once more, and refuse them if they have changed."""
     loose = {name: card for name, card in cards.items() if loose_tables(card)}
     again = _first_pass(ctx, loose) if loose else {}
     for name, data_now in again.items():
@@ -285,7 +285,7 @@ def _refuse(card: ScenarioCard, summaries: Sequence[IngestSummary], left_out: in
         first = min(row.first_duplicate for row in summaries if row.first_duplicate is not None)
         place = "" if card.source.table else f", the first at data row {first}"
         raise DataError(
-            f"{source}: {duplicates} ids stand in more than one record{place}; each record of "
+            f"{source}: {duplicates} ids are in more than one record{place}; each record of "
             f"scenario {card.name!r} needs an id of its own."
         )
     if not good:
@@ -296,7 +296,7 @@ def _refuse(card: ScenarioCard, summaries: Sequence[IngestSummary], left_out: in
 
 
 def _named(card: ScenarioCard) -> str:
-    """A card's source for a message; of a folder of files the first ones."""
+    """A card's source for a message; the first files of a folder."""
     paths = [file.label or file.path for file in card.source.files]
     more = f" and {len(paths) - SHOWN_FILES} more" if len(paths) > SHOWN_FILES else ""
     return ", ".join(paths[:SHOWN_FILES]) + more or str(card.source.table or card.source.dataset)

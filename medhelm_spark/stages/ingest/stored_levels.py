@@ -1,7 +1,7 @@
-"""Text that the lake holds at a stricter level than a card says: the card's data is raised to it.
+"""Raises a card's data to the stricter level at which the lake already has the same text.
 
-A file that was edited, reordered or put among others is known by the hashes of its texts. The
-instances of stricter levels are looked at only where there are any.
+A file that was edited, reordered or merged with others is recognised by the hashes of its texts.
+Instances of stricter levels are read only if there are any.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -37,10 +37,10 @@ SELECT t.scenario_name, {level_sql("max(own.strictness)")} AS access_level,
 FROM t JOIN own ON own.text_hash = t.text_hash AND own.strictness > t.strictness
 GROUP BY t.scenario_name
 """
-"""Of records on their way in, those whose text the lake holds at a stricter level.
+"""The records to ingest whose text is in the lake at a stricter level.
 
-What most rows of data share, ten or more, is said by all its sources: a prompt's boilerplate. The
-whole of a row and a text of a thousand characters never are; their hashes are odd.
+A text that most rows of a data version share, ten or more, is boilerplate of a prompt and does not
+count. A whole row or a text of a thousand characters always counts; its hash is odd.
 """
 
 
@@ -52,7 +52,7 @@ FROM {instances}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredLevels:
-    """How many of a scenario's records the lake holds at a stricter level, and the strictest."""
+    """How many of a scenario's records the lake has at a stricter level, and the strictest."""
 
     scenario_name: str
     access_level: AccessLevel
@@ -69,10 +69,10 @@ def _texts(records: Iterable[Record], card: ScenarioCard, file: int) -> Iterator
 def raised_cards(
     ctx: Context, cards: Mapping[str, ScenarioCard], lowered: Collection[str] = ()
 ) -> dict[str, ScenarioCard]:
-    """Those of the cards, which have one level, whose text the lake holds at a stricter one.
+    """The cards whose text the lake has at a stricter level, raised to that level.
 
-    Each has that level, and it is said why. `lowered` are scenarios of which a lowering is
-    approved: whether it is this data's is not known yet.
+    All `cards` have the same level. The reason is printed. `lowered` are scenarios with an approved
+    lowering, which may be of other data.
     """
     if not cards:
         return {}
@@ -89,9 +89,9 @@ def raised_cards(
 def stored_stricter(
     ctx: Context, level: AccessLevel, texts: Callable[[], Frame]
 ) -> list[StoredLevels]:
-    """The scenarios of some records whose text the lake holds at a stricter level than `level`.
+    """The scenarios of some records whose text the lake has at a stricter level than `level`.
 
-    `texts` gives the rows of HashedText; it is not called where the lake holds nothing stricter.
+    `texts` returns rows of HashedText; it is not called if the lake has no stricter text.
     """
     stricter = _stricter(ctx, level)
     if stricter is None:
@@ -102,9 +102,9 @@ def stored_stricter(
 def say_stricter(
     ctx: Context, stage: Stage, row: StoredLevels, level: AccessLevel, *, is_lowered: bool
 ) -> None:
-    """Say why data counts as stricter than it is said to be, and what answers it."""
+    """Print why data counts as stricter than stated, and which command changes it."""
     ctx.say(
-        f"{stage.name}: {row.scenario_name} is said to be {level}, but the lake holds the text "
+        f"{stage.name}: {row.scenario_name} is said to be {level}, but the lake has the text "
         f"of {row.records:,} of its records as {row.access_level}: it "
         + (
             f"is read as {row.access_level}, and counts as less only where the approved "
@@ -116,7 +116,7 @@ def say_stricter(
 
 
 def outgrown(ctx: Context, versions: Mapping[str, AccessLevel]) -> dict[str, AccessLevel]:
-    """The data versions whose text has come into the lake at a stricter level since, with it.
+    """The data versions whose text was ingested at a stricter level since, with that level.
 
     `versions` are data versions with their levels.
     """
@@ -131,7 +131,7 @@ def outgrown(ctx: Context, versions: Mapping[str, AccessLevel]) -> dict[str, Acc
 
 
 def _of_versions(ctx: Context, versions: Sequence[str]) -> Frame:
-    """The lake's own rows as HashedText, by data version in place of the name."""
+    """The lake's own rows as HashedText, with the data version in place of the name."""
     instances = ctx.lake.read("instances", one_of("data_version", versions))
     return ctx.lake.query(TEXTS_OF, instances=instances)
 

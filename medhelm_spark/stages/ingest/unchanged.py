@@ -1,8 +1,8 @@
-"""Whether a source is still what it was: ingest reads it more than once, and runs follow runs.
+"""Whether a source is unchanged: ingest reads it more than once, and later runs read it again.
 
-While it is read, files are known by size and time of change. A Delta table is read at one version
-throughout. What has no versions, a view or a table of another format, has to be read once more
-(`loose_tables`). From run to run files of this machine are known by their bytes (`source_hash`).
+During ingest, size and time of change identify a file. A Delta table is read at one version
+throughout. A view or a table without versions has to be read once more (`loose_tables`). Between
+runs, the hash of their bytes identifies the files of this machine (`source_hash`).
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from medhelm_spark.version import VERSION
 Stamps = Mapping[str, tuple[int, int] | None]
 
 HASHED_BYTES = 1 << 30
-"""How much the driver hashes, in a second or two; of more, tasks read the rows instead."""
+"""The driver hashes so many bytes, in a second or two; above that, tasks read the rows instead."""
 
 
 def pinned(ctx: Context, card: ScenarioCard) -> ScenarioCard:
@@ -38,7 +38,7 @@ def pinned(ctx: Context, card: ScenarioCard) -> ScenarioCard:
 
 
 def loose_tables(card: ScenarioCard) -> list[str]:
-    """The tables of the source that may change without a sign: those without versions."""
+    """The tables of the source without versions: a change of them is not visible."""
     source = card.source
     events = source.history.tables if source.history else ()
     tables = {each.table: each.revision for each in events}
@@ -53,9 +53,9 @@ def stamps(card: ScenarioCard) -> Stamps:
 
 
 def source_hash(card: ScenarioCard, before: Stamps) -> str | None:
-    """Of the bytes of a located card's files and of how they are read; None of other sources.
+    """The hash of a located card's files and of how they are read; None for other sources.
 
-    Two that are equal give the same records to one version of this package. `before` are the files'
+    With equal hashes, one version of this package reads the same records. `before` are the files'
     stamps.
     """
     source = card.source
@@ -69,7 +69,7 @@ def source_hash(card: ScenarioCard, before: Stamps) -> str | None:
 
 
 def refuse_changed(cards: Mapping[str, ScenarioCard], before: Mapping[str, Stamps]) -> None:
-    """Refuse files that are not those that had these stamps, by scenario name.
+    """Refuse files whose stamps differ from these, which are by scenario name.
 
     Raises:
         DataError: a file has changed or is gone.

@@ -1,4 +1,4 @@
-"""The labels of answers by the data in the lake: the right ones, and those that may be given."""
+"""The labels of answers from the data in the lake: the right answers, and the allowed ones."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from medhelm_spark.lake.rows import Frame, rows_of
 from medhelm_spark.stages.context import Context
 
 MOST_LABELS = 50
-"""More labels than a benchmark of classes has."""
+"""The largest number of labels that a classification may have."""
 
 RIGHT = f"""
 SELECT DISTINCT data_version, answer.text AS text
@@ -22,7 +22,7 @@ FROM (SELECT data_version, explode(references) AS answer
 WHERE array_contains(answer.tags, '{CORRECT_TAG}')
 """
 
-# Of data with texts for answers there may be as many as rows: one more than may be tells enough.
+# Free-text answers may be as many as rows: one more than the limit is enough to refuse them.
 FEW_RIGHT = f"""
 SELECT data_version, text
 FROM (SELECT data_version, text,
@@ -49,16 +49,16 @@ class _Options:
 
 
 def right_answers(ctx: Context, data_version: str) -> list[str]:
-    """The different right answers of a data version; for data that has few."""
+    """The distinct right answers of a data version; for data that has few."""
     rows = ctx.within(PLAN).lake.query(RIGHT, instances_now=_instances(ctx, [data_version]))
     return [row.text for row in rows_of(rows, _Answer)]
 
 
 def answer_schemas(ctx: Context, specs: Iterable[RunSpec]) -> dict[str, str | None]:
-    """The schemas of answers by run_spec_id, of the RunSpecs whose form is enforced.
+    """The schemas of answers by run_spec_id, for the RunSpecs with an enforced form.
 
-    Labels are the letters of the instance that has most options; where none are shown the different
-    right answers of the data. The number of jobs does not grow with the number of RunSpecs.
+    Labels are the letters of the instance with the most options; if the prompt shows none, the
+    distinct right answers of the data. The number of jobs does not grow with the RunSpecs.
 
     Raises:
         ConfigError: the data has no labels.

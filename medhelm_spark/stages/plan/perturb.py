@@ -1,8 +1,8 @@
-"""perturb: the first part of plan, where a run asks more than its instances as they are.
+"""perturb: the first part of plan, for runs that ask more than their original instances.
 
-A RunSpec with perturbations or prompt variants evaluates a data version of its own: the instances
-drawn, the train rows it needs, and a copy for every perturbation that changes something. Whatever
-follows reads that version like any other.
+A RunSpec with perturbations or prompt variants evaluates a data version of its own: the drawn
+instances, the train rows that it needs, and a copy for every perturbation that changes something.
+Later stages read that version like any other.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ WHERE i.perturbation = ''
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copy(Sample):
-    """What a derived data version is made of."""
+    """A derived data version: the drawn instances, its name, and whether it has train rows."""
 
     target: str
     with_train: bool
@@ -53,7 +53,7 @@ class CopyTask:
 
 @dataclass(frozen=True, slots=True)
 class Copier:
-    """The pure function of this stage: instances in, the same and their perturbed copies out."""
+    """The pure function of this stage: instances in, instances and their perturbed copies out."""
 
     runs: Mapping[str, ResolvedRun]
 
@@ -72,10 +72,10 @@ class Copier:
 
 
 def changes_of(run: ResolvedRun) -> list[tuple[PerturbationSpec, Change]]:
-    """The perturbations of a run with their changes; those that its adapter cannot show left out.
+    """The perturbations of a run that its adapter can show, with their changes.
 
     Raises:
-        ConfigError: None is left, or a perturbation or prompt variant cannot be made.
+        ConfigError: there is none, or a perturbation or prompt variant cannot be made.
     """
     check_variants(run.card.prompt_variants, run.where or run.name)
     applicable = [spec for spec in run.perturbations if _is_shown(spec, run.adapter_spec)]
@@ -110,7 +110,7 @@ def perturbations_of(run: ResolvedRun) -> tuple[PerturbationSpec, ...]:
 
 
 def version_of(run: ResolvedRun, data_version: str) -> str:
-    """The data version that a run evaluates: the given one, where it asks nothing else."""
+    """The data version that a run evaluates: `data_version`, or one derived from it."""
     variants = [named.name for named in run.card.prompt_variants]
     if not run.perturbations and not variants:
         return data_version
@@ -128,7 +128,7 @@ def version_of(run: ResolvedRun, data_version: str) -> str:
 def perturb(
     ctx: Context, planned: Iterable[tuple[ResolvedRun, RunSpec]], versions: Mapping[str, str]
 ) -> None:
-    """Write the derived data versions of these RunSpecs that the lake does not hold.
+    """Write the derived data versions of these RunSpecs that the lake does not have yet.
 
     `versions` are the ingested data versions by scenario name.
     """
@@ -167,7 +167,7 @@ def _write(ctx: Context, derived: Mapping[str, tuple[ResolvedRun, RunSpec]], wri
 
 
 def _enter(ctx: Context, bases: Mapping[str, str], write_id: str) -> None:
-    """Describe derived versions as what they come from; no card parses into them."""
+    """Add derived versions to `scenarios`, with the values of their source versions."""
     sql = f"SELECT * FROM {{scenarios}} WHERE {among('data_version', bases.values())}"
     known = {row.data_version: row for row in ctx.lake.rows(sql, ScenarioVersion)}
     rows = [

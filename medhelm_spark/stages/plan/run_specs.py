@@ -1,4 +1,4 @@
-"""RunSpecs: frozen from resolved runs, entered into a suite, superseding what they replace."""
+"""RunSpecs: frozen from resolved runs, added to a suite, where they supersede earlier ones."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -38,7 +38,7 @@ def eval_splits(spec: AdapterSpec) -> tuple[str, ...]:
 def run_spec_of(
     run: ResolvedRun, data_version: str, perturbations: Sequence[PerturbationSpec] = ()
 ) -> RunSpec:
-    """Freeze a resolved run on one data version; its id covers everything else in it."""
+    """Freeze a resolved run on one data version; its id is a hash of its other fields."""
     facts: dict[str, Any] = {
         "name": run.name,
         "scenario_name": run.card.name,
@@ -54,7 +54,7 @@ def run_spec_of(
         "main_metric": run.card.main_metric,
         "main_split": run.card.main_split.value,
     }
-    # What a run has none of stays out of its id, which older lakes know.
+    # Empty fields are not part of the id, so that ids of older lakes stay the same.
     how = run.card.answer_extraction
     sampling = replace(run.card.sampling, max_eval_instances=None)  # the adapter has it
     more: dict[str, Any] = {
@@ -92,11 +92,11 @@ def current_runs(ctx: Context) -> list[SuiteRun]:
 def as_in_suite(
     ctx: Context, runs: Sequence[ResolvedRun], again: Again | None = None
 ) -> tuple[ResolvedRun, ...]:
-    """The runs with the day of their answers and the primary endpoint that the suite has.
+    """The runs with the day of their answers and the primary endpoint from the suite.
 
-    The day of `again` comes before the suite's. A run of no suite file takes the endpoint that the
-    suite declared of its own run, else of its scenario's newest one: a model that is added later is
-    read by the metric of the others (tests/spark/test_adding_pages.py).
+    The day of `again` takes precedence over the suite's. A run without a suite file takes the
+    endpoint that the suite declared for the same run, else for the newest run of its scenario: a
+    model that is added later has the metric of the others (tests/spark/test_adding_pages.py).
     """
     rows = sorted(current_runs(ctx), key=lambda row: row.planned_at)
     days = {row.name: row.run_spec.asked_again for row in rows}
@@ -113,9 +113,9 @@ def as_in_suite(
 
 
 def with_endpoint(run: ResolvedRun, row: SuiteRun | None) -> ResolvedRun:
-    """The run with a row's primary endpoint, where no suite file is given now.
+    """The run with a row's primary endpoint, if the command has no suite file.
 
-    One whose metrics no longer give that endpoint stays as it is.
+    A run whose metrics no longer have that endpoint stays as it is.
     """
     is_of_file = run.is_primary is not None or run.is_listed is not None
     if row is None or is_of_file or row.is_primary is None:
@@ -144,9 +144,9 @@ def enter(
     runs: Sequence[ResolvedRun],
     specs: Sequence[RunSpec],
 ) -> None:
-    """Add the suite's RunSpecs that are not its current ones; that supersedes what they replace.
+    """Add the RunSpecs that are not current in the suite; they supersede earlier ones.
 
-    One that is current is entered again where the suite file or its card now says otherwise of it.
+    A current one is added again if the suite file or its card now declares something else of it.
     """
     ctx = ctx.within(PLAN)
     current = {row.name: row for row in current_runs(ctx)}
@@ -172,7 +172,7 @@ def _superseding(row: SuiteRun, before: SuiteRun) -> str:
 def _row(
     ctx: Context, run: ResolvedRun, spec: RunSpec, at: datetime, before: SuiteRun | None
 ) -> SuiteRun:
-    """A row of a run; what a suite file or a person stated stays where nothing is stated now."""
+    """A row of a run; it keeps earlier statements of a suite file or a person without new ones."""
     note = run.prompt_attested
     row = SuiteRun(
         suite=ctx.suite,
@@ -204,7 +204,7 @@ def _is_entered(ctx: Context, run: ResolvedRun, spec: RunSpec, row: SuiteRun | N
 
 
 def _declared(row: SuiteRun) -> tuple[object, ...]:
-    """What is said of a run beside its RunSpec and its deployment; absent is as good as false."""
+    """The statements on a run beside its RunSpec and deployment; absent equals false."""
     prompt = row.prompt_attested
     return (
         {name: value for name, value in row.facts.items() if not _is_absent(value)},
@@ -229,7 +229,7 @@ def _has_demo_judge(run: ResolvedRun) -> bool:
 
 
 def check_splits(runs: Sequence[ResolvedRun], counts: Mapping[str, Mapping[str, int]]) -> None:
-    """Refuse a run whose evaluation splits hold no instance. `counts`: split sizes by scenario."""
+    """Refuse a run whose evaluation splits are empty. `counts`: split sizes by scenario."""
     for run in runs:
         splits = eval_splits(run.adapter_spec)
         sizes = counts[run.card.name]

@@ -1,8 +1,8 @@
 """Draws: which instances of a data version are evaluated, as a condition on each row.
 
-A draw of n takes the n smallest sample keys. Where it ends is found once; from then on an instance
-is in or out by one comparison, whatever else it is joined with. A draw with a filter or another
-order is listed: the ids of its instances are found, in Spark, and joined to their rows.
+A draw of n takes the n smallest sample keys. Its last key is computed once; then one comparison
+decides whether an instance is drawn, in every join. A draw with a filter or another order is
+listed: Spark computes the ids of its instances and joins them to their rows.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ MAX_BROADCAST = 500_000
 
 _EVALUATED = "d.data_version = i.data_version AND array_contains(d.eval_splits, i.split)"
 
-# Whether a draw `d` holds an instance: a comparison per row, with no sorting and no join.
+# Whether a draw `d` contains an instance: one comparison per row, without a sort or join.
 DRAWN = f"""
 {_EVALUATED}
 AND CASE WHEN d.is_listed THEN coalesce(array_contains(i.drawn_by, d.draw_id), false)
@@ -79,8 +79,8 @@ WHERE i.perturbation = ''
 class Sample:
     """Which instances of a data version are evaluated: the first `max_eval_instances` in order.
 
-    `last_key` is the sample key of the last one, None where all are drawn. Of one that `is_listed`
-    the instances say themselves whether they are in it, by `drawn_by`.
+    `last_key` is the sample key of the last one, None if all are drawn. If `is_listed`, the column
+    `drawn_by` of the instances has the ids of the draws that contain them.
     """
 
     draw_id: str
@@ -96,7 +96,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastKey:
-    """Where a draw ends."""
+    """The last sample key of a draw."""
 
     draw_id: str
     last_key: str
@@ -122,7 +122,7 @@ class Position:
 def draws_of(
     ctx: Context, instances: Frame, specs: Iterable[RunSpec]
 ) -> tuple[dict[str, Sample], Frame]:
-    """The draw of each RunSpec by run_spec_id, and the instances with `drawn_by` beside them.
+    """The draw of each RunSpec by run_spec_id, and the instances with the column `drawn_by`.
 
     The number of jobs does not grow with the number of RunSpecs.
     """
@@ -146,7 +146,7 @@ def draws_of(
 
 
 def _marked(ctx: Context, instances: Frame, listed: Sequence[Sample]) -> Frame:
-    """The instances with the ids of the listed draws that hold them, as `drawn_by`."""
+    """The instances with the ids of the listed draws that contain them, as `drawn_by`."""
     if not listed:
         return ctx.lake.query(UNLISTED, instances_now=instances)
     sizes = _sizes(ctx, instances, listed)
@@ -179,7 +179,7 @@ def _sizes(ctx: Context, instances: Frame, listed: Sequence[Sample]) -> dict[str
 
 
 def _places(draw: Sample, size: int, limit: int) -> list[Position]:
-    """The places of a part in MedHELM's order; in other orders the last place says it all."""
+    """The places of a part in MedHELM's order; other orders need only the last place."""
     if draw.sampling_order is not SamplingOrder.MEDHELM or limit == size:
         return []
     taken = medhelm_places(int(draw.seed), size, limit)
@@ -190,7 +190,7 @@ def refuse_empty(ctx: Context, specs: Iterable[RunSpec]) -> None:
     """Refuse a filter that no instance meets.
 
     Raises:
-        ConfigError: Naming the run and the filter's columns.
+        ConfigError: names the run and the filter's columns.
     """
     filtered = [spec for spec in specs if spec.sampling and spec.sampling.filter]
     if not filtered:
@@ -210,7 +210,7 @@ def refuse_empty(ctx: Context, specs: Iterable[RunSpec]) -> None:
 
 
 def draw_id(adapter: AdapterSpec, data_version: str, sampling: Sampling = EVERY_INSTANCE) -> str:
-    """What a draw is: its data version, seed, size, splits, and order and filter of its own."""
+    """A hash of a draw: data version, seed, size, splits, and the order and filter if any."""
     own = () if _is_plain(sampling) else (sampling.order, sampling.filter)
     return content_id(
         data_version, sampling.seed, adapter.max_eval_instances, eval_splits(adapter), *own

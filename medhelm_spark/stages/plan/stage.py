@@ -1,7 +1,7 @@
 """plan: resolved runs -> run_specs, perturbed instances, prompts, requests.
 
-Text is rendered once per (adapter, instance) in Python and written; requests are then made in SQL
-from keys alone, so a hundred deployments share one rendering and no text moves twice.
+Text is rendered once per (adapter, instance) in Python and written; SQL then makes requests from
+keys only, so a hundred deployments share one rendering and no text is written twice.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ from medhelm_spark.stages.run_stage import outdated, run_stage
 
 Row = TypeVar("Row")
 
-# Whether a call's wording is the one that a row is asked by.
+# Whether a call has the prompt variant by which a row is asked.
 WORDED = f"d.variant = CASE WHEN {IS_VARIANT_SQL} THEN i.perturbation ELSE '' END"
 
 TO_RENDER = f"""
@@ -54,7 +54,7 @@ LEFT ANTI JOIN {{known}} k
  AND k.perturbation = i.perturbation AND k.train_trial_index = d.train_trial_index
 """
 
-# Two drivers may have rendered the same prompt: its rows are equal.
+# Two drivers may have rendered the same prompt; then its rows are equal.
 PLANNED = f"""
 SELECT d.run_spec_id, i.instance_id, i.perturbation, d.train_trial_index, d.trial_index,
        CASE WHEN d.by_instance THEN md5(concat(prompt_id, '|', call_id, '|', i.instance_id))
@@ -77,7 +77,7 @@ SELECT * FROM {{instances_now}}
 WHERE data_version = @data_version AND split = '{Split.TRAIN}' AND perturbation = ''
 """
 
-# Of the pool the driver reads no text, and of the chosen rows alone what a prompt shows.
+# The driver reads no text of the pool, and only the text that a prompt shows of the chosen rows.
 TRAIN_ROWS = f"""
 SELECT instance_id, source_index,
        CASE WHEN label IS NOT NULL THEN CAST(dense_rank() OVER (ORDER BY label) AS BIGINT) END
@@ -90,8 +90,8 @@ FROM (SELECT instance_id, source_index, {LABEL_SQL} AS label FROM ({TRAIN}) t) p
 class Call(Sample):
     """One way a RunSpec asks its instances (one per prompt variant, train trial and trial).
 
-    `by_instance` keeps requests of equal prompts apart: answers made elsewhere belong to an
-    instance, and two that were asked the same may have been answered differently.
+    `by_instance` keeps requests with equal prompts apart: imported answers belong to an instance,
+    and two instances with the same prompt may have different answers.
     """
 
     run_spec_id: str
@@ -107,7 +107,7 @@ class Call(Sample):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendering(Sample):
-    """The instances that one rendering must know, by one train trial's examples."""
+    """The instances that one rendering needs, with one train trial's examples."""
 
     render_id: str
     variant: str
@@ -116,7 +116,7 @@ class Rendering(Sample):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderTask:
-    """An instance to render, by which rendering, with which trial's few-shot examples."""
+    """An instance to render, its rendering, and the trial of its few-shot examples."""
 
     instance: Instance
     render_id: str
@@ -160,11 +160,11 @@ def plan(
     *,
     is_entered: bool = True,
 ) -> list[RunSpec]:
-    """Make the suite's current RunSpecs and everything needed to ask them.
+    """Make the suite's current RunSpecs, their prompts and requests.
 
     Args:
         ctx: the lake and suite.
-        runs: what configuration resolved.
+        runs: the resolved runs.
         versions: data version by scenario name, as `ingest` returned them.
         is_entered: whether they become the suite's current ones now.
     """
@@ -232,7 +232,7 @@ def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: 
 
 
 def _most(ctx: Context, calls: Sequence[Call]) -> int | None:
-    """How many requests these calls make at most; None where the data's size is not known."""
+    """How many requests these calls make at most; None if the data's size is unknown."""
     records = ctx.finished(INGEST, {call.data_version for call in calls})
     sizes = [_drawn(call, records[call.data_version].counts) for call in calls]
     return None if None in sizes else sum(size for size in sizes if size)
@@ -256,9 +256,9 @@ def _render_id(run: ResolvedRun, spec: RunSpec, adapter: AdapterSpec) -> str:
 
 
 def _needs_tokens(spec: RunSpec) -> bool:
-    """Whether answers must come with their tokens: to be cut as MedHELM's, or for a metric.
+    """Whether answers must include their tokens: to be cut as MedHELM's, or for a metric.
 
-    Joint multiple choice asks for log-probabilities anyway.
+    Joint multiple choice requests log-probabilities anyway.
     """
     if spec.adapter_spec.method.shows_options:
         return spec.is_cut_for_medhelm
@@ -294,10 +294,10 @@ def _calls(
 
 
 def _renderings(calls: Iterable[Call]) -> list[Rendering]:
-    """What must be rendered: once whatever asks for it, as much as the largest draw needs."""
+    """The renderings of these calls, each once, for the instances of the largest draw."""
     renderings: dict[tuple[object, ...], Rendering] = {}
     for call in calls:
-        # A listed draw is nobody's part; the others end at their last key, or at their seed's.
+        # A listed draw is no part of another; draws of one seed differ only in their last key.
         own = call.draw_id if call.is_listed else call.seed
         key = (call.render_id, call.variant, call.train_trial_index, call.eval_splits, own)
         rendering = Rendering(

@@ -1,4 +1,4 @@
-"""Which deployments want their prompts cut to a window, and by which tokenizer."""
+"""Which deployments have their prompts cut to a window, and by which tokenizer."""
 
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,7 +15,7 @@ from medhelm_spark.errors import ConfigError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truncation:
-    """A window that travels to executors: its size, and the tokenizer's file with its content."""
+    """A window that is sent to executors: its size, and the tokenizer's file with its content."""
 
     tokens: int
     file: str
@@ -23,23 +23,23 @@ class Truncation:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What a prompt's text owes to it, for its ids."""
+        """Its part of the prompts' ids, because it changes their text."""
         return (str(self.tokens), file_sha256(Path(self.file)))
 
     def window(self) -> Window:
-        """The window, where the file is or its content was brought."""
+        """The window, on a machine that has the file or its content."""
         return Window(tokens=self.tokens, spans=partial(token_spans, self.file, self.content))
 
     def with_content(self) -> "Truncation":
-        """The same for a machine that has no such file."""
+        """The same with the file's content, for a machine without the file."""
         return replace(self, content=Path(self.file).read_bytes())
 
 
 def fit_of(run: ResolvedRun) -> Truncation | None:
-    """What this run's prompts must fit into; None where they are left as they are.
+    """The window that this run's prompts must fit into; None if they are not cut.
 
     Raises:
-        ConfigError: there is no tokenizer at hand, or no room beside the answer.
+        ConfigError: there is no tokenizer, or no room beside the answer.
     """
     deployment, answer = run.deployment, run.adapter_spec.max_tokens
     tokens = deployment.window(answer)

@@ -77,7 +77,7 @@ def score_batch(spec: RunSpec, batch: Sequence[RequestState]) -> Iterator[PerIns
 
 
 def accepted(score: Score, scales: Mapping[str, MetricInfo]) -> Score:
-    """The score as it is stored: a value that is not finite, or off its stat's scale, is none."""
+    """The score as it is stored: a value that is not finite, or off its scale, is invalid."""
     if score.value is None:
         return score
     value = scales.get(score.name, UNBOUNDED).accepted(score.value)
@@ -87,9 +87,10 @@ def accepted(score: Score, scales: Mapping[str, MetricInfo]) -> Score:
 
 
 def _scale(stat: MetricInfo, params: Params) -> MetricInfo:
-    """The scale that single values lie on.
+    """The scale of single values.
 
-    MedHELM's own rules leave theirs: its jury that gave no verdict counts 0 on a scale of 1 to 5.
+    Values by MedHELM's own rules may be off it: a jury without a verdict counts 0 on a scale of 1
+    to 5.
     """
     is_imported = STORED_STAT in params and JURY not in params
     is_by_its_rule = stat.name.endswith(MEDHELM) and not is_imported
@@ -99,8 +100,8 @@ def _scale(stat: MetricInfo, params: Params) -> MetricInfo:
 def _with_causes(state: RequestState, scores: Iterable[Score]) -> tuple[Score, ...]:
     """The scores of a state, each absent answer with its cause.
 
-    An answer that is there but left unread does not pass for none, nor does a prompt that the
-    model's window could not hold pass for a failure of the machines.
+    An answer that could not be read is told apart from no answer, and a prompt that was too long
+    for the model's window from a failure of the machines.
     """
     if state.completions is None and state.unreadable:
         cause = ScoreStatus.UNREADABLE
@@ -115,7 +116,7 @@ def _with_causes(state: RequestState, scores: Iterable[Score]) -> tuple[Score, .
 
 
 def fingerprint(spec: RunSpec, answers: str, annotations: str) -> str:
-    """Changes when an answer, an annotation, its reading or a metric's version does."""
+    """A hash that changes with an answer, an annotation, its reading or a metric's version."""
     versions = [metric.version for metric, _ in metrics_of(spec)]
     return SCORE.fingerprint(spec.run_spec_id, versions, EXTRACTION_VERSION, answers, annotations)
 
@@ -129,7 +130,7 @@ def score(ctx: Context, specs: Sequence[RunSpec]) -> list[str]:
     fingerprints = {
         unit: fingerprint(spec, inputs[unit].fingerprint, annotated.get(unit, ""))
         for unit, spec in unique.items()
-        if unit in inputs  # of a run whose stats alone were imported nothing was asked
+        if unit in inputs  # a run whose stats alone were imported has no requests
     }
 
     def write(ctx: Context, units: Sequence[str], write_id: str) -> Written:

@@ -1,8 +1,8 @@
-"""What perturbed copies and repeats say together with the originals, as values for SQL.
+"""The values of originals, perturbed copies and repeats for the stats of robustness, in SQL.
 
 Per instance (and trial): the original's value, the lowest and highest of original and copies, and
-whether all are equal. Which of lowest and highest is the worst is for the summary to say, which
-knows each stat's direction. HELM's rule (facts section 11) is the lowest, whatever the stat.
+whether all are equal. The summary decides by each stat's direction whether the lowest or the
+highest is the worst. HELM's rule (facts section 11) is the lowest, whatever the stat.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,11 +20,11 @@ LOWEST, HIGHEST, LOWEST_SCORED = "lowest", "highest", "lowest_scored"
 
 
 def _made(computed_on: str, value: str, condition: str = "true") -> str:
-    """A value of a group in SQL, and whether it is asked for."""
+    """A value of a group in SQL, and the condition on which it is used."""
     return f"named_struct('computed_on', '{computed_on}', 'value', {value}, 'wanted', {condition})"
 
 
-# Older lakes hold values that are no finite numbers: they count as absent.
+# Older lakes have values that are not finite: they count as absent.
 VALUES = """
 SELECT run_spec_id, instance_id, cluster_id, train_trial_index, trial_index, split, perturbation,
        stat.name, CASE WHEN abs(stat.value) < double('infinity') THEN stat.value END AS value,
@@ -32,8 +32,8 @@ SELECT run_spec_id, instance_id, cluster_id, train_trial_index, trial_index, spl
 FROM (SELECT *, explode(stats) AS stat FROM {scored})
 """
 
-# A unit is what is no independent try: a cluster, or all answers to an instance without one. Where
-# nothing is clustered or repeated they are collected for the stats that are resampled alone.
+# A unit has dependent answers: a cluster, or all answers to an instance without a cluster. Without
+# clusters and repeats, units are collected only for the stats that are resampled.
 AS_SCORED = f"""
 SELECT run_spec_id, name, split, perturbation,
        CASE WHEN perturbation <> '' THEN '{ComputedOn.PERTURBED}' END AS computed_on,
@@ -49,7 +49,7 @@ SELECT run_spec_id, name, split, perturbation,
 FROM {{scores}} GROUP BY run_spec_id, name, split, perturbation, value
 """
 
-# A value that is absent among them makes the worst, and whether they are equal, unknown.
+# If a value is absent, the worst value and whether all are equal are unknown.
 COMPARED = f"""
 SELECT run_spec_id, name, split, collection AS perturbation, made.computed_on, made.value,
        count(*) AS rows, max(cluster_id) IS NOT NULL AS is_clustered,
@@ -106,9 +106,9 @@ LATERAL VIEW explode(array(
 class Member:
     """Which rows of a RunSpec are compared with each other under a name.
 
-    `single` compares one perturbation with the originals it applies to; a collection all originals
-    with whatever copies there are. `as_wholes` compares means of all instances: those of prompts,
-    and of repeats.
+    `single` compares one perturbation with the originals to which it applies; a collection compares
+    all originals with all their copies. `as_wholes` compares means over all instances: the means of
+    prompts, and of repeats.
     """
 
     run_spec_id: str
@@ -120,7 +120,7 @@ class Member:
 
 
 def members_of(specs: Iterable[RunSpec]) -> list[Member]:
-    """What is to be compared in these RunSpecs; nothing where all was asked once."""
+    """The comparisons in these RunSpecs; empty if every instance was asked once."""
     return [member for spec in specs for member in _members(spec)]
 
 

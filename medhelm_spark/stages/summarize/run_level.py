@@ -2,13 +2,13 @@
 
 Beside the answers as they are, each is computed on perturbed copies (PERTURBED), on the originals
 that have one (ORIGINAL), and on the worst answer to each instance among original and copies
-(WORST): a wrong one where any is, by metrics that say which answers are right. INVARIANCE is the
-share of instances for which all values that the metric reads are the same on original and copies:
-of a classification, that the same class was given. Of prompts and repeats MEAN, WORST and SPREAD
-are of the stat's value for each of them.
+(WORST): a wrong one if there is any, for metrics that define which answers are right. INVARIANCE
+is the share of instances for which all values that the metric reads are the same on original and
+copies: in a classification, the share with the same class. For prompts and repeats, MEAN, WORST and
+SPREAD summarise the stat's values of each prompt or repeat.
 
-Equal rows are counted in SQL; what is left of a RunSpec goes to one partition and streams into
-numpy columns there (8 bytes a value), so that neither the driver nor one Spark row holds a run.
+Equal rows are counted in SQL; the distinct rows of a RunSpec go to one partition and stream into
+numpy columns there (8 bytes a value), so that neither the driver nor one Spark row contains a run.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.summarize.robustness import Member, members_of
 from medhelm_spark.stages.summarize.run_summarizer import GROUP, Observed, RunSummarizer
 
-# Names and values apart: their positions are found without a function call per stat.
+# Names and values are separate arrays: positions are found without a function call per stat.
 READ = """
 SELECT s.run_spec_id, w.place, w.is_main, w.is_repeated, s.split, s.perturbation,
        s.cluster_id, s.instance_id, s.train_trial_index, s.trial_index,
@@ -43,8 +43,8 @@ SELECT run_spec_id, place, split, perturbation,
 FROM {{read}} GROUP BY run_spec_id, place, split, perturbation, `values`
 """
 
-# Of original and copies the distinct answers, one after the other in ascending order: which of them
-# is the worst the metric says.
+# The distinct answers to original and copies, one after the other in ascending order: the metric
+# decides which of them is the worst.
 COMPARED = f"""
 SELECT run_spec_id, place, split, collection AS perturbation, made.computed_on, '' AS whole,
        made.of AS `values`, count(*) AS rows, max(cluster_id) IS NOT NULL AS is_clustered,
@@ -89,7 +89,7 @@ GROUP BY run_spec_id, place, split, collection, whole, `values`
 class MetricInputs:
     """The per-instance stats that a RunSpec's run-level metric reads, by the metric's place.
 
-    `is_main`: it gives the RunSpec's main metric. `is_repeated`: each instance is asked several
+    `is_main`: it computes the RunSpec's main metric. `is_repeated`: each instance is asked several
     times.
     """
 
@@ -113,13 +113,13 @@ def run_stats(
     *,
     summarizer: type[RunSummarizer] = RunSummarizer,
 ) -> Frame | None:
-    """The stats of the run-level metrics of these RunSpecs; None where there is no such metric.
+    """The stats of the run-level metrics of these RunSpecs; None if there is no such metric.
 
     Args:
         ctx: the lake.
         scored: their current rows of `per_instance_stats`.
-        specs: whose metrics count.
-        keys: what their stats rest on, by run_spec_id.
+        specs: the RunSpecs.
+        keys: the comparability keys of their stats, by run_spec_id.
         summarizer: computes the stats.
     """
     specs = list(specs)
@@ -148,6 +148,6 @@ def run_stats(
     partitioned = sorted_rows(
         united(observed), *GROUP, "whole", partitions=ctx.cores, by=summarizer.together
     )
-    # Exchanged once more, so that the writer's single task does not compute all of it.
+    # Exchanged once more, so that the writer's single task does not compute all stats.
     made = map_rows(partitioned, summarizer(metrics, keys, trials, mains), Observed, Stat)
     return in_one_partition(made, is_exchanged=True)

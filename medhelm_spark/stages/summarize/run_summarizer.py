@@ -35,13 +35,13 @@ from medhelm_spark.statistics.shares import (
 from medhelm_spark.statistics.summary import NOTHING
 
 MAX_ROWS = 4096
-"""Distinct rows beyond which a stat that is no share has neither interval nor draws: it is measured
-once without each of them."""
+"""With more distinct rows, a stat that is no share has neither interval nor draws, because it is
+computed once without each row."""
 
 GROUP = ("run_spec_id", "place", "split", "perturbation", "computed_on")
 
 COMPARISONS = (ComputedOn.ORIGINAL, ComputedOn.WORST)
-"""What is computed beside the answers of a perturbation."""
+"""Stats of a perturbation beside those of its own answers."""
 
 Numbers = dict[str, Any]
 """Fields of a Stat."""
@@ -50,13 +50,13 @@ Pick = Callable[[Sequence[float]], Sequence[float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """How many instances of a group have these values of what a run-level metric reads.
+    """How many instances of a group have these values of the stats that a run-level metric reads.
 
-    `perturbation` and `computed_on` are as in `domain.stats.Stat`, before MEAN became WORST and
-    SPREAD too. Of WORST and INVARIANCE the values are those of several answers to an instance, one
-    after the other; of MEAN they are of the prompt or repeat that `whole` names. `units` are the
-    hashes of the rows' clusters, or instances, where they matter: of clustered and repeated
-    answers, and where the metric is resampled.
+    `perturbation` and `computed_on` are as in `domain.stats.Stat`; rows of MEAN also give WORST and
+    SPREAD. For WORST and INVARIANCE the values are those of several answers to an instance, one
+    after the other; for MEAN those of the prompt or repeat that `whole` names. `units` are the
+    hashes of the rows' clusters, or instances, if they are needed: for clustered and repeated
+    answers, and if the metric is resampled.
     """
 
     run_spec_id: str
@@ -75,9 +75,9 @@ class Observed:
 class CountedRows:
     """The complete rows of one metric on one split, each distinct one once.
 
-    `columns` of shape (rows, stats) and `weights`, how many instances have each, of shape (rows,);
-    `units` and `rows` are the unit and the distinct row of every instance, empty where nothing is
-    resampled by unit; `unscored` instances lack a value.
+    `columns` has the shape (rows, stats); `weights`, of shape (rows,), is how many instances have
+    each row. `units` and `rows` are the unit and the distinct row of every instance, empty if
+    nothing is resampled by unit; `unscored` instances lack a value.
     """
 
     columns: Columns
@@ -88,10 +88,10 @@ class CountedRows:
     unscored: int
 
     def counts(self, part: NDArray[np.float64] | None = None) -> Numbers:
-        """How many answers there are, by the names of Stat, and how many clusters of them.
+        """The numbers of answers and of their clusters, by the names of Stat.
 
         Args:
-            part: above 0 for the distinct rows that a share of a part of the answers rests on; the
+            part: above 0 for the distinct rows that count for a share of a part of the answers; the
                 clusters are those of this part.
         """
         return {
@@ -115,8 +115,7 @@ class CountedRows:
 class RunSummarizer:
     """The function of this step: counted rows in, sorted by group; stats of whole runs out.
 
-    `trials` is how often a RunSpec asks each instance, where that is more than once; `mains` are
-    main metric and main split.
+    `trials` is how often a RunSpec asks each instance; `mains` are main metric and main split.
     """
 
     metrics: Mapping[str, tuple[MetricSpec, ...]]
@@ -125,7 +124,7 @@ class RunSummarizer:
     mains: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     together: ClassVar[Sequence[str]] = GROUP
-    """The columns of Observed by which rows go to one partition."""
+    """Rows that are equal in these columns of Observed go to one partition."""
 
     def __call__(self, rows: Iterable[Observed]) -> Iterator[Stat]:
         for key, group in groupby(rows, attrgetter(*GROUP)):
@@ -149,14 +148,14 @@ class RunSummarizer:
         return metric, params
 
     def _clustering(self, group: CountedRows, run_spec_id: str) -> Clustering | None:
-        """What the intervals of a group count where its answers are no independent tries."""
+        """The clustering for the intervals of a group with dependent answers, else None."""
         is_joint = group.is_clustered or self.trials.get(run_spec_id, 1) > 1
         return Clustering(group.rows, group.units) if is_joint else None
 
     def _whole(
         self, metric: RunMetric, params: Params, rows: Iterable[Observed], key: Mapping[str, Any]
     ) -> Iterator[Numbers]:
-        """The metric's stats over a group; of a comparison those that have a direction."""
+        """The metric's stats over a group; for a comparison only those with a direction."""
         width = len(metric.reads(params))
         pick = _worst_of(metric, width) if key["computed_on"] is ComputedOn.WORST else None
         return self._of_group(metric, params, counted_rows(rows, width, pick), key)
@@ -164,7 +163,7 @@ class RunSummarizer:
     def _of_group(
         self, metric: RunMetric, params: Params, group: CountedRows, key: Mapping[str, Any]
     ) -> Iterator[Numbers]:
-        """The same of the rows that were read."""
+        """The same for rows that were counted."""
         computed_on, stats = key["computed_on"], metric.emitted(params)
         clustering = self._clustering(group, key["run_spec_id"])
         main = self.mains.get(key["run_spec_id"])
@@ -253,8 +252,8 @@ def _of_wholes(
 def _worst_of(metric: RunMetric, width: int) -> Pick:
     """Picks the worst of several answers to an instance: a wrong one, else any.
 
-    Of several wrong ones it is the last in ascending order of their values, which names a class
-    before it abstains.
+    Of several wrong answers it picks the last in ascending order of their values, which is a class
+    before an abstention.
     """
 
     def pick(values: Sequence[float]) -> Sequence[float]:
@@ -268,9 +267,9 @@ def _worst_of(metric: RunMetric, width: int) -> Pick:
 
 
 def counted_rows(observed: Iterable[Observed], width: int, pick: Pick | None = None) -> CountedRows:
-    """The complete rows as columns with their counts; `pick` makes a row of all their values.
+    """The complete rows as columns with their counts; `pick` selects a row's values.
 
-    They are put in order, because sums and resamples depend on it and Spark keeps none.
+    They are sorted, because sums and resamples depend on the order and Spark keeps none.
     """
     values, counts, units, unscored, is_clustered = array("d"), array("q"), array("q"), 0, False
     sizes = array("q")
@@ -286,7 +285,7 @@ def counted_rows(observed: Iterable[Observed], width: int, pick: Pick | None = N
             is_clustered = is_clustered or row.is_clustered
     columns = np.frombuffer(values, np.float64).reshape(-1, width)
     weights = np.frombuffer(counts, np.int64)
-    # The weight comes last: rows of different answers may be alike once one answer is picked.
+    # The weight comes last: rows of different answers may be equal once one answer is picked.
     order = np.lexsort((weights, *columns.T))
     row_of = np.repeat(np.argsort(order), np.frombuffer(sizes, np.int64))
     by_row = np.argsort(row_of, kind="stable")
@@ -303,7 +302,7 @@ def counted_rows(observed: Iterable[Observed], width: int, pick: Pick | None = N
 def _drawn(
     metric: RunMetric, params: Params, group: CountedRows
 ) -> Sequence[tuple[float, ...] | None]:
-    """The resampled values of each of a metric's stats; None where a resample has none."""
+    """The resampled values of each of a metric's stats; None if a resample has no value."""
     nothing = [None] * len(metric.emitted(params))
     if not len(group.units) or len(group.weights) > MAX_ROWS:
         return nothing
@@ -325,7 +324,7 @@ def _drawn(
 def _measured(
     metric: RunMetric, params: Params, group: CountedRows, clustering: Clustering | None
 ) -> tuple[Sequence[float | None], Sequence[Interval | None], Sequence[NDArray[np.float64] | None]]:
-    """The values of a metric's stats and their intervals; of a share which rows it rests on."""
+    """The values of a metric's stats, their intervals, and the rows that count for a share."""
     stats = metric.emitted(params)
     nothing = [None] * len(stats)
     if not len(group.weights):
@@ -358,14 +357,14 @@ def _measured(
 def _shares(
     fn: SharesFn | None, metric: RunMetric, group: CountedRows, params: Params
 ) -> list[list[Share]]:
-    """Of each stat the shares by distinct row; none of a stat that is no mean of shares."""
+    """The shares of each stat by distinct row; empty for a stat that is no mean of shares."""
     if fn is None:
         return [[] for _ in metric.emitted(params)]
     return shares_by_row(lambda rows, weights: fn(rows, weights, params), group.columns)
 
 
 class _Pseudo:
-    """Intervals of a metric's stats from their pseudo-values, which are computed once if at all."""
+    """Intervals of a metric's stats from their pseudo-values, which are computed at most once."""
 
     def __init__(
         self, metric: RunMetric, params: Params, group: CountedRows, clustering: Clustering | None
@@ -381,13 +380,13 @@ class _Pseudo:
         )
 
     def interval(self, place: int, stat: MetricInfo) -> Interval | None:
-        """The interval of one stat; None of too many rows, or without a value less an instance."""
+        """The interval of one stat; None with too many rows or without all pseudo-values."""
         weights = self._group.weights
         if len(weights) > MAX_ROWS or np.isnan(values := self._values[place]).any():
             return None
         n = float(weights.sum())
         mean = float(weights @ values / n)
-        # On the scale a rounding error may lie beyond its end.
+        # By a rounding error the mean may be beyond the end of the scale.
         low = None if stat.minimum is None else min(stat.minimum, mean)
         high = None if stat.maximum is None else max(stat.maximum, mean)
         if self._clustering:

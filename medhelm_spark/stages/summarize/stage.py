@@ -40,7 +40,7 @@ from medhelm_spark.statistics.summary import summarize as summary_of
 
 WITHOUT_INTERVAL = (PROMPT_VARIANTS, REPEATS)
 
-# Equal values are counted, so what reaches Python per stat is bounded by its distinct values.
+# Equal values are counted, so Python gets one row per distinct value of a stat.
 HISTOGRAMS = """
 SELECT run_spec_id, name, split, perturbation, computed_on,
        sum(CASE WHEN value IS NULL THEN rows ELSE 0 END) AS num_unscored,
@@ -60,7 +60,7 @@ WHERE s.count > 0 AND s.perturbation = ''
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _KnownStat:
-    """A stat that summarize makes of stored values itself."""
+    """A stat that summarize computes from stored values."""
 
     run_spec_id: str
     name: str
@@ -68,9 +68,9 @@ class _KnownStat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueRows:
-    """How many rows have a value, and the hash of each row's unit where the stat is resampled.
+    """How many rows have a value, and the hash of each row's unit if the stat is resampled.
 
-    A unit is a cluster of instances, or an instance where nothing is clustered.
+    A unit is a cluster of instances, or an instance without a cluster.
     """
 
     value: float
@@ -98,8 +98,8 @@ class Histogram:
 class Summarizer:
     """The function of this stage; each RunSpec's metrics say how its stats are read.
 
-    `trials` is how often a RunSpec asks each instance, where that is more than once; `keys` say
-    what its stats rest on. `mains` are main metric and main split, whose means are resampled.
+    `trials` is how often a RunSpec asks each instance; `keys` are the comparability keys of its
+    stats. `mains` are main metric and main split, whose means are resampled.
     """
 
     metrics: Mapping[str, tuple[MetricSpec, ...]]
@@ -120,11 +120,11 @@ class Summarizer:
 
 
 def _read_as(row: Histogram, lower_is_better: bool | None) -> tuple[str, ComputedOn | None] | None:
-    """Name and meaning of what was computed; None for what says nothing of this stat.
+    """Name and meaning of the values of a row; None for a row that is not used for this stat.
 
-    The worst is the lowest value, where lower is better the highest, and there is none where
-    neither is better. MedHELM takes the lowest that was scored, whatever the stat: where that is
-    another rule it stands beside, as `NAME@medhelm-0.8`.
+    The worst is the lowest value, or the highest if lower is better; a stat without a direction has
+    none. MedHELM takes the lowest scored value, whatever the stat: if that is another rule, it is a
+    stat of its own, `NAME@medhelm-0.8`.
     """
     medhelm = row.name.endswith(MEDHELM)
     if row.computed_on == LOWEST_SCORED:
@@ -143,7 +143,7 @@ def _stat(
     own = SHARE if computed_on is ComputedOn.INVARIANCE else scale
     is_joint = row.is_clustered or trials > 1
     summary = summary_of(pairs, row.num_unscored, own, _clusters(row) if is_joint else None)
-    if not row.is_clustered:  # the instances of repeats are no clusters that a card names
+    if not row.is_clustered:  # instances with repeats are not clusters of a card
         summary = replace(summary, num_clusters=None, num_effective_clusters=None)
     if row.perturbation in WITHOUT_INTERVAL and computed_on is not ComputedOn.INVARIANCE:
         summary = replace(summary, ci_low=None, ci_high=None, ci_method=IntervalMethod.NONE)
@@ -167,14 +167,14 @@ def _units(row: Histogram) -> tuple[Units, NDArray[np.float64]]:
 
 
 def _clusters(row: Histogram) -> ClusterTotals | None:
-    """The totals by cluster, or by instance; None where nothing is clustered or repeated."""
+    """The totals by cluster, or by instance; None without clusters and repeats."""
     if not any(entry.units for entry in row.histogram):
         return None
     return cluster_totals(*_units(row))
 
 
 def _draws(row: Histogram, scale: MetricInfo) -> tuple[float, ...] | None:
-    """Resampled means, on the scale where means are brought onto it."""
+    """Resampled means, clipped to the scale if the stat's mean is."""
     if not row.histogram:
         return None
     units, values = _units(row)
@@ -189,16 +189,16 @@ def _draws(row: Histogram, scale: MetricInfo) -> tuple[float, ...] | None:
 
 
 STATS_OF_A_RUN, OF_A_COMPARED_RUN = 200, 1000
-"""More than a run has, and one with perturbed copies, other prompts or repeats."""
+"""Upper limits: of a run, and of one with perturbed copies, prompt variants or repeats."""
 
 CELLS_WORTH_TASKS = 16
-"""From so many RunSpecs on their intervals are computed by all tasks, which costs an exchange."""
+"""From so many RunSpecs on, all tasks compute intervals, which costs an exchange."""
 
 
 def summarize(ctx: Context, specs: Sequence[RunSpec]) -> list[str]:
-    """Summarise the RunSpecs that were scored anew or have a changed metric; returns their ids.
+    """Summarise the RunSpecs with new scores or a changed metric; returns their ids.
 
-    One whose scores are of another definition than the present one waits until it is scored again.
+    A RunSpec whose scores are not of the current definition is left until it is scored again.
     """
     unique = {spec.run_spec_id: spec for spec in specs}
     fingerprints = {
@@ -214,7 +214,7 @@ def summarize(ctx: Context, specs: Sequence[RunSpec]) -> list[str]:
 
 
 def _versions(spec: RunSpec) -> list[str]:
-    """The versions of what is made of the scores."""
+    """The versions of the stats that are computed from scores."""
     repeated = spec.adapter_spec.num_trials > 1
     return [*versions(spec.metrics), *([f"worst {WORST_VERSION}"] if repeated else [])]
 
@@ -227,7 +227,7 @@ def _write(ctx: Context, specs: Sequence[RunSpec], write_id: str) -> None:
 
 
 def stats_of(ctx: Context, specs: Sequence[RunSpec]) -> Frame:
-    """The stats that these RunSpecs' current scores give, as rows of `Stat`."""
+    """The stats of these RunSpecs' current scores, as rows of `Stat`."""
     scores = ctx.current("per_instance_stats", SCORE, [spec.run_spec_id for spec in specs])
     histograms = ctx.lake.query(HISTOGRAMS, compared=compared(ctx, scores, specs))
     keys = stat_keys(ctx, specs)
@@ -243,7 +243,7 @@ def stats_of(ctx: Context, specs: Sequence[RunSpec]) -> Frame:
 
 
 def completed(ctx: Context) -> set[str]:
-    """The names of the suite's current runs that were summarised with every answer there."""
+    """The names of the suite's current runs that were summarised with all answers."""
     current = current_runs(ctx)
     units = [row.run_spec_id for row in current]
     done = ctx.finished(SUMMARIZE, units)
@@ -258,7 +258,7 @@ def _lacks(record: RunRecord) -> bool:
 
 
 def of_whole_runs(ctx: Context, specs: Sequence[RunSpec]) -> Frame | None:
-    """The rows of `stats` that summarize takes over; None where no run was imported."""
+    """The imported rows of `stats` that summarize copies; None if no run was imported."""
     imported = [spec for spec in specs if is_stored(spec)]
     if not imported:
         return None

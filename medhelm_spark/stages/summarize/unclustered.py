@@ -1,7 +1,7 @@
-"""Runs whose data was read before its card named what answers share: their intervals are too small.
+"""Runs whose data was read before its card named a cluster: their intervals are too narrow.
 
-The lake does not hold what such a row belongs to, so that stats cannot be made of it anew: the
-source has to be read again, which repeating the command does. Answers stay.
+The lake does not have the clusters of such rows, so stats cannot be computed again from it: the
+source has to be read again, by repeating the command. Answers stay.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ _SCENARIOS = "SELECT * FROM {{scenarios}} WHERE data_version IN ({versions})"
 def say_unclustered(
     ctx: Context, specs: Iterable[RunSpec], cards: Mapping[str, ScenarioCard]
 ) -> None:
-    """Say which scenarios of a suite's current RunSpecs have to be read again."""
+    """Print which scenarios of a suite's current RunSpecs have to be read again."""
     clustered = {card.name for card in cards.values() if CLUSTER in card.fields}
     versions = {
         spec.data_version for spec in specs if spec.scenario_name.partition(":")[0] in clustered

@@ -1,4 +1,4 @@
-"""Worst at k of a run's main metric: of each instance, from all its repeats, as values for SQL."""
+"""Worst at k of a run's main metric: per instance, from all its repeats, as values for SQL."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from medhelm_spark.statistics.worst import sizes_of, worst_weights
 VERSION = "1"
 """Part of the fingerprint of runs with repeats."""
 
-# An instance with fewer than k values has none. Sums of floats depend on their order.
+# An instance with fewer than k values has no worst at k. Sums of floats depend on their order.
 WORST = """
 SELECT run_spec_id, name, split, '' AS perturbation, value, count(*) AS rows,
        max(cluster_id) IS NOT NULL AS is_clustered,
@@ -52,7 +52,7 @@ class RepeatedMain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceWeight:
-    """The weight of the value at a place, of an instance with so many values; null of too few."""
+    """The weight of the value at a place, for an instance with `held` values; null for too few."""
 
     run_spec_id: str
     name: str
@@ -77,7 +77,7 @@ def worst_values(ctx: Context, scores: Frame, specs: Sequence[RunSpec]) -> Frame
 
 
 def _mains(spec: RunSpec) -> list[RepeatedMain]:
-    """The run's main metric, where it is of single answers and has a better end."""
+    """The run's main metric, if it scores single answers and has a direction."""
     if spec.adapter_spec.num_trials < 2:
         return []
     try:

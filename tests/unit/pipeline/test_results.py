@@ -82,7 +82,7 @@ def test_a_wrong_page_is_one_sentence(options: dict[str, Any], said: str, tmp_pa
 
 
 def test_what_is_no_deployment_or_source_is_refused_at_once(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="deployments holds a int; allowed: Deployment"):
+    with pytest.raises(ConfigError, match="deployments contains a int; allowed: Deployment"):
         evaluation(tmp_path, deployments=[1])
     with pytest.raises(ConfigError, match=r"columns \(--columns\) names those of source"):
         evaluation(tmp_path).run(ENTRY, suite="s", columns={"a": "b"})

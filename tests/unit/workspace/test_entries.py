@@ -49,7 +49,7 @@ def test_run_entries_at_an_address_are_refused_before_anything_is_read() -> None
         ({"num_threads": 0}, "num_threads is 0; allowed: a whole number of at least 1"),
         ({"num_threads": -3}, "num_threads is -3"),
         ({"priority": "1"}, "priority is '1'; allowed: a whole number"),
-        ({"models_to_run": [1]}, "models_to_run holds a int"),
+        ({"models_to_run": [1]}, "models_to_run contains a int"),
         ({"run_entries": "b:model=c"}, "run_entries is given twice"),
     ],
 )
@@ -60,7 +60,7 @@ def test_what_cannot_be_meant_is_one_sentence(options: dict[str, Any], said: str
 
 
 def test_a_path_is_no_run_entry(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="run_entries holds a PosixPath; allowed"):
+    with pytest.raises(ConfigError, match="run_entries contains a PosixPath; allowed"):
         entries_of(conf(tmp_path), {}).load(None)  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="option 'max_instances'"):
         entries_of(ENTRY, {"max_instances": 3})
