@@ -59,7 +59,7 @@ def show(args: argparse.Namespace, viewer: Viewer) -> None:
     try:
         queue = _queue(args, viewer)
         item = _place(queue) if queue else 0
-        content = queue.shown(item) if queue else None
+        content = queue.texts(item) if queue else None
         if queue and content:
             _record(args.output_path, queue, item, viewer)
             _store_entered(queue)

@@ -62,9 +62,9 @@ class Agreement:
     model: str
     """The deployment whose answers these are; empty for all."""
     num_items: int
-    """The answers with a value and a rating; of raters those with two ratings or more."""
+    """The answers with a value and a rating; for raters the answers with two ratings or more."""
     num_complete: int
-    """Those that all raters rated, on which the intraclass correlations rest."""
+    """The answers that all raters rated; the intraclass correlations use only these."""
     num_raters: int
     intraclass: Intraclass = NOTHING
     """Of raters among themselves; of others of their value beside the mean of the raters."""
@@ -88,14 +88,14 @@ class Agreement:
 
     @property
     def is_of_a_judge(self) -> bool:
-        """Whether it is one judge that is compared, and no jury."""
+        """Whether the row is of one judge, and not of a jury."""
         return self.who.startswith(f"{JUDGE} ")
 
     @property
     def icc(self) -> Estimated | None:
         """ICC(A,1), with the interval that counts clusters where there are any."""
-        held = self.clustered.intraclass if self.clustered else self.intraclass
-        return held.agreement
+        coefficients = self.clustered.intraclass if self.clustered else self.intraclass
+        return coefficients.agreement
 
     @property
     def alpha_of_clusters(self) -> Estimated | None:
@@ -117,7 +117,7 @@ def agreement_of(
     Args:
         reader: it has the verdicts and scores of the runs.
         specs: the runs whose answers were rated.
-        ratings: those that count.
+        ratings: the ratings that count.
         scale: what a difference of two ratings means, for alpha and the alternative annotator test.
         epsilon: see `statistics.alt_test.EPSILON`.
         by_model: rows for each model beside those of all.
@@ -142,16 +142,20 @@ def agreement_of(
     rows = []
     for criterion, raters in people.items():
         for model in ["", *(sorted(set(models.values())) if by_model else [])]:
-            kept = {
+            selected = {
                 name: {item: v for item, v in values.items() if model in ("", models[item[0]])}
                 for name, values in raters.items()
             }
-            if any(kept.values()):
-                rows.append(of_raters(criterion, model, kept, scale, clusters))
+            if any(selected.values()):
+                rows.append(of_raters(criterion, model, selected, scale, clusters))
                 rows += [
                     found
                     for other in others
-                    if (found := _of_other(criterion, model, kept, other, scale, epsilon, clusters))
+                    if (
+                        found := _of_other(
+                            criterion, model, selected, other, scale, epsilon, clusters
+                        )
+                    )
                 ]
     return rows
 
@@ -159,34 +163,34 @@ def agreement_of(
 def by_criterion(
     ratings: Iterable[Rating], values_of: CriterionValues, *, is_class: bool
 ) -> dict[str, dict[str, dict[Item, float]]]:
-    """The values by criterion, rater and answer; with several criteria their mean too.
+    """The values by criterion, rater and answer; with several criteria also their mean.
 
     Args:
-        ratings: those that count.
-        values_of: what a value of a typed criterion is worth.
-        is_class: a class is its place in the criterion's list, and not its score.
+        ratings: the ratings that count.
+        values_of: the scores of values of typed criteria.
+        is_class: the value of a class is its place in the criterion's list, and not its score.
     """
-    held: dict[str, dict[str, dict[Item, float]]] = {}
+    values: dict[str, dict[str, dict[Item, float]]] = {}
     by_rater: dict[str, dict[Item, dict[str, float]]] = {}
     for row in ratings:
         item = (row.run_spec_id, row.instance_id, row.trial_index)
         by_rater.setdefault(row.rater, {}).setdefault(item, {})[row.criterion] = row.value
         value = scored_value(values_of, item, row.criterion, row.value, is_class=is_class)
-        of_rater = held.setdefault(row.criterion, {}).setdefault(row.rater, {})
+        of_rater = values.setdefault(row.criterion, {}).setdefault(row.rater, {})
         if value is not None:
             of_rater[item] = value
-    if len(held) > 1:
-        names = held.keys()
-        held[ALL] = {
+    if len(values) > 1:
+        names = values.keys()
+        values[ALL] = {
             rater: {
                 item: mean
-                for item, given in of_rater.items()
-                if given.keys() == names
-                and (mean := values_of.mean(item[0], item[1], given)) is not None
+                for item, scores in of_rater.items()
+                if scores.keys() == names
+                and (mean := values_of.mean(item[0], item[1], scores)) is not None
             }
             for rater, of_rater in sorted(by_rater.items())
         }
-    return held
+    return values
 
 
 def _table(raters: Mapping[str, Values], items: Sequence[Item]) -> NDArray[np.float64]:
@@ -266,7 +270,7 @@ def _of_other(
     epsilon: float,
     clusters: Clusters,
 ) -> Agreement | None:
-    """None where it has no value of the criterion for an answer that was rated."""
+    """The judge, jury or metric with the raters; None where no rated answer has a value of it."""
     values = other.by_criterion.get(criterion if other.has_criteria else "", {})
     items = [item for item in _items(raters) if item in values]
     if not items:
@@ -279,7 +283,7 @@ def _of_other(
         notes.append("one answer: no correlation")
     elif np.ptp(own) == 0 or np.ptp(mean) == 0:
         notes.append("all values are equal: no correlation")
-    # A share and a rating from 1 to 5 have ranks in common and no unit.
+    # A share and a rating from 1 to 5 can be compared by rank, but have no common unit.
     has_unit = other.has_criteria or (not other.who.startswith(METRIC) and _are_shares(raters))
     found = (
         alt_test(table, own, is_class=scale is MeasurementLevel.NOMINAL, epsilon=epsilon)
@@ -314,17 +318,17 @@ def _kappa_with(own: NDArray[np.float64], table: NDArray[np.float64]) -> float |
 
 
 def _are_shares(raters: Mapping[str, Values]) -> bool:
-    """Whether people rated from 0 to 1, as a share of points is."""
+    """Whether all ratings are from 0 to 1, as a share of points is."""
     return all(0 <= value <= 1 for values in raters.values() for value in values.values())
 
 
 def _left_out(
     table: NDArray[np.float64], other: NDArray[np.float64] | None, correlation: _Correlation
 ) -> Iterator[float | None]:
-    """For each rater left out: the rater, or the other, against the mean of the remaining ones.
+    """For each rater left out: the rater, or the other, against the mean of the remaining raters.
 
-    So raters and judges are compared with the same means; a judge beside a single rater, with
-    this rater.
+    So raters and judges are compared with the same means; with a single rater, a judge is compared
+    with this rater.
     """
     if table.shape[1] == 1:
         if other is not None:
@@ -338,8 +342,8 @@ def _left_out(
 
 
 def _spearman(first: NDArray[np.float64], second: NDArray[np.float64]) -> float | None:
-    held = spearman(first, second)
-    return held.value if held else None
+    estimate = spearman(first, second)
+    return estimate.value if estimate else None
 
 
 def _both(
@@ -351,6 +355,6 @@ def _both(
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    """The mean of those that are defined; None where none is."""
+    """The mean of the defined values; None without any."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None

@@ -34,7 +34,7 @@ _ANSWERS = "SELECT * FROM ({results}) r WHERE failure IS NULL AND request_id IN 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatedAnswer:
-    """An answer that can be rated; it holds no text."""
+    """An answer that can be rated; it has no text."""
 
     run_spec_id: str
     data_version: str
@@ -94,11 +94,11 @@ def answers_of(reader: Reader, specs: Sequence[RunSpec]) -> dict[str, tuple[Rate
 def within(
     answers: Mapping[str, Sequence[RatedAnswer]], level: AccessLevel
 ) -> dict[str, tuple[RatedAnswer, ...]]:
-    """The instances all of whose answers have this level or a less strict one."""
+    """The instances whose answers all have this level or a less strict level."""
     return {
-        instance: tuple(held)
-        for instance, held in answers.items()
-        if strictest(each.access_level for each in held).strictness <= level.strictness
+        instance: tuple(own)
+        for instance, own in answers.items()
+        if strictest(each.access_level for each in own).strictness <= level.strictness
     }
 
 
@@ -106,7 +106,7 @@ def texts_of(reader: Reader, answers: Sequence[RatedAnswer], level: AccessLevel)
     """The texts of one instance, and of these answers to it, in their order.
 
     Raises:
-        PolicyError: a row has a stricter level than `level`; it names no text.
+        PolicyError: a row has a stricter level than `level`; the message has no text.
     """
     first = answers[0]
     sql = _TEXT.format(
@@ -120,10 +120,10 @@ def texts_of(reader: Reader, answers: Sequence[RatedAnswer], level: AccessLevel)
     levels = [instance.access_level, *(row.access_level for row in results)]
     if strictest(levels).strictness > level.strictness:
         raise PolicyError(f"{strictest(levels)} text is not opened by a link of level {level}.")
-    said = {row.request_id: row.completions for row in results}
+    completions = {row.request_id: row.completions for row in results}
     return InstanceTexts(
         question=instance.messages or (Message(role="", content=instance.input),),
-        answers=tuple(without_thinking(said[each.request_id][0]).text for each in answers),
+        answers=tuple(without_thinking(completions[each.request_id][0]).text for each in answers),
     )
 
 
@@ -138,7 +138,7 @@ def _levels(reader: Reader, versions: Iterable[str]) -> dict[tuple[str, str, str
 
 
 def _answered(reader: Reader, deployments: Iterable[str]) -> dict[str, AccessLevel]:
-    """The answered requests of these deployments, and perhaps of others, with their levels."""
+    """The answered requests of at least these deployments, with their levels."""
     named = among("model_deployment", deployments)
     rows = reader.query(_ANSWERED.format(results=CURRENT_RESULTS, deployments=named))
     return {row["request_id"]: AccessLevel(row["access_level"]) for row in rows.to_pylist()}

@@ -1,4 +1,4 @@
-"""Which rater rates which instances: the same for the same instances and raters."""
+"""Assigns instances to raters, always alike for the same instances and raters."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -16,8 +16,8 @@ def assigned(
     """The instances of each rater, in the given order.
 
     Each instance gets `per_item` raters, or all where there are fewer. Two raters' numbers of
-    instances differ by one at most. Of raters with equally many the one comes next who shares
-    the fewest instances with those already chosen, so that all pairs of raters come to share some.
+    instances differ by at most one. Of raters with equally many instances, the next is the one who
+    shares the fewest with the chosen raters, so that all pairs of raters share some.
 
     Args:
         instance_ids: what is rated.
@@ -25,30 +25,30 @@ def assigned(
         per_item: the raters that each instance gets.
     """
     names = sorted(set(raters))
-    given: dict[str, list[str]] = {name: [] for name in names}
+    by_rater: dict[str, list[str]] = {name: [] for name in names}
     shared: dict[frozenset[str], int] = {}
     for instance in instance_ids:
         chosen: list[str] = []
         for _ in range(min(per_item, len(names))):
             rest = [name for name in names if name not in chosen]
             chosen.append(
-                min(rest, key=lambda name: _priority(name, instance, chosen, given, shared))
+                min(rest, key=lambda name: _priority(name, instance, chosen, by_rater, shared))
             )
         for place, name in enumerate(chosen):
-            given[name].append(instance)
+            by_rater[name].append(instance)
             for other in chosen[:place]:
                 pair = frozenset((name, other))
                 shared[pair] = shared.get(pair, 0) + 1
-    return {name: tuple(instances) for name, instances in given.items()}
+    return {name: tuple(instances) for name, instances in by_rater.items()}
 
 
 def _priority(
     name: str,
     instance: str,
     chosen: Sequence[str],
-    given: Mapping[str, Sequence[str]],
+    by_rater: Mapping[str, Sequence[str]],
     shared: Mapping[frozenset[str], int],
 ) -> tuple[int, int, str]:
-    """The smaller, the sooner a rater is given an instance that `chosen` are given too."""
+    """The rater with the smallest priority is the next to rate the instance with `chosen`."""
     pairs = sum(shared.get(frozenset((name, other)), 0) for other in chosen)
-    return len(given[name]), pairs, content_id(name, instance)
+    return len(by_rater[name]), pairs, content_id(name, instance)

@@ -21,7 +21,7 @@ SELECT data_version, instance_id, cluster_id FROM ({source}) d
 WHERE perturbation = '' AND cluster_id IS NOT NULL AND data_version IN ({versions})
 """
 Clusters = Mapping[tuple[str, str], str]
-"""By run and instance what answers that are not independent share; empty where no card names it."""
+"""By run and instance the cluster of dependent answers; empty where no card names a column."""
 Numbers = NDArray[np.float64]
 
 
@@ -42,13 +42,13 @@ def clusters_of(reader: Reader, specs: Sequence[RunSpec]) -> Clusters:
         source=output_of("instances", INGEST, "data_version"),
         versions=literals({spec.data_version for spec in specs}),
     )
-    held: dict[str, dict[str, str]] = {}
+    by_version: dict[str, dict[str, str]] = {}
     for row in reader.query(sql).to_pylist():
-        held.setdefault(row["data_version"], {})[row["instance_id"]] = row["cluster_id"]
+        by_version.setdefault(row["data_version"], {})[row["instance_id"]] = row["cluster_id"]
     return {
         (spec.run_spec_id, instance): cluster
         for spec in specs
-        for instance, cluster in held.get(spec.data_version, {}).items()
+        for instance, cluster in by_version.get(spec.data_version, {}).items()
     }
 
 
@@ -56,7 +56,7 @@ def labels_of(items: Sequence[tuple[str, str, int]], clusters: Clusters) -> Labe
     """The cluster of each answer, or the instance itself; None where no answer has a cluster."""
     if not any(item[:2] in clusters for item in items):
         return None
-    # A cluster and an instance may be called alike.
+    # A cluster and an instance may have the same name.
     texts = [f"c{clusters[item[:2]]}" if item[:2] in clusters else f"i{item[1]}" for item in items]
     return np.unique(np.array(texts), return_inverse=True)[1].astype(np.int64)
 
@@ -68,13 +68,13 @@ def clustered_raters(
     *,
     kappa: Callable[[Numbers], float | None],
 ) -> ClusteredAgreement | None:
-    """The raters among themselves; None of one rater, and without clusters.
+    """The raters among themselves; None for one rater, and without clusters.
 
     Args:
-        table: a row an answer, a column a rater, NaN where there is no rating.
+        table: one row per answer, one column per rater, NaN where there is no rating.
         labels: the cluster of each answer.
         scale: what a difference of two ratings means, for alpha.
-        kappa: of such a table.
+        kappa: a function of such a table.
     """
     if labels is None or table.shape[1] < 2:
         return None
@@ -90,8 +90,8 @@ def clustered_raters(
 def _clustered_intraclass(whole: Numbers, labels: Labels) -> Intraclass:
     def interval(name: str) -> Estimated | None:
         def measure(counted: Counted) -> float | None:
-            held: Estimated | None = getattr(intraclass(whole[counted]), name)
-            return held.value if held else None
+            estimate: Estimated | None = getattr(intraclass(whole[counted]), name)
+            return estimate.value if estimate else None
 
         return clustered_interval(measure, labels)
 
@@ -109,9 +109,9 @@ def clustered_other(
 
     Args:
         own: its value of each answer.
-        table: the raters', as in `clustered_raters`.
+        table: the raters' values, as in `clustered_raters`.
         labels: the cluster of each answer.
-        kappa: of its values and such a table.
+        kappa: a function of its values and such a table.
     """
     if labels is None:
         return None

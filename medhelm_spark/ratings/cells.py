@@ -1,4 +1,4 @@
-"""The corrected means of a board's cells whose jury people have checked (`features`)."""
+"""The corrected means of a board's cells whose judged answers people rated (`features`)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -29,7 +29,7 @@ Answer = tuple[str, int]
 Values = NDArray[np.float64]
 Labels = NDArray[np.int64]
 PLAIN = CriterionValues()
-"""Criteria that are scales alone."""
+"""Criteria without direction, weight or classes."""
 
 
 def with_cells(reader: Reader, runs: Sequence[BoardRun]) -> list[BoardRun]:
@@ -58,7 +58,7 @@ def rated_answers(reader: Reader, runs: Iterable[BoardRun]) -> dict[str, Mapping
 def _ratings_by_run(
     reader: Reader, runs: Iterable[BoardRun]
 ) -> dict[str, Mapping[Answer, float] | None]:
-    """The same, and None of the runs whose ratings are not in the metric's unit."""
+    """The same, and None for the runs whose ratings are not in the metric's unit."""
     judged = {
         run.run_spec.run_spec_id: run
         for run in runs
@@ -67,14 +67,14 @@ def _ratings_by_run(
     ratings: dict[str, list[Rating]] = {}
     for row in stored_ratings(reader, list(judged)):
         ratings.setdefault(row.run_spec_id, []).append(row)
-    held: dict[str, Mapping[Answer, float] | None] = {}
+    means: dict[str, Mapping[Answer, float] | None] = {}
     for unit, own in ratings.items():
         values_of = criterion_values(reader, [judged[unit].run_spec])
         scale = judged[unit].info
         if scale is not None:
             has_unit = _is_typed(own, values_of) or _has_unit(own, scale)
-            held[unit] = mean_ratings(own, values_of) if has_unit else None
-    return held
+            means[unit] = mean_ratings(own, values_of) if has_unit else None
+    return means
 
 
 def _corrected(reader: Reader, run: BoardRun, by_answer: Mapping[Answer, float] | None) -> BoardRun:
@@ -116,7 +116,7 @@ def _corrected_cell(
     values: tuple[Values, Values, Values],
     clusters: tuple[Labels, Labels],
 ) -> BoardCell:
-    """The cell with its corrected mean; ratings of two classes alone correct a share.
+    """The cell with its corrected mean; if all ratings are one of two classes, a share.
 
     Args:
         cell: of the run.
@@ -142,20 +142,20 @@ def _corrected_cell(
             jury_sensitivity=share.sensitivity,
             jury_specificity=share.specificity,
         )
-    held = corrected_mean(rated, judged, others, (low, high), clusters=clusters)
-    if held is None:
+    corrected = corrected_mean(rated, judged, others, (low, high), clusters=clusters)
+    if corrected is None:
         return cell
     return replace(
         cell,
-        corrected_mean=held.value,
-        corrected_low=held.low,
-        corrected_high=held.high,
-        num_rated=held.num_rated,
+        corrected_mean=corrected.value,
+        corrected_low=corrected.low,
+        corrected_high=corrected.high,
+        num_rated=corrected.num_rated,
     )
 
 
 def _why(lack: Lacking, cell: BoardCell, rated: Values, clusters: tuple[Labels, Labels]) -> str:
-    """What is lacking to correct the mean, in words."""
+    """Why the mean is not corrected, in words."""
     if lack is Lacking.RATED:
         groups = counted_by(len(np.unique(clusters[0])), cell.cluster_column or "instance")
         return (
@@ -166,8 +166,8 @@ def _why(lack: Lacking, cell: BoardCell, rated: Values, clusters: tuple[Labels, 
         Lacking.OTHERS: "hardly an answer is left that the jury alone scored",
         Lacking.SPREAD: "all these ratings are equal",
     }
-    said = f"people rated {counted(len(rated), 'answer')}, with a mean of {rated.mean():.3f}"
-    return f"{said}, and {rest[lack]}"
+    summary = f"people rated {counted(len(rated), 'answer')}, with a mean of {rated.mean():.3f}"
+    return f"{summary}, and {rest[lack]}"
 
 
 def mean_ratings(
@@ -188,11 +188,11 @@ def mean_ratings(
         mean = values_of.mean(unit, answer[0], values) if values.keys() == criteria else None
         if mean is not None:
             means.setdefault(answer, []).append(mean)
-    return {answer: sum(held) / len(held) for answer, held in means.items()}
+    return {answer: sum(own) / len(own) for answer, own in means.items()}
 
 
 def _is_typed(ratings: Iterable[Rating], values_of: CriterionValues) -> bool:
-    """Whether all ratings are of the run's typed criteria, so that their mean is the jury's."""
+    """Whether all ratings are of the run's typed criteria, as the jury's mean is."""
     return all(row.criterion in values_of.by_unit.get(row.run_spec_id, {}) for row in ratings)
 
 

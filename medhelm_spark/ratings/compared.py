@@ -1,4 +1,4 @@
-"""What raters' values are compared with: those of judges, juries and metrics, by answer."""
+"""The values of judges, juries and metrics that are compared with raters', by answer."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,16 +28,16 @@ Values = Mapping[Item, float]
 
 
 def scored_value(
-    values_of: CriterionValues, item: Item, criterion: str, given: float, *, is_class: bool
+    values_of: CriterionValues, item: Item, criterion: str, value: float, *, is_class: bool
 ) -> float | None:
-    """A value of a criterion as it is scored; a class as it is."""
+    """The scored value of a criterion; with `is_class` the value itself."""
     unit, instance, _ = item
-    return given if is_class else values_of.scored(unit, instance, criterion, given)
+    return value if is_class else values_of.scored(unit, instance, criterion, value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedValues:
-    """What is compared with raters; `by_criterion` has a value for each answer."""
+    """A judge, jury or metric; `by_criterion` has a value for each answer."""
 
     who: str
     by_criterion: Mapping[str, Values]
@@ -55,7 +55,7 @@ def of_judges(
         source=output_of("annotations", ANNOTATE),
         units=literals(spec.run_spec_id for spec in specs),
     )
-    held: dict[tuple[str, str], dict[str, dict[Item, float]]] = {}
+    by_judge: dict[tuple[str, str], dict[str, dict[Item, float]]] = {}
     met: dict[tuple[str, str], dict[Item, dict[int, float]]] = {}
     rows: list[Annotation] = reader.rows(sql, Annotation)
     for row in rows:
@@ -66,24 +66,24 @@ def of_judges(
             by_item = met.setdefault((row.annotator, row.judge), {}).setdefault(item, {})
             by_item[row.rubric_item] = row.scores[0].score
             continue
-        of_judge = held.setdefault((row.annotator, row.judge), {})
-        given = {score.criterion: score.score for score in row.scores}
-        for name, one in given.items():
+        of_judge = by_judge.setdefault((row.annotator, row.judge), {})
+        scores = {score.criterion: score.score for score in row.scores}
+        for name, one in scores.items():
             value = scored_value(values_of, item, name, one, is_class=is_class)
             if value is not None:
                 of_judge.setdefault(name, {})[item] = value
-        mean = values_of.mean(item[0], item[1], given) if len(given) > 1 else None
+        mean = values_of.mean(item[0], item[1], scores) if len(scores) > 1 else None
         if mean is not None:
             of_judge.setdefault(ALL, {})[item] = mean
     own = {spec.name: spec for run in specs for spec in run.annotators}
-    yield from _judges_and_juries(held, own, has_criteria=True)
+    yield from _judges_and_juries(by_judge, own, has_criteria=True)
     if met:
         shares = points_by_judge(reader, specs, met)
         yield from _judges_and_juries(shares, own, has_criteria=False)
 
 
 def _judges_and_juries(
-    held: Mapping[tuple[str, str], Mapping[str, Values]],
+    by_judge: Mapping[tuple[str, str], Mapping[str, Values]],
     own: Mapping[str, AnnotatorSpec],
     *,
     has_criteria: bool,
@@ -100,10 +100,10 @@ def _judges_and_juries(
             annotator=annotator,
         )
 
-    for (annotator, judge), values in sorted(held.items()):
+    for (annotator, judge), values in sorted(by_judge.items()):
         yield other(JUDGE, judge, annotator, values)
-    for annotator in sorted({annotator for annotator, _ in held}):
-        judges = [values for (name, _), values in held.items() if name == annotator]
+    for annotator in sorted({annotator for annotator, _ in by_judge}):
+        judges = [values for (name, _), values in by_judge.items() if name == annotator]
         if len(judges) > 1:
             yield other(JURY, own[annotator].jury, annotator, _mean_of(judges))
 
@@ -116,25 +116,25 @@ def _mean_of(judges: Sequence[Mapping[str, Values]]) -> dict[str, Values]:
         for judge in judges:
             for item, value in judge.get(criterion, {}).items():
                 values.setdefault(item, []).append(value)
-        means[criterion] = {item: sum(held) / len(held) for item, held in values.items()}
+        means[criterion] = {item: sum(own) / len(own) for item, own in values.items()}
     return means
 
 
 def of_metrics(reader: Reader, specs: Sequence[RunSpec]) -> Iterator[ComparedValues]:
-    """Each stat of an answer that says how good it is."""
+    """Each stat of an answer that measures its quality."""
     sql = _OF_RUNS.format(
         source=output_of("per_instance_stats", SCORE),
         units=literals(spec.run_spec_id for spec in specs),
     )
     by_unit = {spec.run_spec_id: spec for spec in specs}
-    held: dict[str, dict[Item, float]] = {}
+    by_metric: dict[str, dict[Item, float]] = {}
     rows: list[PerInstanceStats] = reader.rows(sql, PerInstanceStats)
     for row in rows:
         item = (row.run_spec_id, row.instance_id, row.trial_index)
         for score in row.stats:
             if score.value is not None and _is_of_quality(by_unit[row.run_spec_id], score.name):
-                held.setdefault(score.name, {})[item] = score.value
-    for name, values in sorted(held.items()):
+                by_metric.setdefault(score.name, {})[item] = score.value
+    for name, values in sorted(by_metric.items()):
         if len(set(values.values())) > 1:  # a constant orders nothing
             yield ComparedValues(
                 who=f"{METRIC} {name}", by_criterion={"": values}, has_criteria=False
@@ -144,7 +144,7 @@ def of_metrics(reader: Reader, specs: Sequence[RunSpec]) -> Iterator[ComparedVal
 def _is_of_quality(spec: RunSpec, name: str) -> bool:
     """Whether a higher or lower value of a stat is better; tokens and seconds are neither.
 
-    MedHELM's own value of a metric that stands beside ours is left out, and so are the stats of a
+    MedHELM's own value of a metric that we compute too is left out, and so are the stats of a
     jury's criteria: its judges are compared by their verdicts.
     """
     if stem_of(name) in STEMS:

@@ -30,15 +30,15 @@ WHERE perturbation = '' AND data_version IN ({versions})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedRatings:
-    """What an import came to."""
+    """The outcome of an import."""
 
     scenario: str
     values: int
     """The values in the file."""
     stored: int
-    """Those that were stored; the others are stored already and have not changed."""
+    """The values that were stored; all others were stored before and have not changed."""
     changed: int
-    """Those of the stored ones that replace another value of the same rater."""
+    """The stored values that replace another value of the same rater."""
     raters: int
     answers: int
 
@@ -64,15 +64,15 @@ def import_ratings(
 
     Args:
         workspace: the lake and the site.
-        runs: those of the suite.
+        runs: the runs of the suite.
         scenario: the benchmark whose answers were rated.
         file: the ratings.
         scale: the lowest and highest value; None: that of the benchmark's rubric.
-        key_file: where the key of the pseudonyms lies.
+        key_file: the file with the key of the pseudonyms.
 
     Raises:
-        ConfigError: no scale is known, it reaches beyond the rubric's, or the key may not lie
-            where it is named.
+        ConfigError: no scale is known, it reaches beyond the rubric's, or the key may not be in
+            this place.
         DataError: a row is unusable, names no answer of a run, or has a value off the scale;
             nothing was stored.
     """
@@ -85,11 +85,11 @@ def import_ratings(
     if scale is not None:
         own = rubrics_behind(workspace.reader, workspace.registry.rubrics, specs)
         refuse_other_scale(own, (value.criterion for value in values), scale)
-    placed = [answers.of(file, value) for value in values]
+    placed = [answers.find(file, value) for value in values]
     _check(file, values, placed, scales)
     secret = pseudonym_key(key_file, workspace.location)
-    held = {_key(row): row for row in stored_ratings(workspace.reader, _units(specs))}
-    at = now(row.rated_at for row in held.values())
+    existing = {_key(row): row for row in stored_ratings(workspace.reader, _units(specs))}
+    at = now(row.rated_at for row in existing.values())
     source = file.sha256
     rows = [
         Rating(
@@ -106,7 +106,7 @@ def import_ratings(
         )
         for value, (unit, instance, level) in zip(values, placed, strict=True)
     ]
-    new = [row for row in rows if not _is_same(row, held.get(_key(row)))]
+    new = [row for row in rows if not _is_same(row, existing.get(_key(row)))]
     if new:
         write_id = content_id([[*_key(row), row.value, row.comment] for row in new], str(at))
         workspace.context("").lake.append_rows("ratings", new, write_id, txn=(write_id, 1))
@@ -114,7 +114,7 @@ def import_ratings(
         scenario=scenario,
         values=len(rows),
         stored=len(new),
-        changed=sum(_key(row) in held for row in new),
+        changed=sum(_key(row) in existing for row in new),
         raters=len({row.rater for row in rows}),
         answers=len({_key(row)[:3] for row in rows}),
     )
@@ -135,7 +135,7 @@ def _is_same(row: Rating, other: Rating | None) -> bool:
 def _scales(
     workspace: Workspace, specs: Sequence[RunSpec], scale: tuple[float, float] | None
 ) -> Mapping[str, Criterion] | tuple[float, float]:
-    """The criteria that a value may have, or the one scale of all."""
+    """The criteria that a value may have, or the one scale of all criteria."""
     if scale is not None:
         return scale
     known = {
@@ -176,7 +176,7 @@ class _Answers:
             self._by_instance[version, instance] = AccessLevel(row["access_level"])
             self._by_source[version, row["source_id"]] = instance
 
-    def of(self, file: RatingFile, value: RatedValue) -> tuple[str, str, AccessLevel]:
+    def find(self, file: RatingFile, value: RatedValue) -> tuple[str, str, AccessLevel]:
         """The run, the instance and the level of a rated answer.
 
         Raises:

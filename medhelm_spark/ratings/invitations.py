@@ -1,4 +1,4 @@
-"""The invitations of a lake, and which of them a token opens."""
+"""The invitations of a lake, and the invitation that a token opens."""
 
 import hashlib
 from datetime import datetime
@@ -12,14 +12,14 @@ _ALL = "SELECT * FROM {rating_invitations}"
 
 
 def hash_of(token: str) -> str:
-    """What the lake stores of a token. A token has 256 random bits: nobody finds it by trying."""
+    """The hash that the lake stores. A token has 256 random bits: nobody finds it by trying."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def opened_by(reader: Reader, token: str, at: datetime) -> Invitation | None:
-    """The invitation that a token opens at a moment; None of one that opens none.
+    """The invitation that a token opens at a moment; None for a token that opens none.
 
-    An unknown, an ended and a revoked one are told apart nowhere.
+    Nothing shows whether such a token is unknown, ended or revoked.
     """
     sql = _OF_TOKEN.format(token_hash=literal(hash_of(token)))
     rows = reader.rows(sql, Invitation)
@@ -28,9 +28,9 @@ def opened_by(reader: Reader, token: str, at: datetime) -> Invitation | None:
 
 
 def all_invitations(reader: Reader) -> list[Invitation]:
-    """The invitations of the lake in the order of their making; of a revoked one its last row."""
-    held: dict[str, Invitation] = {}
+    """The invitations of the lake, oldest first; of a revoked invitation its last row."""
+    invitations: dict[str, Invitation] = {}
     for row in reader.rows(_ALL, Invitation):
-        if row.invitation_id not in held or row.revoked_at is not None:
-            held[row.invitation_id] = row
-    return sorted(held.values(), key=lambda row: (row.invited_at, row.invitation_id))
+        if row.invitation_id not in invitations or row.revoked_at is not None:
+            invitations[row.invitation_id] = row
+    return sorted(invitations.values(), key=lambda row: (row.invited_at, row.invitation_id))

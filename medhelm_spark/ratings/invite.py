@@ -41,7 +41,7 @@ class PersonalLink:
     """The link of one rater; it is in no table and no other object."""
 
     rater: str
-    """The rater's name as it was given."""
+    """The rater's name, as the caller wrote it."""
     link: str = field(repr=False)
     invitation_id: str
     num_items: int
@@ -74,7 +74,7 @@ class PersonalLinks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvitationRequest:
-    """Who is asked to rate what."""
+    """Who shall rate what."""
 
     raters: Sequence[str]
     suite: str
@@ -92,7 +92,7 @@ class InvitationRequest:
 def invite(
     workspace: Workspace,
     specs: Sequence[RunSpec],
-    asked: InvitationRequest,
+    request: InvitationRequest,
     *,
     key_file: Path | None,
     address: str,
@@ -102,37 +102,37 @@ def invite(
     Args:
         workspace: the lake and the site.
         specs: the runs whose answers are rated.
-        asked: who is asked to rate what.
-        key_file: where the key of the pseudonyms lies.
+        request: who shall rate what.
+        key_file: the file with the key of the pseudonyms.
         address: where the raters reach the dashboard.
 
     Raises:
-        ConfigError: something that was asked for is not allowed, or no scale is known.
+        ConfigError: something in the request is not allowed, or no scale is known.
         PolicyError: the policy lets no link open this level, or all instances are stricter.
         DataError: the runs have no answer.
     """
-    _check(workspace, asked)
-    criteria = _criteria(workspace, specs, asked)
+    _check(workspace, request)
+    criteria = _criteria(workspace, specs, request)
     answers = answers_of(workspace.reader, specs)
     if not answers:
-        raise DataError(f"suite {asked.suite!r} has no answers of {asked.scenario} to rate.")
-    held = within(answers, asked.level)
-    if not held:
+        raise DataError(f"suite {request.suite!r} has no answers of {request.scenario} to rate.")
+    allowed = within(answers, request.level)
+    if not allowed:
         raise PolicyError(
-            f"every instance of {asked.scenario} has a stricter level than {asked.level}; a link "
-            "opens such text only with --levels, and only where the policy allows it."
+            f"every instance of {request.scenario} has a stricter level than {request.level}; a "
+            "link opens such text only with --levels, and only where the policy allows it."
         )
     # Instances that most models answered come first, so that models are compared on the same ones.
-    drawn = sorted(in_drawn_order(held), key=lambda each: -len(held[each]))[: asked.items]
+    drawn = sorted(in_drawn_order(allowed), key=lambda each: -len(allowed[each]))[: request.items]
     secret = pseudonym_key(key_file, workspace.location)
-    names = {pseudonym(name, secret): name for name in asked.raters}
-    if len(names) < len(asked.raters):
+    names = {pseudonym(name, secret): name for name in request.raters}
+    if len(names) < len(request.raters):
         raise ConfigError("--rater: a rater is named twice; name each once.")
-    shares = assigned(drawn, names, asked.raters_per_item or len(names))
+    shares = assigned(drawn, names, request.raters_per_item or len(names))
     links, rows = [], []
     for rater, name in names.items():
         token = secrets.token_urlsafe(_TOKEN_BYTES)
-        row = _row(asked, rater, token, criteria, shares[rater])
+        row = _row(request, rater, token, criteria, shares[rater])
         rows.append(row)
         links.append(
             PersonalLink(
@@ -145,19 +145,19 @@ def invite(
         )
     workspace.context("").lake.append_rows("rating_invitations", rows, secrets.token_hex(16))
     return PersonalLinks(
-        links=tuple(links), num_items=len(drawn), num_too_strict=len(answers) - len(held)
+        links=tuple(links), num_items=len(drawn), num_too_strict=len(answers) - len(allowed)
     )
 
 
 def revoke(workspace: Workspace, invitation_id: str) -> Invitation:
-    """End an invitation; one that was revoked stays as it is.
+    """End an invitation; a revoked invitation stays as it is.
 
     Raises:
         UnknownNameError: the lake has no such invitation.
     """
-    held = {row.invitation_id: row for row in all_invitations(workspace.reader)}
-    check_known("invitation", invitation_id, held)
-    row = held[invitation_id]
+    invitations = {row.invitation_id: row for row in all_invitations(workspace.reader)}
+    check_known("invitation", invitation_id, invitations)
+    row = invitations[invitation_id]
     if row.revoked_at is not None:
         return row
     revoked = replace(row, revoked_by=this_user(), revoked_at=now([row.invited_at]))
@@ -167,7 +167,7 @@ def revoke(workspace: Workspace, invitation_id: str) -> Invitation:
 
 
 def _row(
-    asked: InvitationRequest,
+    request: InvitationRequest,
     rater: str,
     token: str,
     criteria: tuple[RatedCriterion, ...],
@@ -179,31 +179,31 @@ def _row(
         invitation_id=f"invitation-{secrets.token_hex(4)}",
         token_hash=hash_of(token),
         rater=rater,
-        suite=asked.suite,
-        scenario_name=asked.scenario,
+        suite=request.suite,
+        scenario_name=request.scenario,
         criteria=criteria,
         instance_ids=instances,
-        highest_level=asked.level,
-        ends_at=midnight + timedelta(days=asked.days + 1),
+        highest_level=request.level,
+        ends_at=midnight + timedelta(days=request.days + 1),
         invited_by=this_user(),
         invited_at=at,
     )
 
 
-def _check(workspace: Workspace, asked: InvitationRequest) -> None:
+def _check(workspace: Workspace, request: InvitationRequest) -> None:
     """Refuse what is not allowed before anything is read."""
     numbers = {
-        "items": (asked.items, None),
-        "raters_per_item": (asked.raters_per_item, None),
-        "days": (asked.days, MOST_DAYS),
+        "items": (request.items, None),
+        "raters_per_item": (request.raters_per_item, None),
+        "days": (request.days, MOST_DAYS),
     }
     for name, (number, most) in numbers.items():
         if number is not None and (number < 1 or (most and number > most)):
             limit = f" to {most}" if most else " on"
             raise ConfigError(f"{name} is {number}; allowed: a whole number from 1{limit}.")
-    if not asked.raters or not all(name.strip() for name in asked.raters):
+    if not request.raters or not all(name.strip() for name in request.raters):
         raise ConfigError("--rater missing or empty: name each rater.")
-    _refuse_level(workspace.registry.policy, asked.level)
+    _refuse_level(workspace.registry.policy, request.level)
     if not Location.of(workspace.location).is_folder:
         raise ConfigError(
             f"{workspace.location}: answers are rated in the dashboard where the lake is a folder "
@@ -221,19 +221,19 @@ def _refuse_level(policy: Policy, level: AccessLevel) -> None:
 
 
 def _criteria(
-    workspace: Workspace, specs: Sequence[RunSpec], asked: InvitationRequest
+    workspace: Workspace, specs: Sequence[RunSpec], request: InvitationRequest
 ) -> tuple[RatedCriterion, ...]:
     """The criteria that were named on one scale, else those of the judges' rubrics."""
     own = rubrics_behind(workspace.reader, workspace.registry.rubrics, specs)
-    if asked.criteria or asked.scale:
-        if not (asked.criteria and asked.scale):
+    if request.criteria or request.scale:
+        if not (request.criteria and request.scale):
             raise ConfigError("--criteria and --scale are given together, or neither.")
-        refuse_other_scale(own, asked.criteria, asked.scale)
-        return of_scale(asked.criteria, asked.scale)
+        refuse_other_scale(own, request.criteria, request.scale)
+        return of_scale(request.criteria, request.scale)
     found = of_rubrics(own)
     if not found:
         raise ConfigError(
-            f"{asked.scenario}: no rubric of its judges has criteria; name them, as --criteria "
+            f"{request.scenario}: no rubric of its judges has criteria; name them, as --criteria "
             "accuracy clarity --scale 1-5."
         )
     return found

@@ -55,7 +55,7 @@ class RatingMethods(Methods):
             encoding: of the text.
 
         Raises:
-            ConfigError: no scale is known, or the key may not lie where it is named.
+            ConfigError: no scale is known, or the key may not be in this place.
             DataError: a row is unusable; nothing was stored.
         """
         _check_scale(scale)
@@ -101,7 +101,7 @@ class RatingMethods(Methods):
         specs = [run.run_spec for run in runs]
         columns = (run.cell.cluster_column for run in runs if run.cell)
         reader = self._workspace.reader
-        held = agreement_of(
+        agreements = agreement_of(
             reader,
             specs,
             stored_ratings(reader, [spec.run_spec_id for spec in specs]),
@@ -110,7 +110,7 @@ class RatingMethods(Methods):
             by_model=by_model,
         )
         return Agreements(
-            held=tuple(held),
+            held=tuple(agreements),
             scale=MeasurementLevel(scale),
             cluster_column=next(filter(None, columns), ""),
         )
@@ -133,9 +133,8 @@ class RatingMethods(Methods):
     ) -> PersonalLinks:
         """Make a personal link to the dashboard for each rater, and share the instances out.
 
-        The lake stores a hash of each link's token. The links are in what this returns and nowhere
-        else. The same raters invited again get the same instances, and ratings that they gave
-        stay theirs.
+        The lake stores a hash of each link's token; the links themselves are only in the returned
+        object. The same raters, invited again, get the same instances, and their ratings stay.
 
         Args:
             raters: their names; the lake stores pseudonyms.
@@ -158,7 +157,7 @@ class RatingMethods(Methods):
         check_known("level", level, AccessLevel)
         _check_scale(scale)
         runs = self._rated(suite, scenario)
-        asked = InvitationRequest(
+        request = InvitationRequest(
             raters=tuple(raters),
             suite=runs[0].planned.suite,
             scenario=scenario,
@@ -171,7 +170,7 @@ class RatingMethods(Methods):
         )
         place = Path(key_file) if key_file else None
         specs = [run.run_spec for run in runs]
-        return invite(self._workspace, specs, asked, key_file=place, address=address)
+        return invite(self._workspace, specs, request, key_file=place, address=address)
 
     @at_work
     def invitations(
@@ -184,12 +183,12 @@ class RatingMethods(Methods):
             key_file: the key of the raters' pseudonyms (None: in the user's configuration).
         """
         reader = self._workspace.reader
-        held = all_invitations(reader)
+        rows = all_invitations(reader)
         if rater is not None:
             place = Path(key_file) if key_file else None
             own = pseudonym(rater, pseudonym_key(place, self._workspace.location))
-            held = [row for row in held if row.rater == own]
-        return Invitations(held=tuple(progress_of(reader, held)))
+            rows = [row for row in rows if row.rater == own]
+        return Invitations(invitations=tuple(progress_of(reader, rows)))
 
     @at_work
     def revoke(self, invitation_id: str) -> Invitations:
@@ -199,7 +198,7 @@ class RatingMethods(Methods):
             UnknownNameError: the lake has no such invitation.
         """
         revoked = revoke(self._workspace, invitation_id)
-        return Invitations(held=tuple(progress_of(self._workspace.reader, [revoked])))
+        return Invitations(invitations=tuple(progress_of(self._workspace.reader, [revoked])))
 
     def _rated(self, suite: str | None, scenario: str) -> list[BoardRun]:
         reader = self._workspace.reader

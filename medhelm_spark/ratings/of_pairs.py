@@ -46,9 +46,9 @@ def _corrected(
     scores = scores_of(reader, units, [pair.main_metric], spec.main_split)
     if not len(scores):
         return pair
-    held = side_by_side(scores, units, [pair.main_metric], by_trial=True)
-    first, second = held.values[:, :, 0]
-    ours, theirs = (_ratings(held.instances, people[unit]) for unit in units)
+    paired = side_by_side(scores, units, [pair.main_metric], by_trial=True)
+    first, second = paired.values[:, :, 0]
+    ours, theirs = (_ratings(paired.instances, people[unit]) for unit in units)
     is_judged = ~np.isnan(first) & ~np.isnan(second)
     is_rated = is_judged & ~np.isnan(ours) & ~np.isnan(theirs)
     is_other = is_judged & ~is_rated
@@ -57,7 +57,7 @@ def _corrected(
         (first[is_rated], second[is_rated]),
         (first[is_other], second[is_other]),
         (scale.minimum, scale.maximum),
-        clusters=(held.labels[is_rated], held.labels[is_other]),
+        clusters=(paired.labels[is_rated], paired.labels[is_other]),
     )
     if found is None:
         return pair

@@ -18,7 +18,7 @@ class InvitationProgress:
     invitation: Invitation
     num_rated: int
     num_items: int
-    """Those that can be rated now: an instance whose level rose cannot."""
+    """The instances that can be rated now: an instance whose level rose cannot."""
 
     @property
     def status(self) -> str:
@@ -36,11 +36,11 @@ class Invitations(Result):
         *("invitation", "rater", "suite", "scenario", "level", "rated", "items", "status"),
         *("ends_at", "invited_by", "invited_at"),
     )
-    held: tuple[InvitationProgress, ...]
+    invitations: tuple[InvitationProgress, ...]
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One per invitation."""
-        for each in self.held:
+        for each in self.invitations:
             row = each.invitation
             yield {
                 "invitation": row.invitation_id,
@@ -59,7 +59,7 @@ class Invitations(Result):
     @property
     def notes(self) -> Sequence[str]:
         """What the table does not show."""
-        return () if self.held else ("no invitation; `ratings invite` makes some",)
+        return () if self.invitations else ("no invitation; `ratings invite` makes some",)
 
 
 def progress_of(reader: Reader, rows: Iterable[Invitation]) -> Iterator[InvitationProgress]:

@@ -1,4 +1,4 @@
-"""Pseudonyms of raters: keyed hashes of their names, by a key that never lies in the lake."""
+"""Pseudonyms of raters: keyed hashes of their names, by a key that is never in the lake."""
 
 import hashlib
 import hmac
@@ -13,20 +13,20 @@ FILE = "raters.key"
 _BYTES = 32
 
 
-def pseudonym_key(given: Path | None, lake: str) -> bytes:
-    """The key of the pseudonyms; the file is made, readable by its owner alone, where none is.
+def pseudonym_key(key_file: Path | None, lake: str) -> bytes:
+    """The key of the pseudonyms; a missing file is made, readable only by its owner.
 
-    Who has the file can find out who is behind a pseudonym; without it the same rater gets another
-    pseudonym. It lies in the user's configuration: a site's folder is often under version control.
+    Whoever has the file can find the name behind a pseudonym; without it a rater gets another
+    pseudonym. It is in the user's configuration: a site's folder is often under version control.
 
     Args:
-        given: another place of the file.
-        lake: the lake, in which the file may not lie.
+        key_file: another place of the file.
+        lake: the lake; the file may not be in it.
 
     Raises:
-        ConfigError: the file lies in the lake, or is too short to be a key.
+        ConfigError: the file is in the lake, or is too short to be a key.
     """
-    place = given or _of_user() / FILE
+    place = key_file or _of_user() / FILE
     if Path(lake).resolve() in place.resolve().parents:
         raise ConfigError(
             f"{place}: the key of raters' pseudonyms may not lie in the lake, whose readers could "

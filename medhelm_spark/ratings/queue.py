@@ -1,7 +1,7 @@
 """What one rater rates: the instances of an invitation, blinded, and the ratings given so far.
 
-The dashboard's page reads and writes through this module, without Spark. What the module hands to
-the page names no model, run or request: the page calls an answer by its place.
+The dashboard's page reads and writes through this module, without Spark. The module's objects name
+no model, run or request: the page identifies an answer by its place.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ Key = tuple[str, str, int, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlindedItem:
-    """An instance as a rater sees it: the question, and the answers in an order of the rater's."""
+    """An instance as a rater sees it: the question, and the answers in the rater's own order."""
 
     question: tuple[Message, ...]
     answers: tuple[str, ...]
@@ -52,11 +52,11 @@ def level_of_links(site: Path | None) -> AccessLevel:
 
 
 def queue_of(reader: Reader, token: str, highest: AccessLevel) -> "RaterQueue | None":
-    """What a token opens now; None where it opens nothing.
+    """The queue that a token opens now; None where it opens nothing.
 
     Args:
         reader: the lake.
-        token: of a link.
+        token: the token of a link.
         highest: the strictest level that the policy lets a link open.
     """
     invitation = opened_by(reader, token, datetime.now(UTC))
@@ -67,7 +67,7 @@ def queue_of(reader: Reader, token: str, highest: AccessLevel) -> "RaterQueue | 
 
 
 def is_open(reader: Reader, token: str) -> bool:
-    """Whether a token opens something still."""
+    """Whether a token still opens an invitation."""
     return opened_by(reader, token, datetime.now(UTC)) is not None
 
 
@@ -79,11 +79,11 @@ class RaterQueue:
         levels = (invitation.highest_level, highest)
         self._level = min(levels, key=lambda level: level.strictness)
         specs = specs_of(reader, invitation.suite, invitation.scenario_name)
-        held = within(answers_of(reader, specs), self._level)
-        self._items = [self._shuffled(held[i]) for i in invitation.instance_ids if i in held]
+        allowed = within(answers_of(reader, specs), self._level)
+        self._items = [self._shuffled(allowed[i]) for i in invitation.instance_ids if i in allowed]
         units = [spec.run_spec_id for spec in specs]
         own = [row for row in stored_ratings(reader, units) if row.rater == invitation.rater]
-        self._held: dict[Key, Rating] = {_key(row): row for row in own}
+        self._ratings: dict[Key, Rating] = {_key(row): row for row in own}
         self._read: tuple[int, BlindedItem] | None = None
 
     def _shuffled(self, answers: tuple[RatedAnswer, ...]) -> tuple[RatedAnswer, ...]:
@@ -143,12 +143,12 @@ class RaterQueue:
     def is_rated(self, item: int) -> bool:
         """Whether every answer to an instance has a rating by every criterion."""
         return all(
-            _key_of(answer, criterion.name) in self._held
+            _key_of(answer, criterion.name) in self._ratings
             for answer in self._items[item]
             for criterion in self.criteria
         )
 
-    def shown(self, item: int) -> BlindedItem:
+    def texts(self, item: int) -> BlindedItem:
         """The texts of an instance, read once while the rater stays with it.
 
         Raises:
@@ -164,13 +164,13 @@ class RaterQueue:
         return {name: row.value for name, row in self._rows(item, answer).items()}
 
     def comment(self, item: int, answer: int) -> str:
-        """What the rater wrote of an answer; empty for nothing."""
+        """The rater's comment on an answer; empty without one."""
         rows = sorted(self._rows(item, answer).values(), key=lambda row: row.rated_at)
         return rows[-1].comment if rows else ""
 
     def _rows(self, item: int, answer: int) -> dict[str, Rating]:
         named = ((c.name, _key_of(self._items[item][answer], c.name)) for c in self.criteria)
-        return {name: self._held[key] for name, key in named if key in self._held}
+        return {name: self._ratings[key] for name, key in named if key in self._ratings}
 
     def rate(self, item: int, answer: int, criterion: str, value: float) -> None:
         """Store a value; it is in the lake when this returns.
@@ -220,9 +220,9 @@ class RaterQueue:
         table = table.append_column(WRITE_ID, pa.array([uuid4().hex] * len(rows), pa.string()))
         try:
             FileTables(self._reader.location).append("ratings", table)
-        except Exception as error:  # delta-rs, Arrow and the disk have kinds of their own
+        except Exception as error:  # delta-rs, Arrow and the disk raise errors of their own
             raise LakeError(f"a rating was not stored ({type(error).__name__}).") from None
-        self._held |= {_key(row): row for row in rows}
+        self._ratings |= {_key(row): row for row in rows}
 
 
 def _key(row: Rating) -> Key:

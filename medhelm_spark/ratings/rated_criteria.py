@@ -1,4 +1,4 @@
-"""The criteria that raters are shown: those of a rubric, with the anchors that its text gives."""
+"""The criteria that raters see: the criteria of a rubric, with the anchors in its text."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,8 +29,8 @@ def rubrics_behind(
 
     Args:
         reader: it has the verdicts of the runs.
-        rubrics: the site's. One that is in a benchmark's own files (`prompt_file`) has here the
-            names of the criteria of a stored verdict and the scale of the run's jury score, but no
+        rubrics: the site's. A rubric in a benchmark's own files (`prompt_file`) is returned with
+            the criteria of a stored verdict and the scale of the run's jury score, but without a
             template; without a stored verdict it is left out.
         specs: the runs.
     """
@@ -43,7 +43,7 @@ def rubrics_behind(
 
 
 def _of_verdict(reader: Reader, spec: RunSpec, annotator: AnnotatorSpec) -> Rubric | None:
-    """The rubric as a usable verdict and the run's jury score have it."""
+    """The rubric, from a usable verdict and the run's jury score."""
     sql = _VERDICT.format(
         source=output_of("annotations", ANNOTATE, units=[spec.run_spec_id]),
         ok=VerdictStatus.OK,
@@ -68,12 +68,12 @@ def _of_verdict(reader: Reader, spec: RunSpec, annotator: AnnotatorSpec) -> Rubr
 
 def of_rubrics(rubrics: Iterable[Rubric]) -> tuple[RatedCriterion, ...]:
     """The criteria of rubrics, each name once."""
-    held = {
+    by_name = {
         criterion.name: _rated(criterion, rubric.template)
         for rubric in rubrics
         for criterion in rubric.criteria
     }
-    return tuple(held.values())
+    return tuple(by_name.values())
 
 
 def refuse_other_scale(
@@ -85,8 +85,8 @@ def refuse_other_scale(
         ConfigError: it names the criterion and its scale.
     """
     low, high = scale
-    held = {each.name: each for each in of_rubrics(rubrics)}
-    for each in (held[name] for name in dict.fromkeys(names) if name in held):
+    by_name = {each.name: each for each in of_rubrics(rubrics)}
+    for each in (by_name[name] for name in dict.fromkeys(names) if name in by_name):
         if low < each.minimum or high > each.maximum:
             raise ConfigError(
                 f"--scale is {low:g}-{high:g}, and the judges' rubric has criterion {each.name!r} "
@@ -105,10 +105,10 @@ def of_scale(names: Iterable[str], scale: tuple[float, float]) -> tuple[RatedCri
 
 
 def _rated(criterion: Criterion, template: str) -> RatedCriterion:
-    """The criterion with what a paragraph of the template that begins with its name says of it.
+    """The criterion, with question and anchors from the paragraph that begins with its name.
 
-    Such a paragraph is `NAME: QUESTION` and then a line `VALUE: MEANING` for each anchor. What the
-    criterion states itself comes before.
+    Such a paragraph is `NAME: QUESTION` and then a line `VALUE: MEANING` for each anchor. The
+    criterion's own question, anchors or classes have precedence.
     """
     if criterion.classes or criterion.question or criterion.anchors:
         return _stated(criterion)

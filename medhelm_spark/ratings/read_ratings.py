@@ -27,7 +27,7 @@ class RatingFile:
 
     path: str
     names: Mapping[str, str]
-    """Our names of columns, each with the file's."""
+    """Our names of columns, each with the name in the file."""
     criteria: tuple[str, ...] = ()
     """The columns that are criteria; empty where a record names its criterion."""
     sheet: str | None = None
@@ -35,7 +35,7 @@ class RatingFile:
     encoding: str | None = None
 
     def column(self, name: str) -> str:
-        """What the file calls one of FIELDS."""
+        """The file's name for one of FIELDS."""
         return self.names.get(name, name)
 
     @property

@@ -55,12 +55,12 @@ class Agreements(Result):
     """The column of the card by which answers belong together; empty where it names none."""
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """One per criterion, model, and who is compared."""
+        """One per criterion, model, and compared judge, jury, metric or group of raters."""
         yield from map(_record, self.held)
 
     @property
     def notes(self) -> Sequence[str]:
-        """How the numbers were made, and what is missing why."""
+        """How the numbers are computed, and why numbers are missing."""
         epsilons = sorted({each.alt_test.epsilon for each in self.held if each.alt_test})
         alt = [
             f"Alt-test (Calderon and others 2025), epsilon {epsilon:g}: omega, the share of raters "
@@ -71,8 +71,10 @@ class Agreements(Result):
         by_note: dict[str, list[str]] = {}
         for each in self.held:
             for note in each.notes:
-                by_note.setdefault(note, []).append(f"{each.criterion}, {each.who}{_of(each)}")
-        said = [f"{'; '.join(rows)}: {note}." for note, rows in by_note.items()]
+                by_note.setdefault(note, []).append(
+                    f"{each.criterion}, {each.who}{_on_model(each)}"
+                )
+        lines = [f"{'; '.join(rows)}: {note}." for note, rows in by_note.items()]
         means = f"{ALL}: of a rater's, judge's or jury's values of one answer."
         return (
             *NOTES,
@@ -80,7 +82,7 @@ class Agreements(Result):
             *self._clusters(),
             *alt,
             *([means] if any(each.criterion == ALL for each in self.held) else ()),
-            *said,
+            *lines,
         )
 
     def _clusters(self) -> Iterator[str]:
@@ -88,10 +90,10 @@ class Agreements(Result):
         if not numbers:
             return
         least, most = min(numbers), max(numbers)
-        said = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        number = f"{least:,}" if least == most else f"{least:,} to {most:,}"
         by = f" by {self.cluster_column}" if self.cluster_column else ""
         yield (
-            f"Answers are clustered{by}: intervals are of a jackknife over {said} clusters. CSV "
+            f"Answers are clustered{by}: intervals are of a jackknife over {number} clusters. CSV "
             "and JSON have those that take answers as independent too (F quantiles; of alpha a "
             "bootstrap)."
         )
@@ -117,7 +119,7 @@ class Agreements(Result):
         return formatted(report, form)
 
 
-def _of(each: Agreement) -> str:
+def _on_model(each: Agreement) -> str:
     return f" on {each.model}" if each.model else ""
 
 
@@ -150,12 +152,12 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def _text(held: Estimated | None) -> str:
-    if held is None:
+def _text(estimate: Estimated | None) -> str:
+    if estimate is None:
         return "-"
-    if held.low is None or held.high is None:
-        return f"{held.value:.3f}"
-    return f"{held.value:.3f} [{held.low:.2f}, {held.high:.2f}]"
+    if estimate.low is None or estimate.high is None:
+        return f"{estimate.value:.3f}"
+    return f"{estimate.value:.3f} [{estimate.low:.2f}, {estimate.high:.2f}]"
 
 
 def _record(each: Agreement) -> dict[str, Any]:
@@ -195,16 +197,16 @@ def _record(each: Agreement) -> dict[str, Any]:
     }
 
 
-def _clustered_ends(name: str, held: Estimated | None) -> dict[str, float | None]:
+def _clustered_ends(name: str, estimate: Estimated | None) -> dict[str, float | None]:
     return {
-        f"{name}_clustered_low": held.low if held else None,
-        f"{name}_clustered_high": held.high if held else None,
+        f"{name}_clustered_low": estimate.low if estimate else None,
+        f"{name}_clustered_high": estimate.high if estimate else None,
     }
 
 
-def _ends(name: str, held: Estimated | None) -> dict[str, float | None]:
+def _ends(name: str, estimate: Estimated | None) -> dict[str, float | None]:
     return {
-        name: held.value if held else None,
-        f"{name}_low": held.low if held else None,
-        f"{name}_high": held.high if held else None,
+        name: estimate.value if estimate else None,
+        f"{name}_low": estimate.low if estimate else None,
+        f"{name}_high": estimate.high if estimate else None,
     }

@@ -1,7 +1,7 @@
-"""What ratings and verdicts are worth by the typed criteria of the runs whose answers they are of.
+"""The scores of ratings and verdicts by the typed criteria of their runs.
 
 A run's jury score has its criteria as an argument where they have direction, weight or classes.
-Verdicts on the items of an instance's own rubric are worth a share of its points.
+Verdicts on the items of an instance's own rubric score a share of its points.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,21 +43,21 @@ def criteria_in(spec: RunSpec) -> tuple[Criterion, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriterionValues:
-    """What values of criteria are worth, by run and instance."""
+    """The scores of values of criteria, by run and instance."""
 
     by_unit: Mapping[str, Mapping[str, Criterion]] = field(default_factory=dict)
     fields: Mapping[tuple[str, str], Fields] = field(default_factory=dict)
     """The extra data of the instances by run and instance, where a criterion is scored by it."""
 
-    def scored(self, unit: str, instance: str, criterion: str, given: float) -> float | None:
+    def scored(self, unit: str, instance: str, criterion: str, value: float) -> float | None:
         """The value on the criterion's scale; of a class by its table, None where it is open."""
         own = self.by_unit.get(unit, {}).get(criterion)
-        return given if own is None else own.score(given, self.fields.get((unit, instance), {}))
+        return value if own is None else own.score(value, self.fields.get((unit, instance), {}))
 
     def mean(self, unit: str, instance: str, values: Mapping[str, float]) -> float | None:
         """The mean of an answer's criteria, as the run's jury score takes it.
 
-        The plain mean of criteria that are none of the run's own.
+        For criteria that are not the run's own, the plain mean.
         """
         own = self.by_unit.get(unit, {})
         if not own or own.keys() != values.keys():
@@ -67,7 +67,7 @@ class CriterionValues:
 
 
 def criterion_values(reader: Reader, specs: Sequence[RunSpec]) -> CriterionValues:
-    """How the values of these runs' criteria are read; the lake is asked for classes alone."""
+    """How the values of these runs' criteria are read; the lake is read only for classes."""
     by_unit = {spec.run_spec_id: {each.name: each for each in criteria_in(spec)} for spec in specs}
     by_class = [
         spec for spec in specs if any(each.scored_by for each in by_unit[spec.run_spec_id].values())
@@ -80,10 +80,10 @@ def criterion_values(reader: Reader, specs: Sequence[RunSpec]) -> CriterionValue
 def points_by_judge(
     reader: Reader, specs: Sequence[RunSpec], met: Mapping[JudgeName, Mapping[Item, Met]]
 ) -> dict[JudgeName, dict[str, dict[Item, float]]]:
-    """By judge the share of points of each answer on whose items it has all verdicts.
+    """By judge the share of points of each answer whose items all have a verdict.
 
     Args:
-        reader: it has the instances, whose rubrics say what an item is worth.
+        reader: it has the instances, whose rubrics have the points of each item.
         specs: the runs.
         met: by judge, answer and place of the item whether it is met, 1 or 0.
     """
@@ -106,13 +106,13 @@ def _fields(reader: Reader, specs: Sequence[RunSpec]) -> dict[tuple[str, str], F
         instances=output_of("instances", INGEST, "data_version"),
         versions=literals(spec.data_version for spec in specs),
     )
-    held = {
+    by_version = {
         (row["data_version"], row["instance_id"]): dict(row["extra_data"] or ())
         for row in reader.query(sql).to_pylist()
     }
     return {
         (spec.run_spec_id, instance): own
         for spec in specs
-        for (version, instance), own in held.items()
+        for (version, instance), own in by_version.items()
         if version == spec.data_version
     }

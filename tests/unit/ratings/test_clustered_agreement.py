@@ -63,8 +63,8 @@ def test_where_the_card_names_patients_intervals_count_them_beside_those_of_f(ra
     width = row["icc_a1_high"] - row["icc_a1_low"]
     assert row["icc_a1_clustered_high"] - row["icc_a1_clustered_low"] != pytest.approx(width)
     text = str(rated)
-    shown = f"[{row['icc_a1_clustered_low']:.2f}, {row['icc_a1_clustered_high']:.2f}]"
-    assert shown in text
+    interval_cell = f"[{row['icc_a1_clustered_low']:.2f}, {row['icc_a1_clustered_high']:.2f}]"
+    assert interval_cell in text
     assert f"intervals are of a jackknife over {PATIENTS} clusters" in text
     assert "Fewer than 10 clusters: their intervals are rough." in text
     assert json.loads(rated.render("json"))["agreement"][0]["num_clusters"] == PATIENTS
@@ -90,8 +90,8 @@ def drawn(seed: int, patients: int, answers: int) -> tuple[np.ndarray, np.ndarra
 
 def interval(table: np.ndarray, labels: np.ndarray):
     def measure(kept: np.ndarray) -> float | None:
-        held = intraclass(table[kept]).agreement
-        return held.value if held else None
+        clustered = intraclass(table[kept]).agreement
+        return clustered.value if clustered else None
 
     return clustered_interval(measure, labels)
 
@@ -100,8 +100,8 @@ def test_intervals_that_count_patients_cover_the_truth_and_those_of_f_do_not() -
     of_patients, of_f = 0, 0
     for seed in range(100):
         table, labels = drawn(seed, 20, 5)
-        held, plain = interval(table, labels), intraclass(table).agreement
-        of_patients += held.low <= 0.662 <= held.high
+        clustered, plain = interval(table, labels), intraclass(table).agreement
+        of_patients += clustered.low <= 0.662 <= clustered.high
         of_f += plain.low <= 0.662 <= plain.high
     assert of_patients >= 89
     assert of_f < of_patients
@@ -109,9 +109,9 @@ def test_intervals_that_count_patients_cover_the_truth_and_those_of_f_do_not() -
 
 def test_clusters_of_one_answer_are_a_jackknife_over_answers() -> None:
     table, _ = drawn(1, 60, 1)
-    held, plain = interval(table, np.arange(60)), intraclass(table).agreement
-    assert held.value == pytest.approx(plain.value)
-    assert held.high - held.low == pytest.approx(plain.high - plain.low, rel=0.3)
+    clustered, plain = interval(table, np.arange(60)), intraclass(table).agreement
+    assert clustered.value == pytest.approx(plain.value)
+    assert clustered.high - clustered.low == pytest.approx(plain.high - plain.low, rel=0.3)
 
 
 @pytest.mark.parametrize(
@@ -126,5 +126,5 @@ def test_clusters_of_one_answer_are_a_jackknife_over_answers() -> None:
     ids=["all equal", "one patient", "no disagreement", "no answer", "one answer"],
 )
 def test_what_has_no_interval_has_a_value_or_none(table: np.ndarray, patients: int) -> None:
-    held = interval(table, np.arange(len(table)) % max(patients, 1))
-    assert held is None or (held.low is None and np.isfinite(held.value))
+    clustered = interval(table, np.arange(len(table)) % max(patients, 1))
+    assert clustered is None or (clustered.low is None and np.isfinite(clustered.value))

@@ -49,8 +49,8 @@ def test_the_command_writes_it_in_every_form(ward: Ward, tmp_path: Path) -> None
         assert main(["compare", *common, *more]) == 0
         text = file.read_text()
         assert ("corrected_difference" if form in ("csv", "json") else "By ratings too") in text
-    held = json.loads((tmp_path / "pairs.json").read_text())["pairs"][0]
-    assert (held["num_rated"], held["corrected_low"] is None) == (32, False)
+    record = json.loads((tmp_path / "pairs.json").read_text())["pairs"][0]
+    assert (record["num_rated"], record["corrected_low"] is None) == (32, False)
 
 
 def test_ratings_of_one_model_alone_correct_its_mean_and_no_difference(tmp_path: Path) -> None:

@@ -102,25 +102,25 @@ def imported(evaluation: Evaluation, folder: Path, values: list[tuple], **more: 
 
 
 def agreement(evaluation: Evaluation) -> Agreements:
-    shown = evaluation.ratings.agreement(suite="s", scenario="Colds", by_model=True)
+    agreements = evaluation.ratings.agreement(suite="s", scenario="Colds", by_model=True)
     for form in ("table", "md", "csv", "json", "html"):
-        assert "nan" not in shown.render(form).lower().replace("explanation", "")
-    json.loads(shown.render("json"), parse_constant=pytest.fail)
-    return shown
+        assert "nan" not in agreements.render(form).lower().replace("explanation", "")
+    json.loads(agreements.render("json"), parse_constant=pytest.fail)
+    return agreements
 
 
-def raters_of(shown: Agreements) -> dict:
-    return next(row for row in shown.rows() if row["who"] == "raters" and row["model"] is None)
+def raters_of(agreements: Agreements) -> dict:
+    return next(row for row in agreements.rows() if row["who"] == "raters" and row["model"] is None)
 
 
 def test_one_rating_of_one_rater_has_no_agreement_and_says_so(clinic, tmp_path: Path) -> None:
     evaluation = clinic()
     imported(evaluation, tmp_path, [(0, "one", "a", 4)])
-    shown = agreement(evaluation)
-    row = raters_of(shown)
+    agreements = agreement(evaluation)
+    row = raters_of(agreements)
     assert (row["num_items"], row["num_raters"], row["alpha"], row["icc_a1"]) == (0, 1, None, None)
-    assert "one rater: there is no ceiling" in str(shown)
-    judge = next(row for row in shown.rows() if row["who"] == "judge acme/judge")
+    assert "one rater: there is no ceiling" in str(agreements)
+    judge = next(row for row in agreements.rows() if row["who"] == "judge acme/judge")
     assert judge["notes"] == "one answer: no correlation"
     assert (judge["num_items"], judge["bias"], judge["bias_low"]) == (1, -1.0, None)
 
@@ -129,24 +129,24 @@ def test_a_rater_with_one_item_beside_raters_of_all(clinic, tmp_path: Path) -> N
     evaluation = clinic()
     values = [(q, "one", rater, 1 + (q + (rater == "b")) % 5) for q in range(5) for rater in "ab"]
     imported(evaluation, tmp_path, [*values, (0, "one", "c", 2)])
-    shown = agreement(evaluation)
-    row = raters_of(shown)
+    agreements = agreement(evaluation)
+    row = raters_of(agreements)
     assert (row["num_items"], row["num_complete"], row["num_raters"]) == (5, 1, 3)
     assert row["icc_a1"] is None
     assert row["alpha"] is not None
     of_two = weighted_kappa(*np.array([[1, 2, 3, 4, 5], [2, 3, 4, 5, 1]], np.float64))
     assert row["kappa"] == pytest.approx(of_two)  # one item of c's has no kappa
-    assert "too few answers have all raters: no intraclass correlation" in str(shown)
+    assert "too few answers have all raters: no intraclass correlation" in str(agreements)
 
 
 def test_ratings_that_are_all_equal_define_no_correlation(clinic, tmp_path: Path) -> None:
     evaluation = clinic()
     imported(evaluation, tmp_path, [(q, "one", rater, 3) for q in range(5) for rater in "ab"])
-    shown = agreement(evaluation)
-    row = raters_of(shown)
+    agreements = agreement(evaluation)
+    row = raters_of(agreements)
     assert [row[name] for name in ("icc_a1", "alpha", "kappa", "spearman")] == [None] * 4
-    assert "all ratings are equal" in str(shown)
-    assert "all values are equal: no correlation" in str(shown)
+    assert "all ratings are equal" in str(agreements)
+    assert "all values are equal: no correlation" in str(agreements)
 
 
 def test_without_a_rating_the_refusal_names_the_command(clinic) -> None:
@@ -169,10 +169,10 @@ def test_a_rating_of_an_unknown_instance_is_refused_and_nothing_is_stored(
 @pytest.mark.parametrize("scale", [(0, 10), (1, 6), (0, 5)], ids=["wider", "higher", "lower"])
 def test_a_scale_beyond_the_rubrics_is_refused(clinic, tmp_path: Path, scale) -> None:
     evaluation = clinic()
-    said = "the judges' rubric has criterion 'accuracy' from 1 to 5; leave --scale out"
-    with pytest.raises(ConfigError, match=said):
+    message = "the judges' rubric has criterion 'accuracy' from 1 to 5; leave --scale out"
+    with pytest.raises(ConfigError, match=message):
         imported(evaluation, tmp_path, [(0, "one", "a", 4)], scale=scale)
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         evaluation.ratings.invite(
             ["A"], suite="s", scenario="Colds", criteria=["accuracy"], scale=scale
         )
@@ -206,5 +206,5 @@ def test_a_judge_prompt_of_the_benchmarks_own_gives_criteria_and_scale(tmp_path:
         ward.evaluation.ratings.import_file(path, **(rated | {"criteria": ["kindness"]}))
     ward.evaluation.ratings.invite(["A"], suite="s", scenario="ward", items=1)
     (invited,) = ward.rows("rating_invitations")
-    shown = [(each["name"], each["minimum"], each["maximum"]) for each in invited["criteria"]]
-    assert shown == [("accuracy", 0, 5), ("clarity", 0, 5)]
+    agreements = [(each["name"], each["minimum"], each["maximum"]) for each in invited["criteria"]]
+    assert agreements == [("accuracy", 0, 5), ("clarity", 0, 5)]

@@ -57,8 +57,8 @@ def site(lake: Path, highest: AccessLevel | None = None) -> Evaluation:
 def invited(
     lake: Path, raters=NAMES[:1], *, highest: AccessLevel | None = None, **more
 ) -> PersonalLinks:
-    asked = {"suite": "s1", "scenario": TRIAGE, "criteria": CRITERIA, "scale": (1, 5), **more}
-    return site(lake, highest).ratings.invite(raters, **asked)
+    request = {"suite": "s1", "scenario": TRIAGE, "criteria": CRITERIA, "scale": (1, 5), **more}
+    return site(lake, highest).ratings.invite(raters, **request)
 
 
 def token_of(links: PersonalLinks, place: int = 0) -> str:
@@ -73,11 +73,11 @@ def stored(lake: Path) -> list[Rating]:
     return open_reader(str(lake)).rows("SELECT * FROM {ratings}", Rating)
 
 
-def rate_all(held: RaterQueue, value: float = 3) -> None:
-    for item in range(held.size):
-        for answer in range(len(held.shown(item).answers)):
+def rate_all(rater_queue: RaterQueue, value: float = 3) -> None:
+    for item in range(rater_queue.size):
+        for answer in range(len(rater_queue.texts(item).answers)):
             for criterion in CRITERIA:
-                held.rate(item, answer, criterion, value)
+                rater_queue.rate(item, answer, criterion, value)
 
 
 # Tokens ------------------------------------------------------------------------------------------
@@ -92,18 +92,18 @@ def test_the_lake_stores_a_hash_of_the_token_and_no_name(lake: Path) -> None:
     assert {row.token_hash for row in rows} == set(map(hash_of, tokens))
     assert all(re.fullmatch("rater-[0-9a-f]{12}", row.rater) for row in rows)
     assert {row.suite for row in rows} == {"s1"}
-    held = [file.read_bytes() for file in lake.rglob("*") if file.is_file()]
+    contents = [file.read_bytes() for file in lake.rglob("*") if file.is_file()]
     for secret in (*tokens, *NAMES):
-        assert not any(secret.encode() in content for content in held)
+        assert not any(secret.encode() in content for content in contents)
     assert not any(token in repr(links) for token in tokens)
 
 
 def test_a_token_opens_its_own_queue_and_a_wrong_one_none(lake: Path) -> None:
     links = invited(lake, NAMES)
     for place, token in enumerate(tokens := [token_of(links, place) for place in range(3)]):
-        held = queue(lake, token)
-        assert held is not None
-        assert held._invitation.invitation_id == links.links[place].invitation_id
+        rater_queue = queue(lake, token)
+        assert rater_queue is not None
+        assert rater_queue._invitation.invitation_id == links.links[place].invitation_id
     for wrong in ("", "x", tokens[0][:-1], tokens[0] + "x", "' OR 1=1 --", hash_of(tokens[0])):
         assert queue(lake, wrong) is None
 
@@ -119,8 +119,8 @@ def test_a_link_opens_through_its_last_day(lake: Path) -> None:
 
 def test_a_revoked_link_opens_nothing_and_its_ratings_stay(lake: Path) -> None:
     links = invited(lake, NAMES[:2])
-    held = queue(lake, token_of(links))
-    rate_all(held)
+    rater_queue = queue(lake, token_of(links))
+    rate_all(rater_queue)
     before = stored(lake)
     here = site(lake).ratings
     (row,) = here.revoke(links.links[0].invitation_id).rows()
@@ -140,9 +140,11 @@ def test_progress_is_listed_by_pseudonym(lake: Path) -> None:
     links = invited(lake, NAMES[:2])
     rate_all(queue(lake, token_of(links, 1)))
     here = site(lake).ratings
-    shown = here.invitations()
-    assert sorted(row["rated"] for row in shown.rows()) == [0, 4]
-    assert not any(name in str(shown) or token_of(links) in str(shown) for name in NAMES)
+    invitations = here.invitations()
+    assert sorted(row["rated"] for row in invitations.rows()) == [0, 4]
+    assert not any(
+        name in str(invitations) or token_of(links) in str(invitations) for name in NAMES
+    )
     (own,) = here.invitations(rater=" b. blackwell ").rows()
     assert (own["invitation"], own["rated"]) == (links.links[1].invitation_id, 4)
 
@@ -153,20 +155,20 @@ ITEMS = [f"i{place}" for place in range(30)]
 
 
 @pytest.mark.parametrize(
-    ("raters", "each", "given"), [(5, 2, 2), (4, 3, 3), (3, 3, 3), (2, 3, 2), (1, 2, 1)]
+    ("raters", "each", "num_raters"), [(5, 2, 2), (4, 3, 3), (3, 3, 3), (2, 3, 2), (1, 2, 1)]
 )
 def test_each_instance_gets_its_raters_and_raters_get_equally_many(
-    raters: int, each: int, given: int
+    raters: int, each: int, num_raters: int
 ) -> None:
     names = [f"rater-{place}" for place in range(raters)]
     shares = assigned(ITEMS, names, each)
     counts = Counter(item for share in shares.values() for item in share)
     assert set(counts) == set(ITEMS)
-    assert set(counts.values()) == {given}
+    assert set(counts.values()) == {num_raters}
     sizes = [len(share) for share in shares.values()]
     assert max(sizes) - min(sizes) <= 1
     assert assigned(ITEMS, reversed(names), each) == shares
-    if given > 1:
+    if num_raters > 1:
         shared = [len(set(shares[a]) & set(shares[b])) for a, b in combinations(names, 2)]
         assert min(shared) > 0  # all pairs of raters can be compared
 
@@ -189,8 +191,8 @@ def test_instances_that_all_models_answered_come_first(lake: Path) -> None:
     links = invited(lake, scenario="medcalc_bench", level="gated", items=2, highest=GATED)
     (row,) = all_invitations(open_reader(str(lake)))
     assert set(row.instance_ids) == {"medcalc_bench-i0", "medcalc_bench-i1"}
-    held = queue(lake, token_of(links), GATED)
-    assert [len(held.shown(item).answers) for item in range(2)] == [2, 2]
+    rater_queue = queue(lake, token_of(links), GATED)
+    assert [len(rater_queue.texts(item).answers) for item in range(2)] == [2, 2]
 
 
 # Blinding ----------------------------------------------------------------------------------------
@@ -198,13 +200,13 @@ def test_instances_that_all_models_answered_come_first(lake: Path) -> None:
 
 def test_answers_are_shuffled_by_rater_and_name_no_model(lake: Path) -> None:
     links = invited(lake, NAMES)
-    held = [queue(lake, token_of(links, place)) for place in range(3)]
+    queues = [queue(lake, token_of(links, place)) for place in range(3)]
     orders = []
-    for own in held:
-        orders.append([own.shown(item).answers for item in range(4)])
-        again = queue(lake, token_of(links, held.index(own)))
-        assert [again.shown(item).answers for item in range(4)] == orders[-1]
-        item = own.shown(0)
+    for own in queues:
+        orders.append([own.texts(item).answers for item in range(4)])
+        again = queue(lake, token_of(links, queues.index(own)))
+        assert [again.texts(item).answers for item in range(4)] == orders[-1]
+        item = own.texts(0)
         # The planted answers say their model's name themselves; nothing else does.
         rest = repr(item)
         for answer in item.answers:
@@ -224,12 +226,12 @@ def test_answers_are_shuffled_by_rater_and_name_no_model(lake: Path) -> None:
 
 def test_a_rating_is_in_the_lake_at_once_and_the_next_visit_goes_on(lake: Path) -> None:
     token = token_of(invited(lake))
-    held = queue(lake, token)
-    assert (held.size, held.num_rated, held.first_unrated) == (4, 0, 0)
+    rater_queue = queue(lake, token)
+    assert (rater_queue.size, rater_queue.num_rated, rater_queue.first_unrated) == (4, 0, 0)
     for place, (answer, criterion) in enumerate(
         [(answer, criterion) for answer in range(3) for criterion in CRITERIA], 1
     ):
-        held.rate(0, answer, criterion, 4)
+        rater_queue.rate(0, answer, criterion, 4)
         assert len(stored(lake)) == place
     visit = queue(lake, token)
     assert (visit.num_rated, visit.first_unrated) == (1, 1)
@@ -237,26 +239,28 @@ def test_a_rating_is_in_the_lake_at_once_and_the_next_visit_goes_on(lake: Path) 
     assert visit.values(1, 0) == {}
     rate_all(visit)
     assert (visit.num_rated, visit.first_unrated) == (4, None)
-    assert {row.source for row in stored(lake)} == {f"queue {held._invitation.invitation_id}"}
+    assert {row.source for row in stored(lake)} == {
+        f"queue {rater_queue._invitation.invitation_id}"
+    }
 
 
 def test_a_changed_rating_is_a_new_row_and_counts(lake: Path) -> None:
     token = token_of(invited(lake))
-    held = queue(lake, token)
+    rater_queue = queue(lake, token)
     for value in (2, 5, 4):
-        held.rate(0, 0, "accuracy", value)
+        rater_queue.rate(0, 0, "accuracy", value)
     assert sorted(row.value for row in stored(lake)) == [2, 4, 5]
     assert queue(lake, token).values(0, 0) == {"accuracy": 4}
 
 
 def test_a_comment_stands_with_the_ratings_of_its_answer(lake: Path) -> None:
     token = token_of(invited(lake))
-    held = queue(lake, token)
-    held.write_comment(0, 0, "too early")
-    assert not stored(lake)  # there is no rating that it could stand with
-    held.rate(0, 0, "accuracy", 2)
-    held.write_comment(0, 0, SECRET)
-    held.rate(0, 0, "clarity", 5)
+    rater_queue = queue(lake, token)
+    rater_queue.write_comment(0, 0, "too early")
+    assert not stored(lake)  # there is no rating to store it with
+    rater_queue.rate(0, 0, "accuracy", 2)
+    rater_queue.write_comment(0, 0, SECRET)
+    rater_queue.rate(0, 0, "clarity", 5)
     visit = queue(lake, token)
     assert (visit.comment(0, 0), visit.comment(0, 1)) == (SECRET, "")
     assert visit.values(0, 0) == {"accuracy": 2, "clarity": 5}
@@ -271,27 +275,29 @@ def test_a_comment_stands_with_the_ratings_of_its_answer(lake: Path) -> None:
 
 
 def test_a_value_off_the_scale_is_refused_and_a_lost_lake_is_told(lake: Path) -> None:
-    held = queue(lake, token_of(invited(lake)))
+    rater_queue = queue(lake, token_of(invited(lake)))
     for criterion, value in (("accuracy", 6), ("accuracy", float("nan")), ("beauty", 3)):
         with pytest.raises(ConfigError):
-            held.rate(0, 0, criterion, value)
+            rater_queue.rate(0, 0, criterion, value)
     (lake / "ratings").write_text("in the way")
     with pytest.raises(LakeError, match="a rating was not stored"):
-        held.rate(0, 0, "accuracy", 3)
-    assert held.values(0, 0) == {}
+        rater_queue.rate(0, 0, "accuracy", 3)
+    assert rater_queue.values(0, 0) == {}
 
 
 def test_agreement_reads_the_ratings_of_the_queue(lake: Path) -> None:
     links = invited(lake, NAMES[:2])
     for rater in range(2):
-        held = queue(lake, token_of(links, rater))
-        for item in range(held.size):
-            for answer, said in enumerate(held.shown(item).answers):
-                value = 1 + (len(said) * 7 + item * 3 + said.count("a") + int(said[0] == "b")) % 5
+        rater_queue = queue(lake, token_of(links, rater))
+        for item in range(rater_queue.size):
+            for answer, text in enumerate(rater_queue.texts(item).answers):
+                value = 1 + (len(text) * 7 + item * 3 + text.count("a") + int(text[0] == "b")) % 5
                 for criterion in CRITERIA:
-                    held.rate(item, answer, criterion, value)
-    shown = site(lake).ratings.agreement(suite="s1", scenario=TRIAGE)
-    raters = next(row for row in shown.held if row.who == "raters" and row.criterion == "accuracy")
+                    rater_queue.rate(item, answer, criterion, value)
+    agreements = site(lake).ratings.agreement(suite="s1", scenario=TRIAGE)
+    raters = next(
+        row for row in agreements.held if row.who == "raters" and row.criterion == "accuracy"
+    )
     assert (raters.num_raters, raters.num_items) == (2, 12)
     assert raters.alpha.value == pytest.approx(1)
 
@@ -302,11 +308,11 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.ratings.queue import queue_of
 
-held = queue_of(open_reader(sys.argv[1]), sys.argv[2], AccessLevel.PUBLIC)
+queue = queue_of(open_reader(sys.argv[1]), sys.argv[2], AccessLevel.PUBLIC)
 print("ready", flush=True)
 sys.stdin.readline()
 for number in range(50):
-    held.rate(number % 4, number % 3, ("accuracy", "clarity")[number % 2], 1 + number % 5)
+    queue.rate(number % 4, number % 3, ("accuracy", "clarity")[number % 2], 1 + number % 5)
 """
 
 
@@ -356,9 +362,9 @@ def test_a_token_opens_its_level_and_only_while_the_policy_allows_it(lake: Path)
     links = invited(lake, scenario="medcalc_bench", level="gated", highest=PRIVATE)
     token = token_of(links)
     assert queue(lake, token, PUBLIC) is None
-    held = queue(lake, token, PRIVATE)
-    held.rate(0, 0, "accuracy", 3)
-    held.write_comment(0, 0, SECRET)
+    rater_queue = queue(lake, token, PRIVATE)
+    rater_queue.rate(0, 0, "accuracy", 3)
+    rater_queue.write_comment(0, 0, SECRET)
     assert {row.access_level for row in stored(lake)} == {GATED}
     reader = open_reader(str(lake))
     (answers, *_) = answers_of(reader, specs_of(reader, "s1", "medcalc_bench")).values()
@@ -369,11 +375,11 @@ def test_a_token_opens_its_level_and_only_while_the_policy_allows_it(lake: Path)
         invited(lake, scenario="discharge_note", level="gated", highest=PRIVATE)
 
 
-# What was asked for ------------------------------------------------------------------------------
+# What may be requested ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("more", "error", "said"),
+    ("more", "error", "message"),
     [
         ({"items": 0}, ConfigError, "items is 0; allowed: a whole number from 1 on"),
         ({"raters_per_item": 0}, ConfigError, "raters_per_item is 0"),
@@ -389,9 +395,9 @@ def test_a_token_opens_its_level_and_only_while_the_policy_allows_it(lake: Path)
     ],
 )
 def test_what_is_not_allowed_is_refused_and_nothing_is_stored(
-    lake: Path, more: dict, error: type[Exception], said: str
+    lake: Path, more: dict, error: type[Exception], message: str
 ) -> None:
-    with pytest.raises(error, match=re.escape(said)):
+    with pytest.raises(error, match=re.escape(message)):
         invited(lake, **more)
     assert not (lake / "rating_invitations").exists()
 
@@ -442,12 +448,12 @@ def test_classes_are_rated_by_their_places_and_a_rater_sees_which_end_is_good(
     reader = open_reader(str(lake))
     invitation = opened_by(reader, token, datetime.now(UTC))
     assert invitation
-    held = RaterQueue(reader, replace(invitation, criteria=(decision, harm)), PUBLIC)
+    rater_queue = RaterQueue(reader, replace(invitation, criteria=(decision, harm)), PUBLIC)
     for value in (0.5, 2, -1):
         with pytest.raises(ConfigError):
-            held.rate(0, 0, "decision", value)
-    held.rate(0, 0, "decision", 1)
-    assert held.values(0, 0) == {"decision": 1}
+            rater_queue.rate(0, 0, "decision", value)
+    rater_queue.rate(0, 0, "decision", 1)
+    assert rater_queue.values(0, 0) == {"decision": 1}
 
 
 def test_the_command_prints_each_link_once_and_no_log_has_it(
@@ -456,9 +462,9 @@ def test_the_command_prints_each_link_once_and_no_log_has_it(
     caplog.set_level(0)
     here = ["-o", str(lake), "--local-path", ""]
     words = ["ratings", "invite", *here, "--suite", "s1", "--scenario", TRIAGE, "--items", "2"]
-    asked = ["--rater", "A", "--rater", "B", "--criteria", "clarity", "--scale", "1-5"]
+    request = ["--rater", "A", "--rater", "B", "--criteria", "clarity", "--scale", "1-5"]
     address = ["--address", "https://rate.test/board/"]
-    assert main([*words, *asked, *address]) == 0
+    assert main([*words, *request, *address]) == 0
     out, err = capsys.readouterr()
     tokens = re.findall(r"https://rate\.test/board/\?rate=([\w-]{43})\n", out)
     assert len(tokens) == 2

@@ -140,9 +140,9 @@ def test_names_are_pseudonyms_and_their_key_lies_outside_the_lake(
     assert all(len(rater) == 18 and rater.startswith("rater-") for rater in raters)
     for file in lake.rglob("*"):
         if file.is_file():
-            held = file.read_bytes()
-            assert not any(name.encode() in held for name in NAMES)
-            assert key.read_bytes() not in held
+            content = file.read_bytes()
+            assert not any(name.encode() in content for name in NAMES)
+            assert key.read_bytes() not in content
     assert {row.access_level for row in rows} == {AccessLevel.PRIVATE}
     with pytest.raises(ConfigError, match="may not lie in the lake"):
         imported(lake, all_ratings(tmp_path), key_file=lake / "key")
@@ -155,7 +155,7 @@ HEAD = "source_id,model,rater,criterion,value"
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         (["MRN-77,careful,a,accuracy,3"], "row 1: column 'source_id' names no instance"),
         (["MRN-1,careless,a,accuracy,3"], "row 1: column 'model' names no model"),
@@ -170,12 +170,12 @@ HEAD = "source_id,model,rater,criterion,value"
     ],
 )
 def test_a_bad_row_is_named_by_its_number_and_nothing_is_stored(
-    lake: Path, home: Path, tmp_path: Path, lines: list[str], said: str
+    lake: Path, home: Path, tmp_path: Path, lines: list[str], message: str
 ) -> None:
     path = csv_file(tmp_path, [HEAD, *lines])
     with pytest.raises(DataError) as raised:
         site(lake).ratings.import_file(path, suite=SUITE, scenario="notes", scale=(1, 5))
-    assert said in str(raised.value)
+    assert message in str(raised.value)
     assert "MRN" not in str(raised.value)
     assert not stored(lake)
     assert not home.exists()
@@ -199,8 +199,8 @@ def test_raters_agree_among_themselves_and_a_metric_with_them(
     lake: Path, home: Path, tmp_path: Path
 ) -> None:
     imported(lake, all_ratings(tmp_path))
-    shown = site(lake).ratings.agreement(suite=SUITE, scenario="notes")
-    rows = {(row["criterion"], row["who"]): row for row in shown.rows()}
+    agreements = site(lake).ratings.agreement(suite=SUITE, scenario="notes")
+    rows = {(row["criterion"], row["who"]): row for row in agreements.rows()}
     raters = rows["accuracy", "raters"]
     table = np.array(
         [[values_of(rater, place) for rater in range(3)] for place in range(12)], float
@@ -214,12 +214,12 @@ def test_raters_agree_among_themselves_and_a_metric_with_them(
     assert metric["icc_a1"] is None  # a share and a rating have no unit in common
     assert metric["spearman"] is not None
     assert rows["mean of criteria", "raters"]["alpha"] is None
-    text = str(shown)
+    text = str(agreements)
     assert "3 raters" in text
     assert "mean of criteria, raters: all ratings are equal" in text
     assert "nan" not in text.lower()
-    assert json.loads(shown.render("json"))["scale"] == "interval"
-    assert len(shown.to_pandas()) == len(shown.held)
+    assert json.loads(agreements.render("json"))["scale"] == "interval"
+    assert len(agreements.to_pandas()) == len(agreements.held)
 
 
 def _consistency(table: np.ndarray) -> float:
@@ -234,12 +234,12 @@ def test_one_rater_and_few_answers_give_values_with_their_caveat(
     lake: Path, home: Path, tmp_path: Path
 ) -> None:
     imported(lake, all_ratings(tmp_path, raters=1))
-    shown = site(lake).ratings.agreement(suite=SUITE, scenario="notes", by_model=True)
-    raters = next(row for row in shown.held if row.who == "raters")
+    agreements = site(lake).ratings.agreement(suite=SUITE, scenario="notes", by_model=True)
+    raters = next(row for row in agreements.held if row.who == "raters")
     assert (raters.num_raters, raters.alpha, raters.spearman) == (1, None, None)
-    assert "one rater: there is no ceiling" in str(shown)
-    assert {row.model for row in shown.held} == {"", CAREFUL}
-    assert "nan" not in str(shown).lower()
+    assert "one rater: there is no ceiling" in str(agreements)
+    assert {row.model for row in agreements.held} == {"", CAREFUL}
+    assert "nan" not in str(agreements).lower()
 
 
 def test_a_judge_is_compared_with_the_raters(lake: Path, home: Path, tmp_path: Path) -> None:
@@ -251,8 +251,8 @@ def test_a_judge_is_compared_with_the_raters(lake: Path, home: Path, tmp_path: P
     )
     plant_judged(lake, spec)
     imported_for(lake, all_ratings(tmp_path), "judged")
-    shown = site(lake).ratings.agreement(suite="judged", scenario="notes")
-    rows = {(row.criterion, row.who): row for row in shown.held}
+    agreements = site(lake).ratings.agreement(suite="judged", scenario="notes")
+    rows = {(row.criterion, row.who): row for row in agreements.held}
     good, poor = rows["accuracy", "judge good"], rows["accuracy", "judge poor"]
     assert good.spearman > 0.9 > poor.spearman
     assert good.alt_test.is_passed
@@ -261,7 +261,9 @@ def test_a_judge_is_compared_with_the_raters(lake: Path, home: Path, tmp_path: P
     assert poor.bias.bias.value > good.bias.bias.value
     assert ("accuracy", "jury two judges") in rows, "the name of the jury, as a judge card has it"
     assert ("clarity", "judge good") not in rows
-    small = [line for line in str(shown).splitlines() if "has 12 answers, fewer than 30" in line]
+    small = [
+        line for line in str(agreements).splitlines() if "has 12 answers, fewer than 30" in line
+    ]
     assert len(small) == 1, "what is said of several rows is said once"
     assert "accuracy, judge good; accuracy, judge poor" in small[0]
 
@@ -274,8 +276,8 @@ def test_two_rubrics_of_one_jury_are_told_apart(lake: Path, home: Path, tmp_path
         lake, spec.run_spec_id, "other", {"good": [3.0 + place % 2 for place in range(12)]}
     )
     imported_for(lake, all_ratings(tmp_path), "judged")
-    shown = site(lake).ratings.agreement(suite="judged", scenario="notes")
-    by_who = {row.who: row.spearman for row in shown.held if row.criterion == "accuracy"}
+    agreements = site(lake).ratings.agreement(suite="judged", scenario="notes")
+    by_who = {row.who: row.spearman for row in agreements.held if row.criterion == "accuracy"}
     assert by_who["judge good, rubric the jury"] > 0.9 > by_who["judge good, rubric the other"]
 
 
@@ -314,20 +316,20 @@ def plant_judged(lake: Path, spec) -> None:
         for place in range(12)
     ]
     append(lake, "per_instance_stats", scores, "w-judged")
-    said = {
+    by_judge = {
         "good": [1.0 + place % 5 for place in range(12)],
         "poor": [5.0 - (place == 3) for place in range(12)],
     }
-    plant_verdicts(lake, spec.run_spec_id, "jury", said)
+    plant_verdicts(lake, spec.run_spec_id, "jury", by_judge)
     append(lake, "stats", [stat(spec.run_spec_id, "exact_match", [1.0] * 12)], "w-judged")
     for stage in ("plan", "annotate", "score", "summarize"):
         finish(lake, stage, spec.run_spec_id, "w-judged")
 
 
 def plant_verdicts(
-    lake: Path, unit: str, annotator: str, said: Mapping[str, Sequence[float]]
+    lake: Path, unit: str, annotator: str, by_judge: Mapping[str, Sequence[float]]
 ) -> None:
-    """What each judge says of the accuracy of the twelve answers."""
+    """Store the score of each judge for the accuracy of the twelve answers."""
     verdicts = [
         Annotation(
             run_spec_id=unit,
@@ -341,7 +343,7 @@ def plant_verdicts(
             access_level=AccessLevel.PRIVATE,
             scores=(CriterionScore(criterion="accuracy", score=score),),
         )
-        for judge, scores in said.items()
+        for judge, scores in by_judge.items()
         for place, score in enumerate(scores)
     ]
     append(lake, "annotations", verdicts, "w-judged")
@@ -352,17 +354,17 @@ def test_the_commands_store_and_show(
 ) -> None:
     common = ["-o", str(lake), "--suite", SUITE, "--scenario", "notes"]
     path = all_ratings(tmp_path)
-    told = ["--file", str(path), "--criteria", "accuracy", "clarity", "--scale", "1-5"]
-    assert main(["ratings", "import", *common, *told]) == 0
+    options = ["--file", str(path), "--criteria", "accuracy", "clarity", "--scale", "1-5"]
+    assert main(["ratings", "import", *common, *options]) == 0
     assert "72 of 72 values stored" in capsys.readouterr().out
     assert main(["ratings", "agreement", *common, "--measured-as", "ordinal"]) == 0
-    shown = capsys.readouterr().out
-    assert "Krippendorff's, ordinal" in shown
-    assert SECRET not in shown
-    for words, said in (
+    output = capsys.readouterr().out
+    assert "Krippendorff's, ordinal" in output
+    assert SECRET not in output
+    for words, message in (
         (["agreement", "--epsilon", "2"], "epsilon is 2.0"),
         (["import"], "--file missing"),
         (["import", "--file", str(path), "--scale", "5"], "--scale is '5'"),
     ):
         assert main(["ratings", words[0], *common, *words[1:]]) == 1
-        assert said in capsys.readouterr().err
+        assert message in capsys.readouterr().err
