@@ -1,4 +1,4 @@
-"""What one rater rates: the instances of an invitation, blinded, and the ratings given so far.
+"""What one rater rates: the instances of an invitation, blinded, and the stored ratings.
 
 The dashboard's page reads and writes through this module, without Spark. The module's objects name
 no model, run or request: the page identifies an answer by its place.

@@ -64,7 +64,7 @@ class Agreements(Result):
         epsilons = sorted({each.alt_test.epsilon for each in self.held if each.alt_test})
         alt = [
             f"Alt-test (Calderon and others 2025), epsilon {epsilon:g}: omega, the share of raters "
-            "whom the judge may stand in for (0.5 or more passes), and rho, the share of answers "
+            "whom the judge may replace (0.5 or more passes), and rho, the share of answers "
             "on which it is as near to the other raters or nearer."
             for epsilon in epsilons
         ]
