@@ -34,6 +34,7 @@ from medhelm_spark.board.practical import PracticalDifference, practical_differe
 from medhelm_spark.board.render import comparison
 from medhelm_spark.board.render.practical import practical_table
 from medhelm_spark.board.render.verdicts import is_more, regressions
+from medhelm_spark.board.titles import distinct_titles
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.statistics.pairs import BoardPair, PairDecision, adjusted_as, regressions_first
 
@@ -170,13 +171,15 @@ def _pairs(
 
 def _pick_prevalence(runs: Sequence[BoardRun]) -> None:
     """The prevalence of the benchmarks that have a positive class, as the page Metrics has it."""
-    names = {
-        run.cell.display_name: run.cell.scenario_name
+    scenarios = {
+        run.cell.scenario_name: run.cell.display_name
         for run in runs
         if run.cell and has_positive(run.run_spec)
     }
-    if not names:
+    if not scenarios:
         return
+    titles = distinct_titles((title, name) for name, title in scenarios.items())
+    names = dict(zip(titles, scenarios, strict=True))
     left, right, _ = st.columns([1.4, 1, 2], vertical_alignment="bottom")
     with left:
         title = st.selectbox("Prevalence of", list(names), key="prevalence of")

@@ -36,6 +36,7 @@ from medhelm_spark.board.render.risk import lead, prevalence_of
 from medhelm_spark.board.render.risk_tables import counts_of, difference_table, risk_table
 from medhelm_spark.board.render.stats import size_text
 from medhelm_spark.board.render.trade_off import TRADE_OFF_NOTE, trade_off_plot
+from medhelm_spark.board.titles import distinct_titles
 from medhelm_spark.board.trade_off import trade_offs
 from medhelm_spark.domain.deployment import Prices
 from medhelm_spark.domain.stated_prevalence import Stated
@@ -72,7 +73,8 @@ def show(context: PageContext) -> None:
 def _pick(benchmarks: Sequence[BenchmarkRuns]) -> BenchmarkRuns:
     """The benchmark; the page opens with the one that has most to say."""
     left, right = st.columns([2.4, 1], vertical_alignment="bottom")
-    titles = _titles(benchmarks)
+    names = distinct_titles((each.title, each.scenario_name) for each in benchmarks)
+    titles = dict(zip(names, benchmarks, strict=True))
     with left:
         title = st.selectbox(
             "Benchmark",
@@ -85,15 +87,6 @@ def _pick(benchmarks: Sequence[BenchmarkRuns]) -> BenchmarkRuns:
         with right:
             prevalence.pick(titles[title].scenario_name)
     return titles[title]
-
-
-def _titles(benchmarks: Sequence[BenchmarkRuns]) -> dict[str, BenchmarkRuns]:
-    """Each benchmark by a title of its own."""
-    titles: dict[str, BenchmarkRuns] = {}
-    for one in benchmarks:
-        same = sum(title.partition(" (")[0] == one.title for title in titles)
-        titles[f"{one.title} ({one.scenario_name}, {same + 1})" if same else one.title] = one
-    return titles
 
 
 def _risk(metrics: BenchmarkMetrics, stated: Stated, prices: Mapping[str, Prices]) -> None:
