@@ -1,5 +1,6 @@
 """`evaluation.releases`: releases from draft to withdrawal."""
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
@@ -244,10 +245,14 @@ def _plan(monitoring: Mapping[str, object]) -> dict[str, str]:
     for name, value in plan.items():
         if name not in MONITORED:
             raise ConfigError(f"monitoring: unknown {name!r}; allowed: {', '.join(MONITORED)}.")
+        is_margin = name in ("margin", "answers_margin")
+        below = 1.0 if name == "answers_margin" else math.inf
         try:
-            is_right = float(value) > 0 and (name in ("margin", "answers_margin") or int(value) > 0)
+            number = float(value) if is_margin else int(value)
         except ValueError:
-            is_right = False
-        if not is_right:
-            raise ConfigError(f"monitoring: {name} is {value!r}; allowed: a number above 0.")
+            number = math.nan
+        if not 0 < number < below:
+            kind = "a number" if is_margin else "a whole number"
+            limit = "above 0" if below == math.inf else "above 0 and below 1"
+            raise ConfigError(f"monitoring: {name} is {value!r}; allowed: {kind} {limit}.")
     return plan

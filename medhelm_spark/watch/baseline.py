@@ -1,5 +1,6 @@
 """What a watch asks again: the runs of a release, each with its margin, model and juries."""
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -157,6 +158,6 @@ def scale_width(info: MetricInfo | None) -> float | None:
 def _check_margin(where: str, margin: float | None, what: str, width: float | None) -> None:
     if margin is None:
         return
-    if not margin > 0 or (width is not None and margin >= width):
+    if not 0 < margin < (math.inf if width is None else width):
         below = "" if width is None else f" and below {width:g}"
         raise ConfigError(f"{where} is {margin:g}; allowed: {what} above 0{below}.")

@@ -177,9 +177,12 @@ def test_the_monitoring_plan_is_what_a_look_runs(made: Made) -> None:
         ({"until": "soon"}, "a day as 2027-06-30"),
         ({"until": "2020-01-01"}, "which is over"),
         ({"monitoring": {"margin": -1}}, "a number above 0"),
+        ({"monitoring": {"margin": "inf"}}, "margin is 'inf'; allowed: a number above 0"),
+        ({"monitoring": {"answers_margin": 1}}, "a number above 0 and below 1"),
+        ({"monitoring": {"sample": 1.5}}, "a whole number above 0"),
         ({"monitoring": {"size": 1}}, "unknown 'size'"),
     ],
-    ids=["no_day", "over", "negative", "unknown"],
+    ids=["no_day", "over", "negative", "infinite", "share", "broken", "unknown"],
 )
 def test_a_wrong_statement_is_refused(made: Made, options: Any, said: str) -> None:
     made.evaluation.releases.submit(RELEASE, key=by(made, "ada"))
