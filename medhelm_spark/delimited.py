@@ -81,9 +81,9 @@ class Delimited:
         stream: the file's bytes.
         usual: the separator to prefer.
         required: the columns that the header must have.
-        separator: the separator, if the caller knows it.
-        encoding: the encoding, if the caller knows it.
-        tell: called with each thing in the file that is not usual.
+        separator: the separator, if it is known.
+        encoding: the encoding, if it is known.
+        report: called with each thing in the file that is not usual.
 
     Raises:
         NotTextError: the file is not text.
@@ -98,11 +98,11 @@ class Delimited:
         *,
         separator: str | None = None,
         encoding: str | None = None,
-        tell: Callable[[str], None] = quiet,
+        report: Callable[[str], None] = quiet,
     ) -> None:
         # The limit is one for the process: only raise it, so that readers in threads agree.
         csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL_CHARACTERS))
-        text = cast(BinaryIO, Utf8(stream, encoding, tell))
+        text = cast(BinaryIO, Utf8(stream, encoding, report))
         lines = iter(io.TextIOWrapper(text, encoding="utf-8", newline=""))
         head = list(islice(lines, HEAD_LINES))
         self._first_line = 1
@@ -113,12 +113,12 @@ class Delimited:
         named = separator or (first and first[1])
         self.layout = _layout(head, usual, names_all(required), named)
         if self.layout.separator not in (usual, separator):
-            tell(f"columns separated by {self.layout.separator!r}")
+            report(f"columns separated by {self.layout.separator!r}")
         if self.layout.above:
-            tell(f"column names in row {self.layout.above + 1}")
+            report(f"column names in row {self.layout.above + 1}")
         whole: Iterator[str] = chain(head, lines)
         if _has_backslashes(head, self.layout.separator):
-            tell("quotes inside quotes written with a backslash")
+            report("quotes inside quotes written with a backslash")
             whole = (line.replace(ESCAPED, DOUBLED) for line in whole)
         self._rows = self._read(whole)
         self.header = self._header()

@@ -58,22 +58,22 @@ def codec_of(encoding: str) -> str | None:
 
 
 def quiet(_: str) -> None:
-    """Nobody is told."""
+    """Print nothing."""
 
 
 class Utf8(io.RawIOBase):
     """The bytes of a text file as UTF-8 without a mark, read in blocks.
 
-    `encoding` is what the file is said to be (None: what it shows), and `tell` is given what it is
-    recognised to be where that is not UTF-8.
+    `encoding` is the stated encoding (None: the one that the bytes show). `report` is called with
+    the recognised encoding where it is not UTF-8.
     """
 
     def __init__(
-        self, stream: BinaryIO, encoding: str | None = None, tell: Callable[[str], None] = quiet
+        self, stream: BinaryIO, encoding: str | None = None, report: Callable[[str], None] = quiet
     ) -> None:
         super().__init__()
         self._stream = stream
-        self._tell = tell
+        self._report = report
         self._is_said = encoding is not None
         self._decoder: codecs.IncrementalDecoder | None = None
         self._head = b""
@@ -122,7 +122,9 @@ class Utf8(io.RawIOBase):
         except UnicodeDecodeError as error:
             return self._otherwise(error)
         except UnicodeError:
-            raise NotTextError(f"is {self._encoding} and holds half a character; {SAVE}") from None
+            raise NotTextError(
+                f"is {self._encoding} and contains half a character; {SAVE}"
+            ) from None
 
     def _otherwise(self, error: UnicodeDecodeError) -> bytes:
         """The bytes at which UTF-8 ended in Windows-1252, and from then on."""
@@ -146,7 +148,7 @@ class Utf8(io.RawIOBase):
     def _recognised(self, encoding: str) -> None:
         self._encoding = encoding
         if encoding != UTF_8:
-            self._tell(f"encoding {encoding}")
+            self._report(f"encoding {encoding}")
 
 
 def _encoding_of(head: bytes) -> str:

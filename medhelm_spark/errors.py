@@ -18,7 +18,7 @@ class ConfigError(MedhelmSparkError):
 
 
 class UnknownNameError(ConfigError):
-    """A name (scenario, metric, deployment, judge, ...) stands in no registry."""
+    """A name (scenario, metric, deployment, judge, ...) is in no registry."""
 
     def __init__(
         self, kind: str, name: str, known: Iterable[str], *, where: str = "", also: str = ""
@@ -26,10 +26,10 @@ class UnknownNameError(ConfigError):
         names = sorted(known)
         close = get_close_matches(name, names, n=1, cutoff=0.5)
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+        listed = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
         place = f"{where}: " if where else ""
         more = f" {also}" if also else ""
-        super().__init__(f"{place}unknown {kind} {name!r}.{hint} Known: {shown or 'none'}.{more}")
+        super().__init__(f"{place}unknown {kind} {name!r}.{hint} Known: {listed or 'none'}.{more}")
 
 
 class DataError(MedhelmSparkError):
@@ -56,11 +56,11 @@ class BudgetError(MedhelmSparkError):
 
 
 class LakeError(MedhelmSparkError):
-    """A Delta table is missing, of a newer schema, or held by another driver."""
+    """A Delta table is missing, of a newer schema, or locked by another driver."""
 
 
 class LeaseLostError(LakeError):
-    """Another driver asks in this one's place, or may: it stopped. Answers that came are kept."""
+    """Another driver asks in this one's place, or may: it stopped. Answers that came are stored."""
 
 
 class NewerLakeError(LakeError):
@@ -79,7 +79,7 @@ class ReleaseError(MedhelmSparkError):
 
 
 class GateError(ReleaseError):
-    """A release lacks what the policy requires, or it cannot be told whether it does."""
+    """A release lacks what the policy requires, or this cannot be determined."""
 
 
 class SetupError(MedhelmSparkError):
@@ -91,7 +91,7 @@ class EngineError(MedhelmSparkError):
 
 
 class OutageError(EngineError):
-    """An engine gave no answers, so asking was stopped. What was answered is kept.
+    """An engine gave no answers, so asking was stopped. The answers that came are stored.
 
     Carries no command: the command line adds the one that goes on.
     """
@@ -102,7 +102,7 @@ class StageError(MedhelmSparkError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C or a cluster's stop, with a sentence that says what is kept and what was lost.
+    """Ctrl-C or a cluster's stop, with a sentence that says what is stored and what was lost.
 
     No MedhelmSparkError: like every KeyboardInterrupt it passes by what catches exceptions.
     """

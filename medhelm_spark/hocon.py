@@ -1,7 +1,7 @@
 """Reads HOCON into plain dicts and lists: run entries, and the keys of `credentials.conf`.
 
 Beside `errors`, because configuration reads it on the driver and the engines on the executors.
-A file says all of itself: substitutions and includes are refused before the parser sees them, so
+A file is complete in itself: substitutions and includes are refused before the parser sees them, so
 that the environment, addresses and other files are out of its reach (a run entry is sent to a
 model, and a key in it would be too), and some lines do not unfold to gigabytes.
 """
@@ -24,7 +24,7 @@ def parse_hocon(text: str, path: Path) -> dict[str, Any]:
     """The tree in `text`; `path` names it in errors.
 
     Raises:
-        ConfigError: If it is not HOCON, with line and column where the parser knows them, or holds
+        ConfigError: If it is not HOCON, with line and column where the parser has them, or contains
             a substitution or an include.
     """
     from pyhocon import ConfigFactory, ConfigTree  # slow to import; most commands read no HOCON

@@ -19,9 +19,9 @@ def installed() -> Mapping[str, str]:
     `lock` hashes the sorted lines NAME==VERSION of all distributions. `wheel` is the hash that pip
     stores when it installs the package from a file; it is absent after any other installation.
     """
-    held = {CODE: _code(Path(__file__).parent), LOCK: _sha256("\n".join(distributions()))}
+    hashes = {CODE: _code(Path(__file__).parent), LOCK: _sha256("\n".join(distributions()))}
     wheel = _wheel()
-    return held | ({WHEEL: wheel} if wheel else {})
+    return hashes | ({WHEEL: wheel} if wheel else {})
 
 
 def distributions() -> list[str]:

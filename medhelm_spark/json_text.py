@@ -45,7 +45,7 @@ def objects(text: str) -> list[tuple[int, int, Any]]:
     """Begin, end and value of the outermost objects of a text, in order: of many the last.
 
     An object is JSON, or in single quotes, as Python prints it. What is no object as a whole, or
-    does not end, gives none: what stands in it is a part of something else.
+    does not end, gives none: what is in it is a part of something else.
     """
     spans = list(_spans(text))[-MAX_ATTEMPTS:]
     parsed = ((begin, end, _parsed(text[begin:end])) for begin, end in spans)

@@ -1,4 +1,4 @@
-"""Local files that configuration or a command names: a file's name may stand for something else.
+"""Local files that configuration or a command names: a file's name may be that of something else.
 
 A pipe makes its reader wait for ever, `/dev/zero` never ends. Both are refused before a byte is
 read, whatever leads to them.
@@ -18,7 +18,7 @@ _AS_IT_IS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class NotAFileError(OSError):
-    """A folder, a pipe, a socket or a device stands where a file should."""
+    """A folder, a pipe, a socket or a device is where a file should be."""
 
 
 def open_file(path: Path) -> BinaryIO:

@@ -1,6 +1,6 @@
 """What Linux and macOS have and Windows has not, or each in a way of its own; imports everywhere.
 
-Locks are those of `flock`: they are held by an open file, and freed by the end of its process.
+Locks are those of `flock`: an open file holds them, and freed by the end of its process.
 """
 
 import errno
@@ -59,7 +59,7 @@ def user_id() -> int:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process of this machine has this number; where nobody can tell, it is said to.
+    """Whether a process of this machine has this number; true where this cannot be found out.
 
     One that was killed and that its parent has not looked at yet still has its number: where Linux
     shows it as such, it does not run.
@@ -80,14 +80,14 @@ def is_running(pid: int) -> bool:
 
 
 def usable_cpus() -> int:
-    """How many hardware threads this process may compute on; all, where none are kept from it."""
+    """How many hardware threads this process may compute on; all, where none are excluded."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def memory_size(folder: Path = Path("/sys/fs/cgroup")) -> int:
-    """Bytes of memory that this process may use at most; 0 where the system does not say.
+    """Bytes of memory that this process may use at most; 0 where the system has no number.
 
     A container's limit counts where it is below the machine's memory.
     """
@@ -104,11 +104,11 @@ def memory_size(folder: Path = Path("/sys/fs/cgroup")) -> int:
 
 
 def refusal_of(error: BaseException) -> str:
-    """What the operating system refused, and of which file where the error names one.
+    """What the operating system refused, and for which file where the error names one.
 
     Delta-rs and Java write its words into messages of their own. Empty where the error, and what it
-    was raised from, has another cause. No other part of a message is given: it may quote data. What
-    an error was raised beside does not count: it would hide a fault of the program.
+    was raised from, has another cause. No other part of a message is returned: it may quote data.
+    What an error was raised beside does not count: it would hide a fault of the program.
 
     >>> refusal_of(FileNotFoundError(errno.ENOENT, "", "a/b"))
     'No such file or directory: a/b'

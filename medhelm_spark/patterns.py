@@ -2,8 +2,8 @@
 
 Python's own `re` tries every way to match and cannot be stopped: `(a|a)*$` hangs on 41 characters
 that a model wrote. The package `regex` reads the same patterns, takes most of these without trying
-them all, and is stopped after `SECONDS`. (RE2 needs no clock, but knows no lookaround, which
-patterns in use have.) Patterns of this package itself are literal, and bounded where they stand.
+them all, and is stopped after `SECONDS`. (RE2 needs no clock, but has no lookaround, which
+patterns in use need.) Patterns of this package itself are literal, and bounded in the code.
 """
 
 import re
@@ -43,7 +43,7 @@ def check(pattern: str) -> None:
         raise ValueError(f"repeated {copies} times inside itself; {MAX_COPIES} is the most")
     for character in dict.fromkeys(_OTHER_CHARACTERS + pattern):
         try:
-            # Behind the run what a match needs may stand, or not; neither continues the run.
+            # After the run there may be what a match needs, or not; neither continues the run.
             last_match(pattern, character * _PROBED + "\0")
             last_match(pattern, character * _PROBED + "\0" + pattern + "\0")
         except regex.error as error:

@@ -1,6 +1,6 @@
 """Plug-ins: what a site's own modules add to the package's registries, on driver and executors.
 
-A plug-in is an importable module that holds literal mappings under the registries' own names, such
+A plug-in is an importable module that has literal mappings under the registries' own names, such
 as `METRICS = {"tone": TONE}`. It is named by `--plugins` or by the settings' `plugins`; what is
 installed is not loaded for that alone. Its files are hashed before any of its code runs, and it
 runs from them, not from what Python compiled before. `lake.rows.map_rows` carries the loaded
@@ -77,16 +77,16 @@ def _names(module: str, kind: str) -> bool:
 class PluginRegistry(Mapping[str, T]):
     """The package's own things of one kind by name, and after them those of loaded plug-ins.
 
-    A plug-in's thing carries the plug-in's hash in its `version`, so that what it shaped is made
-    anew when the plug-in changes. Engines have no version: nobody is asked again.
+    An entry of a plug-in has the plug-in's hash in its `version`, so that its results are made
+    anew when the plug-in changes. Engines have no version: no model is asked again.
     """
 
-    def __init__(self, kind: str, of: type[T], package: str) -> None:
-        """`kind`, one of KINDS, is the name under which a module holds its things of type `of`.
+    def __init__(self, kind: str, entry_type: type[T], package: str) -> None:
+        """`kind`, one of KINDS, is the name under which a module has its entries of this type.
 
         The modules of `package` declare the package's own; the first look-up imports them.
         """
-        self._kind, self._of, self._package = kind, of, package
+        self._kind, self._entry_type, self._package = kind, entry_type, package
         self._added: dict[str, T] = {}
         self._known: tuple[Plugin, ...] = ()
 
@@ -121,8 +121,8 @@ class PluginRegistry(Mapping[str, T]):
             for plugin in active():
                 for name, thing in self._things(plugin).items():
                     emitted = getattr(thing, "emits", ())
-                    shown = [part for each in emitted for part in (each.name, each.display_name)]
-                    if not all(map(is_name, (name, *shown))):
+                    names = [part for each in emitted for part in (each.name, each.display_name)]
+                    if not all(map(is_name, (name, *names))):
                         raise ConfigError(
                             f"plug-in {plugin}: {self._kind} has a name that is not allowed; "
                             f"allowed: {RULE}."
@@ -143,10 +143,10 @@ class PluginRegistry(Mapping[str, T]):
         return things
 
     def _stamped(self, name: str, thing: Any, plugin: Plugin) -> T:
-        if not isinstance(thing, self._of):
+        if not isinstance(thing, self._entry_type):
             raise ConfigError(
                 f"plug-in {plugin}: {self._kind}[{name!r}] is a {type(thing).__name__}; "
-                f"allowed: {self._of.__name__}."
+                f"allowed: {self._entry_type.__name__}."
             )
         version = getattr(thing, "version", None)
         if version is None:
@@ -172,9 +172,9 @@ def activate(modules: Iterable[str] = ()) -> tuple[Plugin, ...]:
 
 def use(modules: Iterable[str]) -> None:
     """Have these modules loaded, as `activate` does where others are; of no module others stay."""
-    wanted = tuple(dict.fromkeys(modules))
-    if wanted and wanted != tuple(_ACTIVE):
-        activate(wanted)
+    requested = tuple(dict.fromkeys(modules))
+    if requested and requested != tuple(_ACTIVE):
+        activate(requested)
 
 
 def active() -> tuple[Plugin, ...]:
@@ -183,7 +183,7 @@ def active() -> tuple[Plugin, ...]:
 
 
 def added(kind: str) -> tuple[str, ...]:
-    """The names that loaded plug-ins add to a registry, for layers that do not know what it is."""
+    """The names that loaded plug-ins add to a registry, for layers below the registry."""
     modules = (sys.modules[plugin.module] for plugin in active())
     return tuple(name for module in modules for name in getattr(module, kind, ()))
 
@@ -268,7 +268,7 @@ def _load(name: str, of_driver: Plugin | None = None) -> Plugin:
         ) from error
     _LOADED[top] = (sys.modules[top], plugin.version)
     if not any(hasattr(module, kind) for kind in KINDS):
-        raise ConfigError(f"plug-in {name!r} adds nothing; it may hold {', '.join(KINDS)}.")
+        raise ConfigError(f"plug-in {name!r} adds nothing; it may have {', '.join(KINDS)}.")
     return plugin
 
 

@@ -1,3 +1,3 @@
-"""The version of this package, as every run record holds it."""
+"""The version of this package, as every run record has it."""
 
 VERSION = "0.2.0"

@@ -39,8 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         except BaseException as error:
             if not is_interrupt(error):
                 raise
-            kept = str(error) if isinstance(error, Interrupted) else "what was committed is kept"
-            sys.stderr.write(f"medhelm-spark: {stop.cause}; {kept}. To go on: {again(typed)}\n")
+            state = str(error) if isinstance(error, Interrupted) else "what was committed is kept"
+            sys.stderr.write(f"medhelm-spark: {stop.cause}; {state}. To go on: {again(typed)}\n")
             if argv is None:
                 end_soon(stop.exit_code)
             return stop.exit_code
@@ -64,8 +64,8 @@ def _run(args: Namespace) -> int:
     except MedhelmSparkError as error:
         if is_interrupt(error):
             raise
-        return _told(error, typed)
-    except BrokenPipeError:  # as `| head` ends it; what is left would be told at the exit
+        return _print_error(error, typed)
+    except BrokenPipeError:  # as `| head` ends it; Python would report the rest at the exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except Exception as error:
@@ -85,7 +85,7 @@ def _jvm_end() -> str:
     return str(session.jvm_end()) if session else ""
 
 
-def _told(error: MedhelmSparkError, typed: Sequence[str]) -> int:
+def _print_error(error: MedhelmSparkError, typed: Sequence[str]) -> int:
     """Print an error as one line; returns its exit code."""
     goes_on = f" When it answers again: {again(typed)}" if isinstance(error, OutageError) else ""
     sys.stderr.write(f"medhelm-spark: {error}{goes_on}\n")

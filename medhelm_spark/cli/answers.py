@@ -11,9 +11,9 @@ from medhelm_spark.errors import PolicyError
 
 
 def answers(args: Namespace) -> int:
-    """`answers`: the answers of a suite or release, some of them, with what would read them."""
+    """`answers`: some answers of a suite or release, with the methods that would read them."""
     is_terminal = sys.stdout.isatty() and args.html is None
-    shown = evaluation(args).answers(
+    chosen = evaluation(args).answers(
         args.benchmark,
         args.model,
         suite=args.suite,
@@ -24,11 +24,11 @@ def answers(args: Namespace) -> int:
         check=lambda levels: check_output(levels, args.text_levels, is_terminal=is_terminal),
     )
     if args.html is not None:
-        write_out(shown.html, args.html, command=args.name)
+        write_out(chosen.html, args.html, command=args.name)
     elif is_terminal:
-        write_by_screens(str(shown))
+        write_by_screens(str(chosen))
     else:
-        write_out(str(shown))
+        write_out(str(chosen))
     return 0
 
 

@@ -113,8 +113,8 @@ def comparing(parser: ArgumentParser) -> None:
         "--margin",
         type=float,
         metavar="DIFFERENCE",
-        help="a difference too small to matter, in the metric's units: says what is not inferior "
-        "and what is equivalent (default: the suite file's)",
+        help="a difference too small to matter, in the metric's units: decides what is not "
+        "inferior and what is equivalent (default: the suite file's)",
     )
     prevalence(parser)
     grouping(parser, "compare them in each group of patients, by these columns, as sex,age_band")
@@ -122,7 +122,7 @@ def comparing(parser: ArgumentParser) -> None:
 
 
 def grouping(parser: ArgumentParser, about: str) -> None:
-    """By which columns of the data results are told apart."""
+    """By which columns of the data results are grouped."""
     parser.add_argument(
         "--by", action="extend", nargs="+", default=[], metavar="COLUMN", help=about
     )

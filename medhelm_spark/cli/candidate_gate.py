@@ -48,18 +48,18 @@ def _flips(args: Namespace) -> int:
     _refuse("--flips", args, _NOT_WITH_FLIPS)
     if len(args.models) != 2:
         raise ConfigError(f"--flips is of two models; --models names {len(args.models)}.")
-    shown = evaluation(args).candidate_gate.flips(
+    flips = evaluation(args).candidate_gate.flips(
         *args.models, suite=args.suite, release=args.release, scenario=args.scenario
     )
-    write_result(shown, args)
+    write_result(flips, args)
     return 0
 
 
 def _refuse(flag: str, args: Namespace, names: tuple[str, ...]) -> None:
     """Refuse flags that mean nothing beside another one."""
-    given = [f"--{name}" for name in names if getattr(args, name) not in (None, [], False)]
-    if given:
-        raise ConfigError(f"{flag} stands without {', '.join(given)}.")
+    refused = [f"--{name}" for name in names if getattr(args, name) not in (None, [], False)]
+    if refused:
+        raise ConfigError(f"{flag} is not allowed with {', '.join(refused)}.")
 
 
 def gating(parser: ArgumentParser) -> None:

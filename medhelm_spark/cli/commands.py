@@ -63,7 +63,7 @@ def finished(done: RunResult, args: Namespace) -> int:
 
 
 def entries_of(args: Namespace) -> Entries:
-    """The run entries that were typed, and what holds for all of them."""
+    """The run entries that were typed, and the options of all of them."""
     names = [field.name for field in fields(Entries)]
     return Entries(**{name: getattr(args, name) for name in names if hasattr(args, name)})
 
@@ -177,8 +177,8 @@ def level(args: Namespace) -> int:
     if args.action == "list":
         write_result(evaluation(args).governance.level_changes(), args)
         return 0
-    given = {"--scenario": args.scenario, "--to": args.to, "--reason": args.reason}
-    if lacking := [flag for flag, value in given.items() if not (value or "").strip()]:
+    required = {"--scenario": args.scenario, "--to": args.to, "--reason": args.reason}
+    if lacking := [flag for flag, value in required.items() if not (value or "").strip()]:
         raise ConfigError(f"level lower: {', '.join(lacking)} missing or empty.")
     change = evaluation(args).governance.lower_level(args.scenario, args.to, reason=args.reason)
     say(
@@ -207,7 +207,7 @@ READING = ("sheet", "separator", "encoding")
 
 
 def source_of(args: Namespace) -> Source:
-    """The data that was typed in place of a card's, with what was said of it."""
+    """The data that was typed in place of a card's, with its options."""
     own = own_data(args.source, parse_columns(args.columns))
     if own is None:
         return ()
@@ -265,7 +265,7 @@ def summarize(args: Namespace) -> int:
 
 def leaderboard(args: Namespace) -> int:
     """`leaderboard`: the board of a suite or release, its robustness or all its stats."""
-    write_result(_of_share(args) or _shown(args), args)
+    write_result(_of_share(args) or _requested(args), args)
     return 0
 
 
@@ -273,14 +273,14 @@ def _of_share(args: Namespace) -> Result | None:
     """The board of a share, where a share's folder was typed in place of a lake."""
     if not features.is_there("sharing"):
         return None
-    given = evaluation(args).sharing.board(args.metric or "")
-    if given and (args.suite or args.release or args.schema or args.show != "board"):
+    board = evaluation(args).sharing.board(args.metric or "")
+    if board and (args.suite or args.release or args.schema or args.show != "board"):
         raise ConfigError(f"{args.output_path} is a share, which has one board; allowed: --metric.")
-    return given
+    return board
 
 
-def _shown(args: Namespace) -> Result:
-    """What `leaderboard` was asked to show."""
+def _requested(args: Namespace) -> Result:
+    """What `leaderboard` is to show."""
     site, source = evaluation(args), {"release": args.release, "schema": args.schema}
     if args.prevalence and args.show != "metrics":
         raise ConfigError("--prevalence is for --show metrics; the board has the data's own.")
@@ -311,7 +311,7 @@ def compare(args: Namespace) -> int:
     if args.by:
         write_result(_by_group(args), args)
         return 0
-    shown = evaluation(args).compare(
+    comparison = evaluation(args).compare(
         *args.models,
         suite=args.suite,
         release=args.release,
@@ -319,12 +319,12 @@ def compare(args: Namespace) -> int:
         margin=args.margin,
         prevalence=stated_of(args.prevalence),
     )
-    write_result(shown, args)
+    write_result(comparison, args)
     return 0
 
 
 def _by_group(args: Namespace) -> Result:
-    """What `compare --by` was asked to show."""
+    """What `compare --by` is to show."""
     if args.margin is not None:
         raise ConfigError("--margin is for whole benchmarks; give it without --by.")
     return evaluation(args).subgroups.compare(

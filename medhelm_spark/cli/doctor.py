@@ -30,7 +30,7 @@ def doctor(args: Namespace) -> int:
             args.output_path,
             site=args.local_path,
             paths=tuple(args.paths),
-            wanted=frozenset(args.engine),
+            engines=frozenset(args.engine),
             on_executors=args.executors,
             tracking_uri=args.tracking_uri,
             is_tracked=not args.no_tracking,
@@ -43,8 +43,8 @@ def doctor(args: Namespace) -> int:
     write_out(as_json(found) if args.format == "json" else as_text(found))
     states = Counter(each.state for each in found)
     wrong, warnings = states[CheckState.WRONG], states[CheckState.WARNING]
-    said = f"{counted(wrong, 'thing')} wrong" if wrong else "nothing is wrong"
-    say(f"doctor: {said}" + (f", {counted(warnings, 'warning')}" if warnings else ""))
+    summary = f"{counted(wrong, 'thing')} wrong" if wrong else "nothing is wrong"
+    say(f"doctor: {summary}" + (f", {counted(warnings, 'warning')}" if warnings else ""))
     return FAILED if wrong else 0
 
 

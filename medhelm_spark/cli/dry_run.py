@@ -1,4 +1,4 @@
-"""`--dry-run`: what would run, what the policy says of it, and what is missing."""
+"""`--dry-run`: what would run, what the policy decides, and what is missing."""
 
 import sys
 from collections.abc import Sequence
@@ -45,10 +45,10 @@ def print_dry_run(runs: Runs, *, strict: bool) -> int:
 
 
 def _renderings(runs: Sequence[ResolvedRun]) -> list[str]:
-    """With which chat template the models are asked that this job loads itself."""
+    """The chat templates of the models that this job loads itself."""
     models = {run.deployment.name: run.deployment for run in runs}
-    told = {name: factory_of(each).rendering(each) for name, each in models.items()}
-    return [f"{name}: {text}" for name, text in told.items() if text]
+    templates = {name: factory_of(each).rendering(each) for name, each in models.items()}
+    return [f"{name}: {text}" for name, text in templates.items() if text]
 
 
 def _code(runs: Runs, *, strict: bool) -> int:

@@ -9,26 +9,26 @@ from medhelm_spark.medhelm.run_entries import without_model
 PROG = "medhelm-spark"
 
 FAILED = 1
-"""A mistake that a person can cure, told in one line. 2 is argparse's, for a wrong command line."""
+"""A mistake that a person can cure, printed in one line. 2 is argparse's: a wrong command line."""
 
 INCOMPLETE = 3
 """Done, but fewer answers than the policy's `coverage_floor` have a score (or there are fewer)."""
 
 OUTAGE = 4
-"""A model or judge gave no answers, so asking stopped; what was answered is kept."""
+"""A model or judge gave no answers, so asking stopped; the answers that came are stored."""
 
 CHANGED = 5
-"""A value that a release pinned was changed since, or one that it would pin is not what it says."""
+"""A value that a release pinned was changed since, or one that it would pin has another hash."""
 
 LEFT_OUT = 6
 """Done, but the data of a scenario could not be had.
 
-Where INCOMPLETE or OUTAGE hold too, they are the code: the same command mends those, so who repeats
+Where INCOMPLETE or OUTAGE apply too, they are the code: the same command mends those: who repeats
 it while it ends with 3 or 4 comes to 0, or to 6, which needs data first.
 """
 
 GATED = 7
-"""A release lacks what the policy requires of one that is approved, or nobody can tell."""
+"""A release lacks what the policy requires of one that is approved, or this is unknown."""
 
 NO_GO = 8
 """A candidate broke a condition of the gate file, a jury is not to be trusted for a use, or what a
@@ -38,7 +38,7 @@ INCONCLUSIVE = 9
 """The data do not decide: a critical condition of the gate file, a use of a jury, a drift."""
 
 INTERRUPTED = 130
-"""By Ctrl-C; 128 and the signal's number, as a shell says it."""
+"""By Ctrl-C; 128 and the signal's number, as in a shell."""
 
 TERMINATED = 143
 """By SIGTERM, as a cluster or a scheduler stops a job."""
@@ -74,8 +74,8 @@ def again(typed: Sequence[str], *flags: str) -> str:
     >>> again(["run", "--tracking-uri", "https://me:secret@host"])
     "medhelm-spark run --tracking-uri 'https://***@host'"
     """
-    kept = [without_login(word) for word in typed if word not in _SKIPPING]
-    return shlex.join([PROG, *kept, *(flag for flag in flags if flag not in kept)])
+    words = [without_login(word) for word in typed if word not in _SKIPPING]
+    return shlex.join([PROG, *words, *(flag for flag in flags if flag not in words)])
 
 
 def for_models(typed: Sequence[str], models: Iterable[str]) -> str:

@@ -25,7 +25,7 @@ def scenario(parser: ArgumentParser) -> None:
     add(
         "--access-level",
         choices=tuple(level.value for level in AccessLevel),
-        help="who may hold the data; to be said of --file where our card is public "
+        help="who may have the data; required with --file where our card is public "
         "(default: as our own card of it says, else private)",
     )
 
@@ -58,7 +58,7 @@ def _medhelm(add: Callable[..., object]) -> None:
 
 
 def helm_results(parser: ArgumentParser) -> None:
-    """Where the results are, and who may hold them."""
+    """Where the results are, and who may have them."""
     add = parser.add_argument
     add(
         "place",
@@ -75,7 +75,7 @@ def helm_results(parser: ArgumentParser) -> None:
     add(
         "--access-level",
         choices=tuple(level.value for level in AccessLevel),
-        help="who may hold the text; never looser than our card of the scenario "
+        help="who may have the text; never looser than our card of the scenario "
         "(default: as the card says, else private)",
     )
     add(
@@ -120,6 +120,6 @@ def responses(parser: ArgumentParser) -> None:
     add(
         "--attest-prompt",
         metavar="NOTE",
-        help="states that the answers were given to the prompt which the run entry gives here, and "
+        help="states that the answers are to the prompt which the run entry gives here, and "
         "whence you know it, without patient data; recorded and shown with your name",
     )

@@ -1,4 +1,4 @@
-"""What a person is told of what is missing and of models left behind, and the exit code for it."""
+"""The lines about what is missing and about models left behind, and the exit code for it."""
 
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ from medhelm_spark.stages.infer.pending import RequestCounts
 from medhelm_spark.workspace.workspace import say
 
 FETCH = (
-    "left out: `medhelm-spark scenarios` says whose data is at hand, `medhelm-spark scenarios "
+    "left out: `medhelm-spark scenarios` lists whose data is at hand, `medhelm-spark scenarios "
     "fetch` gets what has an address; --strict ends at once instead"
 )
 
@@ -24,7 +24,7 @@ FETCH = (
 def exit_code(done: RunResult, args: Namespace) -> int:
     """0, INCOMPLETE where too many scores are missing, LEFT_OUT where whole scenarios are.
 
-    Says which, and what to type.
+    Prints which, and what to type.
     """
     for other in done.others:
         _print_stale(other, args)
@@ -36,7 +36,7 @@ def exit_code(done: RunResult, args: Namespace) -> int:
 
 
 def skipped_code(left_out: Sequence[LeftOut]) -> int:
-    """LEFT_OUT where something was, 0 otherwise; says what, and what gets it."""
+    """LEFT_OUT where something was, 0 otherwise; prints what, and what gets it."""
     if not left_out:
         return 0
     say(render_skipped(left_out))
@@ -49,8 +49,8 @@ def sentence(missing: Missing, typed: Sequence[str]) -> str:
     short = [
         f"{run.name} has {run.count:,} of {run.total:,} answers scored" for run in missing.runs
     ] or [
-        f"{asked.name} answered {asked.count:,} of {asked.total:,} requests"
-        for asked in missing.requests
+        f"{model.name} answered {model.count:,} of {model.total:,} requests"
+        for model in missing.requests
     ]
     floor = f"the policy's coverage_floor is {missing.coverage_floor:.0%}"
     return f"incomplete: {first_of(short, 3)} ({floor}); {_repair(missing.tallies.items(), typed)}"
@@ -71,10 +71,10 @@ def _repair(tallies: Iterable[tuple[str, RequestCounts]], typed: Sequence[str]) 
 
 
 def _print_stale(other: StaleModel, args: Namespace) -> None:
-    """Say how many models keep another definition of a scenario, and what mends it."""
+    """Print how many models have another definition of a scenario, and what mends it."""
     if models := (*other.asked, *other.imported):
         say(
-            f"score: {other.scenario_name}: an earlier definition still holds for "
+            f"score: {other.scenario_name}: an earlier definition still counts for "
             f"{counted(len(models), 'other model')} of suite {args.suite!r}"
         )
     if other.asked:

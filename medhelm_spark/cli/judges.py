@@ -105,7 +105,7 @@ def judging(parser: ArgumentParser) -> None:
         "--against",
         metavar="NAME",
         help="check: another jury or rubric, whose stored verdicts on the same answers are put "
-        "beside those of --jury: which agrees better with the raters; nobody is asked",
+        "beside those of --jury: which agrees better with the raters; no model is asked",
     )
     add(
         "--against-suite",

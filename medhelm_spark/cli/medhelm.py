@@ -40,8 +40,10 @@ def import_scenario(args: Namespace) -> int:
     if args.from_medhelm:
         from medhelm_spark.medhelm_results.scenarios import export_request  # of a feature
 
-        given = dict(map(_pair, args.args))
-        export = export_request(args.from_medhelm, given, args.medhelm_python, args.medhelm_output)
+        arguments = dict(map(_pair, args.args))
+        export = export_request(
+            args.from_medhelm, arguments, args.medhelm_python, args.medhelm_output
+        )
     done = evaluation(args).medhelm.import_scenario(
         export, name=args.called, access_level=level_of(args)
     )

@@ -46,7 +46,7 @@ def _site_folder(text: str) -> Path:
     except ConfigError as error:
         raise ArgumentTypeError(str(error)) from None
     if not folder.is_dir():
-        say(f"site folder {text}: there is none here; what ships holds alone")
+        say(f"site folder {text}: there is none here; what ships applies alone")
     return folder
 
 
@@ -217,7 +217,7 @@ def _own_data(add: Callable[..., object]) -> None:
     add(
         "--access-level",
         choices=tuple(level.value for level in AccessLevel),
-        help="who may hold the data; to be said of --source where the card is public "
+        help="who may have the data; required with --source where the card is public "
         "(default: as the card says)",
     )
 
@@ -288,12 +288,12 @@ def _instances(add: Callable[..., object]) -> None:
         "--max-eval-instances",
         type=int,
         metavar="N",
-        help="evaluate at most N instances where an entry does not say (default: all)",
+        help="evaluate at most N instances where an entry sets no number (default: all)",
     )
     add(
         "--sampling",
         metavar="RULE",
-        help="which instances, where an entry does not say: hash, source, medhelm, or a YAML file "
+        help="which instances, where an entry sets none: hash, source, medhelm, or a YAML file "
         "(default: the scenario's own, else hash)",
     )
     add(
@@ -301,7 +301,7 @@ def _instances(add: Callable[..., object]) -> None:
         "--num-train-trials",
         type=int,
         metavar="N",
-        help="repeat with N draws of few-shot examples where an entry does not say (default: 1)",
+        help="repeat with N draws of few-shot examples where an entry sets no number (default: 1)",
     )
 
 
@@ -314,7 +314,7 @@ def _selection(parser: ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="COLUMN",
-        help="also tell results apart by these columns of the data, as sex,age_band; the source is "
+        help="also report results by these columns of the data, as sex,age_band; the source is "
         "read again, no model is asked",
     )
     add(
@@ -363,7 +363,7 @@ def running(parser: ArgumentParser) -> None:
         "--compat",
         choices=(MEDHELM_08,),
         help="ask and read as MedHELM 0.8 does: its token limits and stop sequences, answers "
-        "compared as they stand, few-shot examples dropped from prompts that exceed the "
+        "compared as they are, few-shot examples dropped from prompts that exceed the "
         "deployment's window and what is still too long cut at its end",
     )
     add(
@@ -394,7 +394,7 @@ def running(parser: ArgumentParser) -> None:
 
 
 def tracking(parser: ArgumentParser) -> None:
-    """What MLflow is told."""
+    """What is logged to MLflow."""
     add = parser.add_argument_group("MLflow").add_argument
     add(
         "--tracking-uri",
@@ -445,11 +445,11 @@ def summarizing(parser: ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="NAME",
-        help="several suites; a run that stands in two counts as the later suite's",
+        help="several suites; a run that is in two counts as the later suite's",
     )
-    shown = parser.add_mutually_exclusive_group()
-    schema(shown.add_argument)
-    shown.add_argument(
+    groups = parser.add_mutually_exclusive_group()
+    schema(groups.add_argument)
+    groups.add_argument(
         "--auto-generate-schema",
         action="store_true",
         help="show every group, with names and directions from the cards, as without a schema",
@@ -467,7 +467,7 @@ def naming_release(parser: ArgumentParser) -> None:
 
 
 def schema(add: Callable[..., object]) -> None:
-    """Which file of HELM's says what to show."""
+    """HELM's file of what to show."""
     add(
         "--schema",
         "--schema-path",

@@ -39,10 +39,10 @@ def write_result(result: Result, args: Namespace) -> None:
 
 
 def write_out(text: str, path: Path | None = None, *, command: str = "leaderboard") -> None:
-    """Print, or write to a file and say so as the command of that name."""
+    """Print, or write to a file and print its name as the command of that name."""
     if path is None:
-        shown = printable(text) if sys.stdout.isatty() else text
-        sys.stdout.write(shown if shown.endswith("\n") else shown + "\n")
+        printed = printable(text) if sys.stdout.isatty() else text
+        sys.stdout.write(printed if printed.endswith("\n") else printed + "\n")
         sys.stdout.flush()
         return
     _write(path, text, command)

@@ -39,14 +39,14 @@ def _import(args: Namespace) -> int:
 
 def _agreement(args: Namespace) -> int:
     _need(args, "scenario")
-    shown = evaluation(args).ratings.agreement(
+    agreement = evaluation(args).ratings.agreement(
         scenario=args.scenario,
         suite=args.suite,
         scale=args.level_of_measurement,
         epsilon=args.epsilon,
         by_model=args.by_model,
     )
-    write_result(shown, args)
+    write_result(agreement, args)
     return 0
 
 
@@ -73,8 +73,8 @@ def _invitations(args: Namespace) -> int:
     if len(args.rater) > 1:
         raise ConfigError(f"ratings invitations: {len(args.rater)} raters; allowed: one.")
     rater = args.rater[0] if args.rater else None
-    shown = evaluation(args).ratings.invitations(rater=rater, key_file=args.key_file)
-    write_result(shown, args)
+    invitations = evaluation(args).ratings.invitations(rater=rater, key_file=args.key_file)
+    write_result(invitations, args)
     return 0
 
 

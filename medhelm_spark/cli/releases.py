@@ -30,8 +30,8 @@ def release(args: Namespace) -> int:
     action = ACTIONS[args.action]
     names = [*args.names, *([args.release] if args.release else [])]
     if len(names) != action.takes:
-        wanted = ("no release", "one release", "two releases")[action.takes]
-        raise ConfigError(f"release {args.action}: give {wanted}; received {len(names)}.")
+        expected = ("no release", "one release", "two releases")[action.takes]
+        raise ConfigError(f"release {args.action}: give {expected}; received {len(names)}.")
     if args.action == "withdraw" and not (args.reason or "").strip():
         raise ConfigError("release withdraw: --reason missing or empty.")
     if args.action != "publish" and suites_of(args):
@@ -62,8 +62,8 @@ def _list(args: Namespace) -> int:
 
 
 def _show(args: Namespace) -> int:
-    shown = evaluation(args).releases.show(args.release)
-    write_result(shown, args)
+    record = evaluation(args).releases.show(args.release)
+    write_result(record, args)
     return 0
 
 
@@ -82,7 +82,7 @@ def _gate(args: Namespace) -> int:
 
 def _submit(args: Namespace) -> int:
     done = evaluation(args).releases.submit(args.release, note=args.note or "", key=args.key)
-    return _told(done)
+    return _print_status(done)
 
 
 def _approve(args: Namespace) -> int:
@@ -101,16 +101,16 @@ def _approve(args: Namespace) -> int:
         monitoring=plan,
         key=args.key,
     )
-    return _told(done)
+    return _print_status(done)
 
 
 def _withdraw(args: Namespace) -> int:
     done = evaluation(args).releases.withdraw(args.release, reason=args.reason, key=args.key)
-    return _told(done)
+    return _print_status(done)
 
 
-def _told(record: "ReleaseRecord") -> int:
-    """Print where a release stands; who took which step is told on standard error."""
+def _print_status(record: "ReleaseRecord") -> int:
+    """Print the status of a release; the people of its steps are on standard error."""
     write_out(f"release {record.held.name}: {record.status}, manifest {record.manifest_hash}")
     return 0
 
@@ -128,8 +128,8 @@ def _share(args: Namespace) -> int:
 def _shares(args: Namespace) -> int:
     here = evaluation(args).sharing
     if args.out:
-        held = here.verify(args.out)
-        write_out(f"{args.out}: {held.share} of release {held.release}, as it was made")
+        shared = here.verify(args.out)
+        write_out(f"{args.out}: {shared.share} of release {shared.release}, as it was made")
     else:
         write_result(here.list(), args)
     return 0
@@ -266,7 +266,7 @@ def approving(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="TEXT",
-        help="what the approval depends on; may be given several times",
+        help="what the approval depends on; may be repeated",
     )
     add("--until", metavar="DAY", help="the last day on which the approval counts, as 2027-06-30")
     add("--owner", metavar="NAME", help="who answers for the model in use")

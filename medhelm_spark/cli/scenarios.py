@@ -44,8 +44,8 @@ def scenarios(args: Namespace) -> int:
     if args.agreement or args.yes or args.dry_run:
         raise ConfigError("--agreement, --yes and --dry-run are for scenarios purge.")
     if args.action != FETCH and (args.names or args.all_public):
-        given = " ".join([*args.names, *(["--all-public"] if args.all_public else [])])
-        raise ConfigError(f"scenarios {args.action}: {given!r} is for scenarios fetch.")
+        names = " ".join([*args.names, *(["--all-public"] if args.all_public else [])])
+        raise ConfigError(f"scenarios {args.action}: {names!r} is for scenarios fetch.")
     if args.action == FETCH:
         fetched = evaluation(args).fetch_data(args.names, all_public=args.all_public)
         return LEFT_OUT if fetched.absent else 0
@@ -82,8 +82,8 @@ def _purged(args: Namespace) -> int:
         removed = sum((each.removed or {}).values())
         state = f"{each.finished_at:%Y-%m-%d %H:%M}" if each.finished_at else UNFINISHED
         unreached = "; ".join(each.unreached or ())
-        of = (each.scenario_name, each.agreement, each.purged_by)
-        rows.append((*of, f"{each.begun_at:%Y-%m-%d %H:%M}", state, f"{removed:,}", unreached))
+        purge = (each.scenario_name, each.agreement, each.purged_by)
+        rows.append((*purge, f"{each.begun_at:%Y-%m-%d %H:%M}", state, f"{removed:,}", unreached))
     for line in aligned(list(zip(*rows, strict=True)), 0):
         sys.stdout.write(f"{line}\n")
     return 0
@@ -170,6 +170,6 @@ def _refused(check: Callable[[], None]) -> Iterator[str]:
 
 
 def _check_metrics(card: ScenarioCard) -> None:
-    given = [stat.name for stat in stats_of(card.metrics)]
-    if card.main_metric not in given:
-        raise UnknownNameError("main metric", card.main_metric, given)
+    names = [stat.name for stat in stats_of(card.metrics)]
+    if card.main_metric not in names:
+        raise UnknownNameError("main metric", card.main_metric, names)

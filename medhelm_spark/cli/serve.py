@@ -31,12 +31,12 @@ def serve(
     raters_only: bool = False,
     sign_in: SignIn | None = None,
 ) -> int:
-    """Become the dashboard's server; what is wrong with the lake or the names is said before.
+    """Become the dashboard's server; errors of the lake or the names are raised before.
 
-    The page ranks by the policy's `coverage_floor`. It loads `plugins` to know the directions of
-    their metrics; tables do not hold them: those that the policy of `site` lists, where there is
+    The page ranks by the policy's `coverage_floor`. It loads `plugins` for the directions of
+    their metrics; tables do not have them: those that the policy of `site` lists, where there is
     gated or private text. `allowed` are names of the server beside its own. A lake in a catalog is
-    read through `warehouse`; of its token the page is told the variable's name. With `raters_only`
+    read through `warehouse`; of its token the page gets the variable's name. With `raters_only`
     it shows the page of raters alone, with `sign_in` nothing to whoever has not signed in.
 
     Raises:
@@ -71,11 +71,11 @@ def check_host(reader: Reader, host: str, sign_in: SignIn | None = None) -> None
     """
     if is_loopback(host) or (sign_in and sign_in.is_binding):
         return
-    held = sorted(level.value for level in text_levels(reader) - {AccessLevel.PUBLIC})
-    if held:
+    hidden = sorted(level.value for level in text_levels(reader) - {AccessLevel.PUBLIC})
+    if hidden:
         raise PolicyError(
-            f"--host {host} would show the {' and '.join(held)} text of {reader.location} to other "
-            "machines without a login; use 127.0.0.1, or a lake that holds only public text, or a "
+            f"--host {host} would show the {' and '.join(hidden)} text of {reader.location} to "
+            "other machines without a login; use 127.0.0.1, or a lake with only public text, or a "
             "binding policy that lists viewers."
         )
 
@@ -108,7 +108,7 @@ def command(
     allowed: Sequence[str] = (),
     sign_in: Path | None = None,
 ) -> list[str]:
-    """The words that start the server; the dashboard's own configuration file says the rest.
+    """The words that start the server; the dashboard's own configuration file has the rest.
 
     `allowed` are names that browsers may call it by, beside its own; `sign_in` is the file of the
     sign-in, without which Streamlit looks for none elsewhere.

@@ -52,7 +52,7 @@ def sign_in_of(policy: Policy, named: str | None, site: Path | None) -> SignIn |
         return None
     if not viewers_in_force(site).rules.people:
         raise ConfigError(
-            f"{policy.label}: viewers stand in a table, which the dashboard cannot read; allowed: "
+            f"{policy.label}: viewers are in a table, which the dashboard cannot read; allowed: "
             "a policy in a file."
         )
     if not named:
@@ -72,11 +72,11 @@ def _host(path: Path) -> str:
     try:
         if path.stat().st_mode & (S_IRWXG | S_IRWXO):
             raise ConfigError(f"{where} is open to others; allowed: its owner alone (chmod 600).")
-        held: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+        document: Any = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        kind = type(error).__name__  # the file holds secrets, and an error may quote it
+        kind = type(error).__name__  # the file has secrets, and an error may quote it
         raise ConfigError(f"{where} cannot be read ({kind}); allowed: a TOML file.") from None
-    auth = held.get("auth")
+    auth = document.get("auth")
     for key in NEEDED:
         if not isinstance(auth, dict) or not isinstance(auth.get(key), str) or not auth[key]:
             raise ConfigError(f"{where}: auth.{key} is missing; allowed: a text.")

@@ -31,8 +31,8 @@ def stoppable() -> Iterator[Stop]:
     """Within, SIGTERM does what Ctrl-C does; the first time only: a second one ends at once.
 
     Kubernetes and systemd send SIGTERM and wait some seconds before they kill, YARN a quarter of
-    one: mostly enough for a lease to be given back. Who catches Ctrl-C, Spark to cancel its jobs,
-    is asked at that moment.
+    one: mostly enough for a lease to be given back. The handler of Ctrl-C, as Spark's that cancels
+    its jobs, is looked up at that moment.
     """
     stop = Stop()
     if threading.current_thread() is not threading.main_thread():

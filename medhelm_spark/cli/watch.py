@@ -35,7 +35,7 @@ def looks(args: Namespace) -> int:
 
 
 def watching(parser: ArgumentParser) -> None:
-    """What of a release is asked again, and what is too small to matter."""
+    """Which prompts of a release are asked again, and what is too small to matter."""
     add = parser.add_argument_group("watch").add_argument
     add(
         "--sample",

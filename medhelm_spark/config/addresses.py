@@ -10,14 +10,14 @@ from medhelm_spark.errors import ConfigError
 REFERENCE = re.compile(r"env:[A-Za-z_]\w*|secret:[^/\s]+/\S+|credentials:.+#.+|file:\S.*")
 REFERENCES = "env:NAME, file:PATH or secret:SCOPE/KEY"
 
-# Names of what holds a secret, in any spelling of headers, bodies and queries.
+# Names of secrets, in any spelling of headers, bodies and queries.
 SECRET_NAME = re.compile(
     r"authorization|cookie|credential|passw|secret|signature|bearer|(^|[-_.])(sig|pwd|pass|auth)$"
     r"|(api|access|private|subscription|account|functions?|shared)[-_.]?key|(^|[-_.])(key|token)$"
     r"|[-_.](key|token)[-_.]|(auth|access|session|security)[-_.]?token|^proxy[-_.]?login$",
     re.IGNORECASE,
 )
-# Names that look so and hold none.
+# Names that look so and are none.
 PLAIN_NAMES = frozenset({"prompt_cache_key"})
 
 # Keys as vendors issue them.
@@ -31,7 +31,7 @@ ISSUED = re.compile(
 CREDENTIALS = re.compile(r"(bearer|basic|digest|token|apikey)\s+\S", re.IGNORECASE)
 LONG_WORD = re.compile(r"(?=\w*\d)(?=\w*[A-Za-z])[\w+/=]{20,}")
 
-# Settings of Spark and Hadoop that hold a secret; those that say where one is, or of what kind, do
+# Settings of Spark and Hadoop that are secrets; those of the place or the kind of a secret are
 # not, and neither does a reference of the platform's ({{secrets/SCOPE/KEY}} on Databricks).
 SPARK_SECRET = re.compile(
     r"password$|([-_.])(secret|password|token|access[-_.]key|account[-_.]key)([-_.]|$)",
@@ -46,11 +46,11 @@ PLATFORM_SECRET = re.compile(r"\{\{secrets/[^{}]+\}\}")
 def check_url(url: str, where: str) -> None:
     """Refuses an address that is no http URL or that carries a secret; none is empty.
 
-    It is shown only where no part of it can be one.
+    The error shows it only where no part of it can be a secret.
     """
     if not url:
         return
-    cure = f"{where}: its URL holds a {{}}; give api_key or headers: {REFERENCES}."
+    cure = f"{where}: its URL has a {{}}; give api_key or headers: {REFERENCES}."
     try:
         parts = urlsplit(url)
         user = parts.username or parts.password
@@ -67,14 +67,14 @@ def check_url(url: str, where: str) -> None:
     if ISSUED.search(url):
         raise ConfigError(cure.format("key"))
     if parts.scheme not in ("http", "https") or not host:
-        shown = repr(url) if re.fullmatch(r"[\w.:/-]{1,40}", url) else f"{len(url)} characters"
-        raise ConfigError(f"{where}: its URL is {shown}; allowed: http(s)://HOST[:PORT]/PATH.")
+        address = repr(url) if re.fullmatch(r"[\w.:/-]{1,40}", url) else f"{len(url)} characters"
+        raise ConfigError(f"{where}: its URL is {address}; allowed: http(s)://HOST[:PORT]/PATH.")
 
 
 def check_secrets(args: Mapping[str, Any], where: str) -> None:
     """Refuses a key written out in a file; the key itself is never shown.
 
-    In headers a reference is looked up where the key is used. A body is sent as it stands, so that
+    In headers a reference is looked up where the key is used. A body is sent as it is, so that
     a key in it has to go into a header.
     """
     headers = args.get("headers")
@@ -93,7 +93,7 @@ def check_secrets(args: Mapping[str, Any], where: str) -> None:
 def check_spark_secrets(spark: Mapping[str, str], where: str) -> None:
     """Refuses a key written out in settings of Spark; the key itself is never shown.
 
-    They stand in the command line of the JVM, which every user of the machine may read.
+    They are in the command line of the JVM, which every user of the machine may read.
     """
     for name, value in spark.items():
         is_named = SPARK_SECRET.search(name) and not ABOUT_A_SECRET.search(name)
@@ -116,7 +116,7 @@ def _written_out(where: str, place: str, allowed: str) -> str:
 
 
 def _leaves(value: Any, place: str, name: str = "") -> Iterator[tuple[str, str, Any]]:
-    """Every value in a tree of mappings and lists: its place, the name it stands under, itself."""
+    """Every value in a tree of mappings and lists: its place, its name, itself."""
     if isinstance(value, Mapping):
         for key, each in value.items():
             yield from _leaves(each, f"{place}.{key}" if place else str(key), str(key))
@@ -132,7 +132,7 @@ def _is_reference(value: Any) -> bool:
 
 
 def _is_secret(name: str, value: str) -> bool:
-    """Whether a value is a key by its own form, or by the name that it stands under."""
+    """Whether a value is a key by its own form, or by its name."""
     named = SECRET_NAME.search(name) is not None and name not in PLAIN_NAMES
     return bool(value) and ((named and " " not in name) or ISSUED.search(value) is not None)
 

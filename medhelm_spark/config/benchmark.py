@@ -57,7 +57,7 @@ NAME = re.compile(r"[\w.-][\w. -]*")
 class Benchmark:
     """A benchmark's card, with the rubric and jury it brings along where it has a jury score.
 
-    `is_reading_default`: nobody said how answers are read; it follows from the references.
+    `is_reading_default`: the file does not set how answers are read; the references decide.
     """
 
     card: ScenarioCard
@@ -68,7 +68,7 @@ class Benchmark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricUse:
-    """What a benchmark's metrics take: told by whoever knows metrics.
+    """What a benchmark's metrics take, by the caller, who has the metrics.
 
     `main_metric` is the stat that the first one is read by. `comparing` names the first that needs
     a right answer, None where none does. `takes_options`: an option that is read out of an answer
@@ -83,13 +83,13 @@ class MetricUse:
 
 
 UseOf = Callable[[Sequence[MetricSpec], str], MetricUse]
-"""From metrics, and where they stand, to what they take; ConfigError for one that cannot be."""
+"""From metrics, and where they are, to what they take; ConfigError for one that cannot be."""
 
 
 def read_benchmark(path: Path, use_of: UseOf) -> Benchmark:
     """Reads a benchmark and checks its template, its csv header, its metrics and its rubric.
 
-    Names of perturbations are left to whoever knows them.
+    Names of perturbations are left to the caller.
 
     Raises:
         ConfigError: Naming the file and the key, column or criterion that is wrong.
@@ -119,7 +119,7 @@ def read_benchmark(path: Path, use_of: UseOf) -> Benchmark:
 
 
 def _default_reading(source: DataSource, use: MetricUse) -> AnswerExtraction:
-    """How answers are read where the file does not say: by its metrics' labels, or references.
+    """How answers are read where the file does not set it: by its metrics' labels, or references.
 
     Strictly if in doubt. Only a csv or tsv of this machine is looked into before Spark starts.
     """
@@ -185,7 +185,7 @@ def _check(file: BenchmarkFile, path: Path) -> None:
 
 
 def _check_rubric(entry: MetricEntry, path: Path) -> None:
-    """Refuse a rubric by its name together with what such a rubric says itself."""
+    """Refuse a rubric by its name together with the keys of such a rubric."""
     if entry.rubric is None:
         return
     usual = MetricEntry(name=entry.name)
@@ -193,7 +193,7 @@ def _check_rubric(entry: MetricEntry, path: Path) -> None:
         if getattr(entry, key) != getattr(usual, key):
             raise ConfigError(
                 f"{path}: metric {entry.name!r} has rubric {entry.rubric!r} and {key}; the rubric "
-                f"says it: leave {key} out, or rubric."
+                f"has it: leave {key} out, or rubric."
             )
 
 

@@ -33,11 +33,11 @@ DATASET_FORMATS = (*DELIMITERS, "json", "jsonl", "parquet", "feather", "xlsx")
 def data_source(
     file: BenchmarkFile, path: Path, columns: tuple[str, ...], comparing: str | None
 ) -> DataSource:
-    """The benchmark's data: a table, or a file by its ending, a csv where that says nothing.
+    """The benchmark's data: a table, or a file by its ending, a csv if the ending is unknown.
 
-    A folder stands for the files in it, as Spark writes a table. Rows of `train_file` are examples.
+    A folder means the files in it, as Spark writes a table. Rows of `train_file` are examples.
 
-    Whose data a table holds, a file that names it does not know: it counts as a person's own, so
+    The file that names a table cannot state whose data it is: it counts as a person's own, so
     that a level that lets its text out has to be stated beside the run.
     """
     name = file.dataset_file
@@ -88,7 +88,7 @@ def _files(name: str, path: Path, key: str, split: Split | None) -> list[SourceF
 
 
 def format_of(name: str) -> str:
-    """The format of a benchmark's file: by its ending, a csv where that says nothing."""
+    """The format of a benchmark's file: by its ending, a csv if that is unknown."""
     form = FORMATS.get(ending_of(name), CSV)
     return form if form in DATASET_FORMATS else CSV
 
@@ -130,16 +130,16 @@ def _check_header(
     def own(names: Iterable[str]) -> list[str]:
         return [file.columns.get(name, name) for name in names]
 
-    wanted = {f"the template {file.prompt_file}": own(columns)}
+    needed_by = {f"the template {file.prompt_file}": own(columns)}
     for key in ("id_column", "cluster_column", "split_column"):
-        wanted[key] = own(filter(None, [getattr(file, key)]))
-    wanted["extra_columns"] = own(file.extra_columns)
-    wanted["groups"] = own(file.group_columns)
-    wanted[f"metric {comparing}"] = own([ANSWER_COLUMN]) if comparing else []
-    wanted["columns"] = list(file.columns.values())
-    needed = [name for names in wanted.values() for name in names]
+        needed_by[key] = own(filter(None, [getattr(file, key)]))
+    needed_by["extra_columns"] = own(file.extra_columns)
+    needed_by["groups"] = own(file.group_columns)
+    needed_by[f"metric {comparing}"] = own([ANSWER_COLUMN]) if comparing else []
+    needed_by["columns"] = list(file.columns.values())
+    needed = [name for names in needed_by.values() for name in names]
     present = csv_columns(dataset, DELIMITERS[source.format], needed, source=source)
-    require_columns(present, wanted, dataset)
+    require_columns(present, needed_by, dataset)
 
 
 def find_file(name: str, owner: Path, key: str) -> Path:
@@ -163,7 +163,7 @@ def check_reading(separator: str | None, encoding: str | None, where: str) -> No
         raise ConfigError(f"{where}: separator is {separator!r}; allowed: one character.")
     if encoding is not None and codec_of(encoding) is None:
         raise ConfigError(
-            f"{where}: encoding is {encoding!r}; allowed: a text encoding that Python knows, as "
+            f"{where}: encoding is {encoding!r}; allowed: a text encoding of Python, as "
             "UTF-8, UTF-16, Windows-1252, Windows-1250."
         )
 
@@ -195,7 +195,7 @@ def check_own_files(file: BenchmarkFile, path: Path) -> None:
 
 
 def _working_folder() -> tuple[Path, ...]:
-    """The working folder where it is this user's own; `/` holds the files of everybody."""
+    """The working folder where it is this user's own; `/` has the files of everybody."""
     folder = Path().resolve()
     is_own = folder != folder.parent and folder.stat().st_uid == os.geteuid()
     return (folder,) if is_own else ()

@@ -1,7 +1,7 @@
 """The keys of `benchmark.yaml`, MedHELM's configurable benchmark, as they are written.
 
 MedHELM's own (facts section 13), with `access_level` (private unless stated: a file of a user's own
-may hold patients), `columns`, `id_column`, `cluster_column`, `answer_extraction`, `sampling`,
+may contain patients), `columns`, `id_column`, `cluster_column`, `answer_extraction`, `sampling`,
 `groups`, `bands`, `critical`, `prompt_variants`, `perturbations`, `category` and `subcategory`.
 """
 

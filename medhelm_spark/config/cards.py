@@ -64,7 +64,7 @@ def card_reader(taxonomy: Taxonomy) -> Load[ScenarioCard]:
 
 
 def _check_source(card: ScenarioCard, path: Path) -> None:
-    """Refuse what only the program says of a source: a card cannot point at rows of the lake."""
+    """Refuse keys that only the program sets: a card cannot point at rows of the lake."""
     plain = DataSource()
     for key in ("data_version", "is_own"):
         if getattr(card.source, key) != getattr(plain, key):

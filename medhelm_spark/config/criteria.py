@@ -8,7 +8,7 @@ from medhelm_spark.domain.criterion import ELSE, Anchor, ClassScores, Criterion,
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 SCORE, CLASS = "score", "class"
-"""The key of a verdict that holds the number, or the class."""
+"""The key of a verdict for the number, or the class."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +70,8 @@ def _of_classes(entry: CriterionEntry, place: str) -> Criterion:
     }.items():
         if is_given:
             raise ConfigError(
-                f"{place}: {key} is for a scale of numbers; the table `scores` says what each "
-                "class is worth, and `classes` what it means."
+                f"{place}: {key} is for a scale of numbers; the table `scores` has the score of "
+                "each class, and `classes` its meaning."
             )
     if len(entry.classes) < 2:
         raise ConfigError(f"{place}: classes has {len(entry.classes)}; allowed: two or more.")
@@ -95,7 +95,7 @@ def _of_classes(entry: CriterionEntry, place: str) -> Criterion:
 
 
 def _anchors(meanings: Mapping[str, str]) -> tuple[Anchor, ...]:
-    return tuple(Anchor(value=value, meaning=said) for value, said in meanings.items())
+    return tuple(Anchor(value=value, meaning=meaning) for value, meaning in meanings.items())
 
 
 def _table(

@@ -23,7 +23,7 @@ def template_columns(template: str, where: str) -> tuple[str, ...]:
     """The columns that a prompt template names, each once, in order.
 
     Raises:
-        ConfigError: If a brace stands alone, a field is more than a column, or there is none.
+        ConfigError: If a brace is alone, a field is more than a column, or there is none.
     """
     try:
         parsed = list(string.Formatter().parse(template))
@@ -33,9 +33,9 @@ def template_columns(template: str, where: str) -> tuple[str, ...]:
     for number, (name, spec, conversion) in enumerate(fields, 1):
         if not name.strip() or spec or conversion:
             is_short = len(name) <= SHOWN_LENGTH and "\n" not in name
-            shown = f"the field {{{name}...}}" if is_short else f"field number {number}"
+            named = f"the field {{{name}...}}" if is_short else f"field number {number}"
             raise ConfigError(
-                f"{where}: {shown} is not {{column}}; write a column's name only, "
+                f"{where}: {named} is not {{column}}; write a column's name only, "
                 "and {{ and }} for literal braces."
             )
     columns = tuple(dict.fromkeys(name for _, name, _, _ in parsed if name is not None))
@@ -47,7 +47,7 @@ def template_columns(template: str, where: str) -> tuple[str, ...]:
 def csv_columns(
     path: Path, delimiter: str, needed: Sequence[str], *, source: DataSource
 ) -> tuple[str, ...]:
-    """The header of a csv or tsv file that holds at least one row below it.
+    """The header of a csv or tsv file that has at least one row below it.
 
     Raises:
         ConfigError: If the file is empty, has no row, is no text, or names a column twice.
@@ -75,8 +75,8 @@ def csv_references(
 ) -> Iterator[str]:
     """The right and wrong answers of a csv or tsv, without outer space; a broken row's not.
 
-    `columns` says what the file calls ours. A file that cannot be read to its end is left to
-    ingest, which says what is wrong.
+    `columns` has the file's names for ours. A file that cannot be read to its end is left to
+    ingest, which reports what is wrong.
     """
     right, wrong = (columns.get(name, name) for name in (ANSWER_COLUMN, INCORRECT_COLUMN))
     try:
@@ -107,11 +107,11 @@ def _listed(text: str | None) -> list[str]:
 
 
 def require_columns(
-    columns: Sequence[str], wanted: Mapping[str, Sequence[str]], path: Path
+    columns: Sequence[str], needed_by: Mapping[str, Sequence[str]], path: Path
 ) -> None:
-    """Refuses a csv file that lacks a column; `wanted` are columns by what needs them."""
-    known = [name for names in wanted.values() for name in names]
-    for why, names in wanted.items():
+    """Refuses a csv file that lacks a column; `needed_by` are columns by what needs them."""
+    known = [name for names in needed_by.values() for name in names]
+    for why, names in needed_by.items():
         for name in names:
             if name not in columns:
                 raise ConfigError(

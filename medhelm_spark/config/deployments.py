@@ -3,7 +3,7 @@
 An entry with `engine` is ours: `client_spec.args` are that engine's arguments, which the engine
 itself checks before anything is asked. An entry without is MedHELM's own, and its client class is
 translated (`medhelm.clients`). What has no counterpart here, or an engine that is not loaded,
-becomes a `Refusal`: it may be listed, and says what to write instead when it is used.
+becomes a `Refusal`: it may be listed, and raises what to write instead when it is used.
 """
 
 from collections.abc import Callable, Mapping
@@ -46,7 +46,7 @@ class DeploymentEntry(StatedDeployment):
 
     @property
     def model(self) -> str:
-        """The model it serves: HELM lets a deployment's name stand for it."""
+        """The model it serves: in HELM a deployment's name may mean it."""
         return self.model_name or self.name
 
 
@@ -91,13 +91,13 @@ def load_deployments(
 
     Raises:
         ConfigError: If the file is broken or names a deployment twice, a deployment names no
-            engine, or holds a written-out key or an address that is none.
+            engine, or has a written-out key or an address that is none.
     """
     return tuple(_deployment(entry, path, translate, engines) for entry in load_entries(path))
 
 
 def load_entries(path: Path) -> tuple[DeploymentEntry, ...]:
-    """What one file says, whether or not an engine can run it.
+    """The entries of one file, whether or not an engine can run them.
 
     Raises:
         ConfigError: If the file is broken or names a deployment twice.
@@ -136,10 +136,10 @@ def _refusal(entry: DeploymentEntry, path: Path, reason: str) -> Refusal:
 
 
 def from_name(entry: DeploymentEntry, engines: Engines) -> Deployment:
-    """The deployment that a name alone stands for, held to what a file's is held to.
+    """The deployment that a name alone defines, checked as one of a file is.
 
     Raises:
-        ConfigError: its address is none, or holds a user or a key; neither is shown.
+        ConfigError: its address is none, or has a user or a key; neither is shown.
     """
     where = f"model {entry.name.partition('@')[0]}"
     return _built(entry, str(entry.engine), entry.client_spec.args, engines, where, BY_NAME)
@@ -167,11 +167,11 @@ def _built(
     )
 
 
-def check_given(deployment: Deployment, engines: Engines) -> Deployment:
-    """The deployment, which a program made and no file, held to what a file's is held to.
+def check_deployment(deployment: Deployment, engines: Engines) -> Deployment:
+    """The deployment, which a program made and no file, checked as one of a file is.
 
     Raises:
-        ConfigError: It holds a written-out key, or an address that is none.
+        ConfigError: It has a written-out key, or an address that is none.
     """
     if deployment.engine in engines:
         where = f"deployment {deployment.name!r}"

@@ -118,7 +118,7 @@ def method_for_all(labels: Sequence[str]) -> ExtractionMethod:
 def method_for(references: Iterable[str]) -> ExtractionMethod:
     """How answers are read where only their references are known: strictly unless all are alike.
 
-    Letters after J may be anything: where the data leaves the wrong options out, nobody knows them.
+    Letters after J may be anything: where the data leaves the wrong options out, they are unknown.
 
     >>> [str(method_for(each)) for each in (["yes", "No"], ["A", "b"], ["M", "F"], [])]
     ['yes_no', 'choice', 'strict', 'strict']

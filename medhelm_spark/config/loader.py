@@ -2,7 +2,7 @@
 
 Values are checked strictly: text is not read as a number, `true` is not 1, and a key that no field
 has is refused with the nearest field that exists. A document without any key of ours may be data,
-given by mistake: of it errors tell only type and size.
+passed by mistake: errors quote only its type and size.
 """
 
 import json
@@ -70,10 +70,10 @@ def validate(data: object, type_: type[T], where: str) -> T:
         raise ConfigError(_sentence(error.errors(include_url=False), type_, where)) from None
     except TypeError as error:
         raise ConfigError(
-            f"{where}: holds a value that is no plain text or number: {error}."
+            f"{where}: has a value that is no plain text or number: {error}."
         ) from None
     for place, name in unprintable(result):
-        raise ConfigError(f"{where}: {place} is {shown(name)}; allowed: {RULE}.")
+        raise ConfigError(f"{where}: {place} is {described(name)}; allowed: {RULE}.")
     return result
 
 
@@ -98,7 +98,7 @@ def json_schema(type_: type) -> dict[str, Any]:
 
 
 def _without_a_known_key(data: object, type_: type) -> str | None:
-    """What is said of a document that holds no key of the type; None of any other document."""
+    """The problem of a document without any key of the type; None of any other document."""
     known = [each.name for each in fields(type_)]
     if isinstance(data, Mapping) and data:
         if any(get_close_matches(str(key), known, n=1, cutoff=RESEMBLES) for key in data):
@@ -135,7 +135,7 @@ def _received(error: ErrorDetails) -> str:
     """
     received, place = error["input"], error["loc"]
     is_hidden = len(place) == 1 or not SECRET_PLACES.isdisjoint(place)
-    return size_of(received) if is_hidden else shown(received)
+    return size_of(received) if is_hidden else described(received)
 
 
 def _dotted(loc: Sequence[int | str]) -> str:
@@ -151,7 +151,7 @@ def _hint(name: str, type_: type, loc: Sequence[int | str]) -> str:
 
 
 def _type_at(type_: Any, loc: Sequence[int | str]) -> Any:
-    """The dataclass that holds the key path `loc` of `type_`."""
+    """The dataclass with the key path `loc` of `type_`."""
     for part in loc:
         if is_dataclass(type_):
             type_ = typing.get_type_hints(type_)[str(part)]
@@ -172,11 +172,11 @@ def size_of(value: object) -> str:
         return f"a text of {counted(len(value), 'character')}"
     if isinstance(value, Mapping):
         return f"a mapping of {counted(len(value), 'key')}"
-    return shown(value)
+    return described(value)
 
 
-def shown(value: object) -> str:
-    """A received value for an error; of a container only keys or length: it may hold a secret."""
+def described(value: object) -> str:
+    """A received value for an error; of a container only keys or length: it may have a secret."""
     if isinstance(value, Mapping):
         return f"a mapping with keys {', '.join(map(str, value)) or '(none)'}"
     if isinstance(value, (list, tuple)):

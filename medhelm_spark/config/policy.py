@@ -69,7 +69,7 @@ Networks = tuple[tuple[Locality, tuple[Network, ...]], ...]
 SHA256 = re.compile("[0-9a-f]{64}")
 PUBLIC_KEY_BYTES = 32
 MIN_CANARY = 8
-"""A canary has so many letters and digits, so that no ordinary text holds it."""
+"""A canary has so many letters and digits, so that no ordinary text contains it."""
 
 
 def load_policy(place: Path | PolicyTable, above: Policy | None = None) -> Policy:
@@ -83,14 +83,18 @@ def load_policy(place: Path | PolicyTable, above: Policy | None = None) -> Polic
     """
     origin = _origin(place)
     file = _parsed(place)
-    given = file.allowed if file.allowed is not None else dict(above.allowed) if above else None
-    if given is None:
+    localities = (
+        file.allowed if file.allowed is not None else dict(above.allowed) if above else None
+    )
+    if localities is None:
         raise ConfigError(f"{origin}: allowed is missing; allowed: levels with their localities.")
     comparison = file.comparison or ComparisonRules()
     floor = comparison.coverage_floor
     if not 0 <= floor <= 1:
         raise ConfigError(f"{origin}: comparison.coverage_floor is {floor}; allowed: 0 to 1.")
-    allowed = tuple((level, _ordered(given[level])) for level in AccessLevel if level in given)
+    allowed = tuple(
+        (level, _ordered(localities[level])) for level in AccessLevel if level in localities
+    )
     networks = _networks(file.networks, origin)
     required = _required(file, origin)
     links = file.rating_links or (above.rating_links if above else RatingLinks())
@@ -181,10 +185,10 @@ def _restricted(policy: Policy, advisory: Policy) -> Policy:
     What is not taken over by name stays that of the policy above.
     """
     above = dict(policy.allowed)
-    kept, withheld = [], []
+    narrowed, withheld = [], []
     for level, listed in advisory.allowed:
         over = tuple(place for place in listed if place not in above.get(level, ()))
-        kept.append((level, tuple(place for place in listed if place not in over)))
+        narrowed.append((level, tuple(place for place in listed if place not in over)))
         withheld += [(level, over)] if over else []
     if policy.standing is PolicyTrust.SHIPPED:
         changed = replace(
@@ -211,7 +215,7 @@ def _restricted(policy: Policy, advisory: Policy) -> Policy:
     return _stamped(
         replace(
             changed,
-            allowed=tuple(kept),
+            allowed=tuple(narrowed),
             withheld=tuple(withheld),
             networks=networks,
             small_cells=SmallCells(minimum=least),
@@ -223,7 +227,7 @@ def _restricted(policy: Policy, advisory: Policy) -> Policy:
 def _narrowed(policy: Policy, advisory: Policy) -> Networks:
     """The networks of a policy with no more than an advisory file lists too.
 
-    Without a list `local` is this machine and the job's own nodes, which no file can know: of an
+    Without a list `local` is this machine and the job's own nodes, which no file can list: of an
     advisory list the loopback addresses count then.
     """
     above = {Locality.LOCAL: LOOPBACK, **dict(policy.networks)}
@@ -234,7 +238,7 @@ def _narrowed(policy: Policy, advisory: Policy) -> Networks:
 
 
 def _stamped(policy: Policy) -> Policy:
-    """The policy with the version of what it says now and of how far that can be relied on."""
+    """The policy with the version of its present content and of how far it can be relied on."""
     parts = (
         policy.allowed,
         policy.comparison,
@@ -370,7 +374,7 @@ def _audiences(file: PolicyFile, origin: str) -> tuple[Audience, ...]:
                 )
     names = [audience.name for audience in file.audiences]
     if twice := {name for name in names if names.count(name) > 1}:
-        raise ConfigError(f"{origin}: audiences: {min(twice)!r} stands twice.")
+        raise ConfigError(f"{origin}: audiences: {min(twice)!r} occurs twice.")
     return file.audiences
 
 
@@ -409,7 +413,7 @@ def _ordered(localities: tuple[Locality, ...]) -> tuple[Locality, ...]:
 
 
 def _spelled_out(data: Any) -> Any:
-    """The file with each network that is written as a text alone as the mapping it stands for."""
+    """The file with each network that is written as a text alone as its mapping."""
     networks = data.get("networks") if isinstance(data, Mapping) else None
     if not isinstance(networks, Mapping):
         return data

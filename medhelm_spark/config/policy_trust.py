@@ -1,4 +1,4 @@
-"""Whether a policy stands where this process could not have put it: what makes it binding."""
+"""Whether a policy is where this process could not have put it: what makes it binding."""
 
 import os
 import re
@@ -55,7 +55,7 @@ def why_ours(path: Path) -> str | None:
 
 
 def _why_mounted(place: Path) -> str | None:
-    """Why a user may have mounted what holds the place; None where only root could.
+    """Why a user may have mounted the file system of the place; None where only root could.
 
     What mounts for users (fusermount, udisks, an entry `user` in fstab, autofs) sets nosuid, so
     that root's own mounts with it, often /tmp and /home, are refused too. A FUSE file system may
@@ -64,13 +64,13 @@ def _why_mounted(place: Path) -> str | None:
     try:
         opened = os.open(place, os.O_PATH)
         try:
-            told = (OPENED / str(opened)).read_text()
+            descriptor = (OPENED / str(opened)).read_text()
         finally:
             os.close(opened)
         mounts = MOUNTS.read_text().splitlines()
     except (OSError, AttributeError):  # no Linux, or a closed /proc
-        return f"this system does not tell how {place} is mounted"
-    numbers = re.findall(r"^mnt_id:\s*(\d+)$", told, re.MULTILINE)
+        return f"this system does not report how {place} is mounted"
+    numbers = re.findall(r"^mnt_id:\s*(\d+)$", descriptor, re.MULTILINE)
     for mount in mounts:
         fields, _, kind = mount.partition(" - ")
         number, *_, options = fields.split()[:6]
@@ -81,7 +81,7 @@ def _why_mounted(place: Path) -> str | None:
         if "nosuid" in options.split(","):
             return f"{place} is mounted nosuid, as what users mount is"
         return None
-    return f"this system does not tell how {place} is mounted"
+    return f"this system does not report how {place} is mounted"
 
 
 def why_ours_in_catalog(table: PolicyTable) -> str | None:

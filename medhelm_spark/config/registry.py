@@ -13,7 +13,7 @@ from medhelm_spark.config.deployments import (
     Engines,
     Refusal,
     Translate,
-    check_given,
+    check_deployment,
     load_deployments,
     load_entries,
 )
@@ -37,14 +37,14 @@ PolicyTables = Callable[[str], PolicyTable]
 """Reads the policy in a catalog's table, by its name."""
 
 ByName = Callable[[str], Deployment | None]
-"""The deployment that a name alone stands for, without a file; None where it stands for none."""
+"""The deployment that a name alone defines, without a file; None where it defines none."""
 
 MODEL_GROUPS = ("all", "text", "code", "text_code", "instruction_following", "vlm", "audiolm")
-"""Names that HELM accepts as a model and that stand for several."""
+"""Names that HELM accepts as a model and that mean several."""
 
 
 def _nothing(name: str) -> None:
-    """What names stand for where only files count."""
+    """No deployment, for callers that use files alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class Registry:
     """All that run entries can name. Deployments are in the order of their registration.
 
     Word lists are files until a run perturbs its instances. `imported` are the lake's, where an
-    entry names one. `shipped` are the cards without the site's. `by_name` is asked last, for names
+    entry names one. `shipped` are the cards without the site's. `by_name` is called last, for names
     that no file lists.
     """
 
@@ -73,12 +73,12 @@ class Registry:
     def resolve_model(
         self, model: str | None = None, model_deployment: str | None = None
     ) -> Deployment:
-        """The deployment that a model's name, a deployment's name or both stand for.
+        """The deployment that a model's name, a deployment's name or both mean.
 
-        By HELM's rules (facts section 2.4): a deployment's name stands for itself; a model's for
+        By HELM's rules (facts section 2.4): a deployment's name means itself; a model's for
         the deployment of the same name, else for the last one registered for it that is not
         deprecated; a model of three parts, `host/org/model`, names deployment and model at once.
-        A name that no file lists may say itself how a model is reached (`ollama/llama3.1:8b`).
+        A name that no file lists may itself define how a model is reached (`ollama/llama3.1:8b`).
 
         Raises:
             UnknownNameError: If nothing of that name is registered.
@@ -186,7 +186,9 @@ def load_registry(
         shipped=shipped,
         deployments={
             **usable,
-            **{given.name: check_given(given, engines) for given in deployments},
+            **{
+                deployment.name: check_deployment(deployment, engines) for deployment in deployments
+            },
         },
         models=layers.read("model", layers.files("model_metadata.yaml"), load_models),
         juries=_juries(layers),
@@ -246,7 +248,7 @@ def _keeping_levels(
             if card.access_level.strictness < known.strictness:
                 raise ConfigError(
                     f"{path}: access_level is {card.access_level}, and the card of {card.name!r} "
-                    f"that ships says {known}; a site's card may be stricter, never looser "
+                    f"that ships has {known}; a site's card may be stricter, never looser "
                     "(medhelm-spark level lower records another level)."
                 )
         return cards

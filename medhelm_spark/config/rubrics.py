@@ -1,10 +1,10 @@
 """Rubrics: the prompt of a judge, and which criteria it must score.
 
 A shipped rubric is a markdown file, `conf/rubrics/NAME.md`: YAML between two `---` lines gives
-`criteria` and `max_tokens`, the rest is the prompt, in which {CRITERIA} stands for the criteria
+`criteria` and `max_tokens`, the rest is the prompt, in which {CRITERIA} is replaced by the criteria
 with their scales and anchors (`config.criteria`). With `kind: rubric` it has no criteria of its
-own: it is asked once per rubric item of each instance, which stands for {CRITERION}. A benchmark of
-a user's own has MedHELM's form instead: a text file with a `<rubric_criteria>` block that holds a
+own: it is asked once per rubric item of each instance, which replaces {CRITERION}. A benchmark of
+a user's own has MedHELM's form instead: a text file with a `<rubric_criteria>` block that is a
 JSON object, each criterion with the keys that a verdict must give. The prompt may speak of the tag
 before: the block is where `{` follows it.
 """
@@ -22,7 +22,7 @@ from medhelm_spark.config.criteria import (
     criterion_of,
     shown_to_judges,
 )
-from medhelm_spark.config.loader import shown, validate
+from medhelm_spark.config.loader import described, validate
 from medhelm_spark.config.yaml_text import parse_yaml, read_text
 from medhelm_spark.domain.annotation import JURY, PER_ITEM, Rubric
 from medhelm_spark.domain.criterion import Criterion
@@ -96,7 +96,9 @@ def load_judge_prompt(path: Path, name: str, scale: Scale, max_tokens: int = MAX
     except ValueError as error:
         raise ConfigError(f"{path}: <rubric_criteria> is not valid JSON: {error}.") from None
     if not isinstance(parsed, Mapping):
-        raise ConfigError(f"{path}: <rubric_criteria> is {shown(parsed)}; allowed: a JSON object.")
+        raise ConfigError(
+            f"{path}: <rubric_criteria> is {described(parsed)}; allowed: a JSON object."
+        )
     criteria = tuple(_criterion(key, value, scale, path) for key, value in parsed.items())
     front = _FrontMatter(criteria=criteria, max_tokens=max_tokens)
     return build_rubric(name, text, front, str(path))
@@ -109,7 +111,7 @@ def judge_rubric(name: str, template: str, criteria: object, scale: Scale, where
         ConfigError: If it has no criteria or no place for the answer.
     """
     if not isinstance(criteria, Mapping):
-        raise ConfigError(f"{where}: its criteria are {shown(criteria)}; allowed: an object.")
+        raise ConfigError(f"{where}: its criteria are {described(criteria)}; allowed: an object.")
     scored = tuple(_criterion(key, value, scale, where) for key, value in criteria.items())
     return build_rubric(name, template, _FrontMatter(criteria=scored), where)
 
@@ -119,7 +121,7 @@ def _criterion(name: str, keys: object, scale: Scale, path: Path | str) -> Crite
     names = tuple(keys) if isinstance(keys, (list, Mapping)) else ()
     if not all(isinstance(key, str) for key in names) or SCORE not in names:
         allowed = f'a list of keys with "{SCORE}" among them'
-        raise ConfigError(f"{path}: criterion {name!r} is {shown(keys)}; allowed: {allowed}.")
+        raise ConfigError(f"{path}: criterion {name!r} is {described(keys)}; allowed: {allowed}.")
     return Criterion(
         name=name,
         keys=names,
@@ -162,6 +164,6 @@ def _check_kind(front: _FrontMatter, template: str, where: str) -> None:
         )
     if front.kind == PER_ITEM and (front.criteria or CRITERION not in template):
         raise ConfigError(
-            f"{where}: a rubric of kind {PER_ITEM} names no criteria, and its text holds "
-            f"{CRITERION}, which stands for an instance's own."
+            f"{where}: a rubric of kind {PER_ITEM} names no criteria, and its text has "
+            f"{CRITERION}, which an instance's own replace."
         )

@@ -29,7 +29,7 @@ ORDERS = tuple(order.value for order in SamplingOrder)
 def expand_short_forms(data: Any) -> Any:
     """A parsed document with `sampling: medhelm` written as `{order: medhelm}`.
 
-    In it `count` stands for `max_eval_instances`, and in its filter `sub_split: a` and
+    In it `count` means `max_eval_instances`, and in its filter `sub_split: a` and
     `sub_split: [a, b]` for `{values: [...]}`.
     """
     if not isinstance(data, dict) or KEY not in data:
@@ -110,7 +110,7 @@ def sampling_named(value: object, own: Sampling, where: str) -> Sampling:
 
 
 def load_sampling(text: str) -> Sampling:
-    """What `--sampling` says: an order, or a YAML file of the form of a card's `sampling`.
+    """The rule of `--sampling`: an order, or a YAML file of the form of a card's `sampling`.
 
     Raises:
         ConfigError: It is neither, or the file is wrong.
@@ -119,7 +119,7 @@ def load_sampling(text: str) -> Sampling:
         return Sampling(order=SamplingOrder(text))
     if not Path(text).is_file():
         raise ConfigError(
-            f"{FLAG} is {text!r}; allowed: {', '.join(ORDERS)}, or a YAML file that says order, "
+            f"{FLAG} is {text!r}; allowed: {', '.join(ORDERS)}, or a YAML file with order, "
             "seed, max_eval_instances and filter."
         )
     sampling = load_yaml(Path(text), Sampling, _expand_rule)

@@ -2,7 +2,7 @@
 
 Precedence: `MEDHELM_SPARK_*` > the site folder's `settings.yaml` > the platform's `PLATFORM_FILE`,
 which whoever runs the machines writes > `conf/settings/<platform>.yaml`; the command line sits
-above all of them. Which policy is binding is the platform's to say: `named_policy`.
+above all of them. Which policy is binding, the platform decides: `named_policy`.
 """
 
 import os
@@ -90,7 +90,7 @@ def _permissions(name: str, value: str) -> str:
 
 
 def _base_address(name: str, address: str) -> str | None:
-    """Where the dashboard is, as MLflow's records will say it: no login, nothing behind `?`."""
+    """Where the dashboard is, as MLflow's records will have it: no login, nothing behind `?`."""
     if not address:
         return None
     try:
@@ -127,7 +127,7 @@ def _setting(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsFile:
-    """What a settings file may hold: each setting's key, type, default, variable and check.
+    """What a settings file may contain: each setting's key, type, default, variable and check.
 
     The variable is the key in capitals behind MEDHELM_SPARK_.
     """
@@ -177,7 +177,7 @@ class SettingsFile:
 
 
 SETTINGS = tuple(item.name for item in fields(SettingsFile))
-"""What a settings file may hold."""
+"""The keys of a settings file."""
 VARIABLES = {LOG_LEVEL: PREFIX + "LOG_LEVEL"} | {
     item.name: PREFIX + item.name.upper()
     for item in fields(SettingsFile)
@@ -188,7 +188,7 @@ VARIABLES = {LOG_LEVEL: PREFIX + "LOG_LEVEL"} | {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(SettingsFile):
-    """What a platform needs to know: the settings of all files and variables."""
+    """What a platform needs: the settings of all files and variables."""
 
     platform: Platform
     origins: tuple[str, ...]
@@ -205,12 +205,15 @@ class Settings(SettingsFile):
     @property
     def rows(self) -> tuple[tuple[str, str, str], ...]:
         """Name, value and place of every setting; a login in a URI is the reader's to hide."""
-        held = {
+        values = {
             name: getattr(self, name) for name in SETTINGS if name not in (SPARK, "policy")
         } | dict(self.spark)
         return (
             ("platform", str(self.platform), self.places.get("platform", UNSET)),
-            *((name, _shown(held[name]), self.places.get(name, UNSET)) for name in sorted(held)),
+            *(
+                (name, _shown(values[name]), self.places.get(name, UNSET))
+                for name in sorted(values)
+            ),
         )
 
 
@@ -256,9 +259,9 @@ def load_settings(
     origins = tuple(map(str, files))
     values: dict[str, Any] = {SPARK: {}}
     places = {"platform": PLATFORM if environ.get(PLATFORM) else "found on this machine"}
-    for place, given in (*zip(origins, files.values(), strict=True), *_from_environ(environ)):
-        values |= {**given, SPARK: values[SPARK] | given[SPARK]}
-        places |= dict.fromkeys({*given, *given[SPARK]} - {SPARK}, place)
+    for place, stated in (*zip(origins, files.values(), strict=True), *_from_environ(environ)):
+        values |= {**stated, SPARK: values[SPARK] | stated[SPARK]}
+        places |= dict.fromkeys({*stated, *stated[SPARK]} - {SPARK}, place)
     for item in fields(SettingsFile):
         if item.name in values and (check := item.metadata["check"]):
             values[item.name] = check(item.name, values[item.name])
@@ -275,13 +278,13 @@ def named_policy(environ: Mapping[str, str] | None = None) -> NamedPolicy | None
 
     Raises:
         ConfigError: It is neither an absolute path of a file nor a table, or the two differ; or a
-            file stands beside PLATFORM_FILE that was taken for it.
+            file is beside PLATFORM_FILE that was taken for it.
     """
     environ = os.environ if environ is None else environ
     refuse_misnamed(PLATFORM_FILE)
     of_file = _read_file(PLATFORM_FILE).get("policy") if PLATFORM_FILE.is_file() else None
-    given = {str(PLATFORM_FILE): of_file, POLICY: environ.get(POLICY)}
-    named = {where: path for where, path in given.items() if path}
+    sources = {str(PLATFORM_FILE): of_file, POLICY: environ.get(POLICY)}
+    named = {where: path for where, path in sources.items() if path}
     if len(set(named.values())) > 1:
         raise ConfigError(f"{POLICY} is {named[POLICY]!r}; {PLATFORM_FILE} names another one.")
     for where, text in named.items():
@@ -300,7 +303,7 @@ def _why_chosen(*, is_table: bool) -> str | None:
     """Why this process could have written PLATFORM_FILE, where that makes its choice worth nothing.
 
     Root could. But on a cluster whose jobs run as root there is no better place for the name, and
-    what a table says is the catalog's to guard, for root too.
+    the catalog guards what is in a table, for root too.
     """
     return None if is_table and is_root() else why_ours(PLATFORM_FILE)
 

@@ -40,7 +40,7 @@ def site_folder(path: str | Path) -> Path:
     if not folder.is_dir() and folder != Path(DEFAULT_SITE):
         raise ConfigError(
             f"site folder (--local-path) is {str(path)!r}, and there is no such folder, seen from "
-            f"{Path.cwd()}; its policy would not hold. Allowed: a folder, or "
+            f"{Path.cwd()}; its policy would not apply. Allowed: a folder, or "
             f"{DEFAULT_SITE!r}, which is read where there is one."
         )
     return folder

@@ -1,4 +1,4 @@
-"""Word lists of perturbations: which files hold them, and their content."""
+"""Word lists of perturbations: their files and their content."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

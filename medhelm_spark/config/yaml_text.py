@@ -34,7 +34,7 @@ QUOTING = (
     "duplicate tag handle",
     "could not determine a constructor for the tag",
 )
-"""What PyYAML says before it quotes the document; elsewhere it quotes at most one character."""
+"""PyYAML's words before it quotes the document; elsewhere it quotes at most one character."""
 
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class _Loader(_Safe):
     """SafeLoader with YAML 1.2 scalars, no merge keys and no duplicate keys."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        """A mapping whose keys are plain texts, each given once."""
+        """A mapping whose keys are plain texts, each there once."""
         seen: set[str] = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
@@ -111,7 +111,7 @@ def _check_depth(text: str, where: str) -> None:
 
 
 def _problem(error: yaml.MarkedYAMLError) -> str:
-    """What is wrong, without words of the document: it may be data, given by mistake."""
+    """What is wrong, without words of the document: it may be data, passed by mistake."""
     problem = str(error.problem)
     return next((each for each in QUOTING if problem.startswith(each)), problem)
 

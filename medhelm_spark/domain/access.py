@@ -1,4 +1,4 @@
-"""AccessLevel: who may hold data, and the level of what is derived from it."""
+"""AccessLevel: who may have data, and the level of what is derived from it."""
 
 from collections.abc import Iterable
 from enum import StrEnum

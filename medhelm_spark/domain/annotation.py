@@ -8,16 +8,16 @@ from medhelm_spark.domain.criterion import Criterion
 from medhelm_spark.domain.ids import canonical_json
 
 RUBRIC_ITEMS = "rubric_items"
-"""The key of `extra_data` that holds an instance's own rubric."""
+"""The key of `extra_data` with an instance's own rubric."""
 
 JURY, PER_ITEM = "jury", "rubric"
 """The kinds of rubrics: with criteria of its own, or asked once per rubric item of an instance."""
 
 NOTES, TARGET_SPECIALTY = "notes", "target_specialty"
-"""The keys of `extra_data` that hold the notes a text was made from, and for whose specialty."""
+"""The keys of `extra_data` with the notes a text was made from, and for whose specialty."""
 
 TAGS = "tags"
-"""The key of `extra_data` that holds what an instance is about, `theme:hedging` for example."""
+"""The key of `extra_data` with the subjects of an instance, `theme:hedging` for example."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ class RubricItem:
 
 
 def items_text(items: Iterable[RubricItem]) -> str:
-    """Rubric items as they stand in `extra_data`, from where `rubric_items` reads them."""
+    """Rubric items as they are in `extra_data`, from where `rubric_items` reads them."""
     return canonical_json(list(items))
 
 

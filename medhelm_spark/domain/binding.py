@@ -19,12 +19,12 @@ Put = Callable[[str], str]
 def bind(card: ScenarioCard) -> ScenarioCard:
     """The card with `{arg}` replaced by its value, or in template and instructions by its words.
 
-    A path may ask for the words too, as `{arg.words}`. Values are the card's options. A rule of
-    `keep` or `drop` over an argument that was not given is left out. Binding a bound card changes
+    A path may name the words too, as `{arg.words}`. Values are the card's options. A rule of
+    `keep` or `drop` over an argument without a value is left out. Binding a bound card changes
     nothing.
 
     Raises:
-        ConfigError: An argument that the data needs is not given, or has a value of its own.
+        ConfigError: An argument that the data needs is absent, or has a value of its own.
     """
     if not card.args:
         return card
@@ -83,7 +83,7 @@ def _options(options: Mapping[str, str], put: Put) -> dict[str, str]:
 def _rules(
     rules: Mapping[str, tuple[str, ...]], values: Mapping[str, str], put: Put
 ) -> dict[str, tuple[str, ...]]:
-    """The rules whose arguments are all given."""
+    """The rules whose arguments all have a value."""
     return {
         column: tuple(map(put, allowed))
         for column, allowed in rules.items()

@@ -1,7 +1,7 @@
 """The cluster as Spark describes it, and how many engines run on it at once.
 
-Everything here is computed from what a session tells (`lake.cluster` asks it), so that each kind of
-cluster is a case of a table of tests.
+Everything here is computed from what a session reports (`lake.cluster` asks it), so that each kind
+of cluster is a case of a table of tests.
 """
 
 import math
@@ -40,14 +40,14 @@ KEYS = (
     TARGET_WORKERS,
     MAX_WORKERS,
 )
-"""Spark's settings that say how large a cluster is."""
+"""Spark's settings of the size of a cluster."""
 
 ONE_MACHINE = re.compile(r"local(\[.*\])?")
 THREADS = re.compile(r"local\[(\d+)(?:,.*)?\]")
 STANDARD_EXECUTORS = 2
-"""What Spark starts on YARN and Kubernetes where nobody says how many."""
-UNTOLD_CORES = 4
-"""What a session is taken to have that tells nothing, as a serverless one."""
+"""What Spark starts on YARN and Kubernetes where no setting has a number."""
+UNREPORTED_CORES = 4
+"""What a session is taken to have that reports nothing, as a serverless one."""
 WITH_PROFILES = ("spark://", "local-cluster", "yarn", "k8s://")
 """The masters on which a single stage may ask for resources of its own."""
 
@@ -64,7 +64,7 @@ class Manager(StrEnum):
 
 
 def manager_of(master: str) -> Manager:
-    """The cluster manager of a master; OTHER for one that is not told, as over Spark Connect.
+    """The cluster manager of a master; OTHER for one that is not reported, as over Spark Connect.
 
     >>> manager_of("local[*,4]"), manager_of("spark://head:7077"), manager_of("")
     (<Manager.LOCAL: 'local'>, <Manager.STANDALONE: 'standalone'>, <Manager.OTHER: 'other'>)
@@ -82,12 +82,12 @@ def manager_of(master: str) -> Manager:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """What a session tells of its machines.
+    """What a session reports of its machines.
 
-    `master` is empty where it is not told. `conf` has those of KEYS that are set. `executors` and
+    `master` is empty where it is not reported. `conf` has the KEYS that are set. `executors` and
     `hosts` are how many are registered now, the driver aside, and on how many machines; None where
-    the session does not tell. `parallelism` is Spark's own count of their cores.
-    `node_gpus` is how many GPUs a machine lists itself; None where nobody looked.
+    the session does not report it. `parallelism` is Spark's own count of their cores.
+    `node_gpus` is how many GPUs a machine lists itself; None where nothing looked.
     """
 
     master: str = ""
@@ -131,7 +131,7 @@ class StageResources:
 class Slots:
     """How many engines run at once, and what this number comes from, for a person.
 
-    `needs` is what the tasks have to ask for; None where they are given it anyway.
+    `needs` is what the tasks have to request; None where they get it anyway.
     """
 
     count: int
@@ -140,10 +140,10 @@ class Slots:
 
 
 def slots_of(cluster: Cluster, gpus: int | None) -> Slots:
-    """How many engines of `gpus` devices each the cluster holds at once; at least one.
+    """How many engines of `gpus` devices each the cluster runs at once; at least one.
 
     `gpus` is tensor times pipeline parallel size; 0 is an engine on the CPU, which takes a whole
-    executor, and None one that takes what its task is given, at least one device.
+    executor, and None one that takes what its task gets, at least one device.
 
     Raises:
         SetupError: no executor, or no task, has so many GPUs.
@@ -152,30 +152,32 @@ def slots_of(cluster: Cluster, gpus: int | None) -> Slots:
     if gpus == 0:
         return Slots(count=executors, source=f"one engine per executor, {whence}")
     if EXECUTOR_GPUS in cluster.conf and not cluster.is_one_machine:
-        return _given_gpus(cluster, gpus, executors, whence)
+        return _counted_gpus(cluster, gpus, executors, whence)
     return _listed_gpus(cluster, gpus or 1, executors, whence)
 
 
-def _given_gpus(cluster: Cluster, gpus: int | None, executors: int, whence: str) -> Slots:
+def _counted_gpus(cluster: Cluster, gpus: int | None, executors: int, whence: str) -> Slots:
     """Slots of a cluster whose executors have GPUs by Spark's own count."""
-    held, per_task = _number(cluster, EXECUTOR_GPUS), _share(cluster.conf.get(TASK_GPUS))
-    has = f"executors have {_count(int(held))} each ({EXECUTOR_GPUS})"
-    wanted = gpus or max(1, math.floor(per_task))
-    if held < wanted:
-        raise SetupError(f"an engine needs {_count(wanted)}, but {has}.")
+    available, per_task = _number(cluster, EXECUTOR_GPUS), _share(cluster.conf.get(TASK_GPUS))
+    has = f"executors have {_count(int(available))} each ({EXECUTOR_GPUS})"
+    per_engine = gpus or max(1, math.floor(per_task))
+    if available < per_engine:
+        raise SetupError(f"an engine needs {_count(per_engine)}, but {has}.")
     cores = int(_number(cluster, EXECUTOR_CORES)) or _cores_seen(cluster)
     if cluster.has_profiles:
-        per_executor = min(int(held // wanted), cores) if cores else int(held // wanted)
-        cpus = cores // per_executor if cores else 1
-        needs = StageResources(gpus=wanted, cpus=cpus)
-        source = f"{whence}; {has}, {_count(wanted)} per engine"
-        return Slots(count=executors * per_executor, source=source, needs=needs)
-    if per_task < wanted:
-        raise SetupError(
-            f"an engine needs {_count(wanted)}, but Spark gives a task {per_task:g} "
-            f"({TASK_GPUS}); set it to {wanted}."
+        per_executor = (
+            min(int(available // per_engine), cores) if cores else int(available // per_engine)
         )
-    per_executor = int(held // per_task)
+        cpus = cores // per_executor if cores else 1
+        needs = StageResources(gpus=per_engine, cpus=cpus)
+        source = f"{whence}; {has}, {_count(per_engine)} per engine"
+        return Slots(count=executors * per_executor, source=source, needs=needs)
+    if per_task < per_engine:
+        raise SetupError(
+            f"an engine needs {_count(per_engine)}, but Spark gives a task {per_task:g} "
+            f"({TASK_GPUS}); set it to {per_engine}."
+        )
+    per_executor = int(available // per_task)
     if cores:
         per_executor = min(per_executor, max(1, cores // int(_number(cluster, TASK_CPUS, 1))))
     each = f"a task has {per_task:g} ({TASK_GPUS})"
@@ -183,44 +185,44 @@ def _given_gpus(cluster: Cluster, gpus: int | None, executors: int, whence: str)
     return Slots(count=count, source=f"{whence}; {has}, {each}")
 
 
-def _listed_gpus(cluster: Cluster, wanted: int, executors: int, whence: str) -> Slots:
+def _listed_gpus(cluster: Cluster, per_engine: int, executors: int, whence: str) -> Slots:
     """Slots of machines whose GPUs Spark does not count: they are what each machine lists."""
     if not cluster.node_gpus:
         source = f"one engine per executor, {whence}; no GPU was found"
         return Slots(count=executors, source=source)
-    if cluster.node_gpus < wanted:
+    if cluster.node_gpus < per_engine:
         raise SetupError(
-            f"an engine needs {_count(wanted)}, but a machine has {_count(cluster.node_gpus)}."
+            f"an engine needs {_count(per_engine)}, but a machine has {_count(cluster.node_gpus)}."
         )
     # Executors of one machine share its devices, whichever of them runs a task.
     machines = 1 if cluster.is_one_machine else min(executors, cluster.hosts or executors)
-    each = f"machines list {_count(cluster.node_gpus)} each, {_count(wanted)} per engine"
-    slots = machines * (cluster.node_gpus // wanted)
+    each = f"machines list {_count(cluster.node_gpus)} each, {_count(per_engine)} per engine"
+    slots = machines * (cluster.node_gpus // per_engine)
     if machines < executors:
         each += f", on {_machines(machines)}"
     return Slots(count=min(slots, cores_of(cluster)), source=f"{whence}; {each}")
 
 
 def executors_of(cluster: Cluster) -> tuple[int, str]:
-    """How many executors the job has or will have, at least one, and who says so."""
+    """How many executors the job has or will have, at least one, and the source of this number."""
     conf, registered = cluster.conf, cluster.executors
     if cluster.is_one_machine:
         return 1, "one machine"
     for key in (MAX_WORKERS, TARGET_WORKERS):
         if _whole(conf.get(key)):
-            return _said(_whole(conf[key]), key)
+            return _count_from(_whole(conf[key]), key)
     if cluster.is_dynamic:
         if most := _whole(conf.get(MOST)):
-            return _said(most, MOST)
+            return _count_from(most, MOST)
         expected = max(registered or 0, *(_whole(conf.get(key)) for key in (*FIRST, INSTANCES)), 1)
         return expected, f"{_executors(expected)} at present (no {MOST})"
-    if asked := _whole(conf.get(INSTANCES)):
-        return _said(asked, INSTANCES)
+    if instances := _whole(conf.get(INSTANCES)):
+        return _count_from(instances, INSTANCES)
     if registered:
         return registered, f"{_executors(registered)} registered"
     if cluster.manager in (Manager.YARN, Manager.KUBERNETES):
-        return _said(STANDARD_EXECUTORS, f"Spark's own {INSTANCES}")
-    return 1, "the session does not tell its executors: say how many in the setting slots"
+        return _count_from(STANDARD_EXECUTORS, f"Spark's own {INSTANCES}")
+    return 1, "the session does not report its executors: give their number in the setting slots"
 
 
 def cores_of(cluster: Cluster) -> int:
@@ -229,17 +231,17 @@ def cores_of(cluster: Cluster) -> int:
         return max(1, int(threads[1]))
     per_executor = _whole(cluster.conf.get(EXECUTOR_CORES)) or 1
     if not (cluster.master or cluster.conf or cluster.parallelism):
-        return UNTOLD_CORES
+        return UNREPORTED_CORES
     executors = 0 if cluster.is_one_machine else executors_of(cluster)[0]
     return max(1, cluster.parallelism or 0, executors * per_executor)
 
 
 def _cores_seen(cluster: Cluster) -> int:
-    """Cores of an executor by Spark's own count of all of them; 0 where it is not told."""
+    """Cores of an executor by Spark's own count of all of them; 0 where it is not reported."""
     return (cluster.parallelism or 0) // cluster.executors if cluster.executors else 0
 
 
-def _said(executors: int, key: str) -> tuple[int, str]:
+def _count_from(executors: int, key: str) -> tuple[int, str]:
     return executors, f"{_executors(executors)} ({key})"
 
 
@@ -256,7 +258,7 @@ def _count(gpus: int) -> str:
 
 
 def _whole(text: str | None) -> int:
-    """A count of a setting; 0 for none, for `infinity` and for what says no number."""
+    """A count of a setting; 0 for none, for `infinity` and for what is no number."""
     return int(text) if text and text.isdecimal() and int(text) < 1 << 30 else 0
 
 

@@ -26,13 +26,13 @@ DIGITS = re.compile(r"\d\D*\d\D*\d")
 
 
 def parse_pairs(text: str) -> Iterator[tuple[str, str]]:
-    """`NAME=COLUMN,NAME=COLUMN` as pairs; a column's name may stand in quotes.
+    """`NAME=COLUMN,NAME=COLUMN` as pairs; a column's name may be in quotes.
 
     >>> list(parse_pairs("completion='Answer, final',source_id=Case no."))
     [('completion', 'Answer, final'), ('source_id', 'Case no.')]
 
     Raises:
-        ValueError: a part is not written so, or one of the two is empty; it is what it holds.
+        ValueError: a part is not written so, or one of the two is empty; the error has this part.
     """
     at = 0
     while at < len(text):
@@ -66,7 +66,7 @@ def nearest(name: str, columns: Sequence[str]) -> str | None:
 
 
 def lacking(name: str, columns: Sequence[str], needed: Sequence[str]) -> str:
-    """The end of a sentence that says that a table lacks a column.
+    """The end of a sentence about a column that a table lacks.
 
     Its columns are listed only where one of the `needed` is among them, and all read as names: else
     its first line may be data.

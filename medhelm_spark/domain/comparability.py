@@ -40,7 +40,7 @@ NATIVE, IMPORTED, MIXED = "native", "imported", "native and imported"
 
 SHORT = 8
 NEVER_ZERO = 1e-4
-"""The temperature that stands for 0 where a model's interface refuses 0, as in HELM."""
+"""The temperature that replaces 0 where a model's interface refuses 0, as in HELM."""
 
 
 def _short(*parts: object) -> str:
@@ -51,7 +51,7 @@ def data_part(spec: RunSpec, num_instances: int, instances: str) -> str:
     """Which instances were drawn: `n=24 1f0c9a7d`.
 
     An instance's id covers its content, references and all, so that `instances`, a digest of the
-    ids, tells a corrected label. Where train rows stand in the prompt the data version counts too.
+    ids, changes with a corrected label. With train rows in the prompt the data version counts too.
     """
     train = spec.data_version if spec.adapter_spec.max_train_instances else ""
     return f"n={num_instances} {_short(spec.scenario_name, num_instances, instances, train)}"
@@ -64,7 +64,7 @@ def prompt_part(spec: RunSpec, *, is_changed: bool = False) -> str:
     a setting (`medhelm.expanders.MODEL_TAGS`) is left out: it asks the same.
     """
     adapter = spec.adapter_spec
-    asked = replace(
+    counted = replace(
         adapter,
         max_eval_instances=None,
         eval_splits=(),
@@ -72,9 +72,9 @@ def prompt_part(spec: RunSpec, *, is_changed: bool = False) -> str:
         temperature=0.0 if adapter.temperature == NEVER_ZERO else adapter.temperature,
     )
     if not is_changed:
-        return _short(asked)
+        return _short(counted)
     perturbations = [perturbation.identity for perturbation in spec.perturbations or ()]
-    return _short(asked, perturbations, spec.prompt_variants or ())
+    return _short(counted, perturbations, spec.prompt_variants or ())
 
 
 def extraction_part(how: AnswerExtraction, version: str) -> str:
@@ -98,14 +98,14 @@ def metric_part(name: str, version: str, args: Mapping[str, str], reads: Iterabl
     'classification v2 of classes v1'
     """
     own = f"{name} v{version}" + (f" {_short(dict(args))}" if args else "")
-    of = ", ".join(reads)
-    return f"{own} of {of}" if of else own
+    inputs = ", ".join(reads)
+    return f"{own} of {inputs}" if inputs else own
 
 
-def jury_part(rubric: str, rubric_version: str, judges: Sequence[str], asked: object) -> str:
-    """A rubric and who applied it; `asked` is what decides how the judges are asked and read."""
+def jury_part(rubric: str, rubric_version: str, judges: Sequence[str], method: object) -> str:
+    """A rubric and who applied it; `method` is what decides how the judges are asked and read."""
     names = ", ".join(judges)
-    return f"{rubric} {_short(rubric_version)} by {names} {_short(asked)}"
+    return f"{rubric} {_short(rubric_version)} by {names} {_short(method)}"
 
 
 def origin_part(answered: int, imported: int) -> str:

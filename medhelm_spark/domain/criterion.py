@@ -1,7 +1,7 @@
 """Criterion: one thing that a rubric asks of an answer, and what a judge's verdict on it is worth.
 
 A criterion has a scale of numbers or a list of classes. A verdict on classes is stored as the place
-of the class in the list; its score stands in a table, by the class and by a field of the instance:
+of the class in the list; its score is in a table, by the class and by a field of the instance:
 a refusal is right for a harmful request and wrong for a harmless one.
 """
 
@@ -17,7 +17,7 @@ ELSE = "else"
 """The row of a table of scores for every value of the field that has no row of its own."""
 
 SHARE_OF_LOW = 0.25
-"""The share of a scale, from its bad end, that is low where a criterion does not say."""
+"""The share of a scale, from its bad end, that is low where a criterion has no share of its own."""
 
 
 class Direction(StrEnum):
@@ -94,18 +94,18 @@ class Criterion:
         """Whether a score lies between `low_at` and the bad end."""
         return score >= self.low_at if self.direction is Direction.LOWER else score <= self.low_at
 
-    def score(self, given: float, fields: Mapping[str, str]) -> float | None:
+    def score(self, verdict: float, fields: Mapping[str, str]) -> float | None:
         """The score of a verdict on the criterion's own scale; None where a class leaves it open.
 
         Args:
-            given: the number, or the place of the class.
+            verdict: the number, or the place of the class.
             fields: the instance's extra data.
         """
         if not self.classes:
-            return given
+            return verdict
         rows = {row.when: row.scores for row in self.table}
         row = rows.get(fields.get(self.scored_by, ""), rows.get(ELSE))
-        return None if row is None else row[int(given)]
+        return None if row is None else row[int(verdict)]
 
     def upwards(self, score: float) -> float:
         """The score on the same scale with its good end at the top."""
@@ -121,7 +121,7 @@ def scale_of(criteria: Sequence[Criterion]) -> tuple[float, float]:
 
 
 def mean_of_criteria(
-    criteria: Sequence[Criterion], given: Mapping[str, float], fields: Mapping[str, str]
+    criteria: Sequence[Criterion], verdict: Mapping[str, float], fields: Mapping[str, str]
 ) -> float | None:
     """The weighted mean of one verdict's criteria, high for good; None where one has no score.
 
@@ -132,7 +132,7 @@ def mean_of_criteria(
     low, high = scale_of(criteria)
     parts = []
     for each in criteria:
-        score = each.score(given[each.name], fields) if each.name in given else None
+        score = each.score(verdict[each.name], fields) if each.name in verdict else None
         if score is None:
             return None
         share = each.upwards(score)

@@ -1,4 +1,4 @@
-"""What a person writes for data: a file, whose ending tells its format, or `table:NAME`.
+"""What a person writes for data: a file, whose ending is its format, or `table:NAME`.
 
 A place with a scheme, as `s3:` or `dbfs:`, is another machine's or a store's, but for `file:` and
 Databricks' volumes, which are folders.

@@ -11,17 +11,17 @@ OTHER_MAKERS, SAME_MAKER = "other makers", "same maker"
 
 
 def declared_of(card: ScenarioCard, model: Model, judges: Iterable[Model]) -> dict[str, str]:
-    """What is said of a run of this model that these judges grade; what nobody says has no entry.
+    """What files state of a run of this model that these judges grade; no entry where none does.
 
     Judges are of other makers where the creator of the model and of each judge is known.
     """
-    said = {
+    statements = {
         DATA_HOLDER: card.data_holder,
         LICENCE: card.licence,
         CONTAMINATION: card.contamination,
         JUDGE_INDEPENDENCE: _independence(model, tuple(judges)),
     }
-    return {name: value for name, value in said.items() if value}
+    return {name: value for name, value in statements.items() if value}
 
 
 def _independence(model: Model, judges: tuple[Model, ...]) -> str:

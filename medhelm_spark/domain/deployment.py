@@ -55,7 +55,7 @@ UNKNOWN = "unknown"
 """How tables show the locality of answers from a file where nobody stated one; none is listed."""
 
 BY_NAME = "its name"
-"""The origin of a deployment that no file lists: what its name alone stands for."""
+"""The origin of a deployment that no file lists: its name alone defines it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ def _above_zero(default: int | None = None) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedDeployment:
-    """What a file says of a deployment and the deployment holds as it is said."""
+    """The fields of a deployment that are as a file states them."""
 
     name: str
     tokenizer_name: str | None = None
@@ -121,17 +121,17 @@ class Deployment(StatedDeployment):
     engine: str
     """An entry of `engines.ENGINES`, which `args` configure."""
     locality: Locality | None
-    """None where nobody said it, of answers from a file: no policy can list that."""
+    """None where nobody stated it, of answers from a file: no policy can list that."""
     args: Mapping[str, Any] = field(default_factory=dict)
-    """Never hold a secret: a key is given by reference (`env:NAME`, `secret:SCOPE/NAME`)."""
+    """Never contain a secret: a key is given by reference (`env:NAME`, `secret:SCOPE/NAME`)."""
     serving: frozenset[str] = frozenset()
     """The arguments that the engine declares as being of where and how fast, not of what is
     answered: a moved server asks nothing again."""
     origin: str = ""
     is_locality_stated: bool = True
-    """False where nobody said where it runs and `locality` is a guess."""
+    """False where nobody stated where it runs and `locality` is a guess."""
     is_locality_attested: bool = False
-    """Whether a person said it with the command, and no file."""
+    """Whether a person stated it with the command, and no file."""
 
     def action(self, kind: FailureKind) -> OnFailure:
         """What a failure of this kind leads to."""
@@ -183,7 +183,7 @@ class Judge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Jury:
-    """An ordered set of judges; `validated` says whether clinicians checked it (default: no)."""
+    """An ordered set of judges; `validated` is whether clinicians checked it (default: no)."""
 
     name: str
     judges: tuple[Judge, ...]

@@ -4,14 +4,14 @@ import json
 from collections.abc import Iterable
 
 WEIGHTS = ("weights_sha256", "lora_sha256", "revision", "dtype", "quantization")
-"""What says which weights answered, in an engine's record and in a deployment's arguments; of the
-arguments no other one is shown."""
+"""The keys of the weights that answered, in an engine's record and in a deployment's arguments; no
+other argument is shown."""
 _RECORDED = ("version", *WEIGHTS)
 
 
 def recorded_by(fingerprints: Iterable[str]) -> dict[str, list[str]]:
     """What engines recorded with the answers, by name: several values where it changed."""
-    held: dict[str, set[str]] = {}
+    recorded: dict[str, set[str]] = {}
     for text in fingerprints:
         try:
             made = json.loads(text)
@@ -19,5 +19,5 @@ def recorded_by(fingerprints: Iterable[str]) -> dict[str, list[str]]:
             continue
         for key in _RECORDED:
             if isinstance(made, dict) and made.get(key):
-                held.setdefault(key, set()).add(str(made[key]))
-    return {key: sorted(values) for key, values in held.items()}
+                recorded.setdefault(key, set()).add(str(made[key]))
+    return {key: sorted(values) for key, values in recorded.items()}

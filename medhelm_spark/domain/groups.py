@@ -1,7 +1,7 @@
-"""Groups of patients: columns of the data that no prompt shows and that results are told apart by.
+"""Groups of patients: columns of the data that no prompt shows and that results are grouped by.
 
-A column's values are groups as they stand; of a number its bands are. Two columns crossed, as
-`sex*age_band`, have a group for each pair of their groups. What a row does not say is the group
+A column's values are groups as they are; of a number its bands are. Two columns crossed, as
+`sex*age_band`, have a group for each pair of their groups. A row without a value is in the group
 NOT_STATED.
 """
 
@@ -62,13 +62,13 @@ class Band:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupColumn:
-    """What results are told apart by: a column, the bands of one, or two of these crossed."""
+    """What results are grouped by: a column, the bands of one, or two of these crossed."""
 
     name: str
     """Its name in results: that of the column or of the bands."""
 
     column: str
-    """The column of the data; of two that are crossed their names as they stand in results."""
+    """The column of the data; of two that are crossed their names as in results."""
 
     edges: tuple[float, ...] = ()
     """The edges of its bands; none where the values are the groups."""
@@ -97,14 +97,14 @@ class GroupColumn:
         if self.crosses:
             groups = [each.group_of(cell) for each in self.crosses]
             return NOT_STATED if NOT_STATED in groups else CROSSED.join(groups)
-        held = (cell(self.column) or "").strip()
-        if not held or not self.edges:
-            return held
-        return Band(column=self.column, edges=self.edges).group_of(held)
+        text = (cell(self.column) or "").strip()
+        if not text or not self.edges:
+            return text
+        return Band(column=self.column, edges=self.edges).group_of(text)
 
 
 def group_column(name: str, bands: Mapping[str, Band]) -> GroupColumn:
-    """What a name stands for: the bands of that name, two names crossed, else the column."""
+    """The groups of a name: the bands of that name, two names crossed, else the column."""
     if CROSSING in name and name not in bands:
         crosses = tuple(group_column(each, bands) for each in name.split(CROSSING))
         return GroupColumn(name=name, column=name, crosses=crosses)
@@ -114,7 +114,7 @@ def group_column(name: str, bands: Mapping[str, Band]) -> GroupColumn:
 
 
 def group_columns(names: Iterable[str], bands: Mapping[str, Band]) -> tuple[GroupColumn, ...]:
-    """What names stand for, each once; of two that are crossed each by itself too.
+    """The groups of names, each once; of two that are crossed each by itself too.
 
     >>> [each.name for each in group_columns(["sex*site", "sex"], {})]
     ['sex', 'site', 'sex*site']
@@ -127,7 +127,7 @@ def group_columns(names: Iterable[str], bands: Mapping[str, Band]) -> tuple[Grou
 
 
 def unnamed(column: str, group: str, note: str) -> str:
-    """What stands in the place of a group's name: the note, and a mark that tells groups apart.
+    """The replacement of a group's name: the note, and a mark that distinguishes groups.
 
     A group without a name, and those of a perturbation, are no words of the data and stay.
 

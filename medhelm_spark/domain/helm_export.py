@@ -11,7 +11,7 @@ from medhelm_spark.domain.stats import PerInstanceStats
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedState:
-    """One request with all that HELM's `scenario_state.json` says of it; None: it is not stored."""
+    """One request with all that HELM's `scenario_state.json` has of it; None: it is not stored."""
 
     instance: Instance
     request: PlannedRequest

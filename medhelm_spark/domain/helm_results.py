@@ -35,8 +35,8 @@ class HelmFiles:
     """Where the files of one run are, and what its rows are written under.
 
     `path` is the run's folder. `revision` is the id of its files' bytes. `run_spec_ids` are those
-    that its answers count for: the run as imported, and the one that is scored here. `holds` names
-    the tables that its files have rows of.
+    that its answers count for: the run as imported, and the one that is scored here. `tables`
+    names the tables that its files have rows of.
     """
 
     path: str
@@ -47,17 +47,17 @@ class HelmFiles:
     revision: str
     data_version: str = ""
     run_spec_ids: tuple[str, ...] = ()
-    holds: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surveyed:
-    """What one run's large files hold, read once from end to end.
+    """What one run's large files contain, read once from end to end.
 
     `problem` says why they cannot be imported. `instances` is the id of the set of instances, and
     `splits` their number by split. Of `states`, `answers` have text that was not redacted,
     `silent` have none. `stats` are the names of the stats per instance, `verdicts` counts judges'
-    verdicts of which `unread` have a form that is not known here.
+    verdicts of which `unread` have an unknown form.
     """
 
     path: str
@@ -104,5 +104,5 @@ def stored_stats(spec: RunSpec) -> list[str]:
 
 
 def stored_metric(stat: str, args: Mapping[str, str]) -> MetricSpec:
-    """The metric that takes over a stat; `args` say how it is read and what else it rests on."""
+    """The metric that takes over a stat; `args` say how it is read and what else it depends on."""
     return MetricSpec(name=STORED, args={STORED_STAT: stat, **args})

@@ -31,13 +31,13 @@ class History:
 
     `column` receives the text. The events are the rows of `files`, read as `format`, and of
     `tables`, whose rows have no order but that of time. Their column
-    `event_patient` holds the patient and `time` the time of the event; the record's columns for
+    `event_patient` is the patient and `time` the time of the event; the record's columns for
     both are `patient` and `until`. Events after `until` are left out, and so are events without a
-    time where `time` is given. Events of files without `time` keep the order of their file.
+    time where `time` is set. Events of files without `time` keep the order of their file.
 
     A line is made of the parts of `line`, each a text with columns in braces; a part without one of
     its columns is left out, and an event without the first part is bad. `heading` is a line of its
-    own wherever it differs from the last one; it knows `{day}` beside the columns.
+    own wherever it differs from the last one; it has `{day}` beside the columns.
 
     `most` is the longest text in units of `unit`, no limit where empty, and `beyond` says what is
     done with a longer one. Records are used if their columns have a value of `keep`; of a file

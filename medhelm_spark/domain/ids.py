@@ -22,18 +22,18 @@ LATER = {"later": True}
 def identity_of(value: Any) -> dict[str, Any]:
     """The fields of a dataclass that count in its id, by name: later ones only where set."""
     always, later = _fields_of(value.__class__)
-    held = {name: getattr(value, name) for name in always}
+    identity = {name: getattr(value, name) for name in always}
     for name, default in later:
         if (item := getattr(value, name)) != default:
-            held[name] = item
-    return held
+            identity[name] = item
+    return identity
 
 
 @cache
 def _fields_of(kind: type) -> tuple[tuple[str, ...], tuple[tuple[str, Any], ...]]:
     """The names of a dataclass's fields, and its later ones with their defaults.
 
-    Kept, since a release hashes millions of rows.
+    Cached, since a release hashes millions of rows.
     """
     fields = dataclasses.fields(kind)
     later = [field for field in fields if field.metadata.get("later")]
@@ -65,7 +65,7 @@ def canonical_json(value: Any) -> str:
 
 
 def digest(text: str) -> str:
-    """The id of a text. Lone surrogates are kept, so that any Python string has an id."""
+    """The id of a text. Lone surrogates count, so that any Python string has an id."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=ID_BYTES).hexdigest()
 
 

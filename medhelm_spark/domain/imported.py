@@ -1,4 +1,4 @@
-"""ImportedScenario: a scenario as another evaluation package made it, kept in the lake."""
+"""ImportedScenario: a scenario as another evaluation package made it, stored in the lake."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class ImportedScenario:
 
     Run entries name it by `name` and its `args`; `scenario_name` is both together, as in
     `instances`. `card` is a ScenarioCard as JSON, with the package's own instructions; `header` is
-    what the export told of itself, with the package's own RunSpec and judges' prompts.
+    the export's first line, with the package's own RunSpec and judges' prompts.
     """
 
     scenario_name: str

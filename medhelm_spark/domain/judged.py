@@ -1,4 +1,4 @@
-"""JudgedInstance: what a judge is shown beside the answer to a request."""
+"""JudgedInstance: what a judge gets beside the answer to a request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

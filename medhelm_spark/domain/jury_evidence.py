@@ -10,8 +10,7 @@ class JuryEvidence(StrEnum):
     VALIDATED: a current judge card trusts it to rank models and to score. STATED: the jury's file
     says that clinicians checked it, and no card shows it. NOT_VALIDATED: the file says that nobody
     did. IMPORTED: it judged elsewhere, and nothing here says who checked it. UNTRUSTED: the newest
-    judge card that decides says that it may not be trusted. DEMO: a judge of it is a deployment for
-    demos alone.
+    judge card that decides does not trust it. DEMO: a judge of it is a deployment for demos alone.
     """
 
     NO_JURY = ""
@@ -37,24 +36,24 @@ _UNPROVEN = {
 }
 
 
-def weakest(held: Iterable[JuryEvidence]) -> JuryEvidence:
+def weakest(evidence: Iterable[JuryEvidence]) -> JuryEvidence:
     """The evidence of several means that are shown as one.
 
     >>> weakest([JuryEvidence.VALIDATED, JuryEvidence.NO_JURY])
     <JuryEvidence.VALIDATED: 'validated'>
     """
     order = list(JuryEvidence)
-    return max(held, key=order.index, default=JuryEvidence.NO_JURY)
+    return max(evidence, key=order.index, default=JuryEvidence.NO_JURY)
 
 
-def mark_note(held: Iterable[JuryEvidence]) -> str:
-    """What the mark stands for, with the kinds of juries that have it; empty without a mark.
+def mark_note(evidence: Iterable[JuryEvidence]) -> str:
+    """The meaning of the mark, with the kinds of juries that have it; empty without a mark.
 
     >>> mark_note([JuryEvidence.VALIDATED, JuryEvidence.NO_JURY])
     ''
     """
-    shown = set(held)
-    kinds = ", ".join(words for evidence, words in _UNPROVEN.items() if evidence in shown)
+    present = set(evidence)
+    kinds = ", ".join(words for kind, words in _UNPROVEN.items() if kind in present)
     return kinds and (
         f"* scored by a judge without evidence of its agreement with clinicians ({kinds}): not "
         "evidence of quality."

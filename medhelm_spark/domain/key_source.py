@@ -25,7 +25,7 @@ class KeyCommand:
 
     @property
     def program(self) -> str:
-        """Its first word: what messages show, since the others may say too much."""
+        """Its first word, the only one in messages: the others may contain a secret."""
         return self.command[0]
 
 
@@ -46,7 +46,7 @@ KeySource = str | KeyCommand | OAuthClient
 
 
 def key_source(api_key: Any) -> KeySource:
-    """What the argument `api_key` of a deployment stands for.
+    """The source of a key that the argument `api_key` of a deployment names.
 
     >>> key_source({"command": ["vault", "read"], "lifetime": "50m"}).lifetime
     3000.0
@@ -60,20 +60,20 @@ def key_source(api_key: Any) -> KeySource:
         raise ValueError("args.api_key is neither a reference nor a mapping.")
     if "command" not in api_key:
         return _client(api_key)
-    given = _fields_of(KeyCommand, api_key)
+    entries = _fields_of(KeyCommand, api_key)
     return KeyCommand(
-        command=_words(given["command"], "command"),
-        lifetime=_seconds(given["lifetime"]),
-        environment=_words(given.get("environment", ()), "environment", least=0),
+        command=_words(entries["command"], "command"),
+        lifetime=_seconds(entries["lifetime"]),
+        environment=_words(entries.get("environment", ()), "environment", least=0),
     )
 
 
 def _client(api_key: Mapping[str, Any]) -> OAuthClient:
-    given = _fields_of(OAuthClient, api_key)
-    for name, value in given.items():
+    entries = _fields_of(OAuthClient, api_key)
+    for name, value in entries.items():
         if not isinstance(value, str):
             raise ValueError(f"args.api_key.{name} is no text.")
-    made = OAuthClient(**given)
+    made = OAuthClient(**entries)
     parts = urlsplit(made.token_url)
     host = parts.hostname or ""
     address = address_of("127.0.0.1" if host == "localhost" else host)
@@ -85,17 +85,17 @@ def _client(api_key: Mapping[str, Any]) -> OAuthClient:
     return made
 
 
-def _fields_of(cls: type[KeyCommand | OAuthClient], given: Mapping[str, Any]) -> Any:
+def _fields_of(cls: type[KeyCommand | OAuthClient], entries: Mapping[str, Any]) -> Any:
     known = {each.name: each for each in fields(cls)}
-    unknown = [str(name) for name in given if name not in known]
-    missing = [n for n, each in known.items() if each.default is MISSING and n not in given]
+    unknown = [str(name) for name in entries if name not in known]
+    missing = [n for n, each in known.items() if each.default is MISSING and n not in entries]
     if unknown or missing:
-        wrong = f"does not know {unknown[0]!r}" if unknown else f"lacks {missing[0]}"
+        wrong = f"has an unknown key {unknown[0]!r}" if unknown else f"lacks {missing[0]}"
         raise ValueError(
             f"args.api_key {wrong}; allowed: command, lifetime and environment, or token_url, "
             "client_id, client_secret and scope."
         )
-    return dict(given)
+    return dict(entries)
 
 
 def _words(value: Any, name: str, *, least: int = 1) -> tuple[str, ...]:

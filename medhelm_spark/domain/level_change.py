@@ -21,8 +21,8 @@ class Approval:
 class LevelChange:
     """Row of `level_changes`: a level of a data version lowered on record.
 
-    `changed_by` is the operating system's user. `reviewed` and `approved_by` say what the site's
-    binding policy said of it when the row was written; `review` asks again.
+    `changed_by` is the operating system's user. `reviewed` and `approved_by` are the review by the
+    site's binding policy when the row was written; `review` computes it again.
     """
 
     scenario_name: str

@@ -11,11 +11,11 @@ class ListedModel:
 
     `locality` is where it runs; `is_locality_stated` is False where that is a guess, which lets
     public text alone go there. `destination` is the server's host and port, or `this job`. `origin`
-    is the file that lists it, `its name` for a name that says itself how it is reached. `key` says
+    is the file that lists it, `its name` for a name that itself defines how it is reached. `key` is
     whether the keys that it refers to are set on this machine; `lacks` why it cannot be asked from
     here, empty where nothing is known to be missing. `answers` is None where it was not asked;
     `seconds` and tokens are those of the one question, and `failure` says why there is no answer.
-    `memory` says, with a check, what a model of this job needs of memory, and whether this machine
+    `memory` is, with a check, what a model of this job needs of memory, and whether this machine
     has it.
     """
 

@@ -22,8 +22,8 @@ class Machine:
     """Its devices' memory, in their order; 0 of one that prints no size."""
     gpu_driver: str | None = None
     memory_bytes: int = 0
-    """What this process may use of the machine's memory; 0 where the system does not say."""
+    """What this process may use of the machine's memory; 0 where the system has no number."""
     free_bytes: int = 0
     """What is left where Spark spills."""
     missing: tuple[str, ...] = ()
-    """Those of the paths it was asked for that are not there."""
+    """The requested paths that are not there."""

@@ -7,7 +7,7 @@ TICK = timedelta(microseconds=1)
 
 
 def now(after: Iterable[datetime] = ()) -> datetime:
-    """The present moment, in UTC; later than all of `after`, whatever this machine's clock says.
+    """The present moment, in UTC; later than all of `after`, whatever this machine's clock shows.
 
     What is recorded last is current. A record of a machine whose clock is behind would else count
     as older than what it follows.

@@ -1,4 +1,4 @@
-"""What a name may be: it stands in tables, charts, file names and a terminal, which obeys some."""
+"""What a name may be: it is in tables, charts, file names and a terminal, which obeys some."""
 
 import re
 import unicodedata
@@ -24,7 +24,7 @@ FIELDS = frozenset(
         "tokenizer_name",
     }
 )
-"""The fields of configuration that hold names."""
+"""The fields of configuration that are names."""
 
 
 def is_name(text: str) -> bool:
@@ -39,25 +39,25 @@ def is_name(text: str) -> bool:
 def unprintable(value: Any, place: str = "") -> Iterable[tuple[str, str]]:
     """The names in a configuration that are none, each with its place.
 
-    What an argument of an engine or metric holds is its own: it may map texts to replies.
+    The keys inside an argument of an engine or metric may be any: it may map texts to replies.
     """
     if is_dataclass(value):
         for field in fields(value):
-            held = getattr(value, field.name)
+            inner = getattr(value, field.name)
             where = f"{place}.{field.name}".removeprefix(".")
-            names = (held,) if isinstance(held, str) else held
-            if field.name in FIELDS and isinstance(names, tuple):
-                yield from ((where, n) for n in names if isinstance(n, str) and not is_name(n))
-            yield from unprintable(held, where)
+            texts = (inner,) if isinstance(inner, str) else inner
+            if field.name in FIELDS and isinstance(texts, tuple):
+                yield from ((where, n) for n in texts if isinstance(n, str) and not is_name(n))
+            yield from unprintable(inner, where)
     elif isinstance(value, Mapping):
-        for key, held in value.items():
+        for key, inner in value.items():
             if isinstance(key, str) and not is_name(key):
                 yield place, key
-            if not isinstance(held, Mapping) or not place.endswith("args"):
-                yield from unprintable(held, f"{place}.{key}")
+            if not isinstance(inner, Mapping) or not place.endswith("args"):
+                yield from unprintable(inner, f"{place}.{key}")
     elif isinstance(value, tuple):
-        for number, held in enumerate(value):
-            yield from unprintable(held, f"{place}[{number}]")
+        for number, inner in enumerate(value):
+            yield from unprintable(inner, f"{place}[{number}]")
 
 
 _KEPT = "\n\t"

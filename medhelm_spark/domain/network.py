@@ -1,7 +1,7 @@
 """Where a server may be that gated and private text is sent to, as addresses and not as names.
 
 A name may resolve to anything, and to another thing a second later. What counts is the address at
-the other end of the connection, asked after it stands and before a byte is written.
+the other end of the connection, read after it is open and before a byte is written.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ class Network:
         """The range; ValueError where `cidr` is none."""
         return ip_network(self.cidr)
 
-    def holds(self, address: Address) -> bool:
+    def contains(self, address: Address) -> bool:
         """Whether an address lies in it."""
         return address in self.range
 
@@ -50,11 +50,11 @@ NOWHERE = Reach()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """What a deployment's arguments say of the network.
+    """The network addresses in a deployment's arguments.
 
     `urls` are the addresses that text passes: of the server, then of a proxy. `hub_names` are the
-    arguments that name something to download, as `key=value`. `is_known` says whether the engine
-    tells its addresses: one that does not may send text anywhere.
+    arguments that name something to download, as `key=value`. `is_known` is whether the engine
+    declares its addresses: one that does not may send text anywhere.
     """
 
     urls: tuple[str, ...] = ()
@@ -84,25 +84,25 @@ def why_not(reach: Reach, peer: str, *, own: str = "", is_encrypted: bool) -> st
     address = address_of(peer)
     if address is None:
         return OUTSIDE
-    holding = [network for network in reach.networks if network.holds(address)]
+    around = [network for network in reach.networks if network.contains(address)]
     is_here = reach.own_machine and address == address_of(own)
-    if not holding and not is_here:
+    if not around and not is_here:
         return OUTSIDE
-    is_open = any(network.plain_http for network in holding)
+    is_open = any(network.plain_http for network in around)
     return "" if is_encrypted or address.is_loopback or is_here or is_open else IN_THE_CLEAR
 
 
 def narrowed(networks: Iterable[Network], above: Iterable[Network]) -> tuple[Network, ...]:
     """Those of these networks that lie in one of `above`: plain http only where that has it too."""
-    kept = []
+    narrow = []
     outer = tuple(above)
     for network in networks:
         inner = network.range
         around = [each for each in outer if _is_within(inner, each.range)]
         if around:
             plain = network.plain_http and any(each.plain_http for each in around)
-            kept.append(Network(cidr=network.cidr, plain_http=plain))
-    return tuple(kept)
+            narrow.append(Network(cidr=network.cidr, plain_http=plain))
+    return tuple(narrow)
 
 
 def _is_within(inner: IPv4Network | IPv6Network, outer: IPv4Network | IPv6Network) -> bool:

@@ -50,8 +50,8 @@ WordLists = Mapping[str, WordList]
 class ResolvedRun(RunFacts):
     """A run entry after expansion: one scenario, one adapter, one deployment.
 
-    `name` is HELM's run name; `where` says which entry of which file it comes from.
-    `word_lists` holds every list that its perturbations may read. `medhelm` is the RunSpec's.
+    `name` is HELM's run name; `where` is the entry and the file that it comes from.
+    `word_lists` has every list that its perturbations may read. `medhelm` is the RunSpec's.
     `prompt_attested` are the words in which a person states that its imported answers were given to
     its own prompt. `asked_again` is the RunSpec's.
     """
@@ -85,7 +85,7 @@ class Again:
 
 def deployments_of(runs: Iterable[ResolvedRun]) -> dict[str, Deployment]:
     """The models of these runs and their judges, by name."""
-    held = list(runs)
-    models = [run.deployment for run in held]
-    judges = [judge for run in held for judged in run.annotators for judge in judged.deployments]
+    runs = list(runs)
+    models = [run.deployment for run in runs]
+    judges = [judge for run in runs for judged in run.annotators for judge in judged.deployments]
     return {each.name: each for each in (*models, *judges)}

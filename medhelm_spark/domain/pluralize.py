@@ -27,7 +27,7 @@ def counted_by(number: int, column: str | None) -> str:
 
 
 def first_of(names: Sequence[str], most: int = 4) -> str:
-    """Names as a sentence holds them: the first ones, and how many more there are.
+    """Names as a sentence lists them: the first ones, and how many more there are.
 
     >>> first_of(["a", "b", "c"], most=2)
     'a, b and 1 more'

@@ -181,7 +181,7 @@ class Policy:
 
     @property
     def is_binding(self) -> bool:
-        """Whether it stands where the job's user could not have written it."""
+        """Whether it is where the job's user could not have written it."""
         return self.standing is PolicyTrust.BINDING
 
     @property
@@ -229,7 +229,7 @@ class PolicyDecision:
 
     `locality` is `unknown` of imported answers where nobody stated one. A metric is one that loads
     a model: `subject` is that model, `model_deployment` the metric. A request that was held back
-    just before it was sent has its own row, whose rule says so. `run_by` is the operating system's
+    just before it was sent has its own row with the rule. `run_by` is the operating system's
     user of the process that asked; None in older rows.
     """
 

@@ -1,4 +1,4 @@
-"""A policy in a catalog's table, with what the catalog says of who could change it."""
+"""A policy in a catalog's table, with the catalog's list of who could change it."""
 
 import re
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ TABLE_NAME = re.compile(r"[A-Za-z_][\w-]*(\.[A-Za-z_][\w-]*){2}")
 OWNER = "OWNER"
 MANAGED = "MANAGED"
 OWNED = ("table", "schema", "catalog", "metastore")
-"""A table and what stands above it, from the inside out."""
+"""A table and what is above it, from the inside out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Right:
     """What `holder` may do at a `place`, one of OWNED: OWNER or a privilege of the catalog's.
 
-    `is_ours` says whether the holder is the current user or a group that the user is in.
+    `is_ours` is whether the holder is the current user or a group that the user is in.
     """
 
     place: str
@@ -29,8 +29,8 @@ class Right:
 class PolicyTable:
     """The text of a policy, as YAML, and the rights at its table `name` and above it.
 
-    `kind` is what the catalog calls a table of its sort. `reason` says why the catalog is not
-    believed or could not be asked; there are no rights then.
+    `kind` is the catalog's word for a table of its kind. `reason` says why the catalog is not
+    trusted or could not be read; there are no rights then.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Purges: the text of a scenario removed when an agreement ends, and what says so in its place."""
+"""Purges: the text of a scenario removed when an agreement ends, and the note in its place."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -27,11 +27,11 @@ class Purge:
     removed: Mapping[str, int] | None = None
     """By table the rows whose text was removed; by kind the files, runs and folders removed."""
     unreached: tuple[str, ...] | None = None
-    """What may hold text of the scenario and was not removed, a sentence each."""
+    """What may contain text of the scenario and was not removed, a sentence each."""
 
     @property
     def note(self) -> str:
-        """What stands in the place of each text.
+        """The note in the place of each text.
 
         >>> from datetime import UTC
         >>> facts = {"purge_id": "1", "scenario_name": "s", "purged_by": "amy"}
@@ -51,11 +51,11 @@ class PurgeScope:
     """By suite the models that its runs on the scenario ask."""
     run_spec_ids: frozenset[str]
     request_ids: frozenset[str]
-    """What its runs asked and no run on other data asks too."""
+    """The requests of its runs that no run on other data has too."""
     prompt_ids: frozenset[str]
-    """The prompts of these requests, and those that nobody asked yet."""
+    """The prompts of these requests, and those that were not sent yet."""
     num_shared: int
-    """The requests that runs on other data ask too, whose text stays."""
+    """The requests that runs on other data have too, whose text stays."""
 
     def values(self, column: str) -> frozenset[str]:
         """The values of a column (`Purging.by`) in rows of the scenario."""
@@ -138,7 +138,7 @@ def purged_quarantined(row: WrittenQuarantined, note: str) -> WrittenQuarantined
 
 
 def purged_prompt(row: WrittenPrompt, note: str) -> WrittenPrompt:
-    """The row without what was asked."""
+    """The row without its text."""
     return replace(
         row,
         messages=tuple(Message(role=each.role, content=note) for each in row.messages),

@@ -1,7 +1,7 @@
 """A release's life: its statuses, what may follow what, and who changed it.
 
-A release is what its manifest says. A status is given to a manifest, never to a name: where the
-manifest is another one, what was said of the one before is void.
+A release is what its manifest lists. A manifest has a status, a name never: for another manifest
+of the name, the status of the one before is void.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ from medhelm_spark.errors import ReleaseError
 
 
 class ReleaseStatus(StrEnum):
-    """Where a release stands. EXTERNAL: its numbers were made elsewhere and imported."""
+    """The status of a release. EXTERNAL: its numbers were made elsewhere and imported."""
 
     DRAFT = "draft"
     IN_REVIEW = "in review"
@@ -41,7 +41,7 @@ TRANSITIONS: Mapping[ReleaseStatus, tuple[ReleaseStatus, ...]] = {
     ReleaseStatus.EXTERNAL: (ReleaseStatus.EXTERNAL, ReleaseStatus.WITHDRAWN),
 }
 """What a release of each status may become; to become a draft is to be pinned anew. What is in
-review may be submitted by another person too, whom the approver is then told apart from."""
+review may be submitted by another person too, who may then not be the approver."""
 
 COMMANDS: Mapping[ReleaseStatus, str] = {
     ReleaseStatus.DRAFT: "publish --suites",
@@ -59,10 +59,10 @@ REVIEWED = (ReleaseStatus.IN_REVIEW, ReleaseStatus.APPROVED, ReleaseStatus.PUBLI
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseManifest:
-    """Row of `release_manifests`: what a release froze beside its runs, which stand in `releases`.
+    """Row of `release_manifests`: what a release froze beside its runs, which are in `releases`.
 
-    `suites` are in the order in which they were given: a run in several counts as the last one's.
-    `lacking` are runs of these suites without a summary, which the release does not hold. `made_by`
+    `suites` are in the order of the command: a run in several counts as the last one's.
+    `lacking` are runs of these suites without a summary; the release leaves them out. `made_by`
     and `ran_by` are users of the operating system, who made the release and who ran what is in it;
     `num_unnamed` counts the records behind it that name nobody. `schema_hash` is the content id of
     HELM's schema file, empty without one; `taxonomy` gives category and subcategory by scenario,
@@ -91,7 +91,7 @@ class ReleaseManifest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseChange:
-    """Row of `release_changes`: a status that a manifest of a release was given, by whom and when.
+    """Row of `release_changes`: a status that a manifest of a release got, from whom and when.
 
     `changed_by` is the operating system's user; while `is_verified` is false nobody has checked
     who that is. `note` is what the person wrote with it, of a withdrawal the reason. What follows
@@ -153,9 +153,9 @@ class ReleaseChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseState:
-    """Where a release stands now, and the changes that led there, oldest first.
+    """The status of a release now, and the changes that led to it, oldest first.
 
-    `void` says which status no longer holds and why, empty where none was lost.
+    `void` says which status no longer counts and why, empty where none was lost.
     """
 
     status: ReleaseStatus
@@ -167,8 +167,8 @@ class ReleaseState:
         """The approval that the status rests on; None where there is none."""
         if self.status not in (ReleaseStatus.APPROVED, ReleaseStatus.PUBLISHED):
             return None
-        given = [each for each in self.changes if each.to_status is ReleaseStatus.APPROVED]
-        return given[-1] if given else None
+        approvals = [each for each in self.changes if each.to_status is ReleaseStatus.APPROVED]
+        return approvals[-1] if approvals else None
 
     @property
     def reason(self) -> str:
@@ -182,8 +182,8 @@ def state_of(
 ) -> ReleaseState:
     """The state of a release whose newest manifest has this hash and began as `start`.
 
-    `changes` are all on record, in any order. A change that the table of transitions does not know
-    has no effect. A withdrawal holds for every later manifest too.
+    `changes` are all on record, in any order. A change that is not in the table of transitions
+    has no effect. A withdrawal applies to every later manifest too.
     """
     status, followed, earlier = start, [], None
     for change in sorted(changes, key=lambda change: change.changed_at):

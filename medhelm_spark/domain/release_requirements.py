@@ -55,7 +55,7 @@ class ReleaseRequirements:
 
 
 class GateOutcome(StrEnum):
-    """What a check of a release came to. UNCHECKED: the lake does not say enough to tell."""
+    """The result of a check of a release. UNCHECKED: the lake does not have what it needs."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -72,13 +72,13 @@ class Finding:
     reason: str = ""
 
     def __str__(self) -> str:
-        of = f" of {self.run}" if self.run else ""
+        run = f" of {self.run}" if self.run else ""
         why = f": {self.reason}" if self.reason else ""
-        return f"{self.requirement}{of} {self.outcome}{why}"
+        return f"{self.requirement}{run} {self.outcome}{why}"
 
 
 def blocking(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """What keeps a release from being approved: what failed and what nobody can tell."""
+    """What keeps a release from being approved: requirements that failed or are unchecked."""
     return tuple(each for each in findings if each.outcome is not GateOutcome.PASSED)
 
 

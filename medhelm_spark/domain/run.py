@@ -127,7 +127,7 @@ class AnswerExtraction:
 
     @property
     def identity(self) -> Mapping[str, object]:
-        """What ids are made of: options that it does not have stay out, as in older lakes."""
+        """The parts of its id: options that it does not have stay out, as in older lakes."""
         own = {"method": self.method, "field": self.field, "pattern": self.pattern}
         own |= {"unreadable": self.unreadable}
         return own | ({"options": self.options} if self.options else {})
@@ -139,12 +139,12 @@ READ_OPTIONS = (ExtractionMethod.CHOICE, ExtractionMethod.YES_NO)
 STRICT = AnswerExtraction()
 
 MEDHELM_08 = "medhelm-0.8"
-"""The release of MedHELM whose ways are kept: what `--compat` and the names of stats say."""
+"""The release of MedHELM whose methods are kept, as in `--compat` and the names of stats."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MedhelmReading:
-    """How MedHELM 0.8.0 asks and reads: so many tokens, up to a stop sequence, as they stand."""
+    """How MedHELM 0.8.0 asks and reads: so many tokens, up to a stop sequence, as they are."""
 
     max_tokens: int
     stop_sequences: tuple[str, ...] = ()
@@ -177,7 +177,7 @@ class PerturbationSpec:
     """A perturbation by its name in `adaptation.perturbations.PERTURBATIONS`, as HELM names it.
 
     `args` are its arguments as text; `word_lists` gives the content id of every list it reads.
-    `version` is None where it has none; of a plug-in's perturbation it holds the plug-in's hash.
+    `version` is None where it has none; of a plug-in's perturbation it contains the plug-in's hash.
     """
 
     name: str
@@ -187,7 +187,7 @@ class PerturbationSpec:
 
     @property
     def identity(self) -> Mapping[str, object]:
-        """What ids are made of: a version that it does not have stays out, as in older lakes."""
+        """The parts of its id: a version that it does not have stays out, as in older lakes."""
         own = {"name": self.name, "args": self.args, "word_lists": self.word_lists}
         return own | ({"version": self.version} if self.version else {})
 
@@ -239,7 +239,7 @@ class RunSpec:
     means none, and for `sampling` the first `max_eval_instances` by hash. `medhelm` is MedHELM's
     own way where the default is another one: of the same answers its value is computed too, or,
     where the extraction is strict, instead. `asked_again` is the day from which on answers count,
-    as `2024-10-02`, where a person had stored ones asked for anew; None: whenever they were given.
+    as `2024-10-02`, where a person had stored ones asked for anew; None: of any day.
     """
 
     run_spec_id: str
@@ -308,13 +308,13 @@ class RunFacts:
     """Whether no case is in two of the parts."""
 
     critical: CriticalFailure | None = None
-    """Which answers are critical failures, as the benchmark's file says."""
+    """Which answers are critical failures, by the benchmark's file."""
 
     is_reading_default: bool | None = None
     """True: nobody stated how answers are read, so that it followed from the references."""
 
     declared: Mapping[str, str] | None = None
-    """What configuration files say of data and judges, by the names in `domain.declared`."""
+    """What configuration files state of data and judges, by the names in `domain.declared`."""
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -329,7 +329,7 @@ class SuiteRun(RunFacts):
     `locality` and `engine` are the deployment's. `is_jury_validated` is None where no jury judges,
     else whether the jury's file says that clinicians checked it (a demo judge's never does), and
     `is_jury_demo` whether a judge is a deployment for demos alone.
-    The oldest row with `is_primary` tells when the endpoint was declared. `as_imported` is, of
+    The oldest row with `is_primary` dates the declaration of the endpoint. `as_imported` is, of
     imported results, the RunSpec and scenario as their files had them, as JSON. `prompt_attested`
     is, of answers made elsewhere, the statement that their prompt was the one
     that the run has here.
@@ -353,7 +353,7 @@ class RunRecord:
     """Row of `runs`: a stage finished one unit of work (a RunSpec; for ingest a scenario).
 
     `write_id` names the rows it wrote: a stage output is current where the newest record of its
-    unit says so. `fingerprint` covers the unit, the versions of all that shaped the output, and a
+    unit has its `write_id`. `fingerprint` covers the unit, the versions that shaped it, and a
     digest of the input rows; an equal fingerprint means that there is nothing to do.
 
     `comparability` is what the rows of score rest on, by part (`domain.comparability`), with all

@@ -449,16 +449,16 @@ class ScenarioCard:
     """Which instances a run evaluates."""
 
     subgroups: tuple[str, ...] = ()
-    """The columns of the data, or bands of one, by which results are told apart; the prompt shows
+    """The columns of the data, or bands of one, by which results are grouped; the prompt shows
     none of them."""
 
     bands: Mapping[str, Band] = field(default_factory=dict)
-    """The groups of columns that hold numbers, by the name that `subgroups` has."""
+    """The groups of columns of numbers, by the name that `subgroups` has."""
 
     critical: CriticalFailure | None = None
     """Which answers are critical failures."""
 
     @property
     def group_columns(self) -> tuple[GroupColumn, ...]:
-        """What `subgroups` stand for."""
+        """The columns of `subgroups`."""
         return group_columns(self.subgroups, self.bands)

@@ -13,7 +13,7 @@ HANDED_IN = ("made", "submitted")
 """What a person does with a release of their own will; jobs in containers run what is in it."""
 
 MONITORED = ("margin", "answers_margin", "sample", "days")
-"""What a monitoring plan says: options of `release watch`, and in how many days it is due again."""
+"""The keys of a monitoring plan: options of `release watch`, and the days until it is due again."""
 
 STEPS: Mapping[str, ReleaseStatus] = {
     "submit": ReleaseStatus.IN_REVIEW,
@@ -84,7 +84,7 @@ class Person:
 
     @property
     def is_verified(self) -> bool:
-        """Whether somebody else than the process says who it is."""
+        """Whether somebody else than the process attests who it is."""
         return bool(self.identified_by)
 
 
@@ -99,8 +99,8 @@ class SignOff:
     monitoring: Mapping[str, str] = field(default_factory=dict)
 
     def lacks(self, required: ReleaseRequirements, at: datetime) -> Sequence[str]:
-        """What a policy asks of an approval and this one does not say."""
-        wanted = {
+        """What a policy requires of an approval and this one does not state."""
+        lacking = {
             "a note (--note)": required.approval_note and not self.note.strip(),
             "who answers for the model (--owner)": required.approval_owner
             and not self.owner.strip(),
@@ -110,8 +110,8 @@ class SignOff:
         if days := required.approval_days:
             latest = at + timedelta(days=days)
             is_late = self.expires_at is None or self.expires_at > latest
-            wanted[f"an end (--until), {latest:%Y-%m-%d} at the latest"] = is_late
-        return [what for what, is_lacking in wanted.items() if is_lacking]
+            lacking[f"an end (--until), {latest:%Y-%m-%d} at the latest"] = is_late
+        return [what for what, is_lacking in lacking.items() if is_lacking]
 
 
 def stated_in(change: ReleaseChange) -> SignOff:
@@ -150,8 +150,8 @@ def refuse_involved(release: str, approver: str, involved: Mapping[str, Iterable
     if did:
         raise ReleaseError(
             f"release {release!r}: {approver!r} {' and '.join(did)} it; who does that does not "
-            "approve it; somebody else has to. Two people with one system user are told apart by "
-            "keys or tokens (release.people of the policy)."
+            "approve it; somebody else has to. Two people with one system user are distinguished "
+            "by keys or tokens (release.people of the policy)."
         )
 
 

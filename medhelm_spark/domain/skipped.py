@@ -19,7 +19,7 @@ class SkippedRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """Row of `left_out`: a run that a suite was asked for and that was left out.
+    """Row of `left_out`: a run that was requested for a suite and was left out.
 
     The same run left out again for the same reason is no further row: `left_out_at` is the first
     time. `name` is HELM's run name, of a scenario that was never imported the run entry.

@@ -15,8 +15,8 @@ class Stage:
     """A step from tables to tables, done for some units: RunSpecs, data versions, releases.
 
     `version` rises when other output is made of the same input: what was finished is then outdated
-    and done again. `reads` and `writes` are names of tables. `done` says of a unit what happened
-    to it, for whoever watches; empty where the stage tells its progress itself.
+    and done again. `reads` and `writes` are names of tables. `done` is the word for a finished
+    unit in the progress; empty where the stage prints its progress itself.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Stage:
     done: str = ""
 
     def fingerprint(self, *parts: object) -> str:
-        """The id of what a unit is made of: these parts, by this version of the stage."""
+        """The id of the inputs of a unit: these parts, by this version of the stage."""
         return content_id(self.name, self.version, *parts)
 
 
@@ -50,7 +50,7 @@ INGEST = Stage(
 LOWER_LEVEL = Stage(
     name="level-lower",
     version="1",
-    about="Record that the level of a scenario's data is lower than it was said to be.",
+    about="Record that the level of a scenario's data is lower than it was stated.",
     reads=("scenarios", "level_changes", "runs"),
     writes=("level_changes",),
 )

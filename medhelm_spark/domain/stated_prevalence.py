@@ -9,7 +9,7 @@ Stated = float | Mapping[str, float] | None
 
 
 def stated_of(words: Sequence[str]) -> float | dict[str, float] | None:
-    """What was typed, or stands in an address.
+    """A prevalence as it was typed, or is in an address.
 
     >>> stated_of(["0.02"]), stated_of(["referral=0.02", "sepsis=0.1"]), stated_of([])
     (0.02, {'referral': 0.02, 'sepsis': 0.1}, None)

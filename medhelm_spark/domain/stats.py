@@ -25,7 +25,7 @@ class ScoreStatus(StrEnum):
     """Why a score is there, or why it is not.
 
     TOO_LONG: the prompt did not fit the model's own window. NO_ANSWER: any other failure, which
-    says nothing of the model. INVALID: the metric gave no finite number, or one off its scale.
+    is no property of the model. INVALID: the metric gave no finite number, or one off its scale.
     """
 
     OK = "ok"
@@ -119,7 +119,7 @@ class ComputedOn(StrEnum):
     ORIGINAL: the unperturbed instances of which there is a perturbed copy. PERTURBED: the copies.
     WORST: the worst of both, instance by instance. INVARIANCE: the share of instances whose value
     is the same on both. MEAN and SPREAD: mean, and largest less smallest, of the means of prompts
-    or repeats. What these are of a stat of a whole run is said in `stages.summarize.run_level`.
+    or repeats. What these are of a stat of a whole run is defined in `stages.summarize.run_level`.
     """
 
     ORIGINAL = "original"
@@ -159,7 +159,7 @@ class Mean:
     """Clusters of answers that the interval counts; none where it counts answers."""
 
     num_effective_clusters: float | None = None
-    """Clusters of equal size that would tell as much as these."""
+    """The number of clusters of equal size that would give the same precision."""
 
     denominator: int | None = None
     """Of the answers with a score, those that a share of a part of them rests on, such as the
@@ -189,7 +189,7 @@ def values_of(row: Any, kind: type) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class StatKey:
-    """What a stat is of; without slots, so that its columns stand before those of a Summary."""
+    """What a stat is of; without slots, so that its columns precede those of a Summary."""
 
     run_spec_id: str
     name: str
@@ -212,7 +212,7 @@ class Stat(Summary, StatKey):
 
     Of the rows without a value, `num_model_failures` are the model's own doing (TOO_LONG) and
     `num_unscorable` the data's: there is no reference, or the stat does not apply. None where it is
-    not told: in older lakes, of whole runs, of comparisons with perturbed copies.
+    not counted: in older lakes, of whole runs, of comparisons with perturbed copies.
 
     `num_clusters` is how many clusters the scored rows make, or those of them that `denominator`
     counts, None where the card names no cluster column; `num_effective_clusters` is Bell and
@@ -277,7 +277,7 @@ SHARE = MetricInfo(name="share", display_name="Share")
 """The scale of a share of instances, whatever stat it is the share of."""
 
 UNBOUNDED = MetricInfo(name="unbounded", display_name="Unbounded", minimum=None, maximum=None)
-"""The scale of a stat that this installation does not know."""
+"""The scale of a stat that this installation does not have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Where a model's thinking ends and its answer begins, in a text that holds both.
+"""Where a model's thinking ends and its answer begins, in a text with both.
 
 Results are stored as the engine returned them. `without_thinking` is how every stage and page reads
 them, so that another way of splitting counts for stored answers too: raise
@@ -47,7 +47,7 @@ _FRAME = re.compile(
 def without_thinking(stored: Completion) -> Completion:
     """A stored completion as metrics, judges and people read it: the answer in its text.
 
-    The thinking that stood in the text is kept in `thinking`, unless the engine returned thinking
+    The thinking that was in the text is moved to `thinking`, unless the engine returned thinking
     beside the text. An answer without any character is EMPTY, however it ended, but for a refusal
     and for thinking that used the whole token limit: that was cut, not withheld.
     """

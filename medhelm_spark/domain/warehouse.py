@@ -15,7 +15,7 @@ def check_token(token: str) -> None:
     if not _REFERENCE.fullmatch(token):
         raise ConfigError(
             "setting sql_warehouse_token is no reference; allowed: env:NAME, the environment "
-            "variable that holds the token. It is never written out."
+            "variable with the token. It is never written out."
         )
 
 
@@ -23,10 +23,10 @@ def check_token(token: str) -> None:
 class Warehouse:
     """A warehouse's `address`, `https://HOST/sql/1.0/warehouses/ID`, and where its `token` is.
 
-    `token` is `env:NAME`, the environment variable that holds it.
+    `token` is `env:NAME`, the environment variable with it.
 
     Raises:
-        ConfigError: The address is another or holds a login, or the token is written out.
+        ConfigError: The address is another or has a login, or the token is written out.
     """
 
     address: str
@@ -55,5 +55,5 @@ class Warehouse:
 
     @property
     def variable(self) -> str:
-        """The environment variable that holds the token."""
+        """The environment variable with the token."""
         return self.token.partition(":")[2]

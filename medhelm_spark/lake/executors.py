@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from pyspark.sql import SparkSession
 
-from medhelm_spark.domain.cluster import UNTOLD_CORES, Cluster, cores_of, executors_of
+from medhelm_spark.domain.cluster import UNREPORTED_CORES, Cluster, cores_of, executors_of
 from medhelm_spark.lake.rows import map_rows, rows_of
 
 ROUNDS = 4
@@ -55,7 +55,7 @@ def each_executor(
 ) -> list[Found]:
     """What `look` finds in every executor that answers, each once, in the order of their names."""
     expected = cluster.executors or executors_of(cluster)[0]
-    assumed = UNTOLD_CORES if cluster.executors is None else 0
+    assumed = UNREPORTED_CORES if cluster.executors is None else 0
     tasks = min(MOST_TASKS, 2 * max(cores_of(cluster), expected, assumed))
     visits = spark.range(0, tasks, 1, tasks).withColumnRenamed("id", "number")
     found: dict[str, Found] = {}

@@ -1,6 +1,6 @@
 """The run expander `data_augmentation`: HELM's values (facts sections 3 and 11) and clinical ones.
 
-A value stands for one or more sets of perturbations; each set is a run of its own, and its name is
+A value means one or more sets of perturbations; each set is a run of its own, and its name is
 what HELM writes into the run name.
 """
 
@@ -123,7 +123,7 @@ def augmentations() -> Mapping[str, Mapping[str, Perturbations]]:
     """The shipped values, and every perturbation of a plug-in under its own name.
 
     Raises:
-        ConfigError: A plug-in's name stands for something else, or cannot stand in a run name.
+        ConfigError: A plug-in's name is taken, or cannot be part of a run name.
     """
     added = plugins.added("PERTURBATIONS")
     for name in added:
@@ -141,10 +141,10 @@ def augmentations() -> Mapping[str, Mapping[str, Perturbations]]:
 
 
 def perturbations_named(names: Iterable[str], where: str) -> Perturbations:
-    """The perturbations that these values of `data_augmentation` stand for together, each once.
+    """The perturbations of these values of `data_augmentation` together, each once.
 
     Raises:
-        ConfigError: Neither this project nor a plug-in has a value, it stands for several runs, or
+        ConfigError: Neither this project nor a plug-in has a value, it means several runs, or
             two of them make copies of one name in two ways.
     """
     chosen: dict[str, PerturbationSpec] = {}
@@ -152,7 +152,7 @@ def perturbations_named(names: Iterable[str], where: str) -> Perturbations:
         sets = list(_sets_of(name, where).values())
         if len(sets) > 1:
             raise ConfigError(
-                f"{where}: {name!r} stands for {len(sets)} runs of different strength; name it in "
+                f"{where}: {name!r} means {len(sets)} runs of different strength; name it in "
                 f"a run entry ({KEY}={name})."
             )
         for spec in sets[0]:
@@ -165,7 +165,7 @@ def perturbations_named(names: Iterable[str], where: str) -> Perturbations:
 
 
 def _sets_of(value: str, where: str) -> Mapping[str, Perturbations]:
-    """The sets of perturbations that a value stands for; ConfigError where there is none."""
+    """The sets of perturbations that a value means; ConfigError where there is none."""
     if value in NOT_SHIPPED:
         raise ConfigError(f"{where}: {KEY}={value} is not supported: {NOT_SHIPPED[value]}.")
     known = augmentations()

@@ -147,4 +147,4 @@ CLIENTS: Mapping[str, _Client] = {
     "NvidiaNimClient": _Client(engine="openai", renames=_OPENAI, fill=_compatible),
     "OpenRouterClient": _Client(engine="openai", renames=_OPENAI, fill=_compatible),
 }
-"""By the last part of the class name, whatever module it stands in."""
+"""By the last part of the class name, whatever its module."""

@@ -16,7 +16,7 @@ PER_DEPLOYMENT = "deployments"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """The keys of a `credentials.conf`. Its values are kept out of `repr`, so out of logs."""
+    """The keys of a `credentials.conf`. `repr` omits their values, so that no log has them."""
 
     path: Path
     values: Mapping[str, object] = field(repr=False)
@@ -40,7 +40,7 @@ def _host(deployment: str) -> str:
 
 
 def load_credentials(path: Path) -> Credentials:
-    """Reads a `credentials.conf`; an absent file holds no keys.
+    """Reads a `credentials.conf`; an absent file has no keys.
 
     Raises:
         ConfigError: If it is not HOCON.

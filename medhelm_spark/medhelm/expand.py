@@ -51,8 +51,8 @@ from medhelm_spark.scenarios import check_card
 class Selection:
     """What flags and a suite file add to the entries: `--models-to-run`, `-m`, a jury and so on.
 
-    `listed` is where the suite file's own entries stand, None without one; `absent` names scenarios
-    that were asked for and are left out.
+    `listed` are the places of the suite file's own entries, None without one; `absent` names
+    requested scenarios that are left out.
     `compat` asks and reads as MedHELM does.
     """
 
@@ -69,7 +69,7 @@ class Selection:
     absent: frozenset[str] = frozenset()
 
     def is_listed(self, where: str) -> bool | None:
-        """Whether the suite file names the entry that stands there; None without a suite file."""
+        """Whether the suite file names the entry at this place; None without a suite file."""
         return None if self.listed is None else where in self.listed
 
 
@@ -86,7 +86,7 @@ def expand(
     """Resolves every entry, in order; an entry without a model becomes one run per model to run.
 
     `base_dir` is where relative paths in entries start; an entry of a `.conf` file also finds
-    what lies beside that file. The same entry given twice is one run.
+    what lies beside that file. The same entry twice is one run.
 
     Raises:
         ConfigError: If an entry cannot be resolved, its card does not fit its shape, two different
@@ -95,10 +95,10 @@ def expand(
     entries = [each for entry in entries for each in spread(entry)]
     for name in selection.models_to_run:
         _resolve(registry, name, None, "--models-to-run")
-    wanted = [pair for entry in entries for pair in augmented(entry, _where(entry))]
+    augmented_entries = [pair for entry in entries for pair in augmented(entry, _where(entry))]
     word_lists = cache(lambda: load_word_lists(registry.word_list_files))
     runs: dict[str, ResolvedRun] = {}
-    for entry, perturbations in wanted:
+    for entry, perturbations in augmented_entries:
         for run in _expand_entry(entry, registry, base_dir, selection):
             own = perturbations or perturbations_named(run.card.perturbations, _where(entry))
             lists = word_lists() if own else {}
@@ -123,7 +123,7 @@ def _check_primary(selection: Selection, runs: Iterable[ResolvedRun]) -> None:
 
 
 def check_imported(entry: RunEntry, registry: Registry) -> None:
-    """Refuse an entry of an imported scenario that the lake does not hold.
+    """Refuse an entry of an imported scenario that is not in the lake.
 
     Raises:
         AbsentDataError: it was never imported, or not with these arguments.
@@ -136,8 +136,8 @@ def absent_runs(
     entry: RunEntry, reason: str, registry: Registry, selection: Selection
 ) -> Iterator[SkippedRun]:
     """The runs that an entry of a scenario that was never imported would make, with the reason."""
-    wanted = set(selection.groups_to_run)
-    if wanted and not wanted & {entry.name, *entry.groups}:
+    groups = set(selection.groups_to_run)
+    if groups and not groups & {entry.name, *entry.groups}:
         return
     for _, models in _models(entry, registry, selection, _where(entry)):
         yield SkippedRun(
@@ -252,17 +252,17 @@ def _adapter_spec(
 def _models(
     entry: RunEntry, registry: Registry, selection: Selection, where: str
 ) -> Iterator[tuple[Deployment, dict[str, str]]]:
-    """The deployments an entry runs on, each with the model keys that stand in the run name."""
-    wanted = selection.models_to_run
-    given = {key: str(entry.args[key]) for key in MODEL_KEYS if key in entry.args}
-    if given:
-        deployment = _resolve(registry, given.get(MODEL), given.get(DEPLOYMENT), where)
-        if not wanted or {deployment.name, deployment.model} & set(wanted):
-            yield deployment, {MODEL: deployment.model, **given}
+    """The deployments an entry runs on, each with the model keys of the run name."""
+    requested = selection.models_to_run
+    named = {key: str(entry.args[key]) for key in MODEL_KEYS if key in entry.args}
+    if named:
+        deployment = _resolve(registry, named.get(MODEL), named.get(DEPLOYMENT), where)
+        if not requested or {deployment.name, deployment.model} & set(requested):
+            yield deployment, {MODEL: deployment.model, **named}
         return
-    if not wanted:
+    if not requested:
         raise ConfigError(f"{where} names no model; add model=NAME to it, or give --models-to-run.")
-    for name in wanted:
+    for name in requested:
         deployment = _resolve(registry, name, None, "--models-to-run")
         is_default = registry.resolve_model(deployment.model) == deployment
         keys = {} if is_default else {DEPLOYMENT: deployment.name}

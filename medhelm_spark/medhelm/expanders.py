@@ -216,8 +216,8 @@ TOKEN_KEYS = frozenset({"num_output_tokens", "increase_max_tokens"})
 
 def _without_blank_stops(spec: AdapterSpec) -> AdapterSpec:
     """The vendor's API refuses stop sequences of white space alone."""
-    kept = tuple(stop for stop in spec.stop_sequences if stop.strip())
-    return replace(spec, stop_sequences=kept)
+    stops = tuple(stop for stop in spec.stop_sequences if stop.strip())
+    return replace(spec, stop_sequences=stops)
 
 
 def _never_zero(spec: AdapterSpec) -> AdapterSpec:
@@ -240,7 +240,7 @@ UNSUPPORTED = (
 
 
 def spread(entry: RunEntry) -> Iterator[RunEntry]:
-    """The entry once for each number that its named values stand for, as written first to last."""
+    """The entry once for each number that its named values mean, as written first to last."""
     choices = [
         [(key, number) for number in SWEEPS.get(key, {}).get(str(value), (value,))]
         for key, value in entry.args.items()

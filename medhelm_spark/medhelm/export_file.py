@@ -20,7 +20,7 @@ PACKAGE, VERSION = "medhelm", "0.8.0"
 FORM, FORM_VERSION = "medhelm-spark export", 1
 METHODS = tuple(method.value for method in AdapterMethod)
 LOWEST_OF_FIVE = 1.0
-"""MedHELM's own rubrics go from 1 to 5, and the default score says so; other ones from 0."""
+"""MedHELM's own rubrics go from 1 to 5, as the default score shows; other ones from 0."""
 
 NOT_OURS = ("model", "model_deployment", "image_generation_parameters", "reeval_parameters")
 
@@ -46,7 +46,7 @@ class TheirRunSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TheirJury:
-    """What MedHELM's generic jury tells its judges, and the keys of each criterion."""
+    """The prompt of MedHELM's generic jury, and the keys of each criterion."""
 
     name: str
     prompt_template: str

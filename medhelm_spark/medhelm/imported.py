@@ -102,7 +102,7 @@ def imported_level(
 ) -> AccessLevel:
     """The level of an import: as stated, else its card's.
 
-    Of a scenario without a card here nothing is known, and a person may say what it is.
+    A scenario without a card here has no known level, and a person may state one.
 
     Raises:
         PolicyError: it has to be stated, or what is stated is below our card's.
@@ -212,7 +212,7 @@ def _with_pattern(metric: MetricSpec, pattern: str | None) -> MetricSpec:
 
 
 def _options(known: ScenarioCard | None) -> dict[str, str]:
-    """Of a scenario whose instances bring a rubric: which field of its items holds the text."""
+    """Of a scenario whose instances bring a rubric: which field of its items has the text."""
     if known is None or "rubric" not in known.fields:
         return {}
     return {"criterion": known.options.get("criterion", "criterion")}

@@ -32,7 +32,7 @@ BY_NAME: Mapping[str, str] = {
     "bleu_1": "bleu",
     "bleu_4": "bleu",
 }
-"""What the names given to the basic generation metric are part of here."""
+"""The metric here by the name that the basic generation metric has as its argument."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""A benchmark of a user's own, with what only metrics and perturbations know of it."""
+"""A benchmark of a user's own, with the checks that need metrics and perturbations."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -96,10 +96,10 @@ def _check_needed(spec: MetricSpec, metric: RunMetric) -> None:
     missing = [name for name in metric.needed if name not in spec.args]
     if missing:
         args = {**metric.example, **spec.args}
-        given = ", ".join(f"{name}: {value}" for name, value in args.items())
+        listed = ", ".join(f"{name}: {value}" for name, value in args.items())
         raise ConfigError(
             f"{spec.name} needs args: {', '.join(missing)}; such as "
-            f"{{name: {spec.name}, args: {{{given}}}}}."
+            f"{{name: {spec.name}, args: {{{listed}}}}}."
         )
 
 

@@ -1,6 +1,6 @@
 """How a run's answers are asked for and read: by default, and as MedHELM does.
 
-A card holds MedHELM's token limit and stop sequences. A chat model writes a sentence where one
+A card has MedHELM's token limit and stop sequences. A chat model writes a sentence where one
 letter was asked for; therefore an answer that is read by `choice` or `yes_no` may have as many
 tokens as a sentence takes. Its beginning, cut at MedHELM's own limit, is scored beside it.
 """
@@ -40,7 +40,7 @@ class Reading:
 def reading_of(
     card: ScenarioCard, spec: AdapterSpec, args: Mapping[str, Value], *, compat: bool
 ) -> Reading:
-    """How a run is asked and read; what its entry says holds either way.
+    """How a run is asked and read; what its entry states applies either way.
 
     Args:
         card: The card with the entry's extraction.
@@ -55,27 +55,27 @@ def reading_of(
         medhelm = _medhelm(spec) if how != STRICT else None
         return Reading(adapter_spec=spec, answer_extraction=STRICT, medhelm=medhelm)
     is_short = spec.max_tokens < LEAST_TOKENS and not TOKEN_KEYS & args.keys()
-    asked = _with_room(spec, card.adapter_spec) if is_short else spec
+    adapter = _with_room(spec, card.adapter_spec) if is_short else spec
     if spec.answer_form is AnswerForm.JSON and KEY not in args:
         is_read = how.method is ExtractionMethod.JSON_FIELD
-        return Reading(adapter_spec=asked, answer_extraction=how if is_read else READ_AS_JSON)
+        return Reading(adapter_spec=adapter, answer_extraction=how if is_read else READ_AS_JSON)
     if compat or how.method not in READ_OPTIONS:
         return Reading(adapter_spec=spec, answer_extraction=how)
     # A sampled answer of another length is another sample, and so is one of an enforced form.
-    is_same = asked == spec or asked.temperature == 0
+    is_same = adapter == spec or adapter.temperature == 0
     is_same = is_same and spec.answer_form is AnswerForm.FREE
     return Reading(
-        adapter_spec=asked, answer_extraction=how, medhelm=_medhelm(spec) if is_same else None
+        adapter_spec=adapter, answer_extraction=how, medhelm=_medhelm(spec) if is_same else None
     )
 
 
 def _with_room(spec: AdapterSpec, own: AdapterSpec) -> AdapterSpec:
     """The adapter with room for a sentence, without the card's own stops, which would cut it."""
-    asked = replace(spec, max_tokens=LEAST_TOKENS)
+    adapter = replace(spec, max_tokens=LEAST_TOKENS)
     if spec.method.shows_options:  # sends none, as in HELM
-        return asked
-    kept = tuple(stop for stop in spec.stop_sequences if stop not in own.stop_sequences)
-    return replace(asked, stop_sequences=kept)
+        return adapter
+    stops = tuple(stop for stop in spec.stop_sequences if stop not in own.stop_sequences)
+    return replace(adapter, stop_sequences=stops)
 
 
 def _medhelm(spec: AdapterSpec) -> MedhelmReading:

@@ -1,7 +1,7 @@
 """HELM's run entries: `name[:key=value,...]`, alone or in HOCON `.conf` files.
 
 Grammar (facts section 2.1): split at the first colon, then at every comma; a value is a whole
-number, else a decimal, else text. There is no quoting. Unlike HELM, a key given twice and an empty
+number, else a decimal, else text. There is no quoting. Unlike HELM, a repeated key and an empty
 value are refused.
 """
 
@@ -48,7 +48,7 @@ def parse_entry(
     """
     place = f"{where}: run entry {text!r}"
     if not text.replace("\n", " ").replace("\t", " ").isprintable():
-        raise ConfigError(f"{place} holds a character that is not printable; write it anew.")
+        raise ConfigError(f"{place} contains a character that is not printable; write it anew.")
     name, colon, arguments = text.partition(":")
     name = name.strip()
     if not name:
@@ -87,7 +87,7 @@ def parse_value(text: str) -> str | int | float:
 
 
 def parse_flags(texts: Iterable[str], *, flag: str = "--run-entries") -> tuple[RunEntry, ...]:
-    """Reads the entries given on the command line."""
+    """Reads the entries of the command line."""
     return tuple(parse_entry(text, where=flag) for text in texts)
 
 
@@ -95,7 +95,7 @@ def load_conf(path: Path) -> tuple[RunEntry, ...]:
     """Reads the entries of one HOCON file.
 
     Raises:
-        ConfigError: If the file is absent, broken, or holds a wrong entry.
+        ConfigError: If the file is absent, broken, or contains a wrong entry.
     """
     tree = parse_hocon(read_text(path), path)
     if "entries" not in tree:
@@ -119,7 +119,7 @@ def load_confs(paths: Iterable[Path]) -> tuple[RunEntry, ...]:
 
 
 def up_to_priority(entries: Iterable[RunEntry], priority: int | None) -> tuple[RunEntry, ...]:
-    """The entries whose priority is at most `priority`; those without one are kept."""
+    """The entries whose priority is at most `priority`; those without one remain."""
     return tuple(
         entry
         for entry in entries
@@ -140,5 +140,5 @@ def without_model(text: str) -> str:
     'pubmed_qa:max_eval_instances=3'
     """
     name, _, rest = text.partition(":")
-    kept = [part for part in rest.split(",") if part.partition("=")[0].strip() not in MODEL_KEYS]
-    return f"{name}:{','.join(kept)}" if any(kept) else name
+    parts = [part for part in rest.split(",") if part.partition("=")[0].strip() not in MODEL_KEYS]
+    return f"{name}:{','.join(parts)}" if any(parts) else name

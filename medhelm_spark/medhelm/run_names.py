@@ -16,8 +16,8 @@ from medhelm_spark.medhelm.scenario_args import is_named, spelled
 class _Naming:
     """How HELM names a scenario's own arguments.
 
-    `always` are named with these values even where an entry leaves them out, `called` stand under
-    another name, and `flags` are named as `True` or not at all. `separator` stands before each
+    `always` are named with these values even where an entry leaves them out, `called` have
+    another name, and `flags` are named as `True` or not at all. `separator` precedes each
     where HELM writes no colon before the first.
     """
 
@@ -43,8 +43,8 @@ _NAMINGS: Mapping[str, _Naming] = {
 def run_name(card: ScenarioCard, entry: RunEntry, models: Mapping[str, str]) -> str:
     """The name of a run: scenario, its arguments, then expanders as written, models, groups.
 
-    Arguments that name files are left out, `/` in values becomes `_`, and the deployment stands
-    there if the entry gives one or the model's default is another.
+    Arguments that name files are left out, `/` in values becomes `_`, and the deployment is
+    named if the entry gives one or the model's default is another.
     """
     name = card.name
     naming = _NAMINGS.get(card.name, _PLAIN)
@@ -76,12 +76,12 @@ def entry_name(entry: RunEntry, models: Mapping[str, str]) -> str:
 
 
 def _own_args(card: ScenarioCard, entry: RunEntry, naming: _Naming) -> Iterator[tuple[str, str]]:
-    """What a name says of the scenario's own arguments, in the card's order."""
-    given = {**naming.always, **entry.args}
+    """The scenario's own arguments that a name has, in the card's order."""
+    values = {**naming.always, **entry.args}
     for key in card.args:
-        if key not in given or not is_named(card, key, given[key]):
+        if key not in values or not is_named(card, key, values[key]):
             continue
-        value = spelled(card, key, str(given[key]))
+        value = spelled(card, key, str(values[key]))
         if key not in naming.flags:
             yield naming.called.get(key, key), value
         elif value == "true":

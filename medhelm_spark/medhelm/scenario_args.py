@@ -99,7 +99,7 @@ def _refuse_other_form(
     name, *rest = re.split(r"[\s,;]+", entry.name)
     if rest and (ALIASES.get(name, name) in cards or name == CONFIGURABLE):
         written = f"{name}:{','.join([*filter(None, rest), *args])}"
-        raise ConfigError(f"{where}: after the name stands a colon; write {written!r}.")
+        raise ConfigError(f"{where}: a colon follows the name; write {written!r}.")
 
 
 def find_in(name: str, folders: Iterable[Path], where: str) -> Path:
@@ -146,7 +146,7 @@ def with_args(card: ScenarioCard, entry: RunEntry, where: str) -> ScenarioCard:
 def spread_data(card: ScenarioCard, entry: RunEntry, where: str) -> Iterator[ScenarioCard]:
     """The card once for each choice of data that the entry leaves open, with its arguments.
 
-    `mmlu` alone stands for the data of all its subjects.
+    `mmlu` alone means the data of all its subjects.
     """
     named = {match[1] for match in FIELD.finditer(canonical_json(card.source))}
     left = [
@@ -160,9 +160,9 @@ def spread_data(card: ScenarioCard, entry: RunEntry, where: str) -> Iterator[Sce
 
 
 def whole_of(card: ScenarioCard, entry: RunEntry) -> str | None:
-    """The name of the scenario that an entry asks a part of, by the card's `parts`.
+    """The name of the scenario that an entry requests a part of, by the card's `parts`.
 
-    None where it asks for no part. `card` is the one without the entry's arguments.
+    None where it requests no part. `card` is the one without the entry's arguments.
     """
     choices = _choices(card, entry)
     of_whole = {key: value for key, value in choices.items() if key not in card.parts.args}
@@ -184,18 +184,18 @@ def _named(card: ScenarioCard, choices: Mapping[str, str]) -> str:
 
 
 def is_named(card: ScenarioCard, key: str, value: object) -> bool:
-    """Whether an argument of an entry is one of the card's that stands in names."""
+    """Whether an argument of an entry is one of the card's that names include."""
     is_default = key in UNNAMED_DEFAULTS and card.options.get(key) == str(value)
     return key in card.args and key not in UNNAMED and not is_default
 
 
 def _with_adapter_args(card: ScenarioCard, entry: RunEntry, where: str) -> ScenarioCard:
-    """The card with those arguments that change its adapter, given or by the card's default."""
-    given = {**card.options, **entry.args}
+    """The card with the arguments that change its adapter, of the entry or by default."""
+    values = {**card.options, **entry.args}
     spec = card.adapter_spec
     for key in card.args:
-        if key in ADAPTER_ARGS and key in given:
-            spec = with_adapter_arg(spec, key, spelled(card, key, str(given[key])), where)
+        if key in ADAPTER_ARGS and key in values:
+            spec = with_adapter_arg(spec, key, spelled(card, key, str(values[key])), where)
     return replace(card, adapter_spec=spec)
 
 
@@ -221,7 +221,7 @@ def _with_data(card: ScenarioCard, data_path: str, where: str) -> ScenarioCard:
         names = ", ".join(file.inside for file in source.files) or "none"
         raise ConfigError(
             f"{where}: data_path is {data_path!r}, which is no folder; allowed: a folder that "
-            f"holds the scenario's files ({names})."
+            f"contains the scenario's files ({names})."
         )
     files = tuple(
         replace(file, path=path, sha256=None, url=None, archive=None)

@@ -32,7 +32,7 @@ class Visibility(StrEnum):
 
 
 class DisplayMode(StrEnum):
-    """What one table of a group with subgroups holds."""
+    """What one table of a group with subgroups shows."""
 
     BY_METRIC = "by_metric"
     BY_GROUP = "by_group"
@@ -58,7 +58,7 @@ class SchemaEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matcher:
-    """Which stat to show; `${...}` in it stands for a value of a run group's environment."""
+    """Which stat to show; `${...}` in it is replaced by a value of a run group's environment."""
 
     name: str
     split: str
@@ -82,7 +82,7 @@ class MetricGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunGroup:
-    """Runs that are shown together: a benchmark, or a category that holds others."""
+    """Runs that are shown together: a benchmark, or a category that contains others."""
 
     name: str
     display_name: str | None = None
@@ -115,17 +115,17 @@ class Schema:
     models: Any = None
 
     def groups_of(self, names: Iterable[str]) -> list[RunGroup]:
-        """The run groups that hold a run of these groups."""
-        wanted = set(names)
-        return [group for group in self.run_groups if group.name in wanted]
+        """The run groups that contain a run of these groups."""
+        requested = set(names)
+        return [group for group in self.run_groups if group.name in requested]
 
     def group_of(self, names: Iterable[str]) -> RunGroup | None:
-        """The benchmark among a run's groups: the first that holds no others, else the first."""
+        """The benchmark among a run's groups: the first without subgroups, else the first."""
         groups = self.groups_of(names)
         return next((group for group in groups if not group.subgroups), next(iter(groups), None))
 
     def category_of(self, group: RunGroup) -> str:
-        """The group that holds this one, by the name it is shown by; else the one it names."""
+        """The displayed name of the group that contains this one; else the one it names."""
         for other in self.run_groups:
             if group.name in other.subgroups:
                 return other.display_name or other.name
@@ -133,8 +133,8 @@ class Schema:
 
     def direction_of(self, metric: str) -> bool | None:
         """Whether lower is better; None where the file does not say."""
-        shown = (entry for entry in self.metrics if entry.name == metric)
-        return next((entry.lower_is_better for entry in shown), None)
+        entries = (entry for entry in self.metrics if entry.name == metric)
+        return next((entry.lower_is_better for entry in entries), None)
 
     def why_hidden(self, names: Iterable[str]) -> str:
         """Why a run of these groups is not shown; empty where it is."""
@@ -154,7 +154,7 @@ def load_schema(path: Path) -> Schema:
 
     Raises:
         ConfigError: If it is absent, broken, names something twice or something it does not
-            define, or its run groups hold each other in a circle.
+            define, or its run groups contain each other in a circle.
     """
     schema, where = load_yaml(path, Schema), f"{path}: "
     for key in ("metrics", "perturbations", "metric_groups", "run_groups"):
@@ -241,4 +241,4 @@ def _check_circles(groups: Iterable[RunGroup], where: str) -> None:
         TopologicalSorter({group.name: group.subgroups for group in groups}).prepare()
     except CycleError as error:
         circle = " in ".join(error.args[1])
-        raise ConfigError(f"{where}run_groups hold each other in a circle: {circle}.") from None
+        raise ConfigError(f"{where}run_groups contain each other in a circle: {circle}.") from None

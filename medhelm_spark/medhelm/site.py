@@ -36,11 +36,11 @@ def load_site(
 
 
 def by_name(name: str) -> Deployment | None:
-    """The deployment that a name alone stands for; None where it stands for none.
+    """The deployment that a name alone defines; None where it defines none.
 
     Raises:
-        ConfigError: The name begins as one of those and goes on as none, or its address holds a
-            user or a key, whatever it begins with: neither is shown.
+        ConfigError: The name begins as such a name and goes on otherwise, or its address has a user
+            or a key, whatever it begins with: neither is shown.
     """
     model, _, url = name.partition("@")
     if "://" in url or "@" in url:

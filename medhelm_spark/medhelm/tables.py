@@ -12,7 +12,7 @@ class _WrittenScenario(ImportedScenario):
 
 
 def _purged(row: _WrittenScenario, note: str) -> None:
-    """Nothing is kept: card and header are the package's own words."""
+    """Removes nothing: card and header are the package's own words."""
 
 
 TABLES = (

@@ -49,7 +49,7 @@ def output_format(spec: AdapterSpec, key: str) -> str:
     As in HELM every key asks for a letter where the prompt shows options to choose from.
 
     Raises:
-        ValueError: Saying which keys the adapter's method knows.
+        ValueError: With the keys that the adapter's method has.
     """
     known = _BY_METHOD[spec.method]
     if key in known:

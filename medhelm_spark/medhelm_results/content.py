@@ -69,9 +69,9 @@ def content_from(state: HelmState) -> Content:
     if state.split not in SPLITS:
         raise BrokenFileError(f"an instance has another split than {', '.join(SPLITS)}")
     instance = object_of(state.instance)
-    asked = object_of(instance.get("input"))
-    messages = messages_of(asked.get("messages"))
-    text = text_of(asked.get("text"))
+    prompt = object_of(instance.get("input"))
+    messages = messages_of(prompt.get("messages"))
+    text = text_of(prompt.get("text"))
     references = tuple(
         Reference(
             text=text_of(object_of(object_of(reference).get("output")).get("text")),
@@ -106,7 +106,7 @@ def messages_of(value: object) -> tuple[Message, ...]:
 
 
 def content_of(scenario_name: str, instance: Content | Instance) -> str:
-    """What two instances have in common that hold the same data: text, references and split."""
+    """What two instances of the same data have in common: text, references and split."""
     return content_id(
         scenario_name.removesuffix(SUFFIX),
         digest(instance.input.strip()),

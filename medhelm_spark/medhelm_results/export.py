@@ -95,7 +95,7 @@ def export_results(
     `levels` are those whose text is written; of the others every text is redacted.
 
     Raises:
-        ConfigError: the folder is there and holds something, or a run's name is no folder's.
+        ConfigError: the folder exists and is not empty, or a run's name is no folder's.
         LakeError: the lake has no such suite.
     """
     target = Path(place).expanduser() / RUNS / suite
@@ -123,7 +123,7 @@ def export_results(
     except OSError as error:
         if error.errno not in (EEXIST, ENOTEMPTY):
             raise
-        raise ConfigError(f"{target} holds another export; give a new folder.") from None
+        raise ConfigError(f"{target} contains another export; give a new folder.") from None
     done = HelmExport(
         folder=Path(place),
         suite=suite,

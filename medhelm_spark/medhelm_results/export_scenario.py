@@ -17,12 +17,12 @@ from medhelm_spark.subprocess_env import FETCHING, child_environment
 
 SCRIPT = Path(__file__).with_name("export_script.py")
 FOLDERS = ("HF_HOME", "HF_HUB_CACHE", "HF_DATASETS_CACHE", "HF_HUB_OFFLINE", "JAVA_HOME")
-"""Variables of MedHELM's own that hold no key; a token is read from the folder HF_HOME."""
+"""Variables of MedHELM's own that contain no key; a token is read from the folder HF_HOME."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportRequest:
-    """What MedHELM is asked for: a run entry's name and arguments, by which Python.
+    """What MedHELM is to export: a run entry's name and arguments, by which Python.
 
     `methods` are the adapter methods that can be evaluated here; `medhelm_output` is the folder
     where MedHELM keeps its downloads.
@@ -69,7 +69,7 @@ def export_scenario(request: ExportRequest, path: Path) -> None:
 
 
 def _refusal(request: ExportRequest, line: Mapping[str, Any]) -> Exception:
-    """The error that a reason of the script stands for."""
+    """The error for a reason that the script wrote."""
     reason = line["reason"]
     where = f"MedHELM's scenario {request.name!r}"
     if reason == "unknown":

@@ -2,9 +2,9 @@
 
 `PYTHON medhelm_export.py NAME [--args KEY=VALUE ...] --output FILE`. It imports nothing of this
 project, so that it runs in an environment that has `medhelm` alone, on this machine or another. The
-first line of the file tells what was read (MedHELM's RunSpec with all its texts), then there is a
+first line of the file is what was read (MedHELM's RunSpec with all its texts), then there is a
 line per instance in MedHELM's order, and the last line says that the file is whole. What cannot be
-exported is one line with the reason. Of errors only type and place are kept: a message may quote
+exported is one line with the reason. Of errors only type and place are written: a message may quote
 the data.
 """
 
@@ -58,7 +58,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     add("name", help="the name of a run entry, such as pubmed_qa")
     add("--args", nargs="*", default=[], metavar="KEY=VALUE", help="arguments of the run entry")
     add("--output", required=True, metavar="FILE", help="the file to write")
-    add("--methods", nargs="*", default=[], help="the adapter methods that are wanted (all)")
+    add("--methods", nargs="*", default=[], help="the adapter methods to export (all)")
     add(
         "--medhelm-output",
         default="benchmark_output",
@@ -71,9 +71,9 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
 def export(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """The lines of the file."""
     _check_package()
-    given = dict(pair.split("=", 1) for pair in options.args)
+    args = dict(pair.split("=", 1) for pair in options.args)
     with _step("the run spec"):
-        run_spec = _run_spec(options.name, given, options.medhelm_output)
+        run_spec = _run_spec(options.name, args, options.medhelm_output)
     method = run_spec.adapter_spec.method
     if options.methods and method not in options.methods:
         raise Refused("method", method=method)
@@ -94,7 +94,7 @@ def export(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         "package_version": VERSION,
         "python": platform.python_version(),
         "name": options.name,
-        "args": {key: str(value) for key, value in given.items()},
+        "args": {key: str(value) for key, value in args.items()},
         "run_spec": dataclasses.asdict(run_spec),
         "juries": juries,
         "metadata": _metadata(scenario),
@@ -139,7 +139,7 @@ def _step(name: str) -> Iterator[None]:
         ) from None
 
 
-def _run_spec(name: str, given: Mapping[str, str], output: str) -> Any:
+def _run_spec(name: str, args: Mapping[str, str], output: str) -> Any:
     """MedHELM's RunSpec of an entry without a model."""
     specs = importlib.import_module("helm.benchmark.run_spec")
     for plugin in metadata.entry_points(group="helm"):
@@ -148,14 +148,14 @@ def _run_spec(name: str, given: Mapping[str, str], output: str) -> Any:
     if function is None:
         raise Refused("unknown", known=sorted(specs._REGISTERED_RUN_SPEC_FUNCTIONS))
     allowed = inspect.signature(function)
-    args = {key: _value(value) for key, value in given.items()}
+    values = {key: _value(value) for key, value in args.items()}
     try:
-        allowed.bind(**args)
+        allowed.bind(**values)
     except TypeError as error:
         raise Refused("arguments", message=str(error), known=list(allowed.parameters)) from None
     # Some run specs and scenarios ask where MedHELM keeps its files.
     importlib.import_module("helm.benchmark.runner").set_benchmark_output_path(output)
-    return function(**args)
+    return function(**values)
 
 
 def _juries(run_spec: Any) -> Iterator[dict[str, Any]]:
@@ -202,7 +202,7 @@ def _check_text(instance: Any) -> None:
 
 
 def _metadata(scenario: Any) -> dict[str, Any] | None:
-    """What MedHELM tells of the scenario; None where it tells nothing."""
+    """MedHELM's metadata of the scenario; None where it has none."""
     try:
         return dataclasses.asdict(scenario.get_metadata())
     except Exception:  # not every scenario has any, and none is needed
@@ -239,7 +239,7 @@ def _lines(instances: Sequence[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON does not know: sets, dataclasses and NumPy's numbers."""
+    """What JSON has no type for: sets, dataclasses and NumPy's numbers."""
     if isinstance(value, (set, frozenset)):
         return sorted(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -45,7 +45,7 @@ def _struct(alias: str, row: type) -> str:
 _SAME = " AND ".join(f"a.{name} = q.{name}" for name in EVALUATION_KEY)
 _KEY = ", ".join(EVALUATION_KEY)
 
-# HELM knows no other wordings of a prompt.
+# HELM has no other wordings of a prompt.
 _STATES = f"""
 SELECT {_struct("i", Instance)} AS instance, {_struct("q", PlannedRequest)} AS request,
        CASE WHEN p.prompt_id IS NOT NULL THEN {_struct("p", Prompt)} END AS prompt,
@@ -72,7 +72,7 @@ _SIZE = "SELECT * FROM {{scenarios}} WHERE data_version = {version}"
 
 
 def exported_states(ctx: Context, spec: RunSpec, write: Write) -> Iterator[str]:
-    """The requests of a run as `write` words them, in the order of the data; none is kept."""
+    """The requests of a run as `write` words them, in the order of the data, one at a time."""
     ctx = ctx.within(EXPORT_HELM)
     planned = requests_of(ctx, [spec.run_spec_id], PLAN, Purpose.EVALUATE)
     prompts = by_spark(prompts_of(ctx, planned, None))
@@ -113,7 +113,7 @@ def _place(stat: Stat) -> tuple[str, ...]:
 
 
 def scenario_of(ctx: Context, spec: RunSpec) -> ScenarioVersion | None:
-    """What the lake says of a run's data."""
+    """What the lake has of a run's data."""
     sql = _SIZE.format(version=literal(spec.data_version))
     return next(iter(ctx.within(EXPORT_HELM).lake.rows(sql, ScenarioVersion)), None)
 

@@ -1,4 +1,4 @@
-"""Which runs and releases a folder of MedHELM's or HELM's output holds, and what of them is whole.
+"""Which runs and releases a folder of MedHELM's or HELM's output has, and which are whole.
 
 Only the small files of a run are read here: its RunSpec and scenario.
 """
@@ -41,7 +41,7 @@ BLOCK = 1 << 20
 class RunFolder:
     """One run of a folder: its RunSpec, and where its files are.
 
-    `suite` is HELM's. `documents` are run_spec.json and scenario.json as they are. `stats` holds
+    `suite` is HELM's. `documents` are run_spec.json and scenario.json as they are. `stats` are
     the stats where no file but a release's own list has them.
     """
 
@@ -79,7 +79,7 @@ class ReleaseFolder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelmFolder:
-    """What a folder holds; `read` counts runs, whole and broken ones and copies."""
+    """What a folder contains; `read` counts runs, whole and broken ones and copies."""
 
     runs: tuple[RunFolder, ...]
     releases: tuple[ReleaseFolder, ...]
@@ -95,7 +95,7 @@ class HelmFolder:
 def find_results(place: Path) -> HelmFolder:
     """The runs and releases below a folder: an output folder, or one suite, release or run of it.
 
-    A run that stands in several suites counts once: that of the last suite, as in MedHELM.
+    A run that is in several suites counts once: that of the last suite, as in MedHELM.
 
     Raises:
         ConfigError: there is no such folder, or no run in it.
@@ -131,7 +131,7 @@ def find_results(place: Path) -> HelmFolder:
             left_out.append(NotImported(name=_shown(folder), reason=str(error)))
     if not runs and not left_out:
         raise ConfigError(
-            f"{str(place)!r} holds no run of HELM's: no runs/SUITE/RUN/run_spec.json and no "
+            f"{str(place)!r} contains no run of HELM's: no runs/SUITE/RUN/run_spec.json and no "
             "releases/RELEASE/runs.json is below it."
         )
     directions, mains = _schemas(place)
@@ -176,7 +176,7 @@ def _run_folders(place: Path) -> Iterator[Path]:
     suites = _folders(place / RUNS) if (place / RUNS).is_dir() else [place]
     for suite in suites:
         for folder in _folders(suite):
-            # A suite's folder may hold a release's files beside its runs.
+            # A suite's folder may contain a release's files beside its runs.
             if any((folder / file).is_file() for file in FILES):
                 yield folder
 
@@ -259,7 +259,7 @@ def _runs_of_release(folder: Path, known: Iterable[str]) -> Iterator[RunFolder]:
 def _schemas(place: Path) -> tuple[dict[str, bool | None], dict[str, tuple[str, str]]]:
     """What the folder's schemas say: directions by metric; main metric and split by run group.
 
-    Of several the last says; one that cannot be read says nothing.
+    Of several the last counts; one that cannot be read is left out.
     """
     directions: dict[str, bool | None] = {}
     mains: dict[str, tuple[str, str]] = {}
@@ -273,9 +273,16 @@ def _schemas(place: Path) -> tuple[dict[str, bool | None], dict[str, tuple[str, 
         for metric in _objects(schema.get("metrics")):
             directions[str(metric.get("name"))] = _truth(metric.get("lower_is_better"))
         for group in _objects(schema.get("run_groups")):
-            said = group.get("environment") or {}
-            if isinstance(said, dict) and "main_name" in said and "main_split" in said:
-                mains[str(group.get("name"))] = (str(said["main_name"]), str(said["main_split"]))
+            environment = group.get("environment") or {}
+            if (
+                isinstance(environment, dict)
+                and "main_name" in environment
+                and "main_split" in environment
+            ):
+                mains[str(group.get("name"))] = (
+                    str(environment["main_name"]),
+                    str(environment["main_split"]),
+                )
     return directions, mains
 
 

@@ -40,9 +40,9 @@ from medhelm_spark.medhelm_results.spec import HelmRun, helm_run, run_specs, why
 from medhelm_spark.medhelm_results.stats import (
     Key,
     TheirStat,
+    board_rows,
     counted_names,
     read_stats,
-    shown_rows,
     stat_rows,
 )
 from medhelm_spark.medhelm_results.stream import BrokenFileError
@@ -82,7 +82,7 @@ class HelmResults:
 
     @property
     def broken(self) -> tuple[NotImported, ...]:
-        """Those left out that no other run stands in for."""
+        """The runs left out that no other run replaces."""
         return tuple(each for each in self.left_out if not each.is_copy)
 
     @property
@@ -144,7 +144,7 @@ def import_results(
         workspace: the lake and its configuration.
         place: the folder: an output folder of HELM's, or one suite or run of it.
         suite: the suite that the runs belong to.
-        access_level: who may hold the text (None: as the card of the scenario says, else private).
+        access_level: who may have the text (None: as the card of the scenario says, else private).
         rescore: whether stored answers are scored here too, as runs of their own.
 
     Raises:
@@ -161,10 +161,10 @@ def import_results(
     ctx.ledger.check()  # refuses a lake of a newer schema before anything is written
     ready = _at_stored_levels(ctx, ready, workspace.registry.policy, rescore=rescore)
     check_plugins(workspace.registry.policy, {each.files.access_level for each in ready})
-    held = imported_already(ctx, {each.run.folder.name: each.fingerprint for each in ready})
-    new = [each for each in ready if each.run.folder.name not in held]
+    already = imported_already(ctx, {each.run.folder.name: each.fingerprint for each in ready})
+    new = [each for each in ready if each.run.folder.name not in already]
     imports, broken = _imports(ctx, folder, new, access_level, rescore=rescore)
-    specs = [spec for of_run in held.values() for spec in of_run]
+    specs = [spec for run_specs in already.values() for spec in run_specs]
     specs += [spec for each in imports for spec in each.specs]
     score(ctx, specs)
     summarize(ctx, specs)
@@ -172,7 +172,7 @@ def import_results(
         suite=suite,
         read=folder.read,
         imported=tuple(each.files.name for each in imports),
-        already=tuple(sorted(held)),
+        already=tuple(sorted(already)),
         left_out=(*left_out, *broken),
         releases=_pin_releases(ctx, folder, specs, workspace.registry.policy),
         rescored=tuple(each.files.name for each in imports if len(each.specs) > 1),
@@ -186,7 +186,7 @@ def import_results(
 def _ready(
     folder: HelmFolder, workspace: Workspace, stated: AccessLevel | None, *, rescore: bool
 ) -> tuple[list[_Ready], list[NotImported]]:
-    """The runs as far as their small files tell, and those that cannot be taken over."""
+    """The runs by their small files alone, and those that cannot be imported."""
     left_out = list(folder.left_out)
     ready = []
     for run_folder in folder.runs:
@@ -227,10 +227,10 @@ def _ready_run(run: HelmRun, stats: Mapping[Key, TheirStat], *, rescore: bool) -
 def _at_stored_levels(
     ctx: Context, ready: Sequence[_Ready], policy: Policy, *, rescore: bool
 ) -> list[_Ready]:
-    """The runs, those at the lake's level whose text the lake holds at a stricter one.
+    """The runs, each at the lake's level where the lake has its text at a stricter one.
 
-    Where a lowering on record of just that data is approved, a run is as it was said to be, if that
-    is not lower still.
+    Where a recorded lowering of just that data is approved, a run has its stated level, if that
+    level is not lower still.
     """
     approvals = policy.binding_approvals
     large = [each.files for each in ready if each.is_large]
@@ -261,8 +261,8 @@ def _print_raised(workspace: Workspace, ready: Sequence[_Ready]) -> None:
     guarded = sorted({each.files.scenario_name for each in ready if each.run.is_guarded})
     if guarded:
         workspace.say(
-            f"{IMPORT_HELM.name}: held as private, because HELM read the data from a path: "
-            f"{first_of(guarded)}; --access-level public says that anyone may hold it"
+            f"{IMPORT_HELM.name}: stored as private, because HELM read the data from a path: "
+            f"{first_of(guarded)}; --access-level public says that anyone may have it"
         )
 
 
@@ -288,7 +288,7 @@ def _imports(
     for each in ready:
         read = surveyed.get(each.files.path, Surveyed(path=each.files.path))
         problem = read.problem or (
-            "" if read.stats or counted_names(each.stats) else "it holds no value"
+            "" if read.stats or counted_names(each.stats) else "it has no value"
         )
         if problem:
             name = f"{each.run.folder.suite}/{each.run.folder.name}"
@@ -299,7 +299,7 @@ def _imports(
             ctx.say(f"{IMPORT_HELM.name}: not scored here: {each.run.folder.name}: {why}")
     unread = sum(surveyed[each.files.path].unread for each in imports if each.surveyed.states)
     if unread:
-        ctx.say(f"{IMPORT_HELM.name}: {counted(unread, 'verdict')} of a form that is not known")
+        ctx.say(f"{IMPORT_HELM.name}: {counted(unread, 'verdict')} of an unknown form")
     import_helm(ctx, imports, known, _READING)
     return imports, broken
 
@@ -337,7 +337,7 @@ def _import(
         each.files,
         data_version=version,
         run_spec_ids=tuple(spec.run_spec_id for spec in specs),
-        holds=_tables_of(read),
+        tables=_tables_of(read),
     )
     card = each.run.card
     return HelmImport(
@@ -347,7 +347,7 @@ def _import(
         scenario=_scenario(each, read, version, stated),
         fingerprint=each.fingerprint,
         stats=tuple(stat_rows(each.stats, specs[0], read.instances)),
-        shown=() if read.stats else tuple(shown_rows(each.stats, specs[0])),
+        board_stats=() if read.stats else tuple(board_rows(each.stats, specs[0])),
         part_of=each.run.part_of,
         documents=json.dumps(each.run.folder.documents),
         is_disjoint=card.parts.disjoint if card and each.run.part_of else None,
@@ -397,17 +397,17 @@ def _pin_releases(
             ctx.say(f"{IMPORT_HELM.name}: releases are not taken over: the feature is not here")
         return ()
     imported = {spec.name.removesuffix(SUFFIX) for spec in specs if spec.name.endswith(SUFFIX)}
-    held = releases.own_releases(ctx)
+    statuses = releases.own_releases(ctx)
     pinned = []
     for release in folder.releases:
         names = {name + SUFFIX for name in release.runs if name in imported}
-        if release.name in held:
+        if release.name in statuses:
             ctx.say(
                 f"{IMPORT_HELM.name}: release {release.name!r} is not taken over: this lake has "
-                f"one of that name, status {held[release.name]}"
+                f"one of that name, status {statuses[release.name]}"
             )
         elif not names:
-            ctx.say(f"{IMPORT_HELM.name}: release {release.name!r} holds no run that was imported")
+            ctx.say(f"{IMPORT_HELM.name}: release {release.name!r} has no run that was imported")
         else:
             releases.pin_external(ctx, release.name, names, policy)
             pinned.append(release.name)

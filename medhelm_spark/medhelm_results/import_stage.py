@@ -58,9 +58,9 @@ TABLES: Mapping[str, type] = {
 class HelmReading:
     """How the files are read: functions from places of runs to rows, which run in the tasks.
 
-    `contents` gives what tells the lake's instances apart, `texts` the hashes of a run's texts,
-    `survey` what a run holds, and `tables` the rows of each of TABLES; both get the ids that the
-    lake has for known contents.
+    `contents` reads the instances of the lake with their content, `texts` the hashes of a run's
+    texts, `survey` the contents of a run, and `tables` the rows of each of TABLES; the last two
+    get the ids that the lake has for known contents.
     """
 
     contents: Rows
@@ -71,10 +71,10 @@ class HelmReading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelmImport:
-    """A run on its way into the suite: its files, what they hold, and the RunSpecs of it.
+    """A run on its way into the suite: its files, what they contain, and its RunSpecs.
 
     `specs` begins with the run as imported. `scenario` is the row of its data version. `stats` are
-    HELM's own; `shown`, where no instance has a value, what boards show of them. `fingerprint`
+    HELM's own; `board_stats`, where no instance has a value, are what boards show. `fingerprint`
     changes when a file does, or how it is read. `documents` is SuiteRun.as_imported.
     """
 
@@ -84,14 +84,14 @@ class HelmImport:
     scenario: ScenarioVersion
     fingerprint: str
     stats: tuple[Stat, ...] = ()
-    shown: tuple[Stat, ...] = ()
+    board_stats: tuple[Stat, ...] = ()
     part_of: str | None = None
     is_disjoint: bool | None = None
     documents: str | None = None
 
 
 def known_instances(ctx: Context, scenarios: Iterable[str], contents: Rows) -> dict[str, str]:
-    """The lake's own instances of some scenarios: id by content, where the content stands once."""
+    """The lake's own instances of some scenarios: id by content, where the content occurs once."""
     ctx = ctx.within(IMPORT_HELM)
     names = set(scenarios)
     rows = ctx.lake.rows("SELECT * FROM {scenarios}", ScenarioVersion)
@@ -108,26 +108,26 @@ def known_instances(ctx: Context, scenarios: Iterable[str], contents: Rows) -> d
     for row in rows_of(map_rows(instances, contents, Instance, KnownInstance), KnownInstance):
         if known.setdefault(row.content, row.instance_id) != row.instance_id:
             twice.add(row.content)
-    return {content: held for content, held in known.items() if content not in twice}
+    return {content: instance_id for content, instance_id in known.items() if content not in twice}
 
 
 def stricter_levels(
     ctx: Context, runs: Sequence[HelmFiles], texts: Rows, lowered: Collection[str]
 ) -> dict[str, AccessLevel]:
-    """By scenario, the level at which the lake holds text of these runs, where it is stricter.
+    """By scenario, the level at which the lake has text of these runs, where it is stricter.
 
-    It is said why; `lowered` are scenarios of which a lowering is approved.
+    The reason is printed; `lowered` are scenarios of which a lowering is approved.
     """
     ctx, levels = ctx.within(IMPORT_HELM), {}
     for level in AccessLevel:
         alike = [run for run in runs if run.access_level is level]
-        for row in _held(ctx, level, alike, texts) if alike else ():
+        for row in _stored_stricter(ctx, level, alike, texts) if alike else ():
             say_stricter(ctx, IMPORT_HELM, row, level, is_lowered=row.scenario_name in lowered)
             levels[row.scenario_name] = row.access_level
     return levels
 
 
-def _held(
+def _stored_stricter(
     ctx: Context, level: AccessLevel, runs: Sequence[HelmFiles], texts: Rows
 ) -> Sequence[StoredLevels]:
     def hashed() -> Frame:
@@ -137,7 +137,7 @@ def _held(
 
 
 def survey(ctx: Context, runs: Sequence[HelmFiles], reads: Rows) -> dict[str, Surveyed]:
-    """What each run's large files hold, by path: every one is read to its end, in the tasks."""
+    """The contents of each run's large files, by path: all are read to their end, in the tasks."""
     with ctx.metered(f"{IMPORT_HELM.name}: files", len(runs)) as watch:
         rows = map_rows(_places(ctx, runs), watch(reads), HelmFiles, Surveyed)
         return {row.path: row for row in rows_of(rows, Surveyed)}
@@ -167,10 +167,12 @@ def imported_already(
     for (stage, unit), record in ctx.ledger.all().items():
         if stage == IMPORT_HELM.name:
             units.setdefault(record.fingerprint, []).append(unit)
-    wanted = {unit for fingerprint in fingerprints.values() for unit in units.get(fingerprint, ())}
-    if not wanted:
+    requested = {
+        unit for fingerprint in fingerprints.values() for unit in units.get(fingerprint, ())
+    }
+    if not requested:
         return {}
-    sql = f"SELECT * FROM {{run_specs}} WHERE run_spec_id IN ({literals(sorted(wanted))})"
+    sql = f"SELECT * FROM {{run_specs}} WHERE run_spec_id IN ({literals(sorted(requested))})"
     rows = {row.run_spec_id: row for row in ctx.lake.rows(sql, SuiteRun)}
     current = {row.run_spec_id: row.planned_at for row in current_runs(ctx)}
     missing = [row for unit, row in rows.items() if unit not in current]
@@ -205,7 +207,7 @@ def import_helm(
     ctx.lake.append_rows("scenarios", [run.scenario for run in new.values()], write_id)
     ctx.lake.append_rows("stats", [stat for run in runs for stat in run.stats], write_id)
     _record_as_ours(ctx, runs, new, write_id, started_at)
-    _record_shown(ctx, runs, started_at)
+    _record_board_stats(ctx, runs, started_at)
     at = now(row.planned_at for row in current_runs(ctx))
     rows = [_row(ctx.suite, run, spec, at) for run in runs for spec in run.specs]
     ctx.lake.append_rows("run_specs", rows, write_id)
@@ -219,8 +221,8 @@ def _new_data(ctx: Context, runs: Iterable[HelmImport]) -> dict[str, HelmImport]
     for run in runs:
         if run.surveyed.states:
             first.setdefault(run.scenario.data_version, run)
-    held = ctx.finished(INGEST, first)
-    return {version: run for version, run in first.items() if version not in held}
+    stored = ctx.finished(INGEST, first)
+    return {version: run for version, run in first.items() if version not in stored}
 
 
 def _append(
@@ -235,7 +237,7 @@ def _append(
     writers = {run.files.path for run in new.values()}
     of_data = [each for each in files if each.path in writers]
     for table, row in TABLES.items():
-        places = of_data if table == "instances" else [f for f in files if table in f.holds]
+        places = of_data if table == "instances" else [f for f in files if table in f.tables]
         if places:
             with ctx.metered(f"{IMPORT_HELM.name}: {table}") as watch:
                 rows = map_rows(_places(ctx, places), watch(tables[table]), HelmFiles, row)
@@ -254,11 +256,11 @@ def _record_as_ours(
     splits = {version: run.surveyed.splits for version, run in new.items()}
     if new:
         ctx.record(INGEST, {version: version for version in new}, write_id, started_at, splits)
-    asked = [run for run in runs if run.surveyed.states]
-    planned = {spec.run_spec_id: run.fingerprint for run in asked for spec in run.specs}
+    with_states = [run for run in runs if run.surveyed.states]
+    planned = {spec.run_spec_id: run.fingerprint for run in with_states for spec in run.specs}
     if planned:
         ctx.record(PLAN, planned, write_id, started_at)
-    judged = [run for run in asked if run.surveyed.verdicts]
+    judged = [run for run in with_states if run.surveyed.verdicts]
     if judged:
         units = {spec.run_spec_id: run.fingerprint for run in judged for spec in run.specs}
         juries = {
@@ -269,13 +271,14 @@ def _record_as_ours(
         ctx.record(ANNOTATE, units, write_id, started_at, comparability=juries)
 
 
-def _record_shown(ctx: Context, runs: Sequence[HelmImport], started_at: datetime) -> None:
+def _record_board_stats(ctx: Context, runs: Sequence[HelmImport], started_at: datetime) -> None:
     """The stats of runs that no instance has values of, as what summarize would have written."""
-    shown = [run for run in runs if run.shown]
-    if shown:
+    displayed = [run for run in runs if run.board_stats]
+    if displayed:
         write_id = new_write_id()
-        ctx.lake.append_rows("stats", [stat for run in shown for stat in run.shown], write_id)
-        units = {run.specs[0].run_spec_id: run.fingerprint for run in shown}
+        stats = [stat for run in displayed for stat in run.board_stats]
+        ctx.lake.append_rows("stats", stats, write_id)
+        units = {run.specs[0].run_spec_id: run.fingerprint for run in displayed}
         ctx.record(SUMMARIZE, units, write_id, started_at)
 
 

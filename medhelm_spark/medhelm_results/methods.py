@@ -30,10 +30,10 @@ class MedhelmMethods(Methods):
         Args:
             export: a file that MedHELM's installation exported, or what to ask one here for.
             name: what run entries call the scenario (None: MedHELM's name).
-            access_level: who may hold the data (None: as our own card of it says, else private);
-                to be said of a file where our card is public.
+            access_level: who may have the data (None: as our own card of it says, else private);
+                required for a file where our card is public.
         """
-        self._workspace.expect([AccessLevel.PRIVATE])  # what it holds is not known yet
+        self._workspace.expect([AccessLevel.PRIVATE])  # its level is not known yet
         if isinstance(export, ExportRequest):
             return import_from_medhelm(
                 self._workspace, export, name=name, access_level=access_level
@@ -49,22 +49,22 @@ class MedhelmMethods(Methods):
         access_level: AccessLevel | None = None,
         rescore: bool = False,
     ) -> HelmResults:
-        """Take results that MedHELM or HELM wrote into a suite; no model is asked.
+        """Import results that MedHELM or HELM wrote into a suite; no model is asked.
 
         Their values are stats named `STAT@medhelm-0.8` of runs named `RUN@medhelm-0.8`; judges'
-        verdicts are kept. The folder's releases are releases of the lake, status `external`. Broken
-        runs are left out and named. What is there already is not read again.
+        verdicts are stored. The folder's releases are releases of the lake, status `external`.
+        Broken runs are left out and named. What is there already is not read again.
 
         Args:
             place: HELM's output folder, or one suite or run of it; redacted or not.
             suite: the suite that the runs belong to.
-            access_level: who may hold their text (None: as our card of the scenario says, else
+            access_level: who may have their text (None: as our card of the scenario says, else
                 private); never looser than the card.
             rescore: whether their stored answers are scored here too: by our card's metrics where
                 there is one, as runs named `RUN@rescored`.
 
         Raises:
-            ConfigError: the folder holds no run.
+            ConfigError: the folder contains no run.
         """
         check_name("suite", suite)
         done = import_results(
@@ -86,8 +86,8 @@ class MedhelmMethods(Methods):
     ) -> HelmExport:
         """Write a suite's runs as the files that `helm-summarize` of MedHELM 0.8.0 reads.
 
-        Every request is written as it is read; no run is held as a whole. Imported runs get the
-        names, ids and stats that they had.
+        Every request is written as it is read; no run is in memory as a whole. Imported runs get
+        the names, ids and stats that they had.
 
         Args:
             place: the output folder for HELM; `runs/SUITE` is made below it.
@@ -95,7 +95,7 @@ class MedhelmMethods(Methods):
             text_levels: the levels whose text is written; all other text is `[redacted]`.
 
         Raises:
-            ConfigError: that folder holds something already.
+            ConfigError: that folder is not empty.
             PolicyError: plug-ins are loaded that the policy does not list beside this text.
         """
         check_name("suite", suite)

@@ -102,7 +102,7 @@ def placed(run: HelmFiles, known: Known) -> Iterator[Placed]:
     """The requests of a run with the ids of their instances.
 
     The id is that of the lake's instance of the same content where there is one. A perturbed copy
-    has the id of its original, which stands before it.
+    has the id of its original, which precedes it.
     """
     ids: dict[str, str] = {}
     trials: dict[tuple[str, str, int], int] = {}
@@ -156,7 +156,7 @@ class HelmInstances:
 class Texts:
     """Places of runs in, the hashes of their requests' texts out, of the prompts too.
 
-    Of a broken file those before the break: the survey says what is wrong with it.
+    Of a broken file the hashes before the break: the survey says what is wrong with the file.
     """
 
     def __call__(self, runs: Iterable[HelmFiles]) -> Iterator[HashedText]:
@@ -222,7 +222,7 @@ def prompts(run: HelmFiles, each: Placed) -> Iterator[Prompt]:
     if each.trial_index or not (text or messages):
         return
     state = each.state
-    shown = object_of(state.output_mapping)
+    mapping = object_of(state.output_mapping)
     characters = len(text) + sum(len(message.content) for message in messages)
     yield Prompt(
         prompt_id=identity,
@@ -233,7 +233,7 @@ def prompts(run: HelmFiles, each: Placed) -> Iterator[Prompt]:
         train_trial_index=state.train_trial_index,
         messages=messages,
         text=text,
-        output_mapping={str(key): text_of(value) for key, value in shown.items()},
+        output_mapping={str(key): text_of(value) for key, value in mapping.items()},
         num_train_instances=state.num_train_instances,
         prompt_truncated=state.prompt_truncated,
         num_characters=characters,
@@ -321,7 +321,7 @@ def results(run: HelmFiles, each: Placed) -> Iterator[RequestResult]:
 
 
 def _moment(value: object) -> datetime:
-    """When an answer came; the beginning of time where no file says it, the same at every try."""
+    """When an answer came; the beginning of time where no file has it, the same at every try."""
     seconds = number(value)
     try:
         return datetime.fromtimestamp(seconds or 0.0, UTC)

@@ -45,7 +45,7 @@ REFERENCES = "references"
 class Imported:
     """A scenario that run entries can name now.
 
-    `entry` is a run entry without its model, `num_instances` what the export holds, `left_out` the
+    `entry` is a run entry without its model, `num_instances` those of the export, `left_out` the
     metrics of MedHELM's that are not computed here.
     """
 
@@ -81,7 +81,7 @@ def import_from_medhelm(
 def export_request(
     name: str, args: Mapping[str, str], python: str | None, medhelm_output: str
 ) -> ExportRequest:
-    """What MedHELM is asked for.
+    """What MedHELM is to export.
 
     Raises:
         ConfigError: no Python is given, or the scenario is one that is not evaluated here.
@@ -111,8 +111,8 @@ def import_from_file(
         workspace: the lake and its configuration.
         path: the export: a path or an object-store URI.
         name: what run entries call the scenario (None: MedHELM's name).
-        access_level: who may hold the data (None: as our own card of it says, else private).
-        is_own: whether it may hold other data than the scenario's own, as a file may.
+        access_level: who may have the data (None: as our own card of it says, else private).
+        is_own: whether it may contain other data than the scenario's own, as a file may.
 
     Raises:
         PolicyError: the level has to be stated, or the one that is stated is too low.

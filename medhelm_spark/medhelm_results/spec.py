@@ -136,7 +136,7 @@ def _is_of_run(key: str) -> bool:
 def _level(
     run_spec: TheirRunSpec, card: ScenarioCard | None, stated: AccessLevel | None
 ) -> tuple[AccessLevel, bool]:
-    """Who may hold the text of a run; and whether a public card's text is held as private.
+    """Who may have the text of a run; and whether a public card's text is stored as private.
 
     The card's level counts, or a stricter one that a person states. Of a scenario without a card
     nothing is known: it is private unless stated. So is one that HELM read from a path, or by a
@@ -208,7 +208,7 @@ def run_specs(
     Args:
         run: the run.
         folder: the folder, whose schema says which direction is better.
-        surveyed: what its large files hold.
+        surveyed: what its large files contain.
         revision: the id of its files' bytes.
         data_version: of its instances.
         stats: the names of its stats per instance; where it has none, of all.

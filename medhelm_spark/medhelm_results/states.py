@@ -1,4 +1,4 @@
-"""What was asked and answered in a run, one request at a time, from whichever files there are."""
+"""The requests and answers of a run, one request at a time, from whichever files there are."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

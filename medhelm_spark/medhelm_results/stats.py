@@ -59,7 +59,7 @@ class TheirStat:
 
 
 def read_stats(run: RunFolder) -> dict[Key, TheirStat]:
-    """The stats of a run by what they are of, those that counted nothing too.
+    """The stats of a run by name, split and perturbation, with those that counted nothing.
 
     Raises:
         BrokenFileError: the file is broken, or has a name that cannot be shown.
@@ -115,7 +115,7 @@ def _counted(stat: Mapping[str, Any]) -> TheirStat | None:
 def stat_rows(stats: Mapping[Key, TheirStat], spec: RunSpec, instances: str) -> Iterator[Stat]:
     """HELM's stats as rows of the run as imported; `count` is HELM's own, the number of trials.
 
-    `instances` is the id of the run's set of instances; where it is empty the RunSpec alone tells
+    `instances` is the id of the run's set of instances; where it is empty the RunSpec alone says
     what the stats rest on: two runs of one scenario, prompt and size are taken to have the same.
     """
     counted = {key: stat for key, stat in stats.items() if stat.count}
@@ -156,8 +156,8 @@ def _size(counted: Mapping[Key, TheirStat], split: str) -> int | None:
     return round(size.total / size.count) if size else None
 
 
-def shown_rows(stats: Mapping[Key, TheirStat], spec: RunSpec) -> Iterator[Stat]:
-    """The same as boards show them where no instance has a value: `count` is that of instances.
+def board_rows(stats: Mapping[Key, TheirStat], spec: RunSpec) -> Iterator[Stat]:
+    """The stats as boards show them where no instance has a value: `count` is that of instances.
 
     There is no interval and no spread, for the files have none.
     """

@@ -1,4 +1,4 @@
-"""JSON of any size, item by item: no file is ever held as a whole."""
+"""JSON of any size, item by item: no file is ever in memory as a whole."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ _STEPS = np.zeros(256, dtype=np.int8)
 _STEPS[list(b"[{")], _STEPS[list(b"]}")] = 1, -1
 
 # Python writes these where JSON has no word for a number. Inside a text a quote is escaped and a
-# line end is too, so that what stands behind a plain one is a value.
+# line end is too, so that what follows a plain one is a value.
 _NO_NUMBER = re.compile(rb'((?<!\\)":\s{0,8}|\n\s{0,200})(?:NaN|-?Infinity)(?=\s*[,\]}])')
 
 
@@ -39,13 +39,13 @@ class _Plain:
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self._stream = stream
         self._name = name
-        self._kept = b""
+        self._rest = b""
         self._depth = 0
         self._is_in_text = False
         self.since_item = 0
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes, about as many as asked; none at the end, or where 0 are asked.
+        """The next bytes, about `size` of them; none at the end, or where it is 0.
 
         Raises:
             BrokenFileError: an item is larger than `MOST_BYTES`, or deeper than `MOST_DEPTH`.
@@ -57,17 +57,17 @@ class _Plain:
             self.since_item += len(block)
             if self.since_item > MOST_BYTES:
                 raise BrokenFileError(f"{self._name} has an item of more than {MOST_BYTES:,} bytes")
-            held = self._kept + block
+            text = self._rest + block
             # Between a comma and what follows it no match is parted, in a text or not.
-            cut = held.rfind(b",") + 1 if block else len(held)
+            cut = text.rfind(b",") + 1 if block else len(text)
             if cut or not block:
-                self._kept = held[cut:]
-                self._refuse_deep(held[:cut])
-                return _without_nan(held[:cut])
-            self._kept = held
+                self._rest = text[cut:]
+                self._refuse_deep(text[:cut])
+                return _without_nan(text[:cut])
+            self._rest = text
 
     def _refuse_deep(self, block: bytes) -> None:
-        """Follow the brackets that stand outside of texts; a block ends no text by a backslash."""
+        """Follow the brackets outside of texts; a block ends no text by a backslash."""
         bare = _TEXT.sub(b"", b'"' + block if self._is_in_text else block)
         bare, quote, _ = bare.partition(b'"')
         self._is_in_text = bool(quote)

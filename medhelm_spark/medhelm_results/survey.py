@@ -1,4 +1,4 @@
-"""What the files of a run hold, told before a row is written."""
+"""What the files of a run contain, counted before a row is written."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from medhelm_spark.medhelm_results.verdicts import verdicts
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """Places of runs in, what each holds out: all its large files are read to their end."""
+    """Places of runs in, the contents of each out: all its large files are read to their end."""
 
     known: Known
 
@@ -27,7 +27,7 @@ class Survey:
 
     def _surveyed(self, run: HelmFiles) -> Surveyed:
         instances: dict[tuple[str, str], str] = {}
-        asked: set[tuple[str, str]] = set()
+        requested: set[tuple[str, str]] = set()
         answers = silent = read = unread = states = 0
         has_inputs = True
         for each in placed(run, self.known):
@@ -36,16 +36,16 @@ class Survey:
             silent += is_redacted(each.state)
             has_inputs = has_inputs and not each.content.is_blank
             instances[each.instance_id, each.state.perturbation] = each.content.split.value
-            asked.add((each.state.helm_id, each.state.perturbation))
+            requested.add((each.state.helm_id, each.state.perturbation))
             for verdict in verdicts(each.state):
                 read, unread = read + bool(verdict), unread + (verdict is None)
         names: dict[str, None] = {}
         for row in read_instance_stats(Path(run.path)):
-            if (row.helm_id, row.perturbation) not in asked:
+            if (row.helm_id, row.perturbation) not in requested:
                 raise BrokenFileError("it has stats of an instance that was not asked")
             names.update(dict.fromkeys(row.values))
         if states == 0 and (Path(run.path) / "scenario_state.json").is_file():
-            raise BrokenFileError("scenario_state.json holds no request")
+            raise BrokenFileError("scenario_state.json has no request")
         splits = [split for (_, perturbation), split in instances.items() if not perturbation]
         return Surveyed(
             path=run.path,

@@ -1,4 +1,4 @@
-"""What judges said of an answer, as HELM's files keep it."""
+"""Judges' verdicts of an answer, as HELM's files have them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,32 +24,34 @@ class ReadVerdict:
 
 
 def verdicts(state: HelmState) -> Iterator[ReadVerdict | None]:
-    """What judges said of an answer; None for each verdict of a form that is not known here.
+    """Judges' verdicts of an answer; None for each verdict of an unknown form.
 
-    HELM keeps by annotator and judge an object of criteria with `score` and `explanation`, or a
+    HELM writes by annotator and judge an object of criteria with `score` and `explanation`, or a
     list with an object for each item of the instance's own rubric.
     """
-    for annotator, held in object_of(state.annotations).items():
-        for judge, said in object_of(held).items():
-            if isinstance(said, dict):
-                yield from _of_judge(str(annotator), str(judge), said)
+    for annotator, judges in object_of(state.annotations).items():
+        for judge, verdict in object_of(judges).items():
+            if isinstance(verdict, dict):
+                yield from _of_judge(str(annotator), str(judge), verdict)
 
 
-def _of_judge(annotator: str, judge: str, said: Mapping[str, Any]) -> Iterator[ReadVerdict | None]:
-    lists = [value for value in said.values() if isinstance(value, list)]
+def _of_judge(
+    annotator: str, judge: str, verdict: Mapping[str, Any]
+) -> Iterator[ReadVerdict | None]:
+    lists = [value for value in verdict.values() if isinstance(value, list)]
     items = [item for value in lists for item in value if isinstance(item, dict)]
     if items:
         for place, item in enumerate(items):
             score = _met(item)
             yield _verdict(annotator, judge, (score,), place) if score else None
         return
-    given = [
+    criteria = [
         _criterion(str(name), object_of(value))
-        for name, value in said.items()
+        for name, value in verdict.items()
         if isinstance(value, dict)
     ]
-    scores = tuple(score for score in given if score)
-    yield _verdict(annotator, judge, scores) if scores and len(scores) == len(given) else None
+    scores = tuple(score for score in criteria if score)
+    yield _verdict(annotator, judge, scores) if scores and len(scores) == len(criteria) else None
 
 
 def _verdict(

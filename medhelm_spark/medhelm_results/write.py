@@ -59,9 +59,11 @@ def run_spec_document(row: SuiteRun, name: str) -> dict[str, Any]:
 
     HELM's summary reads name, groups, scenario and adapter of it, and constructs nothing.
     """
-    held = json.loads(row.as_imported or "{}").get(RUN_SPEC) if is_stored(row.run_spec) else None
-    if held:
-        return {**held, "name": name}
+    imported = (
+        json.loads(row.as_imported or "{}").get(RUN_SPEC) if is_stored(row.run_spec) else None
+    )
+    if imported:
+        return {**imported, "name": name}
     spec = row.run_spec
     return {
         "name": name,
@@ -100,12 +102,12 @@ def adapter_document(spec: RunSpec) -> dict[str, Any]:
 
 def scenario_document(row: SuiteRun, scenario: ScenarioVersion | None) -> dict[str, Any]:
     """`scenario.json`, with the keys that HELM's has."""
-    held = json.loads(row.as_imported or "{}").get(SCENARIO)
-    if held:
-        return dict(held)
+    imported = json.loads(row.as_imported or "{}").get(SCENARIO)
+    if imported:
+        return dict(imported)
     name = row.run_spec.scenario_name
-    shown = scenario.display_name if scenario else name
-    return {"name": name, "description": shown, "tags": [], "definition_path": ""}
+    display_name = scenario.display_name if scenario else name
+    return {"name": name, "description": display_name, "tags": [], "definition_path": ""}
 
 
 def _perturbation(name: str, computed_on: ComputedOn | None = None) -> dict[str, Any]:
@@ -187,7 +189,7 @@ class StateLines:
             "num_train_instances": state.prompt.num_train_instances if state.prompt else 0,
             "prompt_truncated": bool(state.prompt and state.prompt.prompt_truncated),
             "num_conditioning_tokens": 0,
-            "annotations": _annotations(state.annotations or (), is_open=is_open) or None,
+            "annotations": _annotations_document(state.annotations or (), is_open=is_open) or None,
         }
         return without_none(document)
 
@@ -197,20 +199,20 @@ class StateLines:
         return all(row.access_level in self.levels for row in rows_with_level if row)
 
     def _instance(self, instance: Instance, *, is_open: bool) -> dict[str, Any]:
-        def shown(text: str) -> str:
+        def redacted(text: str) -> str:
             return text if is_open else REDACTED
 
-        asked: dict[str, Any] = {"text": shown(instance.input)}
+        prompt: dict[str, Any] = {"text": redacted(instance.input)}
         if instance.messages and is_open:
-            asked["messages"] = [
+            prompt["messages"] = [
                 {"role": message.role, "content": message.content} for message in instance.messages
             ]
         name = instance.perturbation
         return without_none(
             {
-                "input": asked,
+                "input": prompt,
                 "references": [
-                    {"output": {"text": shown(each.text)}, "tags": list(each.tags)}
+                    {"output": {"text": redacted(each.text)}, "tags": list(each.tags)}
                     for each in instance.references
                 ],
                 "split": instance.split.value,
@@ -225,8 +227,8 @@ class StateLines:
         return source_id if self.keeps_ids else instance_id
 
     def _mapping(self, state: ExportedState, *, is_open: bool) -> dict[str, str] | None:
-        shown = state.prompt.output_mapping if state.prompt else {}
-        return {key: text if is_open else REDACTED for key, text in shown.items()} or None
+        mapping = state.prompt.output_mapping if state.prompt else {}
+        return {key: text if is_open else REDACTED for key, text in mapping.items()} or None
 
     def _request(self, state: ExportedState, *, is_open: bool) -> dict[str, Any]:
         request, prompt, decoding = state.request, state.prompt, state.request.decoding
@@ -286,14 +288,14 @@ def _completion(completion: Completion, *, is_open: bool) -> dict[str, Any]:
     )
 
 
-def _annotations(given: Sequence[Annotation], *, is_open: bool) -> dict[str, Any]:
-    """Verdicts by annotator and judge, as HELM keeps them; those that are none are left out."""
+def _annotations_document(annotations: Sequence[Annotation], *, is_open: bool) -> dict[str, Any]:
+    """Verdicts by annotator and judge, as HELM writes them; one without scores is left out."""
     document: dict[str, Any] = {}
-    for each in sorted(given, key=lambda a: (a.annotator, a.judge, a.rubric_item or 0)):
+    for each in sorted(annotations, key=lambda a: (a.annotator, a.judge, a.rubric_item or 0)):
         if not each.scores:
             continue
         judges = document.setdefault(each.annotator, {PROMPT_TEXT: None})
-        said = {
+        criteria = {
             score.criterion: {
                 "score": score.score,
                 "explanation": score.explanation if is_open else REDACTED,
@@ -301,7 +303,7 @@ def _annotations(given: Sequence[Annotation], *, is_open: bool) -> dict[str, Any
             for score in each.scores
         }
         if each.rubric_item is None:
-            judges[each.judge] = said
+            judges[each.judge] = criteria
             continue
         score = each.scores[0]
         graded = {
@@ -320,15 +322,15 @@ class StatLines:
 
     def __call__(self, rows: Iterable[ExportedStats]) -> Iterator[Line]:
         for row in rows:
-            of = row.stats
-            perturbation = _perturbation(of.perturbation) if of.perturbation else None
+            stats = row.stats
+            perturbation = _perturbation(stats.perturbation) if stats.perturbation else None
             document = {
-                "instance_id": row.source_id if self.keeps_ids else of.instance_id,
+                "instance_id": row.source_id if self.keeps_ids else stats.instance_id,
                 "perturbation": perturbation,
-                "train_trial_index": of.train_trial_index,
+                "train_trial_index": stats.train_trial_index,
                 "stats": [
-                    stat_document(score.name, of.split, score.value, perturbation=perturbation)
-                    for score in of.stats
+                    stat_document(score.name, stats.split, score.value, perturbation=perturbation)
+                    for score in stats.stats
                     if score.value is not None and score.status is ScoreStatus.OK
                 ],
             }
@@ -337,8 +339,8 @@ class StatLines:
 
 def state_head(row: SuiteRun) -> str:
     """How `scenario_state.json` begins; the requests follow, then STATE_TAIL."""
-    held = json.loads(row.as_imported or "{}").get(RUN_SPEC, {}) if row.as_imported else {}
-    adapter = held.get("adapter_spec") or adapter_document(row.run_spec)
+    imported = json.loads(row.as_imported or "{}").get(RUN_SPEC, {}) if row.as_imported else {}
+    adapter = imported.get("adapter_spec") or adapter_document(row.run_spec)
     return '{"adapter_spec": ' + json.dumps(adapter) + ', "request_states": [\n'
 
 

@@ -1,4 +1,4 @@
-"""A report in any of the formats: one definition of each format for everything that is shown."""
+"""A report in any of the formats: one definition of each format for all that is shown."""
 
 import csv
 import html
@@ -18,7 +18,7 @@ from medhelm_spark.render.table import (
 )
 
 Record = Mapping[str, object]
-"""Field name to value: what JSON can hold."""
+"""Field name to value, of the types of JSON."""
 
 
 ROUNDED = "Numbers are rounded for reading; as CSV or JSON they are exact."
@@ -30,10 +30,9 @@ class Report:
 
     `content` is the JSON document; `records`, with their `fields` in order, are the lines of CSV.
     `if_empty` is shown instead of the tables, in text and HTML, where there is nothing to show.
-    `banner` is what nobody may miss: it stands first in every format, in CSV as a first field.
-    `filters`, where some are in use, say what was left out, and stand after it. `rounding` says,
-    in a file of text, where the exact numbers are. `lead` are sentences above the tables: what
-    these come to.
+    `banner` is a warning: it comes first in every format, in CSV as a first field. `filters`,
+    where some are in use, say what was left out, and come after it. `rounding` says, in a file of
+    text, where the exact numbers are. `lead` are sentences above the tables, their summary.
     """
 
     tables: Sequence[TextTable]
@@ -47,13 +46,13 @@ class Report:
     lead: Sequence[str] = ()
 
     @property
-    def said(self) -> dict[str, str]:
+    def notices(self) -> dict[str, str]:
         """Banner and filters as data, where there are any."""
         both = {"banner": self.banner, "filters": self.filters}
         return {name: value for name, value in both.items() if value}
 
     @property
-    def said_lines(self) -> list[str]:
+    def notice_lines(self) -> list[str]:
         """Banner and filters as lines above the tables, where there are any."""
         filters = f"Filters in use: {self.filters}." if self.filters else ""
         return [line for line in (self.banner, filters) if line]
@@ -62,40 +61,40 @@ class Report:
 def _as_text(report: Report) -> str:
     parts = [report.if_empty] if report.if_empty else map(text_table, report.tables)
     lead = "\n".join(report.lead)
-    return "\n\n".join(part for part in (*report.said_lines, lead, *parts) if part)
+    return "\n\n".join(part for part in (*report.notice_lines, lead, *parts) if part)
 
 
 def _as_markdown(report: Report) -> str:
     tables = map(markdown_table, report.tables)
-    said = map(markdown_text, (*report.said_lines, *report.lead))
-    parts = (*said, *tables, markdown_text(report.rounding))
+    notices = map(markdown_text, (*report.notice_lines, *report.lead))
+    parts = (*notices, *tables, markdown_text(report.rounding))
     return "\n\n".join(part for part in parts if part)
 
 
 def _as_html(report: Report) -> str:
-    said = [f"<p><strong>{html.escape(line)}</strong></p>" for line in report.said_lines]
-    said += [f"<p>{html.escape(line)}</p>" for line in report.lead]
+    lines = [f"<p><strong>{html.escape(line)}</strong></p>" for line in report.notice_lines]
+    lines += [f"<p>{html.escape(line)}</p>" for line in report.lead]
     if report.if_empty:
-        return "\n".join([*said, f"<p>{html.escape(report.if_empty)}</p>"])
+        return "\n".join([*lines, f"<p>{html.escape(report.if_empty)}</p>"])
     tables = (
         html_table(table.labels, table.rows, table.notes, title=table.title, strong=table.strong)
         for table in report.tables
     )
-    return "\n".join([*said, *tables])
+    return "\n".join([*lines, *tables])
 
 
 def _as_json(report: Report) -> str:
-    content = {**report.said, **report.content}
+    content = {**report.notices, **report.content}
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _as_csv(report: Report) -> str:
     lines = io.StringIO()
-    header = [*report.said, *report.fields]
+    header = [*report.notices, *report.fields]
     writer = csv.DictWriter(lines, header, lineterminator="\n")
     writer.writerow({name: unformulated(name) for name in header})
     for record in report.records:
-        cells = _flat({**report.said, **record}).items()
+        cells = _flat({**report.notices, **record}).items()
         writer.writerow({name: unformulated(value) for name, value in cells})
     return lines.getvalue().removesuffix("\n")
 
@@ -161,7 +160,7 @@ def parquet(report: Report, kinds: Mapping[str, type]) -> bytes:
     types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
     schema = pa.schema(
         [pa.field(name, types.get(kinds[name], pa.string())) for name in report.fields],
-        metadata=report.said,
+        metadata=report.notices,
     )
     file = io.BytesIO()
     files.write_table(pa.Table.from_pylist(list(map(_flat, report.records)), schema), file)

@@ -14,7 +14,7 @@ WIDTH = 120
 class TextTable:
     """Header and rows with a title above and notes below; every cell is plain text.
 
-    `subheader` is a second header line. Where `num_fixed` is given, columns beyond WIDTH go into a
+    `subheader` is a second header line. With `num_fixed`, columns beyond WIDTH go into a
     further block of lines, each block led by that many first columns. `strong` are the words that
     HTML and Markdown print bold.
     """
@@ -101,13 +101,13 @@ def _blocks(columns: Sequence[Sequence[str]], num_fixed: int) -> list[list[Seque
 def markdown_table(table: TextTable) -> str:
     """Title, table and one paragraph per note; every text is shown as it is."""
 
-    def shown(text: str) -> str:
+    def marked_text(text: str) -> str:
         return marked(markdown_text(text), table.strong, "**{}**")
 
-    rows = [[*map(shown, row)] for row in table.rows]
+    rows = [[*map(marked_text, row)] for row in table.rows]
     header = [[*map(markdown_text, table.labels)], ["---"] * len(table.header)]
     lines = [f"| {' | '.join(row)} |" for row in (*header, *rows)]
-    parts = [markdown_text(table.title), "\n".join(lines), *map(shown, table.notes)]
+    parts = [markdown_text(table.title), "\n".join(lines), *map(marked_text, table.notes)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -131,7 +131,7 @@ def strong_html(text: str, words: Iterable[str]) -> str:
 def markdown_text(text: str) -> str:
     r"""A text that Markdown shows as it is: no link, no image, no HTML, no cell or line of its own.
 
-    A name may come from a file or a server, and who opens the page must not fetch what it says.
+    A name may come from a file or a server, and the browser must not fetch an address in it.
 
     >>> print(markdown_text("a|b ![x](https://h/p.png) <img src=x> [0.38, 0.45] <0.001"))
     a\|b ![x\](https\://h/p.png) \<img src=x> [0.38, 0.45] <0.001

@@ -1,6 +1,6 @@
 """Files that travel with the work: an executor has neither the driver's folders nor its downloads.
 
-Only what is small: the bytes are held by the driver, sent to every executor once and held there.
+Only small files: the driver reads their bytes and sends them to every executor once.
 """
 
 import io
@@ -18,7 +18,7 @@ MAX_CARRIED_BYTES = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class BroadcastFiles:
-    """Opens a file: by the bytes that were brought along, else at its place.
+    """Opens a file: from the bytes that were sent along, else at its path.
 
     The bytes may be clinical text: a message never shows them.
     """
@@ -27,8 +27,8 @@ class BroadcastFiles:
 
     def __call__(self, path: str) -> BinaryIO:
         """As `open_source`."""
-        held = self.contents.get(path)
-        return open_source(path) if held is None else io.BytesIO(held)
+        content = self.contents.get(path)
+        return open_source(path) if content is None else io.BytesIO(content)
 
 
 def carried(

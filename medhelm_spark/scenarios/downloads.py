@@ -1,7 +1,7 @@
 """Files of the web, fetched once: whole and verified, or not at all.
 
-The cache keeps a file under its SHA-256. Where no card pins one, the first fetch tells it: the
-cache notes it by the address, and a lake pins it for good.
+The cache stores a file under its SHA-256. Where no card pins one, the first fetch computes it: the
+cache records it by the address, and a lake pins it for good.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 WEB_PAGES = (".html", ".htm")
 
 Received = Callable[[int], None]
-"""Is told of each block of a download, in bytes."""
+"""Receives the size of each block of a download, in bytes."""
 
 
 def no_progress(_: int) -> None:
@@ -157,7 +157,7 @@ def _keep(part: Path, target: Path) -> None:
 
 @contextmanager
 def _part(cache: Path) -> Iterator[tuple[int, Path]]:
-    """A file in the making, which is gone afterwards where it was not kept."""
+    """A file in the making, which is removed afterwards unless it was moved."""
     cache.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=cache, prefix=".part-")
     try:
@@ -192,7 +192,7 @@ def _copy(url: str, out: IO[bytes], received: Received, *, is_first: bool) -> st
                 copied = out.seek(0)
                 out.truncate()
             if answer.status == 206 and copied == 0:
-                continue  # a part from elsewhere: the next one is asked for as a whole
+                continue  # a part from elsewhere: the next request is for the whole file
             tag = answer.headers.get("ETag", "")
             length = _length(answer)
             is_chunked = answer.headers.get("Transfer-Encoding", "").lower() == "chunked"
@@ -206,16 +206,16 @@ def _copy(url: str, out: IO[bytes], received: Received, *, is_first: bool) -> st
             copied = out.tell()
         if is_whole and (whole is None or copied == whole):
             return answer.headers.get_content_type()
-    of = f" of {whole}" if whole else ""
+    total = f" of {whole}" if whole else ""
     raise AbsentDataError(
-        f"{url}: broke off {ATTEMPTS} times, after {copied}{of} bytes; nothing was kept."
+        f"{url}: broke off {ATTEMPTS} times, after {copied}{total} bytes; nothing was kept."
     )
 
 
 def _begins_at(answer: HTTPResponse, copied: int) -> bool:
-    """Whether a part of a file goes on after these bytes, as far as the server says it."""
-    told = answer.headers.get("Content-Range", "")
-    return not told or told.startswith(f"bytes {copied}-")
+    """Whether a part of a file goes on after these bytes, if the server says where it begins."""
+    content_range = answer.headers.get("Content-Range", "")
+    return not content_range or content_range.startswith(f"bytes {copied}-")
 
 
 def _length(answer: HTTPResponse) -> int | None:
@@ -258,7 +258,7 @@ def _answer(url: str, copied: int, tag: str) -> HTTPResponse:
     rest = {"Range": f"bytes={copied}-", "If-Range": tag} if copied and is_strong else {}
     request = urllib.request.Request(url, headers=rest)
     try:
-        # Built anew: the opener that urllib keeps knows the proxies of when it was made.
+        # Built anew: the opener that urllib keeps has the proxies of when it was made.
         opener = urllib.request.build_opener(_Redirects)
         return cast(HTTPResponse, opener.open(request, timeout=TIMEOUT_SECONDS))
     except urllib.error.HTTPError as error:

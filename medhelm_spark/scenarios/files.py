@@ -93,7 +93,7 @@ def localize(
     """The card with every file that must be downloaded replaced by its verified local copy.
 
     A file that is on disk or in an object store stays as it is; so do lookups. An address without a
-    hash is held to the one in `pins`; one that is fetched for the first time is entered there.
+    hash is checked against the one in `pins`; a hash that is new is entered there.
 
     Raises:
         AbsentDataError: a file is absent and no address is known, or the download failed.
@@ -174,7 +174,7 @@ def _address(file: SourceFile, source: DataSource) -> str | None:
 
 
 class Presence(StrEnum):
-    """Where a scenario's data is, as far as file names tell."""
+    """Where a scenario's data is, by file names alone."""
 
     HERE = "here"
     PART = "part"

@@ -32,7 +32,7 @@ from medhelm_spark.scenarios.history_lines import (
     moment,
 )
 from medhelm_spark.scenarios.json_files import loads
-from medhelm_spark.scenarios.raw_files import shown
+from medhelm_spark.scenarios.raw_files import display_name
 from medhelm_spark.scenarios.records import (
     BadReason,
     BadRecord,
@@ -144,7 +144,7 @@ def event_entries(records: Iterable[Record], history: History, file: int) -> Ite
 def record_entries(
     records: Iterable[Record], history: History, file: int, rows: frozenset[int] | None = None
 ) -> Iterator[Entry]:
-    """The entries of records that are to be kept, of those in `rows` where some were drawn."""
+    """The entries of the records that the history keeps; of the drawn `rows` alone, if any."""
 
     def make(fields: Fields, place: int) -> Entry:
         until = ALWAYS
@@ -161,13 +161,13 @@ def record_entries(
             text=json.dumps(dict(fields), default=_plain),
         )
 
-    kept = (
+    selected = (
         record
         for record in records
         if (rows is None or record.row in rows)
         and (record.error or has_values(record, history.keep))
     )
-    yield from _entries(kept, file, make, is_record=True)
+    yield from _entries(selected, file, make, is_record=True)
 
 
 def _untimed(patient: str | None, place: int) -> Entry:
@@ -220,7 +220,7 @@ def serialised(entries: Iterable[Entry], source: DataSource) -> Iterator[tuple[i
     for entry in entries:
         file, row = divmod(entry.place, ROWS)
         if entry.error is not None:
-            name = shown(files[file]) if entry.is_record else event_names[file]
+            name = display_name(files[file]) if entry.is_record else event_names[file]
             bad = Record(source_file=name, row=row, error=BadReason(entry.error))
             yield (file if entry.is_record else None), bad
             continue
@@ -251,7 +251,7 @@ def _stricter(first: AccessLevel | None, other: AccessLevel | None) -> AccessLev
 
 
 def _with_text(entry: Entry, row: int, file: SourceFile, lines: Lines, column: str) -> Record:
-    record = Record(source_file=shown(file), row=row, split=file.split)
+    record = Record(source_file=display_name(file), row=row, split=file.split)
     try:
         text = lines.text()
     except BadRecord as bad:

@@ -1,4 +1,4 @@
-"""The lines of a patient: made of events, counted in a unit, kept up to a length."""
+"""The lines of a patient: made of events, counted in a unit, cut to a length."""
 
 import re
 from collections import deque
@@ -126,7 +126,7 @@ class Lines:
         """The lines as one text, no longer than allowed.
 
         Raises:
-            BadRecord: there is none, or it is too long and none of it is wanted.
+            BadRecord: there is none, or it is too long and may not be cut.
         """
         if not self._length and not self._kept:
             raise BadRecord(BadReason.NO_HISTORY)

@@ -27,7 +27,7 @@ def as_files(source: DataSource) -> DataSource:
     """The source with a data set that is a local folder replaced by the folder's Parquet files.
 
     Raises:
-        AbsentDataError: the folder holds no Parquet file.
+        AbsentDataError: the folder contains no Parquet file.
     """
     if not source.dataset or not Path(source.dataset).expanduser().is_dir():
         return source
@@ -35,7 +35,7 @@ def as_files(source: DataSource) -> DataSource:
     paths = sorted(folder.glob("**/*.parquet"))
     if not paths:
         raise AbsentDataError(
-            f"{source.dataset}: the folder holds no .parquet file; give its files with --source."
+            f"{source.dataset}: the folder has no .parquet file; give its files with --source."
         )
     files = tuple(
         SourceFile(path=str(path), split=split_of_path(str(path), source.splits)) for path in paths
@@ -46,12 +46,12 @@ def as_files(source: DataSource) -> DataSource:
 def at_commit(source: DataSource, pins: Pins | None = None) -> DataSource:
     """The source with the revision `main` of a hub data set replaced by a commit.
 
-    It is the one in `pins`, else the newest, or without the hub the one that its cache holds as
-    `main`; that is entered there.
+    The commit is the one in `pins`, else the newest, or without the hub the one that its cache has
+    as `main`; it is entered in `pins`.
 
     Raises:
         AbsentDataError: the `datasets` package is absent, or the hub cannot be reached and its
-            cache holds none.
+            cache has none.
     """
     if source.dataset is None or source.revision != NEWEST:
         return source
@@ -102,7 +102,7 @@ def _newest(name: str, source: DataSource) -> str:
 
 
 def _snapshot(name: str, revision: str | None) -> Path | None:
-    """Without the hub, the folder that its cache holds of a revision, if it holds data of it."""
+    """Without the hub, the folder of a revision in its cache, if there is data in the folder."""
     import huggingface_hub as hub
 
     if not hub.constants.HF_HUB_OFFLINE:
@@ -154,10 +154,10 @@ class HubCopy:
 
 @dataclass(slots=True)
 class Hub:
-    """The hub, asked for one data set after the other.
+    """The hub, from which one data set after the other is loaded.
 
-    Once it was not reached, which takes half a minute of tries, the others are looked for in the
-    cache alone.
+    Once it was not reached, which takes half a minute of tries, the next data sets are looked for
+    in the cache alone.
     """
 
     is_reached: bool = True
@@ -206,12 +206,12 @@ def _splits(source: DataSource) -> tuple[Mapping[str, Any], bool]:
     """The splits, and whether they were not in the cache before.
 
     Raises:
-        ConnectionError: the hub was not reached, and the cache does not hold them.
+        ConnectionError: the hub was not reached, and the cache does not have them.
     """
     datasets = _package(source)
     name, _, config = str(source.dataset).partition(":")
     _check_pinned(name, source)
-    # Its bars and warnings would stand between a command's own lines.
+    # Its bars and warnings would be printed between a command's own lines.
     datasets.disable_progress_bars()
     datasets.logging.set_verbosity_error()
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
@@ -263,10 +263,10 @@ def _check_pinned(name: str, source: DataSource) -> None:
 
 
 def _check_builder(builder: Any, source: DataSource) -> None:
-    # Where the hub is not reached, `datasets` takes whatever commit its cache holds.
+    # Where the hub is not reached, `datasets` takes whatever commit its cache has.
     if source.revision is not None and builder.hash != source.revision:
         raise AbsentDataError(
-            f"{source.dataset}: the hub was not reached and the cache holds another revision than "
+            f"{source.dataset}: the hub was not reached and the cache has another revision than "
             f"{source.revision}; give the files with --source."
         )
     if builder.name == "csv":

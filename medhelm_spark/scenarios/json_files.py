@@ -51,7 +51,7 @@ def read_json(file: RawFile, _: CheckColumns) -> Iterator[Mapping[str, Any] | Ba
 
     With `key_field` the document is an object whose keys become that field of each record. With
     `explode` the members of the list of that name are the records, each with the other fields of
-    the object around it. The whole document is held in memory.
+    the object around it. The whole document is read into memory.
 
     Raises:
         DataError: broken JSON, or no list or object of records where one is promised.
@@ -90,7 +90,7 @@ def _only_list(document: dict[str, Any], file: RawFile) -> list[object]:
     """
     if document.get("resourceType") == BUNDLE:
         entries = document.get("entry")
-        file.tell(f"a FHIR {BUNDLE}")
+        file.report(f"a FHIR {BUNDLE}")
         listed = entries if isinstance(entries, list) else []
         return [each.get("resource") if isinstance(each, dict) else each for each in listed]
     lists = dict(islice(_lists(document, ()), MAX_LISTS))
@@ -101,7 +101,7 @@ def _only_list(document: dict[str, Any], file: RawFile) -> list[object]:
             "between them, at which the records are."
         )
     ((path, records),) = lists.items()
-    file.tell(f"records at {path}")
+    file.report(f"records at {path}")
     return records
 
 
@@ -138,7 +138,7 @@ def read_jsonl(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, Any]
         text = "".join([first, *lines])
         documents = _documents(text, file)
         if documents is not None:
-            file.tell("JSON over several lines")
+            file.report("JSON over several lines")
             yield from _of_documents(documents, file)
             return
         lines = filterfalse(str.isspace, io.StringIO(text, newline=""))
@@ -222,7 +222,7 @@ def _check_size(text: str, file: RawFile) -> None:
     if sum(map(text.count, "[{,")) > MAX_VALUES:
         raise DataError(
             f"{file.path}: more than {MAX_VALUES} lists, objects and commas in one JSON document, "
-            "which is held in memory; write it as json lines."
+            "which is read into memory; write it as json lines."
         )
 
 
@@ -231,8 +231,6 @@ def _descend(document: object, file: RawFile) -> object:
         if not name:
             continue
         if not isinstance(document, dict) or name not in document:
-            raise DataError(
-                f"{file.path}: nothing stands at record_path {file.source.record_path!r}."
-            )
+            raise DataError(f"{file.path}: nothing is at record_path {file.source.record_path!r}.")
         document = document[name]
     return document

@@ -1,4 +1,4 @@
-"""What a record says of who may hold it, and the hashes by which its text is known again."""
+"""The level that a record states for itself, and the hashes by which its text is recognised."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ LAKE_COLUMN = "write_id"
 _LEVELS = {level.value: level for level in AccessLevel}
 
 LONG = 40
-"""From this many characters on a single text is known again; shorter ones are said by many."""
+"""From this many characters on a single text is recognised; shorter ones are common to many."""
 LONG_PLAIN, SHORT_PLAIN = 32, 16
 """The same in normal form: what so many characters of prose have, and what is hashed at least."""
 NO_BOILERPLATE = 1000
@@ -49,12 +49,12 @@ def file_level(fields: Mapping[str, Any]) -> AccessLevel | None:
 def text_hashes(content: ParsedInput, fields: Mapping[str, Any]) -> tuple[int, ...]:
     """Hashes of an instance's texts: of all together, of each long one, of each in a column.
 
-    So a text is known again in another order, among others, by another template or card, in other
-    punctuation, and inside JSON. An odd hash is of a text that cannot be boilerplate (`held.HELD`).
+    So a text is recognised in another order, among others, by another template or card, in other
+    punctuation, and inside JSON. An odd hash is of a text that cannot be boilerplate.
     """
-    asked = (content.input, *(message.content for message in content.messages))
-    parts = (*asked, *(reference.text for reference in content.references))
-    texts = set(_texts((*asked, *fields.values())))
+    prompts = (content.input, *(message.content for message in content.messages))
+    parts = (*prompts, *(reference.text for reference in content.references))
+    texts = set(_texts((*prompts, *fields.values())))
     plain = {text: normal_form(text) for text in {*parts, *texts}}
     hashes = {_hash(plain[text]) for text in texts if _is_long(text, plain[text])}
     # The form of texts in lines is that of their forms: only there can two letters become one.
@@ -76,14 +76,14 @@ def normal_form(text: str) -> str:
         return text.lower().encode().translate(None, _ASCII_MARKS).decode()
     folded = unicodedata.normalize("NFKC", text).casefold()
     # Most that is dropped is ASCII: of bytes that takes a tenth of an expression's time.
-    kept = folded.encode("utf-8", "surrogatepass").translate(None, _ASCII_MARKS)
-    plain = _MARKS.sub("", kept.decode("utf-8", "surrogatepass"))
-    # Once more: what is dropped may have stood between a letter and its mark.
+    stripped = folded.encode("utf-8", "surrogatepass").translate(None, _ASCII_MARKS)
+    plain = _MARKS.sub("", stripped.decode("utf-8", "surrogatepass"))
+    # Once more: what is dropped may have been between a letter and its mark.
     return unicodedata.normalize("NFKC", plain)
 
 
 def _texts(values: Iterable[Any], depth: int = 0) -> Iterator[str]:
-    """Every text in some values; of one that is JSON, or holds an object, those in it too."""
+    """Every text in some values; of one that is JSON, or contains an object, those in it too."""
     waiting = list(values)
     while waiting:
         value = waiting.pop()
@@ -120,7 +120,7 @@ def _digest(plain: bytes) -> int:
 
 
 def _dense(text: str) -> bytes:
-    """A text as versions up to 0.1 hashed it, the only hash that a lake of theirs holds."""
+    """A text as versions up to 0.1 hashed it; their lakes have no other hash."""
     if text.isascii():
         return text.lower().encode().translate(None, _WHITE_SPACE)
     return "".join(text.split()).casefold().encode("utf-8", "surrogatepass")

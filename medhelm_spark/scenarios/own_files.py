@@ -25,7 +25,7 @@ def with_source(card: ScenarioCard, paths: Sequence[str]) -> ScenarioCard:
 
     Raises:
         ConfigError: an ending is unknown or the endings differ.
-        DataError: a folder holds none of the card's files and no Parquet file.
+        DataError: a folder has none of the card's files and no Parquet file.
     """
     expanded = [file for path in paths for file in _expand(card.source, path)]
     files = tuple(file if file.split else _split(card, file) for file in expanded)
@@ -43,7 +43,7 @@ def with_source(card: ScenarioCard, paths: Sequence[str]) -> ScenarioCard:
 def with_known_hashes(card: ScenarioCard, pinning: ScenarioCard) -> ScenarioCard:
     """The card, its own files pinned where they are all what another card of its name pins.
 
-    They are no longer a person's own then: who reads them is held to these bytes.
+    They are no longer a person's own then: every later reading is checked against these bytes.
 
     Raises:
         DataError: a file cannot be read.
@@ -62,7 +62,7 @@ def with_known_hashes(card: ScenarioCard, pinning: ScenarioCard) -> ScenarioCard
 
 
 def _split(card: ScenarioCard, file: SourceFile) -> SourceFile:
-    """A column of the record says the split, else the file's name."""
+    """The split is a column of the record, else it is in the file's name."""
     if "split" in card.fields:
         return file
     splits = card.source.splits
@@ -92,7 +92,7 @@ def _in_folder(source: DataSource, path: str, folder: Path) -> list[SourceFile]:
     if not files:
         names = [PurePosixPath(file.path).name for file in source.files]
         lacks = f"neither {', '.join(names)} nor a" if names else "no"
-        raise DataError(f"{path}: the folder holds {lacks} file of data: {', '.join(FORMATS)}.")
+        raise DataError(f"{path}: the folder has {lacks} file of data: {', '.join(FORMATS)}.")
     return files
 
 

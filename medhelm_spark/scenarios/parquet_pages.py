@@ -1,10 +1,10 @@
 """What a row group of a Parquet file may unpack to, by its pages' own headers.
 
 The sizes in a file's footer are its own word. A page's header is not: a reader unpacks a page into
-a buffer of exactly the size that stands there, so those sizes are what memory can be taken. Beyond
-it, a value of a dictionary stands in its page once and in the rows any number of times, and text
+a buffer of exactly the size that the header states, so these sizes bound the memory. Beyond them,
+a value of a dictionary is in its page once and in the rows any number of times, and text
 that is coded by common beginnings (DELTA_BYTE_ARRAY) repeats them. No library at hand gives page
-headers; they are structs of Thrift's compact protocol, of which only numbers are kept.
+headers; they are structs of Thrift's compact protocol, of which only numbers are read.
 """
 
 import struct
@@ -34,7 +34,7 @@ class GroupSize:
     """What some columns of a row group may take, in bytes.
 
     `pages` is what the pages unpack to. `row` is what a row may take beyond that, columns with
-    lists aside; `lists` is what all their values together may: a single row may hold them all.
+    lists aside; `lists` is what all their values together may: a single row may contain them all.
     """
 
     pages: int = 0

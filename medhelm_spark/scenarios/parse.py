@@ -46,7 +46,7 @@ class RecordKey:
     """A record without its text: enough to find duplicates, count bad rows and name a version.
 
     `source_key` is a hash of the source id, never the id; it and `content_hash` are empty, and
-    `split` is None, where `reason` says why the record is bad or that it is left out. `place` is
+    `split` is None, where `reason` says why the record is bad or left out. `place` is
     which of its record's instances it is, from 0: of a card without variants there is one.
     """
 

@@ -65,7 +65,7 @@ def required_columns(
 
 
 def check_card(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> None:
-    """Refuses a card with roles (keys of `fields`) or options that its shape does not know.
+    """Refuses a card with roles (keys of `fields`) or options that its shape does not have.
 
     The expansion of a run entry checks the card once; readers and parsers rely on this check.
 
@@ -83,7 +83,7 @@ def check_card(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> N
     for variant in [varied(card, variant) for variant in card.variants] or [card]:
         _check_roles(variant, parser, where)
         _check_options(variant, parser, where)
-        _refuse_shown(variant, parser.columns(variant), where)
+        _refuse_visible_groups(variant, parser.columns(variant), where)
         _check_choice(variant, where)
 
 
@@ -99,8 +99,8 @@ def _check_addresses(source: DataSource, where: str) -> None:
             raise UnknownNameError("text", column, source.texts, where=f"{where}: text_urls")
 
 
-def _refuse_shown(card: ScenarioCard, columns: Iterable[str], where: str) -> None:
-    """Refuse a group of what a question or its answer is made of, or of what tells records apart.
+def _refuse_visible_groups(card: ScenarioCard, columns: Iterable[str], where: str) -> None:
+    """Refuse groups by a column of the question, of its answer or of record ids.
 
     `columns` are all that the shape reads.
     """
@@ -108,13 +108,13 @@ def _refuse_shown(card: ScenarioCard, columns: Iterable[str], where: str) -> Non
     roles = {column for role, column in card.fields.items() if not _is_unseen(role)}
     own_id = card.options.get("id_column", ID if card.shape == TABULAR else None)
     ids = {own_id, *(column for role, column in card.fields.items() if _is_id(role))}
-    shown = {part for name in (*columns, *roles) for part in (name, *name.split("|"))}
+    visible = {part for name in (*columns, *roles) for part in (name, *name.split("|"))}
     ids |= {own_names.get(name) for name in ids if name}
-    shown |= {own_names[name] for name in shown if name in own_names}
+    visible |= {own_names[name] for name in visible if name in own_names}
     for group in card.group_columns:
         if group.column in ids:
             raise ConfigError(f"{where}: the group {group.name!r} is the column of ids.")
-        if group.column in shown:
+        if group.column in visible:
             raise ConfigError(
                 f"{where}: the group {group.name!r} is column {group.column!r}, which the prompt "
                 "or the right answer shows; allowed: columns that no model sees."
@@ -159,7 +159,7 @@ def _refuse_missing(missing: list[str], where: str) -> None:
 
 
 def _names(option: str) -> Callable[[str], bool]:
-    """A test whether a shape's option is `option`; `prompt.NAME` stands for all `prompt.*`."""
+    """A test whether a shape's option is `option`; `prompt.NAME` matches all `prompt.*`."""
     return lambda known: (
         option == known or (known.endswith(NAMED) and option.startswith(known.removesuffix("NAME")))
     )
@@ -170,6 +170,6 @@ def _check_choice(card: ScenarioCard, where: str) -> None:
     if card.shape in ("multiple_choice", "patient_notes"):
         if form not in ANSWER_FORMS:
             raise UnknownNameError("answer_form", form, ANSWER_FORMS, where=where)
-        given = ("choices" in card.options, "options" in card.fields, "embedded" in card.options)
-        if not any(given) and not any(role.startswith(OPTION) for role in card.fields):
+        sources = ("choices" in card.options, "options" in card.fields, "embedded" in card.options)
+        if not any(sources) and not any(role.startswith(OPTION) for role in card.fields):
             raise ConfigError(f"{where}: give the options as `choices: a|b` or name their column.")

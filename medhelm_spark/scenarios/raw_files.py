@@ -58,7 +58,7 @@ UNREAD: Mapping[str, Any] = MappingProxyType({})
 """A row of another partition, left unread."""
 
 
-Tell = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +66,8 @@ class RawFile:
     """An open file, its path for messages, and the source it belongs to.
 
     `member` is its path inside an archive. `required` are the columns that are needed: by them a
-    header is known from a title above it. `tell` is given what a reader recognised about the file,
-    once it has read so far. Of several partitions this one holds every `partitions`-th row; a
+    header is recognised below a title. `report` is called with what a reader recognised about the
+    file, once it has read so far. Of several partitions this one has every `partitions`-th row; a
     reader may yield the rows of the others as `UNREAD`.
     """
 
@@ -76,7 +76,7 @@ class RawFile:
     source: DataSource
     member: str | None = None
     required: Sequence[str] = ()
-    tell: Tell = quiet
+    report: Report = quiet
     partition: int = 0
     partitions: int = 1
 
@@ -106,9 +106,9 @@ def check_columns(
     near = "".join(f" {name!r} may be meant." for name in _near(missing, columns))
     lacks = ", ".join(" or ".join(map(repr, name.split("|"))) for name in missing)
     if not from_schema:
-        held = f"{len(needed) - len(missing)} of the {len(needed)} needed are"
+        found = f"{len(needed) - len(missing)} of the {len(needed)} needed are"
         raise MissingColumnError(
-            f"{path}: needs column {lacks}; {held} among its {len(columns)} columns; "
+            f"{path}: needs column {lacks}; {found} among its {len(columns)} columns; "
             f"is the header line missing or otherwise written?{near}"
         )
     present = listed_columns(columns)
@@ -138,7 +138,7 @@ def is_archive(path: str) -> bool:
     return path.lower().endswith(ARCHIVES)
 
 
-def shown(file: SourceFile) -> str:
+def display_name(file: SourceFile) -> str:
     """A file as messages name it: `a.zip!data/test.json` for a member."""
     return file.path if file.member is None else f"{file.path}!{file.member}"
 
@@ -151,10 +151,10 @@ def nameless(file: SourceFile) -> Iterator[None]:
     except (DataError, ConfigError, SetupError) as error:
         if not file.label:
             raise
-        said = str(error).replace(shown(file), file.label)
-        if file.path not in file.label:  # a person named the archive, not what is in it
-            said = said.replace(file.path, file.label)
-        raise type(error)(said) from None
+        message = str(error).replace(display_name(file), file.label)
+        if file.path not in file.label:  # a person named the archive, not its member
+            message = message.replace(file.path, file.label)
+        raise type(error)(message) from None
 
 
 @contextmanager
@@ -162,8 +162,8 @@ def open_data(file: SourceFile, open_file: OpenFile = open_source) -> Iterator[B
     """The file's own bytes, of a compressed one as many as it may unpack to.
 
     Raises:
-        DataError: the archive is cut off or damaged, holds no such member, or unpacks to more than
-            `unpacking` allows, which is said where those bytes are read.
+        DataError: the archive is cut off or damaged, has no such member, or unpacks to more than
+            `unpacking` allows, which is raised where those bytes are read.
     """
     with ExitStack() as stack:
         stream = stack.enter_context(open_file(file.path))
@@ -172,7 +172,7 @@ def open_data(file: SourceFile, open_file: OpenFile = open_source) -> Iterator[B
         except BROKEN as error:
             kind = type(error).__name__
             raise DataError(
-                f"{shown(file)}: cut off or damaged ({kind}); fetch the file again."
+                f"{display_name(file)}: cut off or damaged ({kind}); fetch the file again."
             ) from None
 
 
@@ -197,7 +197,7 @@ def open_members(
         except BROKEN as error:
             kind = type(error).__name__
             raise DataError(
-                f"{shown(file)}: cut off or damaged ({kind}); fetch the file again."
+                f"{display_name(file)}: cut off or damaged ({kind}); fetch the file again."
             ) from None
 
 
@@ -240,7 +240,7 @@ def _matching(file: SourceFile, names: Sequence[str]) -> Iterator[SourceFile]:
     else:
         raise DataError(f"{file.path}: none of its {len(below)} files is called {like!r}.")
     for number, name in enumerate(matches, 1):
-        label = f"file {number} of {len(matches)} of {shown(file)}"
+        label = f"file {number} of {len(matches)} of {display_name(file)}"
         yield replace(file, member=name, label=label)
 
 
@@ -252,7 +252,7 @@ def _opened(file: SourceFile, stream: BinaryIO, stack: ExitStack) -> BinaryIO:
         zipped = stack.enter_context(zipfile.ZipFile(stream))
         check_members(file.path, (info.file_size for info in zipped.infolist()))
         name = _member(file, [info.filename for info in zipped.infolist() if not info.is_dir()])
-        allowance = allowance_of(shown(file), zipped.getinfo(name), size_of(stream))
+        allowance = allowance_of(display_name(file), zipped.getinfo(name), size_of(stream))
         return _counted(_zip_member(file, zipped, name), allowance, stack)
     return _tar_member(file, stream, stack)
 
@@ -262,7 +262,7 @@ def _tar_member(file: SourceFile, stream: BinaryIO, stack: ExitStack) -> BinaryI
     tarred, size = _opened_tar(file, stream, stack)
     name = _member(file, [info.name for info in tarred.getmembers() if info.isfile()])
     # A sparse member of a few bytes may state terabytes, and reads as zeros.
-    allowance = Allowance(path=shown(file), compressed=size)
+    allowance = Allowance(path=display_name(file), compressed=size)
     return _counted(cast(BinaryIO, tarred.extractfile(name)), allowance, stack)
 
 
@@ -287,7 +287,7 @@ def _unpacked(
     *,
     most: int = MAX_MEMBER_BYTES,
 ) -> BinaryIO:
-    allowance = Allowance(path=shown(file), compressed=size_of(stream), most=most)
+    allowance = Allowance(path=display_name(file), compressed=size_of(stream), most=most)
     return _counted(stack.enter_context(unpack(stream)), allowance, stack)
 
 
@@ -299,18 +299,20 @@ def _zip_member(file: SourceFile, zipped: zipfile.ZipFile, name: str) -> BinaryI
     try:
         return cast(BinaryIO, zipped.open(name))
     except NotImplementedError:
-        raise DataError(f"{shown(file)}: compressed in a way unknown here; unpack it.") from None
+        raise DataError(
+            f"{display_name(file)}: compressed in a way unknown here; unpack it."
+        ) from None
     except RuntimeError:
-        raise DataError(f"{shown(file)}: encrypted; unpack it.") from None
+        raise DataError(f"{display_name(file)}: encrypted; unpack it.") from None
 
 
 def _member(file: SourceFile, names: Sequence[str]) -> str:
     """The member of that path, or the only one whose path ends in it, or in its bare name."""
-    wanted = file.member or ""
+    path = file.member or ""
     names = [name for name in names if is_inside(name)]
-    if wanted in names:
-        return wanted
-    for ending in (wanted, PurePosixPath(wanted).name):
+    if path in names:
+        return path
+    for ending in (path, PurePosixPath(path).name):
         matches = [name for name in names if fnmatch(name, f"*/{ending}") or name == ending]
         if len(matches) == 1:
             return matches[0]

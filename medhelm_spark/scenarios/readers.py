@@ -30,12 +30,12 @@ from medhelm_spark.scenarios.parsers import required_columns
 from medhelm_spark.scenarios.raw_files import (
     RawFile,
     Reader,
-    Tell,
+    Report,
     check_columns,
+    display_name,
     nameless,
     open_data,
     open_members,
-    shown,
 )
 from medhelm_spark.scenarios.records import BadReason, Record, as_text
 from medhelm_spark.scenarios.shapes.exported import read_exported
@@ -84,13 +84,13 @@ def read_records(
     *,
     partition: int = 0,
     partitions: int = 1,
-    tell: Tell = quiet,
+    report: Report = quiet,
 ) -> Iterator[Record]:
     """The records of one file or of one of its partitions, in order, with what is joined to them.
 
-    A partition holds every `partitions`-th row, so that several tasks read one file.
-    All formats but json are read in bounded memory, a source's lookups aside. `tell` is given what
-    the file was recognised to be, where that is not usual.
+    A partition has every `partitions`-th row, so that several tasks read one file.
+    All formats but json are read in bounded memory, a source's lookups aside. `report` is called
+    with what was recognised of the file, where it is not usual.
 
     Raises:
         DataError: the file as a whole cannot be trusted: absent, changed, cut off, not UTF-8,
@@ -100,8 +100,8 @@ def read_records(
     """
     read_file = partial(_read_joined, source, open_file)
     needed = own_columns(source, required) if required else ()
-    rows = _read(file, source, open_file, needed, (partition, partitions), tell)
-    name = shown(file)
+    rows = _read(file, source, open_file, needed, (partition, partitions), report)
+    name = display_name(file)
     for number, row in enumerate(
         joined(rows, source, read_file, partial(_read_text, open_file)), 1
     ):
@@ -113,11 +113,13 @@ def read_records(
             yield Record(source_file=name, row=number, split=file.split, fields=row)
 
 
-def check_head(card: ScenarioCard, tell: Tell = quiet, open_file: OpenFile = open_source) -> None:
+def check_head(
+    card: ScenarioCard, report: Report = quiet, open_file: OpenFile = open_source
+) -> None:
     """Refuse local files that lack a column of the card, by the beginning of each.
 
-    `tell` is given a line about each file that was recognised to be other than usual. Where the
-    bytes are pinned or not here yet, in an archive or in an object store, it is told when they are
+    `report` is called with a line about each file that is not of the usual form. Where the bytes
+    are pinned or not here yet, in an archive or in an object store, it is called when they are
     read.
 
     Raises:
@@ -130,33 +132,33 @@ def check_head(card: ScenarioCard, tell: Tell = quiet, open_file: OpenFile = ope
         if file.sha256 or file.member or not is_here:
             continue
         recognised: dict[str, None] = {}
-        rows = _read(file, source, open_file, required, tell=recognised.setdefault)
+        rows = _read(file, source, open_file, required, report=recognised.setdefault)
         head = list(islice(rows, HEAD))
         if not head:
-            raise DataError(f"{shown(file)}: holds no row.")
+            raise DataError(f"{display_name(file)}: has no row.")
         if source.format in WITHOUT_HEADER:
             objects = [row for row in head if not isinstance(row, BadReason)]
             keys = list(dict.fromkeys(key for row in objects for key in row))
             if objects:
-                check_columns(shown(file), required, keys)
+                check_columns(display_name(file), required, keys)
         _print_encoding(file, source, open_file, recognised.setdefault)
         if recognised:
-            tell(f"{file.label or shown(file)}: recognised {', '.join(recognised)}")
+            report(f"{file.label or display_name(file)}: recognised {', '.join(recognised)}")
 
 
 def _print_encoding(
-    file: SourceFile, source: DataSource, open_file: OpenFile, tell: Callable[[str], None]
+    file: SourceFile, source: DataSource, open_file: OpenFile, report: Callable[[str], None]
 ) -> None:
-    """Read a text to its end: the first byte that is not UTF-8 may stand far below its head."""
+    """Read a text to its end: the first byte that is not UTF-8 may be far below its head."""
     if source.format not in TEXTS:
         return
     with nameless(file), open_data(file, open_file) as stream:
-        text = Utf8(stream, source.encoding, tell)
+        text = Utf8(stream, source.encoding, report)
         try:
             while text.read(BLOCK):
                 pass
         except NotTextError as error:
-            raise DataError(f"{shown(file)}: {error}.") from None
+            raise DataError(f"{display_name(file)}: {error}.") from None
 
 
 def needed_history(source: DataSource, open_file: OpenFile = open_source) -> DataSource:
@@ -205,9 +207,9 @@ def read_events(
     with nameless(file), open_data(file, open_file) as stream:
         raw = RawFile(path=path, stream=stream, source=source)
         check = partial(check_columns, path, required, from_schema=True)
-        wanted = used_columns(history)
+        columns = used_columns(history)
         for row, fields in read_row_groups(
-            raw, check, wanted, partition=partition, partitions=partitions
+            raw, check, columns, partition=partition, partitions=partitions
         ):
             yield Record(source_file=path, row=row, fields=fields)
 
@@ -218,20 +220,20 @@ def _read(
     open_file: OpenFile,
     required: Sequence[str],
     partition: tuple[int, int] = (0, 1),
-    tell: Tell = quiet,
+    report: Report = quiet,
 ) -> Iterator[Row]:
     if source.format not in READERS:
         raise UnknownNameError("source format", source.format, READERS)
     with nameless(file):
         verify(file, open_file)
         if file.member and STAR in file.member:
-            # Rows are numbered through all of them: one alone cannot tell which are wanted.
+            # Rows are numbered through all members: no member alone has the numbers of its rows.
             with open_members(file, open_file) as members:
                 for member, stream in members:
-                    yield from _read_stream(member, stream, source, required, (0, 1), tell)
+                    yield from _read_stream(member, stream, source, required, (0, 1), report)
             return
         with open_data(file, open_file) as stream:
-            yield from _read_stream(file, stream, source, required, partition, tell)
+            yield from _read_stream(file, stream, source, required, partition, report)
 
 
 def _read_stream(
@@ -240,16 +242,16 @@ def _read_stream(
     source: DataSource,
     required: Sequence[str],
     partition: tuple[int, int],
-    tell: Tell,
+    report: Report,
 ) -> Iterator[Row]:
     number, partitions = partition
     raw = RawFile(
-        path=shown(file),
+        path=display_name(file),
         stream=stream,
         source=source,
         member=file.member,
         required=required,
-        tell=tell,
+        report=report,
         partition=number,
         partitions=partitions,
     )
@@ -273,8 +275,8 @@ def _read_text(open_file: OpenFile, path: str) -> str:
 def read_card(card: ScenarioCard, open_file: OpenFile = open_source) -> Iterator[Record]:
     """The records of a card's files or hub data set, file after file.
 
-    With a history all events are held in memory, and no records are drawn: Spark does it for data
-    of any size.
+    With a history all events are read into memory, and no records are drawn: Spark does both for
+    data of any size.
 
     Raises:
         ConfigError: the card's source is a table, which only Spark reads, or is empty.
@@ -304,7 +306,7 @@ def read_card(card: ScenarioCard, open_file: OpenFile = open_source) -> Iterator
 
 
 def own_columns(source: DataSource, required: Sequence[str]) -> list[str]:
-    """Those of the required columns that the source's own files must have."""
+    """The required columns that the source's own files must have."""
     prefixes = tuple(f"{lookup.name}." for lookup in source.lookups)
     keys = [lookup.key for lookup in source.lookups]
     added = set(source.texts)
@@ -321,7 +323,7 @@ def joined(
 ) -> Iterator[Row]:
     """The rows with the columns of the source's lookups and texts.
 
-    A lookup is held in memory, its columns alone. A row without a partner lacks those columns.
+    A lookup is read into memory, its columns alone. A row without a partner lacks those columns.
     """
     if not source.lookups and not source.texts:
         yield from rows

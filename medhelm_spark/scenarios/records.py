@@ -28,7 +28,7 @@ class BadReason(StrEnum):
     NOT_AN_OBJECT = "not_an_object"  # the record is not a JSON object
     MISSING_FIELD = "missing_field"  # a field that the card needs is absent or null
     NOT_TEXT = "not_text"  # a field is neither text nor a number
-    NOT_A_LIST = "not_a_list"  # a field that should hold a list does not
+    NOT_A_LIST = "not_a_list"  # a field that should be a list is not
     NOT_UNICODE = "not_unicode"  # half of a surrogate pair has no UTF-8
     EMPTY_ID = "empty_id"  # the id is empty
     EMPTY_INPUT = "empty_input"  # the input text is empty or blank
@@ -40,7 +40,7 @@ class BadReason(StrEnum):
     BROKEN_RUBRIC = "broken_rubric"  # no list of criteria, each with its points
     UNKNOWN_SPLIT = "unknown_split"  # none of train, valid, validation, dev and test
     UNKNOWN_TIME = "unknown_time"  # a time is neither a timestamp nor a date in ISO form
-    NO_HISTORY = "no_history"  # no event of the patient stands before the record's time
+    NO_HISTORY = "no_history"  # no event of the patient is before the record's time
     UNTIMED = "untimed"  # an event has no time, and the history sorts events by time
     TOO_LONG = "too_long"  # the patient's events are longer than the card allows
 
@@ -57,7 +57,7 @@ class BadRecord(Exception):
 class Record:
     """One raw row. `row` counts the data rows of its file from 1; `error` is set on unusable rows.
 
-    `fields` maps columns to values as the source holds them; an absent or null field is None or
+    `fields` maps columns to values as the source has them; an absent or null field is None or
     missing, an empty cell is the empty text. `access_level` is the row's own, where its table has
     levels.
     """
@@ -83,7 +83,7 @@ class ParsedInput:
 
 
 def column_of(columns: Mapping[str, Any] | Sequence[str], name: str) -> str | None:
-    """The column that `name` stands for; "a|b" is the first of them that is there.
+    """The column that `name` means; "a|b" is the first of them that is there.
 
     >>> column_of(["dialogue", "note"], "src|dialogue")
     'dialogue'
@@ -106,7 +106,7 @@ def as_text(value: object) -> str | None:
 
     Text is unchanged, true and false are those words, and a time has no zeros after its seconds. A
     number is written out: a floating one without a point where it is whole, for its type does not
-    say how it was written, and a decimal one with its own digits.
+    record how it was written, and a decimal one with its own digits.
 
     >>> as_text(True), as_text(1.0), as_text(1e-05), as_text(float("nan"))
     ('true', '1', '0.00001', None)
@@ -225,7 +225,7 @@ def passes_rules(record: Record, card: ScenarioCard) -> bool:
 
 
 def has_values(record: Record, rules: Mapping[str, tuple[str, ...]]) -> bool:
-    """Whether each of these columns has one of the values given for it."""
+    """Whether each of these columns has one of its allowed values."""
     return all(_value(record, name) in allowed for name, allowed in rules.items())
 
 

@@ -33,7 +33,7 @@ def open_source(path: str) -> BinaryIO:
     """Open a local path or an object-store URI (s3, gs, hdfs, abfss, file) for reading.
 
     Raises:
-        ConfigError: the scheme is not one that pyarrow's file systems know.
+        ConfigError: pyarrow's file systems do not have the scheme.
         DataError: the file is not there, may not be read, or is a pipe or a device.
     """
     if is_web(path):
@@ -48,7 +48,7 @@ def open_source(path: str) -> BinaryIO:
 
 
 def _arrow_uri(path: str) -> str:
-    """A URI by the names that Arrow's file systems know: Hadoop's `s3a` is `s3`.
+    """A URI by the names that Arrow's file systems have: Hadoop's `s3a` is `s3`.
 
     >>> _arrow_uri("s3a://bucket/a.csv"), _arrow_uri("hdfs:/data/a.csv")
     ('s3://bucket/a.csv', 'hdfs:///data/a.csv')
@@ -100,7 +100,7 @@ def verify(file: SourceFile, open_file: OpenFile = open_source) -> None:
 def stamp(path: str) -> tuple[int, int] | None:
     """Size in bytes and time of the last change (ns) of a file.
 
-    None where it is not there, or this process cannot look: Spark may know the store all the same.
+    None where it is not there, or this process cannot look: Spark may reach the store all the same.
 
     A file whose stamp has changed is read again.
     """

@@ -53,7 +53,7 @@ def read_parquet(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, An
     """The rows of a Parquet file; nulls are absent values.
 
     Raises:
-        DataError: the file is not Parquet, is cut off, holds text that is not UTF-8, names a
+        DataError: the file is not Parquet, is cut off, has text that is not UTF-8, names a
             column twice, or grows beyond what `unpacking` allows.
     """
     with _readable_arrow(file, "Parquet"):
@@ -67,9 +67,9 @@ def read_parquet(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, An
 
 
 def read_row_groups(
-    file: RawFile, check: CheckColumns, wanted: Sequence[str], *, partition: int, partitions: int
+    file: RawFile, check: CheckColumns, requested: Sequence[str], *, partition: int, partitions: int
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """The `wanted` columns of every `partitions`-th row group of a Parquet file.
+    """The `requested` columns of every `partitions`-th row group of a Parquet file.
 
     Yields each row with its number in the file, from 1.
 
@@ -81,7 +81,7 @@ def read_row_groups(
         names = table.schema_arrow.names
         check_names(file.path, names)
         check(names)
-        columns = sorted({column for name in wanted if (column := column_of(names, name))})
+        columns = sorted({column for name in requested if (column := column_of(names, name))})
         counts = _Counts.of(file, stream)
         first = 1
         for group in range(table.num_row_groups):
@@ -114,11 +114,11 @@ def check_names(path: str, names: Sequence[str]) -> None:
     """Refuse a table with two columns of one name: a row would lose one of them.
 
     Raises:
-        DataError: a name stands twice.
+        DataError: a name occurs twice.
     """
     if numbers := repeated(names):
         twice = ", ".join(map(str, numbers[:SHOWN_COLUMNS]))
-        raise DataError(f"{path}: a column name stands twice (column {twice}).")
+        raise DataError(f"{path}: a column name occurs twice (column {twice}).")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +166,10 @@ class UnreadableFile:
 
 
 def _rows(batch: Any, count: Count, file: RawFile) -> Iterator[Mapping[str, Any]]:
-    """The rows of a record batch, counted before they are held as Python values.
+    """The rows of a record batch, counted before they become Python values.
 
     Raises:
-        DataError: a needed column holds what Python has no value for.
+        DataError: a needed column has a value that Python cannot represent.
     """
     names = batch.schema.names
     own = [column.nbytes for column in batch if not _is_shared(column)]
@@ -184,7 +184,7 @@ def _rows(batch: Any, count: Count, file: RawFile) -> Iterator[Mapping[str, Any]
         except NO_VALUE as error:
             if name in needed:
                 raise DataError(
-                    f"{file.path}: column {shown_column(number, name)} of type {column.type} holds "
+                    f"{file.path}: column {shown_column(number, name)} of type {column.type} has "
                     f"a value that cannot be read ({type(error).__name__}); write it as text."
                 ) from None
             columns.append([UnreadableFile()] * len(column))
@@ -208,20 +208,20 @@ def _values(column: Any) -> list[Any]:
     import numpy as np
     import pyarrow as pa
 
-    of = column.type
-    if pa.types.is_timestamp(of):
-        column = column.view(pa.int64()).view(pa.timestamp(of.unit))
+    kind = column.type
+    if pa.types.is_timestamp(kind):
+        column = column.view(pa.int64()).view(pa.timestamp(kind.unit))
         column = column.cast(pa.timestamp("us"), safe=False)
-    elif pa.types.is_time64(of):
+    elif pa.types.is_time64(kind):
         column = column.cast(pa.time64("us"), safe=False)
     values: list[Any] = column.to_pylist()
-    if pa.types.is_float32(of) or pa.types.is_float16(of):
+    if pa.types.is_float32(kind) or pa.types.is_float16(kind):
         return [None if each is None else float(str(np.float32(each))) for each in values]
     return values
 
 
 def _value(scalar: Any, count: Count) -> Any:
-    """An Arrow value that may stand in many rows at once, counted part by part as it is made."""
+    """An Arrow value that may be in many rows at once, counted part by part as it is made."""
     import pyarrow as pa
 
     if isinstance(scalar, pa.DictionaryScalar | pa.ExtensionScalar | pa.RunEndEncodedScalar):
@@ -244,7 +244,7 @@ def _readable_arrow(file: RawFile, kind: str) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError:
-        raise DataError(f"{file.path}: holds text that is not UTF-8; write it anew.") from None
+        raise DataError(f"{file.path}: has text that is not UTF-8; write it anew.") from None
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DataError(
             f"{file.path}: not a readable {kind} file ({type(error).__name__}); is it cut off?"
@@ -254,8 +254,8 @@ def _readable_arrow(file: RawFile, kind: str) -> Iterator[None]:
 def read_xlsx(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, Any] | BadReason]:
     """The rows of a workbook's sheet, row by row; a row of empty cells is passed over.
 
-    The size that the sheet states is not asked: many programs write a wrong one. A whole number is
-    given without a decimal point, as Excel shows it, a day without a time of day; an empty cell and
+    The size that the sheet states is not used: many programs write a wrong one. A whole number is
+    read without a decimal point, as Excel shows it, a day without a time of day; an empty cell and
     an error, as #N/A, are absent.
 
     Raises:
@@ -278,7 +278,7 @@ def read_xlsx(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, Any] 
             above = header_row(names, names_all(file.required)) or 0
             header = _header(file, names[above] if head else ())
             if above:
-                file.tell(f"column names in row {above + 1}")
+                file.report(f"column names in row {above + 1}")
             with _naming_sheet(file, book):
                 check([name for name in header if name])
             for cells in chain(head[above + 1 :], rows):
@@ -292,16 +292,16 @@ def any_value(cells: Sequence[object]) -> bool:
 
 def _sheet(file: RawFile, book: Any) -> Any:
     """The sheet that is named, else the first; one of a chart alone has no cells."""
-    wanted, sheets = file.source.sheet, book.worksheets
-    if wanted is None:
+    title, sheets = file.source.sheet, book.worksheets
+    if title is None:
         if len(sheets) > 1:
-            file.tell(f"the first of {len(sheets)} sheets")
+            file.report(f"the first of {len(sheets)} sheets")
         return sheets[0]
     for sheet in sheets:
-        if sheet.title == wanted:
+        if sheet.title == title:
             return sheet
     allowed = listed_columns([sheet.title for sheet in sheets], SHOWN_SHEETS)
-    raise DataError(f"{file.path}: sheet (--sheet) is {wanted!r}; allowed: {allowed}.")
+    raise DataError(f"{file.path}: sheet (--sheet) is {title!r}; allowed: {allowed}.")
 
 
 @contextmanager
@@ -343,10 +343,10 @@ def _name(cell: object) -> str:
 
 
 def _header(file: RawFile, names: Sequence[str]) -> Sequence[str]:
-    given = [name for name in names if name]
-    if not given:
+    named = [name for name in names if name]
+    if not named:
         raise DataError(f"{file.path}: the sheet is empty; its first row names the columns.")
-    if len(set(given)) < len(given):
+    if len(set(named)) < len(named):
         raise DataError(f"{file.path}: the first row gives a column name twice.")
     return names
 

@@ -25,9 +25,9 @@ def text_lines(file: RawFile) -> Iterator[str]:
 
     Raises:
         DataError: the bytes are no text of an encoding that they show; the message gives the offset
-            in the file, or what the file is where its first bytes tell.
+            in the file, or the kind of file where its first bytes show it.
     """
-    text = Utf8(file.stream, file.source.encoding, file.tell)
+    text = Utf8(file.stream, file.source.encoding, file.report)
     with _readable(file):
         yield from io.TextIOWrapper(cast(BinaryIO, text), encoding="utf-8", newline="")
 
@@ -59,7 +59,7 @@ def read_delimited(
             file.required,
             separator=source.separator,
             encoding=source.encoding,
-            tell=file.tell,
+            report=file.report,
         )
         _check_unique(file.path, table)
         check(table.names)

@@ -21,13 +21,13 @@ FREE_BYTES = 16 << 20
 MAX_MEMBER_BYTES = 64 << 30
 """The largest tables of events that cards name unpack to some ten GiB."""
 MAX_TOTAL_BYTES = 256 << 30
-"""All members of an archive: a tar is read from its beginning to the member that is wanted."""
+"""All members of an archive: a tar is read from its beginning to the requested member."""
 MAX_PART_BYTES = 256 << 20
-"""A part of an Office file that is held in memory as a whole: a Word document's text, a workbook's
-strings. Sheets are read row by row."""
+"""A part of an Office file that is read into memory as a whole: a Word document's text, a
+workbook's strings. Sheets are read row by row."""
 SHEETS = "xl/worksheets/"
 MAX_MEMBERS = 200_000
-"""A folder of notes has some thousands; every member's entry is held in memory."""
+"""A folder of notes has some thousands; every member's entry is in memory."""
 BLOCK = 1 << 20
 
 
@@ -46,7 +46,7 @@ class Allowance:
         return min(self.most, max(FREE_BYTES, self.compressed * MAX_RATIO))
 
     def error(self) -> DataError:
-        """What is said of a file that would go beyond it."""
+        """The error for a file that would go beyond it."""
         return DataError(
             f"{self.path}: its {self.compressed} compressed bytes unpack to more than "
             f"{self.limit}; {MAX_RATIO} times as many and {self.most} in all are allowed: if it is "
@@ -80,8 +80,8 @@ class Count:
 class Unpacked(io.RawIOBase):
     """A stream of unpacked bytes that ends in an error where more come out than are allowed.
 
-    It reads in blocks, so that a reader who asks for all of it does not hold all of it before the
-    count is made, and goes forward by reading, so that skipped bytes count.
+    It reads in blocks, so that a reader who requests all of it does not have it in memory before
+    the count is made, and goes forward by reading, so that skipped bytes count.
     """
 
     def __init__(self, stream: BinaryIO, allowance: Allowance) -> None:

@@ -97,7 +97,9 @@ def read_docx(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, str] 
     """
     start = file.source.record_path
     if not start:
-        raise ConfigError(f"{file.path}: record_path must say how a question's paragraph begins.")
+        raise ConfigError(
+            f"{file.path}: record_path must be the beginning of a question's paragraph."
+        )
     check(COLUMNS)
     question: str | None = None
     lines: list[str] = []
@@ -142,10 +144,11 @@ def _paragraphs(file: RawFile) -> Iterator[ET.Element]:
     yield from root.iter(f"{W}p")
 
 
-def _text_of(of: ET.Element) -> str:
+def _text_of(element: ET.Element) -> str:
     breaks = {f"{W}tab": "\t", f"{W}br": "\n"}
     parts = (
-        each.text or "" if each.tag == f"{W}t" else breaks.get(each.tag, "") for each in of.iter()
+        each.text or "" if each.tag == f"{W}t" else breaks.get(each.tag, "")
+        for each in element.iter()
     )
     return "".join(parts)
 

@@ -1,4 +1,4 @@
-"""Answers that were made elsewhere: whose they are, and that nobody is asked for them."""
+"""Answers that were made elsewhere, as those of a deployment that is not asked."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from medhelm_spark.workspace.workspace import Workspace
 
 
 def with_unknown_models(workspace: Workspace, entries: LoadedEntries) -> Workspace:
-    """The workspace with a deployment for each named model that it does not know.
+    """The workspace with a deployment for each named model that it does not have.
 
     Where such a model answered is not known, unless `attest_locality` of the entries states it.
     """
@@ -35,7 +35,7 @@ def check_single(runs: Sequence[ResolvedRun]) -> None:
     """
     if len({run.card.name for run in runs}) > 1 or len({run.deployment.name for run in runs}) > 1:
         raise ConfigError(
-            "a file of answers holds one model's answers to one scenario; give one run entry, or "
+            "a file of answers has one model's answers to one scenario; give one run entry, or "
             "of a suite file's entries one model (--models-to-run) and scenario (--groups-to-run)."
         )
 

@@ -40,7 +40,7 @@ SELECT problem, count(*) AS rows,
 FROM {responses} GROUP BY problem
 """
 
-# A record stands once for each request that it may answer, and once without where there is none.
+# A record has a row for each request that it may answer, and one without where there is none.
 PLACED = """
 SELECT r.row, r.trial, p.trial_index, p.request_id, p.model_deployment, p.access_level,
        r.completion, r.prompt_tokens, r.completion_tokens, r.request_time
@@ -61,7 +61,7 @@ FROM {placed}
 """
 
 
-# A request that two records answer is refused before; one of them stands here.
+# A request that two records answer is refused before; here it has one of them.
 UNANSWERED = """
 SELECT m.request_id, m.model_deployment, m.access_level, m.completion, m.prompt_tokens,
        m.completion_tokens, m.request_time
@@ -72,7 +72,7 @@ LEFT ANTI JOIN (SELECT request_id FROM {results} WHERE failure IS NULL) a
 WHERE m.place = 1 AND m.request_id IS NOT NULL
 """
 
-ROWS = "SELECT count(*) AS rows FROM {of}"
+ROWS = "SELECT count(*) AS rows FROM {records}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,7 @@ def checked_table(ctx: Context, answers: AnswerFile) -> AnswerFile:
     Before the run is planned: what a refused table would answer is not left behind.
 
     Raises:
-        DataError: it cannot be read, lacks a column, has no row, a row is unusable, or an id stands
+        DataError: it cannot be read, lacks a column, has no row, a row is unusable, or an id occurs
             twice for one trial.
     """
     answers = replace(answers, version=newest_version(ctx, answers.table or ""))
@@ -139,7 +139,7 @@ def _revision(ctx: Context, answers: AnswerFile) -> str:
     (check,) = checks
     if check.repeated:
         raise DataError(
-            f"{where}: {counted(check.repeated, 'row')} with an id that stands in another row of "
+            f"{where}: {counted(check.repeated, 'row')} with an id that is in another row of "
             "the same trial too."
         )
     return revision_of(content_id(check.rows, check.fingerprint), answers.names)
@@ -162,7 +162,7 @@ def _absolute(path: str) -> str:
 def import_responses(ctx: Context, specs: Sequence[RunSpec], answers: AnswerFile) -> int:
     """Store completions as results of one model's RunSpecs; returns how many are new.
 
-    A request that has an answer already keeps it: the earliest stands.
+    A request that has an answer already keeps it: the earliest counts.
 
     Args:
         ctx: the lake and suite.
@@ -190,15 +190,15 @@ def import_responses(ctx: Context, specs: Sequence[RunSpec], answers: AnswerFile
         results = map_rows(matched, _results, Matched, RequestResult)
         name = content_id(IMPORTED, sorted(spec.run_spec_id for spec in specs), answers.revision)
         ctx.lake.append("request_results", results, new_write_id(), txn=(name, 1), at_most=count)
-    said = [f"import-responses: {counted(count, 'new answer')}"]
+    notes = [f"import-responses: {counted(count, 'new answer')}"]
     if unknown := counts.rows - counts.named:
-        said.append(f"{counted(unknown, answers.unit)} of the {answers.kind} {NOT_PLANNED}")
+        notes.append(f"{counted(unknown, answers.unit)} of the {answers.kind} {NOT_PLANNED}")
     if others := counts.named - counts.planned:
-        said.append(
+        notes.append(
             f"{counted(others, answers.unit)} of the {answers.kind} named a trial that is not "
             f"planned (planned: {_trials(specs)})"
         )
-    ctx.say("; ".join(said))
+    ctx.say("; ".join(notes))
     return count
 
 
@@ -206,11 +206,11 @@ def _unmatched(specs: Sequence[RunSpec], answers: AnswerFile, counts: Counts) ->
     if counts.named:
         return DataError(
             f"{answers.place}: no {answers.unit} names a trial that is planned; planned: "
-            f"{_trials(specs)}. --fields says which column holds trial."
+            f"{_trials(specs)}. --fields names the column of trial."
         )
     return DataError(
         f"{answers.place}: no {answers.unit}'s id is one of scenario {specs[0].scenario_name!r}'s; "
-        "--fields says which column holds source_id. Ids are compared as text: 1.0 is not 1."
+        "--fields names the column of source_id. Ids are compared as text: 1.0 is not 1."
     )
 
 
@@ -243,7 +243,7 @@ def _answered(ctx: Context, specs: Sequence[RunSpec]) -> bool:
 
 
 def _count(ctx: Context, frame: Frame) -> int:
-    (counted_rows,) = rows_of(ctx.lake.query(ROWS, of=frame), _Rows)
+    (counted_rows,) = rows_of(ctx.lake.query(ROWS, records=frame), _Rows)
     return counted_rows.rows
 
 

@@ -121,9 +121,9 @@ def init_benchmark(
         DataError: the data cannot be read, lacks a column, repeats an id, or has no usable row.
     """
     folder = Path(folder) if folder else Path(_name_of(place))
-    given = {"text": text, "label": label, "id": id_column, "cluster": cluster}
+    columns_by_flag = {"text": text, "label": label, "id": id_column, "cluster": cluster}
     place = _here(place)
-    _check(folder, given)
+    _check(folder, columns_by_flag)
     check_reading(separator, encoding, "init")
     new = NewBenchmark(
         name=re.sub(r"[^\w. -]", "-", folder.name).upper(),
@@ -141,10 +141,10 @@ def init_benchmark(
     )
     source = _source(place, new)
     if source:
-        check_named_columns(source, given)
+        check_named_columns(source, columns_by_flag)
     elif table_of(place) is None and not is_uri(place):
         raise ConfigError(f"file (--file) is {place!r}; there is no such file, or folder of files.")
-    with whole_folder(folder) as half, _told_of(half, folder, given):
+    with whole_folder(folder) as half, _named_in_errors(half, folder, columns_by_flag):
         # A metric of classes needs the labels, which the data is read for.
         card = _written(half, replace(new, metric=None), workspace)
         check_own_columns(card, workspace.say)
@@ -180,7 +180,7 @@ def _check_positive(new: NewBenchmark) -> None:
 
 
 @contextmanager
-def _told_of(half: Path, folder: Path, given: dict[str, str | None]) -> Iterator[None]:
+def _named_in_errors(half: Path, folder: Path, columns: dict[str, str | None]) -> Iterator[None]:
     """Name the folder in errors as it will be named, and the flags where a column is absent."""
     try:
         yield
@@ -188,7 +188,7 @@ def _told_of(half: Path, folder: Path, given: dict[str, str | None]) -> Iterator
         error.args = (str(error).replace(str(half), str(folder)),)
         if not isinstance(error, MissingColumnError):
             raise
-        flags = ", ".join(f"--{flag} {name!r}" for flag, name in given.items() if name)
+        flags = ", ".join(f"--{flag} {name!r}" for flag, name in columns.items() if name)
         raise MissingColumnError(f"{error} Given: {flags}.") from None
 
 
@@ -219,19 +219,19 @@ def _check(folder: Path, columns: dict[str, str | None]) -> None:
             raise ConfigError(f"{name} (--{name}) is empty; allowed: a column of the data.")
         if column == INCORRECT_COLUMN:
             raise ConfigError(
-                f"{name} (--{name}) is {column!r}, which holds the wrong answers of a benchmark; "
+                f"{name} (--{name}) is {column!r}, which has the wrong answers of a benchmark; "
                 "give the column another name."
             )
     for name in ("text", "label"):
         if columns[name] == ID_COLUMN and columns["id"] is None:
             raise ConfigError(
-                f"{name} (--{name}) is {ID_COLUMN!r}, which holds the ids of a benchmark; name the "
+                f"{name} (--{name}) is {ID_COLUMN!r}, which has the ids of a benchmark; name the "
                 "column of ids by --id."
             )
     if columns["text"] == columns["label"]:
         raise ConfigError(
             f"text (--text) and label (--label) are both {columns['text']!r}; the prompt would "
-            "hold the right answer."
+            "contain the right answer."
         )
     if "," in str(folder) or "=" in str(folder):
         raise ConfigError(f"folder is {str(folder)!r}; allowed: a path without , and =.")
@@ -301,10 +301,10 @@ def _records(card: ScenarioCard) -> Iterator[Record]:
         yield from read_records(file, card.source, required=required_columns(card))
 
 
-def _check_table(columns: Columns, name: str, label: str, tell: Callable[[str], None]) -> None:
+def _check_table(columns: Columns, name: str, label: str, report: Callable[[str], None]) -> None:
     """As `check_own_rows`; the rows of a table have no numbers."""
     if empty := columns.rows - columns.filled:
-        tell(
+        report(
             f"{name}: {empty:,} of {counted(columns.rows, 'row')} have no {label} and "
             "would be left out"
         )

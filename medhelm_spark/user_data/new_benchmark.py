@@ -48,7 +48,7 @@ class NewBenchmark:
     """What a benchmark is made of: its data's place and the columns that count in it.
 
     `labels` are the right answers that there are, where they are few and each a word or two.
-    `words` says whether the other answers are single words or numbers.
+    `words` is whether the other answers are single words or numbers.
     `question` is what a prompt asks (None: a draft), `positive` the label that counts as positive,
     `cluster` the column that says which rows belong together, `metric` the main metric.
     """
@@ -104,7 +104,7 @@ class NewBenchmark:
 
     @property
     def _reading(self) -> dict[str, Any]:
-        """How answers are read; the labels are all options, of which an instance holds its own."""
+        """How answers are read; the options are all labels, and an instance has its own."""
         method = method_for_all(self.labels)
         if method is ExtractionMethod.STRICT:
             return {}

@@ -11,49 +11,49 @@ from medhelm_spark.lake.delta_columns import delta_columns
 from medhelm_spark.scenarios import check_columns, check_head, read_records, required_columns
 
 HEAD = 100
-"""Rows that are asked for their columns: in JSON each may lack some."""
+"""Rows whose columns are read: in JSON each row may lack some."""
 
 
-def check_own_columns(card: ScenarioCard, tell: Callable[[str], None]) -> None:
+def check_own_columns(card: ScenarioCard, report: Callable[[str], None]) -> None:
     """Refuse data without the card's columns, by the head of its files or a Delta folder's schema.
 
-    `tell` is given what local files were recognised to be, where that is not usual.
+    `report` is called with what was recognised of local files, where it is not usual.
 
     A catalog's table, and what lies in an object store, is checked through Spark before a row of it
     is read.
 
     Raises:
-        DataError: a column is absent, or a file holds no row or cannot be read.
-        LakeError: a folder holds no Delta table.
+        DataError: a column is absent, or a file has no row or cannot be read.
+        LakeError: a folder contains no Delta table.
     """
     table = card.source.table
     if table is None:
-        check_head(card, tell)
+        check_head(card, report)
         return
     columns = delta_columns(table) if is_delta_path(table) else None
     if columns is not None:
         check_columns(f"table {table!r}", required_columns(card), columns, from_schema=True)
 
 
-def check_named_columns(source: DataSource, given: Mapping[str, str | None]) -> None:
+def check_named_columns(source: DataSource, names: Mapping[str, str | None]) -> None:
     """Refuse a column that local files do not have, by the flag that names it.
 
     Raises:
         DataError: there is no such column, or a file cannot be read.
     """
-    wanted = {flag: name for flag, name in given.items() if name}
-    columns = _columns(source, list(wanted.values()))
-    for flag, name in wanted.items():
+    requested = {flag: name for flag, name in names.items() if name}
+    columns = _columns(source, list(requested.values()))
+    for flag, name in requested.items():
         if columns and name not in columns:
             raise DataError(
                 f"{source.files[0].path}: --{flag} is {name!r}, which is none of its "
-                f"{len(columns)} columns; {lacking(name, columns, list(wanted.values()))}"
+                f"{len(columns)} columns; {lacking(name, columns, list(requested.values()))}"
             )
 
 
-def _columns(source: DataSource, wanted: Sequence[str]) -> list[str]:
-    """The columns of the first file; below a title where the wanted ones stand there."""
-    for required in (wanted, ()):
+def _columns(source: DataSource, requested: Sequence[str]) -> list[str]:
+    """The columns of the first file; below a title where the requested ones are there."""
+    for required in (requested, ()):
         try:
             rows = list(islice(read_records(source.files[0], source, required=required), HEAD))
         except MissingColumnError:

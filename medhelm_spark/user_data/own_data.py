@@ -25,7 +25,7 @@ PLAIN_NAME = re.compile(r"[\w-]+(:[\w=,-]+)?")
 class OwnData:
     """The data's place, and its names for the card's columns, by the card's.
 
-    `access_level` says who may hold it. Below a public card it has to be said: data of one's own
+    `access_level` says who may have it. Below a public card it is required: data of one's own
     may be anybody's. `sheet`, `separator` and `encoding` say how a file is read (None: what it
     shows; of a workbook the first sheet).
     """
@@ -40,8 +40,8 @@ class OwnData:
     @property
     def places(self) -> tuple[str, ...]:
         """The paths, several or one, as text."""
-        given = [self.paths] if isinstance(self.paths, str | Path) else self.paths
-        return tuple(str(path) for path in given)
+        paths = [self.paths] if isinstance(self.paths, str | Path) else self.paths
+        return tuple(str(path) for path in paths)
 
 
 Source = str | Path | Sequence[str | Path] | OwnData
@@ -52,7 +52,7 @@ Sources = Source | Mapping[str, OwnData]
 
 
 def own_data(source: Source, columns: Mapping[str, str] | None = None) -> OwnData | None:
-    """What a source and names of columns say together; None without a source.
+    """A source with its names of columns; None without a source.
 
     Raises:
         ConfigError: names of columns are given alone.
@@ -132,7 +132,7 @@ def _named(place: str, names: Sequence[str]) -> tuple[str, str]:
     """The scenario and the place of `NAME=PLACE`; no scenario where a path alone is given.
 
     Raises:
-        UnknownNameError: what stands before `=` is neither a scenario of the runs nor a path.
+        UnknownNameError: the text before `=` is neither a scenario of the runs nor a path.
     """
     for name in sorted(names, key=len, reverse=True):
         if place.startswith(f"{name}="):

@@ -1,4 +1,4 @@
-"""What of a person's own rows cannot be used, told before anything is started."""
+"""The rows of a person's own data that cannot be used, reported before a run is started."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -91,14 +91,14 @@ def _instances(file: SourceFile, card: ScenarioCard) -> Iterator[Instance]:
     return (row for row in parse_records(records, card, "") if isinstance(row, Instance))
 
 
-def check_own_rows(card: ScenarioCard, tell: Callable[[str], None]) -> None:
-    """Tell which rows of local files a run leaves out, and refuse ids that repeat, as it does.
+def check_own_rows(card: ScenarioCard, report: Callable[[str], None]) -> None:
+    """Report which rows of local files a run leaves out, and refuse repeated ids, as a run does.
 
     A table, an archive, an object store's files, and records to which others are joined are left
     to the run.
 
     Raises:
-        DataError: an id stands in more than one row, or a file cannot be read.
+        DataError: an id is in more than one row, or a file cannot be read.
     """
     if not _is_readable(card):
         return
@@ -116,9 +116,9 @@ def check_own_rows(card: ScenarioCard, tell: Callable[[str], None]) -> None:
     name = files[0].path if len(files) == 1 else f"{card.name}: {counted(len(files), 'file')}"
     if reasons:
         bad = sum(map(len, reasons.values()))
-        told = "; ".join(f"{reason} in {_rows(places)}" for reason, places in reasons.items())
+        left_out = "; ".join(f"{reason} in {_rows(places)}" for reason, places in reasons.items())
         all_rows = counted(rows, "row")
-        tell(f"{name}: {bad:,} of {all_rows} cannot be used and would be left out: {told}")
+        report(f"{name}: {bad:,} of {all_rows} cannot be used and would be left out: {left_out}")
     repeated = [places for places in by_key.values() if len(places) > 1]
     if repeated and not card.merge_identical:
         ids = counted(len(repeated), "id")

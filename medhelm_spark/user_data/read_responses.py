@@ -149,7 +149,7 @@ class ReadResponses:
 
     answers: AnswerFile
     open_file: BroadcastFiles = field(default_factory=BroadcastFiles)
-    tell: Callable[[str], None] = quiet
+    report: Callable[[str], None] = quiet
 
     def __call__(self, files: Iterable[File]) -> Iterator[Response]:
         for file in files:
@@ -163,7 +163,7 @@ class ReadResponses:
             self.answers.source,
             self.open_file,
             self.answers.required,
-            tell=self.tell,
+            report=self.report,
         )
 
 
@@ -242,7 +242,7 @@ def _no_text(values: Mapping[str, object]) -> str:
             as_text(values[name])
         except BadRecord as error:
             if error.reason is BadReason.NOT_UNICODE:
-                return f"{name} holds half a character (a lone surrogate)"
+                return f"{name} contains half a character (a lone surrogate)"
             return f"{name} is not text"
     return ""
 
@@ -327,7 +327,9 @@ def answers_at(
         place=place,
         names=names,
         format=format_of(parts[0]),
-        revision=revision_of(_content(parts), {**names, **_said(sheet, separator, encoding)}),
+        revision=revision_of(
+            _content(parts), {**names, **_stated_options(sheet, separator, encoding)}
+        ),
         parts=parts,
         sheet=sheet,
         separator=separator,
@@ -335,9 +337,11 @@ def answers_at(
     )
 
 
-def _said(sheet: str | None, separator: str | None, encoding: str | None) -> dict[str, str]:
-    said = {"sheet": sheet, "separator": separator, "encoding": encoding}
-    return {f"{key}:": value for key, value in said.items() if value is not None}
+def _stated_options(
+    sheet: str | None, separator: str | None, encoding: str | None
+) -> dict[str, str]:
+    options = {"sheet": sheet, "separator": separator, "encoding": encoding}
+    return {f"{key}:": value for key, value in options.items() if value is not None}
 
 
 def _parts(place: str) -> tuple[str, ...]:
@@ -386,14 +390,14 @@ def naming_fields() -> Iterator[None]:
     try:
         yield
     except MissingColumnError as error:
-        raise MissingColumnError(f"{error} --fields says what the columns are called.") from None
+        raise MissingColumnError(f"{error} --fields names the columns.") from None
 
 
-def check_file(answers: AnswerFile, tell: Callable[[str], None] = quiet) -> None:
+def check_file(answers: AnswerFile, report: Callable[[str], None] = quiet) -> None:
     """Reads a file of answers record by record and keeps only its ids.
 
     The driver calls this before it plans the run, so that a refused file leaves no planned request.
-    The function calls `tell` with what it recognised in the file, if that is not usual.
+    The function calls `report` with what it recognised in the file, if that is not usual.
 
     Raises:
         DataError: a column or all records are missing, a record is unusable, or an id is used twice
@@ -401,7 +405,7 @@ def check_file(answers: AnswerFile, tell: Callable[[str], None] = quiet) -> None
     """
     rows: dict[tuple[str, str, int], int] = {}
     recognised: dict[str, None] = {}
-    reader = ReadResponses(answers, tell=recognised.setdefault)
+    reader = ReadResponses(answers, report=recognised.setdefault)
     path, unit = answers.place, answers.unit
     with without_text(reader), naming_fields():
         for read in reader([File(paths=answers.parts)]):
@@ -413,9 +417,9 @@ def check_file(answers: AnswerFile, tell: Callable[[str], None] = quiet) -> None
             if first != read.row:
                 trial = f" for trial {read.trial}" if read.trial else ""
                 raise DataError(
-                    f"{path}: {unit} {read.row}: its id stands in {unit} {first} too{trial}."
+                    f"{path}: {unit} {read.row}: its id is in {unit} {first} too{trial}."
                 )
     if not rows:
         raise DataError(f"{path}: has no {unit}.")
     if recognised:
-        tell(f"{path}: recognised {', '.join(recognised)}")
+        report(f"{path}: recognised {', '.join(recognised)}")

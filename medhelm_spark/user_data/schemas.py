@@ -41,7 +41,7 @@ SCHEMAS = "schemas"
 
 
 def schema_file(name: str) -> str:
-    """The name of a file's schema: it stands beside the file, or in `conf/schemas`."""
+    """The name of a file's schema: it is beside the file, or in `conf/schemas`."""
     return f"{name}.schema.json"
 
 

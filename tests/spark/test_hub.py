@@ -29,7 +29,7 @@ def test_a_data_set_kept_as_a_folder(site: Site, capsys: pytest.CaptureFixture[s
     card(site, source={"dataset": "mirror/notes"})
     (site.folder / "mirror" / "notes").mkdir(parents=True)
     assert ingest(site) == 1
-    assert "holds no .parquet file" in only_line(capsys)
+    assert "has no .parquet file" in only_line(capsys)
     write(site.folder / "mirror" / "notes" / "default" / "train" / "0000.parquet", notes(5)[3:])
     write(site.folder / "mirror" / "notes" / "default" / "test" / "0000.parquet", notes(3))
     assert ingest(site) == 0

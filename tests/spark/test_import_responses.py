@@ -174,7 +174,7 @@ def test_a_bad_file_is_one_sentence_and_leaves_no_run(
     for rows, said, is_planned in (
         (
             [{"source_id": "q0", "completion": "a"}] * 2,
-            "line 2: its id stands in line 1 too",
+            "line 2: its id is in line 1 too",
             False,
         ),
         ([other], "no line's id is one of", True),

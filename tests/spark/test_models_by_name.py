@@ -33,7 +33,7 @@ def test_a_server_by_its_name_alone(
     site.benchmark("bench", questions(3), metrics=["rouge_1"])
     capsys.readouterr()
     assert site.run("-r", f"{entry},model={other}") == 0
-    assert "an earlier definition still holds" not in capsys.readouterr().err
+    assert "an earlier definition still counts" not in capsys.readouterr().err
     assert {cell["model_deployment"] for cell in site.board()} == {model, other}
     assert {cell["main_metric"] for cell in site.board()} == {"rouge_1"}
     assert server.calls == 3

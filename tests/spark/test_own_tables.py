@@ -103,7 +103,7 @@ def test_a_table_of_answers_that_is_no_use_leaves_no_run(
     arguments = ["-r", f"{letters(site.folder)},model=ward/pilot", "--file", "table:answered.pilot"]
     arguments += ATTESTED
     for values, fields, said in (
-        ("(11, 0, 'yes'), (11, 0, 'no')", FIELDS, "1 row with an id that stands in another row"),
+        ("(11, 0, 'yes'), (11, 0, 'no')", FIELDS, "1 row with an id that is in another row"),
         ("(11, 0, NULL), (12, 0, 'no')", FIELDS, "1 row: no completion."),
         ("(11, 0, 'yes')", (), "needs column 'source_id' or 'instance_id', 'completion'; columns"),
     ):

@@ -190,7 +190,7 @@ def test_what_is_installed_is_not_loaded_for_that(write: Write, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("x = 1", "adds nothing; it may hold ANNOTATORS, ENGINES, METRICS, P"),
+        ("x = 1", "adds nothing; it may have ANNOTATORS, ENGINES, METRICS, P"),
         (METRIC + 'METRICS = {"rouge": TONE}', "METRICS has 'rouge', which is taken"),
         ("METRICS = {'tone': max}", "METRICS['tone'] is a builtin_function_or_method; allowed: M"),
         ("METRICS = ['tone']", "METRICS is no mapping"),

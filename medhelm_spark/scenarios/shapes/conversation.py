@@ -30,8 +30,8 @@ ROLES = frozenset({"system", "user", "assistant"})
 def parse_conversation(record: Record, card: ScenarioCard) -> ParsedInput:
     """The turns as messages, the last of them as input; the rubric and tags in `extra_data`.
 
-    `messages` is a list of objects with `role` and `content`, or an object that holds such a list
-    under `messages`. The card's option `criterion` names the field that holds a rubric item's text
+    `messages` is a list of objects with `role` and `content`, or an object with such a list
+    under `messages`. The card's option `criterion` names the field with a rubric item's text
     ("criterion" where it is left out). A reference, where the card names one, is a right answer.
     """
     messages = messages_of(optional_value(record, card, "messages"))
@@ -76,7 +76,7 @@ def _text(turn: Mapping[str, object], name: str) -> str:
 
 
 def rubric_of(value: object, name: str) -> list[RubricItem]:
-    """The items of a rubric whose text stands in the field `name` (`a|b`: the first there)."""
+    """The items of a rubric whose text is in the field `name` (`a|b`: the first there)."""
     if value is None:
         raise BadRecord(BadReason.MISSING_FIELD)
     items = [_item(item, name) for item in _objects(value, BadReason.BROKEN_RUBRIC)]

@@ -51,7 +51,7 @@ def read_exported(file: RawFile, _: CheckColumns) -> Iterator[Mapping[str, Any] 
     """The instances of an export.
 
     Raises:
-        DataError: it is none, is cut off, or holds another number than its first line says.
+        DataError: it is no export, is cut off, or has another number than its first line says.
     """
     header: Mapping[str, Any] | None = None
     count, is_whole = 0, False
@@ -88,7 +88,7 @@ def _parsed(line: str, path: str, number: int) -> Mapping[str, Any]:
 def parse_exported(record: Record, card: ScenarioCard) -> ParsedInput:
     """The instance as it is. Of a conversation without an input the last turn is the input.
 
-    With the card's option `criterion`, the field of a rubric item that holds its text, the
+    With the card's option `criterion`, the field of a rubric item with its text, the
     instance's rubric, tags and answer are taken out of `extra_data` and put where judges find them.
     """
     fields = record.fields

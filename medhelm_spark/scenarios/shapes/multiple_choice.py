@@ -165,9 +165,9 @@ def _named_choices(record: Record, card: ScenarioCard) -> Choices:
     return letters, tuple(text for text in options if text is not None)
 
 
-def _position(names: Sequence[str], wanted: str) -> int:
+def _position(names: Sequence[str], answer: str) -> int:
     for position, name in enumerate(names):
-        if name == wanted:
+        if name == answer:
             return position
     raise BadRecord(BadReason.UNKNOWN_ANSWER)
 
@@ -250,9 +250,9 @@ def _embedded(question: str, start: int) -> Iterator[tuple[str, str]]:
 
 
 def parse_patient_notes(record: Record, card: ScenarioCard) -> ParsedInput:
-    """A choice whose template knows `{notes}`, `{note_count}` and `{current_date}`.
+    """A choice whose template has `{notes}`, `{note_count}` and `{current_date}`.
 
-    The notes stand between lines of 100 asterisks. Each gets its number and its date; the current
+    The notes are between lines of 100 asterisks. Each gets its number and its date; the current
     date is that of the last note that has one.
     """
     text = required_text(record, card, "notes", BadReason.EMPTY_INPUT).replace("\n\n\n", "\n")

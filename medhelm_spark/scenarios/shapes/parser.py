@@ -14,7 +14,7 @@ Parse = Callable[[Record, ScenarioCard], ParsedInput]
 class Parser:
     """A shape: its function, the roles and options of its cards, columns needed beyond roles.
 
-    `parse` raises BadRecord for a bad row. Every shape knows the roles `id`, `split`, `sub_split`,
+    `parse` raises BadRecord for a bad row. Every shape has the roles `id`, `split`, `sub_split`,
     `cluster` (what instances share that are no independent tries: a patient, a note) and
     `extra.NAME` besides its own, and `id.NAME` for an id of several columns; `family` begins
     further roles of its own, as `option.` does. With a template the roles of `untemplated` may be

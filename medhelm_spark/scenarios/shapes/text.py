@@ -45,8 +45,8 @@ def parse_free_text(record: Record, card: ScenarioCard) -> ParsedInput:
     """The text under the card's `heading`, or its template; and its reference where there is one.
 
     The reference is the role `reference`, a list in it joined by the option `reference_join`, or
-    the option `reference_text`. The option `cut_reference` names a column that holds the reference
-    somewhere: it is taken out of it before the template is filled.
+    the option `reference_text`. The option `cut_reference` names a column that contains the
+    reference somewhere: it is removed from the column before the template is filled.
     """
     reference = _reference(record, card)
     if TEMPLATE in card.options:
@@ -186,7 +186,7 @@ def _weight(text: str | None) -> float:
 
 
 def needs_reference(card: ScenarioCard) -> bool:
-    """Whether a metric compares with a right answer: all do but the jury, unless the card says."""
+    """Whether a metric compares with a right answer: all do but the jury, or as the card says."""
     if card.options.get(REFERENCE) == OPTIONAL:
         return False
     return any(metric.name != JURY_METRIC for metric in card.metrics)

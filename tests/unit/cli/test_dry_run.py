@@ -328,7 +328,7 @@ def test_data_that_the_lake_holds_is_not_missing(typed: Typed) -> None:
         (["-r", "first/benchmark.yaml"], "config_path=first/benchmark.yaml'"),
         (
             ["-r", "med_dialog,subset=icliniq:model=acme/a"],
-            "after the name stands a colon; write 'med_dialog:subset=icliniq,model=acme/a'",
+            "a colon follows the name; write 'med_dialog:subset=icliniq,model=acme/a'",
         ),
         (["-r", "pubmed_qa model=acme/a"], "write 'pubmed_qa:model=acme/a'"),
         (["-c", "site.conf", "--models-to-run", "acme/a", "-m", "0"], "max_eval_instances"),

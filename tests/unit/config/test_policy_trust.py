@@ -186,11 +186,11 @@ def test_what_a_user_may_have_mounted_is_not_binding(mounted, options, kind, rea
 def test_an_unknown_mount_is_not_binding(open_folder, monkeypatch: pytest.MonkeyPatch) -> None:
     for table in (open_folder, open_folder / "none"):
         monkeypatch.setattr(policy_trust, "MOUNTS", table)
-        assert "does not tell how" in str(unprivileged(why_ours, ROOTS))
+        assert "does not report how" in str(unprivileged(why_ours, ROOTS))
     empty = open_folder / "empty"
     empty.touch(0o644)
     monkeypatch.setattr(policy_trust, "MOUNTS", empty)
-    assert "does not tell how" in str(unprivileged(why_ours, ROOTS))
+    assert "does not report how" in str(unprivileged(why_ours, ROOTS))
 
 
 @pytest.mark.attack("policy", "root runs the job and wrote the binding policy itself")

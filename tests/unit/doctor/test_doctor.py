@@ -35,7 +35,7 @@ WORKER = replace(
 WELL = Facts(
     driver=DRIVER,
     location="s3://bucket/lake",
-    wanted=frozenset({"vllm"}),
+    engines=frozenset({"vllm"}),
     java="17.0.15",
     spark="4.0.2-amzn-0",
     delta="4.0.0-amzn-1",
@@ -124,7 +124,7 @@ BAD = {
     ),
     "no tracking": (replace(WELL, tracking_problem="no answer"), "tracking",
                     "https://mlflow.example"),
-    "no llama": (replace(WELL, wanted=frozenset({"llama_cpp"})), "engines", WORKER_AT),
+    "no llama": (replace(WELL, engines=frozenset({"llama_cpp"})), "engines", WORKER_AT),
 }  # fmt: skip
 
 
@@ -168,7 +168,9 @@ def test_warnings_are_not_wrong() -> None:
 
 
 def test_an_unknown_engine_version_is_no_verdict_where_none_is_wanted() -> None:
-    bare = replace(WELL, wanted=frozenset(), executors=(replace(WORKER, packages=DRIVER.packages),))
+    bare = replace(
+        WELL, engines=frozenset(), executors=(replace(WORKER, packages=DRIVER.packages),)
+    )
     assert not of("vllm", bare)
 
 

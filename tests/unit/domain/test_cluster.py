@@ -134,7 +134,7 @@ def test_slots(case: str) -> None:
             "one engine per executor, 1 executor at present (no spark.dynamicAllocation."
             "maxExecutors)",
         ),
-        (cluster(""), 0, "the session does not tell its executors: say how many in the setting"),
+        (cluster(""), 0, "the session does not report its executors: give their number in the"),
         (cluster("local[*]", node_gpus=0), None, "one machine; no GPU was found"),
     ],
 )

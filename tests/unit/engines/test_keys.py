@@ -240,7 +240,7 @@ def test_azure_takes_what_ends_as_a_bearers_token(server, tmp_path):
         ({"command": [], "lifetime": "1h"}, "api_key.command is no list of texts"),
         ({"command": ["x"], "lifetime": 50}, "lifetime is no duration; allowed: as 50m"),
         ({"command": ["x"], "lifetime": "0m"}, "lifetime is no duration"),
-        ({"command": ["x"], "lifetime": "1h", "comand": 1}, "does not know 'comand'"),
+        ({"command": ["x"], "lifetime": "1h", "comand": 1}, "has an unknown key 'comand'"),
         ({"token_url": "https://a/t", "client_id": "x"}, "lacks client_secret"),
         (
             {"token_url": "http://a/t", "client_id": "x", "client_secret": "env:X"},

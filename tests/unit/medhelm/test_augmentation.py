@@ -161,7 +161,7 @@ def test_a_benchmark_names_its_perturbations(
     [
         ("[lowercase]", "unknown data_augmentation 'lowercase'.*'lower'"),
         ("[art]", "art is not supported"),
-        ("[misspelling_sweep]", "'misspelling_sweep' stands for 4 runs of different strength"),
+        ("[misspelling_sweep]", "'misspelling_sweep' means 4 runs of different strength"),
         ("[typo_easy, typo_hard]", "'typo_hard' perturbs by 'typos', and another value does so"),
         ("lower", "perturbations is 'lower'; allowed: a list"),
     ],

@@ -178,7 +178,7 @@ def test_data_path_of_several_files_must_be_a_folder(site: Path) -> None:
     more = "    - path: triage_test.csv\n    - {path: triage_train.csv, split: train}"
     path.write_text(path.read_text().replace("    - path: triage_test.csv", more))
     with pytest.raises(
-        ConfigError, match=r"holds the scenario's files \(triage_test\.csv, triage_t"
+        ConfigError, match=r"contains the scenario's files \(triage_test\.csv, triage_t"
     ):
         expand_one(load_site(site), f"triage:data_path=/data/x.csv,{SMALL}")
 

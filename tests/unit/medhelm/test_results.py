@@ -69,7 +69,7 @@ def test_a_suite_and_a_run_can_be_named_themselves(make: Make, tmp_path: Path) -
     for path in (folder, folder.parent, folder.parent.parent.parent):
         assert [run.name for run in find_results(path).runs] == [NAME]
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ConfigError, match="holds no run of HELM's"):
+    with pytest.raises(ConfigError, match="contains no run of HELM's"):
         find_results(tmp_path / "empty")
     with pytest.raises(ConfigError, match="is no folder"):
         find_results(tmp_path / "nothing")

@@ -253,7 +253,7 @@ def test_two_columns_of_one_name(name: str, as_file: Any, tmp_path: Path) -> Non
     else:
         with pa.ipc.new_file(tmp_path / name, table.schema) as out:
             out.write_table(table)
-    refused(tmp_path / name, name.removeprefix("a."), "a column name stands twice (column 3)")
+    refused(tmp_path / name, name.removeprefix("a."), "a column name occurs twice (column 3)")
 
 
 def test_parquet_whose_text_is_not_utf8(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_wrong_source_for_a_card(real_data: Path) -> None:
     with pytest.raises(DataError, match="needs column 'Row Number'"):
         next(read_card(wrong))
     other = with_source(load("aci_bench"), [str(real_data / "pubmedqa" / "ori_pqal.json")])
-    with pytest.raises(DataError, match="nothing stands at record_path 'data'"):
+    with pytest.raises(DataError, match="nothing is at record_path 'data'"):
         next(read_card(other))
 
 

@@ -66,7 +66,7 @@ def test_broken_documents_are_refused(tmp_path: Path, content: str, message: str
 
 def test_wrong_path_and_wrong_form(tmp_path: Path) -> None:
     path = write(tmp_path, {"data": [{"a": "1"}]})
-    with pytest.raises(DataError, match="nothing stands at record_path 'rows'"):
+    with pytest.raises(DataError, match="nothing is at record_path 'rows'"):
         read(path, record_path="rows")
     with pytest.raises(DataError, match="an object of records is needed"):
         read(path, record_path="data", key_field="id")

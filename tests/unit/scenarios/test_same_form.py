@@ -116,7 +116,7 @@ def test_mmlu_takes_few_shot_examples_from_dev(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_file_of_a_data_set(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"the folder holds no file of data: \.csv"):
+    with pytest.raises(DataError, match=r"the folder has no file of data: \.csv"):
         read("mmlu_pro", tmp_path)
 
 

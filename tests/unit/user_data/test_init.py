@@ -302,10 +302,10 @@ def test_columns_that_are_called_as_ours_keep_their_meaning(
 @pytest.mark.parametrize(
     ("header", "columns", "said"),
     [
-        (("n", "id", "urgent"), {"text": "id", "id_column": None}, "text .* holds the ids"),
-        (("n", "note", "id"), {"label": "id", "id_column": None}, "label .* holds the ids"),
-        (("n", "incorrect_answers", "urgent"), {"text": "incorrect_answers"}, "holds the wrong"),
-        (("n", "note", "urgent"), {"text": "urgent"}, "the prompt would hold the right answer"),
+        (("n", "id", "urgent"), {"text": "id", "id_column": None}, "text .* has the ids"),
+        (("n", "note", "id"), {"label": "id", "id_column": None}, "label .* has the ids"),
+        (("n", "incorrect_answers", "urgent"), {"text": "incorrect_answers"}, "has the wrong"),
+        (("n", "note", "urgent"), {"text": "urgent"}, "the prompt would contain the right answer"),
     ],
 )
 def test_columns_whose_names_rule_a_meaning_out_are_refused(

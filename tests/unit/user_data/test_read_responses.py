@@ -95,7 +95,7 @@ def test_a_table_without_the_needed_columns_is_refused_before_its_rows(
         read(path)
     said = str(caught.value)
     assert said.startswith(f"{path}: needs column 'source_id' or 'instance_id', 'completion'")
-    assert said.endswith("--fields says what the columns are called.")
+    assert said.endswith("--fields names the columns.")
     assert "Roe" not in said
 
 
@@ -110,18 +110,18 @@ SECOND = '{"source_id": "q0", "completion": "a", "trial": 1}\n'
         ('{"completion": "yes"}', "line 1: neither source_id nor instance_id."),
         ('{"source_id": "", "completion": "yes"}', "line 1: neither source_id nor instance_id."),
         ('{"source_id": "q0", "completion": ["a"]}', "line 1: completion is not text."),
-        (GOOD + GOOD.replace("Jane", "John"), "line 2: its id stands in line 1 too."),
-        (GOOD + SECOND * 2, "line 3: its id stands in line 2 too for trial 1."),
+        (GOOD + GOOD.replace("Jane", "John"), "line 2: its id is in line 1 too."),
+        (GOOD + SECOND * 2, "line 3: its id is in line 2 too for trial 1."),
         (SECOND.replace("1}", "-1}"), "line 1: trial is no whole number from 0 on."),
         (SECOND.replace("1}", '"first"}'), "line 1: trial is no whole number from 0 on."),
         (SECOND.replace("1}", "1e30}"), "line 1: trial is no whole number from 0 on."),
         (
             '{"source_id": "q0", "completion": "\\ud800"}',
-            "line 1: completion holds half a character (a lone surrogate).",
+            "line 1: completion contains half a character (a lone surrogate).",
         ),
         (
             GOOD + GOOD.replace('"q0"', '"q0", "instance_id": "of the log"'),
-            "line 2: its id stands in line 1 too.",
+            "line 2: its id is in line 1 too.",
         ),
         (GOOD + "{", "line 2: broken_json."),
         ("", "has no line."),
@@ -138,7 +138,7 @@ def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, text: str, said: st
 def test_a_bad_row_of_a_csv_is_refused_with_its_number(tmp_path: Path) -> None:
     path = tmp_path / "answers.csv"
     path.write_text("source_id,completion\nq0,yes\nq0,no\n")
-    with pytest.raises(DataError, match="row 2: its id stands in row 1 too"):
+    with pytest.raises(DataError, match="row 2: its id is in row 1 too"):
         read(path)
 
 
@@ -232,7 +232,7 @@ def test_an_absent_value_is_no_word(tmp_path: Path) -> None:
         ('{"source_id": NaN, "completion": "yes"}', "line 2: neither source_id nor instance_id"),
         ('{"source_id": "r2", "completion": ["yes"]}', "line 2: completion is not text"),
         ('{"source_id": {"a": 1}, "completion": "yes"}', "line 2: source_id is not text"),
-        ('{"source_id": "r2", "completion": "yes \\ud83d"}', "line 2: completion holds half a"),
+        ('{"source_id": "r2", "completion": "yes \\ud83d"}', "line 2: completion contains half a"),
     ):
         path.write_text('{"source_id": "r1", "completion": "yes"}\n' + line + "\n")
         with pytest.raises(DataError, match=problem):
