@@ -35,7 +35,7 @@ def open_file(path: Path) -> BinaryIO:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file, text as UTF-8: whole, or not at all and the file of before stays.
+    """Write a file, text as UTF-8: whole, or not at all and the earlier file stays.
 
     Raises:
         OSError: its folder is not there, cannot be written or is full.

@@ -52,7 +52,7 @@ def _run(args: Namespace) -> int:
         is_offline = getattr(args, "offline", None) is True
         if is_offline and (guard := part("air_gap", "guard")):
             guard.go_offline(())  # a plug-in's module is imported before its engines can be listed
-        if hasattr(args, "plugins"):  # those of the settings first, for every command alike
+        if hasattr(args, "plugins"):  # plug-ins of the settings first, for every command
             args.plugins = [*load_settings(args.local_path).plugins, *args.plugins]
         for plugin in plugins.activate(getattr(args, "plugins", ())):
             sys.stderr.write(f"plug-in {plugin}\n")

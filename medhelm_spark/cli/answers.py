@@ -35,7 +35,7 @@ def answers(args: Namespace) -> int:
 def check_output(
     levels: Collection[AccessLevel], allowed: Collection[str], *, is_terminal: bool
 ) -> None:
-    """Refuse to write gated or private text where nobody is known to sit.
+    """Refuse to write gated or private text to anything but a terminal.
 
     The dashboard shows it to a browser at this machine alone. A terminal is at this machine; a pipe
     or a file may be a job's log.

@@ -121,5 +121,5 @@ def responses(parser: ArgumentParser) -> None:
         "--attest-prompt",
         metavar="NOTE",
         help="states that the answers are to the prompt which the run entry gives here, and "
-        "whence you know it, without patient data; recorded and shown with your name",
+        "how you know it, without patient data; recorded and shown with your name",
     )

@@ -136,7 +136,7 @@ def judging(parser: ArgumentParser) -> None:
         type=int,
         default=50,
         metavar="N",
-        help="check: from how many stored answers others are planted; 0 asks nobody "
+        help="check: from how many stored answers others are planted; 0 asks no judge "
         "(default: %(default)s)",
     )
     add(

@@ -388,7 +388,7 @@ def running(parser: ArgumentParser) -> None:
         nargs="?",
         const=datetime.now(UTC).date().isoformat(),
         help="ask anew what has an answer, as for weights that changed behind a name: from then on "
-        "answers of that day (default: today) count in this suite, and those of before stay stored",
+        "answers of that day (default: today) count in this suite, and earlier answers stay stored",
     )
     add("--model", metavar="NAME", help="ask again this model or deployment alone")
 

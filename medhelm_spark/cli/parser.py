@@ -277,7 +277,7 @@ _COMMANDS: Mapping[str, Command] = {
         group=Group.DECIDE,
         line="clinicians' ratings: invite, import; how judges agree with them",
         function=ratings.ratings,
-        about="Store what people said of answers, invite raters to the dashboard, and show how "
+        about="Store people's ratings of answers, invite raters to the dashboard, and show how "
         "raters agree among themselves and judges, juries and metrics with them.",
         options=(*_PLACES, ratings.rating, board_options.form),
         examples=(

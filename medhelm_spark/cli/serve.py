@@ -81,7 +81,7 @@ def check_host(reader: Reader, host: str, sign_in: SignIn | None = None) -> None
 
 
 def allowed_hosts(host: str, more: Sequence[str] = ()) -> list[str]:
-    """The names that a browser may call the server by; a site whose name was rebound is none.
+    """The names that a browser may call the server by; a site whose name was rebound is not one.
 
     >>> allowed_hosts("127.0.0.1")
     ['localhost', '127.0.0.1', '::1']
@@ -128,6 +128,6 @@ def command(
     flags += [f"--server.allowedHosts={name}" for name in allowed_hosts(host, allowed)]
     flags += [f"--secrets.files={sign_in or os.devnull}"]
     server, app = (str(resource("dashboards", name)) for name in ("server.py", "app.py"))
-    # -P: a pandas.py of the working folder is nobody's to run here.
+    # -P: a pandas.py of the working folder must not be imported here.
     words = [sys.executable, "-P", server, "run", app, *flags, "--"]
     return [*words, "--output-path", output_path]

@@ -29,7 +29,7 @@ def watch(args: Namespace) -> int:
 
 
 def looks(args: Namespace) -> int:
-    """`release looks NAME`: what all looks found; asks nobody."""
+    """`release looks NAME`: what all looks found; no model is asked."""
     write_result(evaluation(args).watch.looks(args.release), args)
     return 0
 

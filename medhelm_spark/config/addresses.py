@@ -17,7 +17,7 @@ SECRET_NAME = re.compile(
     r"|[-_.](key|token)[-_.]|(auth|access|session|security)[-_.]?token|^proxy[-_.]?login$",
     re.IGNORECASE,
 )
-# Names that look so and are none.
+# Names that look like secrets and are not.
 PLAIN_NAMES = frozenset({"prompt_cache_key"})
 
 # Keys as vendors issue them.

@@ -91,7 +91,7 @@ def load_deployments(
 
     Raises:
         ConfigError: If the file is broken or names a deployment twice, a deployment names no
-            engine, or has a written-out key or an address that is none.
+            engine, or has a written-out key or an address that is not valid.
     """
     return tuple(_deployment(entry, path, translate, engines) for entry in load_entries(path))
 
@@ -139,7 +139,7 @@ def from_name(entry: DeploymentEntry, engines: Engines) -> Deployment:
     """The deployment that a name alone defines, checked as one of a file is.
 
     Raises:
-        ConfigError: its address is none, or has a user or a key; neither is shown.
+        ConfigError: its address is not valid, or has a user or a key; neither is shown.
     """
     where = f"model {entry.name.partition('@')[0]}"
     return _built(entry, str(entry.engine), entry.client_spec.args, engines, where, BY_NAME)
@@ -171,7 +171,7 @@ def check_deployment(deployment: Deployment, engines: Engines) -> Deployment:
     """The deployment, which a program made and no file, checked as one of a file is.
 
     Raises:
-        ConfigError: It has a written-out key, or an address that is none.
+        ConfigError: It has a written-out key, or an address that is not valid.
     """
     if deployment.engine in engines:
         where = f"deployment {deployment.name!r}"

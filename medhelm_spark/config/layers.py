@@ -68,6 +68,6 @@ class LayeredFiles:
         return [conf_path(name), *([site] if site and site.is_file() else [])]
 
     def folder(self, name: str, pattern: str) -> list[Path]:
-        """The files of the shipped folder, then those of the site's, each sorted by name."""
+        """The files of the shipped folder, then of the site's, each sorted by name."""
         folders = [conf_path(name), *([self._site / name] if self._site else [])]
         return [path for folder in folders for path in sorted(folder.glob(pattern))]

@@ -182,13 +182,13 @@ def _refuse_decided(site: Path, binding: Policy) -> None:
 def _restricted(policy: Policy, advisory: Policy) -> Policy:
     """The policy with no more than an advisory file allows too.
 
-    What is not taken over by name stays that of the policy above.
+    Every field that is not named here stays as in the policy above.
     """
     above = dict(policy.allowed)
-    narrowed, withheld = [], []
+    permitted, withheld = [], []
     for level, listed in advisory.allowed:
         over = tuple(place for place in listed if place not in above.get(level, ()))
-        narrowed.append((level, tuple(place for place in listed if place not in over)))
+        permitted.append((level, tuple(place for place in listed if place not in over)))
         withheld += [(level, over)] if over else []
     if policy.standing is PolicyTrust.SHIPPED:
         changed = replace(
@@ -215,7 +215,7 @@ def _restricted(policy: Policy, advisory: Policy) -> Policy:
     return _stamped(
         replace(
             changed,
-            allowed=tuple(narrowed),
+            allowed=tuple(permitted),
             withheld=tuple(withheld),
             networks=networks,
             small_cells=SmallCells(minimum=least),

@@ -216,7 +216,7 @@ def cards_of(local_path: Path | None) -> dict[str, ScenarioCard]:
 
 
 def prices_of(local_path: Path | None) -> dict[str, Prices]:
-    """What deployments cost, by name, those that ship and a site's; without those of no price.
+    """Prices by deployment, of the shipped files and the site's; those without one are left out.
 
     Raises:
         ConfigError: If a file of deployments is broken.

@@ -37,6 +37,6 @@ def answer_schema(form: AnswerForm, labels: Sequence[str]) -> str | None:
 
 @lru_cache(maxsize=64)
 def choices_of(schema: str | None) -> tuple[str, ...]:
-    """The labels of which a reply is one, bare; none where the schema is of something else."""
+    """The labels that a reply may be, bare; empty for a schema of another form."""
     document = json.loads(schema) if schema else {}
     return tuple(document["enum"]) if set(document) == {"enum"} else ()

@@ -148,15 +148,15 @@ def slots_of(cluster: Cluster, gpus: int | None) -> Slots:
     Raises:
         SetupError: no executor, or no task, has so many GPUs.
     """
-    executors, whence = executors_of(cluster)
+    executors, origin = executors_of(cluster)
     if gpus == 0:
-        return Slots(count=executors, source=f"one engine per executor, {whence}")
+        return Slots(count=executors, source=f"one engine per executor, {origin}")
     if EXECUTOR_GPUS in cluster.conf and not cluster.is_one_machine:
-        return _counted_gpus(cluster, gpus, executors, whence)
-    return _listed_gpus(cluster, gpus or 1, executors, whence)
+        return _counted_gpus(cluster, gpus, executors, origin)
+    return _listed_gpus(cluster, gpus or 1, executors, origin)
 
 
-def _counted_gpus(cluster: Cluster, gpus: int | None, executors: int, whence: str) -> Slots:
+def _counted_gpus(cluster: Cluster, gpus: int | None, executors: int, origin: str) -> Slots:
     """Slots of a cluster whose executors have GPUs by Spark's own count."""
     available, per_task = _number(cluster, EXECUTOR_GPUS), _share(cluster.conf.get(TASK_GPUS))
     has = f"executors have {_count(int(available))} each ({EXECUTOR_GPUS})"
@@ -170,7 +170,7 @@ def _counted_gpus(cluster: Cluster, gpus: int | None, executors: int, whence: st
         )
         cpus = cores // per_executor if cores else 1
         needs = StageResources(gpus=per_engine, cpus=cpus)
-        source = f"{whence}; {has}, {_count(per_engine)} per engine"
+        source = f"{origin}; {has}, {_count(per_engine)} per engine"
         return Slots(count=executors * per_executor, source=source, needs=needs)
     if per_task < per_engine:
         raise SetupError(
@@ -182,13 +182,13 @@ def _counted_gpus(cluster: Cluster, gpus: int | None, executors: int, whence: st
         per_executor = min(per_executor, max(1, cores // int(_number(cluster, TASK_CPUS, 1))))
     each = f"a task has {per_task:g} ({TASK_GPUS})"
     count = executors * max(1, per_executor)
-    return Slots(count=count, source=f"{whence}; {has}, {each}")
+    return Slots(count=count, source=f"{origin}; {has}, {each}")
 
 
-def _listed_gpus(cluster: Cluster, per_engine: int, executors: int, whence: str) -> Slots:
+def _listed_gpus(cluster: Cluster, per_engine: int, executors: int, origin: str) -> Slots:
     """Slots of machines whose GPUs Spark does not count: they are what each machine lists."""
     if not cluster.node_gpus:
-        source = f"one engine per executor, {whence}; no GPU was found"
+        source = f"one engine per executor, {origin}; no GPU was found"
         return Slots(count=executors, source=source)
     if cluster.node_gpus < per_engine:
         raise SetupError(
@@ -200,7 +200,7 @@ def _listed_gpus(cluster: Cluster, per_engine: int, executors: int, whence: str)
     slots = machines * (cluster.node_gpus // per_engine)
     if machines < executors:
         each += f", on {_machines(machines)}"
-    return Slots(count=min(slots, cores_of(cluster)), source=f"{whence}; {each}")
+    return Slots(count=min(slots, cores_of(cluster)), source=f"{origin}; {each}")
 
 
 def executors_of(cluster: Cluster) -> tuple[int, str]:

@@ -40,7 +40,7 @@ class Band:
     """Where one group ends and the next one, which has the edge itself, begins."""
 
     def group_of(self, text: str) -> str:
-        """The group of a number; NOT_STATED for what is none.
+        """The group of a number; NOT_STATED for another text.
 
         >>> age = Band(column="age", edges=(18, 65))
         >>> age.group_of("17.9"), age.group_of("18"), age.group_of("90"), age.group_of("old")
@@ -65,7 +65,7 @@ class GroupColumn:
     """What results are grouped by: a column, the bands of one, or two of these crossed."""
 
     name: str
-    """Its name in results: that of the column or of the bands."""
+    """Its name in results: the name of the column or of the bands."""
 
     column: str
     """The column of the data; of two that are crossed their names as in results."""
@@ -129,7 +129,7 @@ def group_columns(names: Iterable[str], bands: Mapping[str, Band]) -> tuple[Grou
 def unnamed(column: str, group: str, note: str) -> str:
     """The replacement of a group's name: the note, and a mark that distinguishes groups.
 
-    A group without a name, and those of a perturbation, are no words of the data and stay.
+    A group without a name, and the groups of a perturbation, are no words of the data and stay.
 
     >>> unnamed("ward", "stroke unit", "[purged]")
     '[purged] group 609b79'

@@ -37,7 +37,7 @@ def is_name(text: str) -> bool:
 
 
 def unprintable(value: Any, place: str = "") -> Iterable[tuple[str, str]]:
-    """The names in a configuration that are none, each with its place.
+    """The names in a configuration that are not allowed, each with its place.
 
     The keys inside an argument of an engine or metric may be any: it may map texts to replies.
     """

@@ -23,7 +23,7 @@ class Network:
 
     @property
     def range(self) -> IPv4Network | IPv6Network:
-        """The range; ValueError where `cidr` is none."""
+        """The range; ValueError where `cidr` is not valid."""
         return ip_network(self.cidr)
 
     def contains(self, address: Address) -> bool:

@@ -10,11 +10,11 @@ from medhelm_spark.domain.access import AccessLevel
 class BegunOrder:
     """Row of `begun_waves`: the texts of one level that an order was to send to one deployment.
 
-    `write_id` names the rows of `request_results` that the order's answers get; where there
-    are none it is under way, or nobody lived to commit it. Where it was cut short, up to
+    `write_id` names the rows of `request_results` that the order's answers get; without rows
+    the order is under way, or its process ended before the commit. Where it was cut short, up to
     `in_flight` texts without a row may have been sent; of several rows for one write the fewest.
     `most_tries` is how often each may have been sent. Of orders whose text stays in the job's own
-    processes nothing is noted.
+    processes there is no row.
     """
 
     write_id: str

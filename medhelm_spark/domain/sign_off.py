@@ -135,8 +135,8 @@ def refuse_involved(release: str, approver: str, involved: Mapping[str, Iterable
 
     Raises:
         ReleaseError: the names are compared as recorded, whatever their case. A name of a user
-            namespace may be anybody's: who has one does not approve, and nobody approves what one
-            made or submitted.
+            namespace may be anybody's: a person with one does not approve, and a release that one
+            made or submitted is not approved.
     """
     unproven = [name for what in HANDED_IN for name in involved.get(what, ()) if MARK in name]
     if MARK in approver or unproven:

@@ -64,7 +64,7 @@ def content_from(state: HelmState) -> Content:
     """The instance of a request.
 
     Raises:
-        BrokenFileError: its split is none of HELM's.
+        BrokenFileError: its split is not one of HELM's.
     """
     if state.split not in SPLITS:
         raise BrokenFileError(f"an instance has another split than {', '.join(SPLITS)}")

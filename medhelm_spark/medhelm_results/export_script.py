@@ -176,7 +176,7 @@ def _juries(run_spec: Any) -> Iterator[dict[str, Any]]:
 
 
 def _value(text: str) -> str | int | float:
-    """A value as HELM reads those of a run entry."""
+    """A value as HELM reads the values of a run entry."""
     for kind in (int, float):
         try:
             return kind(text)

@@ -126,7 +126,7 @@ Make = Callable[[HelmFiles, Placed], Iterator[Any]]
 
 @dataclass(frozen=True, slots=True)
 class FromStates:
-    """Places of runs in, rows of one table out: `make` gives those of one request."""
+    """Places of runs in, rows of one table out: `make` gives the rows of one request."""
 
     make: Make
     known: Known

@@ -45,7 +45,7 @@ REFERENCES = "references"
 class Imported:
     """A scenario that run entries can name now.
 
-    `entry` is a run entry without its model, `num_instances` those of the export, `left_out` the
+    `entry` is a run entry without its model, `num_instances` the size of the export, `left_out` the
     metrics of MedHELM's that are not computed here.
     """
 

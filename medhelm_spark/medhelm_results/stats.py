@@ -93,7 +93,7 @@ def _key(stat: Mapping[str, Any]) -> Key | None:
 
 
 def _counted(stat: Mapping[str, Any]) -> TheirStat | None:
-    """The numbers of a Stat; None where one of them is none."""
+    """The numbers of a Stat; None where one of them is no number."""
     count, total = stat.get("count"), stat.get("sum")
     if not isinstance(count, int) or not isinstance(total, int | float):
         return None

@@ -23,7 +23,7 @@ class Result(ABC):
     __slots__ = ()
 
     HEADER: ClassVar[Sequence[str]] = ()
-    """The columns in order (none: those of the rows)."""
+    """The columns in order (none: the columns of the rows)."""
 
     @abstractmethod
     def rows(self) -> Iterable[Row]:

@@ -162,7 +162,7 @@ def _group_rows(
 
 
 class UnreadableFile:
-    """What Python has no value for, in a column that nobody needs: no text where it is used."""
+    """A value that Python cannot represent, in a column that no reader needs."""
 
 
 def _rows(batch: Any, count: Count, file: RawFile) -> Iterator[Mapping[str, Any]]:

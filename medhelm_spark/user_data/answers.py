@@ -41,7 +41,7 @@ def check_single(runs: Sequence[ResolvedRun]) -> None:
 
 
 def as_imported(runs: Sequence[ResolvedRun], revision: str) -> tuple[ResolvedRun, ...]:
-    """The runs with models that nobody asks and whose answers are those of one file.
+    """The runs with models that are not asked and whose answers are those of one file.
 
     `revision` becomes part of the deployments' identity, so that answers of another file, and those
     that the model itself gives, are other runs: the one that is planned last supersedes.

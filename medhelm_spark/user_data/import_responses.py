@@ -220,7 +220,7 @@ def _trials(specs: Sequence[RunSpec]) -> str:
 
 
 def _placed(ctx: Context, specs: Sequence[RunSpec], answers: AnswerFile) -> Frame:
-    """The responses with the requests that they may answer: those of an instance's every trial."""
+    """The responses with the requests that they may answer, of every trial of the instance."""
     units = [spec.run_spec_id for spec in specs]
     versions = sorted({spec.data_version for spec in specs})
     return ctx.lake.query(

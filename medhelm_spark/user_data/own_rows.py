@@ -51,7 +51,7 @@ def check_own_labels(card: ScenarioCard) -> None:
 
 
 def check_labels(card: ScenarioCard, right: Iterable[str]) -> None:
-    """Refuse a label that a metric declares and that is none of the `right` answers.
+    """Refuse a label that a metric declares and that is not among the `right` answers.
 
     It is one misspelled, or of other data.
 

@@ -129,7 +129,7 @@ def test_a_data_set_of_the_hub(
 
     other = COMMIT[::-1]
     for revision, said in (
-        (other, f"holds another revision than {other}"),
+        (other, f"has another revision than {other}"),
         ("v1", "40 hexadecimal digits as its revision, or main, received 'v1'"),
     ):
         card(site, source={"dataset": "clinic/notes", "revision": revision})

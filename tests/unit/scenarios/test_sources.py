@@ -203,7 +203,7 @@ def test_data_set_kept_as_a_folder(tmp_path: Path) -> None:
     assert [record.split for record in found[::3]] == [Split.TEST, Split.TRAIN, Split.VALID]
     assert [record.row for record in found] == [1, 2, 3] * 3
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match=r"holds no \.parquet file"):
+    with pytest.raises(DataError, match=r"has no \.parquet file"):
         next(read_card(hub_card(str(tmp_path / "empty"))))
 
 
