@@ -183,7 +183,7 @@ def test_a_bad_row_is_named_by_its_number_and_nothing_is_stored(
 
 def test_what_is_missing_is_said(lake: Path, home: Path, tmp_path: Path) -> None:
     path = csv_file(tmp_path, ["id,model,rater,criterion,value", "1,careful,a,x,3"])
-    with pytest.raises(MissingColumnError, match="--fields names the columns"):
+    with pytest.raises(MissingColumnError, match="--fields says what the columns are called"):
         site(lake).ratings.import_file(path, suite=SUITE, scenario="notes", scale=(1, 5))
     with pytest.raises(ConfigError, match="name the scale, as --scale 1-5"):
         site(lake).ratings.import_file(path, suite=SUITE, scenario="notes")
