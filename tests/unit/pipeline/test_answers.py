@@ -13,18 +13,18 @@ RUN = expand_one(load_site(), "pubmed_qa:model=huggingface/smollm2-135m-instruct
 
 def test_a_model_of_the_configuration_is_another_by_each_file() -> None:
     (first,), (second,) = (as_imported([RUN], revision) for revision in ("1", "2"))
-    held = first.deployment
-    assert (held.name, held.model, held.locality) == (
+    deployment = first.deployment
+    assert (deployment.name, deployment.model, deployment.locality) == (
         RUN.deployment.name,
         RUN.deployment.model,
         RUN.deployment.locality,
     )
-    assert (held.engine, first.name) == (IMPORTED, RUN.name)
+    assert (deployment.engine, first.name) == (IMPORTED, RUN.name)
     assert len({run.deployment.identity for run in (RUN, first, second)}) == 3
     assert as_imported([RUN], "1") == (first,)
 
 
-def test_the_same_file_read_by_other_fields_holds_other_answers(tmp_path: Path) -> None:
+def test_the_same_file_read_by_other_fields_has_other_answers(tmp_path: Path) -> None:
     file = tmp_path / "answers.jsonl"
     file.write_text("{}\n")
     plain = answers_at(str(file), {}).revision

@@ -117,7 +117,7 @@ def test_it_starts_before_the_data_is_read_and_once(here: Here) -> None:
     started: list[bool] = []
 
     def say(line: str) -> None:
-        if line.startswith("ingest:"):  # holds the run up until the engine starts
+        if line.startswith("ingest:"):  # delays the run until the engine starts
             waited = threading.Event()
             started.append(any(here.events or waited.wait(0.05) for _ in range(400)))
 

@@ -31,11 +31,11 @@ def test_a_suite_a_release_a_run_entry_and_a_deployment(tmp_path: Path, sign: st
         with pytest.raises(ConfigError, match="not printable") as caught:
             parse_entry(f"pubmed_qa:model=acme/a{sign}b", where="-r")
         assert str(caught.value).isprintable()
-    given = Deployment(
+    deployment = Deployment(
         name=f"acme/a{sign}b", model="m", engine="canned", locality=Locality.LOCAL, origin="x"
     )
     with pytest.raises(ConfigError, match="allowed: printable text in one line") as caught:
-        Workspace(str(tmp_path / "lake"), None, deployments=[given])
+        Workspace(str(tmp_path / "lake"), None, deployments=[deployment])
     assert str(caught.value).isprintable()
 
 
@@ -62,7 +62,7 @@ def test_what_is_shown_obeys_no_name(
 
 @ATTACK
 @pytest.mark.parametrize("sign", SIGNS)
-def test_a_chart_is_drawn_whatever_a_name_holds(sign: str) -> None:
+def test_a_chart_is_drawn_whatever_a_name_contains(sign: str) -> None:
     named = [replace(cell, model_deployment=f"acme/a{sign}b") for cell in SCALED]
     named = [replace(cell, display_name=f"Triage{sign}") for cell in named]
     for spec in (heat_map(board_of(named)), *(spec for _, spec in dot_plots(board_of(named)))):

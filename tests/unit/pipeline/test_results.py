@@ -40,9 +40,9 @@ def page(offset: int, *values: float) -> str:
     class Spec:
         name = "bench:model=m"
 
-    shown = InstancePage(total=3, offset=offset, scores=scores)
+    instance_page = InstancePage(total=3, offset=offset, scores=scores)
     spec, reader = cast(RunSpec, Spec()), cast(Reader, None)
-    return str(Instances(run_spec=spec, page=shown, reader=reader))
+    return str(Instances(run_spec=spec, page=instance_page, reader=reader))
 
 
 def test_results_are_printed_as_tables(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_page_says_which_answers_it_shows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"order": "worst"}, "unknown order 'worst'. Did you mean 'lowest'? Known: highest"),
         ({"offset": -1}, "offset is -1; allowed: a whole number of at least 0"),
@@ -75,10 +75,12 @@ def test_a_page_says_which_answers_it_shows() -> None:
         ({"limit": "5"}, "limit is '5'"),
     ],
 )
-def test_a_wrong_page_is_one_sentence(options: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_a_wrong_page_is_one_sentence(
+    options: dict[str, Any], message: str, tmp_path: Path
+) -> None:
     with pytest.raises(ConfigError) as caught:
         evaluation(tmp_path).instances("bench", MODEL, **options)
-    assert said.partition(" Did")[0] in str(caught.value)
+    assert message.partition(" Did")[0] in str(caught.value)
 
 
 def test_what_is_no_deployment_or_source_is_refused_at_once(tmp_path: Path) -> None:

@@ -73,25 +73,25 @@ def test_a_strict_run_ends_at_the_first_absence(
     entries = ["-r", "pubmed_qa:model=acme/m", "gone:model=acme/m", "lost:model=acme/m"]
     assert run(*entries, "--strict") == 1
     assert only_line(capsys) == f"medhelm-spark: {GONE}."
-    for entry, said in (("ehr_sql", "there is no database"), ("ward@medhelm-0.8", "unknown")):
+    for entry, message in (("ehr_sql", "there is no database"), ("ward@medhelm-0.8", "unknown")):
         assert run(*entries, f"{entry}:model=acme/m", "--strict") == 1
-        assert said in only_line(capsys)
+        assert message in only_line(capsys)
     assert not Path("lake").exists()
 
 
 def test_what_was_typed_wrong_ends_at_once(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for entry, said in (
+    for entry, message in (
         ("medecc:model=acme/m", "unknown scenario 'medecc'"),
         ("mmlu:topic=virology,model=acme/m", "unknown argument 'topic'"),
         ("mmlu:subject=sports,model=acme/m", "subject is 'sports'"),
         ("gone:model=acme/o", "acme/o"),
     ):
         assert run("-r", "pubmed_qa:model=acme/m", entry) == 1
-        assert said in only_line(capsys)
+        assert message in only_line(capsys)
     assert not Path("lake").exists()
 
 
-def test_data_that_the_lake_holds_needs_no_file(site: Path) -> None:
+def test_data_in_the_lake_needs_no_file(site: Path) -> None:
     workspace = Workspace("lake", site)
     cards = [workspace.registry.cards[name] for name in ("gone", "lost", "pubmed_qa")]
     assert list(absent_files(workspace, cards)) == ["gone", "lost"]

@@ -18,12 +18,12 @@ from tests.unit.engines.nouns import deployment, request
 POLICY = Policy(allowed=(), version="1")
 
 
-def asked(engine: str, count: int = 3, **args: Any) -> list[RequestResult]:
-    given = deployment(engine, **args)
+def results_of(engine: str, count: int = 3, **args: Any) -> list[RequestResult]:
+    model = deployment(engine, **args)
     requests = [request(f"Is {n}?", name=f"{n}") for n in range(count)]
     try:
-        asking = AskEngines({given.name: given}, POLICY)
-        return list(asking.results(given.name, requests, asking.gate()))
+        asking = AskEngines({model.name: model}, POLICY)
+        return list(asking.results(model.name, requests, asking.gate()))
     finally:
         close_engines()
 
@@ -44,7 +44,7 @@ def test_a_key_that_this_executor_lacks_is_a_result_and_no_error_of_the_task(
 ) -> None:
     monkeypatch.delenv("MY_KEY", raising=False)
     monkeypatch.setattr("medhelm_spark.engines.key_fetch.PAUSES", (0.0, 0.0))
-    (result,) = asked("openai", base_url="http://127.0.0.1:9/v1", **args)
+    (result,) = results_of("openai", base_url="http://127.0.0.1:9/v1", **args)
     assert (result.failure, result.tries, result.attempts) == (FailureKind.REJECTED, 0, 0)
     assert result.reason is not None
     where = f"not set up on host {node()}: deployment 'test/model': args."
@@ -52,17 +52,17 @@ def test_a_key_that_this_executor_lacks_is_a_result_and_no_error_of_the_task(
     reasons = {FailureKind.REJECTED: result.reason}
     tally = RequestCounts(failed={FailureKind.REJECTED: 1}, not_asked=2, reasons=reasons)
     assert is_rejected(tally)
-    said = outage({"test/model": "deployment 'test/model'"}, {"test/model": tally})
-    assert said == (
+    message = outage({"test/model": "deployment 'test/model'"}, {"test/model": tally})
+    assert message == (
         f"deployment 'test/model' takes no request ({result.reason}): 0 answers kept, "
         "3 requests without one (not asked 2, rejected 1)"
     )
 
 
-def test_a_look_at_a_machine_tells_the_key_that_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_check_of_a_machine_names_the_key_that_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MY_KEY", raising=False)
-    given = deployment("openai", base_url="http://127.0.0.1:9/v1", api_key="env:MY_KEY")
-    assert look((), (given,)).lacks == (
+    model = deployment("openai", base_url="http://127.0.0.1:9/v1", api_key="env:MY_KEY")
+    assert look((), (model,)).lacks == (
         "deployment 'test/model': args.api_key: no key found for env:MY_KEY; set the environment "
         "variable MY_KEY."
     )
@@ -70,4 +70,4 @@ def test_a_look_at_a_machine_tells_the_key_that_it_lacks(monkeypatch: pytest.Mon
 
 def test_an_engine_that_fills_its_slot_is_tried_by_a_fresh_process() -> None:
     with pytest.raises(SetupError):
-        asked("llama_cpp", path="/no/such/model.gguf")
+        results_of("llama_cpp", path="/no/such/model.gguf")

@@ -71,7 +71,7 @@ def test_a_commit_that_is_made_twice_is_one(
 def test_many_answers_are_several_commits(
     ctx: Context, folder: OrderFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So that a driver that was kept from committing does not read all of them at once."""
+    """So that a driver with many uncommitted answers does not read all of them at once."""
     monkeypatch.setattr("medhelm_spark.stages.infer.order_folder.MOST_FILES", 2)
     for number in range(5):
         answer(folder, f"0-{number}", f"a{number}")

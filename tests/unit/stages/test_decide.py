@@ -39,14 +39,14 @@ def imported(
     return replace(run, card=replace(run.card, access_level=level))
 
 
-def asked(run: ResolvedRun, policy: Policy = POLICY) -> PolicyDecision:
+def decided(run: ResolvedRun, policy: Policy = POLICY) -> PolicyDecision:
     (decision,) = decisions_of("s", [run], policy)
     return decision
 
 
 @pytest.mark.attack("levels", "answers of an unregistered model to private text, as local ones")
 def test_nobody_knows_where_an_unregistered_model_answered(tmp_path: Path) -> None:
-    decision = asked(imported(tmp_path, AccessLevel.PRIVATE))
+    decision = decided(imported(tmp_path, AccessLevel.PRIVATE))
     assert (decision.role, decision.subject, decision.locality) == (
         "imported",
         "team/pilot",
@@ -57,7 +57,7 @@ def test_nobody_knows_where_an_unregistered_model_answered(tmp_path: Path) -> No
         allowed=tuple((level, tuple(Locality)) for level in AccessLevel), version="v"
     )
     for level in (AccessLevel.PRIVATE, AccessLevel.GATED):
-        assert not asked(imported(tmp_path, level), everything).allowed, "no policy can list it"
+        assert not decided(imported(tmp_path, level), everything).allowed, "no policy can list it"
     with pytest.raises(PolicyError) as caught:
         refuse([decision], "")
     assert "the imported 'team/pilot' (unknown) may not see private text" in str(caught.value)
@@ -70,7 +70,7 @@ def test_nobody_knows_where_an_unregistered_model_answered(tmp_path: Path) -> No
 def test_an_attested_place_is_asked_about_and_recorded(
     tmp_path: Path, place: Locality, is_allowed: bool
 ) -> None:
-    decision = asked(imported(tmp_path, AccessLevel.PRIVATE, place))
+    decision = decided(imported(tmp_path, AccessLevel.PRIVATE, place))
     assert (decision.allowed, decision.locality) == (is_allowed, place)
     assert decision.rule.endswith(f"(by import-responses --attest-locality {place})")
 
@@ -86,11 +86,11 @@ def test_a_model_by_its_name_is_where_the_command_says(
     typed = Entries(run_entries=[f"pubmed_qa:model={model}"])
     (open_run,) = workspace.resolve(typed.load(None))
     private = replace(open_run.card, access_level=AccessLevel.PRIVATE)
-    unsaid = asked(replace(open_run, card=private))
+    unsaid = decided(replace(open_run, card=private))
     assert not unsaid.allowed
     assert "say it with --attest-locality PLACE" in unsaid.rule
     (run,) = workspace.resolve(replace(typed, attest_locality=place).load(None))
-    decision = asked(replace(run, card=private))
+    decision = decided(replace(run, card=private))
     assert (decision.role, decision.locality, decision.allowed) == ("model", place, is_allowed)
     assert decision.rule.endswith(f"(by its name --attest-locality {place})")
 
@@ -114,7 +114,7 @@ def test_a_server_elsewhere_is_not_local_because_a_command_says_so(tmp_path: Pat
 
 def test_public_answers_need_no_place(tmp_path: Path) -> None:
     run = imported(tmp_path, AccessLevel.PUBLIC)
-    decision = asked(run)
+    decision = decided(run)
     assert (decision.allowed, decision.rule) == (
         True,
         "public answers from a file; nothing is sent",
@@ -124,7 +124,7 @@ def test_public_answers_need_no_place(tmp_path: Path) -> None:
 
 def test_answers_of_a_registered_model_are_asked_about_by_its_own_place(tmp_path: Path) -> None:
     run = imported(tmp_path, AccessLevel.PRIVATE, model=KNOWN)
-    decision = asked(run)
+    decision = decided(run)
     assert (decision.role, decision.locality, decision.allowed) == ("imported", "local", True)
     with pytest.raises(ConfigError, match="the model is registered with its own locality"):
         imported(tmp_path, AccessLevel.PRIVATE, Locality.LOCAL, model=KNOWN)
@@ -146,6 +146,6 @@ def test_a_deployment_that_says_no_place_is_not_refused_for_one(tmp_path: Path) 
     (run,) = Workspace(str(tmp_path / "lake"), None).resolve(entries)
     unsaid = replace(run.deployment, is_locality_stated=False)
     card = replace(run.card, access_level=AccessLevel.PRIVATE)
-    decision = asked(replace(run, card=card, deployment=unsaid))
+    decision = decided(replace(run, card=card, deployment=unsaid))
     assert (decision.locality, decision.allowed) == ("unknown", False)
     assert "does not state where it runs" in decision.rule

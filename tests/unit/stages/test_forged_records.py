@@ -45,8 +45,8 @@ def as_user(lake: Path, name: str) -> Context:
 
 
 def status(lake: Path) -> ReleaseStatus:
-    held = {each.name: each for each in stored_releases(as_user(lake, "x").lake)}
-    return held["R2"].state.status
+    releases = {each.name: each for each in stored_releases(as_user(lake, "x").lake)}
+    return releases["R2"].state.status
 
 
 @pytest.mark.attack("integrity", "RESTORE TABLE that brings a withdrawn release back")

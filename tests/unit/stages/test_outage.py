@@ -1,4 +1,4 @@
-"""What is settled, what is asked again, and what a person is told of it."""
+"""What is settled, what is asked again, and the message about it."""
 
 from datetime import UTC, datetime
 
@@ -50,7 +50,7 @@ def outcome(name: str, requests: int, failure: FailureKind | None = None) -> Ask
     )
 
 
-def test_requests_are_told_by_the_failure_that_decides() -> None:
+def test_requests_are_counted_by_the_failure_that_decides() -> None:
     rows = [
         standing(5, answered=True),
         standing(4, OUT, answered=True),
@@ -85,13 +85,13 @@ def test_an_engine_that_never_replied_is_out_however_few_it_was_asked(
 
 
 def test_what_was_left_unasked_beside_failures_is_an_outage() -> None:
-    asked = {"up": 9, "down": 9, "late": 9}
+    requests = {"up": 9, "down": 9, "late": 9}
     rows = [outcome("up", 8), outcome("up", 1, OUT), outcome("down", 4), outcome("down", 4, OUT)]
-    assert cut_short(asked, [*rows, outcome("late", 9, SLOW)]) == {"down"}
-    assert cut_short(asked, []) == set(), "another driver wrote the round"
+    assert cut_short(requests, [*rows, outcome("late", 9, SLOW)]) == {"down"}
+    assert cut_short(requests, []) == set(), "another driver wrote the round"
 
 
-def test_what_stays_is_told_with_what_asks_it_again() -> None:
+def test_failed_requests_are_printed_with_the_command_that_asks_again() -> None:
     assert left_over([RequestCounts(answered=3)]) == ""
     assert left_over([RequestCounts(settled={LONG: 1})]) == (
         "1 request stays failed (too_long 1): --retry-failed asks it again"
@@ -139,7 +139,7 @@ def test_a_deployment_that_takes_no_request_says_what_to_check() -> None:
     [("401", True), ("402", True), ("404 model_not_found; check it", True), ("403", False)],
 )
 def test_a_refusal_that_may_be_of_one_text_stops_no_run(reason: str, is_of_all: bool) -> None:
-    """Its task was answered nothing else; asked again alone by every run, it would be refused."""
+    """The only request of its task; sent again alone by every run, it would always be refused."""
     rows = [standing(9, answered=True), standing(1, FailureKind.REJECTED, reason=reason)]
     tally = tallies(rows, {"m": GIVEN_UP})["m"]
     assert is_rejected(tally) is is_of_all

@@ -21,9 +21,9 @@ def of_file(path: Path, form: str) -> ScenarioCard:
 def test_lines_are_counted_where_a_row_takes_one(tmp_path: Path, ends: str) -> None:
     path = tmp_path / "data.csv"
     path.write_bytes(CSV.replace("\n", ends).encode())
-    held = of_file(path, "csv")
-    rows = len(list(read_records(held.source.files[0], held.source)))
-    assert rows == 41 <= most_rows(held) <= rows + 3  # the header, a second line, the end
+    card = of_file(path, "csv")
+    rows = len(list(read_records(card.source.files[0], card.source)))
+    assert rows == 41 <= most_rows(card) <= rows + 3  # the header, a second line, the end
 
 
 def test_a_long_row_counts_once(tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ def test_a_perturbations_version_enters_ids_and_absent_ones_leave_them(registry:
     assert other.perturbations == (versioned,)
     as_before = written_before(plain)
     as_before["perturbations"] = [{"name": "lowercase", "args": {}, "word_lists": {}}]
-    assert plain.run_spec_id == content_id(as_before), "older lakes know this id"
+    assert plain.run_spec_id == content_id(as_before), "older lakes have this id"
 
 
 def test_options_that_nobody_declared_stay_out_of_the_id(registry: Registry) -> None:
@@ -172,7 +172,7 @@ def test_options_that_nobody_declared_stay_out_of_the_id(registry: Registry) -> 
     how = AnswerExtraction(method=ExtractionMethod.CHOICE)
     plain = run_spec_of(replace(run, card=replace(run.card, answer_extraction=how)), "v")
     as_before = written_before(plain)
-    assert plain.run_spec_id == content_id(as_before), "older lakes know this id"
+    assert plain.run_spec_id == content_id(as_before), "older lakes have this id"
     among = replace(how, options=("Y", "N"))
     other = run_spec_of(replace(run, card=replace(run.card, answer_extraction=among)), "v")
     assert other.run_spec_id != plain.run_spec_id

@@ -1,4 +1,4 @@
-"""A slot and the driver's end of its channel: what is asked, written and given back."""
+"""A slot and the driver's end of its channel: what is asked, written and returned."""
 
 import json
 import socket
@@ -49,8 +49,8 @@ def folder(tmp_path: Path) -> Iterator[OrderFolder]:
     close_engines()
 
 
-def pulled(folder: OrderFolder, server: ChunkServer, asked: Deployment, slot: int = 0) -> int:
-    asking = AskEngines({asked.name: asked}, POLICY)
+def pulled(folder: OrderFolder, server: ChunkServer, model: Deployment, slot: int = 0) -> int:
+    asking = AskEngines({model.name: model}, POLICY)
     pull = PullChunks(
         asking=asking, address=server.address, folder=folder, streams=(STREAM,), most=8
     )
@@ -85,17 +85,17 @@ def test_a_chunk_is_of_one_deployment_and_keeps_whole_what_belongs_together(batc
 def test_a_slot_asks_all_and_its_answers_are_files_that_lie_there_whole(
     folder: OrderFolder,
 ) -> None:
-    asked = deployment("canned", text="yes")
-    chunks = order(folder, [ordered(asked.name, n) for n in range(50)])
+    model = deployment("canned", text="yes")
+    chunks = order(folder, [ordered(model.name, n) for n in range(50)])
     dispatcher = Dispatcher(chunks, 1)
     server = ChunkServer("127.0.0.1", {STREAM: dispatcher}, list)
     try:
-        assert pulled(folder, server, asked) == 50
+        assert pulled(folder, server, model) == 50
     finally:
         server.close()
-    assert answers(folder) == {f"{asked.name}-{n}": 1 for n in range(50)}
+    assert answers(folder) == {f"{model.name}-{n}": 1 for n in range(50)}
     assert folder.count_files() >= 6
-    assert dispatcher.requests == {asked.name: 0}
+    assert dispatcher.requests == {model.name: 0}
     assert not dispatcher.lost(0), "every chunk was reported done"
     (name,) = folder.take_answers()
     assert folder.commits() == [name]
@@ -105,8 +105,8 @@ def test_a_slot_asks_all_and_its_answers_are_files_that_lie_there_whole(
 
 
 def test_a_process_that_ended_costs_what_it_had_not_written(folder: OrderFolder) -> None:
-    asked = deployment("canned", text="yes")
-    chunks = order(folder, [ordered(asked.name, n) for n in range(24)])
+    model = deployment("canned", text="yes")
+    chunks = order(folder, [ordered(model.name, n) for n in range(24)])
 
     def unanswered(lost: Iterable[Chunk]) -> list[Chunk]:
         left = []
@@ -119,14 +119,14 @@ def test_a_process_that_ended_costs_what_it_had_not_written(folder: OrderFolder)
     server = ChunkServer("127.0.0.1", {STREAM: Dispatcher(chunks, 1)}, unanswered)
     try:
         first = ChunkClient(server.address, 0, -1, STREAM)
-        assert first.deployment() == asked.name
-        taken = first.chunk(asked.name)
+        assert first.deployment() == model.name
+        taken = first.chunk(model.name)
         assert taken
-        results = AskEngines({asked.name: asked}, POLICY)
+        results = AskEngines({model.name: model}, POLICY)
         some = folder.requests(taken)[:5]
-        folder.write_answers("0-0", list(results.results(asked.name, some, results.gate())))
+        folder.write_answers("0-0", list(results.results(model.name, some, results.gate())))
         first.close()
-        assert pulled(folder, server, asked) == 19
+        assert pulled(folder, server, model) == 19
     finally:
         server.close()
     assert set(answers(folder).values()) == {1}
@@ -135,13 +135,13 @@ def test_a_process_that_ended_costs_what_it_had_not_written(folder: OrderFolder)
 
 def test_an_outage_stops_the_deployment_for_every_slot(folder: OrderFolder) -> None:
     failing = deployment("canned", fail_every=1, failure="unreachable", max_concurrency=1)
-    asked = replace(failing, max_failures_in_a_row=3)
-    chunks = order(folder, [ordered(asked.name, n) for n in range(40)])
+    model = replace(failing, max_failures_in_a_row=3)
+    chunks = order(folder, [ordered(model.name, n) for n in range(40)])
     server = ChunkServer("127.0.0.1", {STREAM: Dispatcher(chunks, 2)}, list)
     try:
-        assert pulled(folder, server, asked) < 12
-        assert server.down == {asked.name}
-        assert pulled(folder, server, asked, slot=1) == 0
+        assert pulled(folder, server, model) < 12
+        assert server.down == {model.name}
+        assert pulled(folder, server, model, slot=1) == 0
     finally:
         server.close()
 
@@ -163,7 +163,7 @@ def test_a_commit_that_fails_ends_a_slot_in_a_sentence(
     assert caplog.messages == ["a slot cannot be answered: LakeError"]
 
 
-def test_without_the_token_nothing_is_told(folder: OrderFolder) -> None:
+def test_without_the_token_there_is_no_reply(folder: OrderFolder) -> None:
     server = ChunkServer("127.0.0.1", {STREAM: Dispatcher([], 1)}, list)
     try:
         wrong = Address(host="127.0.0.1", port=server.address.port, token="wrong")

@@ -91,7 +91,7 @@ def scores(spec: RunSpec, one: RequestState) -> dict[str, tuple[float | None, Sc
         (UNSCORED, "Heparin", 1.0, 0.0),
     ],
 )
-def test_an_answer_is_read_and_its_reading_told(
+def test_an_answer_is_read_and_its_reading_recorded(
     spec: RunSpec, text: str, exact_match: float, unreadable: float
 ) -> None:
     found = scores(spec, state(text))
@@ -120,11 +120,11 @@ def test_where_there_is_no_answer_there_is_nothing_unreadable(spec: RunSpec) -> 
         (FailureKind.ENGINE_ERROR, ScoreStatus.NO_ANSWER),
     ],
 )
-def test_what_the_models_own_window_caused_is_told_apart(
+def test_failures_of_the_models_own_window_have_their_own_status(
     failure: FailureKind, status: ScoreStatus
 ) -> None:
     found = scores(SPEC, dataclasses.replace(state(), failure=failure))
-    assert {said for _, said in found.values()} >= {status}
+    assert {each_status for _, each_status in found.values()} >= {status}
     assert found["exact_match"] == (None, status)
 
 
@@ -163,7 +163,7 @@ def test_weak_evidence_does_not_count_in_a_text_that_was_cut() -> None:
     assert (whole.unreadable, cut.unreadable) == (False, True)
 
 
-def test_multiple_choice_always_tells_what_was_unreadable() -> None:
+def test_multiple_choice_always_records_what_was_unreadable() -> None:
     plain = dataclasses.replace(SPEC, metrics=(MetricSpec(name="exact_match"),))
     assert scores(plain, state("The answer is (B)."))["answer_unreadable"][0] == 1.0
     assert scores(plain, state("B"))["answer_unreadable"][0] == 0.0
@@ -171,8 +171,8 @@ def test_multiple_choice_always_tells_what_was_unreadable() -> None:
     assert "answer_unreadable" not in scores(free, state("heparin"))
 
 
-def told(text: str, *tokens: str) -> RequestState:
-    """A state whose completion tells its tokens."""
+def with_tokens(text: str, *tokens: str) -> RequestState:
+    """A state whose completion has its tokens."""
     (one,) = state(text).completions or ()
     known = tuple(TokenLogprob(text=token, logprob=-0.5) for token in tokens)
     return dataclasses.replace(
@@ -191,11 +191,15 @@ MEDHELMS = "exact_match@medhelm-0.8"
 @pytest.mark.parametrize(
     ("one", "read", "medhelms"),
     [
-        (told("B", "B", ""), 1.0, 1.0),
-        (told("B. heparin", "B", ".", " heparin"), 1.0, 1.0),
-        (told("The answer is (B).", "The", " answer", " is", " (", "B", ")."), 1.0, 0.0),
-        (told("A patient needs heparin.", "A", " patient", " needs", " heparin", "."), 1.0, 0.0),
-        (told("", ""), 0.0, 0.0),
+        (with_tokens("B", "B", ""), 1.0, 1.0),
+        (with_tokens("B. heparin", "B", ".", " heparin"), 1.0, 1.0),
+        (with_tokens("The answer is (B).", "The", " answer", " is", " (", "B", ")."), 1.0, 0.0),
+        (
+            with_tokens("A patient needs heparin.", "A", " patient", " needs", " heparin", "."),
+            1.0,
+            0.0,
+        ),
+        (with_tokens("", ""), 0.0, 0.0),
         (state("B"), 1.0, None),
     ],
 )
@@ -214,7 +218,7 @@ def test_medhelms_value_has_its_own_reasons_to_be_absent() -> None:
     left_out = dataclasses.replace(
         BOTH, answer_extraction=UNSCORED.answer_extraction, metrics=SPEC.metrics
     )
-    vague = told("no idea", "no", " idea")
+    vague = with_tokens("no idea", "no", " idea")
     assert scores(left_out, vague)["exact_match"] == (None, ScoreStatus.UNREADABLE)
     assert scores(left_out, vague)[MEDHELMS] == (0.0, ScoreStatus.OK)
     assert scores(left_out, state("no idea"))[MEDHELMS] == (None, ScoreStatus.NOT_APPLICABLE)
@@ -230,6 +234,6 @@ def test_the_same_request_is_read_both_ways_without_tokens() -> None:
 
 def test_in_compat_medhelms_reading_is_the_only_one() -> None:
     compat = dataclasses.replace(SPEC, medhelm=MedhelmReading(max_tokens=1))
-    found = scores(compat, told("B", "B"))
+    found = scores(compat, with_tokens("B", "B"))
     assert found["exact_match"] == (1.0, ScoreStatus.OK)
     assert MEDHELMS not in found

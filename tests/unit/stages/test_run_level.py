@@ -92,7 +92,7 @@ def test_only_run_level_metrics_have_a_say_in_the_fingerprint():
 URGENT = {"labels": "urgent|routine", "positive": "urgent"}
 YES = {"labels": "yes|no"}
 LETTERS = [((1.0, 1.0), 10), ((1.0, 2.0), 5), ((2.0, 1.0), 9), ((2.0, 2.0), 276)]
-"""300 letters, 15 of them urgent: right and given class by how many letters."""
+"""300 letters, 15 of them urgent: right and predicted class by number of letters."""
 
 
 def of_letters(name, params, letters, units=None, trials=1, *, turned=False):
@@ -175,8 +175,8 @@ def test_several_answers_to_an_instance_are_a_cluster():
 
 
 def test_a_value_that_is_no_finite_number_is_absent():
-    held = ((0.9, 1.0), 3), ((float("nan"), 1.0), 2), ((0.9, float("-inf")), 1)
-    found = stats(observed(1, *held))
+    counted = ((0.9, 1.0), 3), ((float("nan"), 1.0), 2), ((0.9, float("-inf")), 1)
+    found = stats(observed(1, *counted))
     error = found["ece_1_bin", "test", ""]
     assert (error.count, error.num_unscored) == (3, 3)
     assert error.mean == pytest.approx(0.1)
@@ -200,7 +200,7 @@ def test_a_share_of_many_distinct_rows_keeps_its_interval(monkeypatch):
 @pytest.mark.parametrize("name", ["diagnostic_accuracy", "classification"])
 def test_the_order_in_which_spark_brings_rows_changes_no_bit(name):
     by_seven = [place % 7 for place in range(300)]
-    held, turned = (
+    forward, backward = (
         of_letters(
             name,
             URGENT if name != "classification" else {"labels": "urgent|routine"},
@@ -210,7 +210,7 @@ def test_the_order_in_which_spark_brings_rows_changes_no_bit(name):
         )
         for turned in (False, True)
     )
-    assert held == turned
+    assert forward == backward
 
 
 def test_what_an_error_costs_changes_no_other_stat():

@@ -54,7 +54,7 @@ def imported(value: float, **more: str) -> tuple[float | None, ScoreStatus]:
         state("A"), stored=(Score(name="helpful", value=value),)
     )
     (row,) = score_batch(spec, [one])
-    score = next(held for held in row.stats if held.name.startswith("helpful"))
+    score = next(stat for stat in row.stats if stat.name.startswith("helpful"))
     return score.value, score.status
 
 

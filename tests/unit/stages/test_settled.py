@@ -14,8 +14,8 @@ def names(first: int, last: int) -> list[str]:
 
 @pytest.mark.parametrize("chunks", [1, 3])
 def test_what_had_a_result_is_known_by_the_beginning_of_its_id(chunks: int) -> None:
-    held = [name[:DIGITS] for name in names(0, 300)]
-    parts = [held[at::chunks] for at in range(chunks)]
+    beginnings = [name[:DIGITS] for name in names(0, 300)]
+    parts = [beginnings[at::chunks] for at in range(chunks)]
     settled = SettledBefore(pa.chunked_array(parts, pa.string()))
     assert settled(names(200, 500)) == set(names(200, 300))
     assert settled([]) == set()

@@ -71,7 +71,7 @@ def test_a_job_lasts_from_its_first_request_to_its_last_result() -> None:
     }
 
 
-def test_a_job_tells_what_each_executor_did_and_how_long_its_slots_waited() -> None:
+def test_a_job_records_what_each_executor_did_and_how_long_its_slots_waited() -> None:
     """Two executors of three slots, in a job of 20 s: one worked 8.5 s, the other 4.5 s."""
     rows = [
         outcome(None, 8, 1, 9, start=3.0),
@@ -113,10 +113,10 @@ def test_jobs_of_a_deployment_are_summed_within_a_suite() -> None:
         record("b|c|w4", "s", requests=1),
         record("acme/m|w5", "s", stage="score", requests=7),
     ]
-    mine = throughput(jobs, "s")
-    assert mine["acme/m"] == Throughput(
+    sums = throughput(jobs, "s")
+    assert sums["acme/m"] == Throughput(
         requests=6, failures={"x": 1}, prompt_tokens=40, completion_tokens=60, seconds=1.0
     )
-    assert mine["acme/m"].tokens_per_second == 100.0
-    assert mine["b|c"].tokens_per_second is None
+    assert sums["acme/m"].tokens_per_second == 100.0
+    assert sums["b|c"].tokens_per_second is None
     assert throughput(jobs)["acme/m"].requests == 15

@@ -16,8 +16,8 @@ def card_of(path: Path) -> ScenarioCard:
     return card(source=source(path))
 
 
-def hash_of(of: ScenarioCard) -> str | None:
-    return source_hash(of, stamps(of))
+def hash_of(card: ScenarioCard) -> str | None:
+    return source_hash(card, stamps(card))
 
 
 @pytest.fixture

@@ -81,12 +81,12 @@ def cell(scenario: str, number: Stat) -> BoardCell:
 
 def suite(*runs: TrackedRun, **changes: Any) -> TrackedSuite:
     """A model's runs, whose first stats the board shows."""
-    held = runs or (run(),)
+    tracked_runs = runs or (run(),)
     cells = {
         shown_name(one.run_spec.scenario_name, one.variant): cell(
             one.run_spec.scenario_name, one.stats[0]
         )
-        for one in held
+        for one in tracked_runs
     }
-    tracked = TrackedSuite(suite="s1", model_deployment=MODEL, runs=held, cells=cells)
+    tracked = TrackedSuite(suite="s1", model_deployment=MODEL, runs=tracked_runs, cells=cells)
     return replace(tracked, **changes)

@@ -26,8 +26,8 @@ def test_no_error_shows_the_password(uri: str, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     with pytest.raises(SetupError) as caught, opened(uri, "medhelm-spark"):
         pass
-    shown = "".join(traceback.format_exception(caught.value))
-    assert SECRET not in shown
+    trace = "".join(traceback.format_exception(caught.value))
+    assert SECRET not in trace
     assert "MLflow at" in str(caught.value)
 
 

@@ -164,7 +164,7 @@ def test_other_splits_and_perturbations_are_left_out() -> None:
     assert metrics_of(run("qa", stat(), *others)) == metrics_of(run("qa", stat()))
 
 
-def test_a_further_run_of_a_scenario_stands_under_what_differs() -> None:
+def test_a_further_run_of_a_scenario_is_named_by_what_differs() -> None:
     first = run("qa", stat(mean=0.4), name="qa:a")
     second = replace(run("qa", stat(mean=0.6), name="qa:b"), variant="n=3")
     rates = {"mean_win_rate": 0.5, "medhelm_mean_win_rate": 0.25}
@@ -188,9 +188,9 @@ def test_what_the_board_shows_is_logged_as_it_shows_it() -> None:
     values = suite_metrics(suite(*parts, cells={"qa": whole}))
     assert values["0_scores/qa"] == values["qa/exact_match"] == 0.5
     assert (values["qa/exact_match_ci_low"], values["qa/n"]) == (0.31, 20.0)
-    shown = {name for name in values if name.startswith("0_scores/")}
-    assert shown == {"0_scores/qa"}, "parts are no columns of the board"
-    assert values["qa 3a part 3d a/exact_match"] == 0.25, "and stand under their own names"
+    names = {name for name in values if name.startswith("0_scores/")}
+    assert names == {"0_scores/qa"}, "parts are no columns of the board"
+    assert values["qa 3a part 3d a/exact_match"] == 0.25, "and have names of their own"
 
 
 @pytest.mark.attack("rest", "a private card's instructions and prefixes, in MLflow's params")

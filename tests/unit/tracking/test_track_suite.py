@@ -1,4 +1,4 @@
-"""What stands in MLflow after tracking a suite or a release: a real SQLite store, no JVM."""
+"""The content of MLflow after tracking a suite or a release: a real SQLite store, no JVM."""
 
 import json
 import math
@@ -49,8 +49,8 @@ class Tracked:
         return logged.experiment_id
 
     def runs(self, kind: str) -> list[Any]:
-        wanted = f"tags.`medhelm_spark.kind` = '{kind}'"
-        return list(self.client.search_runs([self.experiment_id()], wanted))
+        condition = f"tags.`medhelm_spark.kind` = '{kind}'"
+        return list(self.client.search_runs([self.experiment_id()], condition))
 
     def history(self, run_id: str, key: str) -> list[tuple[int, float]]:
         return [(p.step, p.value) for p in self.client.get_metric_history(run_id, key)]
@@ -73,7 +73,7 @@ def own_tags(logged: Any) -> dict[str, str]:
     return own
 
 
-def test_a_parent_holds_the_numbers_and_the_delta_versions(mlflow: Tracked) -> None:
+def test_a_parent_has_the_numbers_and_the_delta_versions(mlflow: Tracked) -> None:
     tracked = suite(run("qa"), run("notes"), mean_win_rate=0.5, delta_versions=LAKE)
     logged = mlflow.client.get_run(mlflow.suite(tracked))
     assert logged.data.metrics == suite_metrics(tracked)
@@ -125,7 +125,7 @@ def test_a_run_is_known_by_the_beginning_of_its_name() -> None:
     assert run_name("a/b/c", "release r") == "c (release r, a/b)"
 
 
-def test_a_child_holds_its_run_spec_and_what_may_change_as_tags(mlflow: Tracked) -> None:
+def test_a_child_has_its_run_spec_and_what_may_change_as_tags(mlflow: Tracked) -> None:
     one = replace(run("qa"), fingerprints={"score": "abc"}, counts={"instances": 12})
     parent_id = mlflow.suite(suite(one))
     (child,) = mlflow.runs("run_spec")
@@ -257,7 +257,7 @@ def test_an_interrupted_run_is_completed(mlflow: Tracked) -> None:
     assert len(mlflow.runs("run_spec")) == 1, "a deleted parent's child is not taken over"
 
 
-def test_more_than_a_batch_holds_and_names_that_mlflow_refuses(mlflow: Tracked) -> None:
+def test_more_than_fits_into_a_batch_and_names_that_mlflow_refuses(mlflow: Tracked) -> None:
     names = ["exact_match", "../[x]@y", *(f"criterion {i}" for i in range(400))]
     specs = tuple(MetricSpec(name=f"m{i}", args={"labels@": "x" * 7000}) for i in range(120))
     counts = {f"rows {i}": i for i in range(150)}
@@ -380,7 +380,7 @@ def test_the_description_leads_to_the_page_and_gives_way_to_a_persons(mlflow: Tr
     assert tags["medhelm_spark.page"] == "https://c.example.org/?suite=s1"
 
 
-def test_no_address_holds_a_login(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_address_contains_a_login(monkeypatch: pytest.MonkeyPatch) -> None:
     server = run_page("http://me:secret@mlflow.example.org/?token=t", "7", "ab")
     assert server == RunPage(address="http://mlflow.example.org/#/experiments/7/runs/ab")
     database = run_page("postgresql://me:secret@db.example.org/mlflow", "7", "ab")

@@ -19,13 +19,13 @@ def conf(folder: Path) -> Path:
     return path
 
 
-def test_one_text_stands_for_a_list_of_one(tmp_path: Path) -> None:
+def test_one_text_is_a_list_of_one(tmp_path: Path) -> None:
     path = conf(tmp_path)
     for paths in (str(path), path, [str(path)], [path]):
         (entry,) = entries_of((), {"conf_paths": paths}).load(None).entries
         assert entry.name == "pubmed_qa"
-    for given in (ENTRY, [ENTRY], Entries(run_entries=ENTRY)):
-        assert len(entries_of(given, {}).load(None).entries) == 1
+    for entries in (ENTRY, [ENTRY], Entries(run_entries=ENTRY)):
+        assert len(entries_of(entries, {}).load(None).entries) == 1
     assert len(entries_of((), {"run_entries": ENTRY}).load(None).entries) == 1
     loaded = entries_of("pubmed_qa", {"models_to_run": MODEL}).load(None)
     (run,) = loaded.resolve(load_site())
@@ -41,7 +41,7 @@ def test_run_entries_at_an_address_are_refused_before_anything_is_read() -> None
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"compat": "helm"}, "compat is 'helm'; allowed: 'medhelm-0.8' or None"),
         ({"compat": True}, "compat is True; allowed"),
@@ -53,10 +53,10 @@ def test_run_entries_at_an_address_are_refused_before_anything_is_read() -> None
         ({"run_entries": "b:model=c"}, "run_entries is given twice"),
     ],
 )
-def test_what_cannot_be_meant_is_one_sentence(options: dict[str, Any], said: str) -> None:
+def test_what_cannot_be_meant_is_one_sentence(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         entries_of(ENTRY, options).load(None)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_path_is_no_run_entry(tmp_path: Path) -> None:

@@ -53,10 +53,10 @@ def test_publishing_without_a_suite_says_how_to_run_one(tmp_path: Path) -> None:
     assert not any(lake.iterdir())
 
 
-def test_a_lake_that_holds_a_suite_without_a_name_still_says_what_it_holds() -> None:
-    class Held:
+def test_a_lake_with_a_suite_without_a_name_still_lists_its_suites() -> None:
+    class Stored:
         location = "lake"
 
     names: list[Any] = ["a", None]
-    said = str(unknown(cast(Reader, Held()), Kind.SUITE, "b", names))
-    assert said == "lake: no suite 'b'; the lake has 'a', None."
+    message = str(unknown(cast(Reader, Stored()), Kind.SUITE, "b", names))
+    assert message == "lake: no suite 'b'; the lake has 'a', None."
