@@ -1,6 +1,6 @@
 """What Linux and macOS have and Windows has not, or each in a way of its own; imports everywhere.
 
-Locks are those of `flock`: an open file holds them, and freed by the end of its process.
+Locks are those of `flock`: an open file holds them, and the end of its process frees them.
 """
 
 import errno
