@@ -111,7 +111,7 @@ def _withdraw(args: Namespace) -> int:
 
 def _print_status(record: "ReleaseRecord") -> int:
     """Print the status of a release; the people of its steps are on standard error."""
-    write_out(f"release {record.held.name}: {record.status}, manifest {record.manifest_hash}")
+    write_out(f"release {record.release.name}: {record.status}, manifest {record.manifest_hash}")
     return 0
 
 

@@ -32,6 +32,8 @@ SETTINGS_FILE = "settings.yaml"
 LOG_LEVELS = ("ALL", "DEBUG", "ERROR", "FATAL", "INFO", "OFF", "TRACE", "WARN")
 LOG_LEVEL = "spark.log.level"
 MASTER = "spark.master"
+MOST_CHUNK_REQUESTS = 65_536
+"""The driver sends the row numbers of a chunk to a slot in one message, which is bounded."""
 EMR_SERVERLESS = "custom:emr-serverless"
 """How the master of EMR Serverless begins."""
 PLATFORM, POLICY = PREFIX + "PLATFORM", PREFIX + "POLICY"
@@ -67,6 +69,13 @@ def _log_level(_: str, conf: Mapping[str, str]) -> Mapping[str, str]:
 def _above_zero(name: str, value: float) -> float:
     if not value > 0:
         raise ConfigError(f"setting {name} is {value}; allowed: a number above 0.")
+    return value
+
+
+def _chunk_size(name: str, value: int) -> int:
+    if not 0 < value <= MOST_CHUNK_REQUESTS:
+        allowed = f"a number from 1 to {MOST_CHUNK_REQUESTS:,}"
+        raise ConfigError(f"setting {name} is {value}; allowed: {allowed}.")
     return value
 
 
@@ -134,7 +143,7 @@ class SettingsFile:
 
     spark: Mapping[str, str] = field(default_factory=dict, metadata={"check": _log_level})
     """Spark's own settings, set only where the session has none."""
-    chunk_requests: int = _setting(64, read=int, check=_above_zero)
+    chunk_requests: int = _setting(64, read=int, check=_chunk_size)
     """The number of requests that a slot takes together."""
     commit_seconds: float = _setting(10.0, read=float, check=_above_zero)
     """How long answers wait for their commit."""

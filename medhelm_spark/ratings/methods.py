@@ -110,7 +110,7 @@ class RatingMethods(Methods):
             by_model=by_model,
         )
         return Agreements(
-            held=tuple(agreements),
+            agreements=tuple(agreements),
             scale=MeasurementLevel(scale),
             cluster_column=next(filter(None, columns), ""),
         )

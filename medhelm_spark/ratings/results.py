@@ -49,19 +49,19 @@ NOTES = (
 class Agreements(Result):
     """The agreement of raters among themselves, and of judges, juries and metrics with them."""
 
-    held: tuple[Agreement, ...]
+    agreements: tuple[Agreement, ...]
     scale: MeasurementLevel
     cluster_column: str = ""
     """The column of the card by which answers belong together; empty where it names none."""
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One per criterion, model, and compared judge, jury, metric or group of raters."""
-        yield from map(_record, self.held)
+        yield from map(_record, self.agreements)
 
     @property
     def notes(self) -> Sequence[str]:
         """How the numbers are computed, and why numbers are missing."""
-        epsilons = sorted({each.alt_test.epsilon for each in self.held if each.alt_test})
+        epsilons = sorted({each.alt_test.epsilon for each in self.agreements if each.alt_test})
         alt = [
             f"Alt-test (Calderon and others 2025), epsilon {epsilon:g}: omega, the share of raters "
             "whom the judge may replace (0.5 or more passes), and rho, the share of answers "
@@ -69,7 +69,7 @@ class Agreements(Result):
             for epsilon in epsilons
         ]
         by_note: dict[str, list[str]] = {}
-        for each in self.held:
+        for each in self.agreements:
             for note in each.notes:
                 by_note.setdefault(note, []).append(
                     f"{each.criterion}, {each.who}{_on_model(each)}"
@@ -81,12 +81,12 @@ class Agreements(Result):
             f"Alpha: Krippendorff's, {self.scale}, over all answers with two ratings.",
             *self._clusters(),
             *alt,
-            *([means] if any(each.criterion == ALL for each in self.held) else ()),
+            *([means] if any(each.criterion == ALL for each in self.agreements) else ()),
             *lines,
         )
 
     def _clusters(self) -> Iterator[str]:
-        numbers = {each.clustered.num_clusters for each in self.held if each.clustered}
+        numbers = {each.clustered.num_clusters for each in self.agreements if each.clustered}
         if not numbers:
             return
         least, most = min(numbers), max(numbers)
@@ -102,11 +102,11 @@ class Agreements(Result):
 
     def render(self, form: str = "table") -> str:
         """The rows as text: `table`, `md`, `csv`, `json` or `html`."""
-        by_model = any(each.model for each in self.held)
+        by_model = any(each.model for each in self.agreements)
         header = (HEADER[0], HEADER[1], "Model", *HEADER[2:]) if by_model else HEADER
         table = TextTable(
             header=header,
-            rows=[_cells(each, by_model=by_model) for each in self.held],
+            rows=[_cells(each, by_model=by_model) for each in self.agreements],
             notes=self.notes,
         )
         records = list(self.rows())

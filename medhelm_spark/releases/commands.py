@@ -44,7 +44,7 @@ def release_record(workspace: Workspace, release: str) -> ReleaseRecord:
 def _record(workspace: Workspace, release: StoredRelease) -> ReleaseRecord:
     rows = read_release(workspace.reader, release.members)
     return ReleaseRecord(
-        held=release,
+        release=release,
         frozen=rows,
         requirements=workspace.registry.policy.release.required,
         changed=tuple(map(str, rows.changes())),

@@ -93,7 +93,7 @@ class ReleaseMethods(Methods):
             record = self._step(release, ReleaseStatus.PUBLISHED, SignOff(note=note), key)
             return Release(
                 name=release,
-                suites=record.held.suites,
+                suites=record.release.suites,
                 manifest_hash=record.manifest_hash,
                 board=self._host.board(release=release, schema=schema),
                 status=record.status,

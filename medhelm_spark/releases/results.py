@@ -17,15 +17,15 @@ from medhelm_spark.render.result import Result
 class Releases(Result):
     """The releases of a lake, the newest first."""
 
-    held: tuple[StoredRelease, ...]
+    releases: tuple[StoredRelease, ...]
 
     def render(self, form: str = "table") -> str:
         """The rows as text: `table`, `md`, `csv`, `json` or `html`."""
-        return releases.render_releases(self.held, form)
+        return releases.render_releases(self.releases, form)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """One row per release."""
-        yield from map(releases.release_record, self.held)
+        yield from map(releases.release_record, self.releases)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class ReleaseRecord(Result):
     values are no longer what was published.
     """
 
-    held: StoredRelease
+    release: StoredRelease
     frozen: ReleaseRows = field(repr=False)
     requirements: Mapping[str, bool | int | float]
     changed: tuple[str, ...] = ()
@@ -44,27 +44,27 @@ class ReleaseRecord(Result):
     @property
     def status(self) -> ReleaseStatus:
         """Its current status."""
-        return self.held.state.status
+        return self.release.state.status
 
     @property
     def changes(self) -> tuple[ReleaseChange, ...]:
         """Its statuses, oldest first: who gave each, when, with which note."""
-        return self.held.state.changes
+        return self.release.state.changes
 
     @property
     def void(self) -> str:
         """Which status is void and why; empty where none is."""
-        return self.held.state.void
+        return self.release.state.void
 
     @property
     def manifest_hash(self) -> str:
         """The hash of all that the release says."""
-        return self.held.manifest_hash
+        return self.release.manifest_hash
 
     def render(self, form: str = "table") -> str:
         """All of it as text: `table`, `md`, `csv`, `json` or `html`; in csv the runs alone."""
         return releases.render_release(
-            self.held, self.frozen, self.requirements, self.changed, form
+            self.release, self.frozen, self.requirements, self.changed, form
         )
 
     def rows(self) -> Iterator[dict[str, Any]]:

@@ -213,9 +213,8 @@ def _copy(url: str, out: IO[bytes], received: Received, *, is_first: bool) -> st
 
 
 def _begins_at(answer: HTTPResponse, copied: int) -> bool:
-    """Whether a part of a file goes on after these bytes, if the server says where it begins."""
-    content_range = answer.headers.get("Content-Range", "")
-    return not content_range or content_range.startswith(f"bytes {copied}-")
+    """Whether the server says that its part of a file begins after these bytes."""
+    return answer.headers.get("Content-Range", "").startswith(f"bytes {copied}-")
 
 
 def _length(answer: HTTPResponse) -> int | None:

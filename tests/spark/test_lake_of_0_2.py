@@ -88,4 +88,4 @@ def test_it_is_read_verified_resumed_and_published(site: Evaluation) -> None:
     site.releases.publish("next", ["demo", "ward", "open"])
     assert site.board(release="2026-q4").render("json") == before
     assert site.releases.verify("2026-q4") == manifest
-    assert [each.name for each in site.releases.list().held] == ["next", "2026-q4"]
+    assert [each.name for each in site.releases.list().releases] == ["next", "2026-q4"]

@@ -96,7 +96,7 @@ def test_a_release_of_schema_1_keeps_its_numbers_beside_one_made_now(site: Evalu
         "TRIAGE-CHOICE": f"{read})",
         "pubmed_qa": f"{read})",
     }
-    old, new = (site.releases.show(name).held.manifest for name in ("2026-q1", "now"))
+    old, new = (site.releases.show(name).release.manifest for name in ("2026-q1", "now"))
     assert old is None or old.stage_versions is None
     now = {stage.name: stage.version for stage in (SCORE, SUMMARIZE)}
     assert new and new.stage_versions == now

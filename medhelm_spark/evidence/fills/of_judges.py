@@ -111,7 +111,7 @@ def agreement(material: ReleaseMaterial) -> Report:
         agreements = computed.agreement_of(
             material.frozen, specs, ratings, scale=level, epsilon=EPSILON
         )
-        made = render.Agreements(held=tuple(agreements), scale=level)
+        made = render.Agreements(agreements=tuple(agreements), scale=level)
         rows = list(made.rows())
         tables.append(
             TextTable(

@@ -26,7 +26,8 @@ CONNECT_SECONDS = 20.0
 LOOK_SECONDS = 0.5
 """How often a waiting slot checks for work, if nothing has changed."""
 CHUNKS_OF_A_LINE = 64
-LONGEST_LINE = 1 << 16
+LONGEST_LINE = 1 << 20
+"""Bytes of a message: more than the row numbers of the largest chunk take."""
 Unanswered = Callable[[Iterable[Chunk]], list[Chunk]]
 
 

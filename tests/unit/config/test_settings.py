@@ -102,6 +102,8 @@ def test_a_master_that_the_site_names_tells_too(write) -> None:
         ("SLOTS", "1.5", "MEDHELM_SPARK_SLOTS is '1.5'; allowed: a whole number"),
         ("STAGING_FOLDER", "mnt/x", "setting staging_folder is 'mnt/x'; allowed: an absolute path"),
         ("SLOTS", "0", "slots is 0; allowed: a number above 0"),
+        ("CHUNK_REQUESTS", "0", "chunk_requests is 0; allowed: a number from 1 to 65,536"),
+        ("CHUNK_REQUESTS", "65537", "chunk_requests is 65537; allowed: a number from 1 to 65,536"),
         ("COMMIT_SECONDS", "nan", "commit_seconds is nan"),
         ("LOG_LEVEL", "loud", "(MEDHELM_SPARK_LOG_LEVEL) is 'loud'; allowed: ALL, DEBUG, ERROR"),
     ],

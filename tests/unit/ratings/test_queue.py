@@ -296,7 +296,7 @@ def test_agreement_reads_the_ratings_of_the_queue(lake: Path) -> None:
                     rater_queue.rate(item, answer, criterion, value)
     agreements = site(lake).ratings.agreement(suite="s1", scenario=TRIAGE)
     raters = next(
-        row for row in agreements.held if row.who == "raters" and row.criterion == "accuracy"
+        row for row in agreements.agreements if row.who == "raters" and row.criterion == "accuracy"
     )
     assert (raters.num_raters, raters.num_items) == (2, 12)
     assert raters.alpha.value == pytest.approx(1)

@@ -219,7 +219,7 @@ def test_raters_agree_among_themselves_and_a_metric_with_them(
     assert "mean of criteria, raters: all ratings are equal" in text
     assert "nan" not in text.lower()
     assert json.loads(agreements.render("json"))["scale"] == "interval"
-    assert len(agreements.to_pandas()) == len(agreements.held)
+    assert len(agreements.to_pandas()) == len(agreements.agreements)
 
 
 def _consistency(table: np.ndarray) -> float:
@@ -235,10 +235,10 @@ def test_one_rater_and_few_answers_give_values_with_their_caveat(
 ) -> None:
     imported(lake, all_ratings(tmp_path, raters=1))
     agreements = site(lake).ratings.agreement(suite=SUITE, scenario="notes", by_model=True)
-    raters = next(row for row in agreements.held if row.who == "raters")
+    raters = next(row for row in agreements.agreements if row.who == "raters")
     assert (raters.num_raters, raters.alpha, raters.spearman) == (1, None, None)
     assert "one rater: there is no ceiling" in str(agreements)
-    assert {row.model for row in agreements.held} == {"", CAREFUL}
+    assert {row.model for row in agreements.agreements} == {"", CAREFUL}
     assert "nan" not in str(agreements).lower()
 
 
@@ -252,7 +252,7 @@ def test_a_judge_is_compared_with_the_raters(lake: Path, home: Path, tmp_path: P
     plant_judged(lake, spec)
     imported_for(lake, all_ratings(tmp_path), "judged")
     agreements = site(lake).ratings.agreement(suite="judged", scenario="notes")
-    rows = {(row.criterion, row.who): row for row in agreements.held}
+    rows = {(row.criterion, row.who): row for row in agreements.agreements}
     good, poor = rows["accuracy", "judge good"], rows["accuracy", "judge poor"]
     assert good.spearman > 0.9 > poor.spearman
     assert good.alt_test.is_passed
@@ -277,7 +277,7 @@ def test_two_rubrics_of_one_jury_are_told_apart(lake: Path, home: Path, tmp_path
     )
     imported_for(lake, all_ratings(tmp_path), "judged")
     agreements = site(lake).ratings.agreement(suite="judged", scenario="notes")
-    by_who = {row.who: row.spearman for row in agreements.held if row.criterion == "accuracy"}
+    by_who = {row.who: row.spearman for row in agreements.agreements if row.criterion == "accuracy"}
     assert by_who["judge good, rubric the jury"] > 0.9 > by_who["judge good, rubric the other"]
 
 

@@ -39,6 +39,7 @@ class Answers:
     tag: str = '"v1"'
     kind: str = "text/csv"
     is_told_its_length: bool = True
+    is_part_named: bool = True
     asked: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -75,6 +76,9 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Answers]]:
             self.send_header("Content-Type", answers.kind)
             if answers.tag:
                 self.send_header("ETag", answers.tag)
+            if is_same and answers.is_part_named:
+                size = len(answers.content)
+                self.send_header("Content-Range", f"bytes {start}-{size - 1}/{size}")
             self.end_headers()
             answers.breaks -= 1
             self.wfile.write(body[: len(body) // 2] if answers.breaks >= 0 else body)
@@ -106,6 +110,15 @@ def test_a_download_that_breaks_off_goes_on_where_it_broke(
     half = len(CONTENT) // 2
     third = half + (len(CONTENT) - half) // 2
     assert [span for _, span in answers.asked] == ["", f"bytes={half}-", f"bytes={third}-"]
+
+
+def test_a_part_that_does_not_say_where_it_begins_is_not_taken(
+    server: tuple[str, Answers], tmp_path: Path
+) -> None:
+    url, answers = server
+    answers.breaks, answers.is_part_named = 1, False
+    assert fetch(f"{url}/a.csv", DIGEST, tmp_path).read_bytes() == CONTENT
+    assert [span for _, span in answers.asked] == ["", f"bytes={len(CONTENT) // 2}-", ""]
 
 
 def test_a_first_fetch_that_nothing_proves_whole_is_refused(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from medhelm_spark.config.settings import MOST_CHUNK_REQUESTS
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.policy import Policy
@@ -143,6 +144,22 @@ def test_an_outage_stops_the_deployment_for_every_slot(folder: OrderFolder) -> N
         assert server.down == {model.name}
         assert pulled(folder, server, model, slot=1) == 0
     finally:
+        server.close()
+
+
+def test_a_slot_receives_the_largest_chunk_that_may_be_set() -> None:
+    rows = range(MOST_CHUNK_REQUESTS)
+    chunk = Chunk(file="part-0", number=0, rows=rows, model_deployment="a", tokens=1.0)
+    dispatcher = Dispatcher([chunk], 1)
+    server = ChunkServer("127.0.0.1", {STREAM: dispatcher}, list)
+    client = ChunkClient(server.address, 0, 0, STREAM)
+    try:
+        assert client.deployment() == "a"
+        taken = client.chunk("a")
+        assert taken is not None
+        assert list(taken.rows) == list(rows[: len(rows) // 2 + 1]), "one half is left for others"
+    finally:
+        client.close()
         server.close()
 
 
