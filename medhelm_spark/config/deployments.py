@@ -35,7 +35,7 @@ class ClientSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeploymentEntry(StatedDeployment):
-    """One item of the file: what its deployment holds too, then MedHELM's other keys, then ours."""
+    """One item of the file: what its deployment has too, then MedHELM's other keys, then ours."""
 
     model_name: str | None = None
     client_spec: ClientSpec = field(default_factory=ClientSpec)

@@ -39,7 +39,7 @@ LEAST_FAILURES_IN_A_ROW = 4
 
 
 class Locality(StrEnum):
-    """Where a deployment runs, seen from the cluster that holds the data.
+    """Where a deployment runs, seen from the cluster that has the data.
 
     local: inside this job's own machines; tenant: the institution's own cloud tenant or network;
     baa: a vendor under a business associate agreement; external: anyone else.

@@ -34,7 +34,7 @@ class Band:
     """Groups of a number: those below, between and from `edges` on, which ascend."""
 
     column: str
-    """The column that holds the number."""
+    """The column with the number."""
 
     edges: tuple[float, ...]
     """Where one group ends and the next one, which has the edge itself, begins."""

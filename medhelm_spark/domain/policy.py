@@ -66,7 +66,7 @@ class JudgeCheckRules:
     agreement: float = 0.5
     """The least intraclass correlation of absolute agreement with the mean of the raters."""
     model_order: float = 0.9
-    """The least share of the pairs of models that raters tell apart in the raters' order."""
+    """The least share of pairs of models in the raters' order, where raters show a difference."""
     length: float = 0.1
     """What an answer of twice the length may get more or less, of equal quality."""
     markdown: float = 0.1

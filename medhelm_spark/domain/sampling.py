@@ -36,7 +36,7 @@ class Sampling:
     Those that meet every condition of `filter` (by column: `split`, `sub_split`, `extra.NAME`, or
     `characters`, the length of the input), in `order`, the first `max_eval_instances`. Where the
     order is drawn it depends on `seed`. A run's adapter takes `max_eval_instances` over, unless a
-    flag or its entry gives another; in a RunSpec it stands in the adapter alone.
+    flag or its entry gives another; in a RunSpec it is in the adapter alone.
     """
 
     order: SamplingOrder = SamplingOrder.HASH
