@@ -52,8 +52,8 @@ def plant(lake: Path, answered: Answered) -> Path:
     """Write the lake into a new folder."""
     lake.mkdir()
     _plant_data(lake, answered)
-    for model, given in ((OLD, answered.old), (NEW, answered.new)):
-        plant_run(lake, model, SUITES[model], answered, given)
+    for model, predicted in ((OLD, answered.old), (NEW, answered.new)):
+        plant_run(lake, model, SUITES[model], answered, predicted)
     return lake
 
 
@@ -63,7 +63,7 @@ def unit(model: str) -> str:
 
 
 def plant_run(
-    lake: Path, model: str, suite: str, answered: Answered, given: Sequence[int | None]
+    lake: Path, model: str, suite: str, answered: Answered, predicted: Sequence[int | None]
 ) -> None:
     """One model's answers with scores and stats."""
     spec = RunSpec(
@@ -99,11 +99,12 @@ def plant_run(
     write = f"w-{spec.run_spec_id}"
     values = [
         None if each is None else float(each == label)
-        for label, each in zip(answered.right, given, strict=True)
+        for label, each in zip(answered.right, predicted, strict=True)
     ]
     append(lake, "run_specs", [planned], write)
     scores = [
-        _scores(spec, place, answered.right[place], given[place]) for place in range(len(values))
+        _scores(spec, place, answered.right[place], predicted[place])
+        for place in range(len(values))
     ]
     append(lake, "per_instance_stats", scores, write)
     append(lake, "stats", [stat(spec.run_spec_id, "exact_match", values)], write)
@@ -120,18 +121,18 @@ def plant_run(
             minimum=11,
             is_hidden=True,
         )
-        for column, of in answered.groups.items()
-        for value in sorted(set(of))
+        for column, group_values in answered.groups.items()
+        for value in sorted(set(group_values))
     ]
     if by_group:
         append(lake, "stats_by_group", by_group, write)
 
 
-def _scores(spec: RunSpec, place: int, right: int, given: int | None) -> PerInstanceStats:
+def _scores(spec: RunSpec, place: int, right: int, predicted: int | None) -> PerInstanceStats:
     values = {
-        "exact_match": None if given is None else float(given == right),
-        "right_class": None if given is None else float(right),
-        "given_class": None if given is None else float(given),
+        "exact_match": None if predicted is None else float(predicted == right),
+        "right_class": None if predicted is None else float(right),
+        "given_class": None if predicted is None else float(predicted),
     }
     missing = ScoreStatus.NO_ANSWER
     return PerInstanceStats(
@@ -179,8 +180,8 @@ def _plant_data(lake: Path, answered: Answered) -> None:
             group_value=value,
             access_level=answered.level,
         )
-        for column, of in answered.groups.items()
-        for place, value in enumerate(of)
+        for column, group_values in answered.groups.items()
+        for place, value in enumerate(group_values)
     ]
     if groups:
         append(lake, "instance_groups", groups, "data")

@@ -256,7 +256,7 @@ def test_flips_are_the_planted_instances_the_losses_first(
 
 
 @pytest.mark.parametrize(
-    ("gate", "said"),
+    ("gate", "message"),
     [
         ({"critical": [{"no_worst": {"margin": 1}}]}, "unknown key critical[0].no_worst; did you"),
         ({"critical": [{"no_worse": {"marging": 1}}]}, "did you mean 'margin'?"),
@@ -276,18 +276,18 @@ def test_flips_are_the_planted_instances_the_losses_first(
     ],
 )
 def test_a_wrong_file_is_refused_before_the_lake_is_opened(
-    tmp_path: Path, gate: dict[str, Any], said: str
+    tmp_path: Path, gate: dict[str, Any], message: str
 ) -> None:
     path = tmp_path / "gate.yaml"
     path.write_text(yaml.safe_dump(gate))
     with pytest.raises(ConfigError) as refused:
         site(tmp_path / "absent").candidate_gate.check(path, against="today", candidate=NEW)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert str(path) in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         (
             {"no_worse": {"margin": 0.1, "benchmark": "referal"}},
@@ -312,16 +312,16 @@ def test_a_wrong_file_is_refused_before_the_lake_is_opened(
     ],
 )
 def test_an_unknown_name_is_refused_before_a_score_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: dict[str, Any], said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: dict[str, Any], message: str
 ) -> None:
     right = alternating(20)
     sites = ["south", "north"] * 10
     plant(tmp_path / "lake", Answered(right=right, old=right, new=right, groups={"site": sites}))
-    asked: list[str] = []
+    queries: list[str] = []
     query = lake_reader.FileReader.query
 
     def watched(self: Any, sql: str, **more: Any) -> Any:
-        asked.append(sql)
+        queries.append(sql)
         return query(self, sql, **more)
 
     monkeypatch.setattr(lake_reader.FileReader, "query", watched)
@@ -330,9 +330,9 @@ def test_an_unknown_name_is_refused_before_a_score_is_read(
         site(tmp_path / "lake").candidate_gate.check(
             gate, against="today", candidate=NEW, suite="new"
         )
-    assert said in str(refused.value)
-    assert asked
-    assert not [sql for sql in asked if "per_instance_stats" in sql]
+    assert message in str(refused.value)
+    assert queries
+    assert not [sql for sql in queries if "per_instance_stats" in sql]
 
 
 def test_the_baseline_is_the_only_other_model_or_is_named(tmp_path: Path) -> None:
@@ -341,21 +341,21 @@ def test_the_baseline_is_the_only_other_model_or_is_named(tmp_path: Path) -> Non
     lake = plant(tmp_path / "lake", answered)
     gate = write_gate(tmp_path, [COVERED])
     check = site(lake).candidate_gate.check
-    given: dict[str, Any] = {"candidate": NEW, "suite": "new"}
+    runs: dict[str, Any] = {"candidate": NEW, "suite": "new"}
     with pytest.raises(
         LakeError, match=r"no release or suite 'gone'; .* the suites 'new', 'today'"
     ):
-        check(gate, against="gone", **given)
+        check(gate, against="gone", **runs)
     with pytest.raises(UnknownNameError, match="ward/newer"):
         check(gate, against="today", candidate="ward/newer", suite="new")
     with pytest.raises(ConfigError, match="suite 'new' has no other model than ward/new"):
-        check(gate, against="new", **given)
+        check(gate, against="new", **runs)
     with pytest.raises(ConfigError, match="are both 'ward/new'"):
-        check(gate, against="new", baseline=NEW, **given)
+        check(gate, against="new", baseline=NEW, **runs)
     plant_run(lake, "ward/third", "today", answered, answered.old)
     with pytest.raises(ConfigError, match=r"has ward/old, ward/third; name one of them"):
-        check(gate, against="today", **given)
-    assert check(gate, against="today", baseline=OLD, **given).compared.baseline == OLD
+        check(gate, against="today", **runs)
+    assert check(gate, against="today", baseline=OLD, **runs).compared.baseline == OLD
 
 
 def test_a_benchmark_that_the_candidate_lacks_is_open_and_says_why(tmp_path: Path) -> None:
@@ -403,11 +403,11 @@ def test_the_command_ends_with_the_code_of_its_verdict_and_writes_junit(
 
 def test_every_form_has_the_verdict_and_every_line(tmp_path: Path) -> None:
     made = checked(tmp_path, of_1000(300), NO_WORSE, advisory=[COVERED])
-    held = json.loads(made.render("json"))
-    assert (held["verdict"], held["candidate"], held["baseline"]) == ("NO-GO", NEW, OLD)
-    assert [line["verdict"] for line in held["lines"]] == ["NO-GO", "GO"]
-    assert held["flips"]["counts"][0]["worse"] == 100
-    assert len(held["flips"]["instances"]) == 100
+    document = json.loads(made.render("json"))
+    assert (document["verdict"], document["candidate"], document["baseline"]) == ("NO-GO", NEW, OLD)
+    assert [line["verdict"] for line in document["lines"]] == ["NO-GO", "GO"]
+    assert document["flips"]["counts"][0]["worse"] == 100
+    assert len(document["flips"]["instances"]) == 100
     for form in ("table", "csv", "md", "html"):
         text = made.render(form)
         assert "NO-GO" in text

@@ -21,8 +21,8 @@ def flips_in(lake: Path, suite: str, *, has_public_text: bool = True) -> Section
     reader = open_reader(str(lake))
     runs = load_runs(reader, BoardSource(kind=Kind.SUITE, name=suite))
     pairs = paired(reader, runs, board_of(reader, runs, coverage_floor=0.5).rows)
-    of = Reported(reader=reader, runs=runs, pairs=pairs, has_public_text=has_public_text)
-    (section,) = sections(of)
+    reported = Reported(reader=reader, runs=runs, pairs=pairs, has_public_text=has_public_text)
+    (section,) = sections(reported)
     return section
 
 
@@ -72,15 +72,15 @@ def test_counts_of_a_small_private_group_are_hidden(
 ) -> None:
     right = [1] * 60
     sites = ["north"] * 30 + ["south"] * 25 + ["west"] * 5
-    of = Answered(
+    answered = Answered(
         right=right,
         old=right,
         new=wrong_at(right, range(40)),
         groups={"site": sites},
         level=AccessLevel.PRIVATE,
     )
-    lake = plant(tmp_path / "lake", of)
-    plant_run(lake, OLD, "new", of, of.old)
+    lake = plant(tmp_path / "lake", answered)
+    plant_run(lake, OLD, "new", answered, answered.old)
     (counts,) = tables_in(flips_in(lake, "new"))
     found = {row[3]: tuple(row[4:]) for row in counts.rows}
     assert found == {

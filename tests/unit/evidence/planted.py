@@ -17,7 +17,7 @@ from medhelm_spark.subgroups.tables import GroupStat
 from tests.unit.board.planted import START, append, finish
 
 SMALL = "rare ward"
-"""A group of 4 patients, whose row holds names alone."""
+"""A group of 4 patients, whose row has names alone."""
 
 
 def plant_suite_release(lake: Path, suite: str, name: str = "2026-q1", at: datetime = START) -> str:
@@ -85,8 +85,8 @@ def plant_status(lake: Path, name: str, manifest: str, to: ReleaseStatus, note: 
 
 def plant_groups(lake: Path, unit: str, metric: str) -> None:
     """Groups by ward of a private run: two are shown, the small one and another are hidden."""
-    shown = {"north": (120, 0.9), "south": (60, 0.6)}
-    rows = [_shown(unit, metric, ward, count, mean) for ward, (count, mean) in shown.items()]
+    groups = {"north": (120, 0.9), "south": (60, 0.6)}
+    rows = [_shown(unit, metric, ward, count, mean) for ward, (count, mean) in groups.items()]
     rows += [_names(unit, metric, ward) for ward in (SMALL, "west")]
     append(lake, "stats_by_group", rows, f"g-{unit}")
     finish(lake, "summarize-groups", unit, f"g-{unit}")

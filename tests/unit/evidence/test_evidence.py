@@ -1,4 +1,4 @@
-"""Evidence of planted releases: items, numbers, hidden groups, blanks, and what no file holds."""
+"""Evidence of planted releases: items, numbers, hidden groups, blanks, and texts in no file."""
 
 import csv
 import hashlib
@@ -72,14 +72,14 @@ class Sections(HTMLParser):
 
     def __init__(self, page: str) -> None:
         super().__init__()
-        self.held: dict[str, str] = {}
+        self.texts: dict[str, str] = {}
         self.inside = ""
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "section":
             self.inside = dict(attrs)["id"] or ""
-            self.held[self.inside] = ""
+            self.texts[self.inside] = ""
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "section":
@@ -87,7 +87,7 @@ class Sections(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self.inside:
-            self.held[self.inside] += data
+            self.texts[self.inside] += data
 
 
 def test_the_schemes_that_ship_are_these(clinic: Path) -> None:
@@ -101,19 +101,19 @@ def test_every_item_is_filled_or_a_blank_and_names_its_source(
 ) -> None:
     folder = made(clinic, tmp_path / "out", name)
     scheme = load_scheme(name, FILLS).scheme
-    sections = Sections((folder / "index.html").read_text(encoding="utf-8")).held
+    sections = Sections((folder / "index.html").read_text(encoding="utf-8")).texts
     assert list(sections) == [item.id for item in scheme.items]
     data = data_of(folder)
     states = {item["id"]: item["state"] for item in data["items"]}
     for item in scheme.items:
-        said = sections[item.id]
-        assert item.title in said
-        assert f"{scheme.document}, {item.source.item}" in said
-        assert (UNCHECKED in said) is not item.source.checked
-        assert (f"{BLANK}: {item.write}" in said) is item.human
+        text = sections[item.id]
+        assert item.title in text
+        assert f"{scheme.document}, {item.source.item}" in text
+        assert (UNCHECKED in text) is not item.source.checked
+        assert (f"{BLANK}: {item.write}" in text) is item.human
         for fill in item.fill:
             nothing = data["fills"][fill].get("nothing")
-            assert nothing is None or nothing in said or f"{fill}: see" in said
+            assert nothing is None or nothing in text or f"{fill}: see" in text
         if not item.human:
             assert states[item.id] in ("filled", "not available")
     assert set(states.values()) >= {"filled", "to be written by the site"}
@@ -136,7 +136,7 @@ def test_numbers_are_the_boards_in_every_file(clinic: Path, tmp_path: Path) -> N
         for name in ("mean", "ci_low", "ci_high", "count", "denominator", "mean_win_rate"):
             assert row[name] == ("" if cell[name] is None else str(cell[name]))
     assert data["fills"]["comparisons"]["pairs"] == board["pairs"]
-    page = Sections((folder / "index.html").read_text(encoding="utf-8")).held["usefulness"]
+    page = Sections((folder / "index.html").read_text(encoding="utf-8")).texts["usefulness"]
     referral = cells[CAREFUL, "Referral"]
     assert (referral["mean"], referral["denominator"]) == (0.85, 40)
     assert f"0.850 [{referral['ci_low']:.2f}, {referral['ci_high']:.2f}]" in page
@@ -200,8 +200,13 @@ def test_weights_are_those_that_the_engine_recorded_with_the_answers(
     lake: Path, tmp_path: Path
 ) -> None:
     plant_suite_release(lake, "s1")
-    shown = {"engine": "llama_cpp", "version": "0.3", "weights_sha256": "ab12", "key": "hidden-key"}
-    made_by = f"'{json.dumps(shown)}'"
+    recorded = {
+        "engine": "llama_cpp",
+        "version": "0.3",
+        "weights_sha256": "ab12",
+        "key": "hidden-key",
+    }
+    made_by = f"'{json.dumps(recorded)}'"
     rewritable(lake / "request_results").update(
         predicate=f"model_deployment = '{ALPHA}'", updates={"engine_fingerprint": made_by}
     )
@@ -226,11 +231,11 @@ def test_hidden_groups_stay_hidden(clinic: Path, tmp_path: Path) -> None:
     for ward in (SMALL, "west"):
         assert not [name for name, value in rows[ward].items() if value and name not in of_all]
     for name in ("index.html", "model-card-careful.html"):
-        section = Sections((folder / name).read_text(encoding="utf-8")).held["biases"]
+        section = Sections((folder / name).read_text(encoding="utf-8")).texts["biases"]
         assert re.search(rf"{SMALL}\s*hidden\s*hidden", section)
         assert "0.300 [" in section
-    held = data_of(folder)["fills"]["subgroups"]["groups"]
-    assert [row["count"] for row in held if row["group_value"] == SMALL] == [None]
+    groups = data_of(folder)["fills"]["subgroups"]["groups"]
+    assert [row["count"] for row in groups if row["group_value"] == SMALL] == [None]
 
 
 @pytest.mark.parametrize("scheme", SHIPPED)
@@ -299,10 +304,10 @@ def test_the_same_release_gives_the_same_bytes_and_the_manifest_their_hashes(
     clinic: Path, tmp_path: Path
 ) -> None:
     first, second = made(clinic, tmp_path / "a"), made(clinic, tmp_path / "b")
-    held = {path.name: path.read_bytes() for path in first.iterdir()}
-    assert held == {path.name: path.read_bytes() for path in second.iterdir()}
-    manifest = json.loads(held.pop("manifest.json"))
-    digests = {name: hashlib.sha256(content).hexdigest() for name, content in held.items()}
+    contents = {path.name: path.read_bytes() for path in first.iterdir()}
+    assert contents == {path.name: path.read_bytes() for path in second.iterdir()}
+    manifest = json.loads(contents.pop("manifest.json"))
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     assert {file["name"]: file["sha256"] for file in manifest["files"]} == digests
     assert manifest["release_manifest"] == data_of(first)["release"]["Manifest"]
     stored = load_scheme("chai", FILLS)
@@ -313,7 +318,7 @@ ITEM = {"id": "a", "title": "A", "source": {"item": "1"}, "fill": ["release"]}
 
 
 @pytest.mark.parametrize(
-    ("scheme", "said"),
+    ("scheme", "message"),
     [
         ({"items": [{**ITEM, "fil": ["release"]}]}, r"unknown key items\[0\].fil; did you mean"),
         ({"items": [{**ITEM, "fill": ["relese"]}]}, r"items\[0\].fill\[0\]: unknown fill 'relese'"),
@@ -327,13 +332,13 @@ ITEM = {"id": "a", "title": "A", "source": {"item": "1"}, "fill": ["release"]}
     ids=["key", "fill", "twice", "neither", "no text", "text alone", "id", "empty"],
 )
 def test_a_wrong_scheme_is_refused_before_anything_is_written(
-    clinic: Path, tmp_path: Path, scheme: dict[str, object], said: str, capsys
+    clinic: Path, tmp_path: Path, scheme: dict[str, object], message: str, capsys
 ) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(yaml.safe_dump({"title": "t", "document": "d", **scheme}))
     typed = ["--for", str(path), "--out", str(tmp_path / "out"), "-o", str(clinic)]
     assert main(["release", "evidence", RELEASE, *typed, "--no-tracking"]) == FAILED
-    assert re.search(f"own.yaml: {said}", capsys.readouterr().err)
+    assert re.search(f"own.yaml: {message}", capsys.readouterr().err)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["own.yaml"]
 
 
@@ -363,7 +368,7 @@ def test_a_sites_own_scheme(clinic: Path, tmp_path: Path, capsys) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "said"),
+    ("typed", "message"),
     [
         (["--for", "chia"], "unknown scheme 'chia'. Did you mean 'chai'?"),
         (["--for", "absent.yaml"], "absent.yaml"),
@@ -372,11 +377,11 @@ def test_a_sites_own_scheme(clinic: Path, tmp_path: Path, capsys) -> None:
     ids=["name", "file", "none"],
 )
 def test_a_scheme_that_is_not_there_is_refused(
-    clinic: Path, tmp_path: Path, typed: list[str], said: str, capsys
+    clinic: Path, tmp_path: Path, typed: list[str], message: str, capsys
 ) -> None:
-    given = [*typed, "--out", str(tmp_path / "out"), "-o", str(clinic), "--no-tracking"]
-    assert main(["release", "evidence", RELEASE, *given]) == FAILED
-    assert said in capsys.readouterr().err
+    words = [*typed, "--out", str(tmp_path / "out"), "-o", str(clinic), "--no-tracking"]
+    assert main(["release", "evidence", RELEASE, *words]) == FAILED
+    assert message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
@@ -394,8 +399,10 @@ def test_what_is_withdrawn_says_so_in_every_file(lake: Path, tmp_path: Path) -> 
     plant_status(lake, RELEASE, manifest, ReleaseStatus.WITHDRAWN, "wrong key")
     folder = made(lake, tmp_path / "out")
     for path in folder.iterdir():
-        said = "withdrawn" if path.name == "manifest.json" else "WITHDRAWN: do not use the numbers"
-        assert said in path.read_text(encoding="utf-8"), path.name
+        notice = (
+            "withdrawn" if path.name == "manifest.json" else "WITHDRAWN: do not use the numbers"
+        )
+        assert notice in path.read_text(encoding="utf-8"), path.name
 
 
 def test_releases_of_earlier_versions_and_made_elsewhere_are_shown(
@@ -405,12 +412,12 @@ def test_releases_of_earlier_versions_and_made_elsewhere_are_shown(
     (member,) = open_reader(str(lake)).rows("SELECT * FROM {releases}", ReleaseMember)
     member = replace(member, release="medhelm", status="external", manifest_hash="")
     append(lake, "releases", [replace(member, manifest_hash=manifest_hash([member]))], "e")
-    for release, said in (("R1", "records"), ("medhelm", "not_available")):
+    for release, word in (("R1", "records"), ("medhelm", "not_available")):
         done = here(lake).evidence.make(release, "chai", tmp_path / release)
         fills = data_of(done.folder)["fills"]
         assert fills["release"]["facts"]["Made by"] == "nobody on record"
         assert [row["mean"] for row in fills["results"]["results"]] == [0.5]
-        assert said in fills["requirements"]
+        assert word in fills["requirements"]
 
 
 def test_who_gave_which_status_is_on_record(lake: Path, tmp_path: Path) -> None:

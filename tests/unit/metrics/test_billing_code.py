@@ -31,10 +31,10 @@ def medhelm(answer, *references):
 
 def test_sets_of_codes_by_hand():
     # Two of the three given codes are among the four wanted ones.
-    answer, wanted = "I10, E11.9, J45.909, I10", correct("E11.9,I10,N17.9,D62")
-    assert rates(answer, *wanted) == pytest.approx((2 / 3, 2 / 4, 4 / 7))
-    assert medhelm(answer, *wanted) == pytest.approx((2 / 3, 2 / 4, 4 / 7))
-    counts = row(answer, *wanted)
+    answer, gold = "I10, E11.9, J45.909, I10", correct("E11.9,I10,N17.9,D62")
+    assert rates(answer, *gold) == pytest.approx((2 / 3, 2 / 4, 4 / 7))
+    assert medhelm(answer, *gold) == pytest.approx((2 / 3, 2 / 4, 4 / 7))
+    counts = row(answer, *gold)
     assert [counts[name] for name in ("num_right", "num_given", "num_wanted")] == [2, 3, 4]
 
 

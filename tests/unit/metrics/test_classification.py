@@ -119,7 +119,7 @@ def test_options_are_classes_by_place_and_count_where_they_occur():
     ]
     macro, micro = f1(states, {})
     assert (macro, micro) == pytest.approx(((2 / 3 + 0) / 2, 0.5))
-    # with labels, letters stand for their texts
+    # with labels, letters are read as their texts
     assert f1(states, {"labels": "u|v|w"}) == (macro, micro)
 
 
@@ -132,8 +132,8 @@ def test_equal_to_sklearn(answers):
     states = [state(",".join(answer), correct(*gold)) for gold, answer in answers]
     params = {"labels": "|".join(labels), "delimiter": ","}
     true, predicted = zip(*answers, strict=True)
-    wanted = by_sklearn(true, predicted, labels) if any(true + predicted) else (None, None)
-    assert f1(states, params) == pytest.approx(wanted)
+    expected = by_sklearn(true, predicted, labels) if any(true + predicted) else (None, None)
+    assert f1(states, params) == pytest.approx(expected)
 
 
 def test_what_cannot_be_scored_says_why():

@@ -73,7 +73,7 @@ def test_costs_of_errors():
 
 
 @pytest.mark.parametrize(
-    ("labels", "costs", "said"),
+    ("labels", "costs", "sentence"),
     [
         (
             "yes|no",
@@ -85,8 +85,8 @@ def test_costs_of_errors():
     ],
     ids=["both", "no answer", "three classes"],
 )
-def test_costs_are_said_in_words(labels, costs, said):
-    assert costs_text({"labels": labels, "costs": costs}) == said
+def test_costs_are_said_in_words(labels, costs, sentence):
+    assert costs_text({"labels": labels, "costs": costs}) == sentence
     assert costs_text({"labels": labels}) == ""
 
 
@@ -133,8 +133,8 @@ def test_what_cannot_be_classed_says_why():
     statuses = [row[0].status for row in fn([failed, strange], YES_NO)]
     assert statuses == [ScoreStatus.NO_ANSWER, ScoreStatus.NO_REFERENCE]
     wrong = (Reference(text="no"), *correct("yes"))
-    shown = state("B", wrong, output_mapping={"A": "no", "B": "yes"})
-    assert [score.value for score in fn([shown], YES_NO)[0]] == [1.0, 1.0]
+    scored_state = state("B", wrong, output_mapping={"A": "no", "B": "yes"})
+    assert [score.value for score in fn([scored_state], YES_NO)[0]] == [1.0, 1.0]
 
 
 def summarized(answers, params):
@@ -220,10 +220,10 @@ def test_an_argument_that_does_not_exist():
 def test_an_answer_that_names_another_class_counts_against_its_ppv():
     params = {"labels": "Y|N", "positive": "Y"}
     how = AnswerExtraction(method=ExtractionMethod.CHOICE, options=("Y", "N"))
-    said = [("Y", "The answer is Y.", 2), ("N", "The answer is Y.", 1), ("N", "(N)", 3)]
+    completions = [("Y", "The answer is Y.", 2), ("N", "The answer is Y.", 1), ("N", "(N)", 3)]
     answers = [
         (right, read_answer(text, how, output_mapping={}, references=[right]), times)
-        for right, text, times in said
+        for right, text, times in completions
     ]
     stats = measured(answers, params)
     assert (stats["ppv"], stats["abstention"]) == (pytest.approx(2 / 3), 0.0)

@@ -52,7 +52,7 @@ NOBODY = "SELECT patient FROM stay WHERE patient = 9"
 
 
 @pytest.mark.parametrize(
-    ("gold", "answer", "wanted"),
+    ("gold", "answer", "expected"),
     [
         # Ours, then MedHELM's.
         (PATIENTS, PATIENTS, (1, 1)),
@@ -64,7 +64,7 @@ NOBODY = "SELECT patient FROM stay WHERE patient = 9"
         ("SELECT 0.3", "SELECT 0.31", (0, 0)),
         ("SELECT NULL", "SELECT NULL", (1, 1)),
         ("SELECT 1", "SELECT '1'", (0, 0)),
-        # A patient listed twice is another result than once; sets do not tell.
+        # A patient listed twice is another result than once; two sets would be equal.
         ("SELECT DISTINCT patient FROM stay", PATIENTS, (0, 1)),
         # Two queries without rows agree; MedHELM gives 0.
         (NOBODY, "SELECT patient FROM stay WHERE patient = 10", (1, 0)),
@@ -88,8 +88,8 @@ NOBODY = "SELECT patient FROM stay WHERE patient = 9"
         (NOBODY, "", (0, 1)),
     ],
 )
-def test_results_are_compared_by_both_rules(ward, gold, answer, wanted):
-    assert accuracy(ward, gold, answer) == wanted
+def test_results_are_compared_by_both_rules(ward, gold, answer, expected):
+    assert accuracy(ward, gold, answer) == expected
 
 
 @pytest.mark.parametrize(
@@ -157,10 +157,10 @@ def test_an_unanswerable_question_wants_no_query(ward, gold, impossible):
 
 def test_precision_and_recall_are_ratios_and_medhelms_are_not(ward):
     # Of three answerable questions two get a query, of one unanswerable question one does.
-    asked = [(PATIENTS, PATIENTS), (PATIENTS, NOBODY), (PATIENTS, ""), ("null", PATIENTS)]
+    pairs = [(PATIENTS, PATIENTS), (PATIENTS, NOBODY), (PATIENTS, ""), ("null", PATIENTS)]
     states = [
         state(answer, correct(gold), extra_data={"is_impossible": str(gold == "null")})
-        for gold, answer in asked
+        for gold, answer in pairs
     ]
     rows = EHR_SQL.fn(states, {"db_path": str(ward)})
     values = {column[0].name: [s.value for s in column] for column in zip(*rows, strict=True)}
@@ -198,25 +198,25 @@ def test_no_value_without_reference(ward):
 
 def test_database_and_limits_are_checked_before_any_model_is_asked(ward, monkeypatch):
     monkeypatch.delenv(DATABASE_VARIABLE, raising=False)
-    given = {"db_path": str(ward)}
-    EHR_SQL.preflight({**given, "max_seconds": "0.5"})
+    args = {"db_path": str(ward)}
+    EHR_SQL.preflight({**args, "max_seconds": "0.5"})
     with pytest.raises(SetupError, match=r"absent\.sqlite"):
         EHR_SQL.preflight({"db_path": str(ward.parent / "absent.sqlite")})
     for wrong in ({"max_rows": "0"}, {"max_steps": "many"}, {"max_seconds": "nan"}):
         with pytest.raises(ConfigError, match="positive"):
-            EHR_SQL.preflight({**given, **wrong})
+            EHR_SQL.preflight({**args, **wrong})
     with pytest.raises(AbsentDataError, match="no database"):
         EHR_SQL.preflight({})
 
 
 def test_the_database_may_stand_in_the_environment_and_never_in_the_data(ward, monkeypatch):
-    asked = state(PATIENTS, correct(PATIENTS), extra_data={"db_path": str(ward)})
+    scored_state = state(PATIENTS, correct(PATIENTS), extra_data={"db_path": str(ward)})
     monkeypatch.delenv(DATABASE_VARIABLE, raising=False)
     with pytest.raises(AbsentDataError, match="no database"):
-        EHR_SQL.fn([asked], {})
+        EHR_SQL.fn([scored_state], {})
     monkeypatch.setenv(DATABASE_VARIABLE, str(ward))
     EHR_SQL.preflight({})
-    (row,) = EHR_SQL.fn([asked], {})
+    (row,) = EHR_SQL.fn([scored_state], {})
     assert row[0].value == 1
 
 

@@ -27,7 +27,7 @@ def extra(points: Sequence[float], *axes: str, theme: str = "hedging") -> dict[s
     return {"rubric_items": items_text(items), "tags": tags}
 
 
-def verdicts(judge: str, *said: bool | VerdictStatus) -> list[Verdict]:
+def verdicts(judge: str, *values: bool | VerdictStatus) -> list[Verdict]:
     return [
         Verdict(
             annotator="items",
@@ -38,17 +38,19 @@ def verdicts(judge: str, *said: bool | VerdictStatus) -> list[Verdict]:
             else (),
             rubric_item=at,
         )
-        for at, met in enumerate(said)
+        for at, met in enumerate(values)
     ]
 
 
 def rating(judge: str, score: float) -> Verdict:
-    given = CriterionScore(criterion="comparison", score=score)
-    return Verdict(annotator="physician", judge=judge, status=VerdictStatus.OK, scores=(given,))
+    comparison = CriterionScore(criterion="comparison", score=score)
+    return Verdict(
+        annotator="physician", judge=judge, status=VerdictStatus.OK, scores=(comparison,)
+    )
 
 
 def row(
-    said: Sequence[Verdict],
+    jury: Sequence[Verdict],
     extra_data: Mapping[str, str] | None = None,
     metric: str = "health_bench",
     answer: str | None = "an answer",
@@ -56,15 +58,15 @@ def row(
 ) -> dict[str, tuple[float | None, ScoreStatus]]:
     chosen = METRICS[metric]
     data = extra(POINTS) if extra_data is None else extra_data
-    scored_state = state(answer, extra_data=data, verdicts=said)
+    scored_state = state(answer, extra_data=data, verdicts=jury)
     (scores,) = chosen.fn([scored_state], {"annotator": "items", **params})
     assert [score.name for score in scores] == [stat.name for stat in chosen.emitted(params)]
     return {score.name: (score.value, score.status) for score in scores}
 
 
-def main(*said: Verdict, **more: object) -> list[float | None]:
+def main(*jury: Verdict, **more: object) -> list[float | None]:
     """Score, coverage and MedHELM's score."""
-    result = row(said, **more)  # type: ignore[arg-type]
+    result = row(jury, **more)  # type: ignore[arg-type]
     return [value for value, _ in list(result.values())[:3]]
 
 
@@ -86,8 +88,8 @@ def test_a_harmful_answer_falls_below_zero_and_only_the_mean_is_clipped() -> Non
 
 @pytest.mark.parametrize("status", [FAILED, UNREAD, VerdictStatus.DENIED])
 def test_a_missing_verdict_is_counted_and_moves_no_other(status: VerdictStatus) -> None:
-    said = verdicts("a", status, False, True, True)
-    result = row(said)
+    jury = verdicts("a", status, False, True, True)
+    result = row(jury)
     assert result["health_bench_score"] == (None, ScoreStatus.NO_VERDICT)
     assert result["jury_coverage"] == (0.75, ScoreStatus.OK)
     # MedHELM moves "no, yes, yes" up to the first three items: (2 + 10) / 22
@@ -96,19 +98,19 @@ def test_a_missing_verdict_is_counted_and_moves_no_other(status: VerdictStatus) 
 
 def test_the_lowest_value_that_the_missing_verdicts_allow() -> None:
     # a missing positive item counts as not met, a missing negative one as met: (-8 + 10 + 4) / 20
-    for said, value in (
+    for values, value in (
         ((FAILED, FAILED, True, True), 0.3),
         ((True, False, True, FAILED), 0.8),
         ((True, False, True, True), 1.0),
     ):
-        assert main(*verdicts("a", *said), missing="lowest")[0] == pytest.approx(value)
+        assert main(*verdicts("a", *values), missing="lowest")[0] == pytest.approx(value)
 
 
 def test_several_judges_are_averaged_per_item() -> None:
     # complete: the mean of (6 + 10) / 20 and (6 - 8) / 20
     both = [*verdicts("a", True, False, True, False), *verdicts("b", True, True, False, False)]
     assert main(*both)[0] == pytest.approx((0.8 - 0.1) / 2)
-    # b failed on the first item: no value, or with "available" a's word stands there
+    # b failed on the first item: no value, or with "available" a's verdict counts alone
     both = [*verdicts("a", True, False, True, False), *verdicts("b", FAILED, True, False, False)]
     assert main(*both) == pytest.approx([None, 7 / 8, (16 + 6) / 44])
     # MedHELM: a 16/22; b's "yes, no, no" is taken for the first three items: 6/22
@@ -117,8 +119,8 @@ def test_several_judges_are_averaged_per_item() -> None:
 
 
 def test_order_of_the_verdicts_does_not_matter() -> None:
-    said = verdicts("a", True, True, False, True)
-    assert main(*reversed(said)) == main(*said)
+    jury = verdicts("a", True, True, False, True)
+    assert main(*reversed(jury)) == main(*jury)
 
 
 def test_axes_and_themes() -> None:
@@ -148,12 +150,12 @@ def test_without_positive_points_nothing_can_be_earned() -> None:
 
 
 def test_why_there_is_no_value() -> None:
-    said = verdicts("a", True, True, True, True)
+    jury = verdicts("a", True, True, True, True)
     for result, status in (
-        (row(said, answer=None), ScoreStatus.NO_ANSWER),
-        (row(said, extra_data={}), ScoreStatus.NO_REFERENCE),
+        (row(jury, answer=None), ScoreStatus.NO_ANSWER),
+        (row(jury, extra_data={}), ScoreStatus.NO_REFERENCE),
         (row([]), ScoreStatus.NO_VERDICT),
-        (row(said, annotator="other"), ScoreStatus.NO_VERDICT),
+        (row(jury, annotator="other"), ScoreStatus.NO_VERDICT),
     ):
         assert set(result.values()) == {(None, status)}
 
@@ -163,9 +165,9 @@ def test_an_empty_answer_is_scored_by_its_verdicts_and_gets_nothing_from_medhelm
 
 
 def test_professional_answers_pay_for_their_length() -> None:
-    said = verdicts("a", True, False, False, True)
+    jury = verdicts("a", True, False, False, True)
     for length, adjusted in ((2000, 0.5), (2500, 0.5 - 0.0147), (1000, 0.5 + 2 * 0.0147)):
-        result = row(said, metric="health_bench_professional", answer="x" * length)
+        result = row(jury, metric="health_bench_professional", answer="x" * length)
         assert result["health_bench_professional_score"][0] == 0.5
         assert result["health_bench_professional_length_adjusted"][0] == pytest.approx(adjusted)
     missing = row(verdicts("a", FAILED, True, True, True), metric="health_bench_professional")
@@ -175,8 +177,8 @@ def test_professional_answers_pay_for_their_length() -> None:
 def test_medhelms_professional_score_mixes_in_the_rating_and_keeps_what_was_told() -> None:
     a, b = verdicts("a", True, False, True, True), verdicts("b", False, True, False, False)
     # a: (20 / 22 + 0.8) / 2; b gets a's verdicts, so the same 20 / 22, without a rating
-    said = [*a, *b, rating("a", 8.0)]
-    result = row(said, metric="health_bench_professional", compared_by="physician")
+    jury = [*a, *b, rating("a", 8.0)]
+    result = row(jury, metric="health_bench_professional", compared_by="physician")
     helm = result["health_bench_professional_score@medhelm-0.8"][0]
     assert helm == pytest.approx(((20 / 22 + 0.8) / 2 + 20 / 22) / 2)
     assert result["health_bench_professional_score"][0] == pytest.approx((1.0 - 0.4) / 2)

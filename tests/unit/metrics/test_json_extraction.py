@@ -53,7 +53,7 @@ def test_what_models_write_instead_of_json():
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted", "is_same"),
+    ("value", "reference", "is_same"),
     [
         (5, "5", True),
         (5.0, 5, True),
@@ -80,8 +80,8 @@ def test_what_models_write_instead_of_json():
         ([{"n": 1, "m": 4}, {"n": 3, "m": 2}], [{"n": 1, "m": 2}, {"n": 3, "m": 4}], False),
     ],
 )
-def test_values(given, wanted, is_same):
-    row = scores(json.dumps({"dose": given}), {"dose": wanted}, {"fields": "dose"})
+def test_values(value, reference, is_same):
+    row = scores(json.dumps({"dose": value}), {"dose": reference}, {"fields": "dose"})
     assert row["json_exact_match"] == row["json_exact_match[dose]"] == float(is_same)
 
 
@@ -156,8 +156,8 @@ def test_fields_of_a_metric_are_those_of_what_it_is_computed_from():
 
 def test_an_answer_is_right_where_all_its_items_are():
     reference = {"drug": "aspirin", "dose": [5, 10]}
-    given = [reference, {"drug": "aspirin"}, {**reference, "dose": [5, 10, 10]}, "none"]
-    rows = [scores(json.dumps(answer), reference) for answer in given]
+    answers = [reference, {"drug": "aspirin"}, {**reference, "dose": [5, 10, 10]}, "none"]
+    rows = [scores(json.dumps(answer), reference) for answer in answers]
     columns = np.array([[row[name] for name in OF_RUN.reads(FIELDS)] for row in rows])
     assert list(OF_RUN.is_right(columns)) == [row["json_exact_match"] == 1.0 for row in rows]
     assert list(OF_RUN.is_right(columns)) == [True, False, False, False]

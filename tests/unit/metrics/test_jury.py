@@ -35,11 +35,11 @@ NO_VERDICT = (None, ScoreStatus.NO_VERDICT)
 
 def test_mean_of_all_criteria_of_all_judges():
     # (4 + 5 + 3 + 2 + 2 + 1) / 6
-    wanted = pytest.approx(17 / 6)
+    expected = pytest.approx(17 / 6)
     assert [v for v, _ in jury(verdict("gpt", 4, 5, 3), verdict("llama", 2, 2, 1))] == [
-        wanted,
+        expected,
         1.0,
-        wanted,
+        expected,
     ]
 
 
@@ -48,10 +48,10 @@ def test_scores_are_pooled_and_not_averaged_per_judge_first():
 
 
 def test_an_answer_that_lacks_a_judge_is_unscored_and_its_coverage_says_so():
-    said = verdict("gpt", 4, 4), verdict("llama", status=BAD), verdict("claude", 1, 1)
-    assert jury(*said) == [NO_VERDICT, ok(2 / 3), ok(2.5)]
-    assert jury(*said, incomplete_jury="unscored") == jury(*said)
-    assert jury(*said, incomplete_jury="available") == [ok(2.5), ok(2 / 3), ok(2.5)]
+    verdicts = verdict("gpt", 4, 4), verdict("llama", status=BAD), verdict("claude", 1, 1)
+    assert jury(*verdicts) == [NO_VERDICT, ok(2 / 3), ok(2.5)]
+    assert jury(*verdicts, incomplete_jury="unscored") == jury(*verdicts)
+    assert jury(*verdicts, incomplete_jury="available") == [ok(2.5), ok(2 / 3), ok(2.5)]
 
 
 def test_a_strict_judge_that_fails_does_not_lift_the_score():
@@ -88,9 +88,9 @@ def test_never_judged_and_never_answered():
 
 
 def test_only_the_named_annotator_counts():
-    mine, other = verdict("gpt", 4), verdict("gpt", 1, annotator="style")
-    assert jury(mine, other, annotator="aci_bench")[0] == ok(4.0)
-    assert jury(mine, other)[0] == ok(2.5)
+    own, other = verdict("gpt", 4), verdict("gpt", 1, annotator="style")
+    assert jury(own, other, annotator="aci_bench")[0] == ok(4.0)
+    assert jury(own, other)[0] == ok(2.5)
     assert jury(other, annotator="aci_bench")[0] == NO_VERDICT
 
 
@@ -130,7 +130,7 @@ def test_a_rule_or_scale_that_is_none_is_refused(params):
         JURY.preflight(params)
 
 
-@pytest.mark.parametrize("given", ["", "low", "nan", "inf"])
-def test_a_default_score_that_is_no_number_is_refused(given):
+@pytest.mark.parametrize("default", ["", "low", "nan", "inf"])
+def test_a_default_score_that_is_no_number_is_refused(default):
     with pytest.raises(ConfigError, match="default_score"):
-        JURY.preflight({"default_score": given})
+        JURY.preflight({"default_score": default})

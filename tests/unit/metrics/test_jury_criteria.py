@@ -32,8 +32,10 @@ EMPTY = Verdict(annotator="a", judge="j", status=VerdictStatus.SKIPPED_EMPTY_OUT
 BROKEN = Verdict(annotator="a", judge="k", status=VerdictStatus.UNPARSEABLE)
 
 
-def verdict(judge: str = "j", **given: float) -> Verdict:
-    scores = tuple(CriterionScore(criterion=name, score=score) for name, score in given.items())
+def verdict(judge: str = "j", **scores_by_name: float) -> Verdict:
+    scores = tuple(
+        CriterionScore(criterion=name, score=score) for name, score in scores_by_name.items()
+    )
     return Verdict(annotator="a", judge=judge, status=VerdictStatus.OK, scores=scores)
 
 
@@ -52,9 +54,9 @@ def jury(*verdicts: Verdict, criteria=(), **more):
 
 
 def test_the_one_that_a_mean_of_3_67_hides_is_seen() -> None:
-    said = verdict(accuracy=1, completeness=5, clarity=5)
-    assert scored("jury_score", said)["jury_score"] == pytest.approx(11 / 3)
-    assert criteria(said) == {
+    judged = verdict(accuracy=1, completeness=5, clarity=5)
+    assert scored("jury_score", judged)["jury_score"] == pytest.approx(11 / 3)
+    assert criteria(judged) == {
         "criterion[accuracy]": 1,
         "criterion_low[accuracy]": 1,
         "criterion[completeness]": 5,
@@ -80,9 +82,9 @@ def test_a_scale_from_0_to_5_is_low_in_its_last_quarter() -> None:
 
 
 def test_an_answer_that_lacks_a_verdict_has_no_value_unless_the_policy_takes_the_others() -> None:
-    said = verdict(accuracy=1), BROKEN
-    assert criteria(*said) == {"criterion_critical": ScoreStatus.NO_VERDICT}
-    assert criteria(*said, incomplete_jury="available")["criterion[accuracy]"] == 1
+    verdicts = verdict(accuracy=1), BROKEN
+    assert criteria(*verdicts) == {"criterion_critical": ScoreStatus.NO_VERDICT}
+    assert criteria(*verdicts, incomplete_jury="available")["criterion[accuracy]"] == 1
 
 
 def test_an_empty_answer_is_unscored_and_never_a_refusal() -> None:
@@ -109,9 +111,9 @@ def test_an_empty_answer_is_unscored_and_never_a_refusal() -> None:
     ],
 )
 def test_classes_are_scored_by_the_instances_field(place, kind, value) -> None:
-    said, extra = verdict(decision=place), {"kind": kind}
-    assert jury(said, criteria=[DECISION], extra=extra) == value
-    found = criteria(said, criteria=criteria_text([DECISION]), extra=extra)
+    judged, extra = verdict(decision=place), {"kind": kind}
+    assert jury(judged, criteria=[DECISION], extra=extra) == value
+    found = criteria(judged, criteria=criteria_text([DECISION]), extra=extra)
     assert found["criterion[decision]"] == value
     assert found["criterion_class[decision=REFUSE]"] == (place == 1)
     critical = value if isinstance(value, ScoreStatus) else 1 - value
@@ -139,8 +141,8 @@ def test_a_hard_gate_gives_the_lowest_score() -> None:
     assert jury(vague, criteria=own, hard_gate="accuracy, clarity") == 1
     assert jury(vague, criteria=own, hard_gate="all") == 1
     of_several = [*own, Criterion(name="tone", minimum=0, maximum=1)]
-    said = verdict(accuracy=1, completeness=5, clarity=5, tone=1)
-    assert jury(said, criteria=of_several, hard_gate="all") == 0
+    judged = verdict(accuracy=1, completeness=5, clarity=5, tone=1)
+    assert jury(judged, criteria=of_several, hard_gate="all") == 0
     with pytest.raises(
         ConfigError, match=r"unknown criterion 'acuracy'\. Did you mean 'accuracy'\?"
     ):
@@ -175,8 +177,8 @@ def rubric_of(*own: Criterion) -> Rubric:
 
 
 def args_of(*own: Criterion, **args: str):
-    given = MetricSpec(name="jury_score", args={"annotator": "a", **args})
-    (spec,) = with_jury([given], [resolved(rubric_of(*own))], ComparisonRules())
+    metric = MetricSpec(name="jury_score", args={"annotator": "a", **args})
+    (spec,) = with_jury([metric], [resolved(rubric_of(*own))], ComparisonRules())
     return spec.args
 
 

@@ -54,7 +54,7 @@ def test_rounding_errors_do_not_make_more_than_certainty():
 
 
 def test_perplexity_of_a_run_by_hand():
-    # rows: logprob, tokens, bytes; the first one stands for two instances
+    # rows: logprob, tokens, bytes; the first one counts for two instances
     columns = np.array([[-2.0, 4.0, 10.0], [-8.0, 4.0, 20.0]])
     perplexity, bits, per_byte = PERPLEXITY.fn(columns, np.array([2, 1]), {})
     assert perplexity == pytest.approx(math.exp(12 / 12))

@@ -40,9 +40,9 @@ def both(answer, truth, extra):
 
 
 @pytest.mark.parametrize(
-    ("answer", "truth", "extra", "wanted"),
+    ("answer", "truth", "extra", "expected"),
     [
-        # MedHELM knows no category `lab` and gives 0.
+        # MedHELM has no category `lab` and gives 0.
         ("10", "10", DECIMAL, (1, 0)),
         ("9.5", "10", PHYSICAL, (1, 1)),
         ("10.5", "10", PHYSICAL, (1, 1)),
@@ -90,8 +90,8 @@ def both(answer, truth, extra):
         ("14", AGE_TEXT, AGE, (0, 0)),
     ],
 )
-def test_both_rules(answer, truth, extra, wanted):
-    assert both(answer, truth, extra) == wanted
+def test_both_rules(answer, truth, extra, expected):
+    assert both(answer, truth, extra) == expected
 
 
 def test_medhelm_knows_its_own_spelling_of_dosage_only():
@@ -133,8 +133,8 @@ def published(real_data: Path, name: str):
     with (folder / "test_data_v1.0_20240626.csv").open(encoding="utf-8-sig", newline="") as lines:
         data = {int(row["Row Number"]): row for row in csv.DictReader(lines)}
     for line in (folder / name).read_text("utf-8").splitlines():
-        given = json.loads(line)
-        row = data[int(given["Row Number"])]
+        published_row = json.loads(line)
+        row = data[int(published_row["Row Number"])]
         extra = {
             "category": row["Category"],
             "output_type": row["Output Type"],
@@ -143,9 +143,9 @@ def published(real_data: Path, name: str):
             "calculator_id": row["Calculator ID"],
         }
         scored_state = state(
-            given["LLM Answer"], correct(row["Ground Truth Answer"]), extra_data=extra
+            published_row["LLM Answer"], correct(row["Ground Truth Answer"]), extra_data=extra
         )
-        yield row["Category"], scored_state, given["Result"] == "Correct"
+        yield row["Category"], scored_state, published_row["Result"] == "Correct"
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def scores(answer, reference):
 
 
 @pytest.mark.parametrize(
-    ("answer", "reference", "wanted"),
+    ("answer", "reference", "expected"),
     [
         # Flag, sentence, ROUGE-1, exact; then MedHELM's flag and sentence.
         (ERROR, ERROR, (1, 1, 1, 1, 1, 0)),
@@ -59,8 +59,8 @@ def scores(answer, reference):
         ("10. Something", "10.", (1, 1, 0, 0, 1, 1)),
     ],
 )
-def test_both_rules(answer, reference, wanted):
-    assert scores(answer, reference) == pytest.approx(wanted)
+def test_both_rules(answer, reference, expected):
+    assert scores(answer, reference) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -26,12 +26,12 @@ def labels(real_data: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("shown", "num_exact", "num_quasi"),
+    ("form", "num_exact", "num_quasi"),
     [("{}", 2000, 2000), (" {}\n", 2000, 2000), ("{}.", 0, 2000), ("Label {}", 0, 0)],
 )
-def test_gold_digits(labels, shown, num_exact, num_quasi):
+def test_gold_digits(labels, form, num_exact, num_quasi):
     assert labels == ["0", "1"] * 1000
-    states = [state(shown.format(label), correct(label)) for label in labels]
+    states = [state(form.format(label), correct(label)) for label in labels]
     rows = METRICS["exact_match"].fn(states, {})
     assert sum(row[0].value for row in rows) == num_exact
     assert sum(row[1].value for row in rows) == num_quasi

@@ -67,10 +67,10 @@ def test_a_quantity_is_exact():
     assert quantity("25 mL/min/1.73 m²").unit == quantity("25 ml/min/1.73m2").unit
 
 
-@pytest.mark.parametrize("given", ["five", "-1", "nan", "inf", ""])
-def test_a_tolerance_that_is_none(given):
-    with pytest.raises(ConfigError, match=f"relative is '{given}'; allowed: a number"):
-        METRIC.preflight({"relative": given})
+@pytest.mark.parametrize("tolerance", ["five", "-1", "nan", "inf", ""])
+def test_a_tolerance_that_is_none(tolerance):
+    with pytest.raises(ConfigError, match=f"relative is '{tolerance}'; allowed: a number"):
+        METRIC.preflight({"relative": tolerance})
 
 
 def test_an_argument_that_does_not_exist():

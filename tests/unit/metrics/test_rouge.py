@@ -47,7 +47,7 @@ def package():
 
 
 @pytest.mark.parametrize(
-    ("reference", "answer", "wanted"),
+    ("reference", "answer", "expected"),
     [
         # 2 of 3 tokens on either side, no pair in common, subsequence "the cat".
         ("the black cat", "the white cat", [2 / 3, 0, 2 / 3]),
@@ -74,8 +74,8 @@ def package():
         ("{fever}", "fever}", [1, 0, 1]),
     ],
 )
-def test_by_hand(reference, answer, wanted):
-    assert rouge(answer, reference) == pytest.approx(wanted, abs=1e-12)
+def test_by_hand(reference, answer, expected):
+    assert rouge(answer, reference) == pytest.approx(expected, abs=1e-12)
 
 
 def test_best_over_all_references_each_value_on_its_own():

@@ -24,7 +24,7 @@ def scores(answer, extra=PANEL):
 
 
 @pytest.mark.parametrize(
-    ("answer", "wanted"),
+    ("answer", "expected"),
     [
         ("Rating: 0", (1, 1, 1, 1)),
         ("Rating: +1", (0.75, 1, 0.75, 1)),
@@ -54,8 +54,8 @@ def scores(answer, extra=PANEL):
         ("operating 1", (0, 0, 0, 0)),
     ],
 )
-def test_both_rules(answer, wanted):
-    assert scores(answer) == pytest.approx(wanted)
+def test_both_rules(answer, expected):
+    assert scores(answer) == pytest.approx(expected)
 
 
 def test_weights_need_no_norm():

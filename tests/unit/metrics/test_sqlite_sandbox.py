@@ -1,4 +1,4 @@
-"""The sandbox: what a query may read, and that a hostile one changes and holds up nothing."""
+"""The sandbox: what a query may read, and that a hostile one changes and delays nothing."""
 
 import sqlite3
 from pathlib import Path

@@ -25,14 +25,14 @@ OPTIONS = {"A": "yes", "B": "no", "C": "maybe"}
 PUBMED = (*correct("yes"), Reference(text="no"), Reference(text="maybe"))
 
 
-def family(answer, references, params=None, **given):
-    (row,) = FAMILY.fn([state(answer, references, **given)], params or {})
+def family(answer, references, params=None, **changes):
+    (row,) = FAMILY.fn([state(answer, references, **changes)], params or {})
     assert tuple(score.name for score in row) == NAMES
     return tuple(score.value for score in row)
 
 
 @pytest.mark.parametrize(
-    ("gold", "answer", "wanted"),
+    ("gold", "answer", "expected"),
     [
         ("yes", "yes", (1, 1, 1, 1)),
         ("yes", "  yes\n", (1, 1, 1, 1)),
@@ -60,8 +60,8 @@ def family(answer, references, params=None, **given):
         ("don’t", "don't", (0, 0, 0, 0)),
     ],
 )
-def test_definitions_on_free_text(gold, answer, wanted):
-    assert family(answer, correct(gold)) == wanted
+def test_definitions_on_free_text(gold, answer, expected):
+    assert family(answer, correct(gold)) == expected
 
 
 def test_best_over_correct_references_only():
@@ -74,7 +74,7 @@ def test_best_over_correct_references_only():
 
 
 @pytest.mark.parametrize(
-    ("answer", "wanted"),
+    ("answer", "expected"),
     [
         ("A", (1, 1, 1, 1)),
         (" A\n", (1, 1, 1, 1)),
@@ -86,8 +86,8 @@ def test_best_over_correct_references_only():
         ("", (0, 0, 0, 0)),
     ],
 )
-def test_multiple_choice_looks_the_letter_up_as_it_stands(answer, wanted):
-    assert family(answer, PUBMED, output_mapping=OPTIONS) == wanted
+def test_multiple_choice_looks_the_letter_up_as_it_stands(answer, expected):
+    assert family(answer, PUBMED, output_mapping=OPTIONS) == expected
 
 
 def test_empty_option_text_is_wrong_even_where_it_is_the_right_option():
@@ -143,7 +143,7 @@ def test_order_of_a_batch_is_kept():
 
 def test_values_are_those_medhelm_wrote_on_real_answers(real_data: Path):
     runs = sorted((real_data / "helm_output_sample" / "runs").rglob("scenario_state.json"))
-    states, wanted = [], []
+    states, expected = [], []
     for file in runs:
         stats = {
             row["instance_id"]: {s["name"]["name"]: s.get("mean") for s in row["stats"]}
@@ -152,13 +152,13 @@ def test_values_are_those_medhelm_wrote_on_real_answers(real_data: Path):
         }
         for item in json.loads(file.read_text("utf-8"))["request_states"]:
             references = [
-                Reference(text=given["output"]["text"], tags=tuple(given["tags"]))
-                for given in item["instance"]["references"]
+                Reference(text=reference["output"]["text"], tags=tuple(reference["tags"]))
+                for reference in item["instance"]["references"]
             ]
             states.append(state(item["result"]["completions"][0]["text"], references))
-            wanted.append([stats[item["instance"]["id"]][name] for name in NAMES])
+            expected.append([stats[item["instance"]["id"]][name] for name in NAMES])
     assert len(states) == 120
-    assert [[score.value for score in row] for row in FAMILY.fn(states, {})] == wanted
+    assert [[score.value for score in row] for row in FAMILY.fn(states, {})] == expected
 
 
 def test_articles_kept():
@@ -168,7 +168,7 @@ def test_articles_kept():
 
 
 @pytest.mark.parametrize(
-    ("gold", "answer", "wanted"),
+    ("gold", "answer", "expected"),
     [
         ("fever and cough", "fever and cough", 1.0),
         ("fever cough", "fever", 2 / 3),  # precision 1, recall 1/2
@@ -181,13 +181,13 @@ def test_articles_kept():
         ("a b c d", "b c x", 4 / 6),  # the article goes: {b c d} against {b c x}
     ],
 )
-def test_f1_of_word_sets(gold, answer, wanted):
+def test_f1_of_word_sets(gold, answer, expected):
     (row,) = METRICS["f1_score"].fn([state(answer, correct(gold))], {})
-    assert row[0].value == pytest.approx(wanted, abs=1e-12)
+    assert row[0].value == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         ("A the An", ""),
         ("a\tb\nc", "b c"),
@@ -201,12 +201,12 @@ def test_f1_of_word_sets(gold, answer, wanted):
         ("snake_case", "snakecase"),
     ],
 )
-def test_normalise(text, wanted):
-    assert normalise(text) == wanted
+def test_normalise(text, expected):
+    assert normalise(text) == expected
 
 
 def plain(text):
-    """The definition in four plain steps, against which the quick one is held."""
+    """The definition in four plain steps, with which the quick one is compared."""
     import re
     import string
 

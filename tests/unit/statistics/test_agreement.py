@@ -39,20 +39,22 @@ RELIABILITY_C = np.array(
 
 
 def test_intraclass_correlations_are_those_of_shrout_and_fleiss() -> None:
-    held = intraclass(SHROUT)
-    assert held.agreement.value == pytest.approx(0.28976378, abs=1e-8)
-    assert held.consistency.value == pytest.approx(0.71484071, abs=1e-8)
-    assert held.mean_agreement.value == pytest.approx(0.62005055, abs=1e-8)
-    assert held.mean_consistency.value == pytest.approx(0.90931554, abs=1e-8)
+    correlations = intraclass(SHROUT)
+    assert correlations.agreement.value == pytest.approx(0.28976378, abs=1e-8)
+    assert correlations.consistency.value == pytest.approx(0.71484071, abs=1e-8)
+    assert correlations.mean_agreement.value == pytest.approx(0.62005055, abs=1e-8)
+    assert correlations.mean_consistency.value == pytest.approx(0.90931554, abs=1e-8)
     # the intervals that R's psych and irr print
-    assert (held.agreement.low, held.agreement.high) == pytest.approx((0.0188, 0.7611), abs=5e-4)
-    assert (held.consistency.low, held.consistency.high) == pytest.approx(
+    assert (correlations.agreement.low, correlations.agreement.high) == pytest.approx(
+        (0.0188, 0.7611), abs=5e-4
+    )
+    assert (correlations.consistency.low, correlations.consistency.high) == pytest.approx(
         (0.3425, 0.9459), abs=5e-4
     )
-    assert (held.mean_consistency.low, held.mean_consistency.high) == pytest.approx(
+    assert (correlations.mean_consistency.low, correlations.mean_consistency.high) == pytest.approx(
         (0.6756, 0.9859), abs=5e-4
     )
-    assert (held.mean_agreement.low, held.mean_agreement.high) == pytest.approx(
+    assert (correlations.mean_agreement.low, correlations.mean_agreement.high) == pytest.approx(
         (0.0712, 0.9272), abs=5e-4
     )
 
@@ -89,8 +91,10 @@ def test_intraclass_correlations_and_intervals_are_those_of_pingouin() -> None:
         (0.8856683166569084, 0.7054453109509579, 0.9638642350174258): second.mean_agreement,
         (0.8938644688388773, 0.7190749418927007, 0.9668020050814082): second.mean_consistency,
     }
-    for values, held in expected.items():
-        assert (held.value, held.low, held.high) == pytest.approx(values, abs=1e-9)
+    for values, correlation in expected.items():
+        assert (correlation.value, correlation.low, correlation.high) == pytest.approx(
+            values, abs=1e-9
+        )
 
 
 @pytest.mark.parametrize(
@@ -101,8 +105,13 @@ def test_a_table_that_defines_no_correlation_has_none(table: np.ndarray) -> None
 
 
 def test_raters_who_agree_wholly_have_no_interval_and_no_nan() -> None:
-    held = intraclass(np.array([[1, 1], [2, 2], [5, 5]], float))
-    for each in (held.agreement, held.consistency, held.mean_agreement, held.mean_consistency):
+    correlations = intraclass(np.array([[1, 1], [2, 2], [5, 5]], float))
+    for each in (
+        correlations.agreement,
+        correlations.consistency,
+        correlations.mean_agreement,
+        correlations.mean_consistency,
+    ):
         assert each.value == pytest.approx(1)
     shifted = intraclass(np.array([[1, 2], [2, 3], [5, 6]], float))
     assert shifted.consistency.value == pytest.approx(1)
@@ -112,15 +121,15 @@ def test_raters_who_agree_wholly_have_no_interval_and_no_nan() -> None:
 
 def test_the_interval_of_an_intraclass_correlation_holds_the_true_one() -> None:
     chance = np.random.default_rng(4)
-    held = [0, 0]
+    covered = [0, 0]
     for _draw in range(400):
         truth = chance.normal(size=(40, 1))
         raters = chance.normal(scale=0.5, size=(1, 4))
         found = intraclass(truth + raters + chance.normal(size=(40, 4)))
-        held[0] += found.consistency.low <= 0.5 <= found.consistency.high
+        covered[0] += found.consistency.low <= 0.5 <= found.consistency.high
         alone = intraclass(truth + chance.normal(size=(40, 4)))
-        held[1] += alone.agreement.low <= 0.5 <= alone.agreement.high
-    assert min(held) / 400 >= 0.93
+        covered[1] += alone.agreement.low <= 0.5 <= alone.agreement.high
+    assert min(covered) / 400 >= 0.93
 
 
 @pytest.mark.parametrize(
@@ -135,9 +144,9 @@ def test_the_interval_of_an_intraclass_correlation_holds_the_true_one() -> None:
 def test_alpha_is_that_of_krippendorff(scale: MeasurementLevel, alpha: float) -> None:
     """His data C; the digits beyond his four are those of the package krippendorff 0.9."""
     assert krippendorff(RELIABILITY_C, scale) == pytest.approx(alpha, abs=1e-9)
-    held = krippendorff_interval(RELIABILITY_C, scale)
-    assert held.low < held.value < held.high <= 1
-    assert krippendorff_interval(RELIABILITY_C, scale) == held
+    interval = krippendorff_interval(RELIABILITY_C, scale)
+    assert interval.low < interval.value < interval.high <= 1
+    assert krippendorff_interval(RELIABILITY_C, scale) == interval
 
 
 @pytest.mark.parametrize(
@@ -191,11 +200,11 @@ def test_kappas_and_rank_correlations() -> None:
 
 def test_bias_and_its_limits() -> None:
     first, second = np.array([3.0, 4, 5, 4]), np.array([2.0, 4, 3, 4])
-    held = bland_altman(first, second)
+    limits = bland_altman(first, second)
     spread = np.std([1, 0, 2, 0], ddof=1)
-    assert held.bias.value == 0.75
-    assert held.high == pytest.approx(0.75 + 1.959964 * spread, abs=1e-5)
-    assert held.bias.low == pytest.approx(0.75 - 3.182446 * spread / 2, abs=1e-5)
+    assert limits.bias.value == 0.75
+    assert limits.high == pytest.approx(0.75 + 1.959964 * spread, abs=1e-5)
+    assert limits.bias.low == pytest.approx(0.75 - 3.182446 * spread / 2, abs=1e-5)
     assert bland_altman(first[:1], second[:1]).low is None
     assert bland_altman(first[:0], second[:0]) is None
 
@@ -217,8 +226,8 @@ def test_a_judge_like_the_raters_passes_and_a_random_one_does_not() -> None:
 
 def test_equal_judge_and_raters_are_a_value_and_no_nan() -> None:
     same = np.full((5, 2), 3.0)
-    held = alt_test(same, same[:, 0], is_class=False)
-    assert (held.winning_rate, held.advantage) == (1.0, 1.0)
+    result = alt_test(same, same[:, 0], is_class=False)
+    assert (result.winning_rate, result.advantage) == (1.0, 1.0)
 
 
 def test_physicians_who_checked_answers_agree_as_published(real_data: Path) -> None:
@@ -246,10 +255,10 @@ def test_readers_of_summaries_agree_as_published(real_data: Path) -> None:
     ):
         table = _table_of(header, lines, question, switched)
         assert table.shape == (items, 5)
-        held = intraclass(table)
-        assert held.consistency.value == pytest.approx(one, abs=5e-5)
-        assert held.mean_consistency.value == pytest.approx(mean, abs=5e-5)
-        assert held.consistency.low < one < held.consistency.high
+        correlations = intraclass(table)
+        assert correlations.consistency.value == pytest.approx(one, abs=5e-5)
+        assert correlations.mean_consistency.value == pytest.approx(mean, abs=5e-5)
+        assert correlations.consistency.low < one < correlations.consistency.high
 
 
 def _table_of(header, lines, question, switched) -> np.ndarray:

@@ -109,10 +109,10 @@ def test_intervals_hold_a_mean_of_few_clusters() -> None:
 
 def test_shares_of_all_looks_are_one_at_most() -> None:
     looks = 200_000
-    held = sum(look_share(look) for look in range(1, looks + 1))
+    spent = sum(look_share(look) for look in range(1, looks + 1))
     last = looks - 1 + FIRST
     rest = 1 / (math.log(last) * SUM_OF_SHARES)  # the integral from there on is above the sum
-    assert 0.999 < held + rest <= 1.0
+    assert 0.999 < spent + rest <= 1.0
 
 
 def test_evidence_of_looks_adds_up_and_never_falls() -> None:

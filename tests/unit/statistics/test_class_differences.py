@@ -17,11 +17,11 @@ from medhelm_spark.statistics.two_by_two import (
 COSTS = {(True, NEGATIVE): 10.0, (True, NEITHER): 10.0, (False, POSITIVE): 1.0}
 
 
-def answers(is_positive: list[bool], given: list[int], clusters: list[int] | None = None):
-    pairs = zip(is_positive, given, strict=True)
+def answers(is_positive: list[bool], predicted: list[int], clusters: list[int] | None = None):
+    pairs = zip(is_positive, predicted, strict=True)
     return ClassAnswers(
         is_positive=np.array(is_positive, bool),
-        predicted=np.array(given, np.int64),
+        predicted=np.array(predicted, np.int64),
         clusters=None if clusters is None else np.array(clusters, np.int64),
         costs=Costs(
             of_answers=np.array([COSTS.get(pair, 0.0) for pair in pairs]),
@@ -33,21 +33,27 @@ def answers(is_positive: list[bool], given: list[int], clusters: list[int] | Non
 
 def test_equal_answers_differ_by_nothing() -> None:
     both = answers([True] * 20 + [False] * 30, [POSITIVE, NEGATIVE] * 25)
-    held = difference_at(both, both, 0.1)
-    assert held
-    assert (held.missed.value, held.false_alarms.value, held.cost.value) == (0, 0, 0)
-    assert held.missed.low <= 0 <= held.missed.high
+    difference = difference_at(both, both, 0.1)
+    assert difference
+    assert (difference.missed.value, difference.false_alarms.value, difference.cost.value) == (
+        0,
+        0,
+        0,
+    )
+    assert difference.missed.low <= 0 <= difference.missed.high
 
 
 def test_the_cost_is_what_missed_cases_and_alarms_cost() -> None:
     classes = [True] * 20 + [False] * 30
     first = answers(classes, [NEGATIVE] * 5 + [POSITIVE] * 15 + [NEGATIVE] * 30)
     second = answers(classes, [POSITIVE] * 20 + [POSITIVE] * 6 + [NEGATIVE] * 24)
-    held = difference_at(first, second, 0.02)
-    assert held
-    assert held.missed.value == pytest.approx(20 * 5 / 20)
-    assert held.false_alarms.value == pytest.approx(-980 * 6 / 30)
-    assert held.cost.value == pytest.approx(10 * held.missed.value + held.false_alarms.value)
+    difference = difference_at(first, second, 0.02)
+    assert difference
+    assert difference.missed.value == pytest.approx(20 * 5 / 20)
+    assert difference.false_alarms.value == pytest.approx(-980 * 6 / 30)
+    assert difference.cost.value == pytest.approx(
+        10 * difference.missed.value + difference.false_alarms.value
+    )
 
 
 def test_cases_without_a_class_or_of_other_classes_have_no_difference() -> None:
@@ -55,10 +61,10 @@ def test_cases_without_a_class_or_of_other_classes_have_no_difference() -> None:
     assert difference_at(none, none, 0.1) is None
     one, other = answers([True], [POSITIVE]), answers([False], [POSITIVE])
     assert difference_at(one, other, 0.1) is None
-    held = difference_at(one, one, 0.1)
-    assert held
-    assert held.false_alarms is None
-    assert held.cost is None
+    difference = difference_at(one, one, 0.1)
+    assert difference
+    assert difference.false_alarms is None
+    assert difference.cost is None
 
 
 def test_clusters_widen_the_interval() -> None:
@@ -78,7 +84,7 @@ def test_the_interval_of_a_cost_holds_the_true_difference(prevalence: float) -> 
     chance = np.random.default_rng(3)
     classes = [True] * 15 + [False] * 185
     true = 1000 * (prevalence * 10 * (0.3 - 0.15) + (1 - prevalence) * (0.05 - 0.15))
-    held = 0
+    covered = 0
     for _ in range(600):
         drawn = [
             np.where(
@@ -88,9 +94,11 @@ def test_the_interval_of_a_cost_holds_the_true_difference(prevalence: float) -> 
             )
             for missed, alarm in ((0.3, 0.05), (0.15, 0.15))
         ]
-        cost = difference_at(*(answers(classes, list(given)) for given in drawn), prevalence).cost
-        held += cost.low <= true <= cost.high
-    assert held / 600 >= 0.93
+        cost = difference_at(
+            *(answers(classes, list(predicted)) for predicted in drawn), prevalence
+        ).cost
+        covered += cost.low <= true <= cost.high
+    assert covered / 600 >= 0.93
 
 
 def test_the_cheapest_line_is_said_of_every_prevalence() -> None:
@@ -98,11 +106,11 @@ def test_the_cheapest_line_is_said_of_every_prevalence() -> None:
     never = CostLine(name="never", in_positive=10.0, in_negative=0.0)
     always = CostLine(name="always", in_positive=0.0, in_negative=1.0)
     dear = CostLine(name="dear", in_positive=3.0, in_negative=0.2)
-    held = cheapest_ranges([own, dear, never, always])
-    assert [each.name for each in held] == ["never", "model", "always"]
-    assert (held[0].low, held[-1].high) == (0.0, 1.0)
+    ranges = cheapest_ranges([own, dear, never, always])
+    assert [each.name for each in ranges] == ["never", "model", "always"]
+    assert (ranges[0].low, ranges[-1].high) == (0.0, 1.0)
     for (below, above), (one, other) in zip(
-        pairwise(held), [(never, own), (own, always)], strict=True
+        pairwise(ranges), [(never, own), (own, always)], strict=True
     ):
         assert below.high == above.low
         assert one.at(below.high) == pytest.approx(other.at(below.high))

@@ -70,7 +70,7 @@ def board_of(scenarios: dict[str, dict[str, np.ndarray]]) -> Leaderboard:
     return build_board(cells, common=common, coverage_floor=0.9)
 
 
-def shown(board: Leaderboard) -> dict[str, tuple]:
+def rows_of(board: Leaderboard) -> dict[str, tuple]:
     return {
         row.name: (row.rank, row.mean_win_rate, row.standing and row.standing.tier)
         for row in board.rows
@@ -81,29 +81,29 @@ def test_a_model_that_leaves_out_what_it_would_get_wrong_is_not_ranked_first():
     """Five of 100 answers missing, all of them wrong ones: .737 beside .700, and no better."""
     wrong = np.flatnonzero(right(0.7) == 0)[:20]
     board = board_of({"qa": {"whole": right(0.7), "leaves out": right(0.7, wrong)}})
-    assert shown(board) == {"whole": (1, 0.5, 1), "leaves out": (1, 0.5, 1)}
+    assert rows_of(board) == {"whole": (1, 0.5, 1), "leaves out": (1, 0.5, 1)}
     cells = {row.name: row.cells[0] for row in board.rows}
     assert cells["leaves out"].mean == pytest.approx(0.7368, abs=1e-4), "its own mean stays"
     text = render(board, "table")
     assert "n=380/400" in text, "beside what is missing"
     assert "win rates and tiers compare two models on the instances that both have" in text
     apart = board_of({"qa": {"whole": right(0.7), "better": right(0.8, wrong)}})
-    assert shown(apart) == {"better": (1, 1.0, 1), "whole": (2, 0.0, 2)}
+    assert rows_of(apart) == {"better": (1, 1.0, 1), "whole": (2, 0.0, 2)}
 
 
 def test_complete_rows_have_the_win_rates_and_resamples_of_their_own_means():
     models = {"a": right(0.7), "b": right(0.5), "c": right(0.5)}
-    assert {name: row[1] for name, row in shown(board_of({"qa": models})).items()} == {
+    assert {name: row[1] for name, row in rows_of(board_of({"qa": models})).items()} == {
         "a": 1.0,
         "b": 0.25,
         "c": 0.25,
     }
     hashes, ones = units("qa"), np.ones(400)
-    (held,) = common_means([on_common(models["a"], models["b"])], hashes, SHARE)
+    (means,) = common_means([on_common(models["a"], models["b"])], hashes, SHARE)
     own = [mean_draws(hashes, ones, models[name]) for name in "ab"]
-    assert np.allclose(held.differences, own[0] - own[1], rtol=0, atol=1e-12)
-    assert (held.first, held.second, held.share) == (0.7, 0.5, 1.0)
-    assert np.array_equal(held.turned.differences, -held.differences)
+    assert np.allclose(means.differences, own[0] - own[1], rtol=0, atol=1e-12)
+    assert (means.first, means.second, means.share) == (0.7, 0.5, 1.0)
+    assert np.array_equal(means.turned.differences, -means.differences)
 
 
 def test_instances_of_a_cluster_are_drawn_together():
@@ -119,20 +119,20 @@ def test_instances_of_a_cluster_are_drawn_together():
 def test_means_of_a_scale_that_clips_them_are_clipped():
     clips = replace(UNBOUNDED, minimum=0.0, maximum=1.0, clips_mean=True)
     rows = np.where(SPREAD < 0.9, -1.0, 1.0), SPREAD
-    (held,) = common_means([on_common(*rows)], units("qa"), clips)
-    assert held.first == 0.0
-    assert held.differences.max() <= 0.0
+    (means,) = common_means([on_common(*rows)], units("qa"), clips)
+    assert means.first == 0.0
+    assert means.differences.max() <= 0.0
 
 
 @pytest.mark.parametrize("scale", [SHARE, UNBOUNDED], ids=["share", "open"])
 def test_models_that_share_no_instance_are_not_compared(scale: MetricInfo):
-    (held,) = common_means([OnCommon.nothing(400)], units("qa"), scale)
-    assert (held.share, held.differences) == (0.0, None)
+    (means,) = common_means([OnCommon.nothing(400)], units("qa"), scale)
+    assert (means.share, means.differences) == (0.0, None)
     cells = [
         replace(CELL, model=name, model_deployment=name, run_spec_ids=(name,), mean=mean)
         for name, mean in (("a", 0.9), ("b", 0.5), ("c", 0.7))
     ]
-    common: dict[tuple, CommonMeans] = {(("a",), ("b",)): held, (("b",), ("a",)): held.turned}
+    common: dict[tuple, CommonMeans] = {(("a",), ("b",)): means, (("b",), ("a",)): means.turned}
     board = build_board(cells, common=common, coverage_floor=0.9)
     assert {row.name: row.mean_win_rate for row in board.rows} == {"a": 1.0, "b": 0.0, "c": 0.5}
     assert not any(row.standing for row in board.rows)
@@ -167,9 +167,9 @@ def test_rows_that_beat_each_other_in_a_circle_share_a_tier():
     draws = np.random.default_rng(1).normal(0, 0.01, (6, 1000))
     # a beats b, b beats c, c beats a, and all of them beat d.
     gains = np.array([0.2, -0.2, 0.2, 0.2, 0.2, 0.2])
-    held = DecidingColumn(
+    column = DecidingColumn(
         differences=gains, draws=draws + gains[:, None], lower_is_better=False, units=100, width=1.0
     )
-    assert [(row.tier, row.rank_low, row.rank_high) for row in standings(4, [held])] == [
+    assert [(row.tier, row.rank_low, row.rank_high) for row in standings(4, [column])] == [
         (1, 2, 2), (1, 2, 2), (1, 2, 2), (2, 4, 4)
     ]  # fmt: skip

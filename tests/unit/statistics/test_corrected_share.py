@@ -22,11 +22,11 @@ def test_the_share_sensitivity_and_specificity_are_the_likeliest() -> None:
     """The likelihood of both samples, at its maximum by another way."""
     truth, judge = drawn(1)
     rated, judged, others = truth[:60], judge[:60], judge[60:]
-    held = corrected_share(rated, judged, others)
+    corrected = corrected_share(rated, judged, others)
 
     def unlikely(at: np.ndarray) -> float:
         p, sensitivity, specificity = 1 / (1 + np.exp(-at))
-        said = p * sensitivity + (1 - p) * (1 - specificity)
+        positive = p * sensitivity + (1 - p) * (1 - specificity)
         cells = {
             (True, True): p * sensitivity,
             (True, False): p * (1 - sensitivity),
@@ -37,31 +37,33 @@ def test_the_share_sensitivity_and_specificity_are_the_likeliest() -> None:
             math.log(cells[pair]) for pair in zip(rated.tolist(), judged.tolist(), strict=True)
         )
         ones = int(others.sum())
-        return -total - ones * math.log(said) - (len(others) - ones) * math.log(1 - said)
+        return -total - ones * math.log(positive) - (len(others) - ones) * math.log(1 - positive)
 
     best = minimize(unlikely, np.array([0.0, 1.0, 1.0]), method="Nelder-Mead", tol=1e-10)
     found = 1 / (1 + np.exp(-best.x))
-    assert held.value == pytest.approx(found[0], abs=1e-4)
-    assert held.sensitivity == pytest.approx(found[1], abs=1e-4)
-    assert held.specificity == pytest.approx(found[2], abs=1e-4)
+    assert corrected.value == pytest.approx(found[0], abs=1e-4)
+    assert corrected.sensitivity == pytest.approx(found[1], abs=1e-4)
+    assert corrected.specificity == pytest.approx(found[2], abs=1e-4)
 
 
 def test_the_three_make_the_share_that_the_judge_says() -> None:
     """Rogan and Gladen: p = (q + specificity - 1) / (sensitivity + specificity - 1)."""
     truth, judge = drawn(2)
-    held = corrected_share(truth[:80], judge[:80], judge[80:])
-    of_both = held.sensitivity + held.specificity - 1
-    assert held.value == pytest.approx((judge.mean() + held.specificity - 1) / of_both, abs=1e-12)
+    corrected = corrected_share(truth[:80], judge[:80], judge[80:])
+    of_both = corrected.sensitivity + corrected.specificity - 1
+    assert corrected.value == pytest.approx(
+        (judge.mean() + corrected.specificity - 1) / of_both, abs=1e-12
+    )
 
 
 def test_a_judge_that_calls_too_many_is_corrected() -> None:
     inside, narrower, raw = 0, 0, 0
     for seed in range(200):
         truth, judge = drawn(seed)
-        held = corrected_share(truth[:60], judge[:60], judge[60:])
-        inside += held.low <= 0.6 <= held.high
+        corrected = corrected_share(truth[:60], judge[:60], judge[60:])
+        inside += corrected.low <= 0.6 <= corrected.high
         alone = 2 * 1.96 * math.sqrt(truth[:60].mean() * (1 - truth[:60].mean()) / 60)
-        narrower += held.high - held.low < alone
+        narrower += corrected.high - corrected.low < alone
         raw += abs(judge.mean() - 0.6) < 0.03
     assert inside >= 180
     assert narrower >= 180
@@ -70,8 +72,8 @@ def test_a_judge_that_calls_too_many_is_corrected() -> None:
 
 def test_a_judge_without_any_knowledge_leaves_the_share_of_the_ratings() -> None:
     truth, judge = drawn(3, sensitivity=0.5, specificity=0.5)
-    held = corrected_share(truth[:200], judge[:200], judge[200:])
-    assert held.value == pytest.approx(truth[:200].mean(), abs=0.05)
+    corrected = corrected_share(truth[:200], judge[:200], judge[200:])
+    assert corrected.value == pytest.approx(truth[:200].mean(), abs=0.05)
 
 
 def test_answers_of_one_patient_are_one_try() -> None:
@@ -79,11 +81,11 @@ def test_answers_of_one_patient_are_one_try() -> None:
     labels = np.arange(1000) // 5
     alike = np.repeat(truth[::5], 5), np.repeat(judge[::5], 5)
     plain = corrected_share(alike[0][:200], alike[1][:200], alike[1][200:])
-    held = corrected_share(
+    corrected = corrected_share(
         alike[0][:200], alike[1][:200], alike[1][200:], clusters=(labels[:200], labels[200:])
     )
-    assert held.value == pytest.approx(plain.value)
-    assert held.high - held.low > 1.8 * (plain.high - plain.low)
+    assert corrected.value == pytest.approx(plain.value)
+    assert corrected.high - corrected.low > 1.8 * (plain.high - plain.low)
 
 
 @pytest.mark.parametrize(
@@ -104,6 +106,6 @@ def test_what_says_too_little_corrects_nothing(rated: np.ndarray, others: int) -
 
 def test_a_class_that_the_judge_says_of_no_rated_answer_is_not_known() -> None:
     rated = np.arange(40) % 4 == 0
-    held = corrected_share(rated, np.ones(40, bool), np.arange(60) % 10 != 0)
-    assert held.high - held.low > 0.06
-    assert all(math.isfinite(end) for end in (held.value, held.low, held.high))
+    corrected = corrected_share(rated, np.ones(40, bool), np.arange(60) % 10 != 0)
+    assert corrected.high - corrected.low > 0.06
+    assert all(math.isfinite(end) for end in (corrected.value, corrected.low, corrected.high))

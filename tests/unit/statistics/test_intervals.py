@@ -1,4 +1,4 @@
-"""Intervals of a mean on each kind of scale, and how often they hold the true mean."""
+"""Intervals of a mean on each kind of scale, and how often they contain the true mean."""
 
 import numpy as np
 import pytest
@@ -71,8 +71,8 @@ def test_a_bounded_interval_moves_and_turns_with_its_scale():
 def test_of_many_values_at_the_ends_it_is_wilsons():
     counts = [(1.0, 12_000), (5.0, 8_000)]
     bounded, share = mean_interval(counts, 1.0, 5.0), wilson(8_000, 20_000)
-    wanted = (1 + 4 * share.low, 1 + 4 * share.high)
-    assert (bounded.low, bounded.high) == pytest.approx(wanted, abs=1e-4)
+    expected = (1 + 4 * share.low, 1 + 4 * share.high)
+    assert (bounded.low, bounded.high) == pytest.approx(expected, abs=1e-4)
 
 
 def test_of_many_values_it_is_the_normal_interval():

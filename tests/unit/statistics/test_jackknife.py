@@ -30,8 +30,8 @@ def test_of_a_ratio_they_have_the_variance_of_the_delta_method():
     assert counts @ values / n == pytest.approx(whole)
     # The influence of a row: (2 tp - F1 (2 tp + fp + fn)) / (34 / n).
     influence = np.array([2 - 2 * whole, -whole, -whole, 0]) * n / 34
-    wanted = counts @ influence**2 / n
-    assert counts @ (values - whole) ** 2 / n == pytest.approx(wanted, rel=0.1)
+    expected = counts @ influence**2 / n
+    assert counts @ (values - whole) ** 2 / n == pytest.approx(expected, rel=0.1)
 
 
 def test_a_row_that_does_not_occur_has_none_and_one_answer_neither():

@@ -43,9 +43,9 @@ def test_test_and_interval_never_disagree(n):
         for first in range(discordant + 1):
             second = discordant - first
             p_value = mcnemar_mid_p(first, second)
-            held = difference_interval(first, second, n, p_value)
-            assert (held.low > 0 or held.high < 0) == (p_value < 0.05), (n, first, second)
-            assert held.low <= (first - second) / n <= held.high
+            interval = difference_interval(first, second, n, p_value)
+            assert (interval.low > 0 or interval.high < 0) == (p_value < 0.05), (n, first, second)
+            assert interval.low <= (first - second) / n <= interval.high
 
 
 def test_too_few_pairs_can_detect_nothing():

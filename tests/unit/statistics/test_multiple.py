@@ -20,11 +20,11 @@ CASES = [
 @pytest.mark.parametrize("p_values", CASES)
 def test_both_are_statsmodels(p_values):
     for ours, name in ((holm, "holm"), (benjamini_hochberg, "fdr_bh")):
-        wanted = multipletests(p_values, method=name)[1] if p_values else []
-        assert ours(p_values) == pytest.approx(list(wanted), rel=1e-12)
+        expected = multipletests(p_values, method=name)[1] if p_values else []
+        assert ours(p_values) == pytest.approx(list(expected), rel=1e-12)
 
 
 @pytest.mark.parametrize("p_values", CASES[1:])
 def test_benjamini_hochberg_is_scipys(p_values):
-    wanted = false_discovery_control(p_values).tolist()
-    assert benjamini_hochberg(p_values) == pytest.approx(wanted, rel=1e-12)
+    expected = false_discovery_control(p_values).tolist()
+    assert benjamini_hochberg(p_values) == pytest.approx(expected, rel=1e-12)

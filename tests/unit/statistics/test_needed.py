@@ -17,9 +17,9 @@ def of_counts(higher: int, lower: int, n: int) -> PairedDifference:
 
 @pytest.mark.parametrize(("higher", "lower"), [(10, 8), (3, 6), (20, 20)])
 def test_so_many_pairs_exclude_the_loss_in_four_of_five_samples(higher: int, lower: int) -> None:
-    held = of_counts(higher, lower, 100)
+    difference = of_counts(higher, lower, 100)
     limit = -0.08
-    needed = needed_instances(held, limit)
+    needed = needed_instances(difference, limit)
     assert needed is not None
     draws = np.random.default_rng(7).multinomial(
         needed, [higher / 100, lower / 100, 1 - (higher + lower) / 100], size=300
@@ -31,8 +31,8 @@ def test_so_many_pairs_exclude_the_loss_in_four_of_five_samples(higher: int, low
 
 def test_so_many_values_exclude_a_limit_on_a_scale_without_ends() -> None:
     values = np.random.default_rng(3).normal(0.1, 1.0, 60)
-    held = paired_difference(values, np.zeros(60), UNBOUNDED)
-    needed = needed_instances(held, -0.1)
+    difference = paired_difference(values, np.zeros(60), UNBOUNDED)
+    needed = needed_instances(difference, -0.1)
     assert needed is not None
     mean, spread = values.mean(), values.std(ddof=1)
     draws = np.random.default_rng(5).normal(mean, spread, (300, needed))

@@ -33,9 +33,9 @@ def test_other_values_are_tested_by_t():
     generator = np.random.default_rng(3)
     first, second = generator.random(80), generator.random(80)
     result = paired_difference(first, second, UNBOUNDED)
-    wanted = stats.ttest_rel(first, second)
-    assert result.p_value == pytest.approx(wanted.pvalue, rel=1e-9)
-    ends = wanted.confidence_interval()
+    expected = stats.ttest_rel(first, second)
+    assert result.p_value == pytest.approx(expected.pvalue, rel=1e-9)
+    ends = expected.confidence_interval()
     assert (result.ci_low, result.ci_high) == pytest.approx((ends.low, ends.high), rel=1e-9)
     assert (result.ci_method, result.test) == ("t", "paired_t")
     differences = first - second
@@ -50,13 +50,15 @@ def test_clustered_values_are_tested_by_a_robust_t(groups):
     first = (shared + generator.normal(size=300) > 0).astype(float)
     second = (generator.normal(size=300) > 0.3).astype(float)
     result = paired_difference(first, second, clusters=clusters)
-    held = cluster_totals(clusters, first - second)
-    t, df = held.mean / held.standard_error(), held.degrees_of_freedom
-    half = stats.t.ppf(0.975, df) * held.standard_error()
+    totals = cluster_totals(clusters, first - second)
+    t, df = totals.mean / totals.standard_error(), totals.degrees_of_freedom
+    half = stats.t.ppf(0.975, df) * totals.standard_error()
     assert result.num_clusters == len(np.unique(clusters))
     assert result.test is PairedTest.CLUSTERED_T
     assert result.p_value == pytest.approx(2 * stats.t.sf(abs(t), df), rel=1e-9)
-    assert (result.ci_low, result.ci_high) == pytest.approx((held.mean - half, held.mean + half))
+    assert (result.ci_low, result.ci_high) == pytest.approx(
+        (totals.mean - half, totals.mean + half)
+    )
 
 
 def test_clusters_of_one_answer_change_nothing():
@@ -92,9 +94,9 @@ def test_order_of_instances_makes_no_difference():
     first = np.array([(i * 7 % 11) / 10 for i in range(50)])
     second = np.array([(i * 5 % 13) / 10 for i in range(50)])
     turned = paired_difference(first[::-1].copy(), second[::-1].copy())
-    held = paired_difference(first, second)
-    assert held.mean_difference == turned.mean_difference
-    assert (held.p_value, held.ci_low) == pytest.approx((turned.p_value, turned.ci_low))
+    result = paired_difference(first, second)
+    assert result.mean_difference == turned.mean_difference
+    assert (result.p_value, result.ci_low) == pytest.approx((turned.p_value, turned.ci_low))
 
 
 def test_no_pair_and_one_pair():
@@ -130,11 +132,11 @@ def test_differences_that_are_all_equal_are_tested_by_their_sign():
 def test_few_of_the_rare_losses_make_no_better_model():
     """A mean of 0 loses 0.9 in 4 of 200 answers; a sample with one of these is no better model."""
     first = np.array([0.9] * 163 + [1.0] * 36 + [0.0])
-    held = paired_difference(first, np.full(200, 0.9))
-    assert held.test is PairedTest.SCORE
-    assert held.mean_difference == pytest.approx(0.0135)
-    assert 0.05 < held.p_value < 0.2  # 0.012 by t with 199 degrees of freedom
-    assert held.ci_low < 0 < held.ci_high
+    result = paired_difference(first, np.full(200, 0.9))
+    assert result.test is PairedTest.SCORE
+    assert result.mean_difference == pytest.approx(0.0135)
+    assert 0.05 < result.p_value < 0.2  # 0.012 by t with 199 degrees of freedom
+    assert result.ci_low < 0 < result.ci_high
 
 
 def test_rare_disasters_make_no_better_model():
@@ -179,10 +181,10 @@ def test_ratings_that_happen_to_be_ones_get_no_mcnemar():
 
 
 @pytest.mark.parametrize(
-    ("n", "wanted"), [(40, 0.181), (50, 0.164), (100, 0.121), (250, 0.078), (5000, 0.018)]
+    ("n", "expected"), [(40, 0.181), (50, 0.164), (100, 0.121), (250, 0.078), (5000, 0.018)]
 )
-def test_what_pairs_can_detect(n, wanted):
-    assert planned_detectable(n) == pytest.approx(wanted, abs=0.0005)
+def test_what_pairs_can_detect(n, expected):
+    assert planned_detectable(n) == pytest.approx(expected, abs=0.0005)
     tenth = n // 10  # a fifth of the pairs disagree, as often for either model
     seen = paired_difference(*values((1, 0, tenth), (0, 1, tenth), (1, 1, n - 2 * tenth)))
     assert seen.detectable == pytest.approx(planned_detectable(n))

@@ -15,10 +15,10 @@ from medhelm_spark.statistics.pairs import (
 from tests.unit.statistics.cells import PAIR, values
 
 
-def pair(first: int, second: int, n: int = 100, **given: object) -> BoardPair:
+def pair(first: int, second: int, n: int = 100, **changes: object) -> BoardPair:
     """A pair with so many instances that only one of the two has right."""
     both = values((1, 0, first), (0, 1, second), (1, 1, n - first - second))
-    return replace(PAIR, difference=paired_difference(*both), **given)  # type: ignore[arg-type]
+    return replace(PAIR, difference=paired_difference(*both), **changes)  # type: ignore[arg-type]
 
 
 def test_decisions_follow_the_adjusted_p_value_and_the_direction():
@@ -41,10 +41,10 @@ def test_a_difference_that_is_found_alone_is_not_among_many():
 
 
 def test_declared_questions_are_a_family_of_their_own():
-    held = adjusted([pair(16, 5, is_primary=True), *(pair(10, 10) for _ in range(40))])
-    assert held[0].adjustment is Adjustment.HOLM
-    assert held[0].adjusted_p == held[0].difference.p_value
-    assert {each.adjustment for each in held[1:]} == {Adjustment.BENJAMINI_HOCHBERG}
+    pairs = adjusted([pair(16, 5, is_primary=True), *(pair(10, 10) for _ in range(40))])
+    assert pairs[0].adjustment is Adjustment.HOLM
+    assert pairs[0].adjusted_p == pairs[0].difference.p_value
+    assert {each.adjustment for each in pairs[1:]} == {Adjustment.BENJAMINI_HOCHBERG}
 
 
 def test_pairs_that_the_data_chose_count_with_those_that_it_did_not_choose():
@@ -63,8 +63,8 @@ def test_nothing_is_decided_without_a_test():
 def test_a_margin_asks_whether_the_first_is_not_inferior_or_equivalent(lower_is_better):
     def judged(won: int, lost: int, n: int, margin: float) -> tuple[bool | None, bool | None]:
         ours, theirs = (lost, won) if lower_is_better else (won, lost)
-        held = pair(ours, theirs, n, margin=margin, lower_is_better=lower_is_better)
-        return held.is_not_inferior, held.is_equivalent
+        compared = pair(ours, theirs, n, margin=margin, lower_is_better=lower_is_better)
+        return compared.is_not_inferior, compared.is_equivalent
 
     assert judged(20, 20, 1000, 0.02) == (True, True)
     assert judged(60, 20, 1000, 0.02) == (True, False)
@@ -74,8 +74,8 @@ def test_a_margin_asks_whether_the_first_is_not_inferior_or_equivalent(lower_is_
 
 
 def test_regressions_come_first_and_the_largest_of_them_before():
-    held = adjusted([pair(30, 2), pair(1, 20), pair(5, 5), pair(2, 40)])
-    ordered = sorted(held, key=regressions_first)
+    pairs = adjusted([pair(30, 2), pair(1, 20), pair(5, 5), pair(2, 40)])
+    ordered = sorted(pairs, key=regressions_first)
     assert [(each.decision.value, each.difference.mean_difference) for each in ordered] == [
         ("worse", -0.38),
         ("worse", -0.19),

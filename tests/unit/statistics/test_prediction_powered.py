@@ -129,13 +129,13 @@ OTHERS = np.array(
 )
 def test_values_are_those_of_ppi_py(weight: float, value: float, half_width: float):
     """Its standard error has no Bessel's correction, and its interval is normal."""
-    held = corrected_mean(RATED, JUDGED, OTHERS, weight=weight)
-    assert held.value == pytest.approx(value, abs=1e-12)
+    estimate = corrected_mean(RATED, JUDGED, OTHERS, weight=weight)
+    assert estimate.value == pytest.approx(value, abs=1e-12)
     n, more = len(RATED), len(OTHERS)
     parts = (RATED - weight * JUDGED).var() / n, weight**2 * OTHERS.var() / more
     assert half_width == pytest.approx(1.959963984540054 * math.sqrt(sum(parts)), abs=1e-12)
     corrected = parts[0] * n / (n - 1) + parts[1] * more / (more - 1)
-    errors = (held.high - held.value) / math.sqrt(corrected)
+    errors = (estimate.high - estimate.value) / math.sqrt(corrected)
     assert 1.96 < errors < 2.1
 
 
@@ -147,23 +147,23 @@ def test_values_are_those_of_ppi_py(weight: float, value: float, half_width: flo
 def test_differences_are_those_of_ppi_py(weight: float, value: float, half_width: float):
     """Of the differences of each instance; its interval is normal, without Bessel's correction."""
     rated, judged, others = (
-        (held, factor * np.roll(held, 1))
-        for held, factor in ((RATED, 0.9), (JUDGED, 0.95), (OTHERS, 0.95))
+        (values, factor * np.roll(values, 1))
+        for values, factor in ((RATED, 0.9), (JUDGED, 0.95), (OTHERS, 0.95))
     )
-    held = corrected_difference(rated, judged, others, weight=weight)
-    assert held.value == pytest.approx(value, abs=1e-12)
+    estimate = corrected_difference(rated, judged, others, weight=weight)
+    assert estimate.value == pytest.approx(value, abs=1e-12)
     of_rated = (rated[0] - rated[1]) - weight * (judged[0] - judged[1])
     of_others = weight * (others[0] - others[1])
     variance = of_rated.var() / len(RATED) + of_others.var() / len(OTHERS)
     assert half_width == pytest.approx(1.959963984540054 * math.sqrt(variance), abs=1e-8)
-    assert held.high - held.value > half_width
+    assert estimate.high - estimate.value > half_width
 
 
 def test_with_one_weight_it_is_the_difference_of_two_corrected_means():
     first, second = (RATED, JUDGED, OTHERS), (RATED / 2, np.roll(JUDGED, 3), np.roll(OTHERS, 5))
-    held = corrected_difference(*zip(first, second, strict=True), weight=1)
+    estimate = corrected_difference(*zip(first, second, strict=True), weight=1)
     apart = [corrected_mean(*model, weight=1).value for model in (first, second)]
-    assert held.value == pytest.approx(apart[0] - apart[1], abs=1e-12)
+    assert estimate.value == pytest.approx(apart[0] - apart[1], abs=1e-12)
 
 
 def test_a_judge_that_favours_one_of_two_equal_models_calls_no_difference():
@@ -173,23 +173,23 @@ def test_a_judge_that_favours_one_of_two_equal_models_calls_no_difference():
         (first, kind), (second, _) = drawn(seed), drawn(1000 + seed)
         rng = np.random.default_rng(2000 + seed)
         fair = np.clip(second + rng.normal(0, 0.5, 1000), 1, 5)
-        held = corrected_difference(
+        estimate = corrected_difference(
             (first[:40], second[:40]), (kind[:40], fair[:40]), (kind[40:], fair[40:]), (1, 5)
         )
-        inside += held.low <= 0 <= held.high
+        inside += estimate.low <= 0 <= estimate.high
         raw += abs(float((kind - fair).mean())) < 0.2
     assert inside >= 90
     assert raw == 0
 
 
 def test_a_difference_is_cut_at_the_scale_of_differences():
-    held = corrected_difference(
+    estimate = corrected_difference(
         (np.linspace(4.5, 5, 30), np.linspace(1, 1.5, 30)[::-1]),
         (np.full(30, 5.0), np.full(30, 1.0)),
         (np.full(40, 5.0), np.full(40, 1.0)),
         (4.4, 5.1),
     )
-    assert held.high == pytest.approx(0.7)
+    assert estimate.high == pytest.approx(0.7)
 
 
 def drawn(seed: int, bias: float = 0.6) -> tuple[np.ndarray, np.ndarray]:
@@ -203,10 +203,10 @@ def test_a_judge_that_is_too_kind_is_corrected_and_the_interval_is_narrower_than
     inside, narrower = 0, 0
     for seed in range(100):
         truth, judge = drawn(seed)
-        held = corrected_mean(truth[:40], judge[:40], judge[40:], (1, 5))
-        inside += held.low <= 3.97 <= held.high
+        estimate = corrected_mean(truth[:40], judge[:40], judge[40:], (1, 5))
+        inside += estimate.low <= 3.97 <= estimate.high
         alone = 2 * 2.02 * truth[:40].std(ddof=1) / math.sqrt(40)
-        narrower += held.high - held.low < alone
+        narrower += estimate.high - estimate.low < alone
     assert inside >= 90
     assert narrower >= 95
 
@@ -214,9 +214,9 @@ def test_a_judge_that_is_too_kind_is_corrected_and_the_interval_is_narrower_than
 def test_a_judge_without_any_knowledge_leaves_the_mean_of_the_ratings():
     truth, _ = drawn(1)
     judge = np.random.default_rng(2).uniform(1, 5, 1000)
-    held = corrected_mean(truth[:40], judge[:40], judge[40:], (1, 5))
-    assert held.weight < 0.2
-    assert held.value == pytest.approx(truth[:40].mean(), abs=0.15)
+    estimate = corrected_mean(truth[:40], judge[:40], judge[40:], (1, 5))
+    assert estimate.weight < 0.2
+    assert estimate.value == pytest.approx(truth[:40].mean(), abs=0.15)
 
 
 def test_answers_of_one_patient_are_one_try():
@@ -224,15 +224,15 @@ def test_answers_of_one_patient_are_one_try():
     plain = corrected_mean(truth[:120], judge[:120], judge[120:], (1, 5))
     labels = np.arange(1000) // 3
     alike = np.repeat(truth[::3], 3)[:1000], np.repeat(judge[::3], 3)[:1000]
-    held = corrected_mean(
+    estimate = corrected_mean(
         alike[0][:120],
         alike[1][:120],
         alike[1][120:],
         (1, 5),
         clusters=(labels[:120], labels[120:]),
     )
-    assert held.num_rated == 120
-    assert held.high - held.low > 1.3 * (plain.high - plain.low)
+    assert estimate.num_rated == 120
+    assert estimate.high - estimate.low > 1.3 * (plain.high - plain.low)
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_no_mean_is_corrected_by_ratings_whose_errors_are_not_known(rated: np.nd
 
 def test_the_interval_stays_on_the_scale_and_a_constant_judge_counts_nothing():
     rated = np.array([5.0] * 28 + [4.0, 3.0])
-    held = corrected_mean(rated, np.full(30, 4.0), np.full(70, 4.0), (1, 5))
-    assert isinstance(held, CorrectedMean)
-    assert (held.weight, held.value) == (0.0, pytest.approx(4.9))
-    assert held.high == 5.0
+    estimate = corrected_mean(rated, np.full(30, 4.0), np.full(70, 4.0), (1, 5))
+    assert isinstance(estimate, CorrectedMean)
+    assert (estimate.weight, estimate.value) == (0.0, pytest.approx(4.9))
+    assert estimate.high == 5.0

@@ -42,7 +42,7 @@ CELL = BoardCell(
 )
 
 
-def of(name: str, **changes) -> BoardCell:
+def cell_of(name: str, **changes) -> BoardCell:
     """The cell of a model, changed."""
     return replace(CELL, model=name, model_deployment=name, **changes)
 
@@ -55,13 +55,13 @@ def ranks(board: Leaderboard) -> list[tuple[str, int | None, float | None]]:
     return [(row.name, row.rank, row.mean_win_rate) for row in board.rows]
 
 
-FAILING = of("failing", count=30, num_unscored=30, mean=23 / 30)
-LUCKY = of("lucky", count=1, num_unscored=999, mean=1.0)
+FAILING = cell_of("failing", count=30, num_unscored=30, mean=23 / 30)
+LUCKY = cell_of("lucky", count=1, num_unscored=999, mean=1.0)
 
 
 def test_failing_does_not_win() -> None:
     """23 of 30 against 40 of 60: every second request failed, and the answers are the same."""
-    board = board_of(FAILING, of("whole"))
+    board = board_of(FAILING, cell_of("whole"))
     assert ranks(board) == [("whole", None, None), ("failing", None, None)]
     assert board.columns[0].is_ranked, "a model is unranked, not the column"
     assert [row.lacks for row in board.rows] == [(), ("QA (30 of 60 answers scored)",)]
@@ -74,24 +74,24 @@ def test_failing_does_not_win() -> None:
 
 def test_one_answer_of_a_thousand_does_not_win() -> None:
     whole = {"count": 1000, "num_unscored": 0}
-    board = board_of(LUCKY, of("good", **whole), of("poor", mean=0.25, **whole))
+    board = board_of(LUCKY, cell_of("good", **whole), cell_of("poor", mean=0.25, **whole))
     assert ranks(board) == [("good", 1, 1.0), ("poor", 2, 0.0), ("lucky", None, None)]
 
 
 def test_the_floor_is_the_share_that_must_be_scored() -> None:
-    at, below = of("at", count=57, num_unscored=3), of("below", count=56, num_unscored=4)
-    rows = {row.name: row for row in board_of(at, below, of("whole")).rows}
+    at, below = cell_of("at", count=57, num_unscored=3), cell_of("below", count=56, num_unscored=4)
+    rows = {row.name: row for row in board_of(at, below, cell_of("whole")).rows}
     assert (rows["at"].rank, rows["below"].rank) == (1, None)
     assert build_board([below, CELL], coverage_floor=0.9).rows[1].lacks == ()
 
 
 def test_answers_that_nothing_can_be_scored_by_are_no_failures() -> None:
-    cells = [of(name, count=40, num_unscored=20, num_unscorable=20) for name in "ab"]
+    cells = [cell_of(name, count=40, num_unscored=20, num_unscorable=20) for name in "ab"]
     assert [row.rank for row in board_of(*cells).rows] == [1, 1]
 
 
 def test_what_the_model_itself_caused_counts_as_wrong_in_a_second_value() -> None:
-    windowed = of("small", count=50, num_unscored=10, num_model_failures=6, mean=0.8)
+    windowed = cell_of("small", count=50, num_unscored=10, num_model_failures=6, mean=0.8)
     board = board_of(windowed, CELL)
     cell = board.rows[1].cells[0]
     assert cell and cell.mean_with_failures == pytest.approx(40 / 56)
@@ -104,14 +104,14 @@ def test_what_the_model_itself_caused_counts_as_wrong_in_a_second_value() -> Non
 
 def test_runs_read_by_two_rules_are_two_rows() -> None:
     """Strict 0.000 and choice 0.667 are not one mean of 0.333 over 240 questions."""
-    strict = of(
+    strict = cell_of(
         "a",
         count=120,
         mean=0.0,
         comparability=KEY | {"extraction": "strict"},
         configuration=CELL.configuration | {"extraction": "strict"},
     )
-    choice, other = of("a", count=120, mean=2 / 3), of("b", count=120, mean=0.5)
+    choice, other = cell_of("a", count=120, mean=2 / 3), cell_of("b", count=120, mean=0.5)
     board = board_of(strict, choice, other)
     assert ranks(board) == [("a", 1, 1.0), ("b", 2, 0.0), ("a (strict)", None, None)]
     values = [cell.mean for row in board.rows for cell in row.cells if cell]
@@ -123,16 +123,16 @@ def test_runs_read_by_two_rules_are_two_rows() -> None:
 
 def test_a_newer_rule_is_not_ranked_with_an_older_one() -> None:
     """0.750 by the new version, 0.000 by the old one: the cells of most models stay."""
-    old = of(
+    old = cell_of(
         "old",
         mean=0.0,
         comparability=KEY | {"metric": "old"},
         made_at=datetime(2025, 1, 1, tzinfo=UTC),
     )
-    board = board_of(old, of("a", mean=0.75), of("b", mean=0.5))
+    board = board_of(old, cell_of("a", mean=0.75), cell_of("b", mean=0.5))
     assert ranks(board) == [("a", 1, 1.0), ("b", 2, 0.0), ("old", None, None)]
     assert board.rows[2].lacks == ("QA (older metric version)",)
-    pair = board_of(old, of("a", mean=0.75))
+    pair = board_of(old, cell_of("a", mean=0.75))
     assert [row.cells[0].differs for row in pair.rows if row.cells[0]] == [
         "",
         "older metric version",
@@ -142,8 +142,8 @@ def test_a_newer_rule_is_not_ranked_with_an_older_one() -> None:
 
 @pytest.mark.parametrize("recorded", [KEY, None])
 def test_other_instances_are_not_ranked_with_each_other(recorded) -> None:
-    few = of("few", count=3, mean=1.0, comparability=recorded and recorded | {"data": "x"})
-    many = [of(name, count=24, comparability=recorded) for name in "ab"]
+    few = cell_of("few", count=3, mean=1.0, comparability=recorded and recorded | {"data": "x"})
+    many = [cell_of(name, count=24, comparability=recorded) for name in "ab"]
     board = board_of(few, *many)
     assert ranks(board) == [("a", 1, 0.5), ("b", 1, 0.5), ("few", None, None)]
     cell = board.rows[2].cells[0]
@@ -161,65 +161,67 @@ def test_other_instances_are_not_ranked_with_each_other(recorded) -> None:
     ],
 )
 def test_a_cell_says_in_plain_words_what_differs(part, changes, words) -> None:
-    one = of(
+    one = cell_of(
         "one",
         comparability=KEY | {part: "other"},
         configuration={**CELL.configuration, **changes},
     )
-    board = board_of(one, of("a"), of("b"))
+    board = board_of(one, cell_of("a"), cell_of("b"))
     assert board.rows[-1].lacks == (f"QA ({words})",)
 
 
 def test_further_runs_of_a_sweep_differ_in_how_they_were_asked_alone() -> None:
     def swept(value: str, **parts: str) -> BoardCell:
-        return of(
+        return cell_of(
             "a",
             comparability=KEY | {"prompt": value} | parts,
             configuration={**CELL.configuration, "adapter.temperature": value},
             made_at=datetime(2026, 2, 1, tzinfo=UTC),
         )
 
-    cells = [of("a"), swept("0.7"), swept("1.0"), swept("1.5", extraction="strict")]
-    board = board_of(*cells, of("b"))
+    cells = [cell_of("a"), swept("0.7"), swept("1.0"), swept("1.5", extraction="strict")]
+    board = board_of(*cells, cell_of("b"))
     assert ranks(board)[:2] == [("a", 1, 0.5), ("b", 1, 0.5)], "they move nobody's rank"
-    told = {row.variant: row.cells[0] for row in board.rows if row.variant}
-    assert {name: cell.is_of_sweep for name, cell in told.items() if cell} == {
+    by_variant = {row.variant: row.cells[0] for row in board.rows if row.variant}
+    assert {name: cell.is_of_sweep for name, cell in by_variant.items() if cell} == {
         "temperature 0.7": True,
         "temperature 1.0": True,
         "temperature 1.5": False,
     }
-    assert told["temperature 0.7"].differs == "asked otherwise: temperature 0.7"
+    assert by_variant["temperature 0.7"].differs == "asked otherwise: temperature 0.7"
     assert any(note.startswith("(asked otherwise)") for note in board.notes)
 
 
 def test_imported_answers_are_ranked_and_marked() -> None:
     known = {"imported": "the prompt is not on record"}
-    elsewhere = of("b", mean=0.9, comparability=KEY | {"origin": "imported"}, **known)
-    board = board_of(of("a"), elsewhere)
+    elsewhere = cell_of("b", mean=0.9, comparability=KEY | {"origin": "imported"}, **known)
+    board = board_of(cell_of("a"), elsewhere)
     assert ranks(board) == [("b", 1, 1.0), ("a", 2, 0.0)]
     assert "imported: answers of b were made elsewhere; the prompt is not on record." in board.notes
     assert "n=60 imported" in render(board, "table")
     other = replace(elsewhere, comparability=KEY | {"origin": "imported", "prompt": "other"})
-    assert ranks(board_of(of("a"), of("c"), other))[-1] == ("b", None, None)
+    assert ranks(board_of(cell_of("a"), cell_of("c"), other))[-1] == ("b", None, None)
 
 
 def test_a_models_answers_that_were_asked_for_here_stand_before_imported_ones() -> None:
     newer = datetime(2026, 4, 1, tzinfo=UTC)
-    elsewhere = of("a", comparability=KEY | {"origin": "imported"}, imported="x", made_at=newer)
-    board = board_of(of("a"), elsewhere, of("b"))
+    elsewhere = cell_of(
+        "a", comparability=KEY | {"origin": "imported"}, imported="x", made_at=newer
+    )
+    board = board_of(cell_of("a"), elsewhere, cell_of("b"))
     assert {row.name for row in board.rows} == {"a", "a (imported)", "b"}
 
 
 def test_a_run_scored_again_since_is_left_out() -> None:
-    board = board_of(of("again", is_current=False), of("a"), of("b", mean=0.1))
+    board = board_of(cell_of("again", is_current=False), cell_of("a"), cell_of("b", mean=0.1))
     assert board.rows[-1].lacks == ("QA (scored again since, not summarised yet)",)
     assert [row.rank for row in board.rows] == [1, 2, None]
 
 
 def test_a_model_with_one_easy_benchmark_is_not_ranked_first() -> None:
-    easy = [of(name, scenario_name="easy", display_name="Easy", mean=0.9) for name in "ab"]
-    only = of("only", scenario_name="easy", display_name="Easy", mean=1.0)
-    board = board_of(*easy, only, of("a"), of("b", mean=0.6))
+    easy = [cell_of(name, scenario_name="easy", display_name="Easy", mean=0.9) for name in "ab"]
+    only = cell_of("only", scenario_name="easy", display_name="Easy", mean=1.0)
+    board = board_of(*easy, only, cell_of("a"), cell_of("b", mean=0.6))
     assert ranks(board) == [("a", 1, 0.625), ("b", 2, 0.125), ("only", None, None)]
     assert board.rows[2].lacks == ("QA (not run)",)
     assert board.rows[2].medhelm_mean_win_rate == 1.0
@@ -229,19 +231,19 @@ def test_a_model_with_one_easy_benchmark_is_not_ranked_first() -> None:
 def test_ties_share_a_rank_whatever_the_scales() -> None:
     """Beta's means are higher on a scale of 1 to 5; nothing follows from it."""
     cells = [
-        of("beta", scenario_name="rated", mean=4.5),
-        of("beta", mean=0.1),
-        of("alpha", scenario_name="rated", mean=1.5),
-        of("alpha", mean=0.2),
+        cell_of("beta", scenario_name="rated", mean=4.5),
+        cell_of("beta", mean=0.1),
+        cell_of("alpha", scenario_name="rated", mean=1.5),
+        cell_of("alpha", mean=0.2),
     ]
     assert ranks(board_of(*cells)) == [("alpha", 1, 0.5), ("beta", 1, 0.5)]
 
 
 def test_the_suite_files_list_is_what_models_are_ranked_on() -> None:
     listed = [
-        of(name, scenario_name="listed", display_name="Listed", is_listed=True) for name in "a"
+        cell_of(name, scenario_name="listed", display_name="Listed", is_listed=True) for name in "a"
     ]
-    board = board_of(*listed, of("a"), of("b"), of("c"))
+    board = board_of(*listed, cell_of("a"), cell_of("b"), cell_of("c"))
     assert [(column.display_name, column.is_ranked) for column in board.columns] == [
         ("Listed", True),
         ("QA", False),
@@ -251,7 +253,7 @@ def test_the_suite_files_list_is_what_models_are_ranked_on() -> None:
 
 def parts(name: str, means: dict[str, float], **changes) -> list[BoardCell]:
     return [
-        of(
+        cell_of(
             name,
             part=part,
             mean=mean,
@@ -285,7 +287,14 @@ def test_a_part_below_the_floor_is_a_cell_below_it() -> None:
 
 
 def test_the_board_is_the_same_for_any_order_of_the_cells() -> None:
-    cells = [of("a"), of("a", count=24), FAILING, LUCKY, of("b"), *parts("c", {"x": 0.5, "y": 1})]
+    cells = [
+        cell_of("a"),
+        cell_of("a", count=24),
+        FAILING,
+        LUCKY,
+        cell_of("b"),
+        *parts("c", {"x": 0.5, "y": 1}),
+    ]
     assert board_of(*cells) == board_of(*reversed(cells))
 
 

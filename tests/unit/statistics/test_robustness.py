@@ -1,4 +1,4 @@
-"""The table of robustness: which stat stands where."""
+"""The table of robustness: which stat is in which cell."""
 
 from dataclasses import replace
 

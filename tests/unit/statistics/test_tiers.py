@@ -39,8 +39,8 @@ def column(generator: np.random.Generator, right: np.ndarray) -> DecidingColumn:
 
 def board(seed: int, shares: Sequence[float], columns: int, n: int = 300) -> list[TierRank]:
     generator = np.random.default_rng(seed)
-    held = [column(generator, answers(generator, shares, n)) for _ in range(columns)]
-    return standings(len(shares), held)
+    deciding = [column(generator, answers(generator, shares, n)) for _ in range(columns)]
+    return standings(len(shares), deciding)
 
 
 def tiers(rows: int, columns: Sequence[DecidingColumn]) -> list[int]:
@@ -72,9 +72,9 @@ def cells(generator: np.random.Generator, name: str, right: np.ndarray, **change
 @pytest.mark.parametrize(("columns", "n"), [(1, 300), (1, 30), (3, 100), (17, 100)])
 def test_equal_models_are_told_apart_on_few_boards(columns, n):
     boards = [board(seed, [0.6] * 9, columns, n) for seed in range(40)]
-    claims = sum(any(row.tier > 1 for row in held) for held in boards)
+    claims = sum(any(row.tier > 1 for row in rows) for rows in boards)
     assert claims <= 6  # 2 are expected; more than 6 of 40 happen once in 200 times
-    spans = [row.rank_high - row.rank_low + 1 for held in boards for row in held]
+    spans = [row.rank_high - row.rank_low + 1 for rows in boards for row in rows]
     assert np.mean(spans) > 8
 
 
@@ -86,15 +86,15 @@ def test_models_that_are_each_better_on_some_benchmarks_are_in_one_tier(columns)
         generator = np.random.default_rng(seed)
         better = generator.uniform(-0.05, 0.05, (columns, 10))
         shares = 0.6 + better - better.mean(axis=0)
-        held = standings(10, [column(generator, answers(generator, each, 100)) for each in shares])
-        claims += any(row.tier > 1 for row in held)
+        rows = standings(10, [column(generator, answers(generator, each, 100)) for each in shares])
+        claims += any(row.tier > 1 for row in rows)
     assert claims <= 6  # 2 are expected
 
 
 def test_models_that_differ_are_told_apart():
-    held = board(1, [0.75, 0.75, 0.5, 0.5, 0.3], 10)
-    assert [row.tier for row in held] == [1, 1, 2, 2, 3]
-    ranks = [(row.rank_low, row.rank_high) for row in held]
+    rows = board(1, [0.75, 0.75, 0.5, 0.5, 0.3], 10)
+    assert [row.tier for row in rows] == [1, 1, 2, 2, 3]
+    ranks = [(row.rank_low, row.rank_high) for row in rows]
     assert ranks == [(1, 2), (1, 2), (3, 4), (3, 4), (5, 5)]
 
 
@@ -109,15 +109,15 @@ def test_a_model_that_is_worse_on_five_of_nine_benchmarks_and_better_on_none_is_
             main_metric="",
             first="m4",
             second="m0",
-            difference=paired_difference(held[4], held[0]),
+            difference=paired_difference(models[4], models[0]),
             lower_is_better=False,
         )
-        for place, held in enumerate(right)
+        for place, models in enumerate(right)
     )
     decisions = [pair.decision for pair in pairs]
     assert decisions.count(PairDecision.WORSE) == 5
     assert decisions.count(PairDecision.BETTER) == 0
-    named = [cells(generator, str(place), held) for place, held in enumerate(right)]
+    named = [cells(generator, str(place), models) for place, models in enumerate(right)]
     made = board_of(cell for group in named for cell in group)
     assert {row.name: row.standing.tier for row in made.rows} == {
         **{f"m{each}": 1 for each in range(4)},
@@ -148,8 +148,8 @@ def test_one_benchmark_is_enough_where_models_differ_much():
 
 def test_lower_may_be_better():
     generator = np.random.default_rng(3)
-    held = [column(generator, answers(generator, [0.8, 0.3])) for _ in range(3)]
-    assert tiers(2, [replace(each, lower_is_better=True) for each in held]) == [2, 1]
+    columns = [column(generator, answers(generator, [0.8, 0.3])) for _ in range(3)]
+    assert tiers(2, [replace(each, lower_is_better=True) for each in columns]) == [2, 1]
 
 
 def test_columns_count_in_shares_of_their_scale_or_all_in_standard_errors():
@@ -178,8 +178,8 @@ def test_clusters_of_uneven_size_count_as_so_many_equal_ones():
     right = answers(np.random.default_rng(3), [0.62, 0.5], 300)
 
     def tiers_of(**changes) -> list[int | None]:
-        held = cells(np.random.default_rng(4), "triage", right, **changes)
-        rows = board_of(held).rows
+        planted = cells(np.random.default_rng(4), "triage", right, **changes)
+        rows = board_of(planted).rows
         return [row.standing and row.standing.tier for row in rows]
 
     assert tiers_of() == tiers_of(num_clusters=60, num_effective_clusters=58.0) == [1, 2]

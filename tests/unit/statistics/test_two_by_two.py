@@ -22,7 +22,7 @@ from medhelm_spark.statistics.two_by_two import (
 def answers(tp: int, fn: int, none: int, fp: int, tn: int, other: int, **more) -> ClassAnswers:
     kinds = (POSITIVE, NEGATIVE, NEITHER)
     counts = ((tp, fn, none), (fp, tn, other))
-    given = [
+    predicted = [
         kind
         for row in counts
         for kind, number in zip(kinds, row, strict=True)
@@ -30,7 +30,7 @@ def answers(tp: int, fn: int, none: int, fp: int, tn: int, other: int, **more) -
     ]
     return ClassAnswers(
         is_positive=np.repeat([True, False], [sum(row) for row in counts]),
-        predicted=np.array(given),
+        predicted=np.array(predicted),
         **more,
     )
 
@@ -84,10 +84,10 @@ def test_a_ratio_of_shares_has_the_interval_of_mover_r():
 def test_all_right_and_all_wrong_have_intervals_within_the_scale(counts):
     found = at_prevalence(answers(*counts), 0.1)
     is_right = counts[0] > 0
-    for held in (found.ppv, found.npv):
-        assert held.value == float(is_right)
-        assert 0 <= held.low <= held.value <= held.high <= 1
-        assert held.high > held.low
+    for estimate in (found.ppv, found.npv):
+        assert estimate.value == float(is_right)
+        assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1
+        assert estimate.high > estimate.low
     assert found.missed.value == (0 if is_right else 100)
 
 
@@ -103,7 +103,7 @@ def test_nothing_that_was_not_answered_is_made_up():
 def test_declared_costs_are_weighed_by_the_prevalence():
     costs = np.repeat([0.0, 10.0, 10.0, 1.0, 0.0, 1.0], [34, 4, 2, 16, 140, 4])
     always_costs = {POSITIVE: [(0.0, 1.0)], NEGATIVE: [(10.0, 0.0)]}
-    held = answers(
+    predictions = answers(
         34,
         4,
         2,
@@ -113,17 +113,17 @@ def test_declared_costs_are_weighed_by_the_prevalence():
         costs=Costs(of_answers=costs, costliest=(10.0, 1.0), always=always_costs),
     )
     for prevalence, cost in ((0.2, 400.0), (0.02, 20 * 1.5 + 980 * 0.125)):
-        found = at_prevalence(held, prevalence).cost
+        found = at_prevalence(predictions, prevalence).cost
         assert found.value == pytest.approx(cost)
         assert found.low < found.value < found.high
-    assert always(held, 0.2, POSITIVE).cost.value == pytest.approx(800)
-    assert always(held, 0.2, NEGATIVE).cost.value == pytest.approx(2000)
+    assert always(predictions, 0.2, POSITIVE).cost.value == pytest.approx(800)
+    assert always(predictions, 0.2, NEGATIVE).cost.value == pytest.approx(2000)
 
 
 def test_a_cost_is_no_less_certain_than_the_errors_that_it_is_made_of():
     costs = np.repeat([0.0, 10.0, 0.0, 1.0, 0.0, 0.0], [18, 28, 0, 1, 253, 0])
-    held = Costs(of_answers=costs, costliest=(10.0, 1.0), always={})
-    found = at_prevalence(answers(18, 28, 0, 1, 253, 0, costs=held), 0.05)
+    declared = Costs(of_answers=costs, costliest=(10.0, 1.0), always={})
+    found = at_prevalence(answers(18, 28, 0, 1, 253, 0, costs=declared), 0.05)
     assert found.cost.value == pytest.approx(10 * found.missed.value + found.false_alarms.value)
     assert 10 * found.missed.low + found.false_alarms.low < found.cost.low
     assert found.cost.high < 10 * found.missed.high + found.false_alarms.high
@@ -131,14 +131,14 @@ def test_a_cost_is_no_less_certain_than_the_errors_that_it_is_made_of():
 
 def test_errors_that_cost_nothing_in_a_class_cost_nothing():
     costs = np.repeat([0.0, 10.0, 10.0, 0.0], [34, 4, 2, 160])
-    held = Costs(of_answers=costs, costliest=(10.0, 0.0), always={})
-    found = at_prevalence(answers(34, 4, 2, 16, 140, 4, costs=held), 0.2).cost
+    declared = Costs(of_answers=costs, costliest=(10.0, 0.0), always={})
+    found = at_prevalence(answers(34, 4, 2, 16, 140, 4, costs=declared), 0.2).cost
     assert found.value == pytest.approx(300)
     assert found.low < found.value < found.high
 
 
 def test_whoever_answers_every_case_alike_misses_none_or_alarms_nobody():
-    yes, no = (always(SCAN, 0.1, given) for given in (POSITIVE, NEGATIVE))
+    yes, no = (always(SCAN, 0.1, label) for label in (POSITIVE, NEGATIVE))
     assert (yes.missed.value, yes.false_alarms.value, yes.ppv.value, yes.npv) == (0, 900, 0.1, None)
     assert (no.missed.value, no.false_alarms.value, no.npv.value, no.ppv) == (100, 0, 0.9, None)
     assert yes.cost is None

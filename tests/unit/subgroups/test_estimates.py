@@ -13,17 +13,17 @@ from medhelm_spark.subgroups.range_interval import range_interval
 
 
 def share(hits: int, n: int) -> IntervalEstimate:
-    held = wilson(hits, n)
-    made = estimate(hits / n, held.low, held.high, held.method, n)
+    interval = wilson(hits, n)
+    made = estimate(hits / n, interval.low, interval.high, interval.method, n)
     assert made
     return made
 
 
 def test_the_difference_of_two_shares_is_newcombes():
     """Newcombe 1998, table II (d): 56/70 less 48/80."""
-    held = difference(share(56, 70), share(48, 80))
-    assert held.value == pytest.approx(0.2)
-    assert (held.low, held.high) == (
+    sex_difference = difference(share(56, 70), share(48, 80))
+    assert sex_difference.value == pytest.approx(0.2)
+    assert (sex_difference.low, sex_difference.high) == (
         pytest.approx(0.0524, abs=5e-5),
         pytest.approx(0.3339, abs=5e-5),
     )
@@ -33,22 +33,27 @@ def test_the_difference_of_two_shares_is_newcombes():
 def test_a_p_value_is_below_5_percent_exactly_where_the_interval_excludes_0(
     first: int, second: int
 ):
-    held = difference(share(first, 40), share(second, 25))
-    if held.low != 0 and held.high != 0:
-        assert (held.p_value < 0.05) == (held.low > 0 or held.high < 0)
+    sex_difference = difference(share(first, 40), share(second, 25))
+    if sex_difference.low != 0 and sex_difference.high != 0:
+        assert (sex_difference.p_value < 0.05) == (
+            sex_difference.low > 0 or sex_difference.high < 0
+        )
 
 
 @given(st.integers(0, 40), st.integers(0, 25))
 def test_a_difference_turned_round_is_the_same(first: int, second: int):
-    held, turned = (
+    sex_difference, turned = (
         difference(*pair)
         for pair in (
             (share(first, 40), share(second, 25)),
             (share(second, 25), share(first, 40)),
         )
     )
-    assert (turned.low, turned.high) == (pytest.approx(-held.high), pytest.approx(-held.low))
-    assert turned.p_value == pytest.approx(held.p_value)
+    assert (turned.low, turned.high) == (
+        pytest.approx(-sex_difference.high),
+        pytest.approx(-sex_difference.low),
+    )
+    assert turned.p_value == pytest.approx(sex_difference.p_value)
 
 
 def test_equal_numbers_have_a_p_value_of_1():
@@ -71,11 +76,11 @@ def test_what_lacks_an_interval_is_no_estimate(numbers: tuple[float | None, ...]
 
 def test_a_gap_names_the_worst_group_whichever_end_is_the_good_one():
     groups = {"f": share(90, 100), "m": share(60, 100), "x": share(80, 100)}
-    held = gap_of(groups, lower_is_better=False, width=1.0)
-    assert held
-    assert (held.best, held.worst) == ("f", "m")
-    assert held.value == pytest.approx(0.3)
-    assert 0.1 < held.low < 0.3 < held.high < 0.45
+    gap = gap_of(groups, lower_is_better=False, width=1.0)
+    assert gap
+    assert (gap.best, gap.worst) == ("f", "m")
+    assert gap.value == pytest.approx(0.3)
+    assert 0.1 < gap.low < 0.3 < gap.high < 0.45
     turned = gap_of(groups, lower_is_better=True, width=1.0)
     assert turned
     assert (turned.best, turned.worst) == ("m", "f")

@@ -55,11 +55,11 @@ def values(column: str, group: str, right: int, wrong: int, **more: int) -> list
     ]
 
 
-def made(*held: list[GroupedValue], minimum: int = 11) -> dict[tuple[str, str], GroupStat]:
+def made(*groups: list[GroupedValue], minimum: int = 11) -> dict[tuple[str, str], GroupStat]:
     scores = GroupedScores(
         run_spec_id="r",
         is_clustered=False,
-        values=tuple(value for each in held for value in each),
+        values=tuple(value for each in groups for value in each),
     )
     return {(row.group_column, row.group_value): row for row in grouped_rows(scores, run(minimum))}
 
@@ -75,8 +75,12 @@ def test_a_group_has_its_mean_its_counts_and_its_difference_to_the_rest():
     assert (row.num_refused, rows["sex", "m"].num_refused) == (1, 0)
     assert (row.num_patients, row.num_clusters) == (43, None)
     assert row.mean == 0.9
-    held = wilson(36, 40)
-    assert (row.ci_low, row.ci_high, row.ci_method) == (held.low, held.high, IntervalMethod.WILSON)
+    interval = wilson(36, 40)
+    assert (row.ci_low, row.ci_high, row.ci_method) == (
+        interval.low,
+        interval.high,
+        IntervalMethod.WILSON,
+    )
     assert row.rest_mean == pytest.approx(35 / 60)
     assert row.difference == pytest.approx(0.9 - 35 / 60)
     assert row.difference_low > 0
@@ -97,7 +101,7 @@ def test_an_answer_that_could_not_be_read_counts_once():
     )
     rows = made([*values("sex", "f", 36, 4, unread=2), unscored], values("sex", "m", 20, 20))
     assert rows["sex", "f"].num_unread == 2
-    scored = [held for held in values("sex", "f", 36, 4) if held.name == "exact_match"]
+    scored = [score for score in values("sex", "f", 36, 4) if score.name == "exact_match"]
     alone = made([*scored, unscored])["sex", "f"]
     assert (alone.num_unread, alone.num_refused) == (2, None)
 
@@ -156,17 +160,17 @@ def test_patients_are_counted_not_answers():
         for name, start in (("north", 100), ("south", 200))
     ]
     scores = GroupedScores(run_spec_id="r", is_clustered=True, values=(few, *others))
-    shown = {row.group_value: row.is_hidden for row in grouped_rows(scores, run())}
-    assert shown == {"north": True, "south": False, "ward": True}
+    hidden = {row.group_value: row.is_hidden for row in grouped_rows(scores, run())}
+    assert hidden == {"north": True, "south": False, "ward": True}
 
 
 def test_of_a_hidden_group_names_alone_are_stored():
     rows = made(values("sex", "f", 30, 10), values("sex", "m", 3, 1))
     for row in rows.values():
         assert row.is_hidden
-        shown = {name: getattr(row, name) for name in GroupStat.__dataclass_fields__}
-        numbers = list(shown)[list(shown).index("count") :]
-        assert all(shown[name] is None for name in numbers)
+        fields = {name: getattr(row, name) for name in GroupStat.__dataclass_fields__}
+        numbers = list(fields)[list(fields).index("count") :]
+        assert all(fields[name] is None for name in numbers)
 
 
 def test_public_rows_are_never_hidden():
@@ -202,11 +206,11 @@ def stat(
     )
 
 
-def share(group: str, hits: int, of: int, *, is_rest: bool = False) -> CountedStat:
+def share(group: str, hits: int, count: int, *, is_rest: bool = False) -> CountedStat:
     """A sensitivity of so many positive answers of 200, each of a patient of their own."""
-    held = wilson(hits, of)
-    counted = stat("sensitivity", group, hits / of, of, 200, is_rest=is_rest)
-    return replace(counted, ci_low=held.low, ci_high=held.high)
+    interval = wilson(hits, count)
+    counted = stat("sensitivity", group, hits / count, count, 200, is_rest=is_rest)
+    return replace(counted, ci_low=interval.low, ci_high=interval.high)
 
 
 def test_a_sensitivity_has_its_difference_to_the_rest_as_worked_out_by_hand():
@@ -214,9 +218,9 @@ def test_a_sensitivity_has_its_difference_to_the_rest_as_worked_out_by_hand():
     hits = {"f": (36, 40), "m": (20, 40), "x": (30, 40)}
     stats = []
     for group in hits:
-        rest = [held for other, held in hits.items() if other != group]
-        right, of = (sum(numbers) for numbers in zip(*rest, strict=True))
-        stats += [share(group, *hits[group]), share(group, right, of, is_rest=True)]
+        rest = [counts for other, counts in hits.items() if other != group]
+        right, positive = (sum(numbers) for numbers in zip(*rest, strict=True))
+        stats += [share(group, *hits[group]), share(group, right, positive, is_rest=True)]
     rows = {row.group_value: row for row in rows_of_run(stats, run(metrics=DIAGNOSTIC))}
     assert rows["m"].rest_mean == 66 / 80
     assert rows["m"].difference == pytest.approx(0.5 - 66 / 80)
@@ -234,7 +238,7 @@ def test_a_sensitivity_has_its_difference_to_the_rest_as_worked_out_by_hand():
 
 
 def test_of_a_hidden_group_neither_its_rest_nor_its_difference_is_stored():
-    """Nor does the number of tests tell that it was tested: p is adjusted for what is shown."""
+    """Nor does the number of tests show that it was tested: p is adjusted for the shown groups."""
     stats = [
         *(share(group, 30, 40) for group in ("f", "m", "n")),
         share("x", 3, 4),
@@ -244,8 +248,10 @@ def test_of_a_hidden_group_neither_its_rest_nor_its_difference_is_stored():
     rows = {row.group_value: row for row in rows_of_run(stats, run(metrics=DIAGNOSTIC))}
     assert {group for group, row in rows.items() if row.is_hidden} == {"f", "x"}
     for group in ("f", "x"):
-        held = rows[group]
-        assert (held.rest_mean, held.difference, held.p_value, held.adjusted_p) == (None,) * 4
+        hidden = rows[group]
+        assert (hidden.rest_mean, hidden.difference, hidden.p_value, hidden.adjusted_p) == (
+            None,
+        ) * 4
     assert rows["m"].rest_mean == 0.75
 
 

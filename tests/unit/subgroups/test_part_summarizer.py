@@ -47,13 +47,13 @@ def test_the_rest_of_a_part_is_what_all_other_parts_come_to_together(name):
     made = PartSummarizer(metrics)([row for rows in sites.values() for row in rows])
     found = {(stat.name, stat.split): stat for stat in made}
     for site, rows in sites.items():
-        others = [row for other, of in sites.items() if other != site for row in of]
-        for split, held in ((f"site{MARK}{site}", rows), (f"{MARK}site{MARK}{site}", others)):
-            together = [replace(row, split="test") for row in held]
+        others = [row for other, own_rows in sites.items() if other != site for row in own_rows]
+        for split, instances in ((f"site{MARK}{site}", rows), (f"{MARK}site{MARK}{site}", others)):
+            together = [replace(row, split="test") for row in instances]
             for alone in RunSummarizer(metrics)(together):
-                mine = found.pop((alone.name, split))
+                of_part = found.pop((alone.name, split))
                 for number in NUMBERS:
-                    assert getattr(mine, number) == pytest.approx(getattr(alone, number)), number
+                    assert getattr(of_part, number) == pytest.approx(getattr(alone, number)), number
     assert not found
 
 

@@ -73,9 +73,9 @@ def test_one_line_names_the_groups_of_all_columns_and_models_that_are_worse():
 
 
 def test_p_is_adjusted_for_all_models_so_that_a_line_over_all_of_them_has_one_level():
-    held = (stat("Dutch", 0.95, 0.5, 0.03), stat("Turkish", 0.5, 0.95, 0.03))
-    assert adjusted([of_model("b", *held)])[0].worse
-    both = adjusted([of_model("a", *EQUAL), of_model("b", *held)])
+    unequal = (stat("Dutch", 0.95, 0.5, 0.03), stat("Turkish", 0.5, 0.95, 0.03))
+    assert adjusted([of_model("b", *unequal)])[0].worse
+    both = adjusted([of_model("a", *EQUAL), of_model("b", *unequal)])
     assert [row.adjusted_p for row in both[1].stats] == [0.06, 0.06]
     assert not both[1].worse
     assert both[1].num_adjusted == 4
@@ -109,7 +109,7 @@ def test_a_hidden_group_is_named_as_not_tested_without_a_number():
 
 
 def pair(**more: object) -> GroupPair:
-    held = GroupPair(
+    group_pair = GroupPair(
         scenario_name="letters",
         display_name="Letters",
         main_metric="sensitivity",
@@ -128,26 +128,29 @@ def pair(**more: object) -> GroupPair:
         difference=-0.3,
         adjusted_p=0.01,
     )
-    return replace(held, **more)
+    return replace(group_pair, **more)
 
 
 def test_a_smaller_advantage_is_not_said_to_be_a_worse_score():
-    held = pair()
-    assert (held.verdict, held.decision) == (GroupVerdict.NOT_SHOWN, GroupDecision.SMALLER)
-    assert list(pair_sentences([held])) == [
+    group_pair = pair()
+    assert (group_pair.verdict, group_pair.decision) == (
+        GroupVerdict.NOT_SHOWN,
+        GroupDecision.SMALLER,
+    )
+    assert list(pair_sentences([group_pair])) == [
         "new is not shown to be worse than today (Letters: sensitivity) for any of 1 group tested.",
         "For age under 40, new scores 0.842 and today 0.947, n 19: no difference is shown "
         "(p adjusted 0.200). Its advantage over today is smaller there than among all others: "
         "shown (p adjusted 0.010).",
     ]
-    table = pairs_table([held])
+    table = pairs_table([group_pair])
     assert table.title == "Letters: sensitivity, new less today"
     assert dict(zip(table.header, table.rows[0], strict=True))["In this group"] == "not shown"
 
 
 def test_a_model_that_is_worse_in_a_group_is_named_though_it_is_so_elsewhere():
-    held = pair(in_group_adjusted_p=0.01, adjusted_p=0.9)
-    first, second = pair_sentences([held])
+    group_pair = pair(in_group_adjusted_p=0.01, adjusted_p=0.9)
+    first, second = pair_sentences([group_pair])
     assert first == "new is worse than today (Letters: sensitivity) for: age under 40."
     assert "worse is shown (p adjusted 0.010)" in second
     assert "not shown to be another there" in second

@@ -115,5 +115,5 @@ def test_a_small_crossed_group_is_computed_from_neither_column():
 @pytest.mark.parametrize("minimum", [5, 11, 20])
 def test_a_higher_minimum_hides_no_less(minimum: int):
     cells = dict(zip("abcdef", (3, 8, 14, 22, 50, 90), strict=True))
-    shown = [len(hidden(cells, [Total(list(cells))], least)) for least in (1, minimum, 200)]
-    assert all(low <= high for low, high in pairwise(shown))
+    num_hidden = [len(hidden(cells, [Total(list(cells))], least)) for least in (1, minimum, 200)]
+    assert all(low <= high for low, high in pairwise(num_hidden))

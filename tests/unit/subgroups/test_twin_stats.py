@@ -48,7 +48,7 @@ def made(
     run = RunGroups(
         metrics=(MetricSpec(name="exact_match"),), split="test", access_level=level, minimum=minimum
     )
-    is_clustered = any(held.units for held in twins)
+    is_clustered = any(twin.units for twin in twins)
     row = GroupedScores(run_spec_id="r", is_clustered=is_clustered, values=values, twins=twins)
     return {(row.group_column, row.group_value): row for row in rows_of_scores(row, run)}
 
