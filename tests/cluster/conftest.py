@@ -23,9 +23,9 @@ from tests.spark.conftest import Site
 MASTER = "local-cluster[2,1,1024]"
 
 
-def own_lines(told: str) -> str:
+def own_lines(output: str) -> str:
     """What a job told, without what Spark's own threads add while they end."""
-    lines = [line for line in told.splitlines() if not line.startswith(("\t", "java.", "org."))]
+    lines = [line for line in output.splitlines() if not line.startswith(("\t", "java.", "org."))]
     return "\n".join(lines[:60])
 
 

@@ -55,9 +55,9 @@ def test_the_whole_job_on_two_executors(cluster: Cluster, tmp_path: Path) -> Non
     model = cluster.site.deploy("acme/yes", text="yes", log_file=str(log))
     answers = questions(COUNT, lambda n: "yes" if n % 4 else "no")
     entry = f"{cluster.site.benchmark('bench', answers)},model={model}"
-    told = cluster.run(entry)
-    assert f"{COUNT} model calls" in told
-    lines = [line for line in told.splitlines() if SPARKS.match(line)]
+    output = cluster.run(entry)
+    assert f"{COUNT} model calls" in output
+    lines = [line for line in output.splitlines() if SPARKS.match(line)]
     assert not [line for line in lines if " INFO " in line], "of Spark's log, warnings at most"
     (cell,) = cluster.cells()
     assert (cell.mean, cell.count) == (0.75, COUNT)
@@ -70,9 +70,9 @@ def test_the_whole_job_on_two_executors(cluster: Cluster, tmp_path: Path) -> Non
 def test_the_doctor_looks_at_both_executors(cluster: Cluster, tmp_path: Path) -> None:
     weights = tmp_path / "weights"
     process = cluster.submit_job("doctor", "--engine", "vllm", "--paths", str(weights))
-    told, _ = process.communicate(timeout=500)
-    assert process.returncode == 1, own_lines(told)
-    lines = [line.split(maxsplit=2) for line in told.splitlines()]
+    output, _ = process.communicate(timeout=500)
+    assert process.returncode == 1, own_lines(output)
+    lines = [line.split(maxsplit=2) for line in output.splitlines()]
     found = [line for line in lines if line and line[0] in ("ok", "wrong", "warning")]
     assert ["ok", "lake", f"{cluster.lake}: create, read, delete"] in found
     (executors,) = (what for _, check, what in found if check == "executors")
@@ -90,8 +90,8 @@ def test_a_killed_executor_costs_its_own_tasks_only(cluster: Cluster, tmp_path: 
     )
     before = kept(cluster)
     os.kill(executors(process.pid)[0], signal.SIGKILL)
-    told, _ = process.communicate(timeout=500)
-    assert process.returncode == 0, own_lines(told)
+    output, _ = process.communicate(timeout=500)
+    assert process.returncode == 0, own_lines(output)
     check_complete(cluster)
     asked = Counter(calls(log))
     assert all(asked[request] == 1 for request in before)
@@ -122,6 +122,6 @@ def test_two_drivers_at_once_leave_one_result_each(cluster: Cluster, tmp_path: P
     entry = slow_entry(cluster, log)
     both = [cluster.submit(entry), cluster.submit(entry, "--suite", "other")]
     for process in both:
-        told, _ = process.communicate(timeout=500)
-        assert process.returncode == 0, own_lines(told)
+        output, _ = process.communicate(timeout=500)
+        assert process.returncode == 0, own_lines(output)
     check_complete(cluster)

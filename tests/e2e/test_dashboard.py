@@ -699,9 +699,9 @@ def address(lake: Path) -> Iterator[str]:
     port = free_port()
     with served([*command(str(lake), port, HOST), "--suite", "s1"], port, lake / "server.log"):
         yield f"http://{HOST}:{port}/"
-    said = (lake / "server.log").read_text(encoding="utf-8")
-    assert "Traceback" not in said
-    assert HOSTILE not in said
+    log = (lake / "server.log").read_text(encoding="utf-8")
+    assert "Traceback" not in log
+    assert HOSTILE not in log
 
 
 PRIVATE = "view=Instances&suite=s1&run=alpha-discharge_note&instance=discharge_note-i1"

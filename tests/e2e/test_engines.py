@@ -167,8 +167,8 @@ def test_bad_requests_fail_alone_and_nothing_is_printed(engine, capfd, caplog):
         FailureKind.INVALID_REQUEST,
         None,
     ]
-    shown = capfd.readouterr()
-    assert "PLANTED" not in shown.out + shown.err + caplog.text
+    output = capfd.readouterr()
+    assert "PLANTED" not in output.out + output.err + caplog.text
 
 
 def test_raw_completions_and_parallel_slots(model):

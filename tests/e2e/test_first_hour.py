@@ -44,10 +44,10 @@ def typed(command: Path, tmp_path: Path) -> Typed:
     transcript = os.environ.get("MEDHELM_SPARK_TRANSCRIPT", os.devnull)
 
     def run(line: str) -> str:
-        said = checked(command, *shlex.split(line)[1:], folder=tmp_path)
+        output = checked(command, *shlex.split(line)[1:], folder=tmp_path)
         with Path(transcript).open("a", encoding="utf-8") as stream:
-            stream.write(f"$ {line}\n{said}\n")
-        return said
+            stream.write(f"$ {line}\n{output}\n")
+        return output
 
     return run
 
@@ -69,14 +69,14 @@ def test_my_delta_table(typed: Typed, tmp_path: Path) -> None:
     columns = dict(zip(("letter_id", "note", "urgent"), zip(*NOTES, strict=True), strict=True))
     write_deltalake(tmp_path / "letters_table", pa.table(columns))
     columns_said = "--text note --label urgent --id letter_id"
-    said = typed(f"medhelm-spark init letters --table ./letters_table {columns_said}")
-    assert not any(note in said for _, note, _ in NOTES), "private rows are shown in a terminal"
-    assert "medhelm-spark run" in said
-    said = typed(f"medhelm-spark run --suite first -r {entry('letters', SMALL)}")
-    assert "4 model calls" in said
-    assert "n=4" in said
-    said = typed("medhelm-spark answers --suite first --text-levels private")
-    assert all(note in said for _, note, _ in NOTES)
+    output = typed(f"medhelm-spark init letters --table ./letters_table {columns_said}")
+    assert not any(note in output for _, note, _ in NOTES), "private rows are shown in a terminal"
+    assert "medhelm-spark run" in output
+    output = typed(f"medhelm-spark run --suite first -r {entry('letters', SMALL)}")
+    assert "4 model calls" in output
+    assert "n=4" in output
+    output = typed("medhelm-spark answers --suite first --text-levels private")
+    assert all(note in output for _, note, _ in NOTES)
 
 
 def test_my_csv_and_my_server(typed: Typed, tmp_path: Path, server: ModelServer) -> None:
@@ -84,11 +84,11 @@ def test_my_csv_and_my_server(typed: Typed, tmp_path: Path, server: ModelServer)
     model = f"vllm/ward@http://127.0.0.1:{server.port}/v1"
     typed("medhelm-spark init --file letters.csv --text note --label urgent --id letter_id")
     assert "answered, " in typed(f"medhelm-spark models --check {model}")
-    said = typed(
+    output = typed(
         f"medhelm-spark run --suite first -r {entry('letters', model)} --attest-locality local"
     )
-    assert "0.500" in said
-    assert "n=4" in said
+    assert "0.500" in output
+    assert "n=4" in output
 
 
 def test_my_answers(typed: Typed, tmp_path: Path) -> None:
@@ -96,11 +96,11 @@ def test_my_answers(typed: Typed, tmp_path: Path) -> None:
     answers = [(name, "Yes, **urgent**." if right == "yes" else "No.") for name, _, right in NOTES]
     write_csv(tmp_path / "answers.csv", ("letter", "reply"), *answers)
     typed("medhelm-spark init --file letters.csv --text note --label urgent --id letter_id")
-    said = typed(
+    output = typed(
         f"medhelm-spark import-responses --suite first -r {entry('letters', 'ward/pilot')} "
         "--file answers.csv --fields source_id=letter,completion=reply --attest-locality local"
     )
-    assert "1.000" in said
-    assert "n=4" in said
-    said = typed("medhelm-spark answers --suite first --text-levels private")
-    assert "Yes, **urgent**." in said
+    assert "1.000" in output
+    assert "n=4" in output
+    output = typed("medhelm-spark answers --suite first --text-levels private")
+    assert "Yes, **urgent**." in output

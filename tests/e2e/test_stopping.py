@@ -54,8 +54,8 @@ def stopped_while_asking(
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.1)
     (os.killpg if whole_group else os.kill)(process.pid, number)
-    told, _ = process.communicate(timeout=120)
-    return told
+    output, _ = process.communicate(timeout=120)
+    return output
 
 
 @pytest.mark.long
@@ -68,22 +68,24 @@ def test_a_stopped_run_says_what_is_kept_and_goes_on_from_there(tmp_path: Path) 
     ways = ((signal.SIGTERM, TERMINATED, False), (signal.SIGINT, INTERRUPTED, True))
     for number, code, whole_group in ways:
         before, process = committed(site), start(site, entry)
-        told = stopped_while_asking(site, log, process, number, whole_group=whole_group)
-        assert process.returncode == code, told
-        last = told.strip().splitlines()[-1]
-        said = KEPT.fullmatch(last)
-        assert said, told
-        assert said["cause"] == ("stopped by SIGTERM" if code == TERMINATED else "interrupted")
-        assert int(said["total"]) == COUNT - len(before)
-        assert int(said["kept"]) == len(committed(site)) - len(before) > 0
-        assert "Traceback" not in told and "\tat " not in told and "Exception" not in told, told
+        output = stopped_while_asking(site, log, process, number, whole_group=whole_group)
+        assert process.returncode == code, output
+        last = output.strip().splitlines()[-1]
+        match = KEPT.fullmatch(last)
+        assert match, output
+        assert match["cause"] == ("stopped by SIGTERM" if code == TERMINATED else "interrupted")
+        assert int(match["total"]) == COUNT - len(before)
+        assert int(match["kept"]) == len(committed(site)) - len(before) > 0
+        assert "Traceback" not in output and "\tat " not in output and "Exception" not in output, (
+            output
+        )
         newest = max(path for path in (site.lake_path / "_leases").rglob("*") if path.is_file())
         ends = [lease["expires_at"] for lease in json.loads(newest.read_text())]
         assert ends and max(map(datetime.fromisoformat, ends)) <= datetime.now(UTC), "given back"
         stops.append((set(committed(site)), len(calls(log))))
     process = start(site, entry)
-    told, _ = process.communicate(timeout=240)
-    assert process.returncode == 0, told
+    output, _ = process.communicate(timeout=240)
+    assert process.returncode == 0, output
     assert len(committed(site)) == len(set(committed(site))) == COUNT
     for kept, asked in stops:
         assert kept.isdisjoint(calls(log)[asked:]), "what was kept is not paid for again"

@@ -18,10 +18,10 @@ CONSTANT, ECHO = (f"{BENCHMARK},model=canned/{name}" for name in ("constant", "e
 def refused(folder: Path, *words: str) -> str:
     """The sentence that a command ends with; all else that it prints are lines of its own."""
     process = start(folder, words)
-    said, _ = process.communicate(timeout=300)
-    assert process.returncode == 1, said
-    assert not {"Traceback", "panicked", "\tat "} & set(said.split()), said
-    *_, last = said.splitlines()
+    output, _ = process.communicate(timeout=300)
+    assert process.returncode == 1, output
+    assert not {"Traceback", "panicked", "\tat "} & set(output.split()), output
+    *_, last = output.splitlines()
     assert last.startswith("medhelm-spark: ")
     return last
 

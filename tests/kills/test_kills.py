@@ -101,11 +101,11 @@ def start(folder: Path, words: tuple[str, ...]) -> "subprocess.Popen[str]":
 
 def done(folder: Path, words: tuple[str, ...], finished: str = "") -> str:
     process = start(folder, words)
-    said, _ = process.communicate(timeout=300)
-    ended = process.returncode == 0 or (finished and finished in said)
-    assert ended, f"{words}: {said[-2000:]}"
-    assert "Traceback" not in said
-    return said
+    output, _ = process.communicate(timeout=300)
+    ended = process.returncode == 0 or (finished and finished in output)
+    assert ended, f"{words}: {output[-2000:]}"
+    assert "Traceback" not in output
+    return output
 
 
 @pytest.fixture(scope="module")
@@ -240,9 +240,9 @@ def test_a_killed_command_completes_when_repeated(
     whole = tmp_path / "whole"
     shutil.copytree(ready, whole)
     begun = time.monotonic()
-    said = done(whole, writer.words)
+    output = done(whole, writer.words)
     seconds = time.monotonic() - begun
-    assert writer.name != "gc" or "nothing to remove" not in said
+    assert writer.name != "gc" or "nothing to remove" not in output
     right = [state(whole) for state in STATES]
     killed = 0
     for moment in MOMENTS:

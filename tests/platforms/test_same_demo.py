@@ -34,9 +34,9 @@ DEMO = ("demo", "--no-tracking", "-o")
 def run_demo(command: list[Any], folder: Path, variables: Mapping[str, str]) -> str:
     """Run the demo in a folder of its own; it has to end well. What it printed."""
     own = {OWN_FILE: str(fetch_model()), **variables}
-    told = checked(*command, folder=folder, **own)
-    assert "60 model calls" in told
-    return told
+    output = checked(*command, folder=folder, **own)
+    assert "60 model calls" in output
+    return output
 
 
 def command_line(folder: Path, lake: str | Path, **variables: str) -> None:
@@ -67,8 +67,8 @@ def submitted(
         ROOT / "jobs" / "command.py", *DEMO, lake,
     ]  # fmt: skip
     own = {"SPARK_HOME": str(SPARK_HOME), "SPARK_LOCAL_IP": HOST}
-    told = run_demo(command, folder, own | variables)
-    assert "judges: requests" in told, "judges join where slots pull"
+    output = run_demo(command, folder, own | variables)
+    assert "judges: requests" in output, "judges join where slots pull"
     return lake
 
 

@@ -104,9 +104,9 @@ class Bucket:
     def run(self, *arguments: str | Path, ends: int = 0, **variables: str) -> str:
         """Run a command to its end; returns what it told."""
         process = self.start(*arguments, **variables)
-        told, _ = process.communicate(timeout=1200)
-        assert process.returncode == ends, told[-4000:]
-        return told
+        output, _ = process.communicate(timeout=1200)
+        assert process.returncode == ends, output[-4000:]
+        return output
 
 
 @pytest.fixture

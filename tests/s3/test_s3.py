@@ -16,8 +16,8 @@ pytestmark = pytest.mark.timeout(1800)
 def test_the_demo_in_a_bucket_gives_the_same_stats(
     bucket: Bucket, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = bucket.run("demo", "-o", bucket.lake, "--no-tracking")
-    assert "60 model calls" in told
+    output = bucket.run("demo", "-o", bucket.lake, "--no-tracking")
+    assert "60 model calls" in output
     bucket.run("demo", "-o", "lake", "--no-tracking")
     for name, value in store.environment.items():
         monkeypatch.setenv(name, value)
@@ -45,8 +45,8 @@ def test_slots_pull_by_a_staging_folder_and_a_killed_driver_loses_what_was_in_fl
         time.sleep(0.2)
     first.kill()
     first.communicate()
-    told = bucket.run(*run, **own)
-    assert "of an interrupted run committed" in told
+    output = bucket.run(*run, **own)
+    assert "of an interrupted run committed" in output
     assert len(set(calls(log))) == 40
     assert len(calls(log)) <= 40 + 2 * (4 + 4), "in flight, and one chunk, for each slot"
     assert not list(staging.glob("*/staged_*"))
@@ -65,7 +65,7 @@ def test_a_second_driver_is_refused_while_the_first_runs(bucket: Bucket, tmp_pat
         time.sleep(0.2)
     refused = bucket.run(*run, "--suite", "second", ends=1)
     assert "one driver at a time" in refused
-    told, _ = first.communicate(timeout=500)
-    assert first.returncode == 0, told[-4000:]
+    output, _ = first.communicate(timeout=500)
+    assert first.returncode == 0, output[-4000:]
     assert len(calls(log)) == 20
     assert "0 model calls" in bucket.run(*run, "--suite", "second")

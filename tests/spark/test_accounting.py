@@ -84,8 +84,8 @@ def test_what_an_address_gives_first_is_pinned_and_other_bytes_are_refused(
     assert ingest(site) == 0
     (pin,) = read(site, "pins")
     assert (pin["address"], pin["scenario_name"]) == (f"{address}/notes.csv", "notes")
-    told = capsys.readouterr().err
-    assert f"{pin['address']} is new here and pinned from now on: {pin['pin']}\n" in told
+    stderr = capsys.readouterr().err
+    assert f"{pin['address']} is new here and pinned from now on: {pin['pin']}\n" in stderr
 
     served.write_text(ROWS.replace("Note 6", "Other"), newline="\r\n")
     assert ingest(site) == 0, "the copy of the first fetch"

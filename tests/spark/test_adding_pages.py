@@ -126,9 +126,9 @@ def test_the_page_about_suites_runs(site: Site, capsys: pytest.CaptureFixture[st
     path.write_text(path.read_text().replace("huggingface/smollm2-135m-instruct", "acme/yes"))
     (words,) = commands(SUITES)
     assert site.run(*words) == 0
-    shown = capsys.readouterr()
-    assert "quasi_exact_match (primary endpoint, margin 0.05)" in shown.out
-    assert "\n12 model calls" in shown.err, "four letters, three times"
+    output = capsys.readouterr()
+    assert "quasi_exact_match (primary endpoint, margin 0.05)" in output.out
+    assert "\n12 model calls" in output.err, "four letters, three times"
     (cell,) = site.board()
     three_each = cluster_totals(np.repeat(np.arange(4), 3), np.repeat([1.0, 1.0, 0.0, 0.0], 3))
     assert (cell["count"], cell["ci_low"]) == (12, pytest.approx(clustered(three_each, 0, 1).low))

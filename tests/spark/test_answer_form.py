@@ -55,9 +55,9 @@ def test_an_engine_that_enforces_nothing_is_refused_before_it_is_asked(
     entry = site.benchmark("bench", rows(3))
     site.deploy("acme/api", engine="openai", base_url="http://127.0.0.1:9/v1", model="m")
     assert site.run("-r", f"{entry},model=acme/api,answer_form=choice") == 1
-    said = capsys.readouterr().err
-    assert "answer_form is 'choice'" in said
-    assert "allowed: free, json; args.choices_by" in said
+    stderr = capsys.readouterr().err
+    assert "answer_form is 'choice'" in stderr
+    assert "allowed: free, json; args.choices_by" in stderr
     assert not (site.lake_path / "instances").exists()
 
 

@@ -37,8 +37,8 @@ def test_weights_changed_behind_a_name(site: Site, capsys: pytest.CaptureFixture
         assert site.run(*run, "--ask-again", YESTERDAY) == 0
     finally:
         server.stop()
-    told = capsys.readouterr().err
-    assert f"is asked again, as of {YESTERDAY}; answers of before stay in the lake" in told
+    stderr = capsys.readouterr().err
+    assert f"is asked again, as of {YESTERDAY}; answers of before stay in the lake" in stderr
     assert (server.calls, site.board()[0]["mean"]) == (8, 0.0)
     assert len(site.rows("request_results")) == 8
 

@@ -141,10 +141,12 @@ def test_what_would_ask_somebody_is_left_and_said(
     assert suite.run(RUN, flags=("-m", "2")) == 0
     assert suite.differing() == {"data"}
     assert suite.stats(OLDER)[1]["data"].startswith("n=3 ")
-    said = capsys.readouterr().err
-    assert "score: bench: an earlier definition still counts for 1 other model of suite 's'" in said
-    assert " -m 2 --suite s" in said.split("to compare, run: medhelm-spark run")[1]
-    assert f" --models-to-run {OLDER}\n" in said
+    stderr = capsys.readouterr().err
+    assert (
+        "score: bench: an earlier definition still counts for 1 other model of suite 's'" in stderr
+    )
+    assert " -m 2 --suite s" in stderr.split("to compare, run: medhelm-spark run")[1]
+    assert f" --models-to-run {OLDER}\n" in stderr
 
     assert suite.run(RUN, max_tokens=7) == 3
     assert suite.differing() == {"prompt"}

@@ -69,11 +69,11 @@ def test_answers_that_cannot_be_committed_are_kept_and_committed_by_the_next_run
 
     with once(log, 5, forbid):
         assert site.run("-r", entry) == 1
-    told = capsys.readouterr().err
-    assert "rows for 'request_results' could not be committed" in told
+    stderr = capsys.readouterr().err
+    assert "rows for 'request_results' could not be committed" in stderr
     (name,) = staged(site)
-    assert f"are kept in {site.lake_path}/_staged/{name}/commit-" in told
-    assert "; cure that, and the same command" in told
+    assert f"are kept in {site.lake_path}/_staged/{name}/commit-" in stderr
+    assert "; cure that, and the same command" in stderr
     assert not site.rows(RESULTS)
     assert main(["gc", "-o", str(site.lake_path)]) == 0
     assert "gc: suite 's': answers in 1 place" in capsys.readouterr().err

@@ -44,15 +44,15 @@ def test_a_killed_jvm_is_one_sentence_and_costs_a_chunk_of_each_slot(tmp_path: P
     started = {each: command_line(each) for each in below(process.pid)}
     (jvm,) = (each for each, line in started.items() if "deploy.SparkSubmit" in line)
     os.kill(jvm, signal.SIGKILL)
-    told, _ = process.communicate(timeout=120)
-    assert process.returncode == 1, told
-    assert "Spark's JVM has ended (killed by signal 9)" in told
-    assert "Traceback" not in told
-    kept = stored(site.lake_path)
-    assert len(kept) >= CHUNK * 4
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 1, output
+    assert "Spark's JVM has ended (killed by signal 9)" in output
+    assert "Traceback" not in output
+    committed = stored(site.lake_path)
+    assert len(committed) >= CHUNK * 4
     command = [sys.executable, "-m", "medhelm_spark.cli", *words]
     assert subprocess.run(command, cwd=tmp_path, env=environ, check=False).returncode == 0
     asked = Counter(calls(log))
-    assert all(asked[request] == 1 for request in kept)
+    assert all(asked[request] == 1 for request in committed)
     assert len(asked) == COUNT
     assert asked.total() <= COUNT + IN_FLIGHT + 2 * IN_FLIGHT * CHUNK

@@ -144,12 +144,12 @@ def test_every_changed_value_behind_a_release_is_named(
         rewritten.update(updates=values)
     capfd.readouterr()
     assert main(command) == CHANGED
-    said = capfd.readouterr().err
-    assert not [table for table in CHANGES if f"{table} of bench:" not in said]
+    stderr = capfd.readouterr().err
+    assert not [table for table in CHANGES if f"{table} of bench:" not in stderr]
     publish = ["publish", "--suites", "s", "--release", "r1", "--no-tracking", *flags]
     assert main(publish) == CHANGED, "the forged number is not pinned instead"
-    said = capfd.readouterr().err
-    assert "not what the scores in per_instance_stats give: stats of bench:" in said
+    stderr = capfd.readouterr().err
+    assert "not what the scores in per_instance_stats give: stats of bench:" in stderr
     for path, version in versions.items():
         DeltaTable(path).restore(version)
     capfd.readouterr()

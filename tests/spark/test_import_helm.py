@@ -93,11 +93,11 @@ def test_results_become_runs_verdicts_and_a_release(
     site: Site, results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert importing(site, results) == 6
-    told = capsys.readouterr().err
+    stderr = capsys.readouterr().err
     cut = "left out s/bench:model=acme_x: scenario_state.json ends too early"
-    assert cut in told
-    assert "import-helm: read 5 runs = 4 imported + 1 left out" in told
-    assert "release 'v7' lacks 1 run of its own, which was left out" in told
+    assert cut in stderr
+    assert "import-helm: read 5 runs = 4 imported + 1 left out" in stderr
+    assert "release 'v7' lacks 1 run of its own, which was left out" in stderr
     cells = {cell["model_deployment"]: cell for cell in site.board("official")}
     assert {cell["main_metric"] for cell in cells.values()} == {"exact_match@medhelm-0.8"}
     shown = {name: (cell["mean"], cell["count"]) for name, cell in cells.items()}

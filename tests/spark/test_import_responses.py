@@ -55,8 +55,8 @@ def test_lines_about_nothing_that_is_evaluated_are_counted(
     file = responses(site.folder / "answers.jsonl", rows)
     arguments = ["-r", f"{bench},model=team/model", "--file", file]
     assert site.run(*arguments, command="import-responses") == 0
-    told = capsys.readouterr().err
-    assert "2 new answers; 1 line of the file named no instance that is evaluated\n" in told
+    stderr = capsys.readouterr().err
+    assert "2 new answers; 1 line of the file named no instance that is evaluated\n" in stderr
 
 
 def test_a_model_that_leaves_out_what_it_would_get_wrong_is_not_ranked_first(site: Site) -> None:
@@ -153,8 +153,8 @@ def test_an_attested_prompt_is_recorded_and_named_and_changes_no_number(
     assert before["imported"] == PROMPT_UNKNOWN
     stated = ["--attest-prompt", "the gateway logged it"]
     assert site.run(*arguments, *stated, command="import-responses") == 0
-    told = capsys.readouterr()
-    assert "prompt attested by" in told.out and "the gateway logged it" in told.out
+    output = capsys.readouterr()
+    assert "prompt attested by" in output.out and "the gateway logged it" in output.out
     (after,) = site.board()
     assert "(unverified)" in after["imported"] and "not on record" in after["imported"]
     assert {**after, "imported": "", "made_at": ""} == {**before, "imported": "", "made_at": ""}

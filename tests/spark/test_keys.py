@@ -70,11 +70,11 @@ def test_a_renewal_that_fails_keeps_all_and_the_same_command_goes_on(
     run = entry(site, server, 200)
     server.failing = set(range(3, 20))
     assert site.run("-r", run) == OUTAGE
-    told = capfd.readouterr().err
-    assert f"takes no request (no key: the command '{sys.executable}' ended with exit" in told
+    stderr = capfd.readouterr().err
+    assert f"takes no request (no key: the command '{sys.executable}' ended with exit" in stderr
     kept = server.answered.total()
-    assert f"{kept} answers kept" in told
-    assert "py4j" not in told and "planted" not in told
+    assert f"{kept} answers kept" in stderr
+    assert "py4j" not in stderr and "planted" not in stderr
     server.failing = set()
     assert site.run("-r", run) == 0
     assert site.board()[0]["count"] == 200

@@ -66,9 +66,9 @@ def test_private_text_in_another_spelling_stays_private(
     for number, (kind, spell) in enumerate(SPELLINGS.items()):
         other = [{"id": row["id"], "question": "-"} | spell(row) for row in letters]
         assert planned(site, f"OTHER{number}", other, "public") == 0
-        said = capsys.readouterr().err
-        assert f"OTHER{number} is said to be public, but the lake has the text of 3" in said, kind
-        assert "medhelm-spark level lower records another level" in said
+        stderr = capsys.readouterr().err
+        assert f"OTHER{number} is said to be public, but the lake has the text of 3" in stderr, kind
+        assert "medhelm-spark level lower records another level" in stderr
         assert levels(site, "instances", scenario_name=f"OTHER{number}") == {"private"}, kind
     unlike = [{**row, "note": row["note"][::-1]} for row in rows(3)]
     assert planned(site, "UNLIKE", unlike, "public") == 0
@@ -98,9 +98,9 @@ def test_imported_results_keep_the_level_at_which_the_lake_holds_their_text(
     write_pubmed(site, where)
     folder = str(site.folder / "helm")
     assert site.run(folder, *stated, command="import-helm", suite="official") == 0
-    said = capsys.readouterr().err
-    assert "pubmed_qa is said to be public, but the lake has the text of 3 of its" in said
-    assert "medhelm-spark level lower records another level" in said
+    stderr = capsys.readouterr().err
+    assert "pubmed_qa is said to be public, but the lake has the text of 3 of its" in stderr
+    assert "medhelm-spark level lower records another level" in stderr
     for table in ("instances", "prompts", "requests", "request_results"):
         assert levels(site, table) == {"private"}, table
     if where == "instance" and stated:

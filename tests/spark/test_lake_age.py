@@ -82,9 +82,9 @@ def test_small_files_are_merged_at_the_end_of_a_run_and_a_release_stays(
     monkeypatch.setattr(maintenance, "MANY_SMALL_FILES", 3)
     capsys.readouterr()
     assert site.run(*run) == 0
-    told = capsys.readouterr().err
-    assert "lake: merged" in told
-    assert "\n0 model calls" in told
+    stderr = capsys.readouterr().err
+    assert "lake: merged" in stderr
+    assert "\n0 model calls" in stderr
     assert maintenance.maintenance_of(site.lake).files("runs").count == 1
     assert {table: len(site.rows(table)) for table in rows} == rows
     assert here.releases.verify("r") == manifest

@@ -59,12 +59,12 @@ def test_what_is_there_is_evaluated_and_the_rest_is_told(
     suite: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert suite.run("--suite-file", "own") == 6
-    shown = capsys.readouterr()
-    assert "Notes" in shown.out
+    output = capsys.readouterr()
+    assert "Notes" in output.out
     assert "left out: 4 scenarios whose data cannot be had: ward@medhelm-0.8, gone, away, hub" in (
-        shown.err
+        output.err
     )
-    _, table = shown.err.split("LEFT OUT, because the data could not be had: 4 scenarios\n")
+    _, table = output.err.split("LEFT OUT, because the data could not be had: 4 scenarios\n")
     why = {line.split()[0]: line.split(maxsplit=2)[2] for line in table.splitlines()[3:7]}
     assert "import-scenario" in why["ward@medhelm-0.8"]
     assert why["gone"] == (

@@ -57,8 +57,8 @@ def test_content_that_the_lake_holds_keeps_its_level_until_it_is_lowered_on_reco
 
     edited = site.benchmark("ward", rows, access_level="public")
     assert site.run("-r", f"{edited},model={outside}") == REFUSED
-    said = capsys.readouterr().err
-    assert "ward is said to be public, but the lake has the text of 4 of its records" in said
+    stderr = capsys.readouterr().err
+    assert "ward is said to be public, but the lake has the text of 4 of its records" in stderr
     assert {row["data_version"] for row in site.rows("scenarios")} == held
 
     more = [{"id": "new", "question": "More?", "correct_answer": "no"}, *rows[::-1]]
@@ -74,10 +74,10 @@ def test_content_that_the_lake_holds_keeps_its_level_until_it_is_lowered_on_reco
 
     lower = ["level", "lower", "--scenario", "ward", "--to", "public", "--reason", "made up"]
     assert command(site, *lower) == 0
-    said = capsys.readouterr().err
-    assert "unreviewed" in said
+    stderr = capsys.readouterr().err
+    assert "unreviewed" in stderr
     (change,) = site.rows("level_changes")
-    (line,) = yaml.safe_load(said.partition("approves it: ")[2].splitlines()[0])
+    (line,) = yaml.safe_load(stderr.partition("approves it: ")[2].splitlines()[0])
     assert line == {
         "scenario_name": "ward",
         "data_version": change["data_version"],
@@ -144,9 +144,9 @@ def test_an_approved_lowering_holds_for_its_data_whatever_the_card_says(
     prompts = len(site.rows("prompts"))
     with pytest.raises(PolicyError, match="may not see private text"):
         _prepare(site, entry, approval)
-    said = capsys.readouterr().err
-    assert "is read as private, and counts as less only where the approved lowering" in said
-    assert "stays private" not in said
+    stderr = capsys.readouterr().err
+    assert "is read as private, and counts as less only where the approved lowering" in stderr
+    assert "stays private" not in stderr
     assert len(site.rows("prompts")) == prompts
 
 

@@ -23,8 +23,8 @@ def test_a_server_by_its_name_alone(
     model = f"ollama/llama3.1:8b@http://127.0.0.1:{server.port}/v1"
     entry = site.benchmark("bench", questions(3))
     assert site.run("-r", f"{entry},model={model}") == 0
-    said = capsys.readouterr().err
-    assert f"model {model}: engine openai at 127.0.0.1:{server.port}, in no file\n" in said
+    stderr = capsys.readouterr().err
+    assert f"model {model}: engine openai at 127.0.0.1:{server.port}, in no file\n" in stderr
     (cell,) = site.board()
     assert (cell["model_deployment"], cell["mean"], cell["count"]) == (model, 1.0, 3)
     assert site.run("-r", f"{entry},model={model}") == 0

@@ -88,8 +88,8 @@ def test_a_run_in_a_bucket_that_this_process_cannot_read_ends_with_its_board(
     entry = f"{site.benchmark('bench', questions(3))},model={model}"
     flags = ("-o", uri, "--local-path", str(site.folder / "prod_env"), "--no-tracking")
     assert main(["run", "-r", entry, "--suite", "s", *flags]) == 0
-    told = capsys.readouterr()
-    assert "lake: read through Spark" in told.err
-    assert "yes" in told.out and "1.000" in told.out, "the board"
+    output = capsys.readouterr()
+    assert "lake: read through Spark" in output.err
+    assert "yes" in output.out and "1.000" in output.out, "the board"
     reader = store_reader(uri, Lake(site.spark, uri), lambda _: None)
     assert isinstance(reader, SparkReader)

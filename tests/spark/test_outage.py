@@ -117,14 +117,14 @@ def test_what_the_requests_cause_stays_settled_and_is_told(
     repeat = f"medhelm-spark run -r {entry} --suite s"
     for calls_made in (4, 4):
         assert site.run("-r", entry) == INCOMPLETE
-        told = capsys.readouterr().err
+        stderr = capsys.readouterr().err
         assert server.calls == calls_made
-        assert "1 request stays failed (too_long 1): --retry-failed asks it again" in told
-        assert "has 3 of 4 answers scored (the policy's coverage_floor is 95%)" in told
-        assert "without an answer: acme/served too_long 1; too_long needs a longer " in told
-        assert f"; to ask again: {repeat}" in told
-        assert told.rstrip().endswith("--retry-failed")
-    assert "infer: nothing to ask, 0 model calls; 1 request stays failed" in told
+        assert "1 request stays failed (too_long 1): --retry-failed asks it again" in stderr
+        assert "has 3 of 4 answers scored (the policy's coverage_floor is 95%)" in stderr
+        assert "without an answer: acme/served too_long 1; too_long needs a longer " in stderr
+        assert f"; to ask again: {repeat}" in stderr
+        assert stderr.rstrip().endswith("--retry-failed")
+    assert "infer: nothing to ask, 0 model calls; 1 request stays failed" in stderr
     assert site.run("-r", entry, command="infer") == INCOMPLETE
     assert "acme/served answered 3 of 4 requests" in capsys.readouterr().err
     server.long_word = ""

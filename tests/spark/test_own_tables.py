@@ -186,9 +186,9 @@ def test_a_benchmark_folder_is_made_on_a_table_and_runs(
     flags = ["--text", "note", "--label", "urgent", "--id", "letter_id"]
     places = ["-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env")]
     assert main(["init", "--table", "answered.letters", *flags, *places]) == 0
-    shown = capsys.readouterr()
-    assert "Roe" not in shown.out + shown.err, "a filled prompt is for a terminal alone"
-    assert "init: wrote letters, on 7 rows\n" in shown.err
+    output = capsys.readouterr()
+    assert "Roe" not in output.out + output.err, "a filled prompt is for a terminal alone"
+    assert "init: wrote letters, on 7 rows\n" in output.err
     assert not [path for path in Path("letters").iterdir() if "Roe" in path.read_text()]
     assert "options:\n  - 'false'\n  - 'true'\n" in Path("letters/benchmark.yaml").read_text()
     assert not site.lake_path.exists()
@@ -197,9 +197,9 @@ def test_a_benchmark_folder_is_made_on_a_table_and_runs(
         "note, if(id < 2, ' ', 'yes') AS urgent FROM range(6)"
     )
     assert main(["init", "--table", "answered.twice", *flags, *places]) == 1
-    said = capsys.readouterr().err
-    assert "table answered.twice: 2 of 6 rows have no urgent and would be left out\n" in said
-    assert "table answered.twice: 1 id in more than one of 6 rows; each row needs an id" in said
+    stderr = capsys.readouterr().err
+    assert "table answered.twice: 2 of 6 rows have no urgent and would be left out\n" in stderr
+    assert "table answered.twice: 1 id in more than one of 6 rows; each row needs an id" in stderr
     model = site.deploy("acme/yes", text="true")
     entry = f"medhelm_configurable_benchmark:config_path=letters/benchmark.yaml,model={model}"
     assert site.run("-r", entry) == 0

@@ -55,11 +55,13 @@ def test_a_quota_that_ends_in_mid_run_keeps_what_was_answered(
     server.quota = 20
     run = entry(site, server, 40)
     assert site.run("-r", run) == OUTAGE
-    told = capfd.readouterr().err
-    assert "takes no request (429 insufficient_quota; the quota or credit of the account is" in told
-    assert "20 answers kept, 20 requests without one" in told
-    assert f"When it answers again: medhelm-spark run -r {run}" in told
-    assert not any(trace in told for trace in TRACES)
+    stderr = capfd.readouterr().err
+    assert (
+        "takes no request (429 insufficient_quota; the quota or credit of the account is" in stderr
+    )
+    assert "20 answers kept, 20 requests without one" in stderr
+    assert f"When it answers again: medhelm-spark run -r {run}" in stderr
+    assert not any(trace in stderr for trace in TRACES)
     assert failures(site)[None] == 20
     assert server.calls <= 40, "nothing is asked twice"
     sent, open_then = disclosures_of(open_reader(str(site.lake_path)))
@@ -76,12 +78,12 @@ def test_a_wrong_key_is_one_sentence(
 ) -> None:
     server.odd = {"Is": (401, json.dumps({"error": {"code": "invalid_api_key"}}).encode())}
     assert site.run("-r", entry(site, server, 200)) == OUTAGE
-    told = capfd.readouterr().err
+    stderr = capfd.readouterr().err
     assert (
         "takes no request (401 invalid_api_key; check args.base_url, args.model and the key given "
         "by args.api_key): 0 answers kept"
-    ) in told
-    assert not any(trace in told for trace in TRACES)
+    ) in stderr
+    assert not any(trace in stderr for trace in TRACES)
     assert server.calls < 40
 
 

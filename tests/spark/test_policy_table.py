@@ -82,9 +82,9 @@ def test_the_rights_are_read_and_a_catalog_of_ones_own_binds_nobody(
     entry = site.benchmark("bench", questions(2), access_level="private")
     for flags in (("--dry-run",), ()):
         assert site.run("-r", f"{entry},model={model}", *flags) == 1
-        told = capsys.readouterr().err
-        assert "policy (advisory: catalog spark_catalog is what the session's" in told
-        assert "private allows local, not tenant" in told
+        stderr = capsys.readouterr().err
+        assert "policy (advisory: catalog spark_catalog is what the session's" in stderr
+        assert "private allows local, not tenant" in stderr
 
     monkeypatch.setattr(policy_table, "is_of_session", lambda *_: False)
     assert site.run("-r", f"{entry},model={model}", "--dry-run") == 0

@@ -130,9 +130,9 @@ def test_a_release_stays_as_it_is_whatever_becomes_of_the_lake(
     assert here.instances("bench", "acme/no", release="r1").page == page
     capfd.readouterr()
     assert release(site, "verify", "r1") == 0
-    said = capfd.readouterr().err
-    assert "only in the release's own rows" in said
-    assert "stats of bench" in said
+    stderr = capfd.readouterr().err
+    assert "only in the release's own rows" in stderr
+    assert "stats of bench" in stderr
 
     # Text gone: scores stay, and what shows answers says what it lacks.
     for table in ("prompts", "request_results", "instances"):
@@ -142,8 +142,8 @@ def test_a_release_stays_as_it_is_whatever_becomes_of_the_lake(
     assert "text       no longer in the lake: prompt, answer, references" in shown
     assert "exact_match 0.000" in shown
     assert release(site, "verify", "r1") == CHANGED
-    assert "prompts of bench" in (said := capfd.readouterr().err)
-    assert "(gone)" in said
+    assert "prompts of bench" in (stderr := capfd.readouterr().err)
+    assert "(gone)" in stderr
 
     # What it froze beside its runs counts, and its own rows: changed, they show no number.
     rewritable(site.lake_path / "release_manifests").update(updates={"made_by": "'x'"})

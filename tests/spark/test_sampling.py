@@ -167,7 +167,7 @@ def test_a_filter_that_nothing_meets_is_refused_before_anything_is_planned(
     rule.write_text("filter: {extra.grade: nine}\n")
     arguments = ["-r", entry, "--source", whole, *PUBLIC, "--sampling", str(rule)]
     assert site.run(*arguments) == 1
-    said = capsys.readouterr().err
-    assert "no instance of scenario 'wards' in valid or test meets the sampling filter" in said
-    assert "extra.grade" in said
+    stderr = capsys.readouterr().err
+    assert "no instance of scenario 'wards' in valid or test meets the sampling filter" in stderr
+    assert "extra.grade" in stderr
     assert not site.rows("run_specs")

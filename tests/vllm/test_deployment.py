@@ -116,8 +116,8 @@ def test_what_the_template_refuses_is_a_row_and_in_no_log(engine, caplog, capfd,
     caplog.set_level(logging.DEBUG)
     (found,) = ask(engine, conversation(("assistant", said)))
     assert (found.failure, found.reason) == (FailureKind.INVALID_REQUEST, None)
-    shown = capfd.readouterr()
-    assert "PLANTED" not in shown.out + shown.err + caplog.text
+    output = capfd.readouterr()
+    assert "PLANTED" not in output.out + output.err + caplog.text
 
 
 def test_thinking_is_split_by_vllms_own_parser(engine):

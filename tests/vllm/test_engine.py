@@ -136,8 +136,8 @@ def test_a_bad_row_is_a_failure_and_nothing_of_it_is_logged(engine, caplog, capf
     )
     assert bad.failure is empty.failure is FailureKind.INVALID_REQUEST
     assert good.is_answer
-    shown = capfd.readouterr()
-    assert "PLANTED" not in shown.out + shown.err + caplog.text
+    output = capfd.readouterr()
+    assert "PLANTED" not in output.out + output.err + caplog.text
 
 
 def tokens_sent(engine, monkeypatch, one):

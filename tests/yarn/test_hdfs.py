@@ -33,9 +33,9 @@ def start(site: Site, *words: str | Path, **variables: str) -> "subprocess.Popen
 def run(site: Site, *words: str | Path, ends: int = 0) -> str:
     """Run a command to its end; returns what it told."""
     process = start(site, *words)
-    told, _ = process.communicate(timeout=SECONDS)
-    assert process.returncode == ends, told[-4000:]
-    return told
+    output, _ = process.communicate(timeout=SECONDS)
+    assert process.returncode == ends, output[-4000:]
+    return output
 
 
 @pytest.fixture
@@ -47,8 +47,8 @@ def test_the_demo_gives_the_stats_of_a_folder_and_the_lake_is_kept_in_order(
     site: Site, hdfs: Hdfs
 ) -> None:
     lake = f"{hdfs.address}/demo"
-    told = run(site, "demo", "-o", lake, "--no-tracking")
-    assert "60 model calls" in told and "TRIAGE-CHOICE" in told, "the board, which Spark reads"
+    output = run(site, "demo", "-o", lake, "--no-tracking")
+    assert "60 model calls" in output and "TRIAGE-CHOICE" in output, "the board, which Spark reads"
     run(site, "demo", "-o", "lake", "--no-tracking")
     assert stats(hdfs.copied(lake, site.folder / "copy")) == stats(site.folder / "lake")
     assert "0 model calls" in run(site, "demo", "-o", lake, "--no-tracking")
@@ -71,7 +71,7 @@ def test_a_second_driver_for_the_same_is_refused(site: Site, hdfs: Hdfs) -> None
         assert first.poll() is None, first.communicate()[0][-4000:]
         time.sleep(0.2)
     assert "another driver" in run(site, *words, ends=1)
-    told, _ = first.communicate(timeout=SECONDS)
-    assert first.returncode == 0, told[-4000:]
+    output, _ = first.communicate(timeout=SECONDS)
+    assert first.returncode == 0, output[-4000:]
     assert len(calls(log)) == COUNT
     assert "0 model calls" in run(site, *words)
