@@ -20,7 +20,7 @@ def script_for(shell: str, capsys: pytest.CaptureFixture[str]) -> str:
 def completed(script: str, line: str) -> set[str]:
     """What bash offers at the end of a line."""
     words = [*shlex.split(line), *([""] if line.endswith(" ") else [])]
-    asked = (
+    command = (
         f"{script}\nCOMP_WORDS=({' '.join(map(shlex.quote, words))})\nCOMP_CWORD={len(words) - 1}\n"
         f"function_of=$(complete -p {PROG}); function_of=${{function_of##*-F }}\n"
         f'${{function_of%% *}}\nprintf "%s\\n" "${{COMPREPLY[@]}}"\n'
@@ -28,7 +28,7 @@ def completed(script: str, line: str) -> set[str]:
     bash = shutil.which("bash")
     assert bash
     done = subprocess.run(
-        [bash, "--norc", "-u", "-c", asked], check=True, capture_output=True, text=True
+        [bash, "--norc", "-u", "-c", command], check=True, capture_output=True, text=True
     )
     assert not done.stderr
     return set(done.stdout.split())

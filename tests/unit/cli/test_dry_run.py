@@ -54,8 +54,8 @@ def typed(
 
     def run(*arguments: str) -> tuple[int, list[list[str]], str]:
         code = main(["run", "--dry-run", "--suite", "s", *arguments])
-        shown = capsys.readouterr()
-        return code, [line.split("\t") for line in shown.out.splitlines()], shown.err
+        printed = capsys.readouterr()
+        return code, [line.split("\t") for line in printed.out.splitlines()], printed.err
 
     return run
 
@@ -63,8 +63,8 @@ def typed(
 def _benchmark(folder: Path, name: str, level: str = "private", *judges: str) -> str:
     """The files of a benchmark, judged by these if any; returns its run entry."""
     folder.mkdir()
-    asked = ", ".join(f"{{name: {judge}, model_name: {judge}}}" for judge in judges)
-    jury = f"{{name: jury_score, prompt_file: judge.txt, judges: [{asked}]}}"
+    judge_items = ", ".join(f"{{name: {judge}, model_name: {judge}}}" for judge in judges)
+    jury = f"{{name: jury_score, prompt_file: judge.txt, judges: [{judge_items}]}}"
     (folder / "judge.txt").write_text(JUDGE)
     (folder / "prompt.txt").write_text("{question}")
     (folder / "data.csv").write_text("id,question,correct_answer\n1,Is it?,yes\n")
@@ -94,41 +94,41 @@ def test_priority_and_groups_choose_entries(
 
 
 def test_entries_without_a_model_combine_with_models_to_run(typed: Typed) -> None:
-    code, lines, said = typed("-c", "site.conf", "--models-to-run", "acme/a", "acme/b", "-m", "10")
+    code, lines, err = typed("-c", "site.conf", "--models-to-run", "acme/a", "acme/b", "-m", "10")
     assert code == 0
     assert [line[1] for line in lines] == ["acme/a (local) allowed", "acme/b (local) allowed"] * 3
     rest = ("private", "10 instances", "judges: none", "policy.yaml: private allows local")
     assert {tuple(line[2:]) for line in lines} == {rest}
-    assert said == "6 runs; nothing was written or sent\n"
+    assert err == "6 runs; nothing was written or sent\n"
 
 
 def test_one_of_a_thing_is_told_as_one(typed: Typed) -> None:
     entry = "medhelm_configurable_benchmark:config_path=first/benchmark.yaml,model=acme/a"
-    code, (line,), said = typed("-r", entry, "-m", "1")
+    code, (line,), err = typed("-r", entry, "-m", "1")
     assert code == 0
     assert line[3] == "1 instance"
-    assert said == "1 run; nothing was written or sent\n"
+    assert err == "1 run; nothing was written or sent\n"
 
 
 def test_a_sampling_rule_is_told(typed: Typed, tmp_path: Path) -> None:
     entry = "medhelm_configurable_benchmark:config_path=first/benchmark.yaml,model=acme/a"
     (tmp_path / "rule.yaml").write_text("order: source\ncount: 3\nfilter: {split: test}\n")
-    said = {
+    sizes = {
         ("--sampling", "medhelm"): "all instances in medhelm order",
         ("--sampling", "hash"): "all instances",
         ("--sampling", "rule.yaml"): "3 instances by split in source order",
         ("--sampling", "rule.yaml", "-m", "2"): "2 instances by split in source order",
     }
-    for flags, size in said.items():
+    for flags, size in sizes.items():
         code, (line,), _ = typed("-r", entry, *flags)
         assert (code, line[3]) == (0, size)
 
 
 def test_without_a_lake_nothing_was_imported(typed: Typed) -> None:
-    code, _, said = typed("-r", "pubmed_qa@medhelm-0.8:model=acme/a", "-o", "no-lake")
+    code, _, err = typed("-r", "pubmed_qa@medhelm-0.8:model=acme/a", "-o", "no-lake")
     assert code == 1
-    assert "unknown scenario imported by import-scenario 'pubmed_qa@medhelm-0.8'" in said
-    assert "Known: none." in said
+    assert "unknown scenario imported by import-scenario 'pubmed_qa@medhelm-0.8'" in err
+    assert "Known: none." in err
 
 
 def test_nothing_is_written_and_spark_is_not_started(typed: Typed, tmp_path: Path) -> None:
@@ -162,22 +162,22 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("asked", "cells", "refused"), REFUSED)
+@pytest.mark.parametrize(("models", "cells", "refused"), REFUSED)
 def test_who_may_not_see_the_text_is_refused_as_a_run_refuses(
     typed: Typed,
     tmp_path: Path,
-    asked: tuple[str, ...],
+    models: tuple[str, ...],
     cells: tuple[str, ...],
     refused: tuple[str, str],
 ) -> None:
-    level, model, *judges = asked
+    level, model, *judges = models
     who, place = refused
     entry = _benchmark(tmp_path / "judged", "judged", level, *judges)
     before = sorted(tmp_path.rglob("*"))
-    code, (line,), said = typed("-r", f"{entry},model={model}")
+    code, (line,), err = typed("-r", f"{entry},model={model}")
     assert code == 1
     assert (line[1], *line[4:]) == cells
-    (sentence,) = said.splitlines()
+    (sentence,) = err.splitlines()
     refusal = f"{line[0]}: the {who} ({place}) may not see {level} text: "
     assert sentence.startswith(f"medhelm-spark: {refusal}")
     assert f"policy.yaml: {level} allows local, not {place}. To allow {place}, " in sentence
@@ -190,10 +190,10 @@ def test_further_refusals_are_counted_and_public_text_may_go_anywhere(
 ) -> None:
     hidden = _benchmark(tmp_path / "judged", "judged", "gated", "vendor/c", "vendor/d")
     public = _benchmark(tmp_path / "open", "open", "public")
-    code, lines, said = typed("-r", hidden, public, "--models-to-run", "vendor/c", "acme/a")
+    code, lines, err = typed("-r", hidden, public, "--models-to-run", "vendor/c", "acme/a")
     assert code == 1
     assert [line[1].split()[-1] for line in lines] == ["refused", "allowed", "allowed", "allowed"]
-    assert "not external (4 more above). To allow external, " in said
+    assert "not external (4 more above). To allow external, " in err
 
 
 def test_a_sites_own_policy_is_the_one_that_is_asked(typed: Typed, tmp_path: Path) -> None:
@@ -202,12 +202,12 @@ def test_a_sites_own_policy_is_the_one_that_is_asked(typed: Typed, tmp_path: Pat
     code, (line,), _ = typed("-r", f"{entry},model=acme/a")
     rule = "policy.yaml (advisory): gated allows local"
     assert (code, line[1], line[5]) == (0, "acme/a (local) allowed", rule)
-    code, (line,), said = typed("-r", f"{entry},model=vendor/d")
+    code, (line,), err = typed("-r", f"{entry},model=vendor/d")
     assert (code, line[1]) == (1, "vendor/d (baa) refused")
-    assert "prod_env/policy.yaml (advisory): gated allows local, not baa (listed there" in said
-    code, (line,), said = typed("-r", "pubmed_qa:model=acme/a")
+    assert "prod_env/policy.yaml (advisory): gated allows local, not baa (listed there" in err
+    code, (line,), err = typed("-r", "pubmed_qa:model=acme/a")
     assert (code, line[1]) == (1, "acme/a (local) refused")
-    assert said.endswith("prod_env/policy.yaml (advisory): public allows nothing.\n")
+    assert err.endswith("prod_env/policy.yaml (advisory): public allows nothing.\n")
 
 
 @pytest.mark.parametrize(
@@ -229,12 +229,12 @@ def test_what_a_run_would_end_for_want_of_is_told(
         monkeypatch.setitem(sys.modules, package, None)
     (tmp_path / "weights").mkdir()
     (tmp_path / "weights" / "model.safetensors").write_bytes(b"")
-    code, (line,), said = typed("-r", entry)
+    code, (line,), err = typed("-r", entry)
     assert code == 1
     assert "allowed" in line[1]
-    (missing,) = [told for told in said.splitlines() if told.startswith("missing: ")]
+    (missing,) = [each for each in err.splitlines() if each.startswith("missing: ")]
     assert why in missing
-    assert said.endswith("1 run; nothing was written or sent\n")
+    assert err.endswith("1 run; nothing was written or sent\n")
 
 
 def test_a_run_that_would_leave_scenarios_out_is_told_so_with_its_exit_code(
@@ -244,19 +244,19 @@ def test_a_run_that_would_leave_scenarios_out_is_told_so_with_its_exit_code(
     monkeypatch.setenv("MEDHELM_SPARK_CACHE", str(tmp_path / "cache"))
     names = ("pubmed_qa", "ehr_sql", "mimiciv_billing_code", "medec@medhelm-0.8")
     entries = ["-r", *names, "--models-to-run", "acme/a", "acme/b"]
-    code, lines, said = typed(*entries)
+    code, lines, err = typed(*entries)
     assert code == 6
     assert {line[0].partition(":")[0] for line in lines} == {"pubmed_qa", "mimiciv_billing_code"}
-    missing = [told for told in said.splitlines() if told.startswith("missing: ")]
-    assert [told.split(":")[1] for told in missing] == [
+    missing = [each for each in err.splitlines() if each.startswith("missing: ")]
+    assert [each.split(":")[1] for each in missing] == [
         f" data {name}" for name in ("medec@medhelm-0.8", "ehr_sql", "mimiciv_billing_code")
     ]
     assert "give a SQLite file as db_path" in missing[1]
-    assert "medhelm-spark scenarios" in said.splitlines()[-1]
+    assert "medhelm-spark scenarios" in err.splitlines()[-1]
 
-    code, lines, said = typed(*entries, "--strict")
+    code, lines, err = typed(*entries, "--strict")
     assert (code, lines) == (1, [])
-    assert "'medec@medhelm-0.8': unknown scenario imported" in said
+    assert "'medec@medhelm-0.8': unknown scenario imported" in err
     assert typed("-r", *names[:1], *names[2:3], *entries[-3:], "--strict")[0] == 1
 
 
@@ -266,17 +266,17 @@ def test_the_shipped_suite_of_public_scenarios_can_be_tried(
     monkeypatch.delenv("MEDHELM_SPARK_EHR_SQL_DATABASE", raising=False)
     monkeypatch.setenv("MEDHELM_SPARK_CACHE", str(tmp_path / "cache"))
     (tmp_path / "prod_env" / "policy.yaml").write_text("allowed: {public: [local, external]}\n")
-    code, lines, said = typed("--suite-file", "public", "--models-to-run", "acme/a")
+    code, lines, err = typed("--suite-file", "public", "--models-to-run", "acme/a")
     assert len(lines) > 10
-    assert "missing: data ehr_sql: " in said
-    assert "missing: model huggingface/smollm2-135m-instruct: " in said  # a judge ends a run
+    assert "missing: data ehr_sql: " in err
+    assert "missing: model huggingface/smollm2-135m-instruct: " in err  # a judge ends a run
     assert code == 1
 
 
 def test_what_can_be_fetched_or_asked_is_not_missing(typed: Typed) -> None:
-    code, _, said = typed("-r", "pubmed_qa:model=ollama/llama3.1:8b")
+    code, _, err = typed("-r", "pubmed_qa:model=ollama/llama3.1:8b")
     assert code == 0
-    assert said.splitlines() == [
+    assert err.splitlines() == [
         "model ollama/llama3.1:8b: engine openai at localhost:11434, in no file",
         "data pubmed_qa: will be fetched by the address of its card.",
         "model ollama/llama3.1:8b: server localhost:11434 was not asked; "
@@ -290,9 +290,9 @@ def test_a_place_that_is_stated_and_not_proved_is_told(typed: Typed, tmp_path: P
     open_ = _benchmark(tmp_path / "open", "open", "public")
     proof = "Gated and private text is sent only if its address is "
     stated = ("--attest-locality", "local")
-    code, _, said = typed("-r", f"{closed},model=vllm/m@http://gpu1:8000/v1", *stated)
+    code, _, err = typed("-r", f"{closed},model=vllm/m@http://gpu1:8000/v1", *stated)
     assert code == 0
-    assert f"asks it. {proof}this machine's or that of a node of this job." in said
+    assert f"asks it. {proof}this machine's or that of a node of this job." in err
     assert proof not in typed("-r", f"{open_},model=vllm/m@http://gpu1:8000/v1", *stated)[2]
     assert proof not in typed("-r", f"{closed},model=ollama/m", *stated)[2]
 
@@ -300,12 +300,12 @@ def test_a_place_that_is_stated_and_not_proved_is_told(typed: Typed, tmp_path: P
 def test_data_that_the_lake_holds_is_not_missing(typed: Typed) -> None:
     card = load_site().cards["medec"]
     ingested(Path("lake"), "medec", parse_hash(card))
-    code, _, said = typed("-r", "medec:model=acme/a", "-o", "lake")
-    assert (code, said) == (0, "1 run; nothing was written or sent\n")
+    code, _, err = typed("-r", "medec:model=acme/a", "-o", "lake")
+    assert (code, err) == (0, "1 run; nothing was written or sent\n")
 
 
 @pytest.mark.parametrize(
-    ("flags", "said"),
+    ("flags", "message"),
     [
         (
             [],
@@ -334,9 +334,9 @@ def test_data_that_the_lake_holds_is_not_missing(typed: Typed) -> None:
         (["-c", "site.conf", "--models-to-run", "acme/a", "-m", "0"], "max_eval_instances"),
     ],
 )
-def test_wrong_entries_are_one_sentence(typed: Typed, flags: list[str], said: str) -> None:
-    code, lines, shown = typed(*flags)
+def test_wrong_entries_are_one_sentence(typed: Typed, flags: list[str], message: str) -> None:
+    code, lines, printed = typed(*flags)
     assert (code, lines) == (1, [])
-    (line,) = shown.splitlines()
+    (line,) = printed.splitlines()
     assert line.startswith("medhelm-spark: ")
-    assert said in line
+    assert message in line

@@ -49,9 +49,9 @@ def card(name: str, **source: Any) -> None:
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    return shown.err.splitlines()
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    return printed.err.splitlines()
 
 
 def test_every_scenario_has_a_line_and_the_code_says_whether_all_are_here(
@@ -101,7 +101,7 @@ def test_a_choice_of_data_that_is_left_open_is_every_choice(
 
 
 @pytest.mark.parametrize(
-    ("typed", "said"),
+    ("typed", "message"),
     [
         ([], "scenarios fetch: give names of scenarios, or --all-public."),
         (["away", "med_qaa"], "unknown scenario 'med_qaa'. Did you mean 'med_qa'?"),
@@ -110,13 +110,13 @@ def test_a_choice_of_data_that_is_left_open_is_every_choice(
     ],
 )
 def test_what_is_typed_wrong_is_said_before_anything_is_fetched(
-    address: str, typed: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    address: str, typed: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = {"path": "away/notes.csv", "sha256": DIGEST, "url": f"{address}/notes.csv"}
     card("away", files=[file])
     assert main(["scenarios", "fetch", *typed]) == 1
     (line,) = lines(capsys)
-    assert said in line
+    assert message in line
     assert not Path("cache", "data").exists()
 
 

@@ -56,10 +56,10 @@ def test_every_default_that_is_set_is_told(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["", *pages()])
 def test_every_page_can_be_read(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    shown = page(name, capsys)
-    assert shown.startswith(f"usage: {PROG}")
-    assert "None" not in shown
-    assert "%(" not in shown
+    text = page(name, capsys)
+    assert text.startswith(f"usage: {PROG}")
+    assert "None" not in text
+    assert "%(" not in text
 
 
 def test_the_first_page_has_every_command_in_its_group(
@@ -69,12 +69,12 @@ def test_the_first_page_has_every_command_in_its_group(
     with pytest.raises(SystemExit) as left:
         parse([])
     assert left.value.code == 0, "no command at all is a question"
-    shown = capsys.readouterr().out
-    assert shown == page("", capsys)
-    assert all(f"\n{group}:\n" in shown for group in Group)
-    assert all(f"\n  {name} " in shown for name in COMMANDS)
-    assert all(f"{PROG} {example}" in shown for example in EXAMPLES)
-    assert max(map(len, shown.splitlines())) <= 100
+    text = capsys.readouterr().out
+    assert text == page("", capsys)
+    assert all(f"\n{group}:\n" in text for group in Group)
+    assert all(f"\n  {name} " in text for name in COMMANDS)
+    assert all(f"{PROG} {example}" in text for example in EXAMPLES)
+    assert max(map(len, text.splitlines())) <= 100
 
 
 @pytest.mark.parametrize(
@@ -95,11 +95,11 @@ def test_a_mistyped_command_gets_a_suggestion(
 
 
 def test_the_page_of_run_names_a_flags_value_once(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = page("run", capsys)
-    assert "-r, --run-entries ENTRY [ENTRY ...]\n" in shown
-    assert "-m, --max-eval-instances N " in shown
-    assert "-o, --output-path LAKE " in shown
-    assert "(default: benchmark_output)" in " ".join(shown.split())
+    text = page("run", capsys)
+    assert "-r, --run-entries ENTRY [ENTRY ...]\n" in text
+    assert "-m, --max-eval-instances N " in text
+    assert "-o, --output-path LAKE " in text
+    assert "(default: benchmark_output)" in " ".join(text.split())
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,8 @@ def test_what_a_card_may_not_say_is_refused_before_anything_is_read(
 
     (cards / "notes.yaml").write_text(yaml.safe_dump(NOTES))
     assert command(tmp_path, "ingest", "--scenario", "notes", "--source", "absent.csv") == REFUSED
-    said = capsys.readouterr().err
-    assert "add --access-level public|gated|private to the command" in said
+    printed = capsys.readouterr().err
+    assert "add --access-level public|gated|private to the command" in printed
     gated = ["--source", "absent.jsonl", "--access-level", "public"]
     assert command(tmp_path, "ingest", "--scenario", "mimic_bhc", *gated) == REFUSED
     assert "medhelm-spark level lower" in capsys.readouterr().err

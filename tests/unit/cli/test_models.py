@@ -40,7 +40,7 @@ def typed(
     capsys: pytest.CaptureFixture[str],
     server: FaultServer,
 ) -> Typed:
-    """`medhelm-spark models ARGUMENTS`: exit code, its rows by name, and what it said."""
+    """`medhelm-spark models ARGUMENTS`: exit code, its rows by name, and standard error."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ACME_KEY", "planted")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -50,17 +50,17 @@ def typed(
 
     def run(*arguments: str) -> tuple[int, dict[str, dict[str, Any]], str]:
         code = main(["models", *arguments, "--format", "json"])
-        shown = capsys.readouterr()
-        assert "planted" not in shown.out + shown.err
-        rows = json.loads(shown.out)["rows"] if shown.out else []
-        return code, {row["name"]: row for row in rows}, shown.err
+        printed = capsys.readouterr()
+        assert "planted" not in printed.out + printed.err
+        rows = json.loads(printed.out)["rows"] if printed.out else []
+        return code, {row["name"]: row for row in rows}, printed.err
 
     return run
 
 
 def test_what_is_known_is_listed_and_nobody_is_asked(typed: Typed, server: FaultServer) -> None:
-    code, rows, said = typed()
-    assert (code, said, server.bodies) == (0, "", [])
+    code, rows, err = typed()
+    assert (code, err, server.bodies) == (0, "", [])
     served = rows["acme/served"]
     assert served["destination"] == server.url.split("/")[2]
     assert (served["locality"], served["key"]) == ("tenant", "env:ACME_KEY set")
@@ -86,8 +86,8 @@ def test_one_public_question_is_asked(typed: Typed, server: FaultServer) -> None
         assert (row["answers"], row["prompt_tokens"], row["completion_tokens"]) == (True, 5, 1)
         assert row["seconds"] > 0
     assert not rows[by_name]["is_locality_stated"]
-    asked = [body["messages"] for body in server.bodies]
-    assert asked == [[{"role": "user", "content": QUESTION}]] * 2
+    messages = [body["messages"] for body in server.bodies]
+    assert messages == [[{"role": "user", "content": QUESTION}]] * 2
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,9 @@ def test_one_public_question_is_asked(typed: Typed, server: FaultServer) -> None
     ],
 )
 def test_one_that_does_not_answer_ends_with_exit_code_1(typed: Typed, name: str, why: str) -> None:
-    code, rows, said = typed("--check", name, "canned/echo")
+    code, rows, err = typed("--check", name, "canned/echo")
     assert code == 1
-    assert "WARNING" not in said
+    assert "WARNING" not in err
     assert not rows[name]["answers"]
     assert why in rows[name]["failure"]
     assert rows["canned/echo"]["answers"]
@@ -117,9 +117,9 @@ def test_the_policy_is_asked(typed: Typed, server: FaultServer) -> None:
 
 
 def test_an_unknown_name_is_refused(typed: Typed) -> None:
-    code, rows, said = typed("--check", "acme/other")
+    code, rows, err = typed("--check", "acme/other")
     assert (code, rows) == (1, {})
-    assert "unknown model 'acme/other'" in said
+    assert "unknown model 'acme/other'" in err
 
 
 @pytest.mark.usefixtures("typed")

@@ -46,9 +46,9 @@ def test_a_run_with_private_text_is_refused_until_the_policy_lists_it(
     assert main([*words, open_]) == 0
     capsys.readouterr()
     assert main([*words, closed]) == 1
-    said = capsys.readouterr().err
-    assert "policy.yaml does not list it" in said
-    line = said[said.index("{module: ") : said.index("}") + 1]
+    printed = capsys.readouterr().err
+    assert "policy.yaml does not list it" in printed
+    line = printed[printed.index("{module: ") : printed.index("}") + 1]
     (site / "policy.yaml").write_text(f"plugins:\n  - {line}\n")
     assert main([*words, closed]) == 0
     assert "policy.yaml (advisory): private allows local" in capsys.readouterr().out

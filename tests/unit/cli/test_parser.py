@@ -94,7 +94,7 @@ def test_a_whole_helm_run_command() -> None:
 
 
 @pytest.mark.parametrize(
-    ("argv", "said"),
+    ("argv", "message"),
     [
         (["run", "-r", ENTRY], "--suite"),
         (["run", "--suite", "s", "-m", "many"], "-m"),
@@ -122,9 +122,9 @@ def test_a_whole_helm_run_command() -> None:
     ],
 )
 def test_a_wrong_command_line_is_refused(
-    argv: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    argv: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as left:
         parse(argv)
     assert left.value.code == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err

@@ -49,10 +49,10 @@ def test_the_list_says_whether_the_data_is_at_hand(
 ) -> None:
     assert line_of("medec", capsys)[1:5] == ["public", "real", "download", "597"]
     assert line_of("ehrshot", capsys)[3] == "absent"
-    told = " ".join(line_of("n2c2_ct_matching", capsys))
-    assert "n2c2 2018 track 1 (portal.dbmi.hms.harvard.edu); by hand: put it at n2c2" in told
-    told = " ".join(line_of("sct_bench", capsys))
-    assert told.endswith(
+    row = " ".join(line_of("n2c2_ct_matching", capsys))
+    assert "n2c2 2018 track 1 (portal.dbmi.hms.harvard.edu); by hand: put it at n2c2" in row
+    row = " ".join(line_of("sct_bench", capsys))
+    assert row.endswith(
         "/sct_cleaned_full.csv (pinned in the lake at its first fetch); by hand: put it at "
         "sct_bench/sct_cleaned_full.csv"
     )
@@ -88,9 +88,9 @@ def test_the_list_has_what_was_imported_into_the_lake(
 
 def test_shipped_cards_pass_the_check(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["scenarios", "check"]) == 0
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert shown.err.endswith(" cards checked, 0 problems\n")
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.endswith(" cards checked, 0 problems\n")
 
 
 def test_the_main_metric_may_be_one_of_the_whole_run(
@@ -110,7 +110,7 @@ def test_the_check_names_all_that_is_wrong(site: Path, capsys: pytest.CaptureFix
     (site / "scenarios" / "own.yaml").write_text(BROKEN)
     assert main(["scenarios", "check"]) == 1
     lines = capsys.readouterr().out.splitlines()
-    said = (
+    expected = (
         "unknown field 'outptu'",
         "unknown source format 'cvs'",
         "unknown main metric 'own_score'",
@@ -118,8 +118,8 @@ def test_the_check_names_all_that_is_wrong(site: Path, capsys: pytest.CaptureFix
         "unknown jury 'nobody'",
         "unknown annotator 'other'",
     )
-    assert len(lines) == len(said)
-    assert all(part in line for part, line in zip(said, lines, strict=True))
+    assert len(lines) == len(expected)
+    assert all(part in line for part, line in zip(expected, lines, strict=True))
     assert all(line.startswith("scenario 'own': ") for line in lines)
 
 
@@ -141,7 +141,7 @@ def test_the_check_reads_the_history_of_a_card(
 def test_presence_of_files_lookups_patterns_and_downloads(site: Path) -> None:
     cache = Path("cache")
 
-    def of(*files: SourceFile, **more: object) -> Presence:
+    def presence_of(*files: SourceFile, **more: object) -> Presence:
         source = replace(DataSource(files=files), **more)
         return presence(card(source=source), cache)
 
@@ -149,24 +149,24 @@ def test_presence_of_files_lookups_patterns_and_downloads(site: Path) -> None:
     for name in ("one.txt", "two.csv"):
         (Path("a") / name).write_text("x")
     here, absent = SourceFile(path="a/two.csv"), SourceFile(path="a/three.csv")
-    assert of(here) is Presence.HERE
-    assert of(absent) is Presence.ABSENT
-    assert of(here, absent) is Presence.PART
-    assert of(SourceFile(path="a/*.txt")) is Presence.HERE
-    assert of(SourceFile(path="{subset}/two.csv")) is Presence.HERE
-    assert of(SourceFile(path="a/{subset.words}.md")) is Presence.ABSENT
-    assert of(here, texts={"schema": "a/x.sql"}) is Presence.PART
+    assert presence_of(here) is Presence.HERE
+    assert presence_of(absent) is Presence.ABSENT
+    assert presence_of(here, absent) is Presence.PART
+    assert presence_of(SourceFile(path="a/*.txt")) is Presence.HERE
+    assert presence_of(SourceFile(path="{subset}/two.csv")) is Presence.HERE
+    assert presence_of(SourceFile(path="a/{subset.words}.md")) is Presence.ABSENT
+    assert presence_of(here, texts={"schema": "a/x.sql"}) is Presence.PART
     lookup = Lookup(name="l", path="a/one.txt", key="k", columns=("c",))
-    assert of(here, lookups=(lookup,)) is Presence.HERE
-    assert of(table="a.b") is Presence.TABLE
-    assert of(dataset="org/name") is Presence.HUB
-    assert of(dataset="a") is Presence.HERE
+    assert presence_of(here, lookups=(lookup,)) is Presence.HERE
+    assert presence_of(table="a.b") is Presence.TABLE
+    assert presence_of(dataset="org/name") is Presence.HUB
+    assert presence_of(dataset="a") is Presence.HERE
     digest = hashlib.sha256(b"x").hexdigest()
     pinned = SourceFile(path="b.csv", url="https://host.example/b.csv?v=1", sha256=digest)
-    assert of(pinned) is Presence.DOWNLOAD
+    assert presence_of(pinned) is Presence.DOWNLOAD
     (cache / digest).mkdir(parents=True)
     (cache / digest / "b.csv").write_text("x")
-    assert of(pinned) is Presence.HERE
+    assert presence_of(pinned) is Presence.HERE
 
 
 def test_a_suite_file_brings_entries_models_and_size(

@@ -1,4 +1,4 @@
-"""`--schema`: its run groups are shown as it says, what it hides and lacks is told."""
+"""`--schema`: its run groups are shown as it says, what it hides and lacks is printed."""
 
 import json
 from pathlib import Path
@@ -27,30 +27,30 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return plant(tmp_path_factory.mktemp("lake"))
 
 
-def shown(
+def schema_board(
     lake: Path, schema: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> tuple[dict[str, Any], list[str]]:
-    """The board's json and what was said beside it."""
+    """The board's JSON and the lines of standard error."""
     path = folder / "schema.yaml"
     path.write_text(schema)
     (folder / "site").mkdir(exist_ok=True)
     words = ["leaderboard", "--suite", "s1", "--format", "json", "-o", str(lake)]
     assert main([*words, "--local-path", str(folder / "site"), "--schema", str(path)]) == 0
-    told = capsys.readouterr()
-    return json.loads(told.out), told.err.splitlines()
+    printed = capsys.readouterr()
+    return json.loads(printed.out), printed.err.splitlines()
 
 
 def test_only_runs_of_its_groups_are_shown_and_compared(
     lake: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    board, said = shown(lake, SCHEMA, tmp_path, capsys)
+    board, notes = schema_board(lake, SCHEMA, tmp_path, capsys)
     means = {cell["model"]: cell["mean"] for cell in board["cells"]}
     assert means == {"alpha/large": 0.75, "beta/medium": 0.75, "gamma/small": 0.25}
     # On this one benchmark alpha and beta tie and both beat gamma: (1 + 1/2) / 2 each.
     rates = {cell["model"]: cell["mean_win_rate"] for cell in board["cells"]}
     assert rates == {"alpha/large": 0.75, "beta/medium": 0.75, "gamma/small": 0.0}
     assert {pair["scenario_name"] for pair in board["pairs"]} == {"triage_choice"}
-    assert said == [
+    assert notes == [
         "schema: 3 of 7 runs shown",
         "schema: 1 run group without a scenario here: stroke",
         "schema: 2 metrics not computed here: toxic_frac, num_train_trials",
@@ -64,19 +64,21 @@ def test_only_runs_of_its_groups_are_shown_and_compared(
 def test_a_run_without_the_metric_that_is_asked_for_is_hidden_with_the_reason(
     lake: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = SCHEMA.replace("{main_name: exact_match", "{main_name: f1_score", 1)
-    board, said = shown(lake, asked, tmp_path, capsys)
+    schema = SCHEMA.replace("{main_name: exact_match", "{main_name: f1_score", 1)
+    board, notes = schema_board(lake, schema, tmp_path, capsys)
     assert board["cells"] == []
-    assert said[0] == "schema: 0 of 7 runs shown"
+    assert notes[0] == "schema: 0 of 7 runs shown"
     assert any("(it has no f1_score on test): triage_choice" in note for note in board["notes"])
 
 
 def test_names_and_direction_are_the_files(
     lake: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = SCHEMA.replace("{name: exact_match}", "{name: exact_match, lower_is_better: true}")
-    asked = asked.replace("- name: triage_choice\n", "- name: triage_choice\n    display_name: T\n")
-    board, _ = shown(lake, asked, tmp_path, capsys)
+    schema = SCHEMA.replace("{name: exact_match}", "{name: exact_match, lower_is_better: true}")
+    schema = schema.replace(
+        "- name: triage_choice\n", "- name: triage_choice\n    display_name: T\n"
+    )
+    board, _ = schema_board(lake, schema, tmp_path, capsys)
     assert {cell["display_name"] for cell in board["cells"]} == {"T"}
     assert {cell["lower_is_better"] for cell in board["cells"]} == {True}
     rates = {cell["model"]: cell["mean_win_rate"] for cell in board["cells"]}
@@ -87,10 +89,10 @@ def test_a_file_that_shows_nothing_and_names_much(
     lake: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     groups = ", ".join(f"{{name: g{number}}}" for number in range(8))
-    board, said = shown(lake, f"run_groups: [{groups}]", tmp_path, capsys)
+    board, notes = schema_board(lake, f"run_groups: [{groups}]", tmp_path, capsys)
     assert board["cells"] == []
-    assert said[0] == "schema: 0 of 7 runs shown"
-    assert said[1] == "schema: 8 run groups without a scenario here: g0, g1, g2, g3, g4 and 3 more"
+    assert notes[0] == "schema: 0 of 7 runs shown"
+    assert notes[1] == "schema: 8 run groups without a scenario here: g0, g1, g2, g3, g4 and 3 more"
 
 
 @pytest.mark.parametrize("command", ["leaderboard", "summarize"])

@@ -24,15 +24,15 @@ AUTH = {
 
 def policy_with(folder: Path, **viewers: object) -> Policy:
     place = folder / "policy.yaml"
-    held = {"allowed": {"public": ["local"]}, **({"viewers": viewers} if viewers else {})}
-    place.write_text(yaml.safe_dump(held))
+    document = {"allowed": {"public": ["local"]}, **({"viewers": viewers} if viewers else {})}
+    place.write_text(yaml.safe_dump(document))
     return load_policy(place)
 
 
 def file_with(folder: Path, **changed: str | None) -> str:
-    held = {key: value for key, value in {**AUTH, **changed}.items() if value is not None}
+    settings = {key: value for key, value in {**AUTH, **changed}.items() if value is not None}
     path = folder / "sign_in.toml"
-    path.write_text("[auth]\n" + "".join(f'{key} = "{value}"\n' for key, value in held.items()))
+    path.write_text("[auth]\n" + "".join(f'{key} = "{value}"\n' for key, value in settings.items()))
     path.chmod(0o600)
     return str(path)
 
@@ -48,9 +48,9 @@ def test_a_sign_in_that_is_set_up(tmp_path: Path, policy: Policy) -> None:
     found = sign_in_of(policy, place, tmp_path)
     assert found == SignIn(file=Path(place), host="board.test", is_binding=False)
     binding = replace(policy, standing=PolicyTrust.BINDING)
-    held = sign_in_of(binding, place, tmp_path)
-    assert held is not None
-    assert held.is_binding
+    sign_in = sign_in_of(binding, place, tmp_path)
+    assert sign_in is not None
+    assert sign_in.is_binding
 
 
 def test_without_viewers_nobody_signs_in(tmp_path: Path) -> None:

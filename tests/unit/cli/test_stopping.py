@@ -23,7 +23,7 @@ def wait_for(number: signal.Signals) -> None:
     raise AssertionError("the signal did not come")
 
 
-def told(
+def exit_code_of(
     number: signal.Signals, on_the_way: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> int:
     """What `main` returns for a command that is stopped and then does something on its way out."""
@@ -55,7 +55,7 @@ def test_a_signal_ends_a_command_with_its_own_code_and_the_command_that_goes_on(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     before = signal.getsignal(signal.SIGTERM)
-    assert told(number, nothing, monkeypatch) == code
+    assert exit_code_of(number, nothing, monkeypatch) == code
     goes_on = "To go on: medhelm-spark run -r 'a:b=c d' --suite s"
     line = f"medhelm-spark: {cause}; what was committed is kept. {goes_on}\n"
     assert capsys.readouterr().err == line
@@ -69,17 +69,17 @@ def test_what_is_raised_on_the_way_out_hides_no_interrupt(
     def fail() -> None:
         raise error
 
-    assert told(signal.SIGTERM, fail, monkeypatch) == 143
+    assert exit_code_of(signal.SIGTERM, fail, monkeypatch) == 143
     assert str(error) not in capsys.readouterr().err
 
 
 def test_what_infer_kept_is_said(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def tell() -> None:
+    def report() -> None:
         raise Interrupted("infer: 12 of 40 requests are kept")
 
-    assert told(signal.SIGTERM, tell, monkeypatch) == 143
+    assert exit_code_of(signal.SIGTERM, report, monkeypatch) == 143
     assert "; infer: 12 of 40 requests are kept. To go on" in capsys.readouterr().err
 
 

@@ -1,4 +1,4 @@
-"""A policy in a catalog's table binds only users who cannot change it, nor what stands above it."""
+"""A policy in a catalog's table binds only users who cannot change it, nor what is above it."""
 
 import os
 from dataclasses import replace
@@ -90,8 +90,8 @@ def test_only_a_managed_table_is_binding() -> None:
 
 @pytest.mark.parametrize("place", OWNED)
 def test_what_the_catalog_does_not_show_is_not_binding(place: str) -> None:
-    shown = tuple(each for each in TABLE.rights if (each.place, each.name) != (place, OWNER))
-    reason = why_ours_in_catalog(replace(TABLE, rights=shown))
+    visible = tuple(each for each in TABLE.rights if (each.place, each.name) != (place, OWNER))
+    reason = why_ours_in_catalog(replace(TABLE, rights=visible))
     assert reason == f"its catalog does not show who owns the {place}"
     hidden = tuple(each for each in TABLE.rights if each != READER)
     assert "by which right" in str(why_ours_in_catalog(replace(TABLE, rights=hidden)))
@@ -108,10 +108,10 @@ def test_the_platform_names_a_table_where_it_would_name_a_file(monkeypatch, writ
     monkeypatch.setattr(settings, "PLATFORM_FILE", write("etc/settings.yaml", f"policy: {NAME}"))
     monkeypatch.setattr(settings, "why_ours", lambda _: None)
     assert named_policy() == settings.NamedPolicy(place=NAME)
-    asked: list[str] = []
+    names: list[str] = []
 
     def read(name: str) -> PolicyTable:
-        asked.append(name)
+        names.append(name)
         return TABLE
 
     assert policy_of(None, read).is_binding
@@ -120,7 +120,7 @@ def test_the_platform_names_a_table_where_it_would_name_a_file(monkeypatch, writ
     assert registry.policy.label == f"{NAME} (binding) with {site / 'policy.yaml'} (advisory)"
     (row,) = (row for row in explain(registry) if row.kind == "policy")
     assert row.file == NAME and row.name.startswith("policy (binding; restricted by ")
-    assert asked == [NAME, NAME]
+    assert names == [NAME, NAME]
     with pytest.raises(ConfigError, match=f"policy {NAME}: a table is read through Spark"):
         policy_of(None)
 

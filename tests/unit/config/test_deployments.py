@@ -198,9 +198,9 @@ def test_a_key_is_refused_wherever_it_stands(write, args: str) -> None:
 )
 @pytest.mark.attack("secrets", "a key written out in a deployment that a program makes")
 def test_a_deployment_of_a_program_is_held_to_what_a_files_is(args: dict[str, Any]) -> None:
-    given = Deployment(name="a/b", model="a/b", engine="openai", locality=None, args=args)
+    deployment = Deployment(name="a/b", model="a/b", engine="openai", locality=None, args=args)
     with pytest.raises(ConfigError, match="deployment 'a/b'") as caught:
-        load_site(deployments=[given])
+        load_site(deployments=[deployment])
     assert "file:" in str(caught.value) or "planted" not in str(caught.value)
 
 
@@ -400,7 +400,7 @@ def test_what_a_failure_leads_to_is_configured_by_kind(write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("action", "message"),
     [
         ("{denied: retry}", r"on_failure\.denied is 'retry'; allowed: give_up\."),
         ("{timeout: truncate}", r"on_failure\.timeout is 'truncate'; allowed: retry, give_up\."),
@@ -408,7 +408,7 @@ def test_what_a_failure_leads_to_is_configured_by_kind(write) -> None:
         ("{slow: retry}", "on_failure"),
     ],
 )
-def test_an_impossible_action_is_refused(write, given: str, said: str) -> None:
-    site = _site(write, f"  - {{name: a/b, engine: canned, on_failure: {given}}}\n")
-    with pytest.raises(ConfigError, match=said):
+def test_an_impossible_action_is_refused(write, action: str, message: str) -> None:
+    site = _site(write, f"  - {{name: a/b, engine: canned, on_failure: {action}}}\n")
+    with pytest.raises(ConfigError, match=message):
         load_site(site)

@@ -1,4 +1,4 @@
-"""What a run's judged metrics are told: the scale of the rubric, the rule of the policy."""
+"""The arguments of a run's judged metrics: the scale of the rubric, the rule of the policy."""
 
 from benchmarks.incomplete_jury import false_wins
 from medhelm_spark.config.juries import JUDGED, with_jury
@@ -46,8 +46,8 @@ def test_what_is_the_default_is_not_told() -> None:
 
 def test_another_rule_of_the_policy_reaches_every_judged_metric() -> None:
     for name in JUDGED:
-        told = args(MetricSpec(name=name), annotator("a", (1, 5)), rule=AVAILABLE)
-        assert told == {"incomplete_jury": "available"}
+        metric_args = args(MetricSpec(name=name), annotator("a", (1, 5)), rule=AVAILABLE)
+        assert metric_args == {"incomplete_jury": "available"}
     own = MetricSpec(name="health_bench", args={"incomplete_jury": "unscored"})
     assert args(own, rule=AVAILABLE) == {"incomplete_jury": "unscored"}
 

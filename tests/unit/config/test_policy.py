@@ -29,8 +29,8 @@ def test_the_version_follows_the_rules_and_not_their_order(write) -> None:
 
 
 def test_how_long_rows_are_kept(write) -> None:
-    given = "allowed: {public: [local]}\nretention: {superseded_days: 90}"
-    policy = load_policy(write("a.yaml", given))
+    text = "allowed: {public: [local]}\nretention: {superseded_days: 90}"
+    policy = load_policy(write("a.yaml", text))
     assert policy.retention == Retention(superseded_days=90, lease_days=7, file_days=7)
     assert load_policy(conf_path("policy.yaml")).retention == Retention()
     # It decides about nothing that a number rests on.

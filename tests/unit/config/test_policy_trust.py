@@ -1,4 +1,4 @@
-"""Where a policy stands decides what it may allow: advisory files only restrict."""
+"""Where a policy's file is decides what it may allow: advisory files only restrict."""
 
 import os
 import re
@@ -57,7 +57,7 @@ def mounted(open_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
     """Shows every mount of this machine with these options and of this type."""
     real = policy_trust.MOUNTS.read_text().splitlines()
 
-    def shown(options: str, kind: str) -> None:
+    def set_mount(options: str, kind: str) -> None:
         table = open_folder / "mountinfo"
         changed = (
             re.sub(r"^((\S+ ){5})\S+(.*) - \S+", rf"\1{options}\3 - {kind}", m) for m in real
@@ -66,7 +66,7 @@ def mounted(open_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
         table.chmod(0o644)
         monkeypatch.setattr(policy_trust, "MOUNTS", table)
 
-    return shown
+    return set_mount
 
 
 @pytest.fixture(autouse=True)
@@ -355,8 +355,8 @@ def test_settings_of_the_machine_that_the_user_could_have_written_bind_nobody(
         assert policy_of(None).label == f"{policy} (advisory: this process runs as root)"
         assert unprivileged(policy_of, None).label == f"{policy} (binding)"
         os.chown(file, NOBODY, NOBODY)
-        told = unprivileged(policy_of, None)
-        assert told.label == f"{policy} (advisory: {file} does not belong to root)"
+        advisory = unprivileged(policy_of, None)
+        assert advisory.label == f"{policy} (advisory: {file} does not belong to root)"
     assert unprivileged(policy_of, None).standing is PolicyTrust.ADVISORY
     assert not allows(unprivileged(policy_of, None), "private", "tenant")
 

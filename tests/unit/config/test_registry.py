@@ -1,4 +1,4 @@
-"""The registry: which file wins, and what a model's name stands for."""
+"""The registry: which file wins, and what a model's name means."""
 
 import pytest
 

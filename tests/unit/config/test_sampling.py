@@ -1,4 +1,4 @@
-"""`sampling` wherever it is written: its forms, which one holds, and what is refused."""
+"""`sampling` wherever it is written: its forms, which one is used, and what is refused."""
 
 from pathlib import Path
 
@@ -127,8 +127,8 @@ def test_an_entry_keeps_the_filter_of_its_card(site: Path) -> None:
     card = site / "scenarios" / "triage.yaml"
     card.write_text(f"{card.read_text()}sampling: {{seed: 7, filter: {{sub_split: a}}}}\n")
     run = expand_one(load_site(site), f"triage:{SMALL},sampling=medhelm")
-    kept = {"sub_split": Condition(values=("a",))}
-    assert run.card.sampling == Sampling(order=SamplingOrder.MEDHELM, filter=kept)
+    conditions = {"sub_split": Condition(values=("a",))}
+    assert run.card.sampling == Sampling(order=SamplingOrder.MEDHELM, filter=conditions)
 
 
 def test_an_entry_names_an_order_that_exists(site: Path) -> None:

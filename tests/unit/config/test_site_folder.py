@@ -1,4 +1,4 @@
-"""A site's folder that is named has to be there, and what it holds in vain is named."""
+"""A site's folder that is named has to be there, and its files that nothing reads are named."""
 
 from pathlib import Path
 
@@ -39,15 +39,15 @@ def test_what_no_name_reads_is_named(tmp_path: Path, capsys: pytest.CaptureFixtu
     (tmp_path / "scenario").mkdir()
     (tmp_path / "scenarios").mkdir()
     (tmp_path / "scenarios" / "ward.yml").write_text("{}\n")
-    told = [
+    names = [
         "jury_of_ours.yaml",
         "polcy.yaml (is policy.yaml meant?)",
         "scenario/ (is scenarios/ meant?)",
         "scenarios/ward.yml (read are *.yaml)",
     ]
-    assert unread(tmp_path) == told
+    assert unread(tmp_path) == names
     assert main(["explain-config", "--local-path", str(tmp_path)]) == 0
-    assert f"not read by its name: {', '.join(told)}\n" in capsys.readouterr().err
+    assert f"not read by its name: {', '.join(names)}\n" in capsys.readouterr().err
 
 
 def test_whatever_the_registry_reads_counts_as_read(tmp_path: Path) -> None:
@@ -55,11 +55,11 @@ def test_whatever_the_registry_reads_counts_as_read(tmp_path: Path) -> None:
     from medhelm_spark.config.layers import LayeredFiles
     from medhelm_spark.config.site_folder import FILES, FOLDERS
 
-    asked: list[str] = []
+    opened: list[str] = []
 
     class Watched(LayeredFiles):
         def files(self, name: str) -> list[Path]:
-            asked.append(name)
+            opened.append(name)
             return super().files(name)
 
         def folder(self, name: str, pattern: str) -> list[Path]:
@@ -69,5 +69,5 @@ def test_whatever_the_registry_reads_counts_as_read(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("medhelm_spark.config.registry.LayeredFiles", Watched)
         load_registry(tmp_path, engines={}, translator=lambda path: lambda *args: None)
-    assert asked
-    assert set(asked) <= set(FILES)
+    assert opened
+    assert set(opened) <= set(FILES)

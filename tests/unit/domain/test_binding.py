@@ -29,7 +29,7 @@ def unbound(**changes: Any) -> ScenarioCard:
         lookups=(Lookup(name="l", path="own/{organ}.csv", key="k", columns=("c",)),),
         texts={"schema": "own/{organ}.sql"},
     )
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "args": ("organ", "limit"),
         "choices": CHOICES,
         "source": source,
@@ -40,24 +40,24 @@ def unbound(**changes: Any) -> ScenarioCard:
         "drop": {"c": ("",)},
         "adapter_spec": AdapterSpec(instructions="About {organ} and {note}.\n"),
     }
-    return card("free_text", **{**given, **changes})
+    return card("free_text", **{**fields, **changes})
 
 
 def test_values_go_into_paths_and_rules_and_words_into_texts() -> None:
-    of = bind(unbound())
-    (file,) = of.source.files
+    bound = bind(unbound())
+    (file,) = bound.source.files
     assert (file.path, file.member) == ("own/heart/{other}.csv", "the heart {pump}")
-    assert of.source.dataset == "org/name:heart"
-    assert of.source.paths == {"met": "TAGS/heart@met"}
-    assert (of.source.lookups[0].path, of.source.texts["schema"]) == (
+    assert bound.source.dataset == "org/name:heart"
+    assert bound.source.paths == {"met": "TAGS/heart@met"}
+    assert (bound.source.lookups[0].path, bound.source.texts["schema"]) == (
         "own/heart.csv",
         "own/heart.sql",
     )
-    assert of.fields == {"answer": "heart_label"}
-    assert of.options["template"] == "On the heart {{pump}}: {note}"
-    assert of.options["choices"] == "{organ}"
-    assert of.variants[0].options == {"template": "the heart {{pump}}?"}
-    assert of.adapter_spec.instructions == "About the heart {pump} and {note}.\n"
+    assert bound.fields == {"answer": "heart_label"}
+    assert bound.options["template"] == "On the heart {{pump}}: {note}"
+    assert bound.options["choices"] == "{organ}"
+    assert bound.variants[0].options == {"template": "the heart {{pump}}?"}
+    assert bound.adapter_spec.instructions == "About the heart {pump} and {note}.\n"
 
 
 def test_a_rule_over_an_argument_that_is_not_given_is_left_out() -> None:
@@ -80,7 +80,9 @@ def test_an_argument_that_is_missing_or_unknown_is_refused() -> None:
         bind(unbound(options=options))
     with pytest.raises(ConfigError, match=r"organ is 'Lung'; allowed: heart, lung\."):
         bind(unbound(options={**options, "organ": "Lung"}))
-    of = unbound(options={"organ": "heart"})
-    of = replace(of, source=replace(of.source, files=(SourceFile(path="{limit}.csv"),)))
+    scenario = unbound(options={"organ": "heart"})
+    scenario = replace(
+        scenario, source=replace(scenario.source, files=(SourceFile(path="{limit}.csv"),))
+    )
     with pytest.raises(ConfigError, match=r"needs limit=VALUE; allowed: any text\."):
-        bind(of)
+        bind(scenario)

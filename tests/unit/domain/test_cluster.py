@@ -1,4 +1,4 @@
-"""Slots, cores and cluster managers by what Spark tells: each kind of cluster is a case."""
+"""Slots, cores and cluster managers by what Spark reports: each kind of cluster is a case."""
 
 from typing import Any
 
@@ -29,8 +29,8 @@ HEAD = "spark://head:7077"
 API = "k8s://https://api:443"
 
 
-def cluster(master: str, conf: dict[str, str] | None = None, **told: Any) -> Cluster:
-    return Cluster(master=master, conf=conf or {}, **told)
+def cluster(master: str, conf: dict[str, str] | None = None, **changes: Any) -> Cluster:
+    return Cluster(master=master, conf=conf or {}, **changes)
 
 
 CASES = {
@@ -115,12 +115,12 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_slots(case: str) -> None:
-    given, gpus, expected = CASES[case]
-    assert slots_of(given, gpus).count == expected
+    machines, gpus, expected = CASES[case]
+    assert slots_of(machines, gpus).count == expected
 
 
 @pytest.mark.parametrize(
-    ("given", "gpus", "source"),
+    ("machines", "gpus", "source"),
     [
         (
             cluster(HEAD, {EXECUTOR_GPUS: "8"}, executors=2),
@@ -138,8 +138,10 @@ def test_slots(case: str) -> None:
         (cluster("local[*]", node_gpus=0), None, "one machine; no GPU was found"),
     ],
 )
-def test_the_number_says_where_it_comes_from(given: Cluster, gpus: int | None, source: str) -> None:
-    assert source in slots_of(given, gpus).source
+def test_the_number_says_where_it_comes_from(
+    machines: Cluster, gpus: int | None, source: str
+) -> None:
+    assert source in slots_of(machines, gpus).source
 
 
 def test_tasks_ask_for_the_gpus_of_their_engine_where_a_stage_can() -> None:
@@ -153,12 +155,12 @@ def test_tasks_ask_for_the_gpus_of_their_engine_where_a_stage_can() -> None:
 
 def test_without_stages_of_their_own_cores_bound_the_tasks() -> None:
     conf = {EXECUTOR_GPUS: "8", TASK_GPUS: "1", EXECUTOR_CORES: "8", TASK_CPUS: "4"}
-    given = cluster("custom:other", conf, executors=3)
-    assert slots_of(given, 1).count == 6, "two tasks of four cores on each of three"
+    machines = cluster("custom:other", conf, executors=3)
+    assert slots_of(machines, 1).count == 6, "two tasks of four cores on each of three"
 
 
 @pytest.mark.parametrize(
-    ("given", "gpus", "message"),
+    ("machines", "gpus", "message"),
     [
         (cluster(HEAD, {EXECUTOR_GPUS: "1"}, executors=2), 2, "needs 2 GPUs, but executors have 1"),
         (cluster("local[*]", node_gpus=2), 4, "needs 4 GPUs, but a machine has 2 GPUs"),
@@ -176,14 +178,14 @@ def test_without_stages_of_their_own_cores_bound_the_tasks() -> None:
     ],
 )
 def test_an_engine_that_fits_nowhere_is_refused(
-    given: Cluster, gpus: int | None, message: str
+    machines: Cluster, gpus: int | None, message: str
 ) -> None:
     with pytest.raises(SetupError, match=message):
-        slots_of(given, gpus)
+        slots_of(machines, gpus)
 
 
 @pytest.mark.parametrize(
-    ("given", "cores"),
+    ("machines", "cores"),
     [
         (cluster("local[3]", parallelism=8), 3),
         (cluster("local[*,4]", parallelism=8), 8),
@@ -193,8 +195,8 @@ def test_an_engine_that_fits_nowhere_is_refused(
         (cluster(""), 4),
     ],
 )
-def test_cores(given: Cluster, cores: int) -> None:
-    assert cores_of(given) == cores
+def test_cores(machines: Cluster, cores: int) -> None:
+    assert cores_of(machines) == cores
 
 
 @pytest.mark.parametrize(

@@ -105,9 +105,9 @@ def test_a_metric_is_its_name_version_and_arguments() -> None:
 
 def test_a_jury_is_its_rubric_and_its_judges() -> None:
     parts = {
-        jury_part("notes", rubric, judges, asked)
+        jury_part("notes", rubric, judges, version)
         for rubric in ("r1", "r2")
-        for judges, asked in ((["x"], "1"), (["x", "y"], "1"), (["x"], "2"))
+        for judges, version in ((["x"], "1"), (["x", "y"], "1"), (["x"], "2"))
     }
     assert len(parts) == 6
     assert jury_part("notes", "r1", ["x", "y"], "1").startswith("notes ")

@@ -67,8 +67,8 @@ def test_the_bad_end_and_the_low_quarter_follow_the_direction() -> None:
 
 def test_a_mean_is_weighted_and_high_for_good() -> None:
     heavy = Criterion(name="accuracy", weight=2)
-    given = {"accuracy": 1.0, "harm": 1.0}
-    assert mean_of_criteria([heavy, HARM], given, {}) == pytest.approx((2 * 1 + 5) / 3)
+    scores = {"accuracy": 1.0, "harm": 1.0}
+    assert mean_of_criteria([heavy, HARM], scores, {}) == pytest.approx((2 * 1 + 5) / 3)
     assert mean_of_criteria([heavy, HARM], {"accuracy": 1.0}, {}) is None
 
 
@@ -82,9 +82,9 @@ def test_criteria_of_several_scales_meet_on_0_to_1() -> None:
 
 def test_a_class_without_a_score_leaves_the_whole_answer_unscored() -> None:
     criteria = [Criterion(name="tone", minimum=0, maximum=1), DECISION]
-    given = {"tone": 1.0, "decision": 3.0}
-    assert mean_of_criteria(criteria, given, {"kind": "harmful"}) is None
-    assert mean_of_criteria(criteria, given | {"decision": 2.0}, {"kind": "harmful"}) == 1
+    scores = {"tone": 1.0, "decision": 3.0}
+    assert mean_of_criteria(criteria, scores, {"kind": "harmful"}) is None
+    assert mean_of_criteria(criteria, scores | {"decision": 2.0}, {"kind": "harmful"}) == 1
 
 
 def test_what_scores_follow_from_is_kept_in_a_metrics_argument() -> None:

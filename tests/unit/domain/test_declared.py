@@ -16,8 +16,8 @@ OURS, THEIRS, NOBODYS = (
 
 def test_what_nobody_says_has_no_entry() -> None:
     assert declared_of(replace(CARD, licence=""), OURS, ()) == {}
-    said = replace(CARD, data_holder="The hospital", contamination="published in 2024")
-    assert declared_of(said, OURS, ()) == {
+    declaring = replace(CARD, data_holder="The hospital", contamination="published in 2024")
+    assert declared_of(declaring, OURS, ()) == {
         "data_holder": "The hospital",
         "licence": CARD.licence,
         "contamination": "published in 2024",

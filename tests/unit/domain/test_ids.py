@@ -31,7 +31,7 @@ class Point:
 
 
 def test_known_values_never_change() -> None:
-    """Lakes hold these ids: another algorithm or encoding would ask every question again."""
+    """Lakes contain these ids: another algorithm or encoding would ask every question again."""
     assert digest("") == "cae66941d9efbd404e4d88758ea67670"
     assert content_id("pubmed_qa", "1") == digest('["pubmed_qa","1"]')
 

@@ -15,7 +15,7 @@ from medhelm_spark.domain.network import (
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         ("10.0.0.1", "10.0.0.1"),
         ("::ffff:10.0.0.1", "10.0.0.1"),
@@ -26,8 +26,8 @@ from medhelm_spark.domain.network import (
         ("", "None"),
     ],
 )
-def test_only_a_spelled_out_address_is_one(text: str, shown: str) -> None:
-    assert str(address_of(text)) == shown
+def test_only_a_spelled_out_address_is_one(text: str, expected: str) -> None:
+    assert str(address_of(text)) == expected
 
 
 def test_nowhere_is_no_peer_at_all() -> None:
@@ -45,13 +45,13 @@ def test_the_own_machine_is_known_by_both_ends() -> None:
 @pytest.mark.attack("policy", "networks of an advisory policy that are wider than those above it")
 def test_a_list_can_be_narrowed_and_not_widened() -> None:
     above = (*LOOPBACK, Network(cidr="10.0.0.0/8"))
-    asked = [
+    requested = [
         Network(cidr="127.0.0.1/32"),
         Network(cidr="10.1.0.0/16", plain_http=True),
         Network(cidr="0.0.0.0/0"),
         Network(cidr="::/0"),
     ]
-    assert narrowed(asked, above) == (
+    assert narrowed(requested, above) == (
         Network(cidr="127.0.0.1/32"),
         Network(cidr="10.1.0.0/16", plain_http=False),
     )

@@ -65,7 +65,7 @@ def test_another_manifest_voids_what_was_said_of_the_one_before() -> None:
         "approved by ada (unverified) at 2026-03-01 00:02 UTC is void: that was manifest m1, and "
         "the release was pinned anew as m2"
     )
-    # Nobody recorded that it was pinned anew: the manifest itself tells.
+    # Nobody recorded that it was pinned anew: the manifest itself says so.
     assert state_of(DRAFT, "m2", LIFE).void == state.void
     assert state_of(DRAFT, "m2", LIFE[:1]).void == ""
     assert state_of(DRAFT, "m3", again).void == "", "what was lost with a draft is no approval"
@@ -84,7 +84,7 @@ def test_a_change_that_does_not_follow_has_no_effect() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "to", "said"),
+    ("status", "to", "message"),
     [
         (DRAFT, APPROVED, "release 'r' is draft, so `approve` does not apply to it; allowed: "
          "publish --suites, submit, withdraw."),
@@ -94,18 +94,18 @@ def test_a_change_that_does_not_follow_has_no_effect() -> None:
     ],
 )  # fmt: skip
 def test_what_does_not_follow_is_refused_with_what_does(
-    status: ReleaseStatus, to: ReleaseStatus, said: str
+    status: ReleaseStatus, to: ReleaseStatus, message: str
 ) -> None:
     with pytest.raises(ReleaseError) as caught:
         check_transition("r", status, to)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_who_had_a_hand_in_a_release_does_not_approve_it() -> None:
     involved = {"made": {"ada"}, "ran": {"bob", "Eve "}, "submitted": {"ada"}}
     refuse_involved("r", "carol", involved)
-    for name, said in (("ADA", "'ADA' made and submitted it"), ("eve", "'eve' ran it")):
-        with pytest.raises(ReleaseError, match=said):
+    for name, message in (("ADA", "'ADA' made and submitted it"), ("eve", "'eve' ran it")):
+        with pytest.raises(ReleaseError, match=message):
             refuse_involved("r", name, involved)
 
 

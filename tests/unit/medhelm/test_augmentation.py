@@ -44,15 +44,15 @@ def test_every_value_names_perturbations_that_can_be_made(shipped: Registry) -> 
     for value, sets in AUGMENTATIONS.items():
         for perturbations in sets.values():
             names = [spec.name for spec in perturbations]
-            assert len(names) == len(set(names)) > 0, f"{value}: the name tells copies apart"
+            assert len(names) == len(set(names)) > 0, f"{value}: the name distinguishes copies"
             assert all(change_of(spec, lists) for spec in perturbations), value
 
 
 def test_every_perturbation_can_be_asked_for() -> None:
-    asked = {
+    available = {
         spec.name for sets in AUGMENTATIONS.values() for specs in sets.values() for spec in specs
     }
-    assert asked == set(PERTURBATIONS)
+    assert available == set(PERTURBATIONS)
 
 
 def test_a_value_stands_in_the_run_name_as_helm_writes_it(registry: Registry) -> None:
@@ -83,17 +83,17 @@ def test_a_run_that_perturbs_nothing_reads_no_word_list(registry: Registry) -> N
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         ("chinese", "data_augmentation=chinese is not supported: it needs machine translation"),
         ("contrast_sets", "no medical one"),
         ("typo", "unknown data_augmentation 'typo'. Did you mean 'typo_"),
     ],
 )
-def test_what_is_not_shipped_is_refused(registry: Registry, value: str, said: str) -> None:
+def test_what_is_not_shipped_is_refused(registry: Registry, value: str, message: str) -> None:
     with pytest.raises(ConfigError, match="--run-entries: run entry 'triage'") as caught:
         expand_one(registry, f"triage:data_augmentation={value},{SMALL}")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_sites_word_list_replaces_the_shipped_one(site: Path, write: Write) -> None:
@@ -107,7 +107,7 @@ def test_a_sites_word_list_replaces_the_shipped_one(site: Path, write: Write) ->
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("words: {a: []}", "words.a has no word, or an empty one"),
         ("words: {a: ['']}", "words.a has no word, or an empty one"),
@@ -116,10 +116,10 @@ def test_a_sites_word_list_replaces_the_shipped_one(site: Path, write: Write) ->
     ],
 )
 def test_a_wrong_word_list_is_one_sentence(
-    tmp_path: Path, write: Write, text: str, said: str
+    tmp_path: Path, write: Write, text: str, message: str
 ) -> None:
     path = write("site/perturbations/dialect.yaml", text)
-    with pytest.raises(ConfigError, match=said) as caught:
+    with pytest.raises(ConfigError, match=message) as caught:
         load_word_lists({"dialect": word_list_files(LayeredFiles(tmp_path / "site"))["dialect"]})
     assert str(path) in str(caught.value)
 
@@ -148,8 +148,10 @@ def test_a_benchmark_names_its_perturbations(
     )
     assert run.name == "FEVER:model=acme_small"
     assert run.word_lists
-    said = expand_one(registry, f"{entry},data_augmentation=space,{SMALL}")
-    assert [spec.name for spec in said.perturbations] == ["space"], "the run entry's word holds"
+    spec_of_entry = expand_one(registry, f"{entry},data_augmentation=space,{SMALL}")
+    assert [spec.name for spec in spec_of_entry.perturbations] == ["space"], (
+        "the run entry's value is used"
+    )
     plug_in("capitals")
     benchmark.write_text(own + "perturbations: [capitals]\n")
     run = expand_one(registry, f"{entry},{SMALL}")
@@ -157,7 +159,7 @@ def test_a_benchmark_names_its_perturbations(
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("value", "message"),
     [
         ("[lowercase]", "unknown data_augmentation 'lowercase'.*'lower'"),
         ("[art]", "art is not supported"),
@@ -166,8 +168,8 @@ def test_a_benchmark_names_its_perturbations(
         ("lower", "perturbations is 'lower'; allowed: a list"),
     ],
 )
-def test_perturbations_that_cannot_be(benchmark: Path, given: str, message: str) -> None:
-    benchmark.write_text(f"{benchmark.read_text()}perturbations: {given}\n")
+def test_perturbations_that_cannot_be(benchmark: Path, value: str, message: str) -> None:
+    benchmark.write_text(f"{benchmark.read_text()}perturbations: {value}\n")
     with pytest.raises(ConfigError, match=message) as caught:
         load_benchmark(benchmark)
     assert str(caught.value).startswith(f"{benchmark}: perturbations")
@@ -175,7 +177,7 @@ def test_perturbations_that_cannot_be(benchmark: Path, given: str, message: str)
 
 @pytest.fixture
 def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
-    """Loads a plug-in that holds one perturbation of this name."""
+    """Loads a plug-in with one perturbation of this name."""
     monkeypatch.syspath_prepend(str(tmp_path))
 
     def load(name: str) -> None:

@@ -148,14 +148,14 @@ def test_an_experts_instructions_come_before_the_scenarios(registry: Registry) -
 def test_following_the_format_goes_around_the_prompt(registry: Registry) -> None:
     key = "follow_format_instructions"
     plain = expand_one(registry, f"triage:{SMALL}").adapter_spec
-    asked = expand_one(registry, f"triage:{key}=all,{SMALL}").adapter_spec
-    assert asked.global_prefix.endswith("\n\n")
-    assert asked.global_suffix.startswith("\n\n")
-    assert asked.global_suffix.endswith("\nOutput:")
-    assert asked.instructions == plain.instructions
+    adapter = expand_one(registry, f"triage:{key}=all,{SMALL}").adapter_spec
+    assert adapter.global_prefix.endswith("\n\n")
+    assert adapter.global_suffix.startswith("\n\n")
+    assert adapter.global_suffix.endswith("\nOutput:")
+    assert adapter.instructions == plain.instructions
     for model, follows in (("huggingface/smollm2-135m-instruct", True), ("acme/small", False)):
         spec = expand_one(registry, f"triage:{key}=instruct,model={model}").adapter_spec
-        assert (spec.global_prefix == asked.global_prefix) is follows
+        assert (spec.global_prefix == adapter.global_prefix) is follows
     with pytest.raises(ConfigError, match="this one is multiple_choice_joint"):
         expand_one(registry, f"pubmed_qa:{key}=all,{SMALL}")
 

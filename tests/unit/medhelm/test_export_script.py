@@ -16,7 +16,7 @@ from medhelm_spark.medhelm_results.export_scenario import (
 )
 
 
-def asked(python: str) -> ExportRequest:
+def request(python: str) -> ExportRequest:
     return ExportRequest(
         name="pubmed_qa",
         python=python,
@@ -28,7 +28,7 @@ def asked(python: str) -> ExportRequest:
 
 def refused(python: str, folder: Path) -> str:
     with pytest.raises(SetupError) as caught:
-        export_scenario(asked(python), folder / "export.jsonl")
+        export_scenario(request(python), folder / "export.jsonl")
     return str(caught.value)
 
 
@@ -41,25 +41,25 @@ def other_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_python_that_does_not_run(tmp_path: Path) -> None:
-    said = refused(str(tmp_path / "absent"), tmp_path)
-    assert "absent: cannot be run (FileNotFoundError); give the python of an environment" in said
+    message = refused(str(tmp_path / "absent"), tmp_path)
+    assert "absent: cannot be run (FileNotFoundError); give the python of an environment" in message
 
 
 def test_a_python_without_medhelm(other_python: Path, tmp_path: Path) -> None:
-    said = refused(str(other_python), tmp_path)
-    assert "has no package medhelm; run `pip install medhelm==0.8.0`" in said
+    message = refused(str(other_python), tmp_path)
+    assert "has no package medhelm; run `pip install medhelm==0.8.0`" in message
 
 
 def test_a_python_with_another_medhelm(other_python: Path, tmp_path: Path) -> None:
     (packages,) = other_python.parent.parent.glob("lib/python*/site-packages")
-    told = packages / "medhelm-0.7.2.dist-info"
-    told.mkdir()
-    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: medhelm\nVersion: 0.7.2\n")
+    dist_info = packages / "medhelm-0.7.2.dist-info"
+    dist_info.mkdir()
+    (dist_info / "METADATA").write_text("Metadata-Version: 2.1\nName: medhelm\nVersion: 0.7.2\n")
     try:
         assert "has medhelm 0.7.2; allowed: 0.8.0" in refused(str(other_python), tmp_path)
     finally:
-        (told / "METADATA").unlink()
-        told.rmdir()
+        (dist_info / "METADATA").unlink()
+        dist_info.rmdir()
 
 
 def test_a_program_that_is_no_python(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_the_script_needs_nothing_but_python(other_python: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ({"reason": "multimedia"}, "has images or audio, which are not evaluated here"),
         ({"reason": "empty"}, "MedHELM found no instance"),
@@ -101,13 +101,13 @@ def test_the_script_needs_nothing_but_python(other_python: Path) -> None:
         ),
     ],
 )  # fmt: skip
-def test_every_reason_is_a_sentence(line: dict[str, object], said: str) -> None:
-    error = _refusal(asked("python"), line)
+def test_every_reason_is_a_sentence(line: dict[str, object], message: str) -> None:
+    error = _refusal(request("python"), line)
     assert isinstance(error, ConfigError)
-    assert said in str(error)
+    assert message in str(error)
 
 
 def test_an_unknown_scenario_is_told_with_those_that_there_are() -> None:
-    error = _refusal(asked("python"), {"reason": "unknown", "known": ["pubmed_qa2", "aci_bench"]})
+    error = _refusal(request("python"), {"reason": "unknown", "known": ["pubmed_qa2", "aci_bench"]})
     assert isinstance(error, UnknownNameError)
     assert "Did you mean 'pubmed_qa2'?" in str(error)

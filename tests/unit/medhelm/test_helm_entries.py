@@ -40,15 +40,15 @@ def test_names_of_helms_own_scenarios(registry: Registry, entry: str, name: str)
 def test_arguments_that_change_the_adapter_leave_the_data_alone(registry: Registry) -> None:
     plain = expand_one(registry, f"mmlu_pro:subject=health,{SMALL}")
     short = expand_one(registry, f"mmlu_pro:subject=health,use_chain_of_thought=false,{SMALL}")
-    shown = expand_one(registry, f"mmlu_pro:subject=health,use_few_shot=true,{SMALL}")
-    assert {run.card.name for run in (plain, short, shown)} == {"mmlu_pro:subject=health"}
-    assert {run.card.options["subject"] for run in (plain, short, shown)} == {"health"}
+    few_shot = expand_one(registry, f"mmlu_pro:subject=health,use_few_shot=true,{SMALL}")
+    assert {run.card.name for run in (plain, short, few_shot)} == {"mmlu_pro:subject=health"}
+    assert {run.card.options["subject"] for run in (plain, short, few_shot)} == {"health"}
     assert (plain.adapter_spec.method, short.adapter_spec.method) == (
         CHAIN,
         AdapterMethod.MULTIPLE_CHOICE_JOINT,
     )
     assert plain.adapter_spec.global_suffix != short.adapter_spec.global_suffix
-    assert [run.adapter_spec.max_train_instances for run in (plain, shown)] == [0, 5]
+    assert [run.adapter_spec.max_train_instances for run in (plain, few_shot)] == [0, 5]
     assert plain.card.answer_extraction.method is ExtractionMethod.CHOICE
 
 
@@ -67,5 +67,5 @@ def test_what_a_models_tags_change(site: Path, write) -> None:
     tagged = load_site(site)
     spec = expand_one(tagged, f"triage:{SMALL}").adapter_spec
     assert (spec.stop_sequences, spec.temperature) == ((), 1e-4)
-    asked = expand_one(tagged, f"triage:{SMALL},stop=hash,temperature=0.5").adapter_spec
-    assert (asked.stop_sequences, asked.temperature) == (("###",), 0.5)
+    adapter = expand_one(tagged, f"triage:{SMALL},stop=hash,temperature=0.5").adapter_spec
+    assert (adapter.stop_sequences, adapter.temperature) == (("###",), 0.5)

@@ -25,13 +25,13 @@ from tests.unit.runs import SMALL
 INSTANCES = [instance(place) for place in range(3)]
 
 
-def imported(registry: Registry, called: str | None = None, **told: Any) -> Import:
-    export = read_export(json.dumps(header(INSTANCES, **told)), "e.jsonl")
+def imported(registry: Registry, called: str | None = None, **changes: Any) -> Import:
+    export = read_export(json.dumps(header(INSTANCES, **changes)), "e.jsonl")
     return import_of(export, "e.jsonl", registry.cards, name=called)
 
 
-def row(registry: Registry, **told: Any) -> ImportedScenario:
-    return kept(registry.cards, INSTANCES, **told)
+def row(registry: Registry, **changes: Any) -> ImportedScenario:
+    return kept(registry.cards, INSTANCES, **changes)
 
 
 def resolve(registry: Registry, entry: str, *rows: ImportedScenario) -> ResolvedRun:
@@ -126,13 +126,13 @@ def test_what_is_not_computed_here_is_told(registry: Registry) -> None:
 
 
 def test_a_jury_judges_by_medhelms_own_words(registry: Registry) -> None:
-    told = {"metric_specs": [JUDGED], "juries": [JURY]}
-    made = imported(registry, **told, metadata=None)
+    changes = {"metric_specs": [JUDGED], "juries": [JURY]}
+    made = imported(registry, **changes, metadata=None)
     name = "ward@medhelm-0.8"
     args = {"annotator": name, "stat_name": "ward_accuracy", "default_score": "1"}
     assert made.card.metrics == (MetricSpec(name="jury_score", args=args),)
     assert made.card.main_metric == "ward_accuracy"
-    run = resolve(registry, f"{name}:{SMALL}", row(registry, **told))
+    run = resolve(registry, f"{name}:{SMALL}", row(registry, **changes))
     (annotator,) = run.annotators
     assert annotator.spec == AnnotatorSpec(name=name, rubric=name, jury="default")
     assert annotator.rubric.template == "Theirs. {QUESTION} {RESPONSE} {GOLD_RESPONSE}"
@@ -177,22 +177,22 @@ def test_what_was_not_imported_is_unknown(registry: Registry) -> None:
 
 
 def test_a_benchmark_of_the_users_own_has_its_own_name(registry: Registry) -> None:
-    told = {
+    changes = {
         "name": "medhelm_configurable_benchmark",
         "run_name": "pubmed_qa",
         "args": {"config_path": "b.yaml"},
     }
-    made = imported(registry, **told)
+    made = imported(registry, **changes)
     assert made.name == made.card.name == "pubmed_qa@medhelm-0.8"
     assert made.card.access_level is AccessLevel.PRIVATE
-    assert imported(registry, "mine", **told).name == "mine@medhelm-0.8"
-    told["run_name"] = "My benchmark"
+    assert imported(registry, "mine", **changes).name == "mine@medhelm-0.8"
+    changes["run_name"] = "My benchmark"
     with pytest.raises(ConfigError, match="cannot be called 'My benchmark'"):
-        imported(registry, **told)
+        imported(registry, **changes)
 
 
 @pytest.mark.parametrize(
-    ("told", "message"),
+    ("changes", "message"),
     [
         ({"form": "other"}, "e.jsonl: is no export of a MedHELM scenario"),
         ({"form_version": 2}, "is an export of form 2; allowed: 1"),
@@ -207,10 +207,10 @@ def test_a_benchmark_of_the_users_own_has_its_own_name(registry: Registry) -> No
     ],
 )
 def test_what_cannot_be_imported_is_refused(
-    registry: Registry, told: dict[str, Any], message: str
+    registry: Registry, changes: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
-        imported(registry, **told)
+        imported(registry, **changes)
     assert message in str(caught.value)
 
 

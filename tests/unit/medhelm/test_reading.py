@@ -24,13 +24,13 @@ LETTER = MedhelmReading(max_tokens=1)
 READ = (ExtractionMethod.CHOICE, ExtractionMethod.YES_NO)
 
 
-def asked(run: ResolvedRun) -> tuple[str, int, MedhelmReading | None]:
+def reading_and_tokens(run: ResolvedRun) -> tuple[str, int, MedhelmReading | None]:
     """The way of reading, the tokens asked for, and MedHELM's own way."""
     return run_spec_of(run, "v").reading, run.adapter_spec.max_tokens, run.medhelm
 
 
 @pytest.mark.parametrize(
-    ("entry", "wanted"),
+    ("entry", "expected"),
     [
         ("pubmed_qa", ("yes_no", LEAST_TOKENS, LETTER)),
         ("pubmed_qa:answer_extraction=choice", ("choice", LEAST_TOKENS, LETTER)),
@@ -50,14 +50,14 @@ def asked(run: ResolvedRun) -> tuple[str, int, MedhelmReading | None]:
     ],
 )
 def test_by_default_an_option_is_read_out_of_a_sentence(
-    registry: Registry, entry: str, wanted: tuple[str, int, MedhelmReading | None]
+    registry: Registry, entry: str, expected: tuple[str, int, MedhelmReading | None]
 ) -> None:
     run = expand_one(registry, f"{entry}{',' if ':' in entry else ':'}{SMALL}")
-    assert asked(run) == wanted
+    assert reading_and_tokens(run) == expected
 
 
 @pytest.mark.parametrize(
-    ("entry", "wanted"),
+    ("entry", "expected"),
     [
         ("pubmed_qa", (MEDHELM_08, 1, LETTER)),
         ("pubmed_qa:answer_extraction=yes_no", ("yes_no", 1, None)),
@@ -67,17 +67,17 @@ def test_by_default_an_option_is_read_out_of_a_sentence(
     ],
 )
 def test_compat_asks_and_reads_as_medhelm_does(
-    registry: Registry, entry: str, wanted: tuple[str, int, MedhelmReading | None]
+    registry: Registry, entry: str, expected: tuple[str, int, MedhelmReading | None]
 ) -> None:
     run = expand_one(registry, f"{entry}{',' if ':' in entry else ':'}{SMALL}", compat=True)
-    assert asked(run) == wanted
+    assert reading_and_tokens(run) == expected
     if "answer_extraction" not in entry:
         assert run.metrics == run.card.metrics
         assert run.card.answer_extraction == STRICT
 
 
 def test_every_card_is_asked_in_compat_as_it_stands(registry: Registry) -> None:
-    """What a card holds are MedHELM's facts; only what asks for an option is asked otherwise."""
+    """What a card says are MedHELM's facts; only prompts for an option differ."""
     changed = set()
     for name, card in registry.cards.items():
         args = [

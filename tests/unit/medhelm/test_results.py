@@ -131,16 +131,16 @@ def test_a_broken_file_is_named_and_not_quoted(make: Make, text: str, reason: st
 
 
 def test_what_python_writes_for_no_number_is_null_and_texts_stay(tmp_path: Path) -> None:
-    said = 'he said "x": NaN, and [1, Infinity]\n"y": -Infinity}'
+    hostile = 'he said "x": NaN, and [1, Infinity]\n"y": -Infinity}'
     path = tmp_path / "a.json"
-    rows_ = [{"mean": float("nan"), "text": said, "all": [float("inf"), 1]}] * 3
+    rows_ = [{"mean": float("nan"), "text": hostile, "all": [float("inf"), 1]}] * 3
     for indent in (2, None):
         path.write_text(json.dumps(rows_, indent=indent))
         if indent is None:
             path.write_text(json.dumps([{**row, "all": []} for row in rows_]))
         for row in items(path):
             assert row["mean"] is None
-            assert row["text"] == said
+            assert row["text"] == hostile
 
 
 def test_numbers_that_are_none_have_no_value(make: Make) -> None:
@@ -197,7 +197,7 @@ def test_redacted_texts_are_no_texts(make: Make) -> None:
     assert not list(rows.FromStates(rows.prompts, {})(run))
     made = list(rows.HelmInstances({})(run))
     assert [each.input for each in made] == ["", ""]
-    assert len({each.instance_id for each in made}) == 2, "HELM's own ids tell them apart"
+    assert len({each.instance_id for each in made}) == 2, "HELM's own ids differ"
     assert "redacted" not in repr(made)
 
 

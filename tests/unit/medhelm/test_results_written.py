@@ -64,16 +64,16 @@ def stored(name: str) -> RunSpec:
     return spec(name, stored_metric("exact_match", {}))
 
 
-def row(of: RunSpec, **more: Any) -> SuiteRun:
+def row(spec: RunSpec, **more: Any) -> SuiteRun:
     return SuiteRun(
         suite="s",
-        name=of.name,
+        name=spec.name,
         run_spec_id="r",
         planned_at=datetime.now(UTC),
         locality="local",
         engine="canned",
         is_jury_validated=None,
-        run_spec=of,
+        run_spec=spec,
         **more,
     )
 
@@ -182,9 +182,9 @@ def test_an_imported_run_has_its_own_name_unless_that_is_taken() -> None:
 
 
 def test_a_run_spec_is_as_it_was_or_in_helms_form() -> None:
-    held = {"name": "a", "scenario_spec": {"class_name": "x.Y"}, "later": 1}
-    imported = row(stored("a@medhelm-0.8"), as_imported=json.dumps({"run_spec.json": held}))
-    assert run_spec_document(imported, "a") == held
+    run_spec = {"name": "a", "scenario_spec": {"class_name": "x.Y"}, "later": 1}
+    imported = row(stored("a@medhelm-0.8"), as_imported=json.dumps({"run_spec.json": run_spec}))
+    assert run_spec_document(imported, "a") == run_spec
     own = run_spec_document(row(spec("ward:kind=note,model=m")), "ward:kind=note,model=m")
     assert own["groups"] == ["ward"]
     assert own["scenario_spec"]["args"] == {"kind": "note"}

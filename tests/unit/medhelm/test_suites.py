@@ -191,8 +191,8 @@ def test_an_endpoint_metric_that_the_scenario_lacks_is_refused(
         "primary_endpoint: {scenario: pubmed_qa, metric: rouge_l}\n"
     )
     assert main(["run", "--suite-file", "own.yaml", "--suite", "s", "-d"]) == 1
-    said = capsys.readouterr().err
-    assert "primary_endpoint: scenario 'pubmed_qa': unknown metric 'rouge_l'" in said
+    printed = capsys.readouterr().err
+    assert "primary_endpoint: scenario 'pubmed_qa': unknown metric 'rouge_l'" in printed
 
 
 def test_the_suites_jury_judges_unless_an_entry_names_another(

@@ -23,7 +23,7 @@ CONF = Path(__file__).resolve().parents[3] / "conf"
 
 def card(shape: str = "tabular", *, metric: str = "exact_match", **changes: Any) -> ScenarioCard:
     """A private card with one metric; `changes` are further fields of ScenarioCard."""
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "name": "own",
         "display_name": "Own",
         "description": "",
@@ -34,7 +34,7 @@ def card(shape: str = "tabular", *, metric: str = "exact_match", **changes: Any)
         "metrics": (MetricSpec(name=metric),),
         "main_metric": metric,
     }
-    return ScenarioCard(**{**given, **changes})
+    return ScenarioCard(**{**fields, **changes})
 
 
 def source(
@@ -51,14 +51,14 @@ def write_csv(path: Path, rows: Iterable[Sequence[str]]) -> Path:
     return path
 
 
-def parsed(of: ScenarioCard) -> list[Instance | Quarantined]:
+def parsed(scenario: ScenarioCard) -> list[Instance | Quarantined]:
     """All that comes of a card's files."""
-    bound = bind(of)
+    bound = bind(scenario)
     return list(parse_records(read_card(bound), bound, "v1"))
 
 
-def instances(of: ScenarioCard) -> list[Instance]:
-    """The instances of a card's files, which must hold no bad row."""
-    found = parsed(of)
+def instances(scenario: ScenarioCard) -> list[Instance]:
+    """The instances of a card's files, which must have no bad row."""
+    found = parsed(scenario)
     assert all(isinstance(each, Instance) for each in found)
     return [each for each in found if isinstance(each, Instance)]

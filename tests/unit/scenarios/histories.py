@@ -26,15 +26,15 @@ def records_of(rows: Sequence[dict[str, Any]], name: str) -> list[Record]:
 
 
 def texts(
-    events: Sequence[dict[str, Any]], asked: Sequence[dict[str, Any]], **changes: Any
+    events: Sequence[dict[str, Any]], records: Sequence[dict[str, Any]], **changes: Any
 ) -> list[Record]:
-    """The asked records with their texts, by the pure part alone, in the order of their rows."""
-    of: dict[str, Any] = {"column": "text", "files": ("events",), "patient": "patient_id"}
-    of |= {"until": "prediction_time", "time": "start", "line": ("- {code}",)}
-    history = History(**{**of, **changes})
+    """The records with their texts, by the pure part alone, in the order of their rows."""
+    fields: dict[str, Any] = {"column": "text", "files": ("events",), "patient": "patient_id"}
+    fields |= {"until": "prediction_time", "time": "start", "line": ("- {code}",)}
+    history = History(**{**fields, **changes})
     entries: list[Entry] = [
         *event_entries(records_of(events, "events"), history, 0),
-        *record_entries(records_of(asked, "asked"), history, 0),
+        *record_entries(records_of(records, "asked"), history, 0),
     ]
     entries.sort(key=lambda one: tuple(getattr(one, name) for name in ORDER))
     source = DataSource(files=(SourceFile(path="asked", split=Split.TEST),), history=history)
@@ -45,7 +45,7 @@ def event(code: str | None, start: Any, patient: object = 1, **more: Any) -> dic
     return {"patient_id": patient, "start": start, "code": code, **more}
 
 
-def asked(prediction_time: Any, patient: object = 1) -> dict[str, Any]:
+def record(prediction_time: Any, patient: object = 1) -> dict[str, Any]:
     return {"patient_id": patient, "prediction_time": prediction_time}
 
 
@@ -84,10 +84,10 @@ def ehrshot(folder: Path, patients: int = 4) -> None:
 
 def medalign(folder: Path) -> None:
     """A folder as MedAlign has it: two instructions over one record, one over another."""
-    asked = [("i1", 7, "What was given?"), ("i2", 7, "What for?"), ("i3", 123, "Żółć?")]
+    record = [("i1", 7, "What was given?"), ("i2", 7, "What for?"), ("i3", 123, "Żółć?")]
     rows = [
         {"instruction_id": one, "question": question, "person_id": patient, "model": model}
-        for one, patient, question in asked
+        for one, patient, question in record
         for model in ("first", "second")
     ]
     write_rows(folder / "clinician-reviewed-model-responses.tsv", rows, "\t")
@@ -97,7 +97,7 @@ def medalign(folder: Path) -> None:
             "annotator_num": f"Annotator_{n}",
             "clinician_response": f"{one} {n}",
         }
-        for one, _, _ in asked
+        for one, _, _ in record
         for n in (2, 1)
     ]
     write_rows(folder / "clinician-instruction-responses.tsv", answers, "\t")

@@ -45,10 +45,10 @@ def test_gzip_is_opened_by_its_ending(tmp_path: Path) -> None:
     assert rows(path, None) == 500
 
 
-@pytest.mark.parametrize("kept", [10, 600, -5])
-def test_a_zip_that_is_cut_off(tmp_path: Path, kept: int) -> None:
+@pytest.mark.parametrize("end", [10, 600, -5])
+def test_a_zip_that_is_cut_off(tmp_path: Path, end: int) -> None:
     path = zipped(tmp_path / "a.zip")
-    path.write_bytes(path.read_bytes()[:kept])
+    path.write_bytes(path.read_bytes()[:end])
     with pytest.raises(DataError, match=r"a\.zip!data/test\.csv: cut off or damaged"):
         rows(path)
 
@@ -94,8 +94,10 @@ def test_of_two_members_of_one_name_the_one_at_the_cards_path(tmp_path: Path) ->
     with zipfile.ZipFile(path, "a") as out:
         out.writestr("top/Taiwan/test.csv", "q\nwrong\n")
     files = (SourceFile(path="own/US/4_options/test.csv"),)
-    of = card("free_text", source=DataSource(files=files), fields={"input": "q"}, metric="rouge_l")
-    assert [each.input for each in instances(with_source(of, [str(path)]))] == ["right"]
+    scenario = card(
+        "free_text", source=DataSource(files=files), fields={"input": "q"}, metric="rouge_l"
+    )
+    assert [each.input for each in instances(with_source(scenario, [str(path)]))] == ["right"]
 
 
 def archived() -> ScenarioCard:
@@ -122,8 +124,12 @@ def test_own_archive_or_its_unpacked_folder(tmp_path: Path) -> None:
 
 
 def texts(folder: Path) -> ScenarioCard:
-    of = DataSource(format="text", files=(SourceFile(path=f"{folder}/notes/*.txt"),), origin="X")
-    return card("free_text", source=of, fields={"input": "text", "id": "file"}, metric="jury_score")
+    data_source = DataSource(
+        format="text", files=(SourceFile(path=f"{folder}/notes/*.txt"),), origin="X"
+    )
+    return card(
+        "free_text", source=data_source, fields={"input": "text", "id": "file"}, metric="jury_score"
+    )
 
 
 def test_a_folder_of_texts(tmp_path: Path) -> None:
@@ -160,9 +166,9 @@ def test_texts_of_mixed_encodings(tmp_path: Path) -> None:
 def test_a_folder_that_is_absent_says_where_the_data_is_had(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no such file; it comes from X; give the data with"):
         list(read_card(texts(tmp_path)))
-    of = DataSource(files=(SourceFile(path="s3://bucket/*.txt"),))
+    data_source = DataSource(files=(SourceFile(path="s3://bucket/*.txt"),))
     with pytest.raises(ConfigError, match="a pattern is for local folders"):
-        spread(of)
+        spread(data_source)
     with pytest.raises(ConfigError, match="unpack the archive"):
         with_source(card(source=DataSource(dataset="a/b")), ["notes.zip"])
 
@@ -211,14 +217,14 @@ def test_errors_name_a_text_of_an_archive_by_its_number(tmp_path: Path) -> None:
             info = tarfile.TarInfo(name)
             info.size = len(content)
             tar.addfile(info, io.BytesIO(content))
-    of = with_source(texts(Path("elsewhere")), [str(path)])
+    scenario = with_source(texts(Path("elsewhere")), [str(path)])
     with pytest.raises(DataError) as caught:
-        list(read_card(of))
-    said = f"file 2 of 2 of {path}!notes/*.txt: not UTF-8 at byte 2; save it as UTF-8."
-    assert str(caught.value) == said
+        list(read_card(scenario))
+    message = f"file 2 of 2 of {path}!notes/*.txt: not UTF-8 at byte 2; save it as UTF-8."
+    assert str(caught.value) == message
     path.write_bytes(path.read_bytes()[:60])
     with pytest.raises(DataError, match="cut off or damaged"):
-        list(read_card(of))
+        list(read_card(scenario))
     pack(str(path), {"other/readme.md": "x"})
     with pytest.raises(DataError, match=r"none of its 1 files is called '\*\.txt'"):
-        list(read_card(of))
+        list(read_card(scenario))

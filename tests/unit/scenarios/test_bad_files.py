@@ -1,6 +1,6 @@
 """Files that are not what they should be: one clear error, or reasons that are counted.
 
-An error names the file and what is allowed, and never holds what stands in the file.
+An error names the file and what is allowed, and never quotes the text of the file.
 """
 
 import gzip
@@ -33,19 +33,19 @@ JSONL = "".join(json.dumps(row) + "\n" for row in ROWS)
 
 
 def read(path: Path, format_: str = "csv", **more: Any) -> list[Record]:
-    of = source(path, format_, **more)
-    return list(read_records(of.files[0], of, required=("id", "note")))
+    data_source = source(path, format_, **more)
+    return list(read_records(data_source.files[0], data_source, required=("id", "note")))
 
 
-def refused(path: Path, format_: str, *said: str, member: str | None = None, **more: Any) -> str:
+def refused(path: Path, format_: str, *parts: str, member: str | None = None, **more: Any) -> str:
     """The one error that reading the file ends in; it says these parts and none of the text."""
     file = SourceFile(path=str(path), member=member)
-    of = DataSource(format=format_, files=(file,), **more)
+    data_source = DataSource(format=format_, files=(file,), **more)
     required = () if format_ == "docx" else ("id", "note")
     with pytest.raises(DataError) as caught:
-        list(read_records(file, of, required=required))
+        list(read_records(file, data_source, required=required))
     message = str(caught.value)
-    assert all(part in message for part in (path.name, *said)), message
+    assert all(part in message for part in (path.name, *parts)), message
     assert "Jane" not in message
     assert "\n" not in message
     assert message.endswith((".", "?"))
@@ -159,8 +159,8 @@ def test_two_encodings_in_one_file(tmp_path: Path) -> None:
 def test_a_folder_of_several_encodings_numbers_the_file(tmp_path: Path) -> None:
     for name, encoding in (("a", "utf-8"), ("b", "utf-8-sig"), ("c", "latin-1"), ("d", "utf-16")):
         (tmp_path / f"{name}.txt").write_text("naïve", encoding=encoding)
-    of = DataSource(format="text", files=(SourceFile(path=f"{tmp_path}/*.txt"),))
-    notes = card("free_text", source=of, fields={"input": "text"}, metric="jury_score")
+    data_source = DataSource(format="text", files=(SourceFile(path=f"{tmp_path}/*.txt"),))
+    notes = card("free_text", source=data_source, fields={"input": "text"}, metric="jury_score")
     assert [one.fields["text"] for one in read_card(notes)] == ["naïve"] * 4
     (tmp_path / "c.txt").write_bytes(b"na\x8fve")
     with pytest.raises(DataError, match=r"file 3 of 4 of .*\*\.txt: not UTF-8 at byte 2; "):
@@ -174,8 +174,12 @@ def test_every_line_end_gives_the_same_rows(end: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(end.join(["one", "", "two"]).encode())
     assert [one.fields for one in read(tmp_path / "a.csv")] == ROWS
     assert [one.fields for one in read(tmp_path / "a.jsonl", "jsonl")] == ROWS
-    of = source(tmp_path / "a.txt", "lines")
-    assert [one.fields["text"] for one in read_records(of.files[0], of)] == ["one", "", "two"]
+    data_source = source(tmp_path / "a.txt", "lines")
+    assert [one.fields["text"] for one in read_records(data_source.files[0], data_source)] == [
+        "one",
+        "",
+        "two",
+    ]
 
 
 def test_a_nul_byte_is_text_where_text_may_have_one(tmp_path: Path) -> None:
@@ -190,7 +194,7 @@ def test_a_nul_byte_is_text_where_text_may_have_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "parts"),
     [
         # Nothing closes the quote: the rest of the file is one cell.
         ([f'1,"{SECRET}', "2,x", "3,y"], ("data row 1, at lines 2 to 4", "ends with its quote")),
@@ -200,10 +204,10 @@ def test_a_nul_byte_is_text_where_text_may_have_one(tmp_path: Path) -> None:
     ],
 )
 def test_an_unclosed_quote_is_refused_where_its_row_begins(
-    rows: Sequence[str], said: Sequence[str], tmp_path: Path
+    rows: Sequence[str], parts: Sequence[str], tmp_path: Path
 ) -> None:
     (tmp_path / "a.csv").write_text("\n".join(["id,note", *rows]) + "\n")
-    refused(tmp_path / "a.csv", "csv", *said)
+    refused(tmp_path / "a.csv", "csv", *parts)
 
 
 def test_rows_of_the_wrong_width_and_broken_lines_are_counted_and_the_rest_runs(
@@ -224,8 +228,10 @@ def test_rows_of_the_wrong_width_and_broken_lines_are_counted_and_the_rest_runs(
     ]
     write_csv(tmp_path / "a.csv", [["id", "note"], ["1", "a"], ["2"], ["3", "a", "b"], ["4", ""]])
     assert [one.error for one in read(tmp_path / "a.csv")] == [None, "short_row", "long_row", None]
-    of = card("free_text", source=source(tmp_path / "a.csv"), fields={"id": "id", "input": "note"})
-    assert [getattr(one, "reason", None) for one in parsed(of)] == [
+    scenario = card(
+        "free_text", source=source(tmp_path / "a.csv"), fields={"id": "id", "input": "note"}
+    )
+    assert [getattr(one, "reason", None) for one in parsed(scenario)] == [
         None,
         "short_row",
         "long_row",
@@ -238,11 +244,11 @@ def test_a_wrong_column_is_named_with_those_that_are_there(name: str, tmp_path: 
     form, content, _, _ = FORMS[name]
     (tmp_path / name).write_bytes(content)
     file = SourceFile(path=str(tmp_path / name))
-    of = DataSource(format=form, files=(file,))
+    data_source = DataSource(format=form, files=(file,))
     has_schema = form in ("parquet", "feather")
-    said = "columns present: 'id', 'note'" if has_schema else "1 of the 2 needed are among its 2"
-    with pytest.raises(DataError, match=f"needs column 'label'; {said}"):
-        list(read_records(file, of, required=("id", "label")))
+    present = "columns present: 'id', 'note'" if has_schema else "1 of the 2 needed are among its 2"
+    with pytest.raises(DataError, match=f"needs column 'label'; {present}"):
+        list(read_records(file, data_source, required=("id", "label")))
 
 
 @pytest.mark.parametrize(("name", "as_file"), [("a.parquet", parquet), ("a.feather", feather)])
@@ -302,8 +308,8 @@ def test_a_member_whose_path_leads_out_is_not_read_and_nothing_is_written(
     monkeypatch.chdir(folder)
     make: Callable[[str, bytes], bytes] = as_zip if form == "zip" else as_tar
     (tmp_path / f"a.{form}").write_bytes(make(name, CSV.encode()))
-    for wanted in ("a.csv", "in/a.csv", name):
-        refused(tmp_path / f"a.{form}", "csv", member=wanted)
+    for inner in ("a.csv", "in/a.csv", name):
+        refused(tmp_path / f"a.{form}", "csv", member=inner)
     assert [each.name for each in tmp_path.rglob("*") if each.is_file()] == [f"a.{form}"]
 
 
@@ -351,8 +357,10 @@ def test_what_is_no_file(tmp_path: Path) -> None:
 def test_ids_that_stand_twice_have_one_key(tmp_path: Path) -> None:
     """Ingest counts them by this key and refuses the file: see tests/spark/test_bad_input.py."""
     write_csv(tmp_path / "a.csv", [["id", "note"], ["1", "a"], ["2", "b"], ["1", "c"], ["01", "d"]])
-    of = card("free_text", source=source(tmp_path / "a.csv"), fields={"id": "id", "input": "note"})
-    keys = [one.source_key for one in fingerprint_records(read_card(of), of)]
+    scenario = card(
+        "free_text", source=source(tmp_path / "a.csv"), fields={"id": "id", "input": "note"}
+    )
+    keys = [one.source_key for one in fingerprint_records(read_card(scenario), scenario)]
     assert keys[0] == keys[2]
     assert len(set(keys)) == 3
 
@@ -360,8 +368,8 @@ def test_ids_that_stand_twice_have_one_key(tmp_path: Path) -> None:
 @pytest.mark.attack("errors", "a csv without a header whose first line holds a needed name")
 def test_a_first_line_that_is_data_is_not_quoted(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("id,Jane Roe,chest pain\n")
-    said = refused(tmp_path / "a.csv", "csv", "needs column 'note'", "among its 3 columns")
-    assert "chest" not in said
+    message = refused(tmp_path / "a.csv", "csv", "needs column 'note'", "among its 3 columns")
+    assert "chest" not in message
 
 
 BROKEN_NOTES: Sequence[tuple[str, str, bytes]] = (
@@ -387,10 +395,12 @@ def test_a_file_that_a_pattern_matched_is_named_by_its_number(
         (tmp_path / f"MRN-004{number}{ending}").write_bytes(content)
     pattern = str(tmp_path / f"*{ending}")
     record_path = ".//a" if form == "xml" else None
-    of = spread(DataSource(format=form, files=(SourceFile(path=pattern),), record_path=record_path))
-    for number, file in enumerate(of.files, 1):
+    data_source = spread(
+        DataSource(format=form, files=(SourceFile(path=pattern),), record_path=record_path)
+    )
+    for number, file in enumerate(data_source.files, 1):
         try:
-            records = list(read_records(file, of, required=("id", "note")))
+            records = list(read_records(file, data_source, required=("id", "note")))
             assert any(record.error for record in records), form
         except (DataError, ConfigError) as error:
             assert f"file {number} of 2 of {pattern}" in str(error)

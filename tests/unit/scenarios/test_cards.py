@@ -26,9 +26,9 @@ def load(name: str) -> ScenarioCard:
 
 def pinned(real_data: Path, name: str) -> ScenarioCard:
     """The card with its own files and hashes, found in the folder of real data."""
-    of = load(name)
-    files = tuple(replace(file, path=str(real_data / file.path)) for file in of.source.files)
-    return replace(of, source=replace(of.source, files=files))
+    scenario = load(name)
+    files = tuple(replace(file, path=str(real_data / file.path)) for file in scenario.source.files)
+    return replace(scenario, source=replace(scenario.source, files=files))
 
 
 def answer(instance: Instance) -> str:
@@ -37,12 +37,12 @@ def answer(instance: Instance) -> str:
 
 @pytest.mark.parametrize("name", CARDS)
 def test_cards_fit_their_shapes(name: str) -> None:
-    of = load(name)
-    check_card(of)
-    assert of.name == name
-    assert of.verified is Verified.REAL
-    assert of.adapter_spec.max_train_instances == 0
-    assert of.adapter_spec.instructions.endswith(".\n")
+    scenario = load(name)
+    check_card(scenario)
+    assert scenario.name == name
+    assert scenario.verified is Verified.REAL
+    assert scenario.adapter_spec.max_train_instances == 0
+    assert scenario.adapter_spec.instructions.endswith(".\n")
 
 
 def test_adapter_values_are_medhelms() -> None:
@@ -137,11 +137,11 @@ def test_rubric_asks_for_three_criteria_with_patient_text_last() -> None:
 @pytest.mark.parametrize(("demo", "count"), [("triage_choice", 24), ("discharge_note", 8)])
 def test_demos_parse(demo: str, count: int) -> None:
     folder = DEMOS / demo
-    of = card(
+    scenario = card(
         source=source(folder / "data.csv"),
         options={"template": (folder / "prompt.txt").read_text(encoding="utf-8")},
     )
-    found = instances(of)
+    found = instances(scenario)
     assert len({each.source_id for each in found}) == len(found) == count
     assert all(len(each.input) < 600 for each in found)
     assert {path.name for path in folder.iterdir()} >= {
@@ -156,8 +156,8 @@ def test_demos_parse(demo: str, count: int) -> None:
 
 def test_triage_demo_is_balanced() -> None:
     folder = DEMOS / "triage_choice"
-    of = card(source=source(folder / "data.csv"), options={"template": "{problem}"})
-    found = instances(of)
+    scenario = card(source=source(folder / "data.csv"), options={"template": "{problem}"})
+    found = instances(scenario)
     assert set(Counter(answer(each) for each in found).values()) == {6}
     assert all(len({each.text for each in one.references}) == 4 for one in found)
 
@@ -177,8 +177,10 @@ def test_pubmed_style_demo_has_the_upstream_form(real_data: Path) -> None:
 
 
 def test_pubmed_style_demo_is_balanced() -> None:
-    of = with_source(load("pubmed_qa"), [str(DEMOS / "pubmed_style" / "ori_pqal_demo.json")])
-    found = instances(of)
+    scenario = with_source(load("pubmed_qa"), [str(DEMOS / "pubmed_style" / "ori_pqal_demo.json")])
+    found = instances(scenario)
     assert Counter(answer(each) for each in found) == {"yes": 7, "no": 7, "maybe": 6}
     assert {each.split for each in found} == {Split.TEST}
-    assert len({key.content_hash for key in fingerprint_records(read_card(of), of)}) == 20
+    assert (
+        len({key.content_hash for key in fingerprint_records(read_card(scenario), scenario)}) == 20
+    )

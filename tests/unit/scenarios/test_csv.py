@@ -37,8 +37,8 @@ HOSTILE = [
 
 
 def read(path: Path, required: tuple[str, ...] = (), format_: str = "csv") -> list[Record]:
-    of = source(path, format_)
-    return list(read_records(of.files[0], of, required=required))
+    data_source = source(path, format_)
+    return list(read_records(data_source.files[0], data_source, required=required))
 
 
 def test_hostile_cells_survive(tmp_path: Path) -> None:
@@ -60,8 +60,8 @@ def test_any_unicode_text_survives(rows: list[list[str]]) -> None:
     stream = io.BytesIO(text.getvalue().encode())
     found = read_records(file, DataSource(files=(file,)), lambda _: stream)
     # A row of blank cells is passed over.
-    kept = [row for row in rows if "".join(row).strip()]
-    assert [list(record.fields.values()) for record in found] == kept
+    expected = [row for row in rows if "".join(row).strip()]
+    assert [list(record.fields.values()) for record in found] == expected
 
 
 def test_cells_far_over_the_default_limit(tmp_path: Path) -> None:
@@ -177,8 +177,8 @@ def test_tsv(tmp_path: Path) -> None:
 def test_rows_are_read_as_they_are_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b"id,text\n" + b"1,%b\n" % (b"text " * 200) * 5_000 + b"2,\x81\n")
-    of = source(path)
-    found = read_records(of.files[0], of)
+    data_source = source(path)
+    found = read_records(data_source.files[0], data_source)
     assert next(found).row == 1
     with pytest.raises(DataError):
         sum(1 for _ in found)

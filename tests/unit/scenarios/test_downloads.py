@@ -32,7 +32,7 @@ DIGEST = hashlib.sha256(CONTENT).hexdigest()
 
 @dataclass
 class Answers:
-    """What the server does: how often it breaks off, and whether it knows Range."""
+    """What the server does: how often it breaks off, and whether it supports Range."""
 
     content: bytes = CONTENT
     breaks: int = 0
@@ -40,7 +40,7 @@ class Answers:
     kind: str = "text/csv"
     is_told_its_length: bool = True
     is_part_named: bool = True
-    asked: list[tuple[str, str]] = field(default_factory=list)
+    requests: list[tuple[str, str]] = field(default_factory=list)
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Answers]]:
 
         def do_GET(self) -> None:
             span = self.headers.get("Range", "")
-            answers.asked.append((self.path, span))
+            answers.requests.append((self.path, span))
             if self.path.endswith("/moved.csv"):
                 self.send_response(302)
                 self.send_header("Location", "/a.csv")
@@ -91,7 +91,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Answers]]:
         thread.join()
 
 
-def kept(cache: Path) -> list[str]:
+def cached_files(cache: Path) -> list[str]:
     return sorted(path.name for path in cache.rglob("*") if path.is_file())
 
 
@@ -109,7 +109,7 @@ def test_a_download_that_breaks_off_goes_on_where_it_broke(
     assert fetch(f"{url}/a.csv", DIGEST, tmp_path).read_bytes() == CONTENT
     half = len(CONTENT) // 2
     third = half + (len(CONTENT) - half) // 2
-    assert [span for _, span in answers.asked] == ["", f"bytes={half}-", f"bytes={third}-"]
+    assert [span for _, span in answers.requests] == ["", f"bytes={half}-", f"bytes={third}-"]
 
 
 def test_a_part_that_does_not_say_where_it_begins_is_not_taken(
@@ -118,7 +118,7 @@ def test_a_part_that_does_not_say_where_it_begins_is_not_taken(
     url, answers = server
     answers.breaks, answers.is_part_named = 1, False
     assert fetch(f"{url}/a.csv", DIGEST, tmp_path).read_bytes() == CONTENT
-    assert [span for _, span in answers.asked] == ["", f"bytes={len(CONTENT) // 2}-", ""]
+    assert [span for _, span in answers.requests] == ["", f"bytes={len(CONTENT) // 2}-", ""]
 
 
 def test_a_first_fetch_that_nothing_proves_whole_is_refused(
@@ -128,7 +128,7 @@ def test_a_first_fetch_that_nothing_proves_whole_is_refused(
     answers.is_told_its_length = False
     with pytest.raises(DataError, match="does not say how long the file is"):
         first_fetch(f"{url}/a.csv", tmp_path)
-    assert kept(tmp_path) == []
+    assert cached_files(tmp_path) == []
     assert fetch(f"{url}/a.csv", DIGEST, tmp_path).read_bytes() == CONTENT
 
 
@@ -139,7 +139,7 @@ def test_without_a_tag_that_pins_the_bytes_it_begins_anew(
     url, answers = server
     answers.breaks, answers.tag = 1, tag
     assert first_fetch(f"{url}/a.csv", tmp_path)[0] == DIGEST
-    assert [span for _, span in answers.asked] == ["", ""]
+    assert [span for _, span in answers.requests] == ["", ""]
 
 
 def test_one_that_always_breaks_off_keeps_nothing(
@@ -151,7 +151,7 @@ def test_one_that_always_breaks_off_keeps_nothing(
         first_fetch(f"{url}/a.csv", tmp_path)
     half = f"after {len(CONTENT) // 2} of {len(CONTENT)} bytes; nothing was kept."
     assert str(caught.value) == f"{url}/a.csv: broke off 3 times, {half}"
-    assert kept(tmp_path) == []
+    assert cached_files(tmp_path) == []
 
 
 def test_what_is_no_file_keeps_nothing(server: tuple[str, Answers], tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_what_is_no_file_keeps_nothing(server: tuple[str, Answers], tmp_path: Pa
         first_fetch("ftp://host/a.csv", tmp_path)
     with pytest.raises(DataError, match="cannot be downloaded"):
         first_fetch("http://127.0.0.1:9/a.csv", tmp_path)
-    assert kept(tmp_path) == []
+    assert cached_files(tmp_path) == []
 
 
 def test_through_a_proxy(
@@ -174,7 +174,7 @@ def test_through_a_proxy(
     url, answers = server
     monkeypatch.setenv("http_proxy", url)
     assert fetch("http://data.example/x/a.csv", DIGEST, tmp_path).read_bytes() == CONTENT
-    assert answers.asked == [("http://data.example/x/a.csv", "")]
+    assert answers.requests == [("http://data.example/x/a.csv", "")]
 
 
 def unpinned(url: str) -> ScenarioCard:
@@ -191,23 +191,23 @@ def test_the_first_fetch_pins_and_other_bytes_are_refused_later(
     server: tuple[str, Answers], tmp_path: Path
 ) -> None:
     url, answers = server
-    of, pins = unpinned(url), Pins()
-    assert of.source.is_unpinned
-    assert presence(of, tmp_path) is Presence.DOWNLOAD
-    (local,) = localize(of, tmp_path, pins).source.files
+    scenario, pins = unpinned(url), Pins()
+    assert scenario.source.is_unpinned
+    assert presence(scenario, tmp_path) is Presence.DOWNLOAD
+    (local,) = localize(scenario, tmp_path, pins).source.files
     assert pins.new == {f"{url}/a.csv": DIGEST}
     assert (local.sha256, Path(local.path).read_bytes()) == (DIGEST, CONTENT)
-    assert presence(of, tmp_path) is Presence.HERE
+    assert presence(scenario, tmp_path) is Presence.HERE
 
     answers.content = b"id,text\n1,other\n"
-    assert localize(of, tmp_path).source.files == (local,), "the copy of the first fetch"
+    assert localize(scenario, tmp_path).source.files == (local,), "the copy of the first fetch"
     known = Pins(known=pins.new)
     with pytest.raises(DataError) as caught:
-        localize(of, tmp_path / "elsewhere", known)
+        localize(scenario, tmp_path / "elsewhere", known)
     other = hashlib.sha256(answers.content).hexdigest()
-    said = f"SHA-256 is {other}, this lake pinned at its first fetch {DIGEST}; nothing was kept."
-    assert str(caught.value) == f"{url}/a.csv: {said}"
-    assert (known.new, kept(tmp_path / "elsewhere")) == ({}, [])
+    reason = f"SHA-256 is {other}, this lake pinned at its first fetch {DIGEST}; nothing was kept."
+    assert str(caught.value) == f"{url}/a.csv: {reason}"
+    assert (known.new, cached_files(tmp_path / "elsewhere")) == ({}, [])
 
 
 def test_a_pattern_is_read_out_of_the_archive_at_its_address(
@@ -223,22 +223,22 @@ def test_a_pattern_is_read_out_of_the_archive_at_its_address(
     answers.content = gzip.compress(packed.getvalue())
     where = {"url": f"{url}/archive/0123", "archive": "repo.tar.gz"}
     file = SourceFile(path="own/notes/*.txt", **where)
-    of = card(
+    scenario = card(
         "free_text",
         source=DataSource(format="text", files=(file,)),
         fields={"id": "file", "input": "text"},
         metric="jury_score",
     )
-    check_card(of)
-    assert presence(of, tmp_path) is Presence.DOWNLOAD
-    local = localize(of, tmp_path)
+    check_card(scenario)
+    assert presence(scenario, tmp_path) is Presence.DOWNLOAD
+    local = localize(scenario, tmp_path)
     assert local.source.files[0].path.endswith("/repo.tar.gz")
     assert spread(local.source) == local.source
     assert {each.source_id: each.input for each in instances(local)} == {
         "a": "note a",
         "b": "note b",
     }
-    assert presence(of, tmp_path) is Presence.HERE
+    assert presence(scenario, tmp_path) is Presence.HERE
 
 
 def test_a_text_has_an_address_too(server: tuple[str, Answers], tmp_path: Path) -> None:
@@ -246,9 +246,11 @@ def test_a_text_has_an_address_too(server: tuple[str, Answers], tmp_path: Path) 
     texts = {"texts": {"schema": "own/a.sql"}, "text_urls": {"schema": f"{url}/a.csv"}}
     (tmp_path / "b.csv").write_text("id,q\n1,x\n")
     files = (SourceFile(path=str(tmp_path / "b.csv")),)
-    of = card("free_text", source=DataSource(files=files, **texts), fields={"input": "schema"})
+    scenario = card(
+        "free_text", source=DataSource(files=files, **texts), fields={"input": "schema"}
+    )
     pins = Pins()
-    path = localize(of, tmp_path / "cache", pins).source.texts["schema"]
+    path = localize(scenario, tmp_path / "cache", pins).source.texts["schema"]
     assert Path(path).read_bytes() == CONTENT
     assert pins.new == {f"{url}/a.csv": DIGEST}
 

@@ -26,15 +26,15 @@ NAMES = ["id", "note", "correct_answer"]
 TEMPLATE = {"template": "{note}"}
 
 
-def read(of: DataSource, required: Sequence[str] = NAMES) -> tuple[list[Any], list[str]]:
+def read(data_source: DataSource, required: Sequence[str] = NAMES) -> tuple[list[Any], list[str]]:
     """The rows, or why one is bad, and what the file was recognised to be."""
-    told: list[str] = []
-    found = read_records(of.files[0], of, required=required, report=told.append)
-    return [record.error or dict(record.fields) for record in found], told
+    notes: list[str] = []
+    found = read_records(data_source.files[0], data_source, required=required, report=notes.append)
+    return [record.error or dict(record.fields) for record in found], notes
 
 
-def values(of: DataSource, required: Sequence[str] = NAMES) -> list[list[Any]]:
-    return [list(row.values()) for row in read(of, required)[0]]
+def values(data_source: DataSource, required: Sequence[str] = NAMES) -> list[list[Any]]:
+    return [list(row.values()) for row in read(data_source, required)[0]]
 
 
 def workbook(
@@ -64,8 +64,11 @@ def test_the_size_that_a_sheet_states_is_not_believed(tmp_path: Path, size: str)
 
 def test_escapes_are_what_they_stand_for_and_errors_are_absent(tmp_path: Path) -> None:
     rows = [NAMES, ["n1", "one_x000D_\ntwo", "#N/A"], ["n2", "a_x005F_x000D_b", "#REF!"]]
-    of = workbook(tmp_path / "a.xlsx", rows)
-    assert read(of)[0] == [{"id": "n1", "note": "one\r\ntwo"}, {"id": "n2", "note": "a_x000D_b"}]
+    data_source = workbook(tmp_path / "a.xlsx", rows)
+    assert read(data_source)[0] == [
+        {"id": "n1", "note": "one\r\ntwo"},
+        {"id": "n2", "note": "a_x000D_b"},
+    ]
 
 
 def test_days_and_truths_of_a_workbook_are_those_of_other_files(tmp_path: Path) -> None:
@@ -75,8 +78,10 @@ def test_days_and_truths_of_a_workbook_are_those_of_other_files(tmp_path: Path) 
 
 
 def test_a_sheet_is_named_and_a_title_stands_above_the_names(tmp_path: Path) -> None:
-    of = workbook(tmp_path / "a.xlsx", [["Letters of 2024"], [], ["as of", "May"], NAMES, *ROWS])
-    assert read(of) == (
+    data_source = workbook(
+        tmp_path / "a.xlsx", [["Letters of 2024"], [], ["as of", "May"], NAMES, *ROWS]
+    )
+    assert read(data_source) == (
         [dict(zip(NAMES, row, strict=True)) for row in ROWS],
         ["column names in row 3"],
     )
@@ -115,9 +120,11 @@ def test_a_column_that_nobody_asked_for_ends_nothing(tmp_path: Path, form: str, 
 
 def test_a_needed_column_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     parquet.write_table(pa.table({"id": ["a"], "at": FAR[:1]}), tmp_path / "a.parquet")
-    with pytest.raises(DataError, match=r"column 'at' of type timestamp\[us\] has a value") as said:
+    with pytest.raises(
+        DataError, match=r"column 'at' of type timestamp\[us\] has a value"
+    ) as caught:
         read(source(tmp_path / "a.parquet", "parquet"), ["at"])
-    assert "\n" not in str(said.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_moment_of_any_zone_is_told_in_utc(tmp_path: Path) -> None:
@@ -150,17 +157,17 @@ def exported(separator: str, above: str = "") -> str:
 def test_what_an_export_is_shows(tmp_path: Path, encoding: str, separator: str, above: str) -> None:
     text = exported(separator, above.replace("?", separator))
     (tmp_path / "a.csv").write_bytes(text.encode(encoding))
-    of = source(tmp_path / "a.csv")
-    assert values(of) == ROWS
-    said: list[str] = []
-    check_head(card(source=of, options=TEMPLATE, fields={}), said.append)
-    told = "".join(said)
+    data_source = source(tmp_path / "a.csv")
+    assert values(data_source) == ROWS
+    notes: list[str] = []
+    check_head(card(source=data_source, options=TEMPLATE, fields={}), notes.append)
+    report = "".join(notes)
     names = {"cp1252": "Windows-1252", "utf-16-le": "UTF-16-LE"}
-    shown = names.get(encoding, encoding.upper())
-    assert ("encoding " in told) == (not encoding.startswith("utf-8"))
-    assert encoding.startswith("utf-8") or f"encoding {shown}" in told
-    assert ("separated by" in told) == (separator != ",")
-    assert ("column names in row 2" in told) == ("Letters" in above)
+    encoding_name = names.get(encoding, encoding.upper())
+    assert ("encoding " in report) == (not encoding.startswith("utf-8"))
+    assert encoding.startswith("utf-8") or f"encoding {encoding_name}" in report
+    assert ("separated by" in report) == (separator != ",")
+    assert ("column names in row 2" in report) == ("Letters" in above)
 
 
 def test_a_decimal_comma_stays_text(tmp_path: Path) -> None:
@@ -170,8 +177,8 @@ def test_a_decimal_comma_stays_text(tmp_path: Path) -> None:
 
 def test_what_is_said_of_a_file_goes_before_what_it_shows(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes("id^note^correct_answer\nn1^Łódź^tak\n".encode("cp1250"))
-    of = source(tmp_path / "a.csv", separator="^", encoding="Windows-1250")
-    assert read(of) == ([{"id": "n1", "note": "Łódź", "correct_answer": "tak"}], [])
+    data_source = source(tmp_path / "a.csv", separator="^", encoding="Windows-1250")
+    assert read(data_source) == ([{"id": "n1", "note": "Łódź", "correct_answer": "tak"}], [])
 
 
 def test_utf_8_that_is_damaged_is_no_other_encoding(tmp_path: Path) -> None:
@@ -202,9 +209,12 @@ DOCUMENTS = {
 def test_records_of_a_document_are_found(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text(DOCUMENTS[name])
     form = "json" if name.endswith(".json") else "jsonl"
-    of = source(tmp_path / name, form)
-    assert values(of) == ROWS
-    halves = [read_records(of.files[0], of, partition=part, partitions=2) for part in (0, 1)]
+    data_source = source(tmp_path / name, form)
+    assert values(data_source) == ROWS
+    halves = [
+        read_records(data_source.files[0], data_source, partition=part, partitions=2)
+        for part in (0, 1)
+    ]
     assert sorted(record.row for half in halves for record in half) == [1, 2, 3]
 
 
@@ -217,8 +227,8 @@ def test_a_document_of_several_lists_says_which_key_helps(tmp_path: Path) -> Non
 
 def test_a_line_that_is_cut_is_one_bad_record(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"id": "n0", "note":\n' + json.dumps(RECORDS[0]) + "\n")
-    found, told = read(source(tmp_path / "a.jsonl", "jsonl"))
-    assert (found, told) == (["broken_json", RECORDS[0]], [])
+    found, notes = read(source(tmp_path / "a.jsonl", "jsonl"))
+    assert (found, notes) == (["broken_json", RECORDS[0]], [])
 
 
 CELLS: dict[str, Any] = {
@@ -255,10 +265,10 @@ FORMS_AND_KINDS = [
 ]
 
 
-def made(of: DataSource) -> list[tuple[str, tuple[str, ...]]]:
+def made(data_source: DataSource) -> list[tuple[str, tuple[str, ...]]]:
     """What a benchmark is made of by a source: inputs and references."""
-    of_card = card(source=of, options=TEMPLATE)
-    records = read_records(of.files[0], of, required=["note", "correct_answer"])
+    of_card = card(source=data_source, options=TEMPLATE)
+    records = read_records(data_source.files[0], data_source, required=["note", "correct_answer"])
     found = [each for each in parse_records(records, of_card, "v") if isinstance(each, Instance)]
     return [(each.input, tuple(ref.text for ref in each.references)) for each in found]
 
@@ -271,27 +281,27 @@ def test_a_value_makes_the_same_benchmark_from_every_file(
     rows = [{"id": "a", "note": cell, "correct_answer": cell}]
     path = tmp_path / f"a.{form}"
     if form == "xlsx":
-        of = workbook(path, [NAMES, list(rows[0].values())])
+        data_source = workbook(path, [NAMES, list(rows[0].values())])
     elif form == "csv":
         path.write_text(f"id,note,correct_answer\na,{text},{text}\n")
-        of = source(path)
+        data_source = source(path)
     elif form == "jsonl":
         if isinstance(cell, str | bool | int):
             path.write_text(json.dumps(rows[0]))
         else:
             number = text if isinstance(cell, float | Decimal) else json.dumps(text)
             path.write_text(f'{{"id": "a", "note": {number}, "correct_answer": {number}}}')
-        of = source(path, "jsonl")
+        data_source = source(path, "jsonl")
     elif form == "float32":
         column = pa.array([cell], pa.float32())
         parquet.write_table(pa.table({"id": ["a"], "note": column, "correct_answer": column}), path)
-        of = source(path, "parquet")
+        data_source = source(path, "parquet")
         text = "12345678" if kind == "large" else text  # all that 32 bits hold
     else:
         write = parquet.write_table if form == "parquet" else feather.write_feather
         write(pa.Table.from_pylist(rows), path)
-        of = source(path, form)
-    assert made(of) == [(text, (text,))]
+        data_source = source(path, form)
+    assert made(data_source) == [(text, (text,))]
 
 
 @pytest.mark.parametrize("form", ["jsonl", "parquet", "feather"])

@@ -16,13 +16,13 @@ from medhelm_spark.scenarios import read_events
 from medhelm_spark.scenarios.histories import check_history, drawn, most_records
 from medhelm_spark.scenarios.history_lines import UNITS, ending
 from medhelm_spark.scenarios.records import BadReason
-from tests.unit.scenarios.histories import asked, event, texts, write_parquet, write_rows
+from tests.unit.scenarios.histories import event, record, texts, write_parquet, write_rows
 
 T = datetime.fromisoformat("2020-03-04 10:00")
 
 
 def only(events: list[dict[str, Any]], until: Any = T, **changes: Any) -> str:
-    (found,) = texts(events, [asked(until)], **changes)
+    (found,) = texts(events, [record(until)], **changes)
     assert found.error is None
     return str(found.fields["text"])
 
@@ -44,7 +44,7 @@ def test_nothing_after_a_records_moment_gets_into_its_text() -> None:
     second = timedelta(microseconds=1)
     events = [event("at", T), event("after", T + second), event("before", T - second)]
     assert only(events) == "- before\n- at"
-    found = texts(events, [asked(T + second), asked(T - second), asked(T - second * 2)])
+    found = texts(events, [record(T + second), record(T - second), record(T - second * 2)])
     assert [one.fields.get("text") for one in found] == [
         "- before\n- at\n- after",
         "- before",
@@ -64,10 +64,10 @@ def test_an_event_on_the_day_itself_is_not_known_to_come_before() -> None:
 def test_no_text_holds_what_comes_later_and_every_text_all_that_came_before(data: Any) -> None:
     minutes = st.integers(0, 20)
     times = data.draw(st.lists(st.tuples(st.integers(1, 3), minutes), max_size=12))
-    wanted = data.draw(st.lists(st.tuples(st.integers(1, 3), minutes), min_size=1, max_size=4))
+    records = data.draw(st.lists(st.tuples(st.integers(1, 3), minutes), min_size=1, max_size=4))
     events = [event(f"e{n}", T + timedelta(minutes=m), p) for n, (p, m) in enumerate(times)]
-    found = texts(events, [asked(T + timedelta(minutes=m), p) for p, m in wanted])
-    for (patient, until), one in zip(wanted, found, strict=True):
+    found = texts(events, [record(T + timedelta(minutes=m), p) for p, m in records])
+    for (patient, until), one in zip(records, found, strict=True):
         before = [(m, n) for n, (p, m) in enumerate(times) if p == patient and m <= until]
         lines = [f"- e{n}" for _, n in sorted(before)]
         assert one.fields.get("text", "").splitlines() == lines
@@ -117,8 +117,8 @@ def test_what_is_absent_or_unreadable_is_counted_and_the_rest_is_there() -> None
         event("half \ud83e of a pair", "2019-01-02"),
         event("e", "2019-01-03"),
     ]
-    wanted = [asked(T), asked(None), asked("soon"), asked(T, "  "), asked(T, "other")]
-    found = texts(events, wanted)
+    records = [record(T), record(None), record("soon"), record(T, "  "), record(T, "other")]
+    found = texts(events, records)
     assert sorted(reasons(found), key=str) == [
         ("asked", 1, None),
         ("asked", 2, "missing_field"),
@@ -137,12 +137,19 @@ def test_what_is_absent_or_unreadable_is_counted_and_the_rest_is_there() -> None
 
 
 def test_ids_as_numbers_and_as_text_are_the_same_patient() -> None:
-    (found,) = texts([event("a", "2019-01-01", "7"), event("b", "2019-01-01", 8)], [asked(T, 7)])
+    (found,) = texts([event("a", "2019-01-01", "7"), event("b", "2019-01-01", 8)], [record(T, 7)])
     assert found.fields["text"] == "- a"
 
 
 def test_the_columns_of_a_record_stay_what_they_were() -> None:
-    row = {**asked(T), "yes": True, "n": 3, "x": 1.50, "day": date(2020, 1, 1), "list": ["a", None]}
+    row = {
+        **record(T),
+        "yes": True,
+        "n": 3,
+        "x": 1.50,
+        "day": date(2020, 1, 1),
+        "list": ["a", None],
+    }
     row |= {"dec": Decimal("1.50"), "none": None, "raw": b"x", "text": "old"}
     (found,) = texts([event("a", "2019-01-01")], [row])
     assert found.fields == {
@@ -161,7 +168,7 @@ def test_the_columns_of_a_record_stay_what_they_were() -> None:
 
 
 def test_records_that_do_not_count_are_left_out() -> None:
-    rows = [{**asked(T), "who": name} for name in ("one", "two", " one ")]
+    rows = [{**record(T), "who": name} for name in ("one", "two", " one ")]
     found = texts([event("a", "2019-01-01")], rows, keep={"who": ("one",)})
     assert [one.row for one in found] == [1, 3]
 
@@ -206,15 +213,18 @@ def test_lines_cut_as_they_come_are_the_whole_text_cut_once(
 
 def test_a_text_that_is_too_long_is_dropped_for_good() -> None:
     events = [event("a b", "2019-01-01"), event("c", "2020-01-01"), event("d", "2021-01-01")]
-    wanted = [asked("2019-06-01"), asked("2020-06-01"), asked("2021-06-01")]
-    found = texts(events, wanted, most="5", beyond=Beyond.DROP)
+    records = [record("2019-06-01"), record("2020-06-01"), record("2021-06-01")]
+    found = texts(events, records, most="5", beyond=Beyond.DROP)
     assert [(one.fields.get("text"), one.error) for one in found] == [
         ("- a b", None),
         ("- a b\n- c", None),
         (None, "too_long"),
     ]
     again = texts(
-        [*events, event("e", "2022-01-01")], [asked(date(2023, 1, 1))], most="5", beyond=Beyond.DROP
+        [*events, event("e", "2022-01-01")],
+        [record(date(2023, 1, 1))],
+        most="5",
+        beyond=Beyond.DROP,
     )
     assert again[0].error is BadReason.TOO_LONG
 
@@ -227,7 +237,7 @@ def test_pieces_are_near_to_tokens() -> None:
 
 def test_without_times_files_are_taken_in_their_order() -> None:
     events = [event("b", None), event("a", None)]
-    (found,) = texts(events, [asked(T)], time="", until="")
+    (found,) = texts(events, [record(T)], time="", until="")
     assert found.fields["text"] == "- b\n- a"
 
 
@@ -255,10 +265,10 @@ def test_what_is_drawn_is_what_pandas_draws() -> None:
     ],
 )
 def test_histories_that_cannot_be_made(changes: dict[str, Any], message: str) -> None:
-    of: dict[str, Any] = {"column": "text", "files": ("e",), "patient": "p", "until": "u"}
+    fields: dict[str, Any] = {"column": "text", "files": ("e",), "patient": "p", "until": "u"}
     with pytest.raises(ConfigError, match=message):
-        check_history(History(**{**of, "time": "t", **changes}))
-    check_history(History(**of, time="t", most="{max_length}"))
+        check_history(History(**{**fields, "time": "t", **changes}))
+    check_history(History(**fields, time="t", most="{max_length}"))
 
 
 def test_partitions_hold_every_event_once_and_only_the_used_columns(
@@ -267,10 +277,10 @@ def test_partitions_hold_every_event_once_and_only_the_used_columns(
     rows = [event(f"c{n}", T, n % 3, note="long") for n in range(20)]
     write_parquet(tmp_path / "a.parquet", rows, row_group_size=6)
     write_rows(tmp_path / "a.csv", rows)
-    of: dict[str, Any] = {"column": "text", "patient": "patient_id", "time": "start"}
+    fields: dict[str, Any] = {"column": "text", "patient": "patient_id", "time": "start"}
     for form in ("parquet", "csv"):
         path = str(tmp_path / f"a.{form}")
-        history = History(files=(path,), format=form, line=("{code}", "{unit}"), **of)
+        history = History(files=(path,), format=form, line=("{code}", "{unit}"), **fields)
         found = [
             one for n in range(3) for one in read_events(path, history, partition=n, partitions=3)
         ]

@@ -67,8 +67,8 @@ def test_ehrshot_as_a_table_that_has_the_text_already(tmp_path: Path) -> None:
         "boolean_value": True,
     }
     write_parquet(tmp_path / "mine.parquet", [{**row, "timeline": "- A\n- B"}])
-    of = with_source(chosen("ehrshot", subject="guo_los"), [str(tmp_path / "mine.parquet")])
-    (found,) = instances(of)
+    scenario = with_source(chosen("ehrshot", subject="guo_los"), [str(tmp_path / "mine.parquet")])
+    (found,) = instances(scenario)
     assert ending_of(found, "Patient EHR:\n") == "- A\n- B\n"
     assert found.source_id == "1:2020-01-02 00:00:00"
 
@@ -126,12 +126,12 @@ def test_events_that_are_bad_are_counted_in_their_own_file(tmp_path: Path) -> No
 
 def test_a_folder_without_the_events_says_where_they_are_had(tmp_path: Path) -> None:
     ehrshot(tmp_path)
-    of = of_folder("ehrshot", tmp_path, subject="guo_los")
-    assert presence(of, tmp_path / "cache") is Presence.HERE
+    scenario = of_folder("ehrshot", tmp_path, subject="guo_los")
+    assert presence(scenario, tmp_path / "cache") is Presence.HERE
     (tmp_path / "data" / "data.parquet").unlink()
-    assert presence(of, tmp_path / "cache") is Presence.PART
+    assert presence(scenario, tmp_path / "cache") is Presence.PART
     with pytest.raises(DataError, match=r"data\.parquet: cannot be read"):
-        list(read_card(of))
+        list(read_card(scenario))
     medalign(tmp_path)
     for each in (tmp_path / "medalign_ehr_xml").iterdir():
         each.unlink()
@@ -155,12 +155,12 @@ def test_the_card_of_the_page_reads_csv_files_with_values_and_visits(
     page = (CONF.parent / "docs" / "long-records.md").read_text(encoding="utf-8")
     written = yaml.safe_load(page.split("```yaml\n")[1].split("```")[0])
     fields = {"id": "patient_id", "id.time": "prediction_time", "answer": "value"}
-    of = load("ehrshot")
+    scenario = load("ehrshot")
     changed = replace(
-        of,
+        scenario,
         source=validate(written["source"], DataSource, "the page"),
         fields=fields,
-        options={**of.options, "subject": "guo_los"},
+        options={**scenario.options, "subject": "guo_los"},
     )
     own = bind(changed)
     (found,) = instances(own)
@@ -174,7 +174,9 @@ def test_the_card_of_the_page_reads_csv_files_with_values_and_visits(
 
 
 def test_a_history_is_not_made_for_a_data_set_of_the_hub() -> None:
-    of = chosen("medalign")
-    hub = replace(of, source=replace(of.source, files=(), dataset="org/name", revision="0" * 40))
+    scenario = chosen("medalign")
+    hub = replace(
+        scenario, source=replace(scenario.source, files=(), dataset="org/name", revision="0" * 40)
+    )
     with pytest.raises(ConfigError, match="made for records of files"):
         check_card(hub)

@@ -87,7 +87,7 @@ def test_xml_reads_no_other_file_and_may_be_deep(tmp_path: Path) -> None:
 
 @pytest.mark.attack("inputs", "YAML whose anchors unfold to a billion values, or hold themselves")
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (
             "a0: &a0 [x]\n"
@@ -100,8 +100,8 @@ def test_xml_reads_no_other_file_and_may_be_deep(tmp_path: Path) -> None:
         ("a: !!python/object/apply:os.system ['true']", "could not determine a constructor"),
     ],
 )
-def test_hostile_yaml_is_refused_in_one_sentence(text: str, said: str) -> None:
-    with pytest.raises(ConfigError, match=said) as refusal:
+def test_hostile_yaml_is_refused_in_one_sentence(text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as refusal:
         parse_yaml(text, "card.yaml")
     assert str(refusal.value).startswith("card.yaml")
     assert "\n" not in str(refusal.value)

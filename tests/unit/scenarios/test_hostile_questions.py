@@ -33,15 +33,15 @@ def test_options_are_those_of_the_pattern() -> None:
     read = 0
     for _ in range(20_000):
         question = "Which?" + "".join(chosen.choices(PIECES, k=chosen.randint(1, 14)))
-        wanted = by_pattern(question)
-        read += wanted is not None
+        expected = by_pattern(question)
+        read += expected is not None
         try:
-            given = choices_inside(question)
+            choices = choices_inside(question)
         except BadRecord:
-            assert wanted is None, question
+            assert expected is None, question
         else:
-            assert wanted is not None, question
-            assert (given[0], tuple(given[1]), given[2]) == wanted, question
+            assert expected is not None, question
+            assert (choices[0], tuple(choices[1]), choices[2]) == expected, question
     assert read > 500
 
 

@@ -12,8 +12,8 @@ from tests.unit.scenarios.cards import source
 
 
 def read(path: Path, format_: str = "json", **more: Any) -> list[Record]:
-    of = source(path, format_, **more)
-    return list(read_records(of.files[0], of))
+    data_source = source(path, format_, **more)
+    return list(read_records(data_source.files[0], data_source))
 
 
 def write(folder: Path, content: object) -> Path:

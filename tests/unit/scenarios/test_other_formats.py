@@ -16,8 +16,8 @@ from medhelm_spark.scenarios import read_records
 from tests.unit.scenarios.cards import source
 
 
-def fields(of: DataSource, required: Sequence[str] = ()) -> list[Any]:
-    found = read_records(of.files[0], of, required=required)
+def fields(data_source: DataSource, required: Sequence[str] = ()) -> list[Any]:
+    found = read_records(data_source.files[0], data_source, required=required)
     return [record.error or record.fields for record in found]
 
 
@@ -73,8 +73,8 @@ def test_elements_become_records(tmp_path: Path) -> None:
 
 
 def test_a_whole_document_is_one_record(tmp_path: Path) -> None:
-    of = xml(tmp_path / "7.xml", XML, record_path=None, paths={"first": "item/text"})
-    assert fields(of) == [{"first": "a & b", "file": "7"}]
+    data_source = xml(tmp_path / "7.xml", XML, record_path=None, paths={"first": "item/text"})
+    assert fields(data_source) == [{"first": "a & b", "file": "7"}]
 
 
 def test_xml_that_is_refused(tmp_path: Path) -> None:
@@ -100,8 +100,8 @@ def test_an_entity_bomb_does_not_grow(tmp_path: Path) -> None:
 def test_feather_keeps_lists_and_nulls(tmp_path: Path) -> None:
     table = pa.table({"text": ["n", None], "target": [["I10", "E11.9"], []]})
     feather.write_feather(table, tmp_path / "a.feather")
-    of = source(tmp_path / "a.feather", "feather")
-    assert fields(of, ["target"]) == [
+    data_source = source(tmp_path / "a.feather", "feather")
+    assert fields(data_source, ["target"]) == [
         {"text": "n", "target": ["I10", "E11.9"]},
         {"text": None, "target": []},
     ]
@@ -115,8 +115,8 @@ def test_lines_belong_to_the_lines_of_another_file(tmp_path: Path) -> None:
     (tmp_path / "b.tok").write_text("1st\n2nd\n")
     path = str(tmp_path / "b.tok")
     lookup = Lookup(name="b", path=path, key="line", columns=("text",))
-    of = source(tmp_path / "a.tok", "lines", lookups=(lookup,))
-    assert fields(of, ["text", "b.text"]) == [
+    data_source = source(tmp_path / "a.tok", "lines", lookups=(lookup,))
+    assert fields(data_source, ["text", "b.text"]) == [
         {"line": "1", "text": "one", "b.text": "1st"},
         {"line": "2", "text": "", "b.text": "2nd"},
         {"line": "3", "text": "two , 2"},
@@ -129,8 +129,10 @@ def test_the_first_row_of_a_key_is_joined(tmp_path: Path) -> None:
     (tmp_path / "c.sql").write_text("CREATE")
     path = str(tmp_path / "b.csv")
     lookup = Lookup(name="b", path=path, key="k", columns=("v",))
-    of = source(tmp_path / "a.csv", lookups=(lookup,), texts={"sql": str(tmp_path / "c.sql")})
-    assert fields(of, ["v", "b.v", "sql"]) == [
+    data_source = source(
+        tmp_path / "a.csv", lookups=(lookup,), texts={"sql": str(tmp_path / "c.sql")}
+    )
+    assert fields(data_source, ["v", "b.v", "sql"]) == [
         {"k": "1", "v": "x", "b.v": "one", "sql": "CREATE"},
         {"k": "2", "v": "y", "b.v": "first", "sql": "CREATE"},
         {"k": "3", "v": "z", "sql": "CREATE"},
@@ -148,14 +150,14 @@ def test_members_of_a_list_inside_each_record(tmp_path: Path) -> None:
     path.write_text(
         '{"e": {"x": {"year": 1, "data": [{"q": "a"}, 3]}, "y": {"data": "no"}, "z": 4}}'
     )
-    of = DataSource(
+    data_source = DataSource(
         format="json",
         record_path="e",
         key_field="name",
         explode="data",
         files=(SourceFile(path=str(path)),),
     )
-    assert fields(of) == [
+    assert fields(data_source) == [
         {"year": "1", "name": "x", "q": "a"},
         "not_an_object",
         "not_a_list",

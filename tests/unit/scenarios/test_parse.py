@@ -36,8 +36,8 @@ def rows(*fields: Mapping[str, object]) -> list[Record]:
     return [Record(source_file="t", row=n, fields=each) for n, each in enumerate(fields, 1)]
 
 
-def keys(of: ScenarioCard, *fields: Mapping[str, object]) -> list[RecordKey]:
-    return list(fingerprint_records(rows(*fields), of))
+def keys(scenario: ScenarioCard, *fields: Mapping[str, object]) -> list[RecordKey]:
+    return list(fingerprint_records(rows(*fields), scenario))
 
 
 NOTES = card("free_text", fields=FIELDS)
@@ -95,9 +95,11 @@ def test_fingerprints_find_duplicates_and_hold_no_text() -> None:
 
 
 def test_splits_from_a_column() -> None:
-    of = card("free_text", fields={"input": "note", "split": "part"})
+    scenario = card("free_text", fields={"input": "note", "split": "part"})
     named = ["train", "Validation ", "dev", "test", None, "holdout"]
-    found = list(parse_records(rows(*({"note": "n", "part": part} for part in named)), of, "v"))
+    found = list(
+        parse_records(rows(*({"note": "n", "part": part} for part in named)), scenario, "v")
+    )
     assert [each.split for each in found if isinstance(each, Instance)] == [
         Split.TRAIN,
         Split.VALID,
@@ -123,26 +125,26 @@ def test_hostile_text_from_csv_to_instance(tmp_path: Path) -> None:
     texts = [text for text in HOSTILE if text.strip()]
     table = [[str(n), text, text] for n, text in enumerate(texts)]
     write_csv(tmp_path / "a.csv", [["id", "note", "correct_answer"], *table])
-    of = card(source=source(tmp_path / "a.csv"), options={"template": "<{note}>"})
-    found = instances(of)
+    scenario = card(source=source(tmp_path / "a.csv"), options={"template": "<{note}>"})
+    found = instances(scenario)
     assert [each.input for each in found] == [f"<{text}>" for text in texts]
     assert [each.references[0].text for each in found] == texts
 
 
 def test_missing_column_stops_everything(tmp_path: Path) -> None:
     write_csv(tmp_path / "a.csv", [["id", "note"], ["1", "secret"]])
-    of = card(source=source(tmp_path / "a.csv"), options={"template": "{note}"})
+    scenario = card(source=source(tmp_path / "a.csv"), options={"template": "{note}"})
     with pytest.raises(
         DataError, match=r"needs column 'correct_answer'; .* needed are among its 2 columns"
     ):
-        parsed(of)
+        parsed(scenario)
 
 
 def test_duplicate_ids_of_a_file_are_visible(tmp_path: Path) -> None:
     table = [["1", "a", "x"], ["2", "b", "x"], ["1", "c", "x"], ["3", "d", ""]]
     write_csv(tmp_path / "a.csv", [["id", "note", "correct_answer"], *table])
-    of = card(source=source(tmp_path / "a.csv"), options={"template": "{note}"})
-    found = list(fingerprint_records(read_card(of), of))
+    scenario = card(source=source(tmp_path / "a.csv"), options={"template": "{note}"})
+    found = list(fingerprint_records(read_card(scenario), scenario))
     seen = Counter(key.source_key for key in found if key.reason is None)
     assert [key.source_row for key in found if seen[key.source_key] > 1] == [1, 3]
     assert [key.reason for key in found] == [None, None, None, "empty_answer"]
@@ -150,10 +152,12 @@ def test_duplicate_ids_of_a_file_are_visible(tmp_path: Path) -> None:
 
 def test_rows_of_a_table_parse_like_rows_of_a_file(tmp_path: Path) -> None:
     write_csv(tmp_path / "a.csv", [["id", "note", "correct_answer"], ["1", "a", "x"]])
-    of = card(source=source(tmp_path / "a.csv"), options={"template": "{note}"})
-    from_file = instances(of)
+    scenario = card(source=source(tmp_path / "a.csv"), options={"template": "{note}"})
+    from_file = instances(scenario)
     row = {"id": 1, "note": "a", "correct_answer": "x"}
-    from_table = list(parse_records([Record(source_file="c.s.t", row=1, fields=row)], of, "v1"))
+    from_table = list(
+        parse_records([Record(source_file="c.s.t", row=1, fields=row)], scenario, "v1")
+    )
     assert from_table == from_file
 
 

@@ -19,12 +19,16 @@ CONTENTS = {
 def test_partitions_are_together_the_file(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"a.{kind}"
     path.write_text(CONTENTS[kind], encoding="utf-8")
-    of = source(path, kind)
-    whole = list(read_records(of.files[0], of))
+    data_source = source(path, kind)
+    whole = list(read_records(data_source.files[0], data_source))
     assert len(whole) == 7
     for partitions in (1, 2, 3, 11):
         parts = [
-            list(read_records(of.files[0], of, partition=partition, partitions=partitions))
+            list(
+                read_records(
+                    data_source.files[0], data_source, partition=partition, partitions=partitions
+                )
+            )
             for partition in range(partitions)
         ]
         for partition, part in enumerate(parts):
@@ -40,8 +44,8 @@ def test_a_row_of_another_partition_takes_what_is_joined_to_it_nowhere(
     path, text = tmp_path / f"a.{kind}", tmp_path / "guide.txt"
     path.write_text(CONTENTS[kind], encoding="utf-8")
     text.write_text("All of it.", encoding="utf-8")
-    of = source(path, kind, texts={"guide": str(text)})
-    found = list(read_records(of.files[0], of, partition=0, partitions=2))
+    data_source = source(path, kind, texts={"guide": str(text)})
+    found = list(read_records(data_source.files[0], data_source, partition=0, partitions=2))
     assert [record.row for record in found] == [2, 4, 6]
     good = [record.fields for record in found if record.error is None]
     assert good and all(fields["guide"] == "All of it." and "id" in fields for fields in good)

@@ -61,9 +61,9 @@ def test_medhallu_makes_two_instances_of_a_row_truth_first(real_data: Path) -> N
 
 
 def head_qa(real_data: Path, name: str, **options: str) -> list[Instance]:
-    of = load("head_qa")
-    of = replace(of, options={**of.options, **options})
-    return instances(with_source(of, [str(real_data / "headqa" / name)]))
+    scenario = load("head_qa")
+    scenario = replace(scenario, options={**scenario.options, **options})
+    return instances(with_source(scenario, [str(real_data / "headqa" / name)]))
 
 
 def test_head_qa_without_the_questions_about_images(real_data: Path) -> None:
@@ -106,9 +106,9 @@ def test_ehr_sql_leaves_out_what_the_database_cannot_answer(
     real_data: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "eicu.sql").write_text("DROP TABLE IF EXISTS a;\nCREATE TABLE a\n(\n  b INT\n) ;\n")
-    of = with_source(load("ehr_sql"), [str(real_data / "ehrsql2024" / "annotated.json")])
+    scenario = with_source(load("ehr_sql"), [str(real_data / "ehrsql2024" / "annotated.json")])
     texts = {"schema": str(tmp_path / "eicu.sql")}
-    found = instances(replace(of, source=replace(of.source, texts=texts)))
+    found = instances(replace(scenario, source=replace(scenario.source, texts=texts)))
     assert len(found) == 934
     assert found[0].input == (
         "-- Tables of the database\nCREATE TABLE a\n(\n  b INT\n) ;\n\n-- Question\n"
@@ -121,8 +121,11 @@ def test_ehr_sql_leaves_out_what_the_database_cannot_answer(
 
 def test_a_real_workbook_is_read_by_its_header(real_data: Path) -> None:
     path = real_data / "meqsum" / "MeQSum_ACL2019_BenAbacha_Demner-Fushman.xlsx"
-    of = DataSource(format="xlsx", files=(SourceFile(path=str(path)),))
-    found = [record.fields for record in read_records(of.files[0], of, required=("CHQ",))]
+    data_source = DataSource(format="xlsx", files=(SourceFile(path=str(path)),))
+    found = [
+        record.fields
+        for record in read_records(data_source.files[0], data_source, required=("CHQ",))
+    ]
     assert len(found) == 1000
     assert list(found[0]) == ["File", "CHQ", "Summary"]
     assert found[0]["File"] == "1-131188152.xml.txt"
@@ -131,12 +134,12 @@ def test_a_real_workbook_is_read_by_its_header(real_data: Path) -> None:
 
 def test_a_users_own_summaries_from_a_real_workbook(real_data: Path) -> None:
     path = real_data / "meqsum" / "MeQSum_ACL2019_BenAbacha_Demner-Fushman.xlsx"
-    of = card(
+    scenario = card(
         "free_text",
         source=DataSource(format="xlsx", files=(SourceFile(path=str(path)),)),
         fields={"input": "CHQ", "reference": "Summary", "id": "File"},
         metric="rouge_l",
     )
-    found = instances(of)
+    found = instances(scenario)
     assert len(found) == 1000
     assert answer(found[0]) == "Who manufactures cetirizine?"

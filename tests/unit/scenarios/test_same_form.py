@@ -52,8 +52,8 @@ TESTED_HERE = {
 
 def chosen(name: str, **args: str) -> ScenarioCard:
     """The card with arguments of a run entry."""
-    of = load(name)
-    return bind(replace(of, options={**of.options, **args}))
+    scenario = load(name)
+    return bind(replace(scenario, options={**scenario.options, **args}))
 
 
 def read(name: str, path: Path, **args: str) -> list[Instance]:
@@ -71,8 +71,8 @@ def options(instance: Instance) -> list[str]:
 
 def test_what_is_tested_here_is_what_the_cards_say() -> None:
     cards = [load(path.stem) for path in (CONF / "scenarios").glob("*.yaml")]
-    said = {card.name for card in cards if card.verified is Verified.SAME_FORM}
-    assert said - TESTED_ELSEWHERE == TESTED_HERE
+    same_form = {card.name for card in cards if card.verified is Verified.SAME_FORM}
+    assert same_form - TESTED_ELSEWHERE == TESTED_HERE
 
 
 def test_medbullets_with_the_empty_cells_of_an_older_file(tmp_path: Path) -> None:
@@ -98,10 +98,10 @@ def test_mmlu_takes_few_shot_examples_from_dev(tmp_path: Path) -> None:
     for split, right in (("dev", 0), ("validation", 1), ("test", 3)):
         row = {"question": "Q", "subject": "virology", "choices": list("wxyz"), "answer": right}
         write_parquet(tmp_path / "virology" / f"{split}-00000-of-00001.parquet", [row])
-    of = chosen("mmlu", subject="virology")
-    assert of.source.dataset == "cais/mmlu:virology"
-    assert "exam questions on virology" in of.adapter_spec.instructions
-    found = instances(replace(of, source=replace(of.source, dataset=str(tmp_path))))
+    scenario = chosen("mmlu", subject="virology")
+    assert scenario.source.dataset == "cais/mmlu:virology"
+    assert "exam questions on virology" in scenario.adapter_spec.instructions
+    found = instances(replace(scenario, source=replace(scenario.source, dataset=str(tmp_path))))
     assert {one.split: answer(one) for one in found} == {
         Split.TRAIN: "w",
         Split.VALID: "x",
@@ -182,8 +182,8 @@ def test_race_based_med_from_the_word_file_whose_red_is_wrong(tmp_path: Path) ->
         out.writestr("word/document.xml", f'<w:d xmlns:w="{space}">{"".join(body)}</w:d>')
     found = read("race_based_med", path)
     assert [answer(one) for one in found] == ["yes", "no"]
-    asked = "Question: Is it so: or not?\nResponse: Yes, always.\nAnd more.\n"
-    assert found[0].input.endswith(asked)
+    question = "Question: Is it so: or not?\nResponse: Yes, always.\nAnd more.\n"
+    assert found[0].input.endswith(question)
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(DataError, match="not a readable Word document"):
         read("race_based_med", path)
@@ -227,9 +227,9 @@ def test_sct_bench_takes_the_first_of_the_heaviest_points(tmp_path: Path) -> Non
     assert [one.reason for one in found if isinstance(one, Quarantined)] == ["empty_answer"]
     text = good[0].input
     assert "with its sign.\n\nScenario: s\n\nHypothesis: h\n\nAdditional Information: i" in text
-    shown = chosen("sct_bench", reason="true", few_shot="true").options["template"]
-    assert shown.count("Example. ") == 5
-    assert "one sentence that says why" in shown
+    template = chosen("sct_bench", reason="true", few_shot="true").options["template"]
+    assert template.count("Example. ") == 5
+    assert "one sentence that says why" in template
 
 
 def test_mtsamples_cut_where_medhelm_cuts(tmp_path: Path) -> None:
@@ -308,29 +308,29 @@ def test_dischargeme_joins_its_tables_and_cuts_the_section_out(tmp_path: Path) -
     for name, content in tables.items():
         (folder / f"{name}.csv.gz").write_bytes(gzip.compress(content.encode()))
     found = parsed(with_source(load("dischargeme"), [str(tmp_path)]))
-    course, told = [one for one in found if isinstance(one, Instance)]
+    course, instructions = [one for one in found if isinstance(one, Instance)]
     assert (course.source_id, answer(course)) == ("20:brief_hospital_course", "COURSE.")
     assert course.input == (
         "Write the Brief Hospital Course of this stay.\n\nDischarge Text:\nIntro.  Middle. INSTR. "
         "End\n\nRadiology Report:\nfirst report\n\nBrief Hospital Course:"
     )
-    assert (told.source_id, answer(told)) == ("20:discharge_instructions", "INSTR.")
-    assert "Intro. COURSE. Middle.  End" in told.input
+    assert (instructions.source_id, answer(instructions)) == ("20:discharge_instructions", "INSTR.")
+    assert "Intro. COURSE. Middle.  End" in instructions.input
     reasons = [one.reason for one in found if isinstance(one, Quarantined)]
     assert reasons == ["missing_field"] * 2
 
 
 def test_dischargeme_whose_table_is_cut_off(tmp_path: Path) -> None:
-    of = with_source(load("dischargeme"), [str(tmp_path / "discharge.csv.gz")])
+    scenario = with_source(load("dischargeme"), [str(tmp_path / "discharge.csv.gz")])
     (tmp_path / "discharge.csv.gz").write_bytes(gzip.compress(b"hadm_id,text\n1,x\n")[:-4])
     with pytest.raises(DataError, match=r"radiology\.csv\.gz: cannot be read"):
-        parsed(of)
+        parsed(scenario)
     for name in ("radiology", "discharge_target"):
         content = b"hadm_id,text,discharge_instructions,brief_hospital_course\n1,a,b,c\n"
         (tmp_path / f"{name}.csv.gz").write_bytes(gzip.compress(content))
-    of = with_source(load("dischargeme"), [str(tmp_path)])
+    scenario = with_source(load("dischargeme"), [str(tmp_path)])
     with pytest.raises(DataError, match=r"discharge\.csv\.gz: cut off or damaged"):
-        parsed(of)
+        parsed(scenario)
 
 
 def test_mimic_rrs_pairs_the_lines_of_two_files(tmp_path: Path) -> None:
@@ -369,8 +369,8 @@ def test_n2c2_numbers_the_notes_and_asks_for_one_criterion(tmp_path: Path) -> No
     notes = f"\n\n\nRecord date: 2067-05-03\n\n\n\nWell.\n\n{border}\n\nNo date here.\n{border}\n"
     patient(tmp_path / "test" / "100.xml", notes, ENGLISH="met", CREATININE="not met")
     patient(tmp_path / "test" / "101.xml", "  ", ENGLISH="met", CREATININE="met")
-    of = with_source(chosen("n2c2_ct_matching", subject="CREATININE"), [str(tmp_path)])
-    first, second = parsed(of)
+    scenario = with_source(chosen("n2c2_ct_matching", subject="CREATININE"), [str(tmp_path)])
+    first, second = parsed(scenario)
     assert isinstance(first, Instance)
     assert (first.source_id, answer(first), options(first)) == ("100", "no", ["yes", "no"])
     assert "Criterion: CREATININE. A serum creatinine was" in first.input
@@ -392,15 +392,15 @@ PRIVATE = sorted(
 @pytest.mark.parametrize("name", PRIVATE)
 def test_a_private_card_reads_a_table_of_its_columns(name: str, tmp_path: Path) -> None:
     """Nothing is known of these sets but their columns, so the cards say `verified: never`."""
-    of = load(name)
-    assert of.verified is Verified.NEVER
-    chosen_first = {arg: next(iter(values)) for arg, values in of.choices.items()}
-    of = bind(replace(of, options={**of.options, **chosen_first}))
-    columns = required_columns(of)
+    scenario = load(name)
+    assert scenario.verified is Verified.NEVER
+    chosen_first = {arg: next(iter(values)) for arg, values in scenario.choices.items()}
+    scenario = bind(replace(scenario, options={**scenario.options, **chosen_first}))
+    columns = required_columns(scenario)
     right = {"label": "A", "result_human": "1", "QC": "true"}
     rows = [columns, [right.get(column, f"some {column}") for column in columns]]
-    found = instances(with_source(of, [str(write_csv(tmp_path / "own.csv", rows))]))
+    found = instances(with_source(scenario, [str(write_csv(tmp_path / "own.csv", rows))]))
     assert len(found) == 1
-    shown = {"context", "text", "MO Note", "OperativeNoteText"} & set(columns)
-    assert len(shown) == 1
-    assert f"some {shown.pop()}" in found[0].input
+    text_columns = {"context", "text", "MO Note", "OperativeNoteText"} & set(columns)
+    assert len(text_columns) == 1
+    assert f"some {text_columns.pop()}" in found[0].input

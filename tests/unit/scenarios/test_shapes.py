@@ -21,8 +21,8 @@ from tests.unit.scenarios.test_csv import HOSTILE
 QUESTION = {"question": "Q", "answer": "A"}
 
 
-def parse(of: ScenarioCard, **fields: object) -> ParsedInput:
-    return PARSERS[of.shape].parse(Record(source_file="f", row=1, fields=fields), of)
+def parse(scenario: ScenarioCard, **fields: object) -> ParsedInput:
+    return PARSERS[scenario.shape].parse(Record(source_file="f", row=1, fields=fields), scenario)
 
 
 def right_and_wrong(found: ParsedInput) -> list[tuple[str, bool]]:
@@ -30,18 +30,20 @@ def right_and_wrong(found: ParsedInput) -> list[tuple[str, bool]]:
 
 
 def test_passage_with_labelled_sections() -> None:
-    of = card(
+    scenario = card(
         "multiple_choice",
         fields={**QUESTION, "context": "C", "labels": "L"},
         options={"choices": "yes|no|maybe", "passage_prefix": "Context: "},
     )
-    found = parse(of, Q="Does it?", A="no", C=["One.", "Two."], L=["AIMS AND METHODS", "RESULTS"])
+    found = parse(
+        scenario, Q="Does it?", A="no", C=["One.", "Two."], L=["AIMS AND METHODS", "RESULTS"]
+    )
     assert found.input == ("Context: Aims And Methods. One.\nResults. Two.\n\nQuestion: Does it?\n")
     assert right_and_wrong(found) == [("yes", False), ("no", True), ("maybe", False)]
     with pytest.raises(BadRecord, match="uneven_lists"):
-        parse(of, Q="q", A="no", C=["One."], L=[])
+        parse(scenario, Q="q", A="no", C=["One."], L=[])
     with pytest.raises(BadRecord, match="unknown_answer"):
-        parse(of, Q="q", A="No", C=["One."], L=["X"])
+        parse(scenario, Q="q", A="No", C=["One."], L=["X"])
 
 
 @pytest.mark.parametrize(
@@ -58,8 +60,10 @@ def test_passage_with_labelled_sections() -> None:
     ],
 )
 def test_ways_to_name_the_answer(form: str, answer: object, options: object) -> None:
-    of = card("multiple_choice", fields={**QUESTION, "options": "O"}, options={"answer_form": form})
-    found = parse(of, Q="q", A=answer, O=options)
+    scenario = card(
+        "multiple_choice", fields={**QUESTION, "options": "O"}, options={"answer_form": form}
+    )
+    found = parse(scenario, Q="q", A=answer, O=options)
     assert found.input == "q"
     assert right_and_wrong(found) == [("a", False), ("b", True), ("c", False)]
 
@@ -76,9 +80,11 @@ def test_ways_to_name_the_answer(form: str, answer: object, options: object) -> 
     ],
 )
 def test_answers_that_name_no_option(form: str, answer: str) -> None:
-    of = card("multiple_choice", fields={**QUESTION, "options": "O"}, options={"answer_form": form})
+    scenario = card(
+        "multiple_choice", fields={**QUESTION, "options": "O"}, options={"answer_form": form}
+    )
     with pytest.raises(BadRecord, match="unknown_answer"):
-        parse(of, Q="q", A=answer, O=["a", "b", "c"])
+        parse(scenario, Q="q", A=answer, O=["a", "b", "c"])
 
 
 @pytest.mark.parametrize(
@@ -98,24 +104,24 @@ def test_answers_that_name_no_option(form: str, answer: str) -> None:
     ],
 )
 def test_bad_rows_of_multiple_choice(fields: dict[str, object], reason: str) -> None:
-    of = card("multiple_choice", fields={**QUESTION, "options": "O"})
+    scenario = card("multiple_choice", fields={**QUESTION, "options": "O"})
     with pytest.raises(BadRecord, match=reason):
-        parse(of, **fields)
+        parse(scenario, **fields)
 
 
 def test_free_text_under_its_heading_from_either_column() -> None:
-    of = card(
+    scenario = card(
         "free_text",
         fields={"input": "src|dialogue", "reference": "tgt|note"},
         options={"heading": "Talk:"},
     )
     for fields in ({"src": "hi", "tgt": "N"}, {"dialogue": "hi", "note": "N"}):
-        found = parse(of, **fields)
+        found = parse(scenario, **fields)
         assert found.input == "Talk:\n\nhi"
         assert found.references == (Reference(text="N", tags=("correct",)),)
     assert parse(card("free_text", fields={"input": "a"}), a="hi") == ParsedInput(input="hi")
     with pytest.raises(BadRecord, match="empty_answer"):
-        parse(of, src="hi", tgt="")
+        parse(scenario, src="hi", tgt="")
 
 
 def test_template_takes_hostile_values_as_they_are() -> None:
@@ -206,36 +212,42 @@ def test_cards_that_do_not_fit_their_shape(
 
 
 def test_a_template_stands_for_the_question() -> None:
-    of = card(
+    scenario = card(
         "multiple_choice",
         fields={"answer": "A"},
         options={"template": "{Q}: {L}", "choices": "yes|no", "answers": "1=yes|0=no"},
     )
-    assert required_columns(of) == ("A", "Q", "L")
-    found = parse(of, Q="q", L=["a", "b"], A=" 0")
+    assert required_columns(scenario) == ("A", "Q", "L")
+    found = parse(scenario, Q="q", L=["a", "b"], A=" 0")
     assert found.input == "q: a\nb"
     assert right_and_wrong(found) == [("yes", False), ("no", True)]
     for answer in ("2", "", True):
         with pytest.raises(BadRecord, match=r"unknown_answer|empty_answer"):
-            parse(of, Q="q", L="l", A=answer)
-    truth = card("multiple_choice", fields=of.fields, options={**of.options, "answers": "True=yes"})
+            parse(scenario, Q="q", L="l", A=answer)
+    truth = card(
+        "multiple_choice",
+        fields=scenario.fields,
+        options={**scenario.options, "answers": "True=yes"},
+    )
     assert right_and_wrong(parse(truth, Q="q", L="l", A=True))[0] == ("yes", True)
 
 
 def test_options_from_columns_and_from_a_list_of_objects() -> None:
     columns = {"question": "Q", "answer": "A", "option.A": "a", "option.B": "b"}
-    of = card("multiple_choice", fields=columns, options={"answer_form": "letter", "trim": '"'})
-    found = parse(of, Q="q", A="B", a='one"\n', b=' "two"')
+    scenario = card(
+        "multiple_choice", fields=columns, options={"answer_form": "letter", "trim": '"'}
+    )
+    found = parse(scenario, Q="q", A="B", a='one"\n', b=' "two"')
     assert right_and_wrong(found) == [("one", False), (' "two', True)]
     with pytest.raises(BadRecord, match="missing_field"):
-        parse(of, Q="q", A="B", a="one")
+        parse(scenario, Q="q", A="B", a="one")
     keyed = {"answer_form": "letter", "option_key": "id", "option_text": "text"}
-    of = card("multiple_choice", fields={**QUESTION, "options": "O"}, options=keyed)
+    scenario = card("multiple_choice", fields={**QUESTION, "options": "O"}, options=keyed)
     rows = [{"id": "1", "text": "x"}, {"id": "2", "text": "y"}]
-    assert right_and_wrong(parse(of, Q="q", A="2", O=rows)) == [("x", False), ("y", True)]
+    assert right_and_wrong(parse(scenario, Q="q", A="2", O=rows)) == [("x", False), ("y", True)]
     for bad, reason in (([{"id": "1"}], "missing_field"), (["x"], "not_a_list")):
         with pytest.raises(BadRecord, match=reason):
-            parse(of, Q="q", A="1", O=bad)
+            parse(scenario, Q="q", A="1", O=bad)
 
 
 CORRECTION = {"input": "S", "flag": "F", "sentence_id": "I", "correction": "C"}
@@ -257,26 +269,30 @@ def test_bad_rows_of_error_correction(fields: dict[str, object], reason: str) ->
 
 
 def test_error_correction() -> None:
-    of = card("error_correction", fields=CORRECTION)
-    assert right_and_wrong(parse(of, S="0 a.\n1 b.\n", F="1", I="1", C="c.")) == [("1 c.", True)]
-    right = parse(of, S="0 a.\n1 b.\n", F="0", I="-1", C="NA")
+    scenario = card("error_correction", fields=CORRECTION)
+    assert right_and_wrong(parse(scenario, S="0 a.\n1 b.\n", F="1", I="1", C="c.")) == [
+        ("1 c.", True)
+    ]
+    right = parse(scenario, S="0 a.\n1 b.\n", F="0", I="-1", C="NA")
     assert (right.input, right_and_wrong(right)) == ("0 a.\n1 b.", [("CORRECT", True)])
 
 
 @pytest.mark.parametrize("weight", ["x", "-1", "nan", "inf"])
 def test_weights_that_are_none(weight: str) -> None:
-    of = card("panel", fields={"weight.no": "n", "weight.yes": "y"}, options={"template": "{q}"})
+    scenario = card(
+        "panel", fields={"weight.no": "n", "weight.yes": "y"}, options={"template": "{q}"}
+    )
     with pytest.raises(BadRecord, match="unknown_answer"):
-        parse(of, q="q", n="1", y=weight)
+        parse(scenario, q="q", n="1", y=weight)
 
 
 def test_free_text_from_a_template_with_the_reference_cut_out() -> None:
-    of = card(
+    scenario = card(
         "free_text",
         fields={"reference": "r"},
         options={"template": "<{t}>", "cut_reference": "t"},
     )
-    found = parse(of, t="one two one", r="two")
+    found = parse(scenario, t="one two one", r="two")
     assert (found.input, right_and_wrong(found)) == ("<one  one>", [("two", True)])
     constant = card("free_text", options={"template": "{t}", "reference_text": "0"})
     assert right_and_wrong(parse(constant, t="x")) == [("0", True)]
@@ -285,6 +301,6 @@ def test_free_text_from_a_template_with_the_reference_cut_out() -> None:
 
 
 def test_tables_of_a_schema_without_tables_make_no_question() -> None:
-    of = card("text_to_sql", fields={"question": "q", "query": "s", "schema": "d"})
+    scenario = card("text_to_sql", fields={"question": "q", "query": "s", "schema": "d"})
     with pytest.raises(BadRecord, match="empty_input"):
-        parse(of, q="how many?", s="SELECT 1", d="DROP TABLE x;")
+        parse(scenario, q="how many?", s="SELECT 1", d="DROP TABLE x;")

@@ -54,8 +54,8 @@ def server(tmp_path: Path) -> Iterator[tuple[str, Path]]:
 def test_local_path_and_file_uri(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(CONTENT)
     for path in (str(tmp_path / "a.csv"), (tmp_path / "a.csv").as_uri()):
-        of = DataSource(files=(SourceFile(path=path, sha256=DIGEST),))
-        assert [record.fields for record in read_records(of.files[0], of)] == [
+        data_source = DataSource(files=(SourceFile(path=path, sha256=DIGEST),))
+        assert [record.fields for record in read_records(data_source.files[0], data_source)] == [
             {"id": "1", "text": "x"}
         ]
 
@@ -85,20 +85,20 @@ def test_changed_file_is_refused_before_any_row(tmp_path: Path) -> None:
 
 
 def test_unknown_format(tmp_path: Path) -> None:
-    of = source(tmp_path / "a.csv", "cvs")
+    data_source = source(tmp_path / "a.csv", "cvs")
     with pytest.raises(UnknownNameError, match="Did you mean 'csv'"):
-        next(read_records(of.files[0], of))
+        next(read_records(data_source.files[0], data_source))
 
 
 def test_download_once_then_from_the_cache(server: tuple[str, Path], tmp_path: Path) -> None:
     url, folder = server
     (folder / "a.csv").write_bytes(CONTENT)
     file = SourceFile(path="own/a.csv", url=f"{url}/a.csv", sha256=DIGEST)
-    of, cache = card(source=DataSource(files=(file,))), tmp_path / "cache"
-    local = localize(of, cache).source.files[0]
+    scenario, cache = card(source=DataSource(files=(file,))), tmp_path / "cache"
+    local = localize(scenario, cache).source.files[0]
     assert Path(local.path).read_bytes() == CONTENT
     (folder / "a.csv").unlink()
-    assert localize(of, cache).source.files[0] == local
+    assert localize(scenario, cache).source.files[0] == local
     assert [each.name for each in cache.rglob("*") if each.is_file()] == ["a.csv"]
 
 
@@ -127,17 +127,17 @@ def test_what_is_joined_must_be_there_too(tmp_path: Path) -> None:
     path.write_bytes(CONTENT)
     texts, lookup = {"schema": "own/s.sql"}, Lookup(name="l", path="b.csv", key="id", columns=())
     for changes, lacking in (({"texts": texts}, "own/s.sql"), ({"lookups": (lookup,)}, "b.csv")):
-        of = card(source=source(path, origin="the publisher", **changes))
+        scenario = card(source=source(path, origin="the publisher", **changes))
         with pytest.raises(DataError) as caught:
-            localize(of, tmp_path)
+            localize(scenario, tmp_path)
         advice = "it comes from the publisher; give the data with --source."
         assert str(caught.value) == f"{lacking}: no such file; {advice}"
 
 
 def test_own_files_take_the_split_of_the_same_name(tmp_path: Path) -> None:
     files = (SourceFile(path="x/fewshot.csv", split=Split.TRAIN), SourceFile(path="x/all.csv"))
-    of = card(source=DataSource(format="json", files=files))
-    found = with_source(of, ["a/fewshot.csv", "s3://b/all.csv", "valid_set.csv", "mine.csv"])
+    scenario = card(source=DataSource(format="json", files=files))
+    found = with_source(scenario, ["a/fewshot.csv", "s3://b/all.csv", "valid_set.csv", "mine.csv"])
     assert found.source.format == "csv"
     assert [file.split for file in found.source.files] == [
         Split.TRAIN,
@@ -146,17 +146,19 @@ def test_own_files_take_the_split_of_the_same_name(tmp_path: Path) -> None:
         None,
     ]
     with pytest.raises(ConfigError, match="files of one format"):
-        with_source(of, ["a.csv", "b.json"])
+        with_source(scenario, ["a.csv", "b.json"])
     with pytest.raises(ConfigError, match="the ending is none of"):
-        with_source(of, ["a.doc"])
+        with_source(scenario, ["a.doc"])
 
 
 def test_a_folder_stands_for_the_files_of_the_card(tmp_path: Path) -> None:
-    of = card(source=DataSource(files=(SourceFile(path="up/a.csv"), SourceFile(path="up/b.csv"))))
+    scenario = card(
+        source=DataSource(files=(SourceFile(path="up/a.csv"), SourceFile(path="up/b.csv")))
+    )
     with pytest.raises(DataError, match=r"neither a\.csv, b\.csv nor a file of data: \.csv"):
-        with_source(of, [str(tmp_path)])
+        with_source(scenario, [str(tmp_path)])
     write_csv(tmp_path / "b.csv", [["a"], ["1"]])
-    assert [file.path for file in with_source(of, [str(tmp_path)]).source.files] == [
+    assert [file.path for file in with_source(scenario, [str(tmp_path)]).source.files] == [
         str(tmp_path / "b.csv")
     ]
 
@@ -168,23 +170,25 @@ def write_parquet(path: Path) -> None:
 
 def test_parquet_keeps_nulls_and_lists(tmp_path: Path) -> None:
     write_parquet(tmp_path / "a.parquet")
-    of = source(tmp_path / "a.parquet", "parquet")
-    assert [record.fields for record in read_records(of.files[0], of, required=("q",))] == [
+    data_source = source(tmp_path / "a.parquet", "parquet")
+    assert [
+        record.fields for record in read_records(data_source.files[0], data_source, required=("q",))
+    ] == [
         {"q": "001", "n": 1, "tags": ["a"]},
         {"q": None, "n": 2, "tags": []},
         {"q": "x\x00y", "n": 3, "tags": None},
     ]
     with pytest.raises(DataError, match="needs column 'note'; columns present: 'q', 'n', 'tags'"):
-        next(read_records(of.files[0], of, required=("q", "note")))
+        next(read_records(data_source.files[0], data_source, required=("q", "note")))
 
 
 def test_cut_off_parquet(tmp_path: Path) -> None:
     write_parquet(tmp_path / "a.parquet")
     path = tmp_path / "b.parquet"
     path.write_bytes((tmp_path / "a.parquet").read_bytes()[:-20])
-    of = source(path, "parquet")
+    data_source = source(path, "parquet")
     with pytest.raises(DataError, match="not a readable Parquet file"):
-        next(read_records(of.files[0], of))
+        next(read_records(data_source.files[0], data_source))
 
 
 def hub_card(dataset: str) -> ScenarioCard:
@@ -235,11 +239,11 @@ except DataError as error:
 def test_a_data_set_in_the_hubs_own_cache_is_read_without_the_hub(tmp_path: Path) -> None:
     pytest.importorskip("datasets", reason="the hub reader is tested where `datasets` is installed")
     commit = "0123456789abcdef0123456789abcdef01234567"
-    kept = tmp_path / "hub" / "datasets--clinic--notes"
+    cached = tmp_path / "hub" / "datasets--clinic--notes"
     for folder in ("refs", f"snapshots/{commit}/data"):
-        (kept / folder).mkdir(parents=True)
-    (kept / "refs" / "main").write_text(commit)
-    write_parquet(kept / "snapshots" / commit / "data" / "test-00000-of-00001.parquet")
+        (cached / folder).mkdir(parents=True)
+    (cached / "refs" / "main").write_text(commit)
+    write_parquet(cached / "snapshots" / commit / "data" / "test-00000-of-00001.parquet")
     environment = {**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}
     done = subprocess.run(
         [sys.executable, "-c", OFFLINE], env=environment, capture_output=True, text=True, check=True

@@ -1,4 +1,4 @@
-"""Typed tables of some kilobytes that stand for gigabytes of text are refused in little memory."""
+"""Typed tables of some kilobytes that unpack to gigabytes of text are refused in little memory."""
 
 import io
 import os
@@ -42,7 +42,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 
 
 def repeated(type_: pa.DataType, rows: int) -> pa.Array:
-    """One long value in every row, held once."""
+    """One long value in every row, stored once."""
     indices = pa.array([0] * rows, pa.int32())
     return pa.DictionaryArray.from_arrays(indices, pa.array([LONG]).cast(type_))
 
@@ -140,9 +140,9 @@ def test_a_bomb_is_refused_in_little_memory(name: str, tmp_path: Path) -> None:
         check=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    said, grown = done.stdout.splitlines()
-    assert "compressed bytes unpack to more than 16777216" in said
-    assert said.endswith("write it anew as csv or JSON lines.")
+    message, grown = done.stdout.splitlines()
+    assert "compressed bytes unpack to more than 16777216" in message
+    assert message.endswith("write it anew as csv or JSON lines.")
     assert int(grown) * 1024 < 150 * MiB, f"{int(grown) // 1024} MiB"
 
 

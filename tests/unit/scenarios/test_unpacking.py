@@ -70,7 +70,7 @@ def as_tar(path: Path, member: str, count: int) -> None:
 
 
 def as_long_header(path: Path, member: str, count: int) -> None:
-    """A tar whose extended header, which readers hold in memory, states to be huge."""
+    """A tar whose extended header, which readers keep in memory, has a huge size."""
     header = tarfile.TarInfo(member)
     header.size, header.type = count // MiB * MiB, tarfile.XHDTYPE
     with gzip.open(path, "wb") as to:
@@ -105,8 +105,8 @@ def test_a_bomb_is_refused_in_little_memory(name: str, tmp_path: Path) -> None:
         check=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    said, grown = done.stdout.splitlines()
-    assert "compressed bytes unpack to more than" in said
+    message, grown = done.stdout.splitlines()
+    assert "compressed bytes unpack to more than" in message
     assert int(grown) * 1024 < (600 if name == "a.zip" else 150) * MiB, (
         f"{int(grown) // 1024} MiB for {name}"
     )

@@ -116,8 +116,8 @@ def test_few_answers_are_listed_and_read_as_what_they_are(
     made = init(letters(labels))
     assert made.labels == listed
     options = {"method": CHOICE, "options": list(listed)}
-    said = options if reading == CHOICE else reading
-    assert configuration().get("answer_extraction") == said
+    extraction = options if reading == CHOICE else reading
+    assert configuration().get("answer_extraction") == extraction
     assert configuration()["metrics"] == [{"name": name} for name in metrics]
 
 
@@ -141,8 +141,8 @@ def test_an_answer_that_names_another_label_is_read() -> None:
     how = run.card.answer_extraction
     for right in ("urgent", "emergency"):
         for named, other in (("urgent", "emergency"), ("emergency", "urgent")):
-            said = f"I choose {named} over {other}."
-            assert read_answer(said, how, output_mapping={}, references=[right]) == named
+            completion = f"I choose {named} over {other}."
+            assert read_answer(completion, how, output_mapping={}, references=[right]) == named
 
 
 def test_columns_of_any_name_can_be_the_text() -> None:
@@ -161,7 +161,7 @@ def test_a_folder_that_is_there_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("options", "message"),
     [
         (
             {"text": "nota"},
@@ -180,11 +180,11 @@ def test_a_folder_that_is_there_is_left_alone() -> None:
         ({"folder": "a,b"}, "folder is 'a,b'; allowed"),
     ],
 )
-def test_what_cannot_be_a_benchmark_leaves_no_folder(given: dict[str, str], said: str) -> None:
+def test_what_cannot_be_a_benchmark_leaves_no_folder(options: dict[str, str], message: str) -> None:
     place = letters(["yes", "no", "no"])
     with pytest.raises((ConfigError, DataError)) as caught:
-        init(place, **given)
-    assert said in str(caught.value)
+        init(place, **options)
+    assert message in str(caught.value)
     assert MARK not in str(caught.value)
     assert [path.name for path in Path().iterdir()] == ["letters.csv"]
 
@@ -235,15 +235,15 @@ def test_rows_without_an_answer_are_counted_and_numbered(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     made = init(letters(["yes", "", "no", " ", "yes"]))
-    told = capsys.readouterr().err
-    assert told == (
+    printed = capsys.readouterr().err
+    assert printed == (
         f"{Path('letters.csv').absolute()}: 2 of 5 rows cannot be used and would be left out: "
         "empty_answer in 2 (data rows 2, 4)\n"
     )
-    assert MARK not in told
+    assert MARK not in printed
     evaluation = Evaluation("lake", site=None, tracking=False)
     evaluation.dry_run(f"{made.entry},model=huggingface/smollm2-135m-instruct", suite="s")
-    assert capsys.readouterr().err == told
+    assert capsys.readouterr().err == printed
 
 
 def test_ids_that_repeat_are_counted_and_numbered_before_anything_is_written() -> None:
@@ -251,11 +251,11 @@ def test_ids_that_repeat_are_counted_and_numbered_before_anything_is_written() -
     lines = Path(place).read_text().splitlines()
     made = init(place, "kept")
     Path(place).write_text("\n".join([*lines, lines[2], lines[4], lines[4]]) + "\n")
-    said = r"2 ids in more than one of 7 rows: 5 \(data rows 2, 5, 4, 6, 7\); each row needs"
-    with pytest.raises(DataError, match=said):
+    message = r"2 ids in more than one of 7 rows: 5 \(data rows 2, 5, 4, 6, 7\); each row needs"
+    with pytest.raises(DataError, match=message):
         init(place)
     assert not Path("letters").exists()
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         Evaluation("lake", site=None, tracking=False).dry_run(
             f"{made.entry},model=huggingface/smollm2-135m-instruct", suite="s"
         )
@@ -269,8 +269,8 @@ def test_rows_that_cannot_be_used_are_refused_with_their_reason() -> None:
 
 def references(folder: str = "letters") -> list[tuple[str, str, str]]:
     """Id, prompt and right answer of each row, as a run reads them."""
-    of = load_benchmark(Path(folder, "benchmark.yaml")).card
-    found = parse_records(read_card(of), of, "v")
+    scenario = load_benchmark(Path(folder, "benchmark.yaml")).card
+    found = parse_records(read_card(scenario), scenario, "v")
     return [
         (each.source_id, each.input.split("\n\n")[1], each.references[0].text)
         for each in found
@@ -295,12 +295,12 @@ def test_columns_that_are_called_as_ours_keep_their_meaning(
     names = {"text": "note", "label": "urgent", **named}
     notes = [f"{MARK}, letter {number}" for number in range(3)]
     by_name = {header[0]: ["0", "1", "2"], header[1]: notes, header[2]: ["yes", "no", "no"]}
-    wanted = [by_name[names[key]] for key in ("id_column", "text", "label")]
-    assert references() == list(zip(*wanted, strict=True))
+    expected = [by_name[names[key]] for key in ("id_column", "text", "label")]
+    assert references() == list(zip(*expected, strict=True))
 
 
 @pytest.mark.parametrize(
-    ("header", "columns", "said"),
+    ("header", "columns", "message"),
     [
         (("n", "id", "urgent"), {"text": "id", "id_column": None}, "text .* has the ids"),
         (("n", "note", "id"), {"label": "id", "id_column": None}, "label .* has the ids"),
@@ -309,9 +309,9 @@ def test_columns_that_are_called_as_ours_keep_their_meaning(
     ],
 )
 def test_columns_whose_names_rule_a_meaning_out_are_refused(
-    header: tuple[str, ...], columns: dict[str, Any], said: str
+    header: tuple[str, ...], columns: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         init(letters(["yes", "no", "no"], header=header), **{"id_column": "n", **columns})
     assert not Path("letters").exists()
 
@@ -329,8 +329,8 @@ def test_whole_labels_lose_the_point_that_only_their_type_gave_them(
     assert init("letters.parquet").labels == ("0", "1")
     place = letters(["1.0", "0.0", "1.0"])
     assert main(["init", "written", "--file", place, "--text", "note", "--label", "urgent"]) == 0
-    told = capsys.readouterr().err
-    assert "whole numbers with a point, as 1.0: a reply of 1 is none of them; write them" in told
+    printed = capsys.readouterr().err
+    assert "whole numbers with a point, as 1.0: a reply of 1 is none of them; write them" in printed
 
 
 def test_an_export_of_a_spreadsheet_is_recognised_and_said(
@@ -340,8 +340,8 @@ def test_an_export_of_a_spreadsheet_is_recognised_and_said(
     Path("letters.csv").write_bytes(text.encode("cp1252"))
     made = init("letters.csv")
     assert (made.rows, made.labels) == (3, ("ja", "nein"))
-    told = capsys.readouterr().err
-    assert "encoding Windows-1252, columns separated by ';', column names in row 2" in told
+    printed = capsys.readouterr().err
+    assert "encoding Windows-1252, columns separated by ';', column names in row 2" in printed
     assert references()[0] == ("n1", "müde, fiebrig", "ja")
 
 
@@ -398,9 +398,9 @@ def test_the_filled_prompt_goes_to_a_terminal_alone(
     places = ["-o", "lake", "--local-path", "site"]
     Path("site").mkdir()
     assert main(["init", "piped", *flags, *places]) == 0
-    told = capsys.readouterr()
-    assert MARK not in told.out + told.err
-    assert "the filled prompt is shown in a terminal" in told.err
+    printed = capsys.readouterr()
+    assert MARK not in printed.out + printed.err
+    assert "the filled prompt is shown in a terminal" in printed.err
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     assert main(["init", "typed", *flags, *places]) == 0
     assert MARK in capsys.readouterr().out
@@ -417,10 +417,10 @@ def test_question_positive_label_cluster_and_metric_are_written(here: Path) -> N
         metric="sensitivity",
     )
     assert made.prompt.startswith("Is {this} letter urgent?\n")
-    held = configuration()
-    assert held["cluster_column"] == "letter_id"
+    written = configuration()
+    assert written["cluster_column"] == "letter_id"
     classes = {"labels": "no|yes", "positive": "yes"}
-    assert held["metrics"] == [{"name": "sensitivity", "args": classes}, {"name": "exact_match"}]
+    assert written["metrics"] == [{"name": "sensitivity", "args": classes}, {"name": "exact_match"}]
     card = load_benchmark(Path("letters/benchmark.yaml")).card
     assert card.main_metric == "sensitivity"
 

@@ -46,16 +46,16 @@ def dry_run(args: str = "") -> None:
 
 
 def instances(path: Path) -> list[Instance]:
-    of = load_benchmark(path).card
-    found = parse_records(read_card(of), of, "v")
+    scenario = load_benchmark(path).card
+    found = parse_records(read_card(scenario), scenario, "v")
     return [each for each in found if isinstance(each, Instance)]
 
 
 def test_a_column_that_is_misspelled_is_listed_and_suggested() -> None:
     with pytest.raises(ConfigError) as caught:
         load_benchmark(benchmark(columns={"correct_answer": "urgnt", "id": "case"}))
-    said = "'case', 'letter', 'urgent', 'part', 'ward'; is 'urgent' meant?"
-    assert said in str(caught.value)
+    message = "'case', 'letter', 'urgent', 'part', 'ward'; is 'urgent' meant?"
+    assert message in str(caught.value)
     Path("data.csv").write_text("4711,Jane Roe,yes\n4712,John Doe,no\n")
     with pytest.raises(ConfigError, match="is the header line missing") as caught:
         load_benchmark(benchmark())

@@ -37,15 +37,15 @@ def test_columns_are_read_under_the_names_that_the_source_has(tmp_path: Path) ->
 
 def test_a_column_that_is_absent_is_named_as_the_source_should_have_it(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "mine.csv", [["label", "ask"], ["A", "q"]])
-    of = replaced(CARD, own_data([str(path)], parse_columns("prompt=ask,context=note")))
+    scenario = replaced(CARD, own_data([str(path)], parse_columns("prompt=ask,context=note")))
     with pytest.raises(DataError, match=r"needs column 'note'; .* needed are among its 2 columns"):
-        instances(of)
+        instances(scenario)
 
 
 def test_a_table_has_names_of_its_own_too() -> None:
-    of = replaced(CARD, own_data("table:clinic.notes", {"label": "outcome"}))
-    assert (of.source.table, of.source.files) == ("clinic.notes", ())
-    assert required_columns(of) == ("outcome", "prompt", "context")
+    scenario = replaced(CARD, own_data("table:clinic.notes", {"label": "outcome"}))
+    assert (scenario.source.table, scenario.source.files) == ("clinic.notes", ())
+    assert required_columns(scenario) == ("outcome", "prompt", "context")
 
 
 def test_a_table_gives_no_order_to_take_instances_in(tmp_path: Path) -> None:
@@ -79,8 +79,8 @@ def test_names_without_a_source() -> None:
 
 def test_paths_are_taken_as_paths_and_alone(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "mine.csv", [["label", "prompt", "context"], ["B", "q", "c"]])
-    for given in (path, [path], str(path), OwnData(paths=path), OwnData(paths=str(path))):
-        own = own_data(given)
+    for value in (path, [path], str(path), OwnData(paths=path), OwnData(paths=str(path))):
+        own = own_data(value)
         assert own is not None
         (found,) = instances(replaced(CARD, own))
         assert "Text: c" in found.input
@@ -101,13 +101,15 @@ def runs_of(*entries: str) -> list[ResolvedRun]:
 
 def test_several_scenarios_have_data_of_their_own_by_name(tmp_path: Path) -> None:
     runs = runs_of("shc_ent_med", "pubmed_qa")
-    mine = str(tmp_path / "year=2024.csv")
-    found = by_scenario(["shc_ent_med=a.csv", "pubmed_qa=b.csv", f"shc_ent_med={mine}"], {}, runs)
+    own_path = str(tmp_path / "year=2024.csv")
+    found = by_scenario(
+        ["shc_ent_med=a.csv", "pubmed_qa=b.csv", f"shc_ent_med={own_path}"], {}, runs
+    )
     assert {name: own.places for name, own in found.items()} == {
-        "shc_ent_med": ("a.csv", mine),
+        "shc_ent_med": ("a.csv", own_path),
         "pubmed_qa": ("b.csv",),
     }
-    assert by_scenario([mine], {}, runs[:1])["shc_ent_med"].places == (mine,)
+    assert by_scenario([own_path], {}, runs[:1])["shc_ent_med"].places == (own_path,)
     with pytest.raises(ConfigError, match="write NAME=FILE, once for each"):
         by_scenario(["a.csv", "pubmed_qa=b.csv"], {}, runs)
     with pytest.raises(UnknownNameError, match="shc_ent_mad"):

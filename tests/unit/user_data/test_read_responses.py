@@ -93,10 +93,10 @@ def test_a_table_without_the_needed_columns_is_refused_before_its_rows(
     path = written(tmp_path / f"answers.{ending}", [{"letter": "Jane Roe", "answer": "yes"}])
     with pytest.raises(DataError) as caught:
         read(path)
-    said = str(caught.value)
-    assert said.startswith(f"{path}: needs column 'source_id' or 'instance_id', 'completion'")
-    assert said.endswith("--fields names the columns.")
-    assert "Roe" not in said
+    message = str(caught.value)
+    assert message.startswith(f"{path}: needs column 'source_id' or 'instance_id', 'completion'")
+    assert message.endswith("--fields names the columns.")
+    assert "Roe" not in message
 
 
 GOOD = '{"source_id": "q0", "completion": "Jane Roe"}\n'
@@ -104,7 +104,7 @@ SECOND = '{"source_id": "q0", "completion": "a", "trial": 1}\n'
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('{"source_id": "q0"}', "line 1: no completion."),
         ('{"completion": "yes"}', "line 1: neither source_id nor instance_id."),
@@ -127,12 +127,12 @@ SECOND = '{"source_id": "q0", "completion": "a", "trial": 1}\n'
         ("", "has no line."),
     ],
 )
-def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "answers.jsonl"
     path.write_text(text)
     with pytest.raises(DataError) as caught:
         read(path)
-    assert str(caught.value) == f"{path}: {said}"
+    assert str(caught.value) == f"{path}: {message}"
 
 
 def test_a_bad_row_of_a_csv_is_refused_with_its_number(tmp_path: Path) -> None:
@@ -242,8 +242,8 @@ def test_an_absent_value_is_no_word(tmp_path: Path) -> None:
 def test_bytes_and_truths_are_the_text_that_data_would_have(tmp_path: Path) -> None:
     path = tmp_path / "answers.parquet"
     ids = pa.array([1.0, 2.0, 3.0])
-    said = [b"yes", "für alle".encode(), b"true"]
-    parquet.write_table(pa.table({"source_id": ids, "completion": said}), path)
+    completions = [b"yes", "für alle".encode(), b"true"]
+    parquet.write_table(pa.table({"source_id": ids, "completion": completions}), path)
     assert [(each.source_id, each.completion) for each in read(path)] == [
         ("1", "yes"),
         ("2", "für alle"),
@@ -317,7 +317,7 @@ def test_a_folder_of_parts_is_one_file_of_answers(tmp_path: Path) -> None:
 def test_nameless_columns_blank_rows_and_semicolons_of_answers(tmp_path: Path) -> None:
     path = tmp_path / "answers.csv"
     path.write_text("source_id;completion;;\nr1;yes, now;;\n;;;\nr2;no;;\n")
-    told: list[str] = []
-    check_file(answers_at(str(path), {}), told.append)
-    assert told == [f"{path}: recognised columns separated by ';'"]
+    notes: list[str] = []
+    check_file(answers_at(str(path), {}), notes.append)
+    assert notes == [f"{path}: recognised columns separated by ';'"]
     assert [each.completion for each in read(path)] == ["yes, now", "no"]

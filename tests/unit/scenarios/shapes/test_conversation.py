@@ -35,9 +35,9 @@ RUBRIC = [
 ]
 
 
-def parse(of: ScenarioCard = OWN, **fields: object) -> ParsedInput:
-    given = {"id": "1", "turns": TURNS, "rubric": RUBRIC, "tags": ["theme:hedging"], **fields}
-    return PARSERS[of.shape].parse(Record(source_file="f", row=1, fields=given), of)
+def parse(scenario: ScenarioCard = OWN, **fields: object) -> ParsedInput:
+    row = {"id": "1", "turns": TURNS, "rubric": RUBRIC, "tags": ["theme:hedging"], **fields}
+    return PARSERS[scenario.shape].parse(Record(source_file="f", row=1, fields=row), scenario)
 
 
 def test_turns_rubric_and_tags() -> None:
@@ -55,22 +55,22 @@ def test_turns_rubric_and_tags() -> None:
 
 
 def test_a_conversation_without_a_rubric_is_one_too() -> None:
-    of = card("conversation", fields={"messages": "turns", "reference": "gold"})
-    found = parse(of, gold="See a doctor.")
+    scenario = card("conversation", fields={"messages": "turns", "reference": "gold"})
+    found = parse(scenario, gold="See a doctor.")
     assert found.extra_data == {}
     assert [one.is_correct for one in found.references] == [True]
-    assert parse(of, gold=" ").references == ()
+    assert parse(scenario, gold=" ").references == ()
 
 
 def test_the_form_of_healthbench_professional() -> None:
-    of = load("health_bench_professional")
+    scenario = load("health_bench_professional")
     fields = {
         "id": "p1",
         "conversation": {"messages": TURNS},
         "rubric_items": [{"criterion_text": "Gives a dose", "points": 7}],
         "physician_response": "500 mg.",
     }
-    found = PARSERS[of.shape].parse(Record(source_file="f", row=1, fields=fields), of)
+    found = PARSERS[scenario.shape].parse(Record(source_file="f", row=1, fields=fields), scenario)
     assert found.messages[-1] == Message(role="user", content="My knee.")
     assert rubric_items(found.extra_data) == (RubricItem(criterion="Gives a dose", points=7.0),)
     assert [one.text for one in found.references] == ["500 mg."]
@@ -117,19 +117,19 @@ def test_the_cards_have_medhelms_adapter_values() -> None:
         ("health_bench", Verified.REAL),
         ("health_bench_professional", Verified.SAME_FORM),
     ):
-        of = load(name)
-        check_card(of)
-        spec = of.adapter_spec
+        scenario = load(name)
+        check_card(scenario)
+        spec = scenario.adapter_spec
         assert (spec.method, spec.max_tokens, spec.temperature) == (AdapterMethod.CHAT, 512, 0.0)
         assert (spec.num_outputs, spec.stop_sequences, spec.max_train_instances) == (1, (), 0)
-        assert of.main_metric == f"{name}_score"
-        assert of.verified is verified
+        assert scenario.main_metric == f"{name}_score"
+        assert scenario.verified is verified
 
 
 def test_real_health_bench(real_data: Path) -> None:
     path = real_data / "healthbench" / "hive_lite_hard50.jsonl"
-    of = with_source(load("health_bench"), [str(path)])
-    found = instances(of)
+    scenario = with_source(load("health_bench"), [str(path)])
+    found = instances(scenario)
     rubrics = [rubric_items(each.extra_data) for each in found]
     assert (len(found), sum(map(len, rubrics))) == (50, 559)
     assert len({each.instance_id for each in found}) == 50
@@ -166,8 +166,8 @@ def test_a_changed_rubric_is_another_instance(tmp_path: Path) -> None:
     for points in ("5", "6"):
         path = tmp_path / f"{points}.jsonl"
         path.write_text(line.replace("RUBRIC", f'{{"criterion": "a", "points": {points}}}'))
-        of = card("conversation", fields={**FIELDS}, source=source(path, "jsonl"))
-        (key,) = fingerprint_records(read_card(of), of)
+        scenario = card("conversation", fields={**FIELDS}, source=source(path, "jsonl"))
+        (key,) = fingerprint_records(read_card(scenario), scenario)
         keys.append(key.content_hash)
-        assert len(parsed(of)) == 1
+        assert len(parsed(scenario)) == 1
     assert keys[0] != keys[1]

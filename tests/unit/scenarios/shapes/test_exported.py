@@ -110,12 +110,12 @@ def test_a_bad_instance_is_counted_and_the_others_stay(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("kept", [2, 3], ids=["an instance less", "no last line"])
-def test_an_export_that_was_cut_off_is_refused(tmp_path: Path, kept: int) -> None:
+@pytest.mark.parametrize("num_lines", [2, 3], ids=["an instance less", "no last line"])
+def test_an_export_that_was_cut_off_is_refused(tmp_path: Path, num_lines: int) -> None:
     path = write_export(tmp_path / "e.jsonl", [instance(0), instance(1)])
     lines = path.read_text().splitlines(keepends=True)
-    path.write_text("".join(lines[:kept]))
-    with pytest.raises(DataError, match=rf"cut off or changed: {kept - 1} instances of 2"):
+    path.write_text("".join(lines[:num_lines]))
+    with pytest.raises(DataError, match=rf"cut off or changed: {num_lines - 1} instances of 2"):
         read(path)
 
 
