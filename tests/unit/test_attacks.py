@@ -1,4 +1,4 @@
-"""The listener that attacks are watched by sees what it is sent."""
+"""The listener that records attacks receives what is sent to it."""
 
 import urllib.request
 

@@ -1,4 +1,4 @@
-"""What a share of scores leaves out, and attackers who compute what is not in it."""
+"""What a share of scores leaves out, and attackers who compute what was left out."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,9 +20,9 @@ def scored(
         f"i{place:03}": Scored(
             patient=f"p{place // per_patient}",
             order=f"{place * 7919 % 1000:03}",
-            values=tuple(held.items()),
+            values=tuple(numbers.items()),
         )
-        for place, held in enumerate(values)
+        for place, numbers in enumerate(values)
     }
 
 
@@ -92,7 +92,7 @@ def test_where_nobody_is_alone_nobody_is_left_out() -> None:
 
 
 def test_what_is_left_out_beside_who_is_alone_follows_from_no_score() -> None:
-    """Were all others of one kind, a difference of means less that kind would be the one alone."""
+    """If all others had one value, a difference of means would give the score of the one alone."""
     gone = shared_of(data("one alone"), (1,), MINIMUM).left_out
     assert len(gone) >= MINIMUM
     assert len(vectors(gone, 1)) > 2

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 POSIX_ONLY = ("fcntl", "grp", "pwd", "resource", "termios", "tty", "pty", "posix_ipc")
 IMPORT_ALL = f"""
 import importlib, pkgutil, sys
-import ctypes, multiprocessing, pyspark, subprocess, tempfile  # take from the system what they want
+import ctypes, multiprocessing, pyspark, subprocess, tempfile  # take from the system what they need
 for name in {POSIX_ONLY}:
     sys.modules[name] = None
 import medhelm_spark
@@ -66,9 +66,11 @@ def test_what_needs_another_system_says_so_in_one_sentence(windows, tmp_path, mo
         lambda: Claim(["x"], "me", tmp_path).take(evict=False),
         lambda: locked("ivy").__enter__(),
     ):
-        with pytest.raises(SetupError, match=r"needs Linux or macOS; on Windows .* WSL2\.") as said:
+        with pytest.raises(
+            SetupError, match=r"needs Linux or macOS; on Windows .* WSL2\."
+        ) as raised:
             use()
-        assert str(said.value).count(". ") == 0
+        assert str(raised.value).count(". ") == 0
 
 
 def test_what_needs_none_of_it_works(windows, tmp_path):

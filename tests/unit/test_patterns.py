@@ -30,9 +30,9 @@ def extraction(pattern: str) -> AnswerExtraction:
 def test_a_pattern_that_hangs_is_refused_with_its_key(pattern: str) -> None:
     with pytest.raises(ConfigError) as refusal:
         check_extraction(extraction(pattern), (), "card 'ward'")
-    said = str(refusal.value)
-    assert said.startswith("card 'ward': answer_extraction.pattern is ")
-    assert "over 1 s at work on 41 characters" in said
+    message = str(refusal.value)
+    assert message.startswith("card 'ward': answer_extraction.pattern is ")
+    assert "over 1 s at work on 41 characters" in message
     with pytest.raises(ConfigError, match=r"output_mapping_pattern is .*, which is over 1 s"):
         METRICS["exact_match"].preflight({"output_mapping_pattern": pattern})
 
@@ -52,8 +52,8 @@ def test_a_pattern_that_does_not_fit_is_not_compiled(pattern: str) -> None:
 def test_patterns_in_use_pass_and_match_as_before(pattern: str) -> None:
     patterns.check(pattern)
     text = "The answer is B. No: choice: (C), or aa, or " + "a" * 1000
-    wanted = [match.group(match.lastindex or 0) for match in re.finditer(pattern, text)]
-    assert (first_match(pattern, text), last_match(pattern, text)) == (wanted[0], wanted[-1])
+    expected = [match.group(match.lastindex or 0) for match in re.finditer(pattern, text)]
+    assert (first_match(pattern, text), last_match(pattern, text)) == (expected[0], expected[-1])
 
 
 @pytest.mark.attack("inputs", "a pattern of a card that hangs on what a model answered")
@@ -63,8 +63,8 @@ def test_a_pattern_that_hangs_on_an_answer_is_stopped_and_the_answer_counted() -
     with pytest.raises(SlowPatternError):
         first_match(HANGS, ON)
     params = {"output_mapping_pattern": HANGS}
-    asked = [state(text, correct("x"), output_mapping={"A": "x"}) for text in (ON, "aaa")]
-    stopped, read = METRICS["exact_match"].fn(asked, params)
+    states = [state(text, correct("x"), output_mapping={"A": "x"}) for text in (ON, "aaa")]
+    stopped, read = METRICS["exact_match"].fn(states, params)
     assert {(score.value, score.status) for score in stopped} == {(None, ScoreStatus.UNREADABLE)}
     assert {score.status for score in read} == {ScoreStatus.OK}
     assert time.monotonic() - began < 60

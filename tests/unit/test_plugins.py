@@ -95,7 +95,7 @@ def test_a_perturbation_is_added_under_its_own_name(write: Write) -> None:
 
 
 def test_an_executor_that_knows_no_registry_takes_any_kind(write: Write, tmp_path: Path) -> None:
-    """There a plug-in may be loaded before the registry that it adds to is imported."""
+    """On an executor a plug-in may be loaded before the registry that it adds to is imported."""
     name = write("PERTURBATIONS = {}")
     code = (
         "import sys\n"

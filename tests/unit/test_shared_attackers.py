@@ -121,7 +121,7 @@ def results_in(folder: Path) -> list[dict[str, Any]]:
 
 
 def sources_of(folder: Path) -> Iterator[Numbers]:
-    """What each file of a share has of counts and sums."""
+    """The counts and sums in each file of a share."""
     for name in ("results", "scores"):
         for path in folder.glob(f"*-{name}.csv"):
             with path.open(newline="") as file:
@@ -134,9 +134,9 @@ def sources_of(folder: Path) -> Iterator[Numbers]:
     stats: Numbers = {}
     entries = []
     for run in folder.glob("runs/*/*/"):
-        held = json.loads((run / "stats.json").read_text())
-        size = {row["name"]["name"]: row["mean"] for row in held}.get("num_instances")
-        for row in held:
+        stats_file = json.loads((run / "stats.json").read_text())
+        size = {row["name"]["name"]: row["mean"] for row in stats_file}.get("num_instances")
+        for row in stats_file:
             if size:
                 stats[run.name, row["name"]["name"]] = (int(size), row["mean"] * size)
         if (place := run / "per_instance_stats.json").is_file():
@@ -170,7 +170,11 @@ def test_no_two_files_of_any_shares_differ_by_few_patients(shares: dict[str, Pat
     sources = [source for folder in shares.values() for source in sources_of(folder)]
     # An accuracy is the mean of exact matches, of those who have a class.
     sources += [
-        {(run, "exact_match"): held for (run, name), held in source.items() if name == "accuracy"}
+        {
+            (run, "exact_match"): counted
+            for (run, name), counted in source.items()
+            if name == "accuracy"
+        }
         for source in sources
     ]
     assert any(sources[len(sources) // 2 :])
@@ -184,9 +188,9 @@ def test_no_two_files_of_any_shares_differ_by_few_patients(shares: dict[str, Pat
     assert max(differences) >= MINIMUM
     assert not [each for each in differences if 0 < each < MINIMUM]
     for name in ("research", "fine"):
-        held = json.loads((shares[name] / "manifest.json").read_text())
-        assert set(held["instances_left_out"]) == {"single", "letters"}
-        assert held["gated_and_private_instances_alone_with_their_scores"] == 0
+        manifest = json.loads((shares[name] / "manifest.json").read_text())
+        assert set(manifest["instances_left_out"]) == {"single", "letters"}
+        assert manifest["gated_and_private_instances_alone_with_their_scores"] == 0
 
 
 def tables_like(rows: list[dict[str, Any]]) -> set[tuple[int, int]]:
@@ -258,19 +262,19 @@ def means_of(share: Path) -> dict[str, float]:
     for row in pq.read_table(path).to_pylist():
         if row["metric"] == "exact_match":
             values[row["scenario"] + row["model"]].append(row["value"])
-    return {key: sum(held) / len(held) for key, held in values.items()}
+    return {key: sum(scores) / len(scores) for key, scores in values.items()}
 
 
 def test_a_share_gives_its_board_again_with_equal_numbers(
     shares: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["leaderboard", "-o", str(shares["research"]), "--format", "json"]) == 0
-    shown = {
+    means = {
         row["scenario"] + row["model"]: row["mean"]
         for row in json.loads(capsys.readouterr().out)["results"]
         if row["mean"] is not None
     }
-    assert shown == pytest.approx(means_of(shares["research"]))
+    assert means == pytest.approx(means_of(shares["research"]))
 
 
 def test_the_board_of_another_folder_says_what_to_do(

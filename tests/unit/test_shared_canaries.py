@@ -1,4 +1,4 @@
-"""A canary in each field of the lake that can hold text: in no share, and found where planted."""
+"""A canary in each field of the lake that can have text: in no share, and found where planted."""
 
 import csv
 import json
@@ -107,7 +107,7 @@ def filled(value: Any, text: str) -> Any:
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """A release of private answers, with a canary in every field that can hold text."""
+    """A release of private answers, with a canary in every field that can have text."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(planting.BENCHMARK, "access_level", "private")
         made = Made.planned(tmp_path_factory.mktemp("canaries"))
@@ -125,8 +125,12 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
         made.edit(table, edit)
     for name, (table, row) in ADDED.items():
-        held = {**filled(row, canary(name)), "access_level": "private", "write_id": "planted"}
-        rows = pa.Table.from_pylist([held], schema=table_schema(table))
+        planted_row = {
+            **filled(row, canary(name)),
+            "access_level": "private",
+            "write_id": "planted",
+        }
+        rows = pa.Table.from_pylist([planted_row], schema=table_schema(table))
         FileTables(str(made.lake)).append(table, rows)
     made.evaluation.releases.publish(RELEASE, SUITE)
     return made
@@ -149,13 +153,13 @@ def test_no_canary_of_any_field_is_in_a_share(
     planted.evaluation.sharing.share(RELEASE, content, out, helm=helm)
     files = [path for path in out.rglob("*") if path.is_file()]
     assert len(files) > 2
-    held = [str(path.relative_to(out)).encode() + path.read_bytes() for path in files]
-    held += [
+    contents = [str(path.relative_to(out)).encode() + path.read_bytes() for path in files]
+    contents += [
         json.dumps(pq.read_table(path).to_pylist(), default=str).encode()
         for path in files
         if path.suffix == ".parquet"
     ]
-    assert not [data for data in held if b"zebra" in data]
+    assert not [data for data in contents if b"zebra" in data]
 
 
 @pytest.mark.attack("sharing", "a canary of each field of the lake, planted in a share")

@@ -1,4 +1,4 @@
-"""What a scan reads of a lake's tables, what it takes for a shingle, and what no list declares."""
+"""Which tables a scan reads, what it takes for a shingle, and columns that no list declares."""
 
 import csv
 import json
@@ -67,11 +67,11 @@ def test_an_undeclared_column_of_text_in_the_lake_stops_the_scan(tmp_path: Path)
     lake, out = plant(tmp_path / "lake"), tmp_path / "out"
     out.mkdir()
     assert not scan(out, open_reader(str(lake))).leaks
-    held = DeltaTable(lake / "instances").to_pyarrow_table().slice(0, 1)
+    table = DeltaTable(lake / "instances").to_pyarrow_table().slice(0, 1)
     texts = pa.array([[{"note": "what the nurse said"}]])
     write_deltalake(
         str(lake / "instances"),
-        held.append_column("later", texts),
+        table.append_column("later", texts),
         mode="append",
         schema_mode="merge",
     )
@@ -184,8 +184,8 @@ def test_the_scan_of_a_long_answer_without_blanks_ends(
 def test_an_identifier_is_found_whatever_its_dashes_and_blanks(
     planted: Path, tmp_path: Path, text: str, kind: str
 ) -> None:
-    wanted = LookedFor(record_numbers=[r"\bWard-\d\d\b"])
-    found = scan(texts_of(tmp_path / "out", text), open_reader(str(planted)), wanted)
+    rules = LookedFor(record_numbers=[r"\bWard-\d\d\b"])
+    found = scan(texts_of(tmp_path / "out", text), open_reader(str(planted)), rules)
     assert [leak.kind for leak in found.leaks] == [kind]
 
 
@@ -200,7 +200,7 @@ AS_WRITTEN: dict[str, Callable[[str], str]] = {
     "no-break spaces": lambda text: text.replace(" ", "\u00a0"),
     "zero-width spaces": "\u200b".join,
     "percent": quote,
-    "percent six times": lambda text: reduce(lambda held, _: quote(held), range(6), text),
+    "percent six times": lambda text: reduce(lambda quoted, _: quote(quoted), range(6), text),
     "JSON in JSON": lambda text: json.dumps(json.dumps({"a": text.replace(" ", "\n")})),
     "JSON in JSON in letters": lambda text: json.dumps(json.dumps("\u200b".join(text))),
     "tags": lambda text: text.replace(" ", "<b> </b>"),
@@ -239,9 +239,9 @@ def private_row(lake: Path, table: str, **values: object) -> None:
 @pytest.mark.attack("sharing", "a canary of the policy in a file or in the manifest of a share")
 @pytest.mark.parametrize("key", ["MRN-123456", "Quokka 9"])
 def test_a_key_above_a_number_is_searched(planted: Path, tmp_path: Path, key: str) -> None:
-    wanted = LookedFor(record_numbers=[r"\bMRN-\d{6}\b"], canaries=["quokka 9"])
+    rules = LookedFor(record_numbers=[r"\bMRN-\d{6}\b"], canaries=["quokka 9"])
     (tmp_path / "stats.json").write_text(json.dumps([{"share": "a", key: 1}]))
-    found = scan(tmp_path, open_reader(str(planted)), wanted, {"instances_left_out": {key: 11}})
+    found = scan(tmp_path, open_reader(str(planted)), rules, {"instances_left_out": {key: 11}})
     assert [leak.file for leak in found.leaks] == ["stats.json", "manifest.json"]
     assert {leak.kind for leak in found.leaks} < {"record number 1", "canary 1"}
 
@@ -317,7 +317,7 @@ def test_what_passes_the_scan_is_named_on_the_page(
 def test_ids_and_short_notes_are_found_inside_a_string_and_common_words_are_not(
     lettered: Path, tmp_path: Path
 ) -> None:
-    said = {
+    answers = {
         "the case CASE-400013 is like it": True,
         "compare case 400013.": True,
         "as with PATIENT77": True,
@@ -329,8 +329,8 @@ def test_ids_and_short_notes_are_found_inside_a_string_and_common_words_are_not(
         "patient778 and patient7 and CASE-4000139": False,
         "no bees were": False,
     }
-    found = scan(texts_of(tmp_path / "out", *said), open_reader(str(lettered)))
-    rows = {row for row, is_found in enumerate(said.values(), 1) if is_found}
+    found = scan(texts_of(tmp_path / "out", *answers), open_reader(str(lettered)))
+    rows = {row for row, is_found in enumerate(answers.values(), 1) if is_found}
     assert {leak.row for leak in found.leaks if leak.is_text} == rows
 
 
@@ -381,8 +381,8 @@ def test_a_canary_of_the_policy_is_found_and_nobody_can_waive_it(
     planted: Path, tmp_path: Path
 ) -> None:
     folder = texts_of(tmp_path / "out", "nothing", "a QUOKKA-on%20the*roof")
-    wanted = LookedFor(canaries=["quokka on the roof"])
-    found = scan(folder, open_reader(str(planted)), wanted, {"release": "Quokka on the roof"})
+    rules = LookedFor(canaries=["quokka on the roof"])
+    found = scan(folder, open_reader(str(planted)), rules, {"release": "Quokka on the roof"})
     assert [(leak.file, leak.row, leak.kind) for leak in found.leaks] == [
         ("share-1-texts.parquet", 2, "canary 1"),
         ("manifest.json", 1, "canary 1"),
@@ -405,9 +405,9 @@ def test_a_canary_of_few_letters_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.attack("sharing", "a waiver of one match used for another text of the same column")
 def test_a_waiver_is_for_one_match_of_one_text(planted: Path, tmp_path: Path) -> None:
-    reader, wanted = open_reader(str(planted)), LookedFor(key="k")
+    reader, default_rules = open_reader(str(planted)), LookedFor(key="k")
 
-    def found(name: str, *answers: str, key: LookedFor = wanted) -> list[Leak]:
+    def found(name: str, *answers: str, key: LookedFor = default_rules) -> list[Leak]:
         return list(scan(texts_of(tmp_path / name, *answers), reader, key).leaks)
 
     first, second = found("one", "seen on 03/14/2026 and 03/15/2026")
@@ -625,7 +625,7 @@ def test_what_is_changed_after_the_scan_is_no_file_of_the_share(
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def share(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = Made.planned(tmp_path_factory.mktemp("given") / "made")
     made.evaluation.releases.publish(RELEASE, SUITE)
     return made.evaluation.sharing.share(RELEASE, "board", made.folder / "share").folder
@@ -633,9 +633,9 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def with_column(name: str, values: Callable[[int], pa.Array]) -> Callable[[Path], None]:
     def edit(path: Path) -> None:
-        held = pq.read_table(path)
-        place = held.column_names.index(name)
-        pq.write_table(held.set_column(place, name, values(len(held))), path)
+        table = pq.read_table(path)
+        place = table.column_names.index(name)
+        pq.write_table(table.set_column(place, name, values(len(table))), path)
 
     return edit
 
@@ -650,8 +650,8 @@ FORGED: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.attack("sharing", "a folder that calls itself a share, read as a board")
 @pytest.mark.parametrize("form", FORGED)
-def test_a_forged_share_has_no_board(given: Path, tmp_path: Path, form: str) -> None:
-    folder = Path(copytree(given, tmp_path / "share"))
+def test_a_forged_share_has_no_board(share: Path, tmp_path: Path, form: str) -> None:
+    folder = Path(copytree(share, tmp_path / "share"))
     (table,) = folder.glob("*-results.parquet")
     FORGED[form](table)
     manifest = json.loads((folder / "manifest.json").read_text())

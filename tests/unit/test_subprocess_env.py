@@ -30,10 +30,10 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_list_names_what_is_handed_on() -> None:
-    given = {"PATH": "/bin", "LC_ALL": "C", "https_proxy": "http://proxy", **KEYS}
+    environ = {"PATH": "/bin", "LC_ALL": "C", "https_proxy": "http://proxy", **KEYS}
     own = {"PATH": "/bin", "LC_ALL": "C", "PYTHONSAFEPATH": "1"}
-    assert child_environment(environ=given) == own
-    assert child_environment(FETCHING, given).keys() == {*own, "https_proxy"}
+    assert child_environment(environ=environ) == own
+    assert child_environment(FETCHING, environ).keys() == {*own, "https_proxy"}
 
 
 @pytest.mark.attack("secrets", "MedHELM's Python reads the keys of this process's environment")
@@ -45,21 +45,21 @@ def test_medhelms_python_gets_no_key(tmp_path: Path) -> None:
     python.chmod(0o755)
     request = ExportRequest(name="x", python=str(python), medhelm_output="out")
     export_scenario(request, tmp_path / "export.jsonl")
-    given = json.loads(seen.read_text())
-    assert "PATH" in given
-    assert not given.keys() & KEYS.keys()
+    environ = json.loads(seen.read_text())
+    assert "PATH" in environ
+    assert not environ.keys() & KEYS.keys()
 
 
 @pytest.mark.attack("secrets", "the installer of a model file reads the keys of the environment")
 def test_the_installer_gets_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    given: list[dict[str, str]] = []
+    environs: list[dict[str, str]] = []
 
     def run(command: object, **options: dict[str, str]) -> subprocess.CompletedProcess[bytes]:
-        given.append(options["env"])
-        return subprocess.CompletedProcess([], len(given) - 1)  # pip is there, and fails
+        environs.append(options["env"])
+        return subprocess.CompletedProcess([], len(environs) - 1)  # pip is there, and fails
 
     monkeypatch.setattr(model_files.subprocess, "run", run)
     with pytest.raises(SetupError, match="could not download"):
         model_files._install(tmp_path)
-    assert len(given) == 2
-    assert not any(env.keys() & KEYS.keys() for env in given)
+    assert len(environs) == 2
+    assert not any(env.keys() & KEYS.keys() for env in environs)

@@ -42,7 +42,10 @@ def test_hardly_ever_is_another_option_read(part: str, method: str) -> None:
 @pytest.mark.parametrize("part", PARTS)
 def test_no_class_is_read_less_often_than_another_in_the_same_sentences(part: str) -> None:
     losses = measured(part).losses()
-    spreads = {classes: max(of.values()) - min(of.values()) for classes, of in losses.items()}
+    spreads = {
+        classes: max(by_class.values()) - min(by_class.values())
+        for classes, by_class in losses.items()
+    }
     assert max(spreads.values()) <= MOST_POINTS_BETWEEN_CLASSES, losses
 
 

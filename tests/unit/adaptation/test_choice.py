@@ -18,7 +18,7 @@ DRUGS = {
 WORDS = {"A": "yes", "B": "no", "C": "maybe"}
 
 READ = [
-    # a label and nothing else, in any dress
+    # a label and nothing else, in any format
     ("B", "B"),
     ("b", "B"),
     ("a", "A"),

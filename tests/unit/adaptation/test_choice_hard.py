@@ -96,8 +96,8 @@ def test_yes_and_no_in_other_words(text: str, expected: str) -> None:
 def test_all_but_one_is_not_that_one(text: str) -> None:
     assert read_choice(text, OPTIONS) is None
     if "give" not in text:
-        asked = "All of these are right EXCEPT:"
-        assert read_choice(text, OPTIONS, question=asked) in ("C", None)
+        question = "All of these are right EXCEPT:"
+        assert read_choice(text, OPTIONS, question=question) in ("C", None)
 
 
 @pytest.mark.parametrize(
@@ -174,11 +174,11 @@ def test_a_table_with_verdicts(right: str, wrong: str) -> None:
     assert read_choice(_table(wrong, right, wrong, wrong), OPTIONS) == "B"
     for verdicts in ((wrong, right, right, wrong), (wrong,) * 4, ("possible",) * 4):
         assert read_choice(_table(*verdicts), OPTIONS) is None
-    asked = "Which of these is NOT an anticoagulant?"
+    question = "Which of these is NOT an anticoagulant?"
     # One row against three is the exception that is asked for, by whichever word.
     for verdicts in ((wrong, right, wrong, wrong), (right, wrong, right, right)):
-        assert read_choice(_table(*verdicts), OPTIONS, question=asked) == "B"
-    assert read_choice(_table(wrong, right, right, wrong), OPTIONS, question=asked) is None
+        assert read_choice(_table(*verdicts), OPTIONS, question=question) == "B"
+    assert read_choice(_table(wrong, right, right, wrong), OPTIONS, question=question) is None
 
 
 def test_texts_that_are_lists() -> None:

@@ -254,8 +254,8 @@ LONG = [
 ]
 
 
-def read(text: str, shown: dict[str, str]) -> str | None:
-    return read_choice(split_thinking(text)[0], options_of(shown))
+def read(text: str, options: dict[str, str]) -> str | None:
+    return read_choice(split_thinking(text)[0], options_of(options))
 
 
 @pytest.mark.parametrize(("text", "letter"), READ, ids=[repr(text)[:60] for text, _ in READ])

@@ -161,7 +161,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(
-    ("shown", "text", "label"), CASES, ids=[repr(text)[:60] for _, text, _ in CASES]
+    ("options", "text", "label"), CASES, ids=[repr(text)[:60] for _, text, _ in CASES]
 )
-def test_a_text_chooses_one_or_none(shown: dict[str, str], text: str, label: str | None) -> None:
-    assert read_choice(text, options_of(shown)) == label
+def test_a_text_chooses_one_or_none(options: dict[str, str], text: str, label: str | None) -> None:
+    assert read_choice(text, options_of(options)) == label

@@ -251,8 +251,8 @@ def test_a_cut_reply_that_turns_to_the_other_options_has_answered(
     ],
 )
 def test_a_label_and_its_text_in_two_members_are_the_answer(text: str, label: str | None) -> None:
-    shown = {"1": "Immediate", "2": "Delayed", "3": "Minor"}
-    assert read_choice(text, options_of(shown)) == label
+    options = {"1": "Immediate", "2": "Delayed", "3": "Minor"}
+    assert read_choice(text, options_of(options)) == label
 
 
 @pytest.mark.parametrize(

@@ -214,7 +214,7 @@ def test_an_options_word_with_one_slip_is_that_word(text: str, label: str | None
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "options"),
     [
         ("dysphasia", {"A": "Dysphagia", "B": "Ataxia"}),
         ("tracheostomy", {"A": "Tracheotomy", "B": "Intubation"}),
@@ -223,5 +223,5 @@ def test_an_options_word_with_one_slip_is_that_word(text: str, label: str | None
         ("quinidine", {"A": "Quinine", "B": "Chloroquine"}),
     ],
 )  # fmt: skip
-def test_another_word_is_no_slip(text: str, shown: dict[str, str]) -> None:
-    assert read_choice(text, options_of(shown)) is None
+def test_another_word_is_no_slip(text: str, options: dict[str, str]) -> None:
+    assert read_choice(text, options_of(options)) is None

@@ -1,4 +1,4 @@
-"""What a reasoning comes to, exceptions, shortened names, and answers in other languages."""
+"""The end of a reasoning, exceptions, shortened names, and answers in other languages."""
 
 import pytest
 

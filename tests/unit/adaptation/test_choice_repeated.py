@@ -1,4 +1,4 @@
-"""Answers that repeat the question's words, point back to an option, or stand beside all others."""
+"""Answers that repeat the question's words, point back to an option, or are beside all others."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Replies worded so that they mislead, in words that stand in no set of replies."""
+"""Replies worded so that they mislead, in words that are in no set of replies."""
 
 import pytest
 

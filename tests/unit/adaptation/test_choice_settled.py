@@ -1,4 +1,4 @@
-"""What a text settles on, read by general principles, in words that stand in no set of replies."""
+"""What a text settles on, read by general principles, in words that are in no set of replies."""
 
 import pytest
 

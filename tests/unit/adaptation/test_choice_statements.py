@@ -75,21 +75,21 @@ NOT_STATED = [
 ]
 
 
-def filled(templates: list[str], shown: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    labels = list(shown)
+def filled(templates: list[str], options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    labels = list(options)
     for template in templates:
         for at, label in enumerate(labels):
             other = labels[(at + 1) % len(labels)]
-            names = {"L": label, "T": shown[label], "M": other, "U": shown[other]}
+            names = {"L": label, "T": options[label], "M": other, "U": options[other]}
             yield template.format(**names), label
 
 
-@pytest.mark.parametrize("shown", ALL, ids=["drugs", "words", "denials", "letters", "lists"])
-def test_the_text_after_a_label_denies_nothing_and_is_no_label(shown: dict[str, str]) -> None:
-    options = options_of(shown)
+@pytest.mark.parametrize("texts", ALL, ids=["drugs", "words", "denials", "letters", "lists"])
+def test_the_text_after_a_label_denies_nothing_and_is_no_label(texts: dict[str, str]) -> None:
+    options = options_of(texts)
     wrong = {
         text: read
-        for text, label in filled(LABEL_AND_TEXT, shown)
+        for text, label in filled(LABEL_AND_TEXT, texts)
         if (read := read_choice(text, options)) != label
     }
     assert not wrong

@@ -133,11 +133,11 @@ def test_a_value_is_an_option_where_options_were_shown(text: str) -> None:
 )
 def test_yes_and_no(text: str, expected: str | None) -> None:
     assert read_answer(text, YES_NO, output_mapping={}, references=["yes", "no"]) == expected
-    shown = {"A": "yes", "B": "no", "C": "maybe"}
-    letters = {text: letter for letter, text in shown.items()}
+    options = {"A": "yes", "B": "no", "C": "maybe"}
+    letters = {text: letter for letter, text in options.items()}
     letter = None if expected is None else letters[expected]
-    assert read_answer(text, YES_NO, output_mapping=shown) == letter
-    assert read_answer(text, CHOICE, output_mapping=shown) == letter
+    assert read_answer(text, YES_NO, output_mapping=options) == letter
+    assert read_answer(text, CHOICE, output_mapping=options) == letter
 
 
 def test_a_word_is_given_as_the_references_spell_it() -> None:
@@ -181,19 +181,19 @@ def test_references_that_are_texts_are_the_options() -> None:
 
 
 def test_options_that_share_a_text_or_hold_another() -> None:
-    shown = {"A": "hepatitis", "B": "viral hepatitis", "C": "same", "D": "same", "E": ""}
-    assert read_answer("This is viral hepatitis.", CHOICE, output_mapping=shown) == "B"
-    assert read_answer("This is hepatitis.", CHOICE, output_mapping=shown) == "A"
-    assert read_answer("same", CHOICE, output_mapping=shown) is None
-    assert read_answer("D) same", CHOICE, output_mapping=shown) == "D"
-    assert read_answer("", CHOICE, output_mapping=shown) is None
+    options = {"A": "hepatitis", "B": "viral hepatitis", "C": "same", "D": "same", "E": ""}
+    assert read_answer("This is viral hepatitis.", CHOICE, output_mapping=options) == "B"
+    assert read_answer("This is hepatitis.", CHOICE, output_mapping=options) == "A"
+    assert read_answer("same", CHOICE, output_mapping=options) is None
+    assert read_answer("D) same", CHOICE, output_mapping=options) == "D"
+    assert read_answer("", CHOICE, output_mapping=options) is None
 
 
 def test_numbers_as_options_are_not_read_inside_other_numbers() -> None:
-    shown = {"A": "5 mg", "B": "2.5 mg", "C": "0.5"}
-    assert read_answer("2.5 mg", CHOICE, output_mapping=shown) == "B"
-    assert read_answer("One gives 2.5 mg.", CHOICE, output_mapping=shown) == "B"
-    assert read_answer("0.55", CHOICE, output_mapping=shown) is None
+    options = {"A": "5 mg", "B": "2.5 mg", "C": "0.5"}
+    assert read_answer("2.5 mg", CHOICE, output_mapping=options) == "B"
+    assert read_answer("One gives 2.5 mg.", CHOICE, output_mapping=options) == "B"
+    assert read_answer("0.55", CHOICE, output_mapping=options) is None
 
 
 HOSTILE = [

@@ -11,7 +11,7 @@ TAGGED = AnswerExtraction(method=ExtractionMethod.REGEX, pattern=r"<answer>\s*(\
 
 
 def test_a_pattern_reads_what_the_authors_read(real_data: Path) -> None:
-    """The three others hold the tag twice, once as an example of how to write it."""
+    """The three others have the tag twice, once as an example of how to write it."""
     lines = (real_data / "medcalc_bench" / "code_exec_gpt_4.jsonl").read_text("utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     same = 0

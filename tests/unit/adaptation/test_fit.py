@@ -25,18 +25,20 @@ def window(tokens: int) -> Window:
 
 
 def ask(tokens: int, instance=None):
-    given = instance or row(9, "is it so", refs("yes"))
-    return render_fitting(SPEC, given, TRAIN, window(tokens), render_id="r", train_trial_index=2)
+    instance = instance or row(9, "is it so", refs("yes"))
+    return render_fitting(SPEC, instance, TRAIN, window(tokens), render_id="r", train_trial_index=2)
 
 
 # A block of an example is 6 tokens (Q : one A : yes), the question 7.
-@pytest.mark.parametrize(("tokens", "shown"), [(25, 3), (24, 2), (19, 2), (18, 1), (12, 0), (7, 0)])
-def test_examples_are_left_out_from_the_last_on(tokens: int, shown: int) -> None:
+@pytest.mark.parametrize(
+    ("tokens", "num_shown"), [(25, 3), (24, 2), (19, 2), (18, 1), (12, 0), (7, 0)]
+)
+def test_examples_are_left_out_from_the_last_on(tokens: int, num_shown: int) -> None:
     prompt = ask(tokens)
     assert prompt == render(
-        SPEC, row(9, "is it so", refs("yes")), TRAIN[:shown], render_id="r", train_trial_index=2
+        SPEC, row(9, "is it so", refs("yes")), TRAIN[:num_shown], render_id="r", train_trial_index=2
     )
-    assert (prompt.num_train_instances, prompt.prompt_truncated) == (shown, False)
+    assert (prompt.num_train_instances, prompt.prompt_truncated) == (num_shown, False)
 
 
 def test_what_is_still_too_long_loses_its_end_and_says_so() -> None:

@@ -1,4 +1,4 @@
-"""What MedHELM would have got: an answer's first tokens, up to a stop, or nothing told."""
+"""What MedHELM would have read: an answer's first tokens, up to a stop, or nothing."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ def got(
 
 
 @pytest.mark.parametrize(
-    ("text", "tokens", "max_tokens", "wanted"),
+    ("text", "tokens", "max_tokens", "expected"),
     [
         ("The answer is (A).", ["The", " answer", " is", " (", "A", ")."], 1, "The"),
         ("A. aspirin", ["A", ".", " aspirin"], 1, "A"),
@@ -39,10 +39,10 @@ def got(
         ("\n\nB", ["\n\n", "B"], 1, ""),
     ],
 )
-def test_the_first_tokens(text: str, tokens: list[str], max_tokens: int, wanted: str) -> None:
+def test_the_first_tokens(text: str, tokens: list[str], max_tokens: int, expected: str) -> None:
     reading = got(completion(text, tokens), max_tokens)
     assert reading is not None
-    assert reading.text.strip() == wanted.strip()
+    assert reading.text.strip() == expected.strip()
     if len(tokens) > max_tokens:
         assert reading.finish_reason is FinishReason.LENGTH
         assert (len(reading.tokens), reading.logprob) == (max_tokens, -0.5 * max_tokens)

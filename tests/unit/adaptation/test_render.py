@@ -87,7 +87,7 @@ def test_multi_label_shows_every_right_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("prefix", "characters", "shown"),
+    ("prefix", "characters", "prefixes"),
     [
         ("A. ", None, ["A. ", "B. ", "C. "]),
         ("\n(a) ", None, ["\n(a) ", "\n(b) ", "\n(c) "]),
@@ -97,7 +97,7 @@ def test_multi_label_shows_every_right_answer() -> None:
         ("Y. ", None, ["Y. ", "Z. ", "[. "]),
     ],
 )
-def test_option_letters(prefix: str, characters: str | None, shown: list[str]) -> None:
+def test_option_letters(prefix: str, characters: str | None, prefixes: list[str]) -> None:
     spec = AdapterSpec(
         method=MC,
         input_prefix="",
@@ -106,8 +106,8 @@ def test_option_letters(prefix: str, characters: str | None, shown: list[str]) -
         output_prefix="",
     )
     prompt = ask(spec, row(1, "q", refs("x", "y", "z")))
-    assert prompt.text == f"q\n{shown[0]}x\n{shown[1]}y\n{shown[2]}z\n"
-    letters = [text.strip("\n(). ") for text in shown]
+    assert prompt.text == f"q\n{prefixes[0]}x\n{prefixes[1]}y\n{prefixes[2]}z\n"
+    letters = [text.strip("\n(). ") for text in prefixes]
     assert list(prompt.output_mapping) == letters
 
 

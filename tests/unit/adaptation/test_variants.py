@@ -30,7 +30,7 @@ def test_another_template_gives_the_copy_its_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("variants", "said"),
+    ("variants", "message"),
     [
         ([TERSE, TERSE], "the name 'terse'; allowed: letters"),
         ([PromptVariant(name="a.b")], "the name 'a.b'"),
@@ -39,7 +39,7 @@ def test_another_template_gives_the_copy_its_text() -> None:
         ([PromptVariant(name="m", adapter_spec={"method": "chat"})], "sets 'method'; allowed: glo"),
     ],
 )
-def test_variants_that_cannot_be_asked(variants: list[PromptVariant], said: str) -> None:
+def test_variants_that_cannot_be_asked(variants: list[PromptVariant], message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         check_variants(variants, "card x")
-    assert said in str(caught.value)
+    assert message in str(caught.value)

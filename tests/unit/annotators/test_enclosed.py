@@ -1,4 +1,4 @@
-"""No data in a judge's prompt can end the block it stands in."""
+"""No data in a judge's prompt can end the block that it is in."""
 
 import re
 

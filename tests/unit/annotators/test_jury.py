@@ -1,4 +1,4 @@
-"""Judge prompts hold values as they are; annotations hold scores only where a judge gave them."""
+"""Judge prompts have values as they are; annotations have scores only where a judge gave them."""
 
 import json
 

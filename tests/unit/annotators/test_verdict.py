@@ -1,4 +1,4 @@
-"""A verdict is read from what a judge wrote, or it is nobody's."""
+"""A verdict is read from what a judge wrote, or there is none."""
 
 import json
 from dataclasses import replace

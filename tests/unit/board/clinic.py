@@ -41,7 +41,7 @@ Counts = dict[tuple[int, int], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Benchmark:
     """A benchmark: its metrics, its main one, and how each model answered."""
 
     title: str
@@ -50,7 +50,7 @@ class Asked:
     counts: dict[str, Counts]
 
 
-REFERRAL = Asked(
+REFERRAL = Benchmark(
     title="Referral",
     metrics=(
         MetricSpec(name="exact_match"),
@@ -71,7 +71,7 @@ REFERRAL = Asked(
         QUIET: {(1, 1): 10, (1, 2): 30, (2, 1): 2, (2, 2): 158},
     },
 )
-TRIAGE = Asked(
+TRIAGE = Benchmark(
     title="Triage",
     metrics=(
         MetricSpec(name="diagnostic_accuracy", args={"labels": "emergency|urgent|routine"}),
@@ -83,7 +83,7 @@ TRIAGE = Asked(
         QUIET: {(1, 2): 4, (1, 3): 6, (2, 2): 10, (2, 3): 10, (3, 3): 30},
     },
 )
-NOTES = Asked(
+NOTES = Benchmark(
     title="Notes",
     metrics=(MetricSpec(name="exact_match"),),
     main="exact_match",
@@ -99,18 +99,18 @@ def unit(model: str, scenario: str) -> str:
 
 def plant_clinic(lake: Path) -> Path:
     """Write the lake into an empty folder."""
-    for scenario, asked in BENCHMARKS.items():
-        size = max(sum(counts.values()) for counts in asked.counts.values())
-        append(lake, "scenarios", [_version(scenario, asked, size)], f"{scenario}-w")
+    for scenario, benchmark in BENCHMARKS.items():
+        size = max(sum(counts.values()) for counts in benchmark.counts.values())
+        append(lake, "scenarios", [_version(scenario, benchmark, size)], f"{scenario}-w")
         finish(lake, "ingest", f"{scenario}-v1", f"{scenario}-w", -30)
-        for model, counts in asked.counts.items():
+        for model, counts in benchmark.counts.items():
             _plant_run(lake, model, scenario, counts)
     return lake
 
 
 def spec_of(model: str, scenario: str) -> RunSpec:
     """A RunSpec as the plan makes it."""
-    asked = BENCHMARKS[scenario]
+    benchmark = BENCHMARKS[scenario]
     return RunSpec(
         run_spec_id=unit(model, scenario),
         name=f"{scenario}:model={model}",
@@ -120,25 +120,25 @@ def spec_of(model: str, scenario: str) -> RunSpec:
         model_deployment=model,
         deployment_fingerprint="f",
         adapter_spec=AdapterSpec(max_tokens=16),
-        metrics=asked.metrics,
+        metrics=benchmark.metrics,
         annotators=(),
         groups=(),
         access_level=AccessLevel.PRIVATE,
-        main_metric=asked.main,
+        main_metric=benchmark.main,
         main_split="test",
     )
 
 
-def _version(scenario: str, asked: Asked, size: int) -> ScenarioVersion:
+def _version(scenario: str, benchmark: Benchmark, size: int) -> ScenarioVersion:
     return ScenarioVersion(
         scenario_name=scenario,
         data_version=f"{scenario}-v1",
         card_hash="c",
         access_level=AccessLevel.PRIVATE,
-        display_name=asked.title,
+        display_name=benchmark.title,
         category="Clinical Decision Support",
         subcategory="",
-        main_metric=asked.main,
+        main_metric=benchmark.main,
         main_split="test",
         verified=Verified.SAME_FORM,
         num_instances=size,
@@ -152,28 +152,28 @@ def codes(counts: Counts) -> list[tuple[int, int]]:
     return [pair for pair, number in counts.items() for _ in range(number)]
 
 
-def confidence(model: str, right: int, given: int) -> float | None:
+def confidence(model: str, right: int, chosen: int) -> float | None:
     """The model's confidence in an answer; None of a model without log-probabilities."""
-    sure = {CAREFUL: 0.9 if right == given else 0.6, ALARMIST: 0.8}
+    sure = {CAREFUL: 0.9 if right == chosen else 0.6, ALARMIST: 0.8}
     return sure.get(model)
 
 
-def _values(model: str, right: int, given: int) -> dict[str, float | None]:
+def _values(model: str, right: int, chosen: int) -> dict[str, float | None]:
     return {
-        "exact_match": float(right == given),
+        "exact_match": float(right == chosen),
         "right_class": float(right),
-        "given_class": float(given),
+        "given_class": float(chosen),
         "true_classes": float(1 << (right - 1)),
-        "predicted_classes": float(1 << (given - 1)) if given else 0.0,
-        "max_prob": confidence(model, right, given),
+        "predicted_classes": float(1 << (chosen - 1)) if chosen else 0.0,
+        "max_prob": confidence(model, right, chosen),
     }
 
 
 def stats_of(spec: RunSpec, counts: Counts) -> Iterable[Stat]:
     """What summarize makes of these answers."""
-    held = [_values(spec.model_deployment, *pair) for pair in codes(counts)]
+    cases = [_values(spec.model_deployment, *pair) for pair in codes(counts)]
     if "exact_match" in {metric.name for metric in spec.metrics}:
-        yield stat(spec.run_spec_id, "exact_match", [values["exact_match"] for values in held])
+        yield stat(spec.run_spec_id, "exact_match", [values["exact_match"] for values in cases])
     for place, (metric, params) in enumerate(run_metrics_for(spec.metrics)):
         observed = [
             Observed(
@@ -184,7 +184,7 @@ def stats_of(spec: RunSpec, counts: Counts) -> Iterable[Stat]:
                 values=tuple(values[name] for name in metric.reads(params)),
                 rows=1,
             )
-            for values in held
+            for values in cases
         ]
         yield from RunSummarizer({spec.run_spec_id: spec.metrics})(observed)
 

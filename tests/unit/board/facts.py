@@ -1,4 +1,4 @@
-"""A lake with one of every fact that a page has to show right, and what each page has to say of it.
+"""A lake with one of every fact that a page has to show right, and what each page says about it.
 
 Suite `facts`, ten instances a benchmark, written without a JVM:
 
@@ -9,7 +9,7 @@ Suite `facts`, ten instances a benchmark, written without a JVM:
     gamma    .3                missing                         .5, scored again      7 of 10
     delta    denied            missing                         missing               missing
 
-Of gamma's notes a judge failed on three of ten. Alpha's triage run stands in suite `second` too.
+Of gamma's notes a judge failed on three of ten. Alpha's triage run is in suite `second` too.
 Releases of both suites: `approved` and `withdrawn`. Nothing here is
 computed by the code that reads boards.
 """
@@ -81,7 +81,7 @@ Values = Sequence[float | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Benchmark:
-    """What a scenario's card says of a benchmark of the lake."""
+    """What a scenario's card says about a benchmark of the lake."""
 
     title: str
     category: str
@@ -156,7 +156,7 @@ CELLS: dict[tuple[str, str], Values] = {
     (GAMMA, "note"): (3.5, None, 3.5, 3.5, None, 4, 3, None, 3.5, 3.5),
 }
 AGAIN: Values = ones((0,))
-"""What gamma's coding was scored again to, after its stats were made."""
+"""The new scores of gamma's coding, made after its stats."""
 WIN_RATES = {
     # triage: (1/2 + 1 + 1) / 3, dose: 1, coding: 1 of beta and gamma, note: 1 of beta and epsilon
     ALPHA: (2.5 / 3 + 1 + 1 + 0.5) / 4,
@@ -164,9 +164,9 @@ WIN_RATES = {
 }
 """By hand; epsilon lacks coding, gamma dose and note, delta all."""
 NAMED = (ALPHA, BETA)
-"""Whose records say who ran them."""
+"""The models whose records say who ran them."""
 LATE = (EPSILON,)
-"""Who was scored two days ago; all others at START."""
+"""The models that were scored two days ago; all others at START."""
 JUDGED_BY = {ALPHA: "other makers", BETA: "same maker"}
 VALIDATED = (BETA,)
 
@@ -193,7 +193,7 @@ def plant_facts(lake: Path) -> Path:
 
 def spec_of(model: str, scenario: str) -> RunSpec:
     """A RunSpec as the plan makes it."""
-    held = BENCHMARKS[scenario]
+    benchmark = BENCHMARKS[scenario]
     return RunSpec(
         run_spec_id=unit(model, scenario),
         name=f"{scenario}:model={model}",
@@ -203,11 +203,11 @@ def spec_of(model: str, scenario: str) -> RunSpec:
         model_deployment=model,
         deployment_fingerprint="f",
         adapter_spec=AdapterSpec(max_tokens=16),
-        metrics=(MetricSpec(name=held.metric),),
-        annotators=(AnnotatorSpec(name="jury"),) if held.metric == "jury_score" else (),
+        metrics=(MetricSpec(name=benchmark.metric),),
+        annotators=(AnnotatorSpec(name="jury"),) if benchmark.metric == "jury_score" else (),
         groups=(),
-        access_level=AccessLevel(held.level),
-        main_metric=held.stat,
+        access_level=AccessLevel(benchmark.level),
+        main_metric=benchmark.stat,
         main_split="test",
     )
 
@@ -230,25 +230,25 @@ def planned(model: str, scenario: str, suite: str = SUITE) -> SuiteRun:
 
 
 def _comparability(model: str, scenario: str) -> dict[str, str]:
-    held = dict.fromkeys(PARTS, "same")
-    held["data"] = f"n=10 {scenario}"
+    parts = dict.fromkeys(PARTS, "same")
+    parts["data"] = f"n=10 {scenario}"
     if (model, scenario) == (EPSILON, "coding"):
-        held["prompt"] = "other"
-    return held
+        parts["prompt"] = "other"
+    return parts
 
 
 def _plant_data(lake: Path, scenario: str) -> None:
-    held, write = BENCHMARKS[scenario], f"{scenario}-w"
-    level = AccessLevel(held.level)
+    benchmark, write = BENCHMARKS[scenario], f"{scenario}-w"
+    level = AccessLevel(benchmark.level)
     version = ScenarioVersion(
         scenario_name=scenario,
         data_version=f"{scenario}-v1",
         card_hash="c",
         access_level=level,
-        display_name=held.title,
-        category=held.category,
-        subcategory=held.subcategory,
-        main_metric=held.stat,
+        display_name=benchmark.title,
+        category=benchmark.category,
+        subcategory=benchmark.subcategory,
+        main_metric=benchmark.stat,
         main_split="test",
         verified=Verified.SAME_FORM,
         num_instances=10,
@@ -263,7 +263,7 @@ def _plant_data(lake: Path, scenario: str) -> None:
             source_id=f"record-{index}",
             source_index=index,
             split=Split.TEST,
-            input=f"{held.title} case {index}",
+            input=f"{benchmark.title} case {index}",
             references=(Reference(text=f"right {index}", tags=("correct",)),),
             access_level=level,
         )
@@ -335,7 +335,7 @@ def _stat(spec: RunSpec, values: Values, comparability: dict[str, str]) -> Stat:
     for value, _ in scored:
         counts[value] = counts.get(value, 0) + 1
     scale = info(spec.main_metric, spec.metrics)
-    held = summarize(sorted(counts.items()), sum(v is None for v in values), scale)
+    summary = summarize(sorted(counts.items()), sum(v is None for v in values), scale)
     draws = mean_draws(
         np.array([index + 1 for _, index in scored], np.uint64),
         np.ones(len(scored)),
@@ -346,7 +346,7 @@ def _stat(spec: RunSpec, values: Values, comparability: dict[str, str]) -> Stat:
         name=spec.main_metric,
         split="test",
         perturbation="",
-        **values_of(held, Summary),
+        **values_of(summary, Summary),
         comparability=comparability,
         draws=None if draws is None else tuple(draws.tolist()),
     )
@@ -463,8 +463,8 @@ def _pin(lake: Path, release: str, minutes: int) -> str:
         )
     manifest = _manifest(release, made_at)
     append(lake, "release_manifests", [manifest], copy)
-    held = read_release(reader, members)
-    members = [replace(row, value_hashes=held.hashes(row)) for row in members]
+    pinned = read_release(reader, members)
+    members = [replace(row, value_hashes=pinned.hashes(row)) for row in members]
     written = manifest_hash(members, manifest)
     append(lake, "releases", [replace(row, manifest_hash=written) for row in members], copy)
     return written

@@ -216,8 +216,8 @@ def plant_answers(lake: Path, number: int) -> None:
     """A further run `many` of alpha's, with so many answers to triage_choice."""
     scenario, write_id = "triage_choice", "w-many"
     level = AccessLevel(SCENARIOS[scenario][2])
-    held = len(CELLS[ALPHA, scenario])
-    more = [_instance(scenario, level, index) for index in range(held, number)]
+    first = len(CELLS[ALPHA, scenario])
+    more = [_instance(scenario, level, index) for index in range(first, number)]
     append(lake, "instances", more, f"{scenario}-w")
     spec = replace(run_spec("many", ALPHA, scenario), name=f"{scenario}:model=many")
     append(lake, "run_specs", [planned(spec)], write_id)

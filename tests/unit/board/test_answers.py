@@ -1,4 +1,4 @@
-"""Answers in a terminal: what is printed of the planted lake, and to whom."""
+"""Answers in a terminal: what is printed from the planted lake, and for whom."""
 
 import sys
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ from tests.unit.board.planted import (
 SOURCE = BoardSource(kind=Kind.SUITE, name="s1")
 
 
-def told(lake: Path, *flags: str) -> list[str]:
+def command(lake: Path, *flags: str) -> list[str]:
     return ["answers", "--suite", "s1", "-o", str(lake), "--local-path", str(lake.parent), *flags]
 
 
@@ -60,9 +60,9 @@ def test_an_answer_stands_below_its_prompt_and_above_its_references(
     lake: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     flags = ("--benchmark", "triage_choice", "--model", ALPHA)
-    assert main(told(lake, *flags, "-n", "1")) == 0
-    shown = capsys.readouterr()
-    assert shown.out == (
+    assert main(command(lake, *flags, "-n", "1")) == 0
+    printed = capsys.readouterr()
+    assert printed.out == (
         f"#1  MRN-0042  triage_choice  {ALPHA}  exact_match 1.000\n"
         "  ward       ward 0\n"
         f"  prompt     Case 0: {HOSTILE}\n"
@@ -73,32 +73,32 @@ def test_an_answer_stands_below_its_prompt_and_above_its_references(
         f"triage_choice of {ALPHA}: 4 answers, 1 wrong, 0 unread, 0 failed\n"
         "1 of 4 answers shown; --limit all shows all\n"
     )
-    assert shown.err == ""
+    assert printed.err == ""
 
 
 def test_the_limit_counts_over_all_runs_and_every_run_has_its_note(lake: Path) -> None:
-    shown = evaluation(lake).answers("triage_choice", suite="s1", only="wrong", limit=2)
-    numbers = [(answer.model_deployment, answer.number) for answer in shown.answers]
+    page = evaluation(lake).answers("triage_choice", suite="s1", only="wrong", limit=2)
+    numbers = [(answer.model_deployment, answer.number) for answer in page.answers]
     assert numbers == [(ALPHA, 4), ("beta/medium", 3)]
-    assert shown.notes[-1].endswith("answers shown; --limit all shows all")
-    assert [note.partition(": ")[2] for note in shown.notes[:-1]] == [
+    assert page.notes[-1].endswith("answers shown; --limit all shows all")
+    assert [note.partition(": ")[2] for note in page.notes[:-1]] == [
         f"4 answers, {wrong} wrong, 0 unread, 0 failed" for wrong in (1, 1, 3)
     ]
-    assert list(shown.to_pandas()["instance_id"]) == ["triage_choice-i3", "triage_choice-i2"]
-    assert "<img" not in shown._repr_html_(), "a text of the data is no markup in a notebook"
+    assert list(page.to_pandas()["instance_id"]) == ["triage_choice-i3", "triage_choice-i2"]
+    assert "<img" not in page._repr_html_(), "a text of the data is no markup in a notebook"
 
 
 @pytest.mark.parametrize(
-    ("said", "option"), [("B", "wrong"), ("a", None), ("The answer is (A).", None)]
+    ("reply", "option"), [("B", "wrong"), ("a", None), ("The answer is (A).", None)]
 )
-def test_the_option_behind_a_letter_is_shown(lake: Path, said: str, option: str | None) -> None:
+def test_the_option_behind_a_letter_is_shown(lake: Path, reply: str, option: str | None) -> None:
     """A prompt of options: B is `wrong`; what the run does not read as a letter names none."""
     spec = next(run.run_spec for run in load_runs(open_reader(str(lake)), SOURCE) if run.cell)
     letters = AdapterSpec(method=AdapterMethod.MULTIPLE_CHOICE_JOINT, reference_prefix="A. ")
     key = InstanceKey(instance_id=f"{spec.scenario_name}-i0")
     detail = instance_detail(open_reader(str(lake)), spec, key, viewer=Viewer.THIS_MACHINE)
     assert detail.result
-    answered = Completion(text=said, finish_reason=FinishReason.STOP)
+    answered = Completion(text=reply, finish_reason=FinishReason.STOP)
     detail = replace(detail, result=replace(detail.result, completions=(answered,)))
     assert chosen_option(spec, detail) is None, "this prompt shows no options"
     assert chosen_option(replace(spec, adapter_spec=letters), detail) == option
@@ -107,20 +107,20 @@ def test_the_option_behind_a_letter_is_shown(lake: Path, said: str, option: str 
         adapter_spec=letters,
         answer_extraction=AnswerExtraction(method=ExtractionMethod.CHOICE),
     )
-    assert chosen_option(reads, detail) == {"B": "wrong"}.get(said, "answer 0")
+    assert chosen_option(reads, detail) == {"B": "wrong"}.get(reply, "answer 0")
 
 
 def test_a_failed_request_says_why_there_is_no_answer(lake: Path) -> None:
-    shown = evaluation(lake).answers("medcalc_bench", ALPHA, suite="s1", only="failed")
-    (answer,) = shown.answers
+    page = evaluation(lake).answers("medcalc_bench", ALPHA, suite="s1", only="failed")
+    (answer,) = page.answers
     assert (answer.answer, answer.value, answer.status) == (None, None, "timeout")
-    assert "medcalc_bench_accuracy timeout" in str(shown)
+    assert "medcalc_bench_accuracy timeout" in str(page)
 
 
 def test_a_run_that_compares_answers_as_they_stand_says_why_none_is_unread(lake: Path) -> None:
-    shown = evaluation(lake).answers("triage_choice", ALPHA, suite="s1", only="unread")
-    assert shown.answers == ()
-    assert str(shown).endswith("(strict), so that none counts as unread")
+    page = evaluation(lake).answers("triage_choice", ALPHA, suite="s1", only="unread")
+    assert page.answers == ()
+    assert str(page).endswith("(strict), so that none counts as unread")
 
 
 @pytest.mark.attack("dashboard", "gated and private answers, written to a pipe or a job's log")
@@ -131,11 +131,11 @@ def test_text_goes_to_a_terminal_alone(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    typed = told(lake, "--benchmark", scenario, "--model", ALPHA)
+    typed = command(lake, "--benchmark", scenario, "--model", ALPHA)
     assert main(typed) == 1
-    shown = capsys.readouterr()
-    assert "the output is none; --text-levels" in shown.err
-    assert HOSTILE not in shown.out + shown.err
+    printed = capsys.readouterr()
+    assert "the output is none; --text-levels" in printed.err
+    assert HOSTILE not in printed.out + printed.err
     assert main([*typed, "--text-levels", "gated", "private"]) == 0
     assert HOSTILE in capsys.readouterr().out
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
@@ -162,10 +162,10 @@ def test_a_terminal_is_shown_control_characters_and_does_not_get_them() -> None:
 
 
 def test_of_a_long_prompt_the_end_is_shown() -> None:
-    shown = end_of("x" * 5_000 + " Answer:")
-    assert shown.startswith("... x")
-    assert shown.endswith(" Answer:")
-    assert len(shown) == 404
+    end = end_of("x" * 5_000 + " Answer:")
+    assert end.startswith("... x")
+    assert end.endswith(" Answer:")
+    assert len(end) == 404
 
 
 def planted_as(lake: Path, spec: RunSpec, stats: Sequence[tuple[Score, ...]]) -> None:
@@ -198,14 +198,14 @@ def test_answers_behind_a_metric_of_the_run_are_right_or_wrong(tmp_path: Path) -
     names = ("right_class", "given_class")
     codes = [scored(names, pair) for pair in ((1, 1), (2, 1), (1, 0))]
     planted_as(lake, spec, [*codes, unscored(names, ScoreStatus.NO_ANSWER)])
-    shown = evaluation(lake).answers("triage_choice", ALPHA, suite="s1")
-    assert [(each.metric, each.value, each.status) for each in shown.answers] == [
+    page = evaluation(lake).answers("triage_choice", ALPHA, suite="s1")
+    assert [(each.metric, each.value, each.status) for each in page.answers] == [
         ("right", 1.0, "ok"),
         ("right", 0.0, "ok"),
         ("right", 0.0, "ok"),
         ("right", None, "no_answer"),
     ]
-    assert shown.notes == (
+    assert page.notes == (
         f"triage_choice of {ALPHA}: 4 answers, 2 wrong, 1 missed, 1 false alarm, 0 unread, 1 "
         "failed; sensitivity is of the whole run, right 1 or 0 of each answer",
     )
@@ -230,9 +230,9 @@ def test_a_metric_of_the_run_that_compares_no_answers_says_so(tmp_path: Path) ->
     )
     names = run_metric_for("perplexity").reads({})
     planted_as(lake, spec, [scored(names, [1.0] * len(names))] * 4)
-    shown = evaluation(lake).answers("triage_choice", ALPHA, suite="s1", limit=2)
-    assert [(each.value, each.status) for each in shown.answers] == [(None, "not_applicable")] * 2
-    assert shown.notes[:-1] == (
+    page = evaluation(lake).answers("triage_choice", ALPHA, suite="s1", limit=2)
+    assert [(each.value, each.status) for each in page.answers] == [(None, "not_applicable")] * 2
+    assert page.notes[:-1] == (
         f"triage_choice of {ALPHA}: 4 answers, 0 unread, 0 failed; "
         "perplexity is of the whole run, and no answer is right or wrong by it",
     )
@@ -241,12 +241,12 @@ def test_a_metric_of_the_run_that_compares_no_answers_says_so(tmp_path: Path) ->
 
 
 def test_all_answers_carry_the_ids_of_the_data(lake: Path) -> None:
-    shown = evaluation(lake).answers("triage_choice", ALPHA, suite="s1", limit=None)
-    assert len(shown.answers) == 4
-    assert not [note for note in shown.notes if "shown" in note]
-    assert "MRN-0042" in set(shown.to_pandas()["source_id"])
+    whole = evaluation(lake).answers("triage_choice", ALPHA, suite="s1", limit=None)
+    assert len(whole.answers) == 4
+    assert not [note for note in whole.notes if "shown" in note]
+    assert "MRN-0042" in set(whole.to_pandas()["source_id"])
     page = evaluation(lake).instances("triage_choice", ALPHA, suite="s1", limit=None)
-    assert list(page.to_pandas()["source_id"]) == list(shown.to_pandas()["source_id"])
+    assert list(page.to_pandas()["source_id"]) == list(whole.to_pandas()["source_id"])
     assert "MRN" not in str(page)
 
 
@@ -255,7 +255,7 @@ def test_answers_are_written_as_one_page_that_holds_whole_texts_and_no_markup(
 ) -> None:
     page = tmp_path / "answers.html"
     flags = ("--benchmark", "triage_choice", "--model", ALPHA, "--html", str(page))
-    assert main(told(lake, *flags)) == 0
+    assert main(command(lake, *flags)) == 0
     assert capsys.readouterr().err == f"answers: wrote {page}\n"
     written = page.read_text("utf-8")
     assert written.count("<article>") == 4
@@ -273,7 +273,7 @@ def test_a_page_of_private_answers_needs_the_level_named(
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     page = tmp_path / "answers.html"
     flags = ("--benchmark", "discharge_note", "--html", str(page))
-    assert main(told(lake, *flags)) == 1
+    assert main(command(lake, *flags)) == 1
     assert not page.exists()
-    assert main(told(lake, *flags, "--text-levels", "private")) == 0
+    assert main(command(lake, *flags, "--text-levels", "private")) == 0
     assert page.exists()

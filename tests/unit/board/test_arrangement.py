@@ -73,9 +73,11 @@ def test_a_subcategory_stands_beneath_its_category(arrangement, reader: Reader) 
         f"{name} / Triage",
         "Clinical Note Generation",
     ]
-    of = arrangement.of_category
-    assert {run.run_spec.scenario_name for run in of(runs, f"{name} / Triage")} == {"triage_choice"}
-    whole = of(runs, name)
+    of_category = arrangement.of_category
+    assert {run.run_spec.scenario_name for run in of_category(runs, f"{name} / Triage")} == {
+        "triage_choice"
+    }
+    whole = of_category(runs, name)
     assert {run.run_spec.scenario_name for run in whole} == {"triage_choice", "medcalc_bench"}
     assert any(run.cell is None for run in whole), "a planned run stays with its scenario"
-    assert of(runs, "All") == tuple(runs)
+    assert of_category(runs, "All") == tuple(runs)

@@ -180,16 +180,16 @@ def test_a_suite_without_any_stats_is_an_empty_board(reader: Reader) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "sentence"),
+    ("source", "sentence"),
     [
         ({"suite": "s2"}, "no suite 's2'; the lake has 's0', 's1'"),
         ({"suite": "it's"}, 'no suite "it\'s"'),
         ({"release": "R2"}, "no release 'R2'; the lake has 'R1'"),
     ],
 )
-def test_an_unknown_name_is_answered_by_the_known_ones(reader: Reader, asked, sentence) -> None:
+def test_an_unknown_name_is_answered_by_the_known_ones(reader: Reader, source, sentence) -> None:
     with pytest.raises(LakeError, match=sentence):
-        load_board(reader, **asked)
+        load_board(reader, **source)
 
 
 def test_a_suite_and_a_release_at_once_are_refused(reader: Reader) -> None:
@@ -320,8 +320,8 @@ def test_a_board_says_why_answers_are_read_where_nobody_stated_it(tmp_path: Path
         "letters": "choice, for all references are letters",
         "labels": "choice, for its metrics declare all labels",
     }.items():
-        said = f"Answers are read by {why} and answer_extraction is not stated: {kind}."
-        assert said in notes
+        note = f"Answers are read by {why} and answer_extraction is not stated: {kind}."
+        assert note in notes
 
 
 def test_the_parts_of_a_scenario_are_one_column(tmp_path: Path) -> None:

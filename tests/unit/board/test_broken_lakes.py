@@ -1,4 +1,4 @@
-"""Lakes that are empty, damaged or newer: a sentence that says what to do, wherever one looks."""
+"""Lakes that are empty, damaged or newer: every page says in a sentence what to do."""
 
 import shutil
 from collections.abc import Callable
@@ -112,10 +112,10 @@ def lake(whole: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(whole, tmp_path / "lake"))
 
 
-def said(words: list[str], lake: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+def run(words: list[str], lake: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
     code = main([*words, "-o", str(lake)])
-    shown = capsys.readouterr()
-    return code, shown.out, shown.err
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
 
 
 @pytest.mark.parametrize("break_it", STATES, ids=lambda each: each.__name__)
@@ -131,7 +131,7 @@ def test_a_release_of_a_broken_lake_is_one_sentence(
         ["compare", "--release", "R2"],
         ["release", "show", "R2"],
     ):
-        code, out, err = said(words, lake, capsys)
+        code, out, err = run(words, lake, capsys)
         assert (code, out) == (1, ""), words
         assert sentence in err
         assert "Traceback" not in err
@@ -145,7 +145,7 @@ def test_no_server_starts_for_a_lake_that_cannot_be_shown(
 ) -> None:
     break_it(lake)
     monkeypatch.setattr(serve_module.os, "execv", lambda *_: pytest.fail("a server was started"))
-    code, _, err = said(["serve"], lake, capsys)
+    code, _, err = run(["serve"], lake, capsys)
     assert code == 1
     assert ("runs one" if break_it is emptied else STATES[break_it]) in err
 
@@ -154,7 +154,7 @@ def test_an_unknown_release_is_one_sentence_and_the_page_leads_on(
     lake: Path, monkeypatch, capsys
 ) -> None:
     for words in (["leaderboard"], ["report"], ["compare"], ["serve"]):
-        code, _, err = said([*words, "--release", "R9"], lake, capsys)
+        code, _, err = run([*words, "--release", "R9"], lake, capsys)
         assert code == 1
         assert "no release 'R9'; the lake has 'R1', 'R2'." in err
     test = opened(monkeypatch, lake, "", release="R9", view="Compare")
@@ -176,7 +176,7 @@ def test_a_lake_that_is_only_planned_says_what_makes_numbers(
     begun(lake)
     test = opened(monkeypatch, lake, "")
     assert "medhelm-spark summarize" in test.info[0].value
-    code, out, _ = said(["leaderboard"], lake, capsys)
+    code, out, _ = run(["leaderboard"], lake, capsys)
     assert code == 0
     assert "Planned, and not summarised yet: triage_choice:model=alpha_large." in out
 
@@ -185,7 +185,7 @@ def test_stats_that_are_on_record_and_gone_are_told(lake: Path, monkeypatch, cap
     """A table whose log was lost looks as if it had never been written."""
     shutil.rmtree(lake / "stats" / "_delta_log")
     sentence = "The stats of these runs were made and are gone: restore table 'stats'."
-    code, out, _ = said(["leaderboard", "--suite", "s1"], lake, capsys)
+    code, out, _ = run(["leaderboard", "--suite", "s1"], lake, capsys)
     assert code == 0
     assert sentence in out
     assert sentence in opened(monkeypatch, lake, "s1").info[0].value

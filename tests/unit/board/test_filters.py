@@ -1,4 +1,4 @@
-"""Governance filters: what passes, what is unknown, and the page that tells of them."""
+"""Governance filters: what passes, what is unknown, and the page that shows them."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -40,9 +40,9 @@ def runs(reader: Reader) -> tuple[BoardRun, ...]:
     return load_runs(reader, BoardSource(kind=Kind.SUITE, name="s1"))
 
 
-def names(runs: tuple[BoardRun, ...], **given: list[str]) -> set[tuple[str, str]]:
-    kept = passing(runs, read_filters(given))
-    return {(run.run_spec.model_deployment, run.run_spec.scenario_name) for run in kept}
+def names(runs: tuple[BoardRun, ...], **fields: list[str]) -> set[tuple[str, str]]:
+    selected = passing(runs, read_filters(fields))
+    return {(run.run_spec.model_deployment, run.run_spec.scenario_name) for run in selected}
 
 
 def test_each_choice_keeps_the_runs_that_have_it(runs: tuple[BoardRun, ...]) -> None:
@@ -75,11 +75,11 @@ def test_freshness_counts_days_since_the_score(runs: tuple[BoardRun, ...]) -> No
 
 
 def stated(run: BoardRun, **facts: Any) -> BoardRun:
-    """The run, of which its suite states something else."""
+    """The run, with other statements of its suite."""
     return replace(run, planned=replace(run.planned, **facts))
 
 
-UNSAID: dict[str, Change] = {
+UNSTATED: dict[str, Change] = {
     "locality": lambda run: stated(run, locality=UNKNOWN),
     "status": lambda run: replace(run, release_status=""),
     "holder": lambda run: stated(run, declared={}),
@@ -91,30 +91,34 @@ UNSAID: dict[str, Change] = {
 }
 
 
-@pytest.mark.parametrize("key", UNSAID)
+@pytest.mark.parametrize("key", UNSTATED)
 def test_an_unknown_value_never_passes(runs: tuple[BoardRun, ...], key: str) -> None:
-    each, unsaid = FILTERS[key], UNSAID[key](runs[0])
-    assert values_of([unsaid], each) == {UNKNOWN: 1}
-    wanted = read_filters({key: ["local", "", "None"] if each.kind == "choice" else ["0"]})
-    assert not passing([unsaid], wanted)
+    each, unstated = FILTERS[key], UNSTATED[key](runs[0])
+    assert values_of([unstated], each) == {UNKNOWN: 1}
+    chosen = read_filters({key: ["local", "", "None"] if each.kind == "choice" else ["0"]})
+    assert not passing([unstated], chosen)
 
 
 def test_a_jury_of_which_nobody_said_anything_is_unknown(runs: tuple[BoardRun, ...]) -> None:
     judged = next(run for run in runs if run.run_spec.annotators)
-    unsaid = stated(judged, is_jury_validated=None)
-    assert values_of([unsaid], FILTERS["jury"]) == {UNKNOWN: 1}
+    unstated = stated(judged, is_jury_validated=None)
+    assert values_of([unstated], FILTERS["jury"]) == {UNKNOWN: 1}
     assert values_of([judged], FILTERS["judges"]) == {UNKNOWN: 1}
 
 
 def test_declared_values_are_offered_where_a_run_has_one(runs: tuple[BoardRun, ...]) -> None:
     usual = {"status", "access", "locality", "jury", "provenance", "answers", "width", "age"}
     assert {each.key for each in offered(runs)} == usual
-    said = {DATA_HOLDER: "PhysioNet, DUA 1.5.0", LICENCE: "MIT", CONTAMINATION: "public since 2019"}
+    declared = {
+        DATA_HOLDER: "PhysioNet, DUA 1.5.0",
+        LICENCE: "MIT",
+        CONTAMINATION: "public since 2019",
+    }
     judged = next(run for run in runs if run.run_spec.annotators)
-    judged = stated(judged, declared={**said, JUDGE_INDEPENDENCE: OTHER_MAKERS})
+    judged = stated(judged, declared={**declared, JUDGE_INDEPENDENCE: OTHER_MAKERS})
     assert {each.key for each in offered([*runs, judged])} == set(FILTERS)
-    given = {"holder": ["PhysioNet, DUA 1.5.0"], "licence": ["MIT"], "judges": [OTHER_MAKERS]}
-    assert passing([*runs, judged], read_filters(given)) == (judged,)
+    chosen = {"holder": ["PhysioNet, DUA 1.5.0"], "licence": ["MIT"], "judges": [OTHER_MAKERS]}
+    assert passing([*runs, judged], read_filters(chosen)) == (judged,)
 
 
 def test_the_line_of_the_filters_in_use() -> None:

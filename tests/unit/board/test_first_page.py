@@ -53,8 +53,8 @@ def test_trials_of_an_instance_follow_each_other(tmp_path: Path) -> None:
     spec = spec_of(reader, CHOICE)
     page = first_page(reader, spec, limit=3)
     assert page
-    shown = [(each.key.instance_id[-2:], each.key.trial_index, each.value) for each in page.scores]
-    assert shown == [("i0", 0, 1.0), ("i0", 1, 0.0), ("i1", 0, 1.0)]
+    scores = [(each.key.instance_id[-2:], each.key.trial_index, each.value) for each in page.scores]
+    assert scores == [("i0", 0, 1.0), ("i0", 1, 0.0), ("i1", 0, 1.0)]
     assert page == replace(instances_of(reader, spec, limit=3), counts={})
 
 

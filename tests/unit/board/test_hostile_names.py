@@ -1,4 +1,4 @@
-"""Names with quotes, and ids that hold SQL, reach no query as anything but a value."""
+"""Names with quotes, and ids that contain SQL, reach no query as anything but a value."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What boards say of the jury behind a mean: one's own, the demo's, an imported one."""
+"""What boards say about the jury behind a mean: one's own, the demo's, an imported one."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -35,12 +35,12 @@ HOW = (
 )
 
 
-@pytest.mark.parametrize(("args", "said"), [({"jury": "f00ba100"}, "imported"), ({}, "")])
-def test_a_value_that_medhelms_jury_gave(args: dict[str, str], said: str) -> None:
+@pytest.mark.parametrize(("args", "evidence"), [({"jury": "f00ba100"}, "imported"), ({}, "")])
+def test_a_value_that_medhelms_jury_gave(args: dict[str, str], evidence: str) -> None:
     metric = MetricSpec(name=STORED, args={STORED_STAT: "aci_bench_accuracy", **args})
     run = run_of(metric, f"aci_bench_accuracy{SUFFIX}", as_imported="{}")
-    assert jury_evidence(run) == said
-    assert has_jury(run.run_spec) is bool(said), "the gate and the filters ask about it too"
+    assert jury_evidence(run) == evidence
+    assert has_jury(run.run_spec) is bool(evidence), "the gate and the filters ask about it too"
 
 
 def test_imported_verdicts_scored_here() -> None:
@@ -50,7 +50,7 @@ def test_imported_verdicts_scored_here() -> None:
 
 
 @pytest.mark.parametrize(
-    ("facts", "said", "mark"),
+    ("facts", "sentence", "mark"),
     [
         ({"is_jury_validated": True}, "stated, not shown by evidence", "*"),
         ({"is_jury_validated": False}, "not validated", "*"),
@@ -59,9 +59,9 @@ def test_imported_verdicts_scored_here() -> None:
     ],
     ids=["stated", "one's own", "the demo's", "an older lake"],
 )
-def test_juries_that_were_asked_here(facts: dict[str, bool], said: str, mark: str) -> None:
+def test_juries_that_were_asked_here(facts: dict[str, bool], sentence: str, mark: str) -> None:
     evidence = jury_evidence(run_of(JURY, "jury_score", **facts))
-    assert (evidence, evidence.mark) == (said, mark)
+    assert (evidence, evidence.mark) == (sentence, mark)
     exact = run_of(MetricSpec(name="exact_match"), "exact_match", **facts)
     assert jury_evidence(exact) is JuryEvidence.NO_JURY, "its main metric reads no verdict"
 
@@ -77,7 +77,7 @@ def test_a_note_names_the_kinds_of_juries_that_are_marked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("run", "said"),
+    ("run", "outcomes"),
     [
         (
             run_of(JURY, "jury_score", is_jury_validated=True),
@@ -102,13 +102,13 @@ def test_a_note_names_the_kinds_of_juries_that_are_marked() -> None:
     ],
     ids=["stated", "one's own", "the demo's", "MedHELM's"],
 )
-def test_what_the_gate_says_of_a_jury(run: SuiteRun, said: tuple[tuple[str, str], ...]) -> None:
-    asked = () if run.as_imported else (AnnotatorSpec(name="jury"),)
-    judged = replace(run, run_spec=replace(run.run_spec, annotators=asked))
+def test_what_the_gate_says_of_a_jury(run: SuiteRun, outcomes: tuple[tuple[str, str], ...]) -> None:
+    annotators = () if run.as_imported else (AnnotatorSpec(name="jury"),)
+    judged = replace(run, run_spec=replace(run.run_spec, annotators=annotators))
     gated = SimpleNamespace(planned=judged, name=run.name)
     subject = SimpleNamespace(runs=[gated], trusted=frozenset(), untrusting={})
     findings = CHECKS["validated_judges"](subject, "validated_judges")
-    assert tuple((found.outcome, found.reason) for found in findings) == said
+    assert tuple((found.outcome, found.reason) for found in findings) == outcomes
 
 
 @pytest.mark.parametrize(

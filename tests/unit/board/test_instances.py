@@ -159,13 +159,13 @@ def test_a_search_lists_no_perturbed_copy(tmp_path: Path) -> None:
     detail = instance_detail(reader, spec, key, viewer=Viewer.THIS_MACHINE)
     assert detail and detail.instance and detail.request and detail.result and detail.stats
     copy = {"perturbation": "typos"}
-    asked = replace(detail.request, **copy, request_id="q-copy")
-    said = replace(detail.result.completions[0], text="zebra")
-    answered = replace(detail.result, request_id="q-copy", completions=(said,))
-    given = replace(detail.instance, **copy, input="zebra")
-    append(tmp_path, "instances", [given], "triage_choice-w")
-    append(tmp_path, "requests", [asked], write_id)
-    append(tmp_path, "request_results", [answered], write_id)
+    request = replace(detail.request, **copy, request_id="q-copy")
+    completion = replace(detail.result.completions[0], text="zebra")
+    result = replace(detail.result, request_id="q-copy", completions=(completion,))
+    instance = replace(detail.instance, **copy, input="zebra")
+    append(tmp_path, "instances", [instance], "triage_choice-w")
+    append(tmp_path, "requests", [request], write_id)
+    append(tmp_path, "request_results", [result], write_id)
     append(tmp_path, "per_instance_stats", [replace(detail.stats, **copy)], write_id)
     assert instance_detail(reader, spec, replace(key, **copy), viewer=Viewer.THIS_MACHINE)
     assert instances_of(reader, spec, limit=9, matching="zebra").total == 0

@@ -62,13 +62,13 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def held(lake: Path) -> tuple[BenchmarkMetrics, ...]:
+def benchmarks(lake: Path) -> tuple[BenchmarkMetrics, ...]:
     reader = open_reader(str(lake))
     return benchmark_metrics(reader, benchmarks_of(load_runs(reader, choose(reader, SUITE))))
 
 
-def named(held: tuple[BenchmarkMetrics, ...], title: str) -> BenchmarkMetrics:
-    (found,) = (one for one in held if one.benchmark.title == title)
+def named(benchmarks: tuple[BenchmarkMetrics, ...], title: str) -> BenchmarkMetrics:
+    (found,) = (one for one in benchmarks if one.benchmark.title == title)
     return found
 
 
@@ -76,8 +76,8 @@ def site(lake: Path) -> Evaluation:
     return Evaluation(str(lake), site=None, tracking=False, say=lambda line: None)
 
 
-def test_the_two_by_two_table_counts_answers_of_neither_class(held) -> None:
-    referral = named(held, "Referral")
+def test_the_two_by_two_table_counts_answers_of_neither_class(benchmarks) -> None:
+    referral = named(benchmarks, "Referral")
     counts = {run.name: counts_of(run) for run in referral.runs}
     assert counts == {
         ALARMIST: [40, 0, 0, 150, 10, 0],
@@ -88,8 +88,8 @@ def test_the_two_by_two_table_counts_answers_of_neither_class(held) -> None:
     assert referral.benchmark.positive == "urgent"
 
 
-def test_what_errors_cost_shows_who_is_no_better_than_one_answer_to_all(held) -> None:
-    referral = named(held, "Referral")
+def test_what_errors_cost_shows_who_is_no_better_than_one_answer_to_all(benchmarks) -> None:
+    referral = named(benchmarks, "Referral")
     prevalence = prevalence_of(referral)
     rows = {row[0]: row[1:] for row in risk_table(referral, prevalence).rows}
     costs = {name: float(cells[4].split()[0]) for name, cells in rows.items()}
@@ -135,9 +135,9 @@ def test_what_errors_cost_shows_who_is_no_better_than_one_answer_to_all(held) ->
     assert "always negative, which costs 200.0" in list(lead(referral, rare, {}))[2]
 
 
-def test_a_lowest_cost_that_is_not_shown_is_no_verdict(held) -> None:
+def test_a_lowest_cost_that_is_not_shown_is_no_verdict(benchmarks) -> None:
     """At 2 % careful costs 152.5 and quiet 162.2, with intervals that share nearly all."""
-    referral = named(held, "Referral")
+    referral = named(benchmarks, "Referral")
     pair = replace(referral, runs=tuple(r for r in referral.runs if r.name != ALARMIST))
     rare = prevalence_of(pair, 0.02)
     rows = {row[0]: row[1] for row in risk_table(pair, rare).rows}
@@ -154,17 +154,17 @@ def test_a_lowest_cost_that_is_not_shown_is_no_verdict(held) -> None:
     )
 
 
-def test_of_many_models_each_is_compared_with_the_cheapest_alone(held) -> None:
-    referral = named(held, "Referral")
+def test_of_many_models_each_is_compared_with_the_cheapest_alone(benchmarks) -> None:
+    referral = named(benchmarks, "Referral")
     many = replace(referral, runs=referral.runs * 3)
     cheapest = list(lead(many, prevalence_of(many), {}))[1]
     assert cheapest.startswith(f"By declared cost {CAREFUL} is shown to cost less than {ALARMIST}")
     assert cheapest.endswith(f"; no other two are told apart beside {CAREFUL}.")
 
 
-def test_predictive_values_stand_once_at_the_prevalence_of_the_data(held) -> None:
+def test_predictive_values_stand_once_at_the_prevalence_of_the_data(benchmarks) -> None:
     """There the rates have them, with intervals that do not take the prevalence as known."""
-    referral = named(held, "Referral")
+    referral = named(benchmarks, "Referral")
     table = risk_table(referral, prevalence_of(referral))
     assert not {"PPV", "NPV"} & set(table.header)
     assert "PPV and NPV at the prevalence of the data: in the table as measured." in table.notes
@@ -172,10 +172,10 @@ def test_predictive_values_stand_once_at_the_prevalence_of_the_data(held) -> Non
     assert {"PPV", "NPV"} <= set(risk_table(referral, prevalence_of(referral, 0.02)).header)
 
 
-def of_patients(held: BenchmarkMetrics) -> BenchmarkMetrics:
+def of_patients(benchmark: BenchmarkMetrics) -> BenchmarkMetrics:
     """The same, with two letters of each patient, of one class."""
     runs = []
-    for run in held.runs:
+    for run in benchmark.runs:
         is_positive = run.answers.is_positive
         within = np.where(is_positive, is_positive.cumsum() - 1, (~is_positive).cumsum() - 1)
         clusters = within // 2 + 1000 * is_positive
@@ -183,11 +183,11 @@ def of_patients(held: BenchmarkMetrics) -> BenchmarkMetrics:
         cell = replace(run.run.cell, num_clusters=100, cluster_column="patient_id")
         stats = tuple(replace(stat, num_clusters=100) for stat in run.run.stats)
         runs.append(replace(run, by_case=by_case, run=replace(run.run, cell=cell, stats=stats)))
-    return replace(held, runs=tuple(runs))
+    return replace(benchmark, runs=tuple(runs))
 
 
-def test_patients_are_counted_beside_the_answers(held) -> None:
-    referral = of_patients(named(held, "Referral"))
+def test_patients_are_counted_beside_the_answers(benchmarks) -> None:
+    referral = of_patients(named(benchmarks, "Referral"))
     *_, evidence = lead(referral, prevalence_of(referral), PRICES)
     assert evidence == (
         "Evidence: 200 answers of 100 patients (patient_id) by each model, 40 positive of 20 "
@@ -208,16 +208,18 @@ def test_patients_are_counted_beside_the_answers(held) -> None:
     assert money == "Money for 1,000 answers: careful 0.13."
 
 
-def test_the_report_has_other_prevalences_than_the_datas(held) -> None:
-    table = prevalences_table(named(held, "Referral"))
+def test_the_report_has_other_prevalences_than_the_datas(benchmarks) -> None:
+    table = prevalences_table(named(benchmarks, "Referral"))
     assert [row[0] for row in table.rows[:3]] == ["1 %"] * 3
     assert len(table.rows) == 3 * 5, "no rows of the rules"
     careful = next(row for row in table.rows if row[:2] == ("2 %", "careful"))
     assert careful[2] == "3.0 [1.4, 5.8]"
 
 
-def test_without_costs_a_verdict_names_missed_cases_and_false_alarms(held, lake: Path) -> None:
-    referral = named(held, "Referral")
+def test_without_costs_a_verdict_names_missed_cases_and_false_alarms(
+    benchmarks, lake: Path
+) -> None:
+    referral = named(benchmarks, "Referral")
     free = [
         replace(run, by_case=replace(run.by_case, answers=replace(run.answers, costs=None)))
         for run in referral.runs
@@ -239,10 +241,10 @@ def test_without_costs_a_verdict_names_missed_cases_and_false_alarms(held, lake:
 
 def test_a_reader_begins_with_the_benchmark_that_has_most_to_say(lake: Path) -> None:
     reader = open_reader(str(lake))
-    benchmarks = benchmarks_of(load_runs(reader, choose(reader, SUITE)))
-    assert [one.title for one in benchmarks] == ["Notes", "Referral", "Triage"]
-    assert most_to_say(benchmarks) == 1
-    notes, referral, triage = benchmarks
+    on_board = benchmarks_of(load_runs(reader, choose(reader, SUITE)))
+    assert [one.title for one in on_board] == ["Notes", "Referral", "Triage"]
+    assert most_to_say(on_board) == 1
+    notes, referral, triage = on_board
     assert most_to_say([notes, triage]) == 1
     assert most_to_say([notes]) == 0
     primary = replace(
@@ -252,15 +254,15 @@ def test_a_reader_begins_with_the_benchmark_that_has_most_to_say(lake: Path) -> 
     assert most_to_say([notes, referral, primary]) == 2
 
 
-def test_verdicts_are_bold_where_a_form_can_be(held) -> None:
-    referral = [named(held, "Referral")]
+def test_verdicts_are_bold_where_a_form_can_be(benchmarks) -> None:
+    referral = [named(benchmarks, "Referral")]
     assert "<strong>of no use here</strong>" in render_metrics(referral, "html")
     assert "; **costs least**; " in render_metrics(referral, "md")
     assert "*" not in render_metrics(referral, "table")
 
 
-def test_models_are_compared_case_by_case_in_missed_cases_alarms_and_cost(held) -> None:
-    referral = named(held, "Referral")
+def test_models_are_compared_case_by_case_in_missed_cases_alarms_and_cost(benchmarks) -> None:
+    referral = named(benchmarks, "Referral")
     prevalence = prevalence_of(referral)
     found = {each.name: each.less_reference for each in differences_of(referral, prevalence)}
     assert list(found) == [ALARMIST, QUIET]
@@ -275,9 +277,9 @@ def test_models_are_compared_case_by_case_in_missed_cases_alarms_and_cost(held) 
     assert table.rows[0][-1] == "40 + 160"
 
 
-def test_cases_that_one_model_lacks_are_in_no_difference(held) -> None:
+def test_cases_that_one_model_lacks_are_in_no_difference(benchmarks) -> None:
     careful, quiet = (
-        next(run for run in named(held, "Referral").runs if run.name == name)
+        next(run for run in named(benchmarks, "Referral").runs if run.name == name)
         for name in (CAREFUL, QUIET)
     )
     some = CaseAnswers(
@@ -290,8 +292,8 @@ def test_cases_that_one_model_lacks_are_in_no_difference(held) -> None:
     assert theirs.costs.of_answers.sum() == quiet.by_case.answers.costs.of_answers[30:].sum()
 
 
-def test_a_benchmark_without_a_positive_class_shows_its_classes_alone(held) -> None:
-    triage = named(held, "Triage")
+def test_a_benchmark_without_a_positive_class_shows_its_classes_alone(benchmarks) -> None:
+    triage = named(benchmarks, "Triage")
     assert triage.prevalence is None
     assert not any(run.answers for run in triage.runs)
     rows = [row[:3] for row in classes_table(triage).rows]
@@ -300,24 +302,24 @@ def test_a_benchmark_without_a_positive_class_shows_its_classes_alone(held) -> N
     assert confusion_of(careful)["routine"] == {"-": 2, "emergency": 0, "urgent": 0, "routine": 28}
     titles = " ".join(table.title for table in tables_of(triage, None, {}))
     assert "prevalence" not in titles
-    notes = named(held, "Notes")
+    notes = named(benchmarks, "Notes")
     assert not has_tables(notes)
     assert tables_of(notes, None, {}) == []
 
 
-def test_the_order_of_a_lakes_rows_changes_no_table(tmp_path: Path, held) -> None:
+def test_the_order_of_a_lakes_rows_changes_no_table(tmp_path: Path, benchmarks) -> None:
     path = rewritable(plant_clinic(tmp_path) / "stats")
     rows = path.to_pyarrow_table()
     path.delete()
     write_deltalake(path, rows.take(list(range(len(rows)))[::-1]), mode="append")
     reader = open_reader(str(tmp_path))
     turned = benchmark_metrics(reader, benchmarks_of(load_runs(reader, choose(reader, SUITE))))
-    for one, other in zip(held, turned, strict=True):
+    for one, other in zip(benchmarks, turned, strict=True):
         assert tables_of(one, None, {}) == tables_of(other, None, {})
 
 
-def test_a_calibration_curve_needs_log_probabilities(held) -> None:
-    curves = {run.name: run.curve for run in named(held, "Referral").runs}
+def test_a_calibration_curve_needs_log_probabilities(benchmarks) -> None:
+    curves = {run.name: run.curve for run in named(benchmarks, "Referral").runs}
     assert curves[QUIET] == ()
     (bin_,) = curves[ALARMIST]
     assert (bin_.confidence, bin_.count, bin_.right.value) == (pytest.approx(0.8), 200, 0.25)
@@ -348,12 +350,13 @@ def test_prices_name_their_currency_and_day() -> None:
     assert price_note({}) == ""
 
 
-def test_money_has_its_currency_in_tables_chart_and_files(held, lake: Path) -> None:
+def test_money_has_its_currency_in_tables_chart_and_files(benchmarks, lake: Path) -> None:
     names = (ALARMIST, CAREFUL, QUIET)
     euro = {
-        name: Prices(prompt=2.0, completion=of, currency="EUR") for of, name in enumerate(names)
+        name: Prices(prompt=2.0, completion=price, currency="EUR")
+        for price, name in enumerate(names)
     }
-    referral = named(held, "Referral")
+    referral = named(benchmarks, "Referral")
     assert next(row for row in took_table(referral, euro).rows if row[0] == CAREFUL)[-1] == (
         "0.09 EUR"
     )
@@ -378,11 +381,15 @@ def test_money_has_its_currency_in_tables_chart_and_files(held, lake: Path) -> N
 
 
 def test_two_models_are_compared_beside_the_main_metric(lake: Path) -> None:
-    shown = site(lake).compare(CAREFUL, QUIET, suite=SUITE, prevalence={"referral": 0.02})
+    comparison = site(lake).compare(CAREFUL, QUIET, suite=SUITE, prevalence={"referral": 0.02})
     found = {
-        each.quantity.value: each for each in shown.practical if each.scenario_name == "referral"
+        each.quantity.value: each
+        for each in comparison.practical
+        if each.scenario_name == "referral"
     }
-    assert {each.quantity.value for each in shown.practical if each.scenario_name == "notes"} == {
+    assert {
+        each.quantity.value for each in comparison.practical if each.scenario_name == "notes"
+    } == {
         "prompt tokens",
         "output tokens",
         "seconds",
@@ -394,8 +401,8 @@ def test_two_models_are_compared_beside_the_main_metric(lake: Path) -> None:
     assert (tokens.first, tokens.second, tokens.difference.value, tokens.n) == (40, 40, 0, 200)
     assert found["seconds"].first == pytest.approx(0.25)
     assert (missed.n, found["false alarms"].n, found["declared cost"].n) == (40, 160, 200)
-    assert "Referral at a prevalence of 2 % (as stated)" in shown.render()
-    content = json.loads(shown.render("json"))
+    assert "Referral at a prevalence of 2 % (as stated)" in comparison.render()
+    content = json.loads(comparison.render("json"))
     assert {row["quantity"] for row in content["practical_differences"]} == set(found)
     assert not site(lake).compare(suite=SUITE).practical
     with pytest.raises(ConfigError, match="prevalence is for two models; these are 3"):
@@ -435,28 +442,28 @@ def test_the_report_says_what_was_asked_and_what_limits_it(lake: Path) -> None:
     assert "<dt>Read by</dt><dd>strict</dd>" in facts
 
 
-def test_tokens_seconds_and_money_of_an_answer(held) -> None:
-    took = {run.name: run.took for run in named(held, "Referral").runs}[CAREFUL]
+def test_tokens_seconds_and_money_of_an_answer(benchmarks) -> None:
+    took = {run.name: run.took for run in named(benchmarks, "Referral").runs}[CAREFUL]
     assert took
     assert (took.answers, took.prompt_tokens, took.completion_tokens) == (200, 40, 6)
     assert took.seconds == pytest.approx(0.25)
     assert money(took, PRICES[CAREFUL]) == pytest.approx((40 * 2 + 6 * 8) / 1000)
     assert money(took, None) is None
-    overall = {row[0]: row[1:] for row in overall_table(held, PRICES).rows}
+    overall = {row[0]: row[1:] for row in overall_table(benchmarks, PRICES).rows}
     assert overall[CAREFUL] == ("272", "40", "6.0", "0.25", "0.25", "0.25", "0.13")
-    alone = overall_table([named(held, "Referral")], PRICES)
+    alone = overall_table([named(benchmarks, "Referral")], PRICES)
     assert not alone.rows  # the benchmark's own table has them
     assert overall[QUIET][-1] == "-"
 
 
-def test_models_that_no_other_beats_at_quality_and_money(held) -> None:
+def test_models_that_no_other_beats_at_quality_and_money(benchmarks) -> None:
     """Sensitivity: alarmist 1, careful .85, quiet .25; all took the same tokens and seconds."""
     prices = {
         ALARMIST: Prices(prompt=10.0, completion=10.0),
         CAREFUL: Prices(prompt=2.0, completion=8.0),
         QUIET: Prices(prompt=3.0, completion=8.0),
     }
-    referral = named(held, "Referral")
+    referral = named(benchmarks, "Referral")
     found = trade_offs(referral, prices)
     assert list(found) == [MONEY]
     assert {point.name: point.is_undominated for point in found[MONEY]} == {
@@ -464,31 +471,31 @@ def test_models_that_no_other_beats_at_quality_and_money(held) -> None:
         CAREFUL: True,
         QUIET: False,
     }
-    said = "another model is at least as good and takes no more than quiet."
-    assert f"{MONEY}, by the estimates: {said}" in took_table(referral, prices).notes
+    reason = "another model is at least as good and takes no more than quiet."
+    assert f"{MONEY}, by the estimates: {reason}" in took_table(referral, prices).notes
     plot = trade_off_plot(found, "sensitivity")
     standing = {row["model"]: row["standing"] for row in plot["data"]["values"]}
     assert standing == {ALARMIST: UNDOMINATED, CAREFUL: UNDOMINATED, QUIET: BEATEN}
     assert not trade_offs(referral, PRICES)  # one model alone has a price
 
 
-def test_every_field_of_a_record_has_a_meaning_and_every_format_its_numbers(held) -> None:
-    report = metrics_report(held, None, PRICES)
+def test_every_field_of_a_record_has_a_meaning_and_every_format_its_numbers(benchmarks) -> None:
+    report = metrics_report(benchmarks, None, PRICES)
     assert set(report.fields) <= set(FIELDS)
-    rows = list(csv.DictReader(io.StringIO(render_metrics(held, "csv", prices=PRICES))))
+    rows = list(csv.DictReader(io.StringIO(render_metrics(benchmarks, "csv", prices=PRICES))))
     careful = next(row for row in rows if row["run_spec_id"] == f"{CAREFUL}-referral")
     assert float(careful["missed_per_1000"]) == pytest.approx(30)
     assert float(careful["ppv"]) == pytest.approx(34 / 50)
     assert careful["true_positives"] == "34"
     assert float(careful["money_per_1000"]) == pytest.approx(0.128)
     assert {row["rule"] for row in rows} == {"", "always positive", "always negative"}
-    content = json.loads(render_metrics(held, "json", stated=0.02))
+    content = json.loads(render_metrics(benchmarks, "json", stated=0.02))
     assert {row["prevalence_is_stated"] for row in content["metrics"]} == {True, None}
     assert [curve["run_spec_id"] for curve in content["calibration_curves"]] == [
         f"{ALARMIST}-referral",
         f"{CAREFUL}-referral",
     ]
-    assert "Referral: 1,000 cases" in render_metrics(held, "md")
+    assert "Referral: 1,000 cases" in render_metrics(benchmarks, "md")
     assert "There are no metrics" in render_metrics([], "table")
 
 
@@ -529,23 +536,23 @@ def test_the_report_answers_which_model_at_what_risk_at_what_cost(lake: Path) ->
 def test_the_command_shows_metrics_and_any_stat(
     lake: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def shown(*words: str) -> str:
+    def leaderboard(*words: str) -> str:
         assert main(["leaderboard", "-o", str(lake), "--suite", SUITE, *words]) == 0
         return capsys.readouterr().out
 
-    rare = shown("--show", "metrics", "--prevalence", "referral=0.02")
+    rare = leaderboard("--show", "metrics", "--prevalence", "referral=0.02")
     assert "always negative 20.0 0.0 0.0 200.0 - 0.980" in " ".join(rare.split())
-    board = shown("--metric", "specificity")
+    board = leaderboard("--metric", "specificity")
     assert "0.875 [0.81, 0.92] sensitivity 0.850 n=160 of 200" in board
-    assert "1.000 [0.91, 1.00] specificity 0.062 n=40 of 200" in shown()
+    assert "1.000 [0.91, 1.00] specificity 0.062 n=40 of 200" in leaderboard()
     assert "Read by specificity, whatever the main metric is" in board
     assert "Not shown, without specificity: notes:model=careful, notes:model=quiet" in board
     assert "No tiers" in board
-    everything = shown("--metric", "all")
+    everything = leaderboard("--metric", "all")
     for name in ("npv", "confusion[urgent>-]", "brier_score", "classification_f1[routine]"):
         assert f" {name} " in everything
     place = tmp_path / "stats.csv"
-    shown("--metric", "all", "--format", "csv", "--output-file", str(place))
+    leaderboard("--metric", "all", "--format", "csv", "--output-file", str(place))
     rows = list(csv.DictReader(place.open(encoding="utf-8")))
     assert set(rows[0]) <= set(FIELDS)
     frame = site(lake).stats().to_pandas()
@@ -556,7 +563,7 @@ def test_the_command_shows_metrics_and_any_stat(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--metric", "specifity"), "Did you mean 'specificity'"),
         (("--metric", "all", "--show", "robustness"), "--metric all lists every stat"),
@@ -568,10 +575,10 @@ def test_the_command_shows_metrics_and_any_stat(
     ],
 )
 def test_what_cannot_be_shown_is_refused(
-    lake: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+    lake: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], message: str
 ) -> None:
     assert main(["leaderboard", "-o", str(lake), "--suite", SUITE, *words]) == 1
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_answers_that_differ_are_listed_where_the_metric_is_of_the_whole_run(lake: Path) -> None:

@@ -21,6 +21,6 @@ def test_a_suite_newer_than_the_list_is_told_in_a_sentence(
     append(lake, "run_specs", [planned(newer, suite="newer", minutes=9)], "p-newer")
     page = opened(monkeypatch, lake, suite="newer")
     assert not page.exception
-    shown = "".join(part.proto.body for part in page.html)
-    assert "Suite newer is newer than this page" in shown
-    assert "load the page again" in shown
+    body = "".join(part.proto.body for part in page.html)
+    assert "Suite newer is newer than this page" in body
+    assert "load the page again" in body

@@ -107,8 +107,8 @@ def test_a_field_of_a_struct_that_an_older_lake_lacks_is_none(
     table = table.append_column("write_id", pa.array(["w"]))
     older = [field for field in table.schema.field("run_spec").type if field.name[:4] != "pert"]
     at = table.schema.get_field_index("run_spec")
-    kept = [pc.struct_field(table.column(at), field.name).combine_chunks() for field in older]
-    struct = pa.StructArray.from_arrays(kept, fields=older)
+    columns = [pc.struct_field(table.column(at), field.name).combine_chunks() for field in older]
+    struct = pa.StructArray.from_arrays(columns, fields=older)
     table = table.set_column(at, "run_spec", struct)
     assert codec_of(RunSpec).decode(struct) == [row.run_spec]
     write_deltalake(str(tmp_path / "run_specs"), table)
@@ -128,21 +128,21 @@ def test_only_named_tables_are_opened(tmp_path: Path, empty: Reader) -> None:
 def test_a_reader_that_was_asked_before_has_the_rows_appended_since(
     tmp_path: Path, empty: Reader
 ) -> None:
-    asked = "SELECT request_id FROM {request_results} ORDER BY request_id"
-    found = [empty.query(asked).num_rows]
+    query = "SELECT request_id FROM {request_results} ORDER BY request_id"
+    found = [empty.query(query).num_rows]
     for name in ("a", "b"):
         append(tmp_path, "request_results", [result("", request_id=name)], name)
-        found.append(empty.query(asked).num_rows)
+        found.append(empty.query(query).num_rows)
     assert found == [0, 1, 2]
 
 
 def test_a_reader_that_was_asked_before_reads_a_table_that_was_made_anew(
     tmp_path: Path, empty: Reader
 ) -> None:
-    asked = "SELECT request_id FROM {request_results}"
+    query = "SELECT request_id FROM {request_results}"
     for name in ("before", "after"):
         append(tmp_path, "request_results", [result("", request_id=name)], "w")
-        assert empty.query(asked)["request_id"].to_pylist() == [name]
+        assert empty.query(query)["request_id"].to_pylist() == [name]
         shutil.rmtree(tmp_path / "request_results")
 
 

@@ -1,4 +1,4 @@
-"""The report of a planted release: where it stands is its first line."""
+"""The report of a planted release: its status is the first line."""
 
 from pathlib import Path
 

@@ -13,7 +13,7 @@ LABELS = {"labels": "urgent|routine", "positive": "urgent"}
 RIGHT = np.repeat([1.0, 2.0], [90, 210])
 
 
-def given(found: int, called: int) -> np.ndarray:
+def chosen(found: int, called: int) -> np.ndarray:
     """The class that a model gave to 90 urgent and 210 routine letters."""
     return np.repeat([1.0, 2.0, 1.0, 2.0], [found, 90 - found, called, 210 - called])
 
@@ -30,23 +30,23 @@ def measured(
 
 
 def test_a_sensitivity_is_compared_on_the_positive_letters():
-    held = measured("sensitivity", given(83, 20), given(9, 5)).difference(0, 1)
-    assert (held.n, held.test) == (90, PairedTest.MCNEMAR)
-    assert held.mean_difference == pytest.approx(74 / 90)
+    difference = measured("sensitivity", chosen(83, 20), chosen(9, 5)).difference(0, 1)
+    assert (difference.n, difference.test) == (90, PairedTest.MCNEMAR)
+    assert difference.mean_difference == pytest.approx(74 / 90)
     # Eight models are 28 pairs: by Holm the smallest p-value is multiplied by 28.
-    assert 28 * held.p_value < 1e-6
-    assert (held.num_higher, held.num_equal, held.num_lower) == (74, 16, 0)
+    assert 28 * difference.p_value < 1e-6
+    assert (difference.num_higher, difference.num_equal, difference.num_lower) == (74, 16, 0)
 
 
 def test_a_predictive_value_rests_on_other_letters_in_each_run():
-    held = measured("ppv", given(83, 20), given(83, 60)).difference(0, 1)
-    assert (held.n, held.test, held.num_higher) == (300, PairedTest.T, None)
-    assert held.mean_difference == pytest.approx(83 / 103 - 83 / 143)
-    assert held.p_value < 0.001
+    difference = measured("ppv", chosen(83, 20), chosen(83, 60)).difference(0, 1)
+    assert (difference.n, difference.test, difference.num_higher) == (300, PairedTest.T, None)
+    assert difference.mean_difference == pytest.approx(83 / 103 - 83 / 143)
+    assert difference.p_value < 0.001
 
 
 def test_neither_the_order_of_letters_nor_that_of_runs_changes_a_number():
-    whole = measured("balanced_accuracy", given(83, 20), given(70, 20))
+    whole = measured("balanced_accuracy", chosen(83, 20), chosen(70, 20))
     order = np.random.default_rng(1).permutation(300)
     shuffled = replace(whole, rows=whole.rows[:, order], known={})
     first, second = whole.difference(0, 1), shuffled.difference(0, 1)
@@ -57,13 +57,13 @@ def test_neither_the_order_of_letters_nor_that_of_runs_changes_a_number():
 
 @pytest.mark.parametrize("stat", ["sensitivity", "ppv", "balanced_accuracy"])
 def test_what_an_error_costs_changes_no_other_number(stat):
-    held = [
-        measured(stat, given(83, 20), given(70, 25), costs=costs).difference(0, 1)
+    differences = [
+        measured(stat, chosen(83, 20), chosen(70, 25), costs=costs).difference(0, 1)
         for costs in ("urgent>routine=1", "urgent>routine=10", "urgent>routine=10|routine>urgent=3")
     ]
-    assert held[0] == held[1] == held[2]
+    assert differences[0] == differences[1] == differences[2]
 
 
 def test_a_stat_without_a_value_in_one_run_is_not_compared():
-    held = measured("ppv", given(83, 20), np.full(300, 2.0)).difference(0, 1)
-    assert (held.n, held.mean_difference, held.p_value) == (300, None, None)
+    difference = measured("ppv", chosen(83, 20), np.full(300, 2.0)).difference(0, 1)
+    assert (difference.n, difference.mean_difference, difference.p_value) == (300, None, None)

@@ -29,14 +29,14 @@ def scores(order: np.ndarray) -> pa.Table:
 def test_the_order_of_rows_changes_no_bit():
     generator = np.random.default_rng(2)
     for by_trial in (False, True):
-        held = side_by_side(scores(np.arange(240)), ["a", "b"], ["f1"], by_trial=by_trial)
+        ordered = side_by_side(scores(np.arange(240)), ["a", "b"], ["f1"], by_trial=by_trial)
         for _ in range(5):
             again = side_by_side(
                 scores(generator.permutation(240)), ["a", "b"], ["f1"], by_trial=by_trial
             )
-            assert again.instances == held.instances
-            assert np.array_equal(again.values, held.values)
-            assert np.array_equal(again.clusters, held.clusters)
+            assert again.instances == ordered.instances
+            assert np.array_equal(again.values, ordered.values)
+            assert np.array_equal(again.clusters, ordered.clusters)
 
 
 def test_trials_of_an_instance_share_a_label_and_those_of_a_cluster_do():
@@ -44,11 +44,11 @@ def test_trials_of_an_instance_share_a_label_and_those_of_a_cluster_do():
     plain = rows.set_column(
         rows.column_names.index("cluster_id"), "cluster_id", pa.nulls(240, pa.string())
     )
-    held = side_by_side(plain, ["a", "b"], ["f1"], by_trial=True)
-    labels = dict(zip(held.instances, held.labels.tolist(), strict=True))
+    unclustered = side_by_side(plain, ["a", "b"], ["f1"], by_trial=True)
+    labels = dict(zip(unclustered.instances, unclustered.labels.tolist(), strict=True))
     assert labels["i3/0/0"] == labels["i3/0/2"] != labels["i30/0/0"]
     assert len(set(labels.values())) == 40
-    assert held.clusters is None
+    assert unclustered.clusters is None
     clustered = side_by_side(rows, ["a", "b"], ["f1"], by_trial=True)
     assert len(set(clustered.labels.tolist())) == 7
     assert np.array_equal(clustered.clusters, clustered.labels)

@@ -118,9 +118,9 @@ def test_the_page_itself_checks_plug_ins(
     monkeypatch.setattr(sys, "argv", ["app.py", *words, "--plugins", "leaking_plugin"])
     page = AppTest.from_file(str(resource("dashboards", "app.py")), default_timeout=60)
     try:
-        shown = "".join(part.proto.body for part in page.run().html)
-        assert "plug-in leaking_plugin" in shown
-        assert "may not be loaded beside private text" in shown
+        body = "".join(part.proto.body for part in page.run().html)
+        assert "plug-in leaking_plugin" in body
+        assert "may not be loaded beside private text" in body
         assert not page.selectbox
         (plugin,) = plugins.active()
         listed = f"plugins: [{{module: leaking_plugin, sha256: {plugin.sha256}}}]"

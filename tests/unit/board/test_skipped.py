@@ -1,4 +1,4 @@
-"""A board says what its suite was asked for and lacks."""
+"""A board says which requested parts its suite lacks."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -27,8 +27,8 @@ def own(tmp_path: Path) -> tuple[Path, Reader]:
     return plant(tmp_path), open_reader(str(tmp_path))
 
 
-def notes(reader: Reader, **of: str) -> list[str]:
-    board = load_board(reader, coverage_floor=0.95, **of)
+def notes(reader: Reader, **source: str) -> list[str]:
+    board = load_board(reader, coverage_floor=0.95, **source)
     return [note for note in board.notes if "LEFT OUT" in note or "suite file lists" in note]
 
 

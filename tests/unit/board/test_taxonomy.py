@@ -28,9 +28,9 @@ def test_every_subcategory_is_covered_or_not_and_benchmarks_without_one_are_kept
     category, subcategory = places["Triage choice"]
     taxonomy = {category: (subcategory, "Another task"), "Research": ("Reading",)}
     found = {(row.category, row.subcategory): row for row in taxonomy_coverage(runs, taxonomy)}
-    held = found[category, subcategory]
-    assert "Triage choice" in held.benchmarks
-    assert held.num_models >= 2
+    task = found[category, subcategory]
+    assert "Triage choice" in task.benchmarks
+    assert task.num_models >= 2
     assert found[category, "Another task"].benchmarks == ()
     assert found["Research", "Reading"].num_instances == 0
     others = [title for title, place in places.items() if place not in found]

@@ -57,7 +57,7 @@ MEANS: Mapping[tuple[str, str], float | None] = {
     (ALPHA, "calibrated"): 1 / 14,
     (BETA, "calibrated"): 5e-324,
 }
-"""Gamma has no `calibrated`, of which less is better and which no answer alone has."""
+"""Gamma has no `calibrated`: less of it is better, and no single answer has it."""
 PARTS = {"audit:subject=icu": 1 / 3, "audit:subject=ward": 2 / 7}
 """Alpha's alone; the benchmark `audit` is their mean, which no run has."""
 WHOLE = math.fsum(PARTS.values()) / 2
@@ -145,7 +145,7 @@ def of_parquet(data: bytes) -> Shown:
 
 
 def of_report(text: str) -> Shown:
-    """The table that ends a report, with all digits; `num_counted` stands after the numbers."""
+    """The table that ends a report, with all digits; `num_counted` is after the numbers."""
     _, _, exact = text.partition("<h2>Exact numbers</h2>")
     rows = (re.findall(r"<td>(.*?)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", exact))
     cells = [list(map(unescape, row)) for row in rows if len(row) == 3 + len(NUMBERS)]
@@ -176,19 +176,19 @@ def shown_by_dashboard(lake: str, **address: str) -> str:
 def test_all_exports_hold_the_numbers_of_the_table(lake: str) -> None:
     stored = {stat.run_spec_id: tuple(getattr(stat, n) for n in NUMBERS) for stat in of_table(lake)}
     board = evaluation(lake).board("s1")
-    shown = of_json(board.render("json"))
+    numbers = of_json(board.render("json"))
     for model, scenario in MEANS:
         spec = _spec(model, scenario, METRICS[scenario])
-        assert shown[model, scenario] == stored[spec.run_spec_id], spec.name
-        assert shown[model, scenario][0] == MEANS[model, scenario]
-    assert shown[ALPHA, "audit"][0] == WHOLE
-    variants = [key for key in shown if key[0].startswith(f"{ALPHA} (")]
-    assert [shown[key][0] for key in variants] == [2 / 3]
-    assert (GAMMA, "calibrated") not in shown
+        assert numbers[model, scenario] == stored[spec.run_spec_id], spec.name
+        assert numbers[model, scenario][0] == MEANS[model, scenario]
+    assert numbers[ALPHA, "audit"][0] == WHOLE
+    variants = [key for key in numbers if key[0].startswith(f"{ALPHA} (")]
+    assert [numbers[key][0] for key in variants] == [2 / 3]
+    assert (GAMMA, "calibrated") not in numbers
     report = board_report(board.leaderboard)
-    assert of_csv(board.render("csv")) == shown
-    assert of_parquet(parquet(report, FIELD_KINDS)) == shown
-    assert of_report(evaluation(lake).report("s1").html) == shown
+    assert of_csv(board.render("csv")) == numbers
+    assert of_parquet(parquet(report, FIELD_KINDS)) == numbers
+    assert of_report(evaluation(lake).report("s1").html) == numbers
     models = json.loads(board.render("json"))["models"]
     assert [row["mean_win_rate"] for row in models] == [
         row.mean_win_rate for row in board.leaderboard.rows
@@ -241,8 +241,8 @@ def test_mlflow_has_the_same_numbers_and_links_both_ways(
             checked += 1
         assert row.variant or metrics.get("mean_win_rate") == row.mean_win_rate
     assert checked == len(MEANS) + 2, "a further run and the mean over parts too"
-    shown = {key for key in parents[ALPHA].data.metrics if key.startswith("0_scores/")}
-    assert not any("subject" in name for name in shown), "a part is no column of the board"
+    columns = {key for key in parents[ALPHA].data.metrics if key.startswith("0_scores/")}
+    assert not any("subject" in name for name in columns), "a part is no column of the board"
     tags = parents[ALPHA].data.tags
     assert tags["medhelm_spark.page"] == "https://boards.example.org/med/?suite=s1"
     assert "[dashboard](<https://boards.example.org/med/?suite=s1>)" in tags["mlflow.note.content"]
@@ -266,12 +266,12 @@ def test_a_release_has_its_own_numbers_in_all_places(tmp_path: Path) -> None:
     lake, uri = str(tmp_path / "lake"), f"sqlite:///{tmp_path / 'mlflow.db'}"
     site = evaluation(lake, uri)
     site.tracking.log(release="R2")
-    shown = of_json(site.board(release="R2").render("json"))
-    assert of_csv(site.board(release="R2").render("csv")) == shown
-    assert of_report(site.report(release="R2").html) == shown
+    numbers = of_json(site.board(release="R2").render("json"))
+    assert of_csv(site.board(release="R2").render("csv")) == numbers
+    assert of_report(site.report(release="R2").html) == numbers
     (row,) = tracked_of(open_reader(lake), choose(open_reader(lake), release="R2"))
     logged = MlflowClient(uri).get_run(row.mlflow_run_id).data
-    assert logged.metrics["0_scores/triage_choice"] == shown[ALPHA, "triage_choice"][0] == 0.75
+    assert logged.metrics["0_scores/triage_choice"] == numbers[ALPHA, "triage_choice"][0] == 0.75
     command = f"medhelm-spark serve --output-path {lake} --release R2"
     assert logged.tags["medhelm_spark.page"] == command
     assert logged.tags["mlflow.note.content"].endswith(f"`{command}`")

@@ -33,15 +33,15 @@ def run(folder: Path, codes: str, **more: str) -> "subprocess.CompletedProcess[s
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "message"),
     [("8", "something moved"), ("9", "do not decide yet"), ("1", "exit code 1")],
 )
 def test_it_ends_as_the_look_does_and_prints_what_it_found(
-    tmp_path: Path, code: str, said: str
+    tmp_path: Path, code: str, message: str
 ) -> None:
     done = run(tmp_path, code)
     assert done.returncode == int(code)
-    assert said in done.stdout
+    assert message in done.stdout
     assert "the look's table" in done.stdout
 
 

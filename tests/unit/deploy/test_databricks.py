@@ -64,10 +64,10 @@ def test_every_task_is_a_command_line_that_parses() -> None:
     scripts = {each.name for each in entry_points(group="console_scripts")}
     for job in resources()["jobs"].values():
         values = values_of(job)
-        for call, given in calls_of(job["tasks"], values):
+        for call, parameters in calls_of(job["tasks"], values):
             assert call.package == "medhelm_spark"
             assert call.entry_point in scripts
-            words = [filled(word, values | given) for word in call.parameters]
+            words = [filled(word, values | parameters) for word in call.parameters]
             local = [word for word in words if not word.startswith("--local-path=")]
             assert parse(local).output_path == "main.medhelm_dev"
 

@@ -1,4 +1,4 @@
-"""The Dockerfile, the scripts for EMR, and Spark's settings for GPUs, as far as they go here."""
+"""The Dockerfile, the scripts for EMR, and Spark's settings for GPUs, as far as they run here."""
 
 import json
 import os
@@ -37,13 +37,13 @@ def done(*words: str | Path, env: dict[str, str]) -> "subprocess.CompletedProces
 
 
 def test_what_the_image_copies_exists_and_reaches_the_build() -> None:
-    kept = (DEPLOY / "docker" / "Dockerfile.dockerignore").read_text().splitlines()
-    shown = [line.removeprefix("!") for line in kept if line.startswith("!")]
+    lines = (DEPLOY / "docker" / "Dockerfile.dockerignore").read_text().splitlines()
+    sent = [line.removeprefix("!") for line in lines if line.startswith("!")]
     sources = list(copied(DOCKERFILE))
     assert WHEEL in sources, "the wheel that `make wheel` builds"
     for source in sources:
         assert source == WHEEL or (ROOT / source).exists(), source
-        assert any(Path(source).match(each) or source.rstrip("/") == each for each in shown), source
+        assert any(Path(source).match(each) or source.rstrip("/") == each for each in sent), source
 
 
 def test_the_image_has_the_versions_of_the_project() -> None:
@@ -69,8 +69,8 @@ def test_the_image_runs_as_nobody_in_particular_on_named_bases() -> None:
 
 @pytest.mark.skipif(not shutil.which("shellcheck"), reason="needs shellcheck")
 def test_shellcheck_finds_nothing() -> None:
-    told = done("shellcheck", *SCRIPTS, env=dict(os.environ))
-    assert told.returncode == 0, told.stdout
+    result = done("shellcheck", *SCRIPTS, env=dict(os.environ))
+    assert result.returncode == 0, result.stdout
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
@@ -81,8 +81,8 @@ def test_scripts_are_executable_and_bash_reads_them(script: Path) -> None:
 
 def test_the_discovery_script_tells_spark_the_gpus(tmp_path: Path) -> None:
     script = DEPLOY / "spark" / "discover_gpus.sh"
-    told = done(script, env=program(tmp_path, "nvidia-smi", "#!/bin/sh\nprintf '0\\n1\\n'\n"))
-    assert json.loads(told.stdout) == {"name": "gpu", "addresses": ["0", "1"]}
+    result = done(script, env=program(tmp_path, "nvidia-smi", "#!/bin/sh\nprintf '0\\n1\\n'\n"))
+    assert json.loads(result.stdout) == {"name": "gpu", "addresses": ["0", "1"]}
     failing = program(tmp_path, "nvidia-smi", "#!/bin/sh\necho no driver; exit 9\n")
     assert done(script, env=failing).returncode != 0, "or Spark would start without GPUs"
     silent = program(tmp_path, "nvidia-smi", "#!/bin/sh\necho 'No devices were found'\n")
@@ -110,8 +110,8 @@ def test_settings_for_gpus_make_one_engine_of_an_executor(name: str) -> None:
 def test_a_step_of_emr_submits_the_job_with_the_environment(tmp_path: Path) -> None:
     env = program(tmp_path, "aws", RECORD)
     words = ["evaluate", "-r", "a:b=c d", "--suite", "s", "--local-path", "prod_env"]
-    told = done(DEPLOY / "emr" / "step.sh", "j-1", "s3://bucket/medhelm", *words, env=env)
-    assert told.returncode == 0, told.stderr
+    result = done(DEPLOY / "emr" / "step.sh", "j-1", "s3://bucket/medhelm", *words, env=env)
+    assert result.returncode == 0, result.stderr
     called = (tmp_path / "called").read_text().splitlines()
     assert called[:5] == ["emr", "add-steps", "--cluster-id", "j-1", "--steps"]
     (step,) = json.loads(called[5])
@@ -153,9 +153,9 @@ def test_usage_is_said_where_arguments_are_missing() -> None:
         DEPLOY / "emr" / "serverless.sh",
         DEPLOY / "pack.sh",
     ):
-        told = done(script, env=dict(os.environ))
-        assert told.returncode != 0
-        assert "usage:" in told.stderr
+        result = done(script, env=dict(os.environ))
+        assert result.returncode != 0
+        assert "usage:" in result.stderr
 
 
 def test_the_cluster_of_emr_is_json_with_delta_and_gpus() -> None:

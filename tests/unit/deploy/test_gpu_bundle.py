@@ -1,4 +1,4 @@
-"""The GPU benchmark without a GPU: its bundle joins to what was packed, its watch sees."""
+"""The GPU benchmark without a GPU: its bundle is joined as it was packed, its watch records."""
 
 import subprocess
 import time
@@ -40,8 +40,8 @@ def test_a_second_bundle_leaves_no_part_of_the_first(tmp_path, monkeypatch):
 
 
 def test_arguments_as_vllms_command_line_has_them():
-    given = {"max_model_len": 4096, "enforce_eager": True, "enable_prefix_caching": False}
-    assert flags(given) == [
+    args = {"max_model_len": 4096, "enforce_eager": True, "enable_prefix_caching": False}
+    assert flags(args) == [
         *("--max-model-len", "4096", "--enforce-eager", "--no-enable-prefix-caching"),
     ]
 

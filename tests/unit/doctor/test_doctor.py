@@ -47,7 +47,7 @@ WELL = Facts(
 )
 
 
-def of(check: str, facts: Facts) -> list[CheckFinding]:
+def findings_of(check: str, facts: Facts) -> list[CheckFinding]:
     return [each for each in findings(facts) if each.check == check]
 
 
@@ -61,15 +61,15 @@ def not_ok(facts: Facts) -> list[tuple[str, str, CheckState, str]]:
 
 def test_where_all_is_well_every_check_says_so_in_its_order() -> None:
     assert not not_ok(WELL)
-    said = list(dict.fromkeys(each.check for each in findings(WELL)))
-    assert said == [name for name in CHECKS if name not in ("engines", "paths")]
+    checks = list(dict.fromkeys(each.check for each in findings(WELL)))
+    assert checks == [name for name in CHECKS if name not in ("engines", "paths")]
 
 
 def test_executors_that_nobody_looked_at_are_said_where_there_are_any() -> None:
-    assert not of("executors", replace(WELL, executors=None))
-    (said,) = of("executors", replace(WELL, executors=None, is_cluster=True))
-    assert (said.state, said.found) == (CheckState.WARNING, "not looked at")
-    assert "--executors" in said.remedy
+    assert not findings_of("executors", replace(WELL, executors=None))
+    (finding,) = findings_of("executors", replace(WELL, executors=None, is_cluster=True))
+    assert (finding.state, finding.found) == (CheckState.WARNING, "not looked at")
+    assert "--executors" in finding.remedy
 
 
 def test_a_master_in_the_settings_makes_a_cluster(tmp_path: Path) -> None:
@@ -79,9 +79,9 @@ def test_a_master_in_the_settings_makes_a_cluster(tmp_path: Path) -> None:
 
 
 def test_without_java_small_runs_remain() -> None:
-    (said,) = of("java", replace(WELL, java=None, java_problem="none was found"))
-    assert (said.state, said.found) == (CheckState.WARNING, "none was found")
-    assert "all but small runs" in said.remedy
+    (finding,) = findings_of("java", replace(WELL, java=None, java_problem="none was found"))
+    assert (finding.state, finding.found) == (CheckState.WARNING, "none was found")
+    assert "all but small runs" in finding.remedy
 
 
 WORKER_AT = "executor host-b-1"
@@ -148,7 +148,7 @@ def test_a_lake_that_cannot_be_written_has_the_remedy_of_its_reason(
     reason: str, remedy: str
 ) -> None:
     store = ProbedStore(done=(), failed="create", reason=reason, before=NOW, after=LATER)
-    (found,) = of("lake", replace(WELL, store=store))
+    (found,) = findings_of("lake", replace(WELL, store=store))
     assert reason in found.found
     assert remedy in found.remedy
 
@@ -171,7 +171,7 @@ def test_an_unknown_engine_version_is_no_verdict_where_none_is_wanted() -> None:
     bare = replace(
         WELL, engines=frozenset(), executors=(replace(WORKER, packages=DRIVER.packages),)
     )
-    assert not of("vllm", bare)
+    assert not findings_of("vllm", bare)
 
 
 def test_clocks_are_apart_by_what_lies_outside_the_time_of_looking() -> None:
@@ -192,9 +192,9 @@ def test_the_command_ends_with_1_where_something_is_wrong(
     monkeypatch.chdir(tmp_path)
     words = ["doctor", "-o", str(tmp_path / "lake"), "--no-tracking"]
     assert main(words) == 0
-    told = capsys.readouterr()
-    assert re.match(r"(ok     |warning)  disk        driver: ", told.out.splitlines()[-1])
-    assert "doctor: nothing is wrong" in told.err
+    printed = capsys.readouterr()
+    assert re.match(r"(ok     |warning)  disk        driver: ", printed.out.splitlines()[-1])
+    assert "doctor: nothing is wrong" in printed.err
     assert main([*words, "--paths", str(tmp_path / "weights"), "--format", "json"]) == 1
     read = json.loads(capsys.readouterr().out)
     assert read["ok"] is False
@@ -208,6 +208,6 @@ def test_the_command_ends_with_1_where_something_is_wrong(
 def test_a_tracking_server_is_named_without_its_login(tmp_path: Path) -> None:
     uri = "http://me:secret@127.0.0.1:9/"
     facts = gather(str(tmp_path), site=None, tracking_uri=uri)
-    (wrong,) = of("tracking", facts)
+    (wrong,) = findings_of("tracking", facts)
     assert wrong.state is CheckState.WRONG
     assert "secret" not in f"{wrong.where}{wrong.found}{wrong.remedy}"

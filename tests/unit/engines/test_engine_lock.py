@@ -32,7 +32,7 @@ time.sleep(60)
 
 @pytest.fixture
 def start(tmp_path):
-    """Starts a process that holds slots: `start(state, *names, owner=...)`."""
+    """Starts a process that takes slots: `start(state, *names, owner=...)`."""
     started = []
 
     def begin(state, *names, owner="app"):

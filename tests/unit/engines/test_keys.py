@@ -1,4 +1,4 @@
-"""Keys that end: looked up anew by whoever asks, once for all that wait, and shown nowhere."""
+"""Keys that expire: read again by a request, once for all that wait, and shown nowhere."""
 
 import asyncio
 import logging

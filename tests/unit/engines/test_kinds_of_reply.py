@@ -1,4 +1,4 @@
-"""Kinds of reply, twenty rows each, beside twenty good rows: what is good is kept in every one."""
+"""Kinds of reply, twenty rows each, beside twenty good rows: every case keeps the good rows."""
 
 import json
 from collections import Counter
@@ -161,8 +161,8 @@ def test_a_parameter_that_is_refused_is_named_after_few_calls(
     server.calls.clear()
     fields = {"decoding": {"seed": 1}, "access_level": level}
     engine = engine_at(server)
-    asked = (request(f"named {row} PLANTED", **fields) for row in range(500))
-    rows = list(engine.answer(asked, allow_here))
+    requests = (request(f"named {row} PLANTED", **fields) for row in range(500))
+    rows = list(engine.answer(requests, allow_here))
     assert {row.failure for row in rows} == {FailureKind.REJECTED}
     assert server.calls.total() <= 8 + 8
     assert f"it refuses {name} ({cure}" in rows[0].reason

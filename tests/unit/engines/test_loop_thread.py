@@ -1,4 +1,4 @@
-"""A loop in a thread: what is given to it goes in groups, and what is cancelled ends."""
+"""A loop in a thread: its calls go in groups, and a call that is cancelled ends."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""What a process finds out of its machine, with a made-up driver of GPUs."""
+"""What a process finds out about its machine, with a made-up driver of GPUs."""
 
 import os
 from pathlib import Path

@@ -131,9 +131,9 @@ def test_a_server_is_asked_for_one_of_some_texts_by_the_parameter_that_it_has(
 ):
     schema = answer_schema(AnswerForm.CHOICE, ["A", "B"])
     ask(engine_at(server, choices_by=by), "plain", decoding={"response_schema": schema})
-    (asked,) = server.bodies
+    (body,) = server.bodies
     named = ("structured_outputs", "guided_choice", "grammar", "response_format", "choices")
-    assert {name: asked[name] for name in named if name in asked} == sent
+    assert {name: body[name] for name in named if name in body} == sent
 
 
 def test_reasoning_models_get_what_they_accept(server, engine_at):

@@ -60,7 +60,7 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
     monkeypatch.setenv("A_KEY", KEY)
     engines: dict[str, Any] = {}
 
-    def asked(
+    def results(
         args: dict[str, Any],
         texts: tuple[str, ...] = ("PLANTED 1", "PLANTED 2", "PLANTED 3"),
         level: AccessLevel = AccessLevel.PRIVATE,
@@ -77,7 +77,7 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
         requests = [request(text, name=text, access_level=level) for text in texts]
         return list(engines[repr(args)].answer(requests, gate))
 
-    yield asked
+    yield results
     for engine in engines.values():
         engine.close()
 
@@ -97,7 +97,7 @@ def resolve(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
 @pytest.fixture
 def tap() -> Iterator[Callable[[int], list[bytes]]]:
-    """Listens at OUTSIDE on a port, and keeps every byte that each connection brings."""
+    """Listens at OUTSIDE on a port, and keeps every byte that each connection sends."""
     opened: list[socket.socket] = []
 
     def listen(port: int) -> list[bytes]:
@@ -125,7 +125,7 @@ def tap() -> Iterator[Callable[[int], list[bytes]]]:
 
 
 def opened(received: list[bytes]) -> list[bytes]:
-    """What connections brought so far; the listener's thread may be behind the engine's."""
+    """What connections sent so far; the listener's thread may be behind the engine's."""
     time.sleep(0.2)
     return received
 
@@ -349,7 +349,7 @@ def test_tls_trusts_what_the_deployment_names(certificate, ask, resolve, tap, mo
 
 
 class Tunnel:
-    """A proxy that leads to a port of this machine, and keeps what it was asked."""
+    """A proxy that leads to a port of this machine, and keeps its requests."""
 
     def __init__(self, port: int) -> None:
         self.heads: list[str] = []

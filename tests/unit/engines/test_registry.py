@@ -82,8 +82,8 @@ def test_a_site_names_an_engine_of_its_plug_in(site):
     preflight(rewriter)
     results = engine_for(rewriter).answer([request("Come in May.")], allow)
     assert [row.completions[0].text for row in results] == ["Come in May.\nWith kind Regards"]
-    (held_back,) = engine_for(rewriter).answer([request("Come in May.")], lambda asked: REFUSED)
-    assert not held_back.is_answer
+    (refused,) = engine_for(rewriter).answer([request("Come in May.")], lambda asked: REFUSED)
+    assert not refused.is_answer
     plugins.activate()
     with pytest.raises(ConfigError, match="'hospital/rewriter': unknown engine 'rewriter'"):
         load_site(site).resolve_model("hospital/rewriter")

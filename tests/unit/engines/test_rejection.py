@@ -1,4 +1,4 @@
-"""A refusal is of one request or of all: what is answered beside it decides."""
+"""A refusal is of one request or of all: the answers beside it decide."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""What is asked again, when, and what never; and when failures in a row are an outage."""
+"""What is asked again and when, what is never asked again, and when failures are an outage."""
 
 from datetime import UTC, datetime
 
@@ -86,7 +86,7 @@ def test_a_content_filter_answers():
 def test_any_other_refusal_of_one_request_is_given_up():
     trouble = classify(400, {"invalid_request_error"}, "Unknown parameter", {})
     assert (trouble.action, trouble.kind) == (Action.GIVE_UP, FailureKind.INVALID_REQUEST)
-    # A 429 may speak of tokens; it is still a matter of patience.
+    # A 429 may mention tokens; a later try may still be answered.
     assert classify(429, set(), "maximum context length", {}).action is Action.RETRY
 
 
@@ -164,7 +164,7 @@ class Results:
 
 
 @pytest.mark.parametrize(
-    ("kinds", "asked"),
+    ("kinds", "num_asked"),
     [
         ((OUT, SLOW, BROKEN, None), 3),
         ((OUT, OUT, None, OUT, OUT, None), 6),
@@ -175,10 +175,10 @@ class Results:
         ((), 0),
     ],
 )
-def test_only_failures_of_infrastructure_in_a_row_end_the_asking(kinds, asked):
+def test_only_failures_of_infrastructure_in_a_row_end_the_asking(kinds, num_asked):
     results = Results(*kinds)
-    assert results.until(3) == list(kinds[:asked])
-    assert results.yielded == asked
+    assert results.until(3) == list(kinds[:num_asked])
+    assert results.yielded == num_asked
     assert results.closed
 
 

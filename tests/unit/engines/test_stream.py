@@ -96,17 +96,17 @@ def test_requests_are_pulled_and_the_gate_is_asked_in_the_callers_thread():
 
 
 def test_a_denied_request_is_never_asked():
-    asked = []
+    names = []
 
     def ask(one):
-        asked.append(one.request_id)
+        names.append(one.request_id)
         return instant(one)
 
     def gate(one):
         return REFUSED if one.request_id == "b" else ALLOWED
 
     results = {r.request_id: r for r in run([request(name=n) for n in "abc"], ask, gate)}
-    assert asked == ["a", "c"]
+    assert names == ["a", "c"]
     assert results["b"].failure is FailureKind.DENIED
     assert results["a"].is_answer
 
@@ -224,21 +224,21 @@ def test_more_denied_requests_than_are_added_at_once_end_nothing():
 
 
 def test_the_gate_is_asked_just_before_a_request_goes_in():
-    engine, asked = Steps(), []
+    engine, looks = Steps(), []
 
     def gate(one):
-        asked.append((one.request_id, engine.steps))
+        looks.append((one.request_id, engine.steps))
         return REFUSED if one.request_id == "r1" else ALLOWED
 
     found = {r.request_id: r for r in fed(steps(1, 1, 5, 5, 5, 5, 1), engine, gate)}
     assert found["r1"].failure is FailureKind.DENIED
     assert (found["r1"].attempts, found["r0"].is_answer) == (0, True)
-    assert dict(asked)["r6"] >= 1
+    assert dict(looks)["r6"] >= 1
 
 
 def test_a_refused_request_is_a_row_and_frees_its_place():
-    asked = [request("bad", name=f"b{n}") for n in range(20)]
-    found = list(fed([*asked, *steps(1, 1)], Steps()))
+    refused = [request("bad", name=f"b{n}") for n in range(20)]
+    found = list(fed([*refused, *steps(1, 1)], Steps()))
     assert [r.failure for r in found].count(FailureKind.TOO_LONG) == 20
     assert sum(r.is_answer for r in found) == 2
 

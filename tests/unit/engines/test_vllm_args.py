@@ -374,7 +374,7 @@ class LLM:
     def __init__(self, **arguments):
         assert arguments["model"] == "/weights"
 """
-"""A package in vLLM's place: it says what it and the processes that it starts would read."""
+"""A package in vLLM's place: it prints what it and the processes that it starts would read."""
 
 LOADED = """
 from medhelm_spark.engines import vllm_args, vllm_engine
@@ -389,7 +389,7 @@ vllm_engine._loaded(given, vllm_args.plan(given, {"model"}))
 def test_vllm_and_its_workers_see_the_environment_that_the_engine_sets(tmp_path):
     (tmp_path / "vllm").mkdir()
     (tmp_path / "vllm" / "__init__.py").write_text(STAND_IN)
-    asked = {
+    environment = {
         **dict.fromkeys(("VLLM_NO_USAGE_STATS", "DO_NOT_TRACK", "VLLM_DO_NOT_TRACK"), "0"),
         **dict.fromkeys(("HF_HUB_DISABLE_TELEMETRY", "HF_HUB_OFFLINE"), "0"),
         "VLLM_LOGGING_CONFIG_PATH": "/elsewhere.json",
@@ -401,7 +401,7 @@ def test_vllm_and_its_workers_see_the_environment_that_the_engine_sets(tmp_path)
         capture_output=True,
         text=True,
         check=True,
-        env={**os.environ, **asked, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
+        env={**os.environ, **environment, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
     )
     seen = json.loads(done.stdout)
     assert len(seen) == 2
@@ -409,7 +409,7 @@ def test_vllm_and_its_workers_see_the_environment_that_the_engine_sets(tmp_path)
         target = {**vllm_args.ENVIRONMENT, **vllm_args.OWN_PROCESS, **vllm_args.OFFLINE}
         for name, value in target.items():
             assert environ[name] == value, name
-    assert asked.keys() <= vllm_args.ENVIRONMENT.keys() | vllm_args.OFFLINE.keys()
+    assert environment.keys() <= vllm_args.ENVIRONMENT.keys() | vllm_args.OFFLINE.keys()
 
 
 # Pages that a block of 40 MB takes when it is asked for a second time, counted by the kernel.

@@ -174,8 +174,8 @@ def thinker(engine):
 
 
 def test_thinking_is_told_from_the_answer_by_vllms_parser(thinker):
-    asked = conversation(("user", "Is aspirin an NSAID?"))
-    found = thinker.result(asked, output("It is.</think>Yes", "No"), 1.0)
+    turns = conversation(("user", "Is aspirin an NSAID?"))
+    found = thinker.result(turns, output("It is.</think>Yes", "No"), 1.0)
     assert [(one.text, one.thinking) for one in found.completions] == [
         ("Yes", "It is."),
         ("No", None),
@@ -184,8 +184,8 @@ def test_thinking_is_told_from_the_answer_by_vllms_parser(thinker):
     assert plain.completions[0].text == "It is.</think>Yes", "a plain text is no turn"
 
 
-@pytest.mark.parametrize(("asked", "keeps"), [(None, False), (True, False), (False, True)])
-def test_a_parser_that_reads_special_tokens_gets_them(monkeypatch, asked, keeps):
+@pytest.mark.parametrize(("skips", "keeps"), [(None, False), (True, False), (False, True)])
+def test_a_parser_that_reads_special_tokens_gets_them(monkeypatch, skips, keeps):
     """A request says None in 0.33 where it said True before."""
 
     class Adjusting(Parser):
@@ -193,7 +193,7 @@ def test_a_parser_that_reads_special_tokens_gets_them(monkeypatch, asked, keeps)
             assert target["chat_template_kwargs"] == {"enable_thinking": True}
 
         def adjust_request(self, request):
-            return SimpleNamespace(skip_special_tokens=asked)
+            return SimpleNamespace(skip_special_tokens=skips)
 
     places = "vllm vllm.entrypoints vllm.entrypoints.openai vllm.reasoning"
     places += " vllm.entrypoints.openai.chat_completion"

@@ -63,7 +63,7 @@ class Settings:
     defect: str = ""
     log_file: str = ""
     shift_file: str = ""
-    """Where how many points the judge gives more stands; it is read at each answer."""
+    """The file with the points that the judge adds; it is read at each answer."""
 
 
 def facts(answer: str, gold: str, *, numbers: bool = True) -> float:
@@ -129,7 +129,7 @@ class ScriptedJudge:
         if defect == "first criterion":
             first, *_, last = scores
             scores |= {first: min(5.0, score + 0.8), last: max(0.0, score - 0.8)}
-        if defect == "unscored":  # by classes, and none of them is for who does not know
+        if defect == "unscored":  # by classes, of which none is for "I don't know."
             label = "UNSCORABLE" if answer == "I don't know." else "RIGHT" if score > 3 else "WRONG"
             return json.dumps({name: {"explanation": "", "class": label} for name in listed})
         verdict = {

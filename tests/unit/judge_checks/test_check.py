@@ -1,4 +1,4 @@
-"""What a check asks, keeps, leaves as it was, and how it ends."""
+"""What a check asks, stores and leaves unchanged, and how it ends."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Records of physicians' verdicts, and what is refused of them."""
+"""Records of physicians' verdicts, and which of them are refused."""
 
 import json
 from pathlib import Path

@@ -50,7 +50,7 @@ def answer_of(place: int, model: str, chance: random.Random) -> str:
 
 
 class Ward:
-    """A site, its lake, and what is asked of it in this process."""
+    """A site, its lake, and its commands in this process."""
 
     def __init__(
         self,

@@ -126,17 +126,17 @@ class Made:
 
     @property
     def evaluation(self) -> Evaluation:
-        return Evaluation(self.lake, site=self.site, tracking=False, say=self.said.append)
+        return Evaluation(self.lake, site=self.site, tracking=False, say=self.messages.append)
 
     @property
-    def said(self) -> list[str]:
+    def messages(self) -> list[str]:
         return self.__dict__.setdefault("_said", [])
 
-    def step(self, to: ReleaseStatus, user: str, note: str = "", **said: Any) -> None:
+    def step(self, to: ReleaseStatus, user: str, note: str = "", **fields: Any) -> None:
         """A status by another user of the operating system, with more of a SignOff's fields."""
         workspace = self.evaluation._workspace
         ctx = replace(workspace.context("", is_in_process=True), user=user)
-        keep(workspace, ctx, change_status(ctx, RELEASE, to, SignOff(note=note, **said)))
+        keep(workspace, ctx, change_status(ctx, RELEASE, to, SignOff(note=note, **fields)))
 
     def record(self) -> None:
         """Record the shares and purges that have no record."""
@@ -207,13 +207,13 @@ class Made:
         """What `release verify` says last."""
         here = self.evaluation
         here.releases.verify(RELEASE)
-        return self.said[-1]
+        return self.messages[-1]
 
     def rows(self, table: str, kind: type) -> list[Any]:
         return open_reader(str(self.lake)).rows(f"SELECT * FROM {{{table}}}", kind)
 
     def edit(self, table: str, edit: Callable[[Rows], Rows]) -> None:
-        """Write the rows of a table again, otherwise."""
+        """Write the rows of a table again, changed."""
         opened = rewritable(self.lake / table)
         table_rows = pa.table(opened.to_pyarrow_table())
         changed = pa.Table.from_pylist(edit(table_rows.to_pylist()), schema=table_rows.schema)

@@ -1,4 +1,4 @@
-"""Chains of provenance: every single change is named, and what a rewrite of all is worth."""
+"""Chains of provenance: every single change is named, and a rewrite of all without the key."""
 
 import json
 import os
@@ -137,7 +137,7 @@ def test_every_single_change_is_named(made: Made, change: str) -> None:
     with pytest.raises(IntegrityError) as refused:
         made.verified()
     assert named in str(refused.value)
-    assert "eve" not in str(refused.value), "no value stands in an error"
+    assert "eve" not in str(refused.value), "no value is in an error"
     assert not is_started()
 
 
@@ -160,14 +160,16 @@ def test_changed_bytes_of_a_file_are_named(own: Made, kind: str) -> None:
             own.verified()
         return
     assert own.verified().endswith("every value is as published (integrity only)")
-    (said,) = [line for line in own.said if "is not as it was made" in line]
-    assert path.name in said and "The release is not affected" in said
+    (message,) = [line for line in own.messages if "is not as it was made" in line]
+    assert path.name in message and "The release is not affected" in message
 
 
 def test_a_file_that_is_too_many_in_a_share_is_named(own: Made) -> None:
     (own.folder / "share" / "extra.txt").touch()
     own.verified()
-    assert any("extra.txt" in line and "do not hand this folder on" in line for line in own.said)
+    assert any(
+        "extra.txt" in line and "do not hand this folder on" in line for line in own.messages
+    )
     with pytest.raises(IntegrityError, match=r"extra\.txt"):
         own.evaluation.sharing.verify(own.folder / "share")
 
@@ -195,9 +197,9 @@ def test_what_is_no_file_in_a_share_is_named(own: Made, kind: str) -> None:
     (page,) = share.glob("*-report.html")
     NO_FILES[kind](page)
     assert own.verified().endswith("every value is as published (integrity only)")
-    (said,) = [line for line in own.said if "is not as it was made" in line]
+    (message,) = [line for line in own.messages if "is not as it was made" in line]
     wrong = {"a pipe": "pipe", "an empty folder": "Mrs Brown of ward 7"}.get(kind, page.name)
-    assert f": {wrong}. The release is not affected" in said
+    assert f": {wrong}. The release is not affected" in message
     with pytest.raises(IntegrityError, match="not as it was made"):
         own.evaluation.sharing.verify(share)
 
@@ -209,7 +211,7 @@ def test_a_manifest_that_is_none_is_refused(own: Made, text: str) -> None:
     with pytest.raises(PolicyError, match="it is no share"):
         own.evaluation.sharing.verify(share)
     own.verified()
-    assert any("share: manifest.json. The release" in line for line in own.said)
+    assert any("share: manifest.json. The release" in line for line in own.messages)
 
 
 def in_log(made: Made, table: str) -> None:
@@ -446,7 +448,7 @@ def test_a_release_without_the_key_is_signed_as_it_is(made: Made, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("kind", "message"),
     [
         ("missing", "an existing file"),
         ("no_key", "no private Ed25519 key"),
@@ -455,7 +457,7 @@ def test_a_release_without_the_key_is_signed_as_it_is(made: Made, tmp_path: Path
     ],
 )
 def test_a_wrong_key_is_refused_before_anything_is_recorded(
-    made: Made, tmp_path: Path, kind: str, said: str
+    made: Made, tmp_path: Path, kind: str, message: str
 ) -> None:
     path = (made.lake if kind == "in_the_lake" else tmp_path) / "key.pem"
     if kind == "no_key":
@@ -464,6 +466,6 @@ def test_a_wrong_key_is_refused_before_anything_is_recorded(
     elif kind != "missing":
         write_key(path).chmod(0o644 if kind == "readable" else 0o600)
     made.set(signing_key=str(path))
-    with pytest.raises(MedhelmSparkError, match=said):
+    with pytest.raises(MedhelmSparkError, match=message):
         made.evaluation.releases.withdraw(RELEASE, reason="x")
     assert made.evaluation.releases.show(RELEASE).status is ReleaseStatus.APPROVED

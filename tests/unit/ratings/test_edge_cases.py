@@ -1,4 +1,4 @@
-"""Ratings that say little or are on another scale: a value with its caveat, or a clear refusal."""
+"""Few or equal ratings, or another scale: a value with its caveat, or a clear refusal."""
 
 import json
 from collections.abc import Callable

@@ -64,9 +64,9 @@ def test_a_run_has_the_hash_of_its_own_rows_and_of_what_it_asked(
             assert found[table][unit].digest == values_hash(rows)
         for table, kind in ASKS.items():
             key = OF_REQUESTS[table].key
-            asked = {getattr(request, key) for request in requests}
+            keys = {getattr(request, key) for request in requests}
             rows = reader.rows(f"SELECT * FROM {{{table}}}", kind)
-            own = [row for row in rows if getattr(row, key) in asked]
+            own = [row for row in rows if getattr(row, key) in keys]
             assert own
             assert found[table][unit].digest == values_hash(own)
 

@@ -44,10 +44,10 @@ def test_a_changed_value_is_named_and_no_number_shown(
     assert "0.500" in capsys.readouterr().out
     rewritable(tmp_path / table).update(updates=values)
     assert main(board) == CHANGED
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert "release 'R1' is not what was published" in said.err
-    assert named in said.err
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "release 'R1' is not what was published" in printed.err
+    assert named in printed.err
 
 
 @pytest.mark.attack("integrity", "rows of a table updated or deleted as it stands in the lake")

@@ -50,9 +50,13 @@ def test_a_draft_of_an_earlier_version_is_shown_and_not_reviewed(lake: Path, cap
     assert release(lake, "list") == 0
     assert "R1       draft   2026-03-01 12:00  nobody on record" in capsys.readouterr().out
     assert release(lake, "show", "R1", "--format", "json") == 0
-    shown = json.loads(capsys.readouterr().out)
-    assert (shown["status"], shown["manifest"], shown["changed_since"]) == ("draft", None, [])
-    assert [(run["name"], run["mean"], run["count"]) for run in shown["runs"]] == [(RUN, 0.5, 2)]
+    record = json.loads(capsys.readouterr().out)
+    assert (record["status"], record["manifest"], record["changed_since"]) == (
+        "draft",
+        None,
+        [],
+    )
+    assert [(run["name"], run["mean"], run["count"]) for run in record["runs"]] == [(RUN, 0.5, 2)]
     assert release(lake, "submit", "R1") == FAILED
     assert "was made by an earlier version" in capsys.readouterr().err
     assert release(lake, "withdraw", "R1", "--reason", "old") == 0
@@ -63,18 +67,18 @@ def test_a_draft_is_submitted_and_shown(lake: Path, capsys, monkeypatch) -> None
     assert release(lake, "submit", "--release", "R2", "--note", "please") == 0
     capsys.readouterr()
     assert release(lake, "show", "R2") == 0
-    said = capsys.readouterr().out
-    assert "in review  " in said
-    assert "(unverified)" in said
-    assert "please" in said
-    assert "coverage_floor, no_demo_juries, complete_models, approval_note" in said
-    assert "0.750 [0.30, 0.95]" in said
+    printed = capsys.readouterr().out
+    assert "in review  " in printed
+    assert "(unverified)" in printed
+    assert "please" in printed
+    assert "coverage_floor, no_demo_juries, complete_models, approval_note" in printed
+    assert "0.750 [0.30, 0.95]" in printed
     assert release(lake, "gate", "R2") == 0
     rewritable(lake / "release_stats").update(updates={"mean": "0.9"})
     assert release(lake, "show", "R2") == 0
-    said = capsys.readouterr().out
-    assert f"release_stats of {RUN}; no number of it is shown" in said
-    assert "0.900" not in said
+    printed = capsys.readouterr().out
+    assert f"release_stats of {RUN}; no number of it is shown" in printed
+    assert "0.900" not in printed
     monkeypatch.setattr("os.geteuid", lambda: 1)  # somebody else than who submitted it
     assert release(lake, "approve", "R2", "--note", "read it") == CHANGED
 
@@ -131,7 +135,7 @@ def test_a_release_made_elsewhere_is_shown_and_never_approved(lake: Path, capsys
     external(lake)
     assert release(lake, "show", "medhelm") == 0
     assert "external" in capsys.readouterr().out
-    for step, said in (
+    for step, message in (
         (
             "submit",
             "is external, so `submit` does not apply to it; allowed: import-helm, withdraw.",
@@ -141,13 +145,13 @@ def test_a_release_made_elsewhere_is_shown_and_never_approved(lake: Path, capsys
         ("gate", "is external: its numbers were made elsewhere"),
     ):
         assert release(lake, step, "medhelm") == FAILED
-        assert said in capsys.readouterr().err
+        assert message in capsys.readouterr().err
     assert release(lake, "compare", "medhelm", "R1") == 0
     assert "1 run: 1 same" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
-    ("typed", "said"),
+    ("typed", "message"),
     [
         (["show"], "release show: give one release; received 0."),
         (["compare", "R1"], "release compare: give two releases; received 1."),
@@ -160,10 +164,10 @@ def test_a_release_made_elsewhere_is_shown_and_never_approved(lake: Path, capsys
         (["approve", "R1"], "release 'R1' is draft, so `approve` does not apply to it; allowed:"),
     ],
 )
-def test_what_cannot_be_done_is_told_in_one_line(lake: Path, typed, said: str, capsys) -> None:
+def test_what_cannot_be_done_is_told_in_one_line(lake: Path, typed, message: str, capsys) -> None:
     assert release(lake, *typed) == FAILED
     (line,) = capsys.readouterr().err.splitlines()
-    assert said in line
+    assert message in line
 
 
 def test_means_of_a_jury_that_nobody_validated_are_marked(lake: Path, capsys) -> None:
@@ -171,9 +175,9 @@ def test_means_of_a_jury_that_nobody_validated_are_marked(lake: Path, capsys) ->
     plant_release(lake, "R3")
     capsys.readouterr()
     assert release(lake, "show", "R2") == 0
-    said = capsys.readouterr().out
-    assert "3.250* [" in said
-    assert MARK_NOTE in said
+    printed = capsys.readouterr().out
+    assert "3.250* [" in printed
+    assert MARK_NOTE in printed
     assert release(lake, "show", "R2", "--format", "json") == 0
     assert [run["jury_evidence"] for run in json.loads(capsys.readouterr().out)["runs"]] == [
         "not validated"
@@ -210,11 +214,11 @@ def test_a_release_reads_its_own_scores(lake: Path) -> None:
     assert [score.value for score in page.scores] == [1, 1, 1, 0]
 
 
-@pytest.mark.parametrize("shown", ["board", "robustness"])
-def test_what_is_withdrawn_says_so_first(lake: Path, shown: str, capsys) -> None:
+@pytest.mark.parametrize("report", ["board", "robustness"])
+def test_what_is_withdrawn_says_so_first(lake: Path, report: str, capsys) -> None:
     plant_release(lake)
     assert release(lake, "withdraw", "R2", "--reason", "wrong <key>") == 0
-    command = ["leaderboard", "--release", "R2", "--show", shown, "-o", str(lake)]
+    command = ["leaderboard", "--release", "R2", "--show", report, "-o", str(lake)]
     capsys.readouterr()
     banner = "WITHDRAWN: do not use the numbers of release 'R2'. Reason: wrong <key>"
     assert main(command) == 0

@@ -78,11 +78,11 @@ def test_two_people_share_one_user_of_one_machine(made: Made) -> None:
 
 @pytest.mark.attack("releases", "an approval by a key that nobody has, or by the system's user")
 @pytest.mark.parametrize(
-    ("name", "said"), [("eve", "lists nobody with this key"), ("", "a system user alone")]
+    ("name", "message"), [("eve", "lists nobody with this key"), ("", "a system user alone")]
 )
-def test_who_is_not_listed_does_not_approve(made: Made, name: str, said: str) -> None:
+def test_who_is_not_listed_does_not_approve(made: Made, name: str, message: str) -> None:
     made.evaluation.releases.submit(RELEASE, key=by(made, "ada"))
-    with pytest.raises(ReleaseError, match=said):
+    with pytest.raises(ReleaseError, match=message):
         made.evaluation.releases.approve(RELEASE, key=by(made, name) if name else None)
 
 
@@ -138,8 +138,8 @@ def test_the_policy_may_refuse_names_that_nobody_checked(made: Made) -> None:
 
 
 def test_an_approval_states_what_the_policy_asks(made: Made) -> None:
-    asked = {"approval_owner": True, "approval_monitoring": True, "approval_days": 30}
-    listed(made, approval_note=True, **asked)
+    rules = {"approval_owner": True, "approval_monitoring": True, "approval_days": 30}
+    listed(made, approval_note=True, **rules)
     releases = made.evaluation.releases
     releases.submit(RELEASE, key=by(made, "ada"))
     with pytest.raises(GateError, match=r"a note .*--owner.*--margin and --every.*--until"):
@@ -154,9 +154,9 @@ def test_an_approval_states_what_the_policy_asks(made: Made) -> None:
         monitoring={"margin": 0.05, "sample": 5, "days": 7},
         key=by(made, "bob"),
     )
-    shown = done.render()
-    for said in ("English letters only", "Ward 4", "margin 0.05, sample 5, days 7", str(soon)[:7]):
-        assert said in shown
+    rendered = done.render()
+    for text in ("English letters only", "Ward 4", "margin 0.05, sample 5, days 7", str(soon)[:7]):
+        assert text in rendered
     assert releases.gate(RELEASE).is_passed
     listed(made, approval_days=7)
     assert not made.evaluation.releases.gate(RELEASE).is_passed, "by the policy of now"
@@ -172,7 +172,7 @@ def test_the_monitoring_plan_is_what_a_look_runs(made: Made) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"until": "soon"}, "a day as 2027-06-30"),
         ({"until": "2020-01-01"}, "which is over"),
@@ -184,9 +184,9 @@ def test_the_monitoring_plan_is_what_a_look_runs(made: Made) -> None:
     ],
     ids=["no_day", "over", "negative", "infinite", "share", "broken", "unknown"],
 )
-def test_a_wrong_statement_is_refused(made: Made, options: Any, said: str) -> None:
+def test_a_wrong_statement_is_refused(made: Made, options: Any, message: str) -> None:
     made.evaluation.releases.submit(RELEASE, key=by(made, "ada"))
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         made.evaluation.releases.approve(RELEASE, key=by(made, "bob"), **options)
 
 
@@ -201,7 +201,7 @@ def test_an_expired_approval_shows_everywhere(made: Made, monkeypatch: pytest.Mo
     assert made.evaluation.board(release=RELEASE).render().startswith(banner)
     assert "EXPIRED at 2099-07-01" in made.evaluation.releases.show(RELEASE).render()
     made.verified()
-    assert "its approval expired at 2099-07-01" in " ".join(made.said)
+    assert "its approval expired at 2099-07-01" in " ".join(made.messages)
     made.evaluation.evidence.make(RELEASE, "chai", made.folder / "evidence")
     assert banner in (made.folder / "evidence" / "evidence.json").read_text()
     with pytest.raises(ReleaseError, match="its approval ended"):
@@ -325,9 +325,9 @@ def _with_body(token: str, **claims: Any) -> str:
 @pytest.mark.parametrize("tried", TRIES)
 def test_no_other_token_names_anybody(tmp_path: Path, kind: str, tried: str) -> None:
     made = TokenMaker(tmp_path, kind)
-    forge, said = TRIES[tried]
+    forge, message = TRIES[tried]
     token = forge(made)
-    with pytest.raises(ReleaseError, match=said) as refused:
+    with pytest.raises(ReleaseError, match=message) as refused:
         subject_of(token, [made.issuer], NOW)
     assert token.split(".")[-1] not in str(refused.value)
 
@@ -352,7 +352,7 @@ def test_a_person_is_named_by_a_token(made: Made, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("person", "said"),
+    ("person", "message"),
     [
         ({"name": "A", "key": "short"}, "no Base64 of 32 bytes"),
         ({"name": "A"}, "one of key, platform"),
@@ -362,8 +362,8 @@ def test_a_person_is_named_by_a_token(made: Made, tmp_path: Path) -> None:
     ],
     ids=["key", "nothing", "no_issuer", "unknown_issuer", "step"],
 )
-def test_a_wrong_person_is_refused(tmp_path: Path, person: dict[str, Any], said: str) -> None:
+def test_a_wrong_person_is_refused(tmp_path: Path, person: dict[str, Any], message: str) -> None:
     path = tmp_path / "policy.yaml"
     path.write_text(yaml.safe_dump({"allowed": {}, "release": {"people": [person]}}))
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         load_policy(path)

@@ -1,4 +1,4 @@
-"""What a report says of a benchmark."""
+"""What a report says about a benchmark."""
 
 from dataclasses import replace
 
@@ -29,6 +29,6 @@ def test_a_prompt_of_answers_made_elsewhere_is_the_declared_one() -> None:
 
 
 def test_settings_are_those_of_answers_that_were_asked_for_by_them() -> None:
-    asked = "at most 16 tokens, temperature 0"
-    assert answers_of("") == answers_of(PROMPT_ON_RECORD) == asked
+    limits = "at most 16 tokens, temperature 0"
+    assert answers_of("") == answers_of(PROMPT_ON_RECORD) == limits
     assert answers_of(PROMPT_UNKNOWN) == MADE_ELSEWHERE

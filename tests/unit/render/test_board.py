@@ -166,12 +166,12 @@ def test_the_margin_is_shown_with_the_primary_endpoint():
 
 
 def test_a_share_of_a_part_of_the_answers_says_of_how_many():
-    held = replace(CELL, main_metric="sensitivity", count=300, denominator=90)
-    board = board_of([held, replace(OTHER, main_metric="sensitivity", count=300)])
+    planted = replace(CELL, main_metric="sensitivity", count=300, denominator=90)
+    board = board_of([planted, replace(OTHER, main_metric="sensitivity", count=300)])
     text = render(board, "table")
     assert "0.412 [0.38, 0.45] n=90 of 300" in text
     assert "0.550 [0.38, 0.45] n=300\n" in text, "of a share of all answers nothing is added"
-    unread = render(board_of([replace(held, unreadable=0.03)]), "table")
+    unread = render(board_of([replace(planted, unreadable=0.03)]), "table")
     assert "n=90 of 300 unread 0.03 of 300" in unread, "the share is of all answers"
     cells = json.loads(render(board, "json"))["cells"]
     assert [cell["denominator"] for cell in cells] == [None, 90]

@@ -1,4 +1,4 @@
-"""The sentences that compare two models: where one is worse, and what else it costs."""
+"""The sentences that compare two models: where one is worse, and its other costs."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from medhelm_spark.statistics.two_by_two import Estimated
 from tests.unit.statistics.cells import CELL, PAIR, board_of, values
 
 
-def pair(first: str, second: str, lost: int, won: int, **given: object) -> BoardPair:
+def pair(first: str, second: str, lost: int, won: int, **changes: object) -> BoardPair:
     """`first` is alone right on `won` of 200 instances, and alone wrong on `lost`."""
     both = values((1, 0, won), (0, 1, lost), (1, 1, 200 - won - lost))
     return replace(
@@ -24,17 +24,19 @@ def pair(first: str, second: str, lost: int, won: int, **given: object) -> Board
         second=second,
         difference=paired_difference(*both),
         run_spec_ids=(f"{first}-run", f"{second}-run"),
-        **given,
+        **changes,
     )  # type: ignore[arg-type]
 
 
-def quantity(of: ComparedQuantity, value: float, low: float, high: float) -> PracticalDifference:
+def quantity(
+    compared: ComparedQuantity, value: float, low: float, high: float
+) -> PracticalDifference:
     return PracticalDifference(
         scenario_name="letters",
         display_name="Letters",
         first_name="new",
         second_name="today",
-        quantity=of,
+        quantity=compared,
         first=value,
         second=0.0,
         difference=Estimated(value, low, high),
@@ -61,15 +63,15 @@ def test_regressions_say_what_is_compared_and_what_is_worse_beside_it() -> None:
     missed = quantity(ComparedQuantity.MISSED, -11.7, -26.7, 3.4)
     tokens = quantity(ComparedQuantity.PROMPT_TOKENS, 69.8, 64.5, 75.1)
     money = replace(quantity(ComparedQuantity.MONEY, 1.247, 1.2248, 1.2693), currency="EUR")
-    held = [missed, alarms, seconds, tokens, money]
-    assert list(regressions("new", [LETTERS, ROUTING], held)) == [
+    differences = [missed, alarms, seconds, tokens, money]
+    assert list(regressions("new", [LETTERS, ROUTING], differences)) == [
         "By the main metrics (exact_match on Letters, Routing) new is not shown to be worse on any "
         "of them.",
         "Beside the main metrics it is shown that new has more false alarms (Letters: +33.3 "
         "[1.1, 65.6] in 1,000 cases), takes more seconds (Letters: +1.325 [1.276, 1.373]), costs "
         "more money (Letters: +1.2470 [1.2248, 1.2693] EUR for 1,000 answers).",
     ]
-    assert [each for each in held if is_more(each)] == [alarms, seconds, money]
+    assert [each for each in differences if is_more(each)] == [alarms, seconds, money]
     (worse,) = adjusted([pair("new", "today", 60, 29, display_name="Routing")])
     first, beside = regressions("new", [worse], [missed])
     assert first.endswith("new is shown to be worse on Routing.")
@@ -87,12 +89,12 @@ def test_two_models_of_a_board_have_the_boards_p() -> None:
     )
     (alone,) = adjusted([pair("today", "new", 18, 6)])
     assert alone.adjusted_p == alone.difference.p_value
-    (held,) = adjusted_as([alone], whole)
+    (adjusted_alone,) = adjusted_as([alone], whole)
     of_board = whole[0]
-    assert (held.adjusted_p, held.num_adjusted) == (of_board.adjusted_p, 3)
-    assert (held.first, held.difference) == (alone.first, alone.difference)
+    assert (adjusted_alone.adjusted_p, adjusted_alone.num_adjusted) == (of_board.adjusted_p, 3)
+    assert (adjusted_alone.first, adjusted_alone.difference) == (alone.first, alone.difference)
     assert adjusted_as([alone], whole[1:]) == (alone,)
-    _, chance, *_ = comparison.notes([held])
+    _, chance, *_ = comparison.notes([adjusted_alone])
     assert chance == (
         "Comparisons that the suite file does not declare: p is adjusted (Benjamini and Hochberg) "
         "for 3 comparisons: all pairs of models on the board, listed here or not. Of those called "

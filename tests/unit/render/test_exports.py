@@ -1,4 +1,4 @@
-"""What is taken away from a board: filters are said, and every field has a type and a meaning."""
+"""Exports of a board: filters are printed, and every field has a type and a meaning."""
 
 import csv
 import io
@@ -22,12 +22,12 @@ LINE = f"Filters in use: {FILTERS}."
 
 
 def test_filters_stand_after_the_banner_in_every_format() -> None:
-    shown = {name: formatted(board_report(BOARD, BANNER, FILTERS), name) for name in FORMATS}
-    assert shown["table"].startswith(f"{BANNER}\n\n{LINE}\n\n")
-    assert shown["md"].startswith(f"{BANNER}\n\nFilters in use: locality: \\<local>.\n\n| ")
-    assert "<p><strong>Filters in use: locality: &lt;local&gt;.</strong></p>" in shown["html"]
-    assert list(json.loads(shown["json"]))[:2] == ["banner", "filters"]
-    rows = list(csv.DictReader(io.StringIO(shown["csv"])))
+    texts = {name: formatted(board_report(BOARD, BANNER, FILTERS), name) for name in FORMATS}
+    assert texts["table"].startswith(f"{BANNER}\n\n{LINE}\n\n")
+    assert texts["md"].startswith(f"{BANNER}\n\nFilters in use: locality: \\<local>.\n\n| ")
+    assert "<p><strong>Filters in use: locality: &lt;local&gt;.</strong></p>" in texts["html"]
+    assert list(json.loads(texts["json"]))[:2] == ["banner", "filters"]
+    rows = list(csv.DictReader(io.StringIO(texts["csv"])))
     assert list(rows[0])[:3] == ["banner", "filters", "record"]
     assert {row["filters"] for row in rows} == {FILTERS}
 

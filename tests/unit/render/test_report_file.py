@@ -1,4 +1,4 @@
-"""A board as one HTML file: every number is the board's, and no host is asked."""
+"""A board as one HTML file: every number is the board's, and it loads nothing from a host."""
 
 import re
 from dataclasses import replace
@@ -126,8 +126,8 @@ def test_a_chart_holds_no_more_benchmarks_than_asked_for():
     ],
 )
 def test_the_map_shows_the_place_on_the_scale(changes, share):
-    held = share_of_scale(replace(SCALED[0], **changes))
-    assert held == (None if share is None else pytest.approx(share))
+    found = share_of_scale(replace(SCALED[0], **changes))
+    assert found == (None if share is None else pytest.approx(share))
 
 
 def test_no_map_without_a_scale():

@@ -28,15 +28,15 @@ def test_lists_are_sheets_numbers_are_numbers_and_no_text_is_a_formula():
         "notes": ["one", "-two"],
         "a/b": [],
     }
-    held = sheets(workbook(document))
-    assert held["cells"] == [
+    book = sheets(workbook(document))
+    assert book["cells"] == [
         ("model", "mean", "parts", "'=n"),
         ("'=1+1", 0.125, "['a', 'b']", None),
         (HOSTILE, None, None, 3),
     ]
-    assert held["notes"] == [("notes",), ("one",), ("'-two",)]
-    assert held["about"] == [("name", "value"), ("banner", "withdrawn")]
-    assert "a-b" in held
+    assert book["notes"] == [("notes",), ("one",), ("'-two",)]
+    assert book["about"] == [("name", "value"), ("banner", "withdrawn")]
+    assert "a-b" in book
 
 
 def test_a_board_is_a_workbook_with_the_numbers_of_its_json(tmp_path: Path, capsys):
@@ -46,9 +46,9 @@ def test_a_board_is_a_workbook_with_the_numbers_of_its_json(tmp_path: Path, caps
     assert main(flags) != 0
     assert "--output-file" in capsys.readouterr().err
     assert main([*flags, "--output-file", str(place)]) == 0
-    held = sheets(place.read_bytes())
-    header, *rows = held["cells"]
+    book = sheets(place.read_bytes())
+    header, *rows = book["cells"]
     means = [row[header.index("mean")] for row in rows]
     board = Evaluation(str(lake), site=None, tracking=False).board("s1")
     assert means == [row["mean"] for row in board.rows()]
-    assert {"models", "cells", "pairs", "notes"} <= held.keys()
+    assert {"models", "cells", "pairs", "notes"} <= book.keys()

@@ -1,4 +1,4 @@
-"""A machine that lacks what an engine needs: one sentence, and what others answered is kept."""
+"""A machine that lacks what an engine needs: one sentence, and the other engines' answers stay."""
 
 from platform import node
 from typing import Any

@@ -86,9 +86,9 @@ def test_a_model_by_its_name_is_where_the_command_says(
     typed = Entries(run_entries=[f"pubmed_qa:model={model}"])
     (open_run,) = workspace.resolve(typed.load(None))
     private = replace(open_run.card, access_level=AccessLevel.PRIVATE)
-    unsaid = decided(replace(open_run, card=private))
-    assert not unsaid.allowed
-    assert "say it with --attest-locality PLACE" in unsaid.rule
+    unstated = decided(replace(open_run, card=private))
+    assert not unstated.allowed
+    assert "say it with --attest-locality PLACE" in unstated.rule
     (run,) = workspace.resolve(replace(typed, attest_locality=place).load(None))
     decision = decided(replace(run, card=private))
     assert (decision.role, decision.locality, decision.allowed) == ("model", place, is_allowed)
@@ -144,8 +144,8 @@ def test_a_metric_that_loads_a_model_is_asked_about_as_a_judge_is(tmp_path: Path
 def test_a_deployment_that_says_no_place_is_not_refused_for_one(tmp_path: Path) -> None:
     entries = Entries(run_entries=[f"pubmed_qa:model={KNOWN}"]).load(None)
     (run,) = Workspace(str(tmp_path / "lake"), None).resolve(entries)
-    unsaid = replace(run.deployment, is_locality_stated=False)
+    unstated = replace(run.deployment, is_locality_stated=False)
     card = replace(run.card, access_level=AccessLevel.PRIVATE)
-    decision = decided(replace(run, card=card, deployment=unsaid))
+    decision = decided(replace(run, card=card, deployment=unstated))
     assert (decision.locality, decision.allowed) == ("unknown", False)
     assert "does not state where it runs" in decision.rule

@@ -30,7 +30,7 @@ class Clock:
 
 
 def drained(dispatcher: Dispatcher, slots: int) -> list[Chunk]:
-    """All chunks, as slots take them that go round and round."""
+    """All chunks, as slots take them one after the other, round by round."""
     taken: list[Chunk] = []
     while any(dispatcher.deployment(slot) for slot in range(slots)):
         for slot in range(slots):
@@ -125,7 +125,7 @@ def test_nothing_more_of_a_deployment_that_is_out_is_handed_out() -> None:
 
 
 def test_a_slot_beyond_those_of_a_dispatcher_has_nothing_to_do() -> None:
-    """Slots of one job pull from several dispatchers, which have not all as many."""
+    """Slots of one job pull from several dispatchers, which have different numbers of slots."""
     dispatcher = Dispatcher(chunks("a", 3), 1)
     assert dispatcher.deployment(1) is None
     assert dispatcher.chunk(1) is None

@@ -1,4 +1,4 @@
-"""How many rows a card's files have at most, by which a run goes without Spark."""
+"""How many rows a card's files have at most, which decides whether a run goes without Spark."""
 
 import gzip
 from pathlib import Path

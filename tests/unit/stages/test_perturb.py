@@ -1,4 +1,4 @@
-"""Derived data versions: what they are made of and when they are others."""
+"""Derived data versions: what they are made of and when they change."""
 
 from dataclasses import fields, replace
 from pathlib import Path
@@ -145,7 +145,7 @@ def test_a_set_leaves_out_what_cannot_be_shown(registry: Registry) -> None:
 
 
 def written_before(spec: RunSpec) -> dict[str, object]:
-    """What the id of a RunSpec was made of before its types had all their fields."""
+    """What the id of a RunSpec was made of when its types had fewer fields."""
     facts = {field.name: getattr(spec, field.name) for field in fields(spec)}
     del facts["run_spec_id"]
     known = {name: value for name, value in facts.items() if value is not None}

@@ -1,4 +1,4 @@
-"""What a job came to, and what jobs came to together."""
+"""The result of one job, and of several jobs together."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""What the evidence of looks says of a line, and which answers are other ones."""
+"""What the evidence of looks says about a line, and which answers differ."""
 
 import math
 from dataclasses import replace

@@ -82,7 +82,7 @@ def test_few_instances_decide_nothing_and_are_the_same_each_time(make: Make) -> 
     assert len(set(first)) == 30
     assert sorted(first) != list(range(30))
     assert ward.watch("--margin", "0.05", "--sample", "40") == INCONCLUSIVE
-    assert set(first) < set(ward.asked[60:]), "a larger sample holds the smaller one"
+    assert set(first) < set(ward.asked[60:]), "a larger sample contains the smaller one"
 
 
 def test_other_answers_of_the_same_mean_move_the_answers_alone(make: Make) -> None:
@@ -105,8 +105,8 @@ def test_an_outage_ends_a_look_and_the_same_command_goes_on_with_it(
     assert ward.watch("--margin", "0.05") == OUTAGE
     assert "the same command" not in capsys.readouterr().out
     assert ward.rows("watch_results") == []
-    kept = len(ward.asked)
-    assert 0 < kept <= 50
+    num_asked = len(ward.asked)
+    assert 0 < num_asked <= 50
     ward.healthy_for = 10**9
     assert ward.watch("--margin", "0.05") in (0, INCONCLUSIVE)
     assert "look 1 at r1 goes on" in capsys.readouterr().err

@@ -62,9 +62,9 @@ def test_gender_of_first_names_is_kept_or_not() -> None:
         copy = copy_of(row(index, "Brad."), "person_name", preserve_gender="false")
         assert copy is not None
         seen.add(copy.input)
-        kept = copy_of(row(index, "Brad."), "person_name")
-        assert kept is not None
-        assert kept.input == "Jamal."
+        renamed = copy_of(row(index, "Brad."), "person_name")
+        assert renamed is not None
+        assert renamed.input == "Jamal."
     assert seen == {"Jamal.", "Aisha."}
 
 

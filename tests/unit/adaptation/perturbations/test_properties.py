@@ -1,4 +1,4 @@
-"""What holds of every perturbation on every text."""
+"""What is true of every perturbation on every text."""
 
 import dataclasses
 

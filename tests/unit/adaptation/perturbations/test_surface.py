@@ -108,7 +108,7 @@ def test_the_last_turn_and_the_input_are_typed_alike() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "args", "said"),
+    ("name", "args", "message"),
     [
         ("typos", {"prob": "2"}, "prob is '2'; allowed: 0 to 1"),
         ("typos", {"prob": "nan"}, "prob is 'nan'"),
@@ -117,8 +117,8 @@ def test_the_last_turn_and_the_input_are_typed_alike() -> None:
         ("typo", {}, "unknown perturbation 'typo'. Did you mean 'typos'"),
     ],
 )
-def test_wrong_arguments_are_refused(name: str, args: dict[str, str], said: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(said)):
+def test_wrong_arguments_are_refused(name: str, args: dict[str, str], message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
         copy_of(row(1, "x"), name, **args)
 
 
