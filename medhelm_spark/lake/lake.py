@@ -311,7 +311,7 @@ class Lake:
             staged_rows = rows.selectExpr(*columns(TABLES[table]))
             self._by_spark.commit(table, staged_rows, (write_id, 1))
         except Exception as error:  # Delta's conflicts reach Python as the JVM's own
-            raise _uncommitted(table, self.staging.place(staged), error) from None
+            raise _uncommitted(table, self.staging.location_of(staged), error) from None
         self.staging.remove(staged)
 
     def ensure(self, table: str) -> None:

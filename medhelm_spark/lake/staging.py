@@ -73,7 +73,7 @@ class Staging:
         """The files of the folder that the settings name for a lake that is none."""
         return LocalFiles(self._named) if self._named else None
 
-    def place(self, name: str) -> str:
+    def location_of(self, name: str) -> str:
         """The folder, or the table."""
         if self._location.is_catalog:
             return self._location.table(name)
@@ -82,15 +82,15 @@ class Staging:
     def write(self, name: str, rows: DataFrame) -> None:
         """Compute the rows, once, and keep them."""
         if self._location.is_catalog:
-            rows.write.format("delta").saveAsTable(self.place(name))
+            rows.write.format("delta").saveAsTable(self.location_of(name))
         else:
-            rows.write.parquet(self.place(name))
+            rows.write.parquet(self.location_of(name))
 
     def read(self, name: str, schema: str) -> DataFrame:
         """The rows; `schema` is their table's."""
         if self._location.is_catalog:
-            return self._spark().read.table(self.place(name))
-        return self._spark().read.schema(parsed(schema)).parquet(self.place(name))
+            return self._spark().read.table(self.location_of(name))
+        return self._spark().read.schema(parsed(schema)).parquet(self.location_of(name))
 
     def names(self, suite: str | None = None) -> list[str]:
         """What is staged for a suite, or for all; nothing where Spark Connect shows no folders."""
@@ -114,10 +114,10 @@ class Staging:
         if self.named_files and self.named_files.names(name):
             self.named_files.remove(name)
         elif self._location.is_catalog:
-            self._spark().sql(f"DROP TABLE IF EXISTS {self.place(name)}")
+            self._spark().sql(f"DROP TABLE IF EXISTS {self.location_of(name)}")
         elif self._files is not None:
             self._files.remove(f"{FOLDER}/{name}")
         else:
-            here = self._spark().read.parquet(self.place(name))
+            here = self._spark().read.parquet(self.location_of(name))
             none = self._spark().createDataFrame([], here.schema)
-            none.write.mode("overwrite").parquet(self.place(name))
+            none.write.mode("overwrite").parquet(self.location_of(name))

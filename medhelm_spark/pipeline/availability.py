@@ -92,7 +92,7 @@ def _models(resolved: Resolved) -> Iterator[Needed]:
     for name, deployment in to_infer(resolved.runs).items():
         try:
             check_engine(deployment, resolved.workspace)
-            place = factory_of(deployment).place(deployment)
+            place = factory_of(deployment).host(deployment)
         except MedhelmSparkError as error:
             yield Needed(kind=MODEL, name=name, is_missing=True, note=str(error))
             continue

@@ -55,7 +55,7 @@ def groups_of(
         if factory.exclusive:
             own.setdefault(_own_stream(deployment), []).append(deployment)
         else:
-            place = factory.place(deployment) or deployment.engine
+            place = factory.host(deployment) or deployment.engine
             shared.setdefault(place, []).append(deployment)
     streams = tuple(
         Stream(name=place, deployments=tuple(parts), slots=capacity(ctx, parts))
@@ -81,7 +81,7 @@ def with_judges(ctx: Context, group: Group, judges: Iterable[Deployment]) -> Gro
     most = max(stream.slots.count for stream in group)
     for judge in judges:
         factory = factory_of(judge)
-        name = _own_stream(judge) if factory.exclusive else factory.place(judge) or judge.engine
+        name = _own_stream(judge) if factory.exclusive else factory.host(judge) or judge.engine
         known = streams.get(name)
         others = [each for each in (known.deployments if known else ()) if each.name != judge.name]
         parts = (*others, judge)

@@ -172,7 +172,7 @@ def _report(
 
 
 def _place(deployment: Deployment) -> str:
-    place = factory_of(deployment).place(deployment)
+    place = factory_of(deployment).host(deployment)
     return f"deployment {deployment.name!r}" + (f" at {place}" if place else "")
 
 
