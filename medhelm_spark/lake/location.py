@@ -53,11 +53,11 @@ class Location:
             )
         if scheme and not location[scheme.end() :].strip("/"):
             raise ConfigError(f"the lake is {location!r}, without a path; allowed: {ALLOWED}.")
-        place = normal_place(location)
-        if is_uri(place):
-            return cls(place.rstrip("/"))
+        path = normal_place(location)
+        if is_uri(path):
+            return cls(path.rstrip("/"))
         if scheme:
-            return cls(str(Path(place).absolute()))
+            return cls(str(Path(path).absolute()))
         return cls(str(Path(location).expanduser().absolute()))
 
     def __str__(self) -> str:

@@ -25,7 +25,7 @@ SELECT table_type FROM {views}.tables
 WHERE lower(table_schema) = lower({schema}) AND lower(table_name) = lower({table})
 """
 
-# What is granted above a table is inherited; each place is queried nevertheless, in case a view
+# What is granted above a table is inherited; each level is queried nevertheless, in case a view
 # leaves it out.
 RIGHTS = f"""
 SELECT 'table' AS place, table_owner AS holder, '{OWNER}' AS name FROM {{views}}.tables

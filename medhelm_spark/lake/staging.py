@@ -1,8 +1,8 @@
-"""Rows that were paid for, on their way into a table: whole, in a place that nobody else writes.
+"""Rows that were paid for, on their way into a table: whole, where nobody else writes.
 
 Delta refuses a commit when another writer changed the table's schema, properties or protocol since
-it began, and its rows are lost then. Asking takes minutes; so the answers of a round go to a place
-of their own first, and a commit that was refused is made again from there.
+it began, and its rows are lost then. Asking takes minutes; so the answers of a round are written
+apart first, and a commit that was refused is made again from there.
 
 In a lake with a path it is a folder of Parquet files under `_staged`, in a catalog a table whose
 name begins with `staged_`. What slots and the driver write by themselves is in a folder that all of
