@@ -26,7 +26,7 @@ PREFIX = "MEDHELM_SPARK_"
 PERMISSIONS = ("private", "group")
 EMR_FOLDER = Path("/usr/share/aws/emr")
 PLATFORM_FILE = Path("/etc/medhelm-spark/settings.yaml")
-"""Settings of a machine. A fixed place: one that a run names could be the run's own."""
+"""Settings of a machine. A fixed path: one that a run names could be the run's own."""
 SETTINGS_FILE = "settings.yaml"
 """The same of a site folder."""
 LOG_LEVELS = ("ALL", "DEBUG", "ERROR", "FATAL", "INFO", "OFF", "TRACE", "WARN")
@@ -213,7 +213,7 @@ class Settings(SettingsFile):
 
     @property
     def rows(self) -> tuple[tuple[str, str, str], ...]:
-        """Name, value and place of every setting; a login in a URI is the reader's to hide."""
+        """Name, value and source of every setting; a login in a URI is the reader's to hide."""
         values = {
             name: getattr(self, name) for name in SETTINGS if name not in (SPARK, "policy")
         } | dict(self.spark)
@@ -268,9 +268,9 @@ def load_settings(
     origins = tuple(map(str, files))
     values: dict[str, Any] = {SPARK: {}}
     places = {"platform": PLATFORM if environ.get(PLATFORM) else "found on this machine"}
-    for place, stated in (*zip(origins, files.values(), strict=True), *_from_environ(environ)):
+    for source, stated in (*zip(origins, files.values(), strict=True), *_from_environ(environ)):
         values |= {**stated, SPARK: values[SPARK] | stated[SPARK]}
-        places |= dict.fromkeys({*stated, *stated[SPARK]} - {SPARK}, place)
+        places |= dict.fromkeys({*stated, *stated[SPARK]} - {SPARK}, source)
     for item in fields(SettingsFile):
         if item.name in values and (check := item.metadata["check"]):
             values[item.name] = check(item.name, values[item.name])
@@ -280,8 +280,8 @@ def load_settings(
 def named_policy(environ: Mapping[str, str] | None = None) -> NamedPolicy | None:
     """The policy that the platform names: in PLATFORM_FILE, else in MEDHELM_SPARK_POLICY.
 
-    A place that nobody who runs a job can write does not make a policy binding: of several such
-    places they could choose the one that suits them. So the name must come from PLATFORM_FILE, and
+    A file that nobody who runs a job can write does not make a policy binding: of several such
+    files they could choose the one that suits them. So the name must come from PLATFORM_FILE, and
     that file must be closed to them as well; a job that runs as root is bound by a table alone. A
     variable is set by whoever starts the process.
 

@@ -155,8 +155,8 @@ def _responses(ctx: Context, answers: AnswerFile) -> Frame:
 
 
 def _absolute(path: str) -> str:
-    place = normal_place(path)
-    return place if is_uri(place) else str(Path(place).expanduser().absolute())
+    location = normal_place(path)
+    return location if is_uri(location) else str(Path(location).expanduser().absolute())
 
 
 def import_responses(ctx: Context, specs: Sequence[RunSpec], answers: AnswerFile) -> int:

@@ -45,7 +45,7 @@ class BenchmarkWords(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewBenchmark:
-    """What a benchmark is made of: its data's place and the columns that count in it.
+    """What a benchmark is made of: its data's location and the columns that count in it.
 
     `labels` are the right answers that there are, where they are few and each a word or two.
     `words` is whether the other answers are single words or numbers.

@@ -103,7 +103,7 @@ class AnswerFile:
 
     @property
     def kind(self) -> str:
-        """The word for the place in messages."""
+        """The word for the location in messages."""
         return "file" if self.table is None else "table"
 
     @property
@@ -303,14 +303,14 @@ def parse_fields(text: str | None) -> dict[str, str]:
 
 
 def answers_at(
-    place: str,
+    location: str,
     names: Mapping[str, str],
     *,
     sheet: str | None = None,
     separator: str | None = None,
     encoding: str | None = None,
 ) -> AnswerFile:
-    """The answers at a place; this reads the bytes of files for their hash, but no table.
+    """The answers at a location; this reads the bytes of files for their hash, but no table.
 
     Raises:
         UnknownNameError: `names` has an unknown field.
@@ -319,12 +319,12 @@ def answers_at(
     for name in names:
         if name not in FIELDS:
             raise UnknownNameError("field", name, FIELDS, where="fields (--fields)")
-    table = table_of(place)
+    table = table_of(location)
     if table is not None:
-        return AnswerFile(place=place, names=names, table=local_table(table))
-    parts = _parts(place)
+        return AnswerFile(place=location, names=names, table=local_table(table))
+    parts = _parts(location)
     return AnswerFile(
-        place=place,
+        place=location,
         names=names,
         format=format_of(parts[0]),
         revision=revision_of(
@@ -344,16 +344,16 @@ def _stated_options(
     return {f"{key}:": value for key, value in options.items() if value is not None}
 
 
-def _parts(place: str) -> tuple[str, ...]:
-    """The file at a place, or the part files of a folder, as Spark writes them."""
-    folder = Path(place).expanduser()
-    if is_uri(place) or not folder.is_dir():
-        return (place,)
+def _parts(location: str) -> tuple[str, ...]:
+    """The file at a location, or the part files of a folder, as Spark writes them."""
+    folder = Path(location).expanduser()
+    if is_uri(location) or not folder.is_dir():
+        return (location,)
     if has_delta_log(folder):
-        raise DataError(f"{place}: is a Delta table; name it {TABLE}{place}.")
+        raise DataError(f"{location}: is a Delta table; name it {TABLE}{location}.")
     parts = tuple(map(str, part_files(folder)))
     if len({ending_of(part) for part in parts}) != 1:
-        raise DataError(f"{place}: a folder of files of one format is needed.")
+        raise DataError(f"{location}: a folder of files of one format is needed.")
     return parts
 
 
