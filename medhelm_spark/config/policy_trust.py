@@ -97,20 +97,22 @@ def why_ours_in_catalog(table: PolicyTable) -> str | None:
     if table.kind != MANAGED:
         return "it is no managed table, and its files may be written past the catalog"
     owners = {
-        place: {
-            right.holder for right in table.rights if (right.place, right.name) == (place, OWNER)
+        securable: {
+            right.holder
+            for right in table.rights
+            if (right.securable, right.name) == (securable, OWNER)
         }
-        for place in OWNED
+        for securable in OWNED
     }
-    for place, holders in owners.items():
+    for securable, holders in owners.items():
         if len(holders) != 1:
-            return f"its catalog does not show who owns the {place}"
-    if len(set().union(*(owners[place] for place in OWNED[:3]))) > 1:
+            return f"its catalog does not show who owns the {securable}"
+    if len(set().union(*(owners[securable] for securable in OWNED[:3]))) > 1:
         return "table, schema and catalog do not belong to one owner"
     ours = [right for right in table.rights if right.is_ours]
     for right in ours:
         if right.name not in HARMLESS and not right.name.startswith(CREATE):
-            return f"this user has {right.name} of the {right.place} as {right.holder}"
+            return f"this user has {right.name} of the {right.securable} as {right.holder}"
     if not any(right.name == READING for right in ours):
         return "its catalog does not show by which right this user reads it"
     return None
