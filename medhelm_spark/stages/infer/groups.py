@@ -55,11 +55,11 @@ def groups_of(
         if factory.exclusive:
             own.setdefault(_own_stream(deployment), []).append(deployment)
         else:
-            place = factory.host(deployment) or deployment.engine
-            shared.setdefault(place, []).append(deployment)
+            stream_name = factory.host(deployment) or deployment.engine
+            shared.setdefault(stream_name, []).append(deployment)
     streams = tuple(
-        Stream(name=place, deployments=tuple(parts), slots=capacity(ctx, parts))
-        for place, parts in shared.items()
+        Stream(name=stream_name, deployments=tuple(parts), slots=capacity(ctx, parts))
+        for stream_name, parts in shared.items()
     )
     jobs = [streams] if streams else []
     for key, parts in sorted(own.items()):

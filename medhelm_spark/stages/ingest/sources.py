@@ -82,8 +82,8 @@ def located(
 
 
 def _absolute(path: str) -> str:
-    place = normal_place(path)
-    return place if is_uri(place) else str(Path(place).expanduser().absolute())
+    location = normal_place(path)
+    return location if is_uri(location) else str(Path(location).expanduser().absolute())
 
 
 def read(

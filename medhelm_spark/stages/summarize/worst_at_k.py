@@ -96,12 +96,12 @@ def _weights(main: RepeatedMain, trials: int) -> list[PlaceWeight]:
             run_spec_id=main.run_spec_id,
             name=worst_name(main.metric, k),
             held=num_values,
-            place=place,
+            place=position,
             weight=weight,
         )
         for k in sizes_of(trials)
         for num_values in range(trials + 1)
-        for place, weight in enumerate(
+        for position, weight in enumerate(
             worst_weights(num_values, k) if num_values >= k else [None], start=1
         )
     ]
