@@ -12,7 +12,7 @@ from medhelm_spark.adaptation.sampling import (
     MEETS_FILTER_SQL,
     ORDER_KEY_SQL,
     SAMPLE_KEY_SQL,
-    medhelm_places,
+    medhelm_indices,
 )
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import AdapterSpec, RunSpec
@@ -182,7 +182,7 @@ def _positions(draw: Sample, size: int, limit: int) -> list[Position]:
     """The positions of a part in MedHELM's order; other orders need only the last one."""
     if draw.sampling_order is not SamplingOrder.MEDHELM or limit == size:
         return []
-    taken = medhelm_places(int(draw.seed), size, limit)
+    taken = medhelm_indices(int(draw.seed), size, limit)
     return [Position(draw_id=draw.draw_id, place=index + 1) for index in taken]
 
 
