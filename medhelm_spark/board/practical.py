@@ -214,9 +214,9 @@ def _of_answers(
             ]
         )
     for quantity, both in values.items():
-        if made := _paired(pair, quantity, both[0], both[1]):
+        if compared := _paired(pair, quantity, both[0], both[1]):
             is_money = quantity is ComparedQuantity.MONEY
-            yield replace(made, currency=currency) if is_money else made
+            yield replace(compared, currency=currency) if is_money else compared
 
 
 def _by_instance(instances: NDArray[np.int64], values: Values, names: NDArray[np.int64]) -> Values:

@@ -265,13 +265,13 @@ def _wider_gaps(
     groups = features.part(SUBGROUPS, "pairs")
     if not isinstance(condition, NoWiderGap) or groups is None:
         return
-    made = groups.group_pairs(
+    group_pairs = groups.group_pairs(
         sides.reader, sides.runs, pairs, minimum=sides.minimum, by=condition.by
     )
     sizes = {_shown_name(pair, sides): pair.difference.n for pair in pairs}
     template = _template(subject, sides, scenario)
     by_name_and_column: dict[tuple[str, str], list[Any]] = {}
-    for pair in made:
+    for pair in group_pairs:
         by_name_and_column.setdefault((_shown_name(pair, sides), pair.group_column), []).append(
             pair
         )
