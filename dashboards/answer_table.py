@@ -22,10 +22,10 @@ _SCRIPT = """\
 const ARROWS = {ascending: ' ▲', descending: ' ▼', none: ' ↕'};
 
 function element(name, text, attributes = {}) {
-  const made = document.createElement(name);
-  if (text !== undefined) made.textContent = text;
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
+  const node = document.createElement(name);
+  if (text !== undefined) node.textContent = text;
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  return node;
 }
 
 function head(column, send) {
@@ -39,14 +39,14 @@ function head(column, send) {
 }
 
 function line(row, index, send) {
-  const made = element('tr', undefined, row.chosen ? {class: 'ms-chosen'} : {});
+  const tableRow = element('tr', undefined, row.chosen ? {class: 'ms-chosen'} : {});
   const [first, ...others] = row.cells;
   const cell = element('th', undefined, {scope: 'row'});
   const button = element('button', first, {type: 'button', 'aria-pressed': String(row.chosen)});
   cell.append(button);
-  made.append(cell, ...others.map((text) => element('td', text, {title: text, dir: 'auto'})));
-  made.onclick = () => send('picked', index);
-  return made;
+  tableRow.append(cell, ...others.map((text) => element('td', text, {title: text, dir: 'auto'})));
+  tableRow.onclick = () => send('picked', index);
+  return tableRow;
 }
 
 export default function ({data, parentElement, setTriggerValue}) {
