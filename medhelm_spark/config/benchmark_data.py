@@ -17,7 +17,7 @@ from medhelm_spark.domain.data_uri import (
     ending_of,
     is_delta_path,
     is_uri,
-    normal_place,
+    normal_location,
     table_of,
 )
 from medhelm_spark.domain.scenario import DataSource, SourceFile, Split
@@ -70,7 +70,7 @@ def _files(name: str, path: Path, key: str, split: Split | None) -> list[SourceF
     """The file that is named, or all of a folder."""
     if name.lower().startswith("file:"):
         raise ConfigError(f"{path}: {key} is {name!r}; write a local file as a path.")
-    name = normal_place(name)
+    name = normal_location(name)
     if is_uri(name):
         return [SourceFile(path=name, split=split)]
     found = find_path(name, path, key)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.data_uri import is_uri, normal_place
+from medhelm_spark.domain.data_uri import is_uri, normal_location
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.request import Completion, FinishReason, Purpose, RequestResult
@@ -155,7 +155,7 @@ def _responses(ctx: Context, answers: AnswerFile) -> Frame:
 
 
 def _absolute(path: str) -> str:
-    location = normal_place(path)
+    location = normal_location(path)
     return location if is_uri(location) else str(Path(location).expanduser().absolute())
 
 
