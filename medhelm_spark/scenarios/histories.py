@@ -215,7 +215,7 @@ def serialised(entries: Iterable[Entry], source: DataSource) -> Iterator[tuple[i
     strictest level of itself and its events.
     """
     history = cast(History, source.history)
-    files, event_names = record_places(source), (*history.files, *tables_of(history))
+    files, event_names = record_sources(source), (*history.files, *tables_of(history))
     lines, patient, level = Lines(history), None, None
     for entry in entries:
         file, row = divmod(entry.place, ROWS)
@@ -235,7 +235,7 @@ def serialised(entries: Iterable[Entry], source: DataSource) -> Iterator[tuple[i
             lines.add(entry.heading, entry.text)
 
 
-def record_places(source: DataSource) -> tuple[SourceFile, ...]:
+def record_sources(source: DataSource) -> tuple[SourceFile, ...]:
     """What the records come from, by number: files, or one table."""
     return source.files if source.table is None else (SourceFile(path=source.table, split=None),)
 

@@ -37,7 +37,7 @@ from medhelm_spark.scenarios import (
     read_events,
     read_records,
     record_entries,
-    record_places,
+    record_sources,
     renamed,
     required_columns,
     serialised,
@@ -75,12 +75,12 @@ class Sharing:
     @property
     def files(self) -> list[tuple[ScenarioCard, int]]:
         """The card of each file, and its number there; a table of records counts as a file."""
-        return [(card, n) for card in self.cards for n in range(len(record_places(card.source)))]
+        return [(card, n) for card in self.cards for n in range(len(record_sources(card.source)))]
 
     @property
     def source(self) -> DataSource:
         """All their files as one source."""
-        files = tuple(record_places(card.source)[n] for card, n in self.files)
+        files = tuple(record_sources(card.source)[n] for card, n in self.files)
         return replace(self.cards[0].source, files=files, table=None)
 
 
@@ -215,7 +215,7 @@ def not_drawn(cards: Mapping[str, ScenarioCard]) -> dict[str, int]:
     counts = {}
     for name, card in cards.items():
         is_long = card.source.history is not None
-        files = record_places(card.source) if is_long else ()
+        files = record_sources(card.source) if is_long else ()
         draws = [_draw(card, number) for number in range(len(files))]
         counts[name] = sum(draw.records - len(draw.rows) for draw in draws if draw)
     return counts
@@ -232,7 +232,7 @@ def _draw(card: ScenarioCard, number: int) -> _Draw | None:
     """The drawn rows of a file, None if all its records are read."""
     if card.source.table is not None:
         return None
-    file = record_places(card.source)[number]
+    file = record_sources(card.source)[number]
     most = most_records(file.path, cast(History, card.source.history))
     if most is None:
         return None
