@@ -1,7 +1,7 @@
 """What a person writes for data: a file, whose ending is its format, or `table:NAME`.
 
-A location with a scheme, as `s3:` or `dbfs:`, is another machine's or a store's, but for `file:` and
-Databricks' volumes, which are folders.
+A location with a scheme, as `s3:` or `dbfs:`, is another machine's or a store's, but for `file:`
+and Databricks' volumes, which are folders.
 """
 
 import re
@@ -63,10 +63,10 @@ def is_uri(location: str) -> bool:
 
 
 def normal_location(location: str) -> str:
-    """A location as this machine opens it: `file:`, volumes as folders; a bucket has two slashes.
+    """A location as this machine opens it: `file:` and volumes are paths, a bucket has two slashes.
 
-    >>> normal_location("dbfs:/Volumes/main/evals/a.csv"), normal_location("file:/data/my%20file.csv")
-    ('/Volumes/main/evals/a.csv', '/data/my file.csv')
+    >>> normal_location("dbfs:/Volumes/evals/a.csv"), normal_location("file:/data/my%20file.csv")
+    ('/Volumes/evals/a.csv', '/data/my file.csv')
     >>> normal_location("s3:/bucket/a.csv"), normal_location("dbfs:/mnt/a.csv")
     ('s3://bucket/a.csv', 'dbfs:/mnt/a.csv')
     """
