@@ -107,7 +107,7 @@ def check_own_rows(card: ScenarioCard, report: Callable[[str], None]) -> None:
     reasons: dict[str, list[str]] = {}
     by_key: dict[str, list[str]] = {}
     for key in _keys(card):
-        rows += key.place == 0
+        rows += key.instance_index == 0
         position = _position(key, is_only=len(files) == 1)
         if key.reason is None:
             by_key.setdefault(key.source_key, []).append(position)

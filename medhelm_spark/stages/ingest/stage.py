@@ -138,7 +138,7 @@ def make_keys(records: Iterable[Record], card: ScenarioCard, _: int) -> Iterator
             source_file=key.source_file,
             source_row=key.source_row,
             access_level=key.access_level,
-            place=key.place,
+            place=key.instance_index,
         )
 
 
