@@ -285,10 +285,10 @@ def policy_of(local_path: Path | None, tables: PolicyTables | None = None) -> Po
 def _policy(layers: LayeredFiles, tables: PolicyTables | None) -> Policy:
     shipped, *site = layers.files("policy.yaml")
     named = named_policy()
-    source, why_chosen = (_read(named.place, tables), named.reason) if named else (None, None)
+    source, why_chosen = (_read(named.location, tables), named.reason) if named else (None, None)
     policy = policy_in_force(shipped, source, site[0] if site else None, why_chosen=why_chosen)
     kind = f"policy ({policy.summary})"
-    files = (shipped, *([named.place] if named else []), *site)
+    files = (shipped, *([named.location] if named else []), *site)
     for path in sorted(files, key=lambda path: str(path) == policy.origin):  # the last one counts
         layers.note("policy", kind, path)
     return policy

@@ -202,7 +202,7 @@ class Settings(SettingsFile):
     platform: Platform
     origins: tuple[str, ...]
     """The files that were read; the last wins."""
-    places: Mapping[str, str]
+    sources: Mapping[str, str]
     """By setting, Spark's by its own name: which file or variable gave it."""
 
     @property
@@ -218,9 +218,9 @@ class Settings(SettingsFile):
             name: getattr(self, name) for name in SETTINGS if name not in (SPARK, "policy")
         } | dict(self.spark)
         return (
-            ("platform", str(self.platform), self.places.get("platform", UNSET)),
+            ("platform", str(self.platform), self.sources.get("platform", UNSET)),
             *(
-                (name, _shown(values[name]), self.places.get(name, UNSET))
+                (name, _shown(values[name]), self.sources.get(name, UNSET))
                 for name in sorted(values)
             ),
         )
@@ -233,7 +233,7 @@ class NamedPolicy:
     `reason` says why whoever runs the job could have chosen it, None where they could not.
     """
 
-    place: Path | str
+    location: Path | str
     reason: str | None = None
 
 
@@ -267,14 +267,14 @@ def load_settings(
             )
     origins = tuple(map(str, files))
     values: dict[str, Any] = {SPARK: {}}
-    places = {"platform": PLATFORM if environ.get(PLATFORM) else "found on this machine"}
+    sources = {"platform": PLATFORM if environ.get(PLATFORM) else "found on this machine"}
     for source, stated in (*zip(origins, files.values(), strict=True), *_from_environ(environ)):
         values |= {**stated, SPARK: values[SPARK] | stated[SPARK]}
-        places |= dict.fromkeys({*stated, *stated[SPARK]} - {SPARK}, source)
+        sources |= dict.fromkeys({*stated, *stated[SPARK]} - {SPARK}, source)
     for item in fields(SettingsFile):
         if item.name in values and (check := item.metadata["check"]):
             values[item.name] = check(item.name, values[item.name])
-    return Settings(platform=platform, origins=origins, places=places, **values)
+    return Settings(platform=platform, origins=origins, sources=sources, **values)
 
 
 def named_policy(environ: Mapping[str, str] | None = None) -> NamedPolicy | None:
@@ -304,7 +304,7 @@ def named_policy(environ: Mapping[str, str] | None = None) -> NamedPolicy | None
                 "catalog.schema.table."
             )
         reason = _why_chosen(is_table=is_table) if of_file else BY_VARIABLE
-        return NamedPolicy(place=text if is_table else path, reason=reason)
+        return NamedPolicy(location=text if is_table else path, reason=reason)
     return None
 
 

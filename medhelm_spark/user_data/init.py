@@ -127,7 +127,7 @@ def init_benchmark(
     check_reading(separator, encoding, "init")
     new = NewBenchmark(
         name=re.sub(r"[^\w. -]", "-", folder.name).upper(),
-        place=_from(folder, location),
+        location=_from(folder, location),
         text=text,
         label=label,
         id=id_column,

@@ -38,7 +38,7 @@ class OwnData:
     encoding: str | None = None
 
     @property
-    def places(self) -> tuple[str, ...]:
+    def locations(self) -> tuple[str, ...]:
         """The paths, several or one, as text."""
         paths = [self.paths] if isinstance(self.paths, str | Path) else self.paths
         return tuple(str(path) for path in paths)
@@ -104,7 +104,7 @@ def by_scenario(
     if own is None:
         return {}
     paths_by_name: dict[str, list[str]] = {}
-    for location in own.places:
+    for location in own.locations:
         name, path = _named(location, names)
         paths_by_name.setdefault(name, []).append(path)
     if "" in paths_by_name and (len(names) > 1 or len(paths_by_name) > 1):
@@ -177,7 +177,7 @@ def replaced(card: ScenarioCard, own: OwnData | None) -> ScenarioCard:
         encoding=own.encoding or card.source.encoding,
     )
     card = replace(card, source=source)
-    locations = own.places
+    locations = own.locations
     table = table_of(locations[0]) if len(locations) == 1 else None
     if table is not None:
         table = local_table(table)

@@ -56,7 +56,7 @@ LONGEST_SECONDS = 86_400
 class AnswerFile:
     """A file, folder or table of answers, and how to read it."""
 
-    place: str
+    location: str
     """The file, folder or table, as the user names it."""
 
     names: Mapping[str, str] = field(default_factory=dict)
@@ -175,7 +175,7 @@ class ReadTableResponses:
 
     def __call__(self, rows: Iterable[RawRow]) -> Iterator[Response]:
         for row in rows:
-            record = record_of(self.answers.place, row)
+            record = record_of(self.answers.location, row)
             yield response_of(record, self.answers.names)
 
 
@@ -321,10 +321,10 @@ def answers_at(
             raise UnknownNameError("field", name, FIELDS, where="fields (--fields)")
     table = table_of(location)
     if table is not None:
-        return AnswerFile(place=location, names=names, table=local_table(table))
+        return AnswerFile(location=location, names=names, table=local_table(table))
     parts = _parts(location)
     return AnswerFile(
-        place=location,
+        location=location,
         names=names,
         format=format_of(parts[0]),
         revision=revision_of(
@@ -406,7 +406,7 @@ def check_file(answers: AnswerFile, report: Callable[[str], None] = quiet) -> No
     rows: dict[tuple[str, str, int], int] = {}
     recognised: dict[str, None] = {}
     reader = ReadResponses(answers, report=recognised.setdefault)
-    path, unit = answers.place, answers.unit
+    path, unit = answers.location, answers.unit
     with without_text(reader), naming_fields():
         for read in reader([File(paths=answers.parts)]):
             if read.problem:

@@ -152,11 +152,11 @@ class Workspace:
         configured = {
             name: value
             for name, value in self.settings.spark.items()
-            if self.settings.places.get(name) == site_file
+            if self.settings.sources.get(name) == site_file
         }
         for name in BESIDE_SPARK:
             value = getattr(self.settings, name)
-            if value and self.settings.places.get(name) == site_file:
+            if value and self.settings.sources.get(name) == site_file:
                 configured[name] = value
         if configured and self._known_levels() - {AccessLevel.PUBLIC}:
             check_settings(configured, site_file)
@@ -175,7 +175,7 @@ class Workspace:
         configured = {
             key: value
             for key, value in self.settings.spark.items()
-            if self.settings.places[key] != shipped
+            if self.settings.sources[key] != shipped
         }
         if names := not_applied(spark, configured):
             self.say(

@@ -109,7 +109,7 @@ def test_a_catalog_that_cannot_be_asked_makes_it_advisory_with_the_reason() -> N
 def test_the_platform_names_a_table_where_it_would_name_a_file(monkeypatch, write) -> None:
     monkeypatch.setattr(settings, "PLATFORM_FILE", write("etc/settings.yaml", f"policy: {NAME}"))
     monkeypatch.setattr(settings, "why_ours", lambda _: None)
-    assert named_policy() == settings.NamedPolicy(securable=NAME)
+    assert named_policy() == settings.NamedPolicy(location=NAME)
     asked: list[str] = []
 
     def read(name: str) -> PolicyTable:

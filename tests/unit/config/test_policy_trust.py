@@ -316,10 +316,10 @@ def test_the_platform_names_it_in_its_settings_or_a_variable(write, platform) ->
     path = write("etc/policy.yaml", WIDE)
     assert named_policy({}) is None
     by_variable = named_policy({"MEDHELM_SPARK_POLICY": str(path)})
-    assert by_variable is not None and by_variable.place == path
+    assert by_variable is not None and by_variable.location == path
     file = platform(f"policy: {path}\nslots: 3")
     named = named_policy({})
-    assert named is not None and named.place == path
+    assert named is not None and named.location == path
     assert named_policy({"MEDHELM_SPARK_POLICY": str(path)}) == named
     loaded = load_settings(environ={"MEDHELM_SPARK_PLATFORM": "local"})
     assert (loaded.slots, str(file) in loaded.origins) == (3, True)
