@@ -210,7 +210,8 @@ def _unmatched(specs: Sequence[RunSpec], answers: AnswerFile, counts: Counts) ->
         )
     return DataError(
         f"{answers.location}: no {answers.unit}'s id is one of scenario "
-        f"{specs[0].scenario_name!r}'s; --fields names the column of source_id. Ids are compared as text: 1.0 is not 1."
+        f"{specs[0].scenario_name!r}'s; --fields names the column of source_id. Ids are "
+        "compared as text: 1.0 is not 1."
     )
 
 
