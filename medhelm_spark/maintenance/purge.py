@@ -87,7 +87,7 @@ KEPT: Mapping[str, tuple[str, str]] = {
 
 ELSEWHERE = (
     "text of the scenario that prompts, answers and notes of other scenarios repeat",
-    "the place of the data itself",
+    "the source of the data itself",
     "files that report, export-helm, release evidence, --output-file or a person wrote outside the "
     "lake",
     "backups and snapshots of the lake, and caches of other machines",

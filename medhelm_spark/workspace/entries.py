@@ -141,7 +141,7 @@ def entries_of(entries: str | Sequence[str] | Entries, options: Mapping[str, Any
 
 @dataclass(frozen=True, slots=True)
 class LoadedEntries:
-    """Parsed entries, not resolved; `listed` are the places of the suite file's own entries.
+    """Parsed entries, not resolved; `listed` has the `where` of each entry of the suite file.
 
     `absent` are the names of requested imported scenarios that are left out.
     """

@@ -63,7 +63,7 @@ SELECT w.*, j.judged FROM {{rows}} w LEFT JOIN (
     FROM {{judged}} GROUP BY request_id) j ON j.request_id = w.request_id
 """
 
-PLACES = (
+ORDER_COLUMNS = (
     "model_deployment",
     "tries > 0",
     f"decoding.max_tokens{DESCENDING}",
@@ -169,7 +169,7 @@ def ordered_requests(
     # Judges' requests about one answer go to one partition; other text is shuffled once, by the
     # key of its join.
     key = "together" if recipients.purpose is Purpose.JUDGE else "prompt_id"
-    return sorted_rows(rows, *PLACES, partitions=partitions, by=(key,))
+    return sorted_rows(rows, *ORDER_COLUMNS, partitions=partitions, by=(key,))
 
 
 def chunks_of(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.Table]:

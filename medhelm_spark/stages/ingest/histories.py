@@ -115,7 +115,7 @@ class ReadEntries:
 
 @dataclass(frozen=True, slots=True)
 class ReadTableEntries:
-    """Rows of a table in, entries out; its number is `number` among the records' or the events'.
+    """Rows of a table in, entries out; `number` is the table's among the records' or the events'.
 
     `events` is None for the records' own table.
     """
