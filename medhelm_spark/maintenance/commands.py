@@ -34,8 +34,8 @@ def collect_garbage(workspace: Workspace, *, dry_run: bool) -> Sequence[Removed]
         workspace.say(f"gc: {each.table}: {would} {' and '.join(parts)}")
     for suite, count in staged_answers(workspace.context("")).items():
         workspace.say(
-            f"gc: suite {suite!r}: answers of {counted(count, 'staged write')} are in no table yet; "
-            "the suite's current run commits them, or the next one"
+            f"gc: suite {suite!r}: answers of {counted(count, 'staged write')} are in no table "
+            "yet; the suite's current run commits them, or the next one"
         )
     if not removed:
         workspace.say("gc: nothing to remove")

@@ -52,7 +52,7 @@ class RepeatedMain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceWeight:
-    """The weight of the value at a position, for an instance with `held` values; null for too few."""
+    """The weight of the value at a position for an instance of `held` values; null for too few."""
 
     run_spec_id: str
     name: str
