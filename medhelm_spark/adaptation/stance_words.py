@@ -2,7 +2,7 @@
 
 Tables of a kind of word each: what begins a clause; what denies (before an option, in what is said
 of it) and what looks like a denial and affirms; what passes an option by; what approves it; what
-speaks of the author or draws a conclusion; what calls an option by its place.
+speaks of the author or draws a conclusion; what calls an option by its ordinal.
 """
 
 import re

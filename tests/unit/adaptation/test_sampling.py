@@ -45,7 +45,7 @@ def test_medhelms_places_are_what_choice_gives(seed: int, size: int, count: int)
     things = np.array([object() for _ in range(size)])
     np.random.seed(seed)
     theirs = list(np.random.choice(things, count, replace=False))
-    assert [things[place] for place in medhelm_indices(seed, size, count)] == theirs
+    assert [things[index] for index in medhelm_indices(seed, size, count)] == theirs
 
 
 def test_medhelm_takes_a_small_scenario_whole_and_in_order() -> None:
@@ -65,9 +65,9 @@ def test_drawing_leaves_numpys_own_state_alone() -> None:
 def pool_of(labels: str) -> list[TrainRow]:
     return [
         TrainRow(
-            instance_id=f"i{place}", source_index=place, label=None if name == "-" else ord(name)
+            instance_id=f"i{index}", source_index=index, label=None if name == "-" else ord(name)
         )
-        for place, name in enumerate(labels)
+        for index, name in enumerate(labels)
     ]
 
 
