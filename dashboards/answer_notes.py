@@ -52,8 +52,8 @@ def show_note(
         return
     if why := st.session_state.pop(FAILED, None):
         st.html(note(f"Not saved: {why}", "error"))
-    place = f"{spec.run_spec_id}-{key.instance_id}-{key.train_trial_index}-{key.trial_index}"
-    flags, words = f"flags-{place}", f"note-{place}"
+    suffix = f"{spec.run_spec_id}-{key.instance_id}-{key.train_trial_index}-{key.trial_index}"
+    flags, words = f"flags-{suffix}", f"note-{suffix}"
     st.session_state.setdefault(flags, list(found.flags) if found else [])
     st.session_state.setdefault(words, found.text if found else "")
     save = partial(_save, stored, reader, spec, key, detail, (flags, words), viewer)

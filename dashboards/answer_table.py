@@ -1,7 +1,7 @@
 """The table of answers of the page Instances: a row is chosen by a click, a column sorts by one.
 
 Streamlit's own table draws on a canvas and chooses rows by check boxes. This small script makes a
-table of HTML; it writes texts as text, and sends the place of a row or the name of a column.
+table of HTML; it writes texts as text, and sends the index of a row or the name of a column.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,10 +22,10 @@ _SCRIPT = """\
 const ARROWS = {ascending: ' ▲', descending: ' ▼', none: ' ↕'};
 
 function element(name, text, attributes = {}) {
-  const made = document.createElement(name);
-  if (text !== undefined) made.textContent = text;
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
+  const node = document.createElement(name);
+  if (text !== undefined) node.textContent = text;
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  return node;
 }
 
 function head(column, send) {
@@ -38,15 +38,15 @@ function head(column, send) {
   return cell;
 }
 
-function line(row, place, send) {
-  const made = element('tr', undefined, row.chosen ? {class: 'ms-chosen'} : {});
+function line(row, index, send) {
+  const tableRow = element('tr', undefined, row.chosen ? {class: 'ms-chosen'} : {});
   const [first, ...others] = row.cells;
   const cell = element('th', undefined, {scope: 'row'});
   const button = element('button', first, {type: 'button', 'aria-pressed': String(row.chosen)});
   cell.append(button);
-  made.append(cell, ...others.map((text) => element('td', text, {title: text, dir: 'auto'})));
-  made.onclick = () => send('picked', place);
-  return made;
+  tableRow.append(cell, ...others.map((text) => element('td', text, {title: text, dir: 'auto'})));
+  tableRow.onclick = () => send('picked', index);
+  return tableRow;
 }
 
 export default function ({data, parentElement, setTriggerValue}) {
@@ -55,7 +55,7 @@ export default function ({data, parentElement, setTriggerValue}) {
   top.append(...data.columns.map((column) => head(column, setTriggerValue)));
   const thead = element('thead'), tbody = element('tbody');
   thead.append(top);
-  tbody.append(...data.rows.map((row, place) => line(row, place, setTriggerValue)));
+  tbody.append(...data.rows.map((row, index) => line(row, index, setTriggerValue)));
   table.append(thead, tbody);
   const region = element('div', undefined,
     {class: 'ms-scroll', tabindex: '0', role: 'region', 'aria-label': 'Answers'});
@@ -98,8 +98,8 @@ def show_table(
             {"name": _SCORE, "sorted": _SORTED[order]},
         ],
         "rows": [
-            {"cells": _cells(run, row, names, has_flags=has_flags), "chosen": place == chosen}
-            for place, row in enumerate(rows)
+            {"cells": _cells(run, row, names, has_flags=has_flags), "chosen": index == chosen}
+            for index, row in enumerate(rows)
         ],
     }
 

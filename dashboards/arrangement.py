@@ -75,7 +75,7 @@ def sort_keys(board: Leaderboard) -> dict[str, SortKey]:
         BY_RANK: lambda row: (),  # the board's own order, since sorting is stable
         BY_NAME: lambda row: (row.name.casefold(),),
     }
-    return keys | {name: _by_mean(place) for place, name in enumerate(column_names(board))}
+    return keys | {name: _by_mean(index) for index, name in enumerate(column_names(board))}
 
 
 def column_names(board: Leaderboard) -> list[str]:
@@ -87,10 +87,10 @@ def column_names(board: Leaderboard) -> list[str]:
     ]
 
 
-def of_column(board: Leaderboard, place: int) -> Leaderboard:
+def of_column(board: Leaderboard, index: int) -> Leaderboard:
     """The board with one benchmark alone."""
-    rows = tuple(replace(row, cells=row.cells[place : place + 1]) for row in board.rows)
-    return replace(board, columns=board.columns[place : place + 1], rows=rows)
+    rows = tuple(replace(row, cells=row.cells[index : index + 1]) for row in board.rows)
+    return replace(board, columns=board.columns[index : index + 1], rows=rows)
 
 
 def _full_name(column: BoardColumn) -> str:
@@ -99,11 +99,11 @@ def _full_name(column: BoardColumn) -> str:
     return f"{column.display_name} ({', '.join(parts)})"
 
 
-def _by_mean(place: int) -> SortKey:
+def _by_mean(index: int) -> SortKey:
     """The best first by the metric's direction; then what no rank counts, then what is missing."""
 
     def key(row: BoardRow) -> tuple[object, ...]:
-        cell = row.cells[place]
+        cell = row.cells[index]
         if cell is None or cell.mean is None:
             return (2, 0.0)
         return (not cell.is_counted, cell.mean if cell.lower_is_better else -cell.mean)

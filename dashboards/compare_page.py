@@ -206,7 +206,7 @@ def _table(pairs: Sequence[BoardPair]) -> str:
     block = comparison.comparison_table(pairs)
     is_plain = len({(pair.first, pair.second) for pair in pairs}) == 1
     columns = [name for name in block.header if name not in ("First", "Second") or not is_plain]
-    # The decision first: a narrow screen has place for two columns.
+    # The decision first: a narrow screen has room for two columns.
     names = sorted(columns, key=lambda name: name != DECISION)
     cells = (dict(zip(block.header, row, strict=True)) for row in block.rows)
     rows = [[_cell(name, row[name]) for name in names] for row in cells]
@@ -314,8 +314,8 @@ def word_difference(first: str, second: str) -> tuple[str, str]:
     if max(len(ours), len(theirs)) > MAX_WORDS:  # the search grows with their product
         return text(first), text(second)
     sides: tuple[list[str], list[str]] = ([], [])
-    for kind, *places in difflib.SequenceMatcher(a=ours, b=theirs, autojunk=False).get_opcodes():
-        spans = (ours[places[0] : places[1]], theirs[places[2] : places[3]])
+    for kind, *ends in difflib.SequenceMatcher(a=ours, b=theirs, autojunk=False).get_opcodes():
+        spans = (ours[ends[0] : ends[1]], theirs[ends[2] : ends[3]])
         for side, words in zip(sides, spans, strict=True):
             body = text("".join(words))
             side.append(body if kind == "equal" or not body else f"<mark>{body}</mark>")

@@ -216,8 +216,8 @@ def _pick_answer(
     if not page.scores:
         st.info(_none(page, listing))
         return None
-    place = _place(page, written)
-    _turn_pages(page, offset, place)
+    index = _chosen_index(page, written)
+    _turn_pages(page, offset, index)
     scores = page.scores
     details = visible_details(reader, run.run_spec, [each.key for each in scores], viewer=viewer)
     details = recorded(context, run, details)
@@ -226,12 +226,12 @@ def _pick_answer(
     show_table(
         run,
         rows,
-        chosen=place,
+        chosen=index,
         order=order,
         on_pick=partial(_open, page),
         on_sort=_sort,
     )
-    return scores[place], details.get(scores[place].key)
+    return scores[index], details.get(scores[index].key)
 
 
 def _order() -> Order:
@@ -272,16 +272,16 @@ def _row(
     )
 
 
-def _place(page: InstancePage, written: str | None) -> int:
-    """The place on the page of the chosen answer, else the first; after a step back the last."""
+def _chosen_index(page: InstancePage, written: str | None) -> int:
+    """The index on the page of the chosen answer, else the first; after a step back the last."""
     keys = [key_text(score.key) for score in page.scores]
     start = len(keys) - 1 if st.session_state.pop(FROM_END, False) else 0
     return keys.index(written) if written in keys else start
 
 
-def _open(page: InstancePage, place: int | None) -> None:
-    if place is not None and 0 <= place < len(page.scores):
-        st.query_params["instance"] = key_text(page.scores[place].key)
+def _open(page: InstancePage, index: int | None) -> None:
+    if index is not None and 0 <= index < len(page.scores):
+        st.query_params["instance"] = key_text(page.scores[index].key)
 
 
 def _pick_group(
@@ -389,12 +389,12 @@ def _none(page: InstancePage, listing: Listing) -> str:
     return f"{lead}{' and '.join(parts)}."
 
 
-def _turn_pages(page: InstancePage, offset: str, place: int) -> None:
+def _turn_pages(page: InstancePage, offset: str, index: int) -> None:
     """How many answers are listed, and the ways on: by pages, and by keys from answer to answer."""
     last = page.offset + len(page.scores)
     count = f"{page.total:,} of {page.num_answers:,} answers"
     listed = f", {page.offset + 1:,}–{last:,} listed" if page.total > PAGE_ROWS else ""
-    at = page.offset + place
+    at = page.offset + index
     with st.container(horizontal=True, vertical_alignment="center"):
         st.html(f'<p class="ms-count">{count}{listed}</p>', width="stretch")
         for label, step, shortcut in (("Previous answer", -1, "k"), ("Next answer", 1, "j")):
@@ -404,7 +404,7 @@ def _turn_pages(page: InstancePage, offset: str, place: int) -> None:
                 shortcut=shortcut,
                 disabled=not 0 <= at + step < page.total,
                 on_click=_step,
-                args=(page, offset, place + step),
+                args=(page, offset, index + step),
             )
         if page.total <= PAGE_ROWS:
             return
@@ -421,13 +421,13 @@ def _turn_pages(page: InstancePage, offset: str, place: int) -> None:
             )
 
 
-def _step(page: InstancePage, offset: str, place: int) -> None:
-    """Open the answer at this place of the page, or the nearest one of the page beside it."""
-    if 0 <= place < len(page.scores):
-        _open(page, place)
+def _step(page: InstancePage, offset: str, index: int) -> None:
+    """Open the answer at this index of the page, or the nearest one of the page beside it."""
+    if 0 <= index < len(page.scores):
+        _open(page, index)
         return
-    st.session_state[FROM_END] = place < 0
-    _go(offset, page.offset + (PAGE_ROWS if place >= 0 else -PAGE_ROWS))
+    st.session_state[FROM_END] = index < 0
+    _go(offset, page.offset + (PAGE_ROWS if index >= 0 else -PAGE_ROWS))
 
 
 def _go(offset: str, start: int) -> None:

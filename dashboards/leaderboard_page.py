@@ -54,15 +54,15 @@ def show(context: PageContext) -> None:
         return
     # On a narrow screen the style sheet moves them below the board.
     with st.container(key="ms-controls"):
-        category_place, form_place, download_place = st.columns(
+        category_column, form_column, download_column = st.columns(
             [1.2, 2.4, 0.6], vertical_alignment="bottom"
         )
-    with category_place:
+    with category_column:
         category = pick_category(context.runs)
     runs = of_category(context.runs, category)
     location = context.reader.location
     board = board_for(location, context.source, runs, context.coverage_floor)
-    with form_place:
+    with form_column:
         form = pick_arrangement(board)
     cut = "" if category == ALL else category
     exports = Exports(
@@ -73,7 +73,7 @@ def show(context: PageContext) -> None:
         sort=form.sort,
         stated=prevalence.stated(),
     )
-    with download_place:
+    with download_column:
         offer(exports)
     whole = board_for(location, context.source, context.all_runs, context.coverage_floor)
     if hidden := _hidden(whole, board, category):
@@ -213,7 +213,7 @@ def _row_head(row: BoardRow, scope: str) -> str:
     rank = "" if row.rank is None or row.standing else str(row.rank)
     return (
         f'<th scope="{scope}"><span class="ms-rank">{rank}</span>{text(row.name)}'
-        f"{chip(row.locality, 'place')}</th>"
+        f"{chip(row.locality, 'locality')}</th>"
     )
 
 

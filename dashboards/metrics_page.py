@@ -138,8 +138,8 @@ def _grid(run: RunMetrics) -> str:
     """A two-by-two table, with those without an answer."""
     counts = [f"{count:,}" for count in counts_of(run)]
     rows = [
-        [f"<b>{kind}</b>", *counts[place : place + 3]]
-        for kind, place in (("positive", 0), ("negative", 3))
+        [f"<b>{kind}</b>", *counts[start : start + 3]]
+        for kind, start in (("positive", 0), ("negative", 3))
     ]
     header = ("Case", "answered positive", "answered negative", "neither")
     return f"<figure><figcaption>{text(run.name)}</figcaption>{table(header, rows)}</figure>"

@@ -35,7 +35,7 @@ MAX_BESIDE = 3
 
 
 def show_detail(run: BoardRun, chosen: InstanceScore, detail: InstanceDetail) -> DeltaGenerator:
-    """All that is stored of an answer; returns the place for a note, below the answer."""
+    """All that is stored of an answer; returns the container for a note, below the answer."""
     title = run.cell.display_name if run.cell else run.run_spec.scenario_name
     if not decoding_is_known(run.cell):
         detail = replace(detail, request=None)  # its settings are the benchmark's, not the answer's

@@ -1,7 +1,7 @@
 """The page of a rater's personal link: one instance, its answers without names, and their ratings.
 
 It is no page of the picker: a valid token in the address shows this page alone. The browser
-receives a letter in place of an answer's key; the key of a widget contains places alone.
+receives a letter in place of an answer's key; the key of a widget contains indices alone.
 """
 
 import argparse
@@ -32,12 +32,12 @@ MAX_COLUMNS = 3
 RECORDED = "rating-recorded-"
 FIELD, COMMENT = "field", "comment"
 KEY = re.compile(rf"({SCALE}|{FIELD}|{COMMENT})-(\d+(?:-\d+)+)")
-"""The key of an input: its kind and its places, which are item, answer and, but of a comment,
+"""The key of an input: its kind and its indices, which are item, answer and, but of a comment,
 criterion."""
 QUEUE, ITEM, FAILED = "rate-queue", "rate-item", "rate-failed"
-"""The session's keys on the server: the queue, the place in it, that saving failed."""
+"""The session's keys on the server: the queue, the index in it, that saving failed."""
 OF_A_QUEUE = (RECORDED, SCALE, FIELD, COMMENT)
-"""How the keys begin whose places are those of one queue."""
+"""How the keys begin whose indices are those of one queue."""
 
 
 @st.cache_data(ttl=REFRESH_SECONDS, show_spinner=False)
@@ -58,7 +58,7 @@ def show(args: argparse.Namespace, viewer: Viewer) -> None:
     """The page, or one sentence where the token opens nothing."""
     try:
         queue = _queue(args, viewer)
-        item = _place(queue) if queue else 0
+        item = _item(queue) if queue else 0
         content = queue.texts(item) if queue else None
         if queue and content:
             _record(args.output_path, queue, item, viewer)
@@ -123,10 +123,10 @@ def _queue(args: argparse.Namespace, viewer: Viewer) -> Any:
     return queue
 
 
-def _place(queue: Any) -> int:
+def _item(queue: Any) -> int:
     """The instance that is shown: on a visit the first that is not rated."""
-    place: int = st.session_state.setdefault(ITEM, queue.first_unrated or 0)
-    return place
+    item: int = st.session_state.setdefault(ITEM, queue.first_unrated or 0)
+    return item
 
 
 def _head(queue: Any, item: int) -> None:
@@ -148,20 +148,20 @@ def _head(queue: Any, item: int) -> None:
         st.html(note(f"All items are rated. You can change ratings until {until}."))
 
 
-def _button(label: str, key: str, place: int, size: int, shortcut: str | None = None) -> None:
-    is_there = 0 <= place < size
-    st.button(label, key=key, disabled=not is_there, shortcut=shortcut, on_click=_go, args=(place,))
+def _button(label: str, key: str, item: int, size: int, shortcut: str | None = None) -> None:
+    is_there = 0 <= item < size
+    st.button(label, key=key, disabled=not is_there, shortcut=shortcut, on_click=_go, args=(item,))
 
 
-def _go(place: int) -> None:
-    st.session_state[ITEM] = place
+def _go(item: int) -> None:
+    st.session_state[ITEM] = item
 
 
 def _scales(queue: Any) -> str:
     """What each criterion asks, and what its values mean."""
     rows = []
     for each in queue.criteria:
-        numbered = [f"{place} {line}" for place, line in enumerate(each.anchors, start=1)]
+        numbered = [f"{number} {line}" for number, line in enumerate(each.anchors, start=1)]
         lines = numbered if each.classes else each.anchors
         anchors = "".join(f"<li>{text(line)}</li>" for line in lines)
         first, last = ("best", "worst") if each.lower_is_better else ("worst", "best")
@@ -187,9 +187,9 @@ def _rate(queue: Any, item: int, answer: int, answer_text: str) -> None:
     st.html(section(f"Answer {letter}", passage(answer_text, "answer")))
     per_row = min(len(queue.criteria), MAX_COLUMNS)
     columns = [column for _ in queue.criteria[::per_row] for column in st.columns(per_row)]
-    for place, (criterion, column) in enumerate(zip(queue.criteria, columns, strict=False)):
+    for index, (criterion, column) in enumerate(zip(queue.criteria, columns, strict=False)):
         with column:
-            _input(queue, item, answer, place, values.get(criterion.name))
+            _input(queue, item, answer, index, values.get(criterion.name))
     key = f"{COMMENT}-{item}-{answer}"
     st.session_state.setdefault(key, queue.comment(item, answer))
     st.text_area(
@@ -202,11 +202,11 @@ def _rate(queue: Any, item: int, answer: int, answer_text: str) -> None:
     )
 
 
-def _input(queue: Any, item: int, answer: int, place: int, value: float | None) -> None:
+def _input(queue: Any, item: int, answer: int, index: int, value: float | None) -> None:
     """Buttons for a short scale, else a field; what is stored of it is chosen."""
-    criterion = queue.criteria[place]
+    criterion = queue.criteria[index]
     values = _values(criterion)
-    key = f"{SCALE if values else FIELD}-{item}-{answer}-{place}"
+    key = f"{SCALE if values else FIELD}-{item}-{answer}-{index}"
     st.session_state.setdefault(key, _as_shown(criterion, value))
     if values:
         st.segmented_control(
@@ -239,7 +239,7 @@ def _label(criterion: Any, value: int) -> str:
 
 
 def _values(criterion: Any) -> list[int]:
-    """The places of classes, or the values of a short scale between whole numbers, else none."""
+    """The indices of classes, or the values of a short scale between whole numbers, else none."""
     if criterion.classes:
         return list(range(len(criterion.classes)))
     low, high = criterion.minimum, criterion.maximum
@@ -267,17 +267,17 @@ def _store_entered(queue: Any) -> None:
         found = KEY.fullmatch(key)
         if found is None:
             continue
-        kind, places = found[1], [int(each) for each in found[2].split("-")]
+        kind, indices = found[1], [int(each) for each in found[2].split("-")]
         try:
-            (_save_comment if kind == COMMENT else _save)(queue, key, *places)
+            (_save_comment if kind == COMMENT else _save)(queue, key, *indices)
         except LakeError:
             st.session_state[FAILED] = True
             if kind != COMMENT:  # the input then has what is stored; a comment is tried again
                 st.session_state.pop(key)
 
 
-def _save(queue: Any, key: str, item: int, answer: int, place: int) -> None:
-    criterion, value = queue.criteria[place], st.session_state[key]
+def _save(queue: Any, key: str, item: int, answer: int, index: int) -> None:
+    criterion, value = queue.criteria[index], st.session_state[key]
     stored = _as_shown(criterion, queue.values(item, answer).get(criterion.name))
     if value is not None and value != stored:
         queue.rate(item, answer, criterion.name, float(value))

@@ -52,9 +52,9 @@ def _wait_for_server() -> None:
 
     while not runtime.exists():  # from then on the options are those of the command line
         time.sleep(POLL_SECONDS)
-    place = (get_option("server.address") or "localhost", get_option("server.port"))
+    address = (get_option("server.address") or "localhost", get_option("server.port"))
     while True:
-        with suppress(OSError), socket.create_connection(place, timeout=1):
+        with suppress(OSError), socket.create_connection(address, timeout=1):
             break
         time.sleep(POLL_SECONDS)
     time.sleep(ANSWER_SECONDS)

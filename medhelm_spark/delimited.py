@@ -51,7 +51,7 @@ def names_all(required: Sequence[str]) -> Named:
 
 def header_row(rows: Sequence[Sequence[str]], is_header: Named) -> int | None:
     """The index of the first row that `is_header` accepts; None if it accepts no row."""
-    return next((place for place, cells in enumerate(rows) if is_header(cells)), None)
+    return next((index for index, cells in enumerate(rows) if is_header(cells)), None)
 
 
 def is_blank(cells: Sequence[str]) -> bool:
@@ -135,9 +135,9 @@ class Delimited:
         return [name for name in self.header if name.strip()]
 
     @property
-    def places(self) -> list[int]:
-        """The indexes of the named columns in a row."""
-        return [place for place, name in enumerate(self.header) if name.strip()]
+    def indices(self) -> list[int]:
+        """The indices of the named columns in a row."""
+        return [index for index, name in enumerate(self.header) if name.strip()]
 
     @property
     def rows(self) -> Iterator[list[str]]:

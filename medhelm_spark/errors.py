@@ -27,9 +27,9 @@ class UnknownNameError(ConfigError):
         close = get_close_matches(name, names, n=1, cutoff=0.5)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         listed = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
-        place = f"{where}: " if where else ""
+        prefix = f"{where}: " if where else ""
         more = f" {also}" if also else ""
-        super().__init__(f"{place}unknown {kind} {name!r}.{hint} Known: {listed or 'none'}.{more}")
+        super().__init__(f"{prefix}unknown {kind} {name!r}.{hint} Known: {listed or 'none'}.{more}")
 
 
 class DataError(MedhelmSparkError):
@@ -48,7 +48,7 @@ class AbsentDataError(DataError):
 
 
 class PolicyError(MedhelmSparkError):
-    """Policy forbids that text of this access level reaches this place."""
+    """Policy forbids that text of this access level reaches this locality."""
 
 
 class BudgetError(MedhelmSparkError):

@@ -271,7 +271,7 @@ class Evaluation:
 
     @at_work
     def models(self, names: str | Sequence[str] = (), *, check: bool = False) -> Models:
-        """The configured models: engine, place, prices, keys, and what each lacks.
+        """The configured models: engine, locality, prices, keys, and what each lacks.
 
         Args:
             names: the models, also those that no file lists, such as `ollama/llama3.1:8b`; by

@@ -40,9 +40,9 @@ def parse_hocon(text: str, path: Path) -> dict[str, Any]:
     try:
         tree = ConfigFactory.parse_string(text)
     except ParseBaseException as error:
-        place = f"line {error.lineno}, column {error.column}"
+        position = f"line {error.lineno}, column {error.column}"
         raise ConfigError(
-            f"{path}, {place}: not valid HOCON; is a bracket, comma or quote missing?"
+            f"{path}, {position}: not valid HOCON; is a bracket, comma or quote missing?"
         ) from None
     except Exception as error:
         # The parser leaks its own TypeError, IndexError and RecursionError on broken input, and its

@@ -26,7 +26,7 @@ def installed() -> Mapping[str, str]:
 
 def distributions() -> list[str]:
     """Every installed distribution as NAME==VERSION, sorted, from the names of their folders."""
-    folders = [place for entry in sys.path if (place := Path(entry or ".")).is_dir()]
+    folders = [folder for entry in sys.path if (folder := Path(entry or ".")).is_dir()]
     stems = {path.stem for folder in folders for path in folder.glob("*.dist-info")}
     return sorted("==".join(stem.rsplit("-", 1)).lower() for stem in stems)
 

@@ -328,11 +328,11 @@ def _listing(top: str) -> list[tuple[str, str]] | None:
     return sorted(entry for folder in folders for entry in _files(folder, ""))
 
 
-def _files(folder: Traversable, place: str) -> Iterator[tuple[str, str]]:
-    """Each file's place and hash; what Python compiled from them is left out, and not loaded."""
+def _files(folder: Traversable, prefix: str) -> Iterator[tuple[str, str]]:
+    """Each file's path and hash; what Python compiled from them is left out, and not loaded."""
     for entry in folder.iterdir():
         if entry.is_dir():
             if entry.name != "__pycache__":
-                yield from _files(entry, f"{place}{entry.name}/")
+                yield from _files(entry, f"{prefix}{entry.name}/")
         else:
-            yield f"{place}{entry.name}", sha256(entry.read_bytes()).hexdigest()
+            yield f"{prefix}{entry.name}", sha256(entry.read_bytes()).hexdigest()

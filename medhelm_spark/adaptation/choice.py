@@ -44,9 +44,9 @@ from medhelm_spark.adaptation.mentions import is_discussed, is_inside, mentions,
 from medhelm_spark.adaptation.naming import NamedOption
 from medhelm_spark.adaptation.odd_one import odd_one
 from medhelm_spark.adaptation.options import Options
+from medhelm_spark.adaptation.ordinals import with_english_ordinals
 from medhelm_spark.adaptation.own_words import in_own_words
 from medhelm_spark.adaptation.parts import of_parts
-from medhelm_spark.adaptation.places import with_english_places
 from medhelm_spark.adaptation.plain_text import plain
 from medhelm_spark.adaptation.referring import referred
 from medhelm_spark.adaptation.reply import Reply, asking_sentence, asks_of
@@ -130,7 +130,7 @@ def _normal(text: str, options: Options, *, is_cut: bool) -> str:
     reply = own.CLOSING_OFFER.sub("", own.OFFER_ELSEWHERE.sub("", reply)).strip()
     reply = _without_disclaimer(reply)
     reply = own.RANGE.sub(_all_of, reply)
-    reply = spelled_out(with_english_places(reply), tuple(options.texts))
+    reply = spelled_out(with_english_ordinals(reply), tuple(options.texts))
     reply = options.with_lists(options.with_numbers(options.with_spelling(reply)))
     if {"yes", "no"} <= options.texts.keys():
         reply = _with_english_words(reply, options)

@@ -281,5 +281,5 @@ ASIDE_AFTER = re.compile(
 
 
 def is_part_of_name(low: str, at: int) -> bool:
-    """Whether the letter at a place of a lower-case text ends a name: "vitamin A"."""
+    """Whether the letter at a position of a lower-case text ends a name: "vitamin A"."""
     return _NAME_BEFORE.search(low, max(0, at - _LONGEST_NAME), at) is not None

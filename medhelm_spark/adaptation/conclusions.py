@@ -73,7 +73,7 @@ def conclusion(reply: Reply) -> NamedOption | None:
 
 
 def names_another(reply: Reply, named: NamedOption, after: int = 0) -> bool:
-    """Whether a text also names another option for itself, behind a place."""
+    """Whether a text also names another option for itself, behind the position `after`."""
     if not reply.options.labels or reply.options.are_numbers or len(reply.low) > _LONGEST:
         return False
     return any(

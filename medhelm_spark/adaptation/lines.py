@@ -139,7 +139,7 @@ def _is_list(reply: Reply) -> bool:
 
 
 def _is_in_list(reply: Reply, begin: int) -> bool:
-    """Whether the line above the one that begins at a place is another option, as in a list."""
+    """Whether the line above the one that begins at `begin` is another option, as in a list."""
     above = reply.text[: max(0, begin - 1)].rpartition("\n")[2]
     other = reply.options.whole(above.lstrip(_BULLETS)) if above else None
     return other is not None and other != reply.options.whole(reply.text[begin:].lstrip(_BULLETS))

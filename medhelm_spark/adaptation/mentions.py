@@ -177,7 +177,7 @@ def _is_topic(reply: Reply, named: NamedOption) -> bool:
 
 
 def is_alone(low: str, option: str, start: int) -> bool:
-    """Whether an option's text at a place is no part of a longer word."""
+    """Whether an option's text at `start` is no part of a longer word."""
     end = start + len(option)
     if patterns.INSIDE.search(low, max(0, start - 3), start) or low[end : end + 1].isalnum():
         return False

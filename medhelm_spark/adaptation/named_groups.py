@@ -1,4 +1,4 @@
-"""The options that a sentence names, in groups: by label, text, place, or a distinctive word.
+"""The options that a sentence names, in groups: by label, text, ordinal, or a distinctive word.
 
 "A, B and D" is one group, and so is a label beside another option's text ("B. aspirin", where B is
 heparin): a group of two is no choice. A text and its own label are one naming.
@@ -73,11 +73,11 @@ def groups(reply: Reply, sentence: Sentence) -> list[Group]:
 
 
 def _named(reply: Reply, sentence: Sentence) -> Group:
-    """Labels, texts and places in their order; a text and its label beside it are one."""
+    """Labels, texts and ordinals in their order; a text and its label beside it are one."""
     found = [
         *texts_between(reply, sentence.start, sentence.end),
         *_labels(reply, sentence),
-        *_places(reply, sentence),
+        *_ordinals(reply, sentence),
     ]
     span = (sentence.start, sentence.end)
     question_stems = stems_of_question(reply.asks.question)
@@ -133,7 +133,7 @@ def _is_word(reply: Reply, start: int, end: int) -> bool:
 
 
 def texts_between(reply: Reply, start: int, end: int) -> Iterator[NamedOption]:
-    """The options whose texts are between two places; the longest text counts."""
+    """The options whose texts are between two positions; the longest text counts."""
     taken = bytearray(max(0, end - start))
     for option, result in reply.options.longest_first:
         at = reply.low.find(option, start, end)
@@ -146,13 +146,13 @@ def texts_between(reply: Reply, start: int, end: int) -> Iterator[NamedOption]:
             at = reply.low.find(option, stop, end)
 
 
-def _places(reply: Reply, sentence: Sentence) -> Iterator[NamedOption]:
-    """Options that are called by their place: "the second one", "option no. 3", "the first"."""
+def _ordinals(reply: Reply, sentence: Sentence) -> Iterator[NamedOption]:
+    """Options that are called by an ordinal: "the second one", "option no. 3", "the first"."""
     results = [*reply.options.labels.values()]
     texts = reply.options.text_by_label.values()
     if not texts or reply.options.are_numbers or any(text[:1].isdigit() for text in texts):
         return
-    for match in words.PLACE.finditer(reply.low, sentence.start, sentence.end):
-        at = words.PLACES[match["before"] or match["after"] or match["alone"]]
+    for match in words.ORDINAL.finditer(reply.low, sentence.start, sentence.end):
+        at = words.INDEX_BY_ORDINAL[match["before"] or match["after"] or match["alone"]]
         if at < len(results):
             yield NamedOption(results[at], *match.span())

@@ -114,7 +114,7 @@ def _begin(low: str, at: int) -> int:
 
 
 def _ends_word(low: str, end: int) -> bool:
-    """Whether no word goes on at a place; a hyphenated word is one word."""
+    """Whether no word goes on at `end`; a hyphenated word is one word."""
     if _ENDED_BY.match(low, end):
         return True
     is_inside = low[end : end + 1].isalnum() and low[end - 1 : end].isalnum()

@@ -111,11 +111,11 @@ def _of_most_words(words: list[str], reply: Reply) -> str | None:
     """The option of which most words are there, where of each other one fewer of these are."""
     found = []
     for text, result in reply.options.longest_first:
-        places = (_place(word, words) for word in _words(text))
-        found.append((frozenset(at for at in places if at is not None), result, {*_words(text)}))
+        indices = (_index(word, words) for word in _words(text))
+        found.append((frozenset(at for at in indices if at is not None), result, {*_words(text)}))
     most, result, own = max(found, key=lambda option: len(option[0]))
     is_enough = len(most) >= _FEWEST and 2 * len(most) >= len(own)
-    if not is_enough or not all(places < most for places, other, _ in found if other != result):
+    if not is_enough or not all(indices < most for indices, other, _ in found if other != result):
         return None
     is_other = any(
         OPPOSITES.get(word) in words or (word.isdigit() and word not in words) for word in own
@@ -130,30 +130,30 @@ def _of_all_words(words: list[str], reply: Reply, *, is_drawn: bool) -> str | No
     others: list[list[str]] = []
     for whole, result in texts:
         own = [word for word in whole if word not in common]
-        found = [place for word in own if (place := _place(word, words)) is not None]
+        found = [index for word in own if (index := _index(word, words)) is not None]
         if own and len(found) == len(own):
             complete[result] = frozenset(found)
         else:
             others.append(own)
     if not complete:
         return None
-    result, places = max(complete.items(), key=lambda item: len(item[1]))
+    result, indices = max(complete.items(), key=lambda item: len(item[1]))
     if any(
-        not other <= places or other == places
+        not other <= indices or other == indices
         for option, other in complete.items()
         if option != result
     ):
         return None
-    if len(places) >= _ENOUGH:
+    if len(indices) >= _ENOUGH:
         return result
-    taken = {words[place] for place in places}
+    taken = {words[index] for index in indices}
     rest = [word for word in words if word not in taken]
-    is_other = any(_place(word, rest) is not None for own in others for word in own)
-    is_short = len(words) <= _FEW and (len(places) > 1 or is_drawn)
+    is_other = any(_index(word, rest) is not None for own in others for word in own)
+    is_short = len(words) <= _FEW and (len(indices) > 1 or is_drawn)
     return result if is_short and not is_other else None
 
 
-def _place(word: str, words: list[str]) -> int | None:
+def _index(word: str, words: list[str]) -> int | None:
     """Where words have a word, or a form of it."""
     return next((at for at, other in enumerate(words) if _are_forms(word, other)), None)
 

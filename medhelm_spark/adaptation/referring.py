@@ -11,7 +11,7 @@ from medhelm_spark.adaptation.distinctive_words import parts, stem, stems_of_que
 from medhelm_spark.adaptation.named_groups import Sentence, groups, sentences
 from medhelm_spark.adaptation.naming import NamedOption
 from medhelm_spark.adaptation.reply import Reply
-from medhelm_spark.adaptation.stance_words import NEGATES, PLACES
+from medhelm_spark.adaptation.stance_words import INDEX_BY_ORDINAL, NEGATES
 from medhelm_spark.adaptation.words import RIGHT
 
 _LONGEST, _CLOSING = 4_000, 240
@@ -68,7 +68,7 @@ _REMAINING = re.compile(
     r"\bthe (?:only )?remaining (?:one|option|choice|answer|drug|test)\b"
     r"(?![^.;!?]*\b(?:not|never|less|wrong|unlikely|also|incorrect|or)\b|[^.;!?]*n't\b)"
 )
-_ONLY_PLACE = re.compile(
+_ONLY_ORDINAL = re.compile(
     r"\bonly the (?P<place>first|second|third|fourth|last)(?: one| option)?"
     r" (?:remains|is left|fits|survives|is suitable|does|is)(?=[.!,])"
 )
@@ -116,7 +116,7 @@ def _names_option(reply: Reply, at: int) -> bool:
 
 
 def _named_before(reply: Reply, end: int) -> list[str]:
-    """The options that the text names before a place, each once, in the order of their naming."""
+    """The options that the text names before `end`, each once, in the order of their naming."""
     found: dict[str, None] = {}
     for sentence in sentences(reply):
         if sentence.start >= end:
@@ -145,8 +145,8 @@ def _of_pair(reply: Reply, match: re.Match[str]) -> str | None:
 
 
 def _numbered(reply: Reply, match: re.Match[str]) -> str | None:
-    """The option in that place, where the text does not name others in another order."""
-    at = PLACES[match["place"]]
+    """The option with that ordinal, where the text does not name others in another order."""
+    at = INDEX_BY_ORDINAL[match["place"]]
     results = _everything(reply)
     named = _named_before(reply, match.start())
     if not -len(results) <= at < len(results):
@@ -227,7 +227,7 @@ _WAYS = (
     (_OPPOSITE, _other_of_two),
     (_MATCHING, _of_item),
     (_NUMBERED, _numbered),
-    (_ONLY_PLACE, _numbered),
+    (_ONLY_ORDINAL, _numbered),
     (_VERDICT, _judged),
     (_REMAINING, _remaining),
     (_MIDDLE, _middle),

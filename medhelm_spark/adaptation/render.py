@@ -162,7 +162,7 @@ def option_prefixes(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The letters of the first `count` options, and the prefixes that show them.
 
-    The first letter or digit of `reference_prefix` marks its place. The letters are `characters`
+    The first letter or digit of `reference_prefix` marks its position. The letters are `characters`
     (the spec's `reference_prefix_characters`) where given; else they count up from the mark
     through the character table (after Z comes `[`, as in HELM).
 

@@ -107,7 +107,7 @@ class Reply:
         return is_denied is not None or self.is_left_out(at)
 
     def is_left_out(self, at: int) -> bool:
-        """Whether all options but the one at a place are meant, and the question asks not so."""
+        """Whether all options but the one at a position are meant, and the question asks not so."""
         if self.asks.for_worst:
             return False
         return patterns.ALL_BUT.search(self.low, max(0, at - _BEFORE), at) is not None
@@ -136,7 +136,7 @@ class Reply:
         return bool(is_before or patterns.CALLED_WORST_AFTER.match(self.low, start))
 
     def is_absent(self, at: int) -> bool:
-        """Whether the words before a place say that it is not there, or not chosen."""
+        """Whether the words before a position say that it is not there, or not chosen."""
         return _ABSENT.search(self.without_negated_texts, max(0, at - _BEFORE), at) is not None
 
     @cached_property

@@ -3,7 +3,7 @@
 Where a run asks fewer instances than its scenario has, they are by default ordered by a keyed hash
 and the first n are taken: the draw depends neither on the order of the source nor on its length,
 runs in SQL on every executor, and a larger draw contains the smaller one, whose answers are reused.
-(HELM's draw depends on order and length; `medhelm_places` gives it on request.)
+(HELM's draw depends on order and length; `medhelm_indices` gives it on request.)
 Train rows are drawn by HELM's label-balanced rule.
 """
 
@@ -38,7 +38,7 @@ forall(map_entries(d.conditions), c -> CASE
 """Whether instance `i` meets every condition of draw `d`; an absent value meets none."""
 
 
-def medhelm_places(seed: int, size: int, count: int) -> list[int]:
+def medhelm_indices(seed: int, size: int, count: int) -> list[int]:
     """The indices that MedHELM 0.8.0 takes of `size` instances for `count`.
 
     It seeds NumPy's legacy generator and calls `choice` without replacement, which takes the first
@@ -57,7 +57,7 @@ def medhelm_places(seed: int, size: int, count: int) -> list[int]:
 class TrainRow:
     """What a draw needs of a train row: none of its text.
 
-    `label` is the place of its first correct reference among all in order; None without one.
+    `label` is the index of its first correct reference among all in order; None without one.
     """
 
     instance_id: str

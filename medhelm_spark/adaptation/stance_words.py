@@ -2,7 +2,7 @@
 
 Tables of a kind of word each: what begins a clause; what denies (before an option, in what is said
 of it) and what looks like a denial and affirms; what passes an option by; what approves it; what
-speaks of the author or draws a conclusion; what calls an option by its place.
+speaks of the author or draws a conclusion; what calls an option by its ordinal.
 """
 
 import re
@@ -184,14 +184,14 @@ COPULA = re.compile(
     r"|'s)(?: [\w'-]+){0,2}? [\"'(\[]{0,2}\Z"
 )
 _NUMBER = "first|second|third|fourth|fifth|last|1st|2nd|3rd|4th|5th"
-PLACE = re.compile(
+ORDINAL = re.compile(
     rf"\b(?P<before>{_NUMBER}) (?:option|answer|alternative|one|(?<!first )choice|of (?:the"
     rf"|these)\b(?! (?:two|three|four|five|six)))"
     r"|\b(?:option|answer|choice|number) (?:number |no\.? ?|nr\.? ?|#)?(?P<after>one|two|three"
     r"|four|five|[1-5])(?=[.,;!)\n]|\Z| )"
     rf"|(?:\A|(?<=\n)|(?<=[.!?] ))\W{{0,3}}(?:the )?(?P<alone>{_NUMBER})(?=[.!,]|\Z)"
 )
-PLACES = {
+INDEX_BY_ORDINAL = {
     "first": 0, "one": 0, "1st": 0, "1": 0, "second": 1, "two": 1, "2nd": 1, "2": 1, "third": 2,
     "three": 2, "3rd": 2, "3": 2, "fourth": 3, "four": 3, "4th": 3, "4": 3, "fifth": 4, "five": 4,
     "5th": 4, "5": 4, "last": -1,

@@ -20,7 +20,7 @@ from medhelm_spark.adaptation.phrases import meant_word
 from medhelm_spark.adaptation.plain_text import plain
 from medhelm_spark.adaptation.ranked import ranked, weighed
 from medhelm_spark.adaptation.reply import Reply
-from medhelm_spark.adaptation.stance_words import PLACES
+from medhelm_spark.adaptation.stance_words import INDEX_BY_ORDINAL
 from medhelm_spark.adaptation.statements import Certainty, certainty_of, subjects
 from medhelm_spark.adaptation.words import any_of
 
@@ -241,18 +241,22 @@ def _in_words(reply: Reply) -> str | None:
 
 
 def _by_number(reply: Reply) -> str | None:
-    """The option that the text calls by its place: "the second option"."""
+    """The option that the text calls by its ordinal: "the second option"."""
     results = [*reply.options.labels.values()]
     texts = reply.options.text_by_label.values()
     if not texts or reply.options.are_numbers or any(text[:1].isdigit() for text in texts):
         return None
     named = []
     for match in _ORDINAL.finditer(reply.low):
-        at = PLACES[match["before"] or match["after"] or match["alone"]]
-        if match["all"] and PLACES[match["all"]] != len(results) - 1:
+        at = INDEX_BY_ORDINAL[match["before"] or match["after"] or match["alone"]]
+        if match["all"] and INDEX_BY_ORDINAL[match["all"]] != len(results) - 1:
             return None
-        place = NamedOption("", match.start(), match.end())
-        if reply.is_denied(match.start()) or reply.is_refuted(place) or reply.is_question(place):
+        mention = NamedOption("", match.start(), match.end())
+        if (
+            reply.is_denied(match.start())
+            or reply.is_refuted(mention)
+            or reply.is_question(mention)
+        ):
             continue
         named.append(results[at] if at < len(results) else None)
     return _one(iter(named))

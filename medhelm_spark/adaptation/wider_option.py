@@ -57,8 +57,8 @@ def widest(reply: Reply, named: NamedOption) -> str | None:
     contained = [item for item in wider if _words(item[1]) <= _words(sentence)]
     if contained and not _NARROW.search(sentence):
         return max(contained)[2]
-    places = [at for _, text, _ in wider if (at := reply.low.find(text)) >= 0]
-    is_elsewhere = any(not start <= at < end and not reply.is_denied(at) for at in places)
+    positions = [at for _, text, _ in wider if (at := reply.low.find(text)) >= 0]
+    is_elsewhere = any(not start <= at < end and not reply.is_denied(at) for at in positions)
     return None if is_elsewhere else result
 
 

@@ -33,8 +33,8 @@ def _derived(workspace: Workspace, tracking: str | None) -> Iterator[ListedAddre
     if settings.warehouse:
         address = settings.warehouse.address
         yield from _of_url(address if "//" in address else f"https://{address}", "SQL warehouse")
-    for place in (settings.spark.get("spark.master"), os.environ.get("SPARK_REMOTE")):
-        yield from _of_url(place, "Spark")
+    for url in (settings.spark.get("spark.master"), os.environ.get("SPARK_REMOTE")):
+        yield from _of_url(url, "Spark")
     if is_uri(workspace.location):
         for name in STORES:
             yield from _of_url(os.environ.get(name), "the lake's store")
@@ -67,7 +67,7 @@ def _is_shipped(deployment: Deployment) -> bool:
 
 
 def by_hand(texts: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """Host and port of places that were typed, as `huggingface.co` or `10.0.0.7:443`."""
+    """Host and port of addresses that were typed, as `huggingface.co` or `10.0.0.7:443`."""
     for text in texts:
         parts = urlsplit(text if "://" in text else f"//{text}")
         if parts.hostname:

@@ -94,7 +94,7 @@ def make_bundle(
     with whole_folder(out) as half:
         _wheels(half / WHEELS, wheels, requirements)
         for path in [*jars, model, *data]:
-            _copy(path, half / _place(path))
+            _copy(path, half / _path_in_bundle(path))
         for path in weights:
             _copy(path, half / WEIGHTS / path.name)
         (half / ENVIRONMENT).write_text(_ENVIRONMENT, encoding="utf-8")
@@ -142,7 +142,7 @@ def _data(workspace: Workspace, scenarios: Sequence[str]) -> Iterator[Path]:
         yield from copies
 
 
-def _place(path: Path) -> Path:
+def _path_in_bundle(path: Path) -> Path:
     """Where a file of a cache lies in the bundle: as in the cache, which `env.sh` names then."""
     if path.is_relative_to(cache_folder()):
         return Path(CACHE, path.relative_to(cache_folder()))
@@ -238,10 +238,10 @@ def problems_of(folder: Path) -> Iterator[str]:
     Raises:
         ConfigError: the folder is no bundle.
     """
-    place = folder / MANIFEST
-    if not place.is_file():
+    path = folder / MANIFEST
+    if not path.is_file():
         raise ConfigError(f"{folder} has no {MANIFEST}: it is no bundle.")
-    manifest = json.loads(place.read_text(encoding="utf-8"))
+    manifest = json.loads(path.read_text(encoding="utf-8"))
     hashes = {each["name"]: each["sha256"] for each in manifest["files"]}
     there = set(_names(folder))
     for name in sorted(hashes.keys() - there):

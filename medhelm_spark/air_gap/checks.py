@@ -51,18 +51,18 @@ def _of_bundle(bundle: Path) -> Iterator[CheckFinding]:
 
 
 def egress_findings(
-    workspace: Workspace, places: Sequence[str], *, on_executors: bool
+    workspace: Workspace, addresses: Sequence[str], *, on_executors: bool
 ) -> Iterator[CheckFinding]:
-    """Whether a connection can be made to places that have to be closed, and to those on the list.
+    """Whether a connection can be made to addresses that must be closed, and to those on the list.
 
     Args:
         workspace: the site, whose files give the list.
-        places: what has to be closed, as HOST or HOST:PORT; none: OUTSIDE.
+        addresses: what has to be closed, as HOST or HOST:PORT; none: OUTSIDE.
         on_executors: whether each executor tries too, for which Spark is started.
     """
-    closed = tuple(by_hand(places)) or OUTSIDE
+    closed = tuple(by_hand(addresses)) or OUTSIDE
     needed = tuple((each.host, each.port) for each in derived(workspace) if each.port)
-    every = (*closed, *(place for place in needed if place not in closed))
+    every = (*closed, *(server for server in needed if server not in closed))
     machines = [try_all(every, DRIVER)]
     if on_executors:
         machines += from_executors(workspace, every)
@@ -75,12 +75,12 @@ def egress_findings(
 
 def _judged(machine: TriedEgress, num_closed: int) -> Iterator[CheckFinding]:
     where = machine.name if machine.name == DRIVER else f"executor {machine.name}"
-    for place, (tried, outcome) in enumerate(zip(machine.tried, machine.outcomes, strict=True)):
+    for index, (tried, outcome) in enumerate(zip(machine.tried, machine.outcomes, strict=True)):
         found = f"{tried}: {outcome}"
-        if place < num_closed and outcome == OPEN:
+        if index < num_closed and outcome == OPEN:
             cure = "close it by the site's network rule: only what a run needs may be reached"
             yield _finding(EGRESS, where, CheckState.WRONG, found, cure)
-        elif place >= num_closed and outcome != OPEN:
+        elif index >= num_closed and outcome != OPEN:
             cure = "the site's files name this server: open the rule for it"
             yield _finding(EGRESS, where, CheckState.WARNING, found, cure)
         else:

@@ -1,6 +1,6 @@
 """Whether the site's network lets this job out: a connection is opened and closed, nothing is sent.
 
-Every place is tried by the driver and by each executor: a rule that binds one machine may leave
+Every address is tried by the driver and by each executor: a rule that binds one machine may leave
 another one open.
 """
 
@@ -36,17 +36,17 @@ class TriedEgress:
 
     name: str
     tried: tuple[str, ...]
-    """The places, as HOST:PORT."""
+    """The addresses, as HOST:PORT."""
     outcomes: tuple[str, ...]
     """OPEN, or why there was no connection, in the same order."""
 
 
-def try_all(places: tuple[tuple[str, int], ...], name: str = "") -> TriedEgress:
-    """Try each place from this process."""
+def try_all(addresses: tuple[tuple[str, int], ...], name: str = "") -> TriedEgress:
+    """Try each address from this process."""
     return TriedEgress(
         name=name or this_executor(),
-        tried=tuple(f"{host}:{port}" for host, port in places),
-        outcomes=tuple(_tried(host, port) for host, port in places),
+        tried=tuple(f"{host}:{port}" for host, port in addresses),
+        outcomes=tuple(_tried(host, port) for host, port in addresses),
     )
 
 
@@ -63,9 +63,9 @@ def _tried(host: str, port: int) -> str:
 
 
 def from_executors(
-    workspace: Workspace, places: Sequence[tuple[str, int]]
+    workspace: Workspace, addresses: Sequence[tuple[str, int]]
 ) -> tuple[TriedEgress, ...]:
     """What each executor finds; Spark is started for it."""
     spark = session_of(workspace.settings)
-    look = partial(try_all, tuple(places))
+    look = partial(try_all, tuple(addresses))
     return tuple(each_executor(spark, cluster_of(spark), look, TriedEgress))

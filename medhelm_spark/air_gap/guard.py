@@ -45,7 +45,7 @@ class OfflineRefusal(ConnectionRefusedError):
 
 @dataclass(frozen=True, slots=True, order=True)
 class ListedAddress:
-    """A place that work needs though it is offline."""
+    """A server that work needs though it is offline."""
 
     host: str
     """A name or an address, in small letters."""
@@ -66,16 +66,16 @@ class _ConnectionGuard:
     own: frozenset[str]
 
     def check(self, event: str, args: tuple[Any, ...]) -> None:
-        """Raise OfflineRefusal where an event of Python's is about another place."""
+        """Raise OfflineRefusal where an event of Python's is about another address."""
         if event in LOOKS_UP:
             self._check_name(args[0])
             return
-        family, place = args[0].family, args[1] if len(args) > 1 else None
-        if family in OWN_FAMILIES or place is None:
+        family, address = args[0].family, args[1] if len(args) > 1 else None
+        if family in OWN_FAMILIES or address is None:
             return
-        if not isinstance(place, tuple) or len(place) < 2:
+        if not isinstance(address, tuple) or len(address) < 2:
             raise OfflineRefusal("offline: a connection of an unknown kind is refused")
-        host, port = _plain(place[0]), place[1]
+        host, port = _plain(address[0]), address[1]
         if not self._is_own(host) and not self._is_listed(host, port):
             raise OfflineRefusal(f"offline: {host}:{port} is not on the list of addresses")
 
@@ -111,7 +111,7 @@ def listed() -> tuple[ListedAddress, ...]:
 
 
 def go_offline(addresses: Iterable[ListedAddress]) -> None:
-    """Set every switch, and refuse connections to other places from now on.
+    """Set every switch, and refuse connections to other addresses from now on.
 
     A second call makes the list that of both; nothing removes the guard.
     """

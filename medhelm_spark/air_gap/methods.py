@@ -92,8 +92,8 @@ class AirGapMethods(Methods):
     @at_work
     def offline_findings(self, bundle: str | Path | None = None) -> tuple[CheckFinding, ...]:
         """Whether this machine, and a bundle where one is named, has what an offline run needs."""
-        place = Path(bundle) if bundle else None
-        return tuple(checks.offline_findings(self._workspace, place))
+        path = Path(bundle) if bundle else None
+        return tuple(checks.offline_findings(self._workspace, path))
 
     @at_work
     def egress_findings(

@@ -205,13 +205,13 @@ def _criterion_score(value: object, criterion: Criterion) -> CriterionScore | No
 
 def _class_score(value: Mapping[str, Any], criterion: Criterion) -> CriterionScore | None:
     label = str(value.get(CLASS_KEY)).strip().casefold()
-    places = [place for place, name in enumerate(criterion.classes) if name.casefold() == label]
-    if not places:
+    indices = [index for index, name in enumerate(criterion.classes) if name.casefold() == label]
+    if not indices:
         return None
     return CriterionScore(
         criterion=criterion.name,
-        score=float(places[0]),
-        label=criterion.classes[places[0]],
+        score=float(indices[0]),
+        label=criterion.classes[indices[0]],
         explanation=_explanation(value),
     )
 

@@ -28,12 +28,12 @@ SELECT instance_id, train_trial_index, trial_index, stats
 FROM ({scores}) s
 WHERE {where}
 """
-SOURCE_PLACES = """
+SOURCE_INDICES = """
 SELECT instance_id, source_index FROM ({instances}) d
 WHERE data_version = {data_version} AND perturbation = ''
 """
 STATUSES = [status.value for status in ScoreStatus]
-Places = NDArray[np.int64]
+Indices = NDArray[np.int64]
 _LAST = np.iinfo(np.int64).max
 
 RIGHT = "right"
@@ -71,19 +71,19 @@ class AnswerList:
     values: NDArray[np.float64]
     """The value of each answer, NaN of none."""
     statuses: NDArray[np.int8]
-    """The place of each answer's status in STATUSES; -1 of an answer that has neither value nor
+    """The index of each answer's status in STATUSES; -1 of an answer that has neither value nor
     status and is not listed."""
     value_of: str
     """What the values are: see `InstancePage`."""
-    listed: Mapping[AnswerFilter, Places]
-    """By filter the places of its answers; without filters that do not apply to the run."""
+    listed: Mapping[AnswerFilter, Indices]
+    """By filter the indices of its answers; without filters that do not apply to the run."""
 
 
 def answer_list(reader: Reader, spec: RunSpec) -> AnswerList:
     """The answers of a run; the scores are read part by part, and only needed columns stay."""
     sql = _SCORED.format(scores=output_of("per_instance_stats", SCORE), where=scored_where(spec))
     narrowed = partial(with_statuses, names=needed_stats(spec))
-    scored = _in_order(reader.query(sql, each=narrowed), _source_places(reader, spec))
+    scored = _in_order(reader.query(sql, each=narrowed), _source_indices(reader, spec))
     value_of, values, statuses = valued(spec, scored)
     listed = dict(_listed(spec, _worst(spec, value_of), scored, values, statuses))
     keys = scored.select(KEYS).combine_chunks()
@@ -107,22 +107,22 @@ def needed_stats(spec: RunSpec) -> list[str]:
 
 
 def with_statuses(scores: pa.Table, names: Iterable[str]) -> pa.Table:
-    """What `with_values` makes of these stats, and beside each value the place of its status."""
+    """What `with_values` makes of these stats, and beside each value the index of its status."""
     stats = scores["stats"].combine_chunks()
     flat, rows = stats.flatten(), pc.list_parent_indices(stats)
-    status_places = pc.index_in(flat.field("status"), pa.array(STATUSES))
+    status_codes = pc.index_in(flat.field("status"), pa.array(STATUSES))
     columns = {}
     for name in names:
         is_named = pc.equal(flat.field("name"), name)
         statuses = np.full(len(scores), -1, np.int8)
-        statuses[rows.filter(is_named).to_numpy()] = status_places.filter(is_named).to_numpy()
+        statuses[rows.filter(is_named).to_numpy()] = status_codes.filter(is_named).to_numpy()
         columns[_status(name)] = pa.array(statuses)
     scores = with_values(scores, names)
     for name, column in columns.items():
         scores = scores.append_column(name, column)
-    for place, name in enumerate(scores.column_names):
+    for index, name in enumerate(scores.column_names):
         if name in TRIALS:
-            scores = scores.set_column(place, name, scores[name].cast(pa.int32()))
+            scores = scores.set_column(index, name, scores[name].cast(pa.int32()))
     return scores
 
 
@@ -135,18 +135,18 @@ def _statuses(scored: pa.Table, name: str) -> NDArray[np.int8]:
     return statuses
 
 
-def _source_places(reader: Reader, spec: RunSpec) -> pa.Table:
-    """The place of each instance in the data."""
+def _source_indices(reader: Reader, spec: RunSpec) -> pa.Table:
+    """The index of each instance in the data."""
     instances = output_of("instances", INGEST, "data_version")
     data_version = literal(spec.data_version)
-    return reader.query(SOURCE_PLACES.format(instances=instances, data_version=data_version))
+    return reader.query(SOURCE_INDICES.format(instances=instances, data_version=data_version))
 
 
-def _in_order(scored: pa.Table, places: pa.Table) -> pa.Table:
+def _in_order(scored: pa.Table, source_indices: pa.Table) -> pa.Table:
     """The rows in the order of the data; what the data lacks comes last."""
-    known = places["instance_id"].combine_chunks()
+    known = source_indices["instance_id"].combine_chunks()
     at = pc.index_in(scored["instance_id"].combine_chunks(), known)
-    source = places["source_index"].combine_chunks().take(at)
+    source = source_indices["source_index"].combine_chunks().take(at)
     order = np.argsort(pc.fill_null(source, _LAST).to_numpy(), kind="stable")
     sources = source.take(pa.array(order))
     if sources.null_count or pc.any(pc.equal(sources[1:], sources[:-1])).as_py():
@@ -200,15 +200,15 @@ def _listed(
     scored: pa.Table,
     values: NDArray[np.float64],
     statuses: NDArray[np.int8],
-) -> Iterator[tuple[AnswerFilter, Places]]:
-    """The places of the answers that each filter lists, without filters that do not apply."""
+) -> Iterator[tuple[AnswerFilter, Indices]]:
+    """The indices of the answers that each filter lists, without filters that do not apply."""
     if worst is not None:
         yield AnswerFilter.WRONG, np.flatnonzero(values == worst)
     needed = [column_of(name) for name in needed_stats_of(spec)]
-    places = pa.array(range(scored.num_rows), pa.int64())
-    if errors := errors_of(spec, scored.select(needed).append_column("place", places)):
+    indices = pa.array(range(scored.num_rows), pa.int64())
+    if errors := errors_of(spec, scored.select(needed).append_column("index", indices)):
         for which, of_class in zip(_OF_CLASS, errors, strict=True):
-            yield which, of_class["place"].to_numpy()
+            yield which, of_class["index"].to_numpy()
     yield AnswerFilter.UNREAD, np.flatnonzero(value_of(scored, UNREADABLE_STAT) == 1.0)
     yield AnswerFilter.FAILED, np.flatnonzero(np.isin(statuses, _FAILED))
 

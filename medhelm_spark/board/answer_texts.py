@@ -96,7 +96,7 @@ def _details(
 def _marks(reader: Reader, runs: Sequence[BoardRun]) -> Marks:
     ids = [run.run_spec.run_spec_id for run in runs]
     hooks = features.parts("of_answers")
-    return {place: mark for hook in hooks for place, mark in hook.marks(reader, ids).items()}
+    return {key: mark for hook in hooks for key, mark in hook.marks(reader, ids).items()}
 
 
 def _texts(reader: Reader, spec: RunSpec, page: InstancePage, marks: Marks) -> Iterator[Answer]:

@@ -103,19 +103,19 @@ def benchmarks_of(runs: Iterable[BoardRun]) -> tuple[BenchmarkRuns, ...]:
 
 
 def most_to_say(benchmarks: Sequence[BenchmarkRuns]) -> int:
-    """The place of the benchmark that a reader begins with.
+    """The index of the benchmark that a reader begins with.
 
     With a positive class before one with stats by class or criterion, of several the primary
     endpoint, then the first.
     """
 
-    def weight(place: int) -> tuple[bool, bool, bool, int]:
-        runs = benchmarks[place].runs
+    def weight(index: int) -> tuple[bool, bool, bool, int]:
+        runs = benchmarks[index].runs
         return (
-            bool(benchmarks[place].positive),
+            bool(benchmarks[index].positive),
             any("[" in name for run in runs for name in run.originals),
             any(run.cell.is_primary for run in runs if run.cell),
-            -place,
+            -index,
         )
 
     return max(range(len(benchmarks)), key=weight)

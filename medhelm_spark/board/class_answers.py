@@ -76,9 +76,9 @@ class CaseAnswers:
 
 def in_common(first: CaseAnswers, second: CaseAnswers) -> tuple[ClassAnswers, ClassAnswers]:
     """The answers of both runs to the cases that both have in the same class, case by case."""
-    place = pc.index_in(first.cases, second.cases)
-    ours = np.flatnonzero(pc.is_valid(place).to_numpy(zero_copy_only=False))
-    theirs = place.drop_null().to_numpy().astype(np.int64)
+    index = pc.index_in(first.cases, second.cases)
+    ours = np.flatnonzero(pc.is_valid(index).to_numpy(zero_copy_only=False))
+    theirs = index.drop_null().to_numpy().astype(np.int64)
     is_same = first.answers.is_positive[ours] == second.answers.is_positive[theirs]
     return first.answers.only(ours[is_same]), second.answers.only(theirs[is_same])
 
@@ -138,7 +138,7 @@ def _by_class(
     if not len(codes):
         return None
     right, predicted = codes.astype(np.int64).T
-    return params, right, predicted, [place + 1 for place in positive_of(params)], rows
+    return params, right, predicted, [index + 1 for index in positive_of(params)], rows
 
 
 def curve_of(spec: RunSpec, scores: pa.Table) -> tuple[Bin, ...]:

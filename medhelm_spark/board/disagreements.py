@@ -41,8 +41,8 @@ def disagreements(reader: Reader, first: BoardRun, second: BoardRun) -> list[Dis
     ours, theirs = values
     differ = np.flatnonzero(~np.isnan(ours) & ~np.isnan(theirs) & (ours != theirs))
     rows = [
-        Disagreement(instance_id=ids[place], first=float(ours[place]), second=float(theirs[place]))
-        for place in differ
+        Disagreement(instance_id=ids[index], first=float(ours[index]), second=float(theirs[index]))
+        for index in differ
     ]
     is_lowest_best = first.info and first.info.lower_is_better and not run_metric_of(first.run_spec)
     sign = -1 if is_lowest_best else 1
@@ -71,8 +71,8 @@ def _by_instance(
     trials: Sequence[str], values: NDArray[np.float64]
 ) -> tuple[list[str], NDArray[np.float64]]:
     """The mean over the trials of each instance; `trials` are named as `side_by_side` does."""
-    ids, place = np.unique([name.rsplit("/", 2)[0] for name in trials], return_inverse=True)
-    counts = np.stack([np.bincount(place, ~np.isnan(row), len(ids)) for row in values])
-    sums = np.stack([np.bincount(place, np.nan_to_num(row), len(ids)) for row in values])
+    ids, inverse = np.unique([name.rsplit("/", 2)[0] for name in trials], return_inverse=True)
+    counts = np.stack([np.bincount(inverse, ~np.isnan(row), len(ids)) for row in values])
+    sums = np.stack([np.bincount(inverse, np.nan_to_num(row), len(ids)) for row in values])
     means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
     return [str(name) for name in ids], means

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from medhelm_spark.board.answer_list import (
     KEYS,
-    SOURCE_PLACES,
+    SOURCE_INDICES,
     needed_stats,
     scored_where,
     valued,
@@ -23,7 +23,7 @@ from medhelm_spark.lake.views import output_of
 LOOKED_AT = 8
 """So many times the page's instances are looked at: a run may have answered some alone."""
 
-_FIRST = "SELECT * FROM ({places}) p ORDER BY source_index, instance_id LIMIT {count}"
+_FIRST = "SELECT * FROM ({source_indices}) p ORDER BY source_index, instance_id LIMIT {count}"
 _COUNT = "SELECT count(1) AS n FROM ({scores}) s WHERE {where}"
 _STATS = """
 SELECT instance_id, train_trial_index, trial_index, stats FROM ({scores}) s
@@ -39,18 +39,18 @@ def first_page(reader: Reader, spec: RunSpec, *, limit: int) -> InstancePage | N
     of them, and only the list of all answers has which.
     """
     scores, where = output_of("per_instance_stats", SCORE), scored_where(spec)
-    places = SOURCE_PLACES.format(
+    source_indices = SOURCE_INDICES.format(
         instances=output_of("instances", INGEST, "data_version"),
         data_version=literal(spec.data_version),
     )
-    first = reader.query(_FIRST.format(places=places, count=LOOKED_AT * limit))
+    first = reader.query(_FIRST.format(source_indices=source_indices, count=LOOKED_AT * limit))
     ids = first["instance_id"].to_pylist()
     narrowed = partial(with_statuses, names=needed_stats(spec))
     sql = _STATS.format(scores=scores, where=where, ids=literals(ids))
     scored = reader.query(sql, each=narrowed)
-    place = {name: at for at, name in enumerate(ids)}
+    rank = {name: index for index, name in enumerate(ids)}
     keys = [tuple(key.values()) for key in scored.select(KEYS).to_pylist()]
-    order = sorted(range(len(keys)), key=lambda at: (place[keys[at][0]], *keys[at][1:]))[:limit]
+    order = sorted(range(len(keys)), key=lambda at: (rank[keys[at][0]], *keys[at][1:]))[:limit]
     scored = scored.take(pa.array(order, pa.int64()))
     value_of, values, statuses = valued(spec, scored)
     if len(order) < limit or (statuses < 0).any():

@@ -15,10 +15,10 @@ from medhelm_spark.board.answer_list import (
     STATUSES,
     AnswerFilter,
     AnswerList,
-    Places,
+    Indices,
     answer_list,
 )
-from medhelm_spark.board.matching import matching_places
+from medhelm_spark.board.matching import matching_indices
 from medhelm_spark.board.viewers import Viewer, refuse
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import (
@@ -65,7 +65,7 @@ class InstanceKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceScore:
-    """An answer of a run and its value on the page; `number` is its place in the data, from 1."""
+    """An answer of a run and its value on the page; `number` is its row in the data, from 1."""
 
     key: InstanceKey
     number: int
@@ -164,25 +164,25 @@ def instances_of(
     """
     all_answers = answers or answer_list(reader, spec)
     searched: frozenset[AccessLevel] = frozenset()
-    places = np.flatnonzero(all_answers.statuses >= 0)
+    indices = np.flatnonzero(all_answers.statuses >= 0)
     if only:
-        places = _both(places, all_answers.listed.get(only, np.array([], np.int64)))
+        indices = _both(indices, all_answers.listed.get(only, np.array([], np.int64)))
     if among is not None:
         ids = pa.array(list(among), pa.string())
         in_group = pc.is_in(all_answers.keys["instance_id"], value_set=ids)
-        places = _both(places, np.flatnonzero(in_group.to_numpy()))
+        indices = _both(indices, np.flatnonzero(in_group.to_numpy()))
     if matching:
-        found, searched = matching_places(reader, spec, all_answers, matching, viewer)
-        places = _both(places, found)
+        found, searched = matching_indices(reader, spec, all_answers, matching, viewer)
+        indices = _both(indices, found)
     if order is not Order.SOURCE:  # no value comes last, equal ones as in the data
-        signed = all_answers.values[places] * (1 if order is Order.LOWEST else -1)
-        places = places[np.argsort(signed, kind="stable")]
-    limit = limit or max(1, len(places))
-    if holding and len(index := np.flatnonzero(places == _place(all_answers.keys, holding))):
+        signed = all_answers.values[indices] * (1 if order is Order.LOWEST else -1)
+        indices = indices[np.argsort(signed, kind="stable")]
+    limit = limit or max(1, len(indices))
+    if holding and len(index := np.flatnonzero(indices == _index_of(all_answers.keys, holding))):
         offset = int(index[0]) // limit * limit
-    listed = places[offset : offset + limit]
+    listed = indices[offset : offset + limit]
     return InstancePage(
-        total=len(places),
+        total=len(indices),
         offset=offset,
         scores=scores_at(
             all_answers.keys.take(listed),
@@ -197,24 +197,24 @@ def instances_of(
     )
 
 
-def _both(places: Places, others: Places) -> Places:
-    """The places that are among the others too, in order."""
-    is_other = np.zeros(max(places.max(initial=-1), others.max(initial=-1)) + 1, bool)
+def _both(indices: Indices, others: Indices) -> Indices:
+    """The indices that are among the others too, in order."""
+    is_other = np.zeros(max(indices.max(initial=-1), others.max(initial=-1)) + 1, bool)
     is_other[others] = True
-    return places[is_other[places]]
+    return indices[is_other[indices]]
 
 
-def _place(keys: pa.Table, key: InstanceKey) -> int:
+def _index_of(keys: pa.Table, key: InstanceKey) -> int:
     same = pc.equal(keys["instance_id"], key.instance_id)
     for name in ("train_trial_index", "trial_index"):
         same = pc.and_(same, pc.equal(keys[name], getattr(key, name)))
-    place: int = pc.index(same, True).as_py()
-    return place
+    index: int = pc.index(same, True).as_py()
+    return index
 
 
 def scores_at(
     keys: pa.Table,
-    places: Places,
+    indices: Indices,
     values: NDArray[np.float64],
     statuses: NDArray[np.int8],
 ) -> tuple[InstanceScore, ...]:
@@ -222,12 +222,12 @@ def scores_at(
     return tuple(
         InstanceScore(
             key=InstanceKey(**key),
-            number=int(place) + 1,
+            number=int(index) + 1,
             value=None if np.isnan(value) else float(value),
             status=ScoreStatus(STATUSES[status]),
         )
-        for key, place, value, status in zip(
-            keys.to_pylist(), places, values, statuses, strict=True
+        for key, index, value, status in zip(
+            keys.to_pylist(), indices, values, statuses, strict=True
         )
     )
 

@@ -41,10 +41,10 @@ JOIN {{request_results}} r
 """
 
 
-def matching_places(
+def matching_indices(
     reader: Reader, spec: RunSpec, answers: AnswerList, text: str, viewer: Viewer
 ) -> tuple[NDArray[np.int64], frozenset[AccessLevel]]:
-    """The places of the answers with this text, in any case, and the levels of what was searched.
+    """The indices of the answers with this text, in any case, and the levels of what was searched.
 
     SQL chooses the rows, and Arrow searches them in this process, part by part as they come: no
     text is kept, and none is part of the SQL, so that none has to be escaped.
@@ -120,8 +120,8 @@ def _in_texts(lists: pa.ChunkedArray, text: str) -> pa.Array:
     combined = lists.combine_chunks()
     texts = pc.struct_field(pc.list_flatten(combined), "text")
     has_it = pc.match_substring(texts, text, ignore_case=True)
-    places = pc.list_parent_indices(combined).filter(has_it)
-    return pc.is_in(pa.array(range(len(combined)), pa.int64()), value_set=places.cast(pa.int64()))
+    indices = pc.list_parent_indices(combined).filter(has_it)
+    return pc.is_in(pa.array(range(len(combined)), pa.int64()), value_set=indices.cast(pa.int64()))
 
 
 def _as_text(keys: pa.Table) -> pa.ChunkedArray:

@@ -20,9 +20,9 @@ from medhelm_spark.statistics.shares import shares_by_row
 
 
 class Measured(Protocol):
-    """The runs of a column by place; `units` is what is resampled together, by instance.
+    """The runs of a column by index; `units` is what is resampled together, by instance.
 
-    `instances` are the ids; an instance has a place for each of its trials where these count.
+    `instances` are the ids; an instance has an index for each of its trials where these count.
     """
 
     @property
@@ -59,7 +59,7 @@ def measured(
         run: one of the runs; it has the metric's arguments and scale.
         main_metric: the metric of the column.
         scores: rows of `per_instance_stats` of these runs on the split.
-        run_spec_ids: the runs, in the order of their places.
+        run_spec_ids: the runs, in the order of their indices.
     """
     scale = run.info or UNBOUNDED
     of_run = run_metric_behind(main_metric, run.run_spec.metrics)
@@ -73,9 +73,9 @@ def measured(
     labels = aligned.clusters
     if labels is None and run.run_spec.adapter_spec.requests_per_instance > 1:
         labels = aligned.labels
-    place = [stat.name for stat in metric.emitted(params)].index(main_metric)
+    index = [stat.name for stat in metric.emitted(params)].index(main_metric)
     return RunStat(
-        metric, params, place, aligned.values, labels, scale, aligned.drawn, aligned.plain_ids
+        metric, params, index, aligned.values, labels, scale, aligned.drawn, aligned.plain_ids
     )
 
 
@@ -116,7 +116,7 @@ class RunStat:
 
     metric: RunMetric
     params: Params
-    place: int
+    stat_index: int
     rows: NDArray[np.float64]
     clusters: Labels | None
     scale: MetricInfo
@@ -189,19 +189,19 @@ class RunStat:
         return self.known[key]
 
     def _of_run(self, rows: NDArray[np.float64]) -> "_OfRun":
-        distinct, place, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
-        place = place.reshape(-1)
+        distinct, inverse, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+        inverse = inverse.reshape(-1)
 
         def measure(weights: NDArray[np.int64]) -> Sequence[float | None]:
-            return [self.metric.fn(distinct, weights, self.params)[self.place]]
+            return [self.metric.fn(distinct, weights, self.params)[self.stat_index]]
 
         return _OfRun(
             value=measure(counts)[0],
-            pseudo=pseudo_values(measure, counts)[0][place],
-            hits=self._hits(distinct, place),
+            pseudo=pseudo_values(measure, counts)[0][inverse],
+            hits=self._hits(distinct, inverse),
         )
 
-    def _hits(self, distinct: NDArray[np.float64], place: NDArray[np.int64]) -> Values | None:
+    def _hits(self, distinct: NDArray[np.float64], inverse: NDArray[np.int64]) -> Values | None:
         """1 and 0 on the instances that count in a share, NaN on others; None of other stats.
 
         An average of several shares is not a share.
@@ -210,10 +210,10 @@ class RunStat:
         if fn is None:
             return None
         shares = shares_by_row(lambda rows, weights: fn(rows, weights, self.params), distinct)
-        if len(shares[self.place]) != 1:
+        if len(shares[self.stat_index]) != 1:
             return None
-        (share,) = shares[self.place]
-        hits: Values = np.where(share.counts > 0, share.hits, math.nan)[place]
+        (share,) = shares[self.stat_index]
+        hits: Values = np.where(share.counts > 0, share.hits, math.nan)[inverse]
         return hits
 
 

@@ -17,12 +17,12 @@ class MeasuredPairs:
     run: BoardRun
     """One of the runs: they share data, split and metric."""
     units: tuple[str, ...]
-    """The runs, in the order of their places in `stat`."""
+    """The runs, in the order of their indices in `stat`."""
     pairs: tuple[BoardPair, ...]
     stat: Measured
 
-    def places(self, pair: BoardPair) -> tuple[int, int]:
-        """The places of a pair's two runs."""
+    def indices(self, pair: BoardPair) -> tuple[int, int]:
+        """The indices of a pair's two runs."""
         first, second = map(self.units.index, pair.run_spec_ids)
         return first, second
 

@@ -23,19 +23,19 @@ _Column = list[tuple[BoardRun, BoardCell, str]]
 """Runs of one scenario, each with its cell and the name of its row."""
 
 _Pairs = Callable[[Sequence[int]], Iterable[tuple[int, int]]]
-"""Which places of a column are compared, the better-ranked one first."""
+"""Which rows of a column are compared, the better-ranked one first."""
 
 
-def with_all(places: Sequence[int]) -> Iterator[tuple[int, int]]:
+def with_all(rows: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Every row against every other one."""
-    return combinations(places, 2)
+    return combinations(rows, 2)
 
 
-def with_all_of_few(places: Sequence[int]) -> Iterator[tuple[int, int]]:
+def with_all_of_few(rows: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Every row against every other one; of more than FEW_MODELS the best-ranked against each."""
-    if len(places) <= FEW_MODELS:
-        return with_all(places)
-    return ((places[0], other) for other in places[1:])
+    if len(rows) <= FEW_MODELS:
+        return with_all(rows)
+    return ((rows[0], other) for other in rows[1:])
 
 
 def has_few_models(runs: Iterable[BoardRun]) -> bool:
@@ -141,5 +141,5 @@ def _column_pairs(scores: pa.Table, column: _Column, pairs: _Pairs) -> Iterator[
             second=column[second][2],
             difference=stat.difference(first, second),
             run_spec_ids=(units[first], units[second]),
-            imported=all_known(column[place][1].imported for place in (first, second)),
+            imported=all_known(column[index][1].imported for index in (first, second)),
         )

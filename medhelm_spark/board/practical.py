@@ -206,26 +206,26 @@ def _of_answers(
             [
                 CASES
                 * (
-                    values[ComparedQuantity.PROMPT_TOKENS][place] * each.prompt
-                    + values[ComparedQuantity.OUTPUT_TOKENS][place] * each.completion
+                    values[ComparedQuantity.PROMPT_TOKENS][index] * each.prompt
+                    + values[ComparedQuantity.OUTPUT_TOKENS][index] * each.completion
                 )
                 / 1e6
-                for place, each in enumerate((priced[0], priced[1]))
+                for index, each in enumerate((priced[0], priced[1]))
             ]
         )
     for quantity, both in values.items():
-        if made := _paired(pair, quantity, both[0], both[1]):
+        if compared := _paired(pair, quantity, both[0], both[1]):
             is_money = quantity is ComparedQuantity.MONEY
-            yield replace(made, currency=currency) if is_money else made
+            yield replace(compared, currency=currency) if is_money else compared
 
 
 def _by_instance(instances: NDArray[np.int64], values: Values, names: NDArray[np.int64]) -> Values:
     """The mean of values by instance, NaN without a value; shape (names,)."""
     is_known = ~np.isnan(values)
-    place, known = np.searchsorted(names, instances[is_known]), values[is_known]
-    order = np.lexsort((known, place))  # sums depend on the order of floats
-    sums = np.bincount(place[order], weights=known[order], minlength=len(names))
-    counts = np.bincount(place, minlength=len(names))
+    index, known = np.searchsorted(names, instances[is_known]), values[is_known]
+    order = np.lexsort((known, index))  # sums depend on the order of floats
+    sums = np.bincount(index[order], weights=known[order], minlength=len(names))
+    counts = np.bincount(index, minlength=len(names))
     means: Values = np.divide(sums, counts, out=np.full(len(names), np.nan), where=counts > 0)
     return means
 

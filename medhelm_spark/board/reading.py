@@ -70,8 +70,8 @@ def compared(
         and (not scenarios or run.run_spec.scenario_name in scenarios)
     ]
     rows = board_of(reader, selected, coverage_floor=coverage_floor).rows
-    places = {name: place for place, name in enumerate(names)}
-    ordered = sorted(rows, key=lambda row: places[row.model_deployment]) if models else rows
+    ranks = {name: rank for rank, name in enumerate(names)}
+    ordered = sorted(rows, key=lambda row: ranks[row.model_deployment]) if models else rows
     pairs = paired(reader, selected, ordered, pairs=with_all)
     if len(selected) < len(runs) and has_few_models(runs):
         whole = board_of(reader, runs, coverage_floor=coverage_floor).rows

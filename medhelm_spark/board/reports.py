@@ -25,9 +25,9 @@ class ReportFile:
 
     def write(self, path: str | Path | None = None) -> Path:
         """Write it, by default as `NAME.html` in the working directory; returns where."""
-        place = Path(path or f"{self.name}.html")
-        write_whole(place, self.html)
-        return place
+        target = Path(path or f"{self.name}.html")
+        write_whole(target, self.html)
+        return target
 
     def _repr_html_(self) -> str:
         return self.html

@@ -142,7 +142,7 @@ def load_runs(
         pinned = PinnedRuns(planned=planned, pins=records.newest, stats=stats)
     scenarios = _scenarios(frozen, versions)
     runs = []
-    for planned_row in sorted(pinned.planned, key=_place):
+    for planned_row in sorted(pinned.planned, key=_sort_key):
         view = view_of(planned_row.run_spec)
         row = view.row(planned_row)
         spec, pin = row.run_spec, pinned.pins.get(row.run_spec_id)
@@ -174,7 +174,7 @@ def _order(stat: Stat) -> tuple[object, ...]:
     return (in_natural_order(stat.name), stat.split, stat.perturbation, stat.computed_on or "")
 
 
-def _place(row: SuiteRun) -> tuple[tuple[str | int, ...], str]:
+def _sort_key(row: SuiteRun) -> tuple[tuple[str | int, ...], str]:
     return in_natural_order(row.name), row.suite
 
 

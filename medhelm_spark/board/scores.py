@@ -67,13 +67,13 @@ def _narrowed(scores: pa.Table, *, names: Sequence[str], split: str | None) -> p
     if split is not None:
         scores = scores.filter(pc.equal(scores["split"], split))
     scores = with_values(scores, names)
-    for place, name in enumerate(scores.column_names):
+    for index, name in enumerate(scores.column_names):
         if name in TEXTS:
             kind = pa.dictionary(pa.int16() if name in _FEW else pa.int32(), pa.string())
             encoded = pc.dictionary_encode(scores[name]).cast(kind)
-            scores = scores.set_column(place, name, encoded)
+            scores = scores.set_column(index, name, encoded)
         elif name in TRIALS:
-            scores = scores.set_column(place, name, scores[name].cast(pa.int32()))
+            scores = scores.set_column(index, name, scores[name].cast(pa.int32()))
     return scores
 
 
@@ -134,7 +134,7 @@ def _encoded(texts: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
 
 
 def _codes(encoded: pa.DictionaryArray) -> NDArray[np.int32]:
-    """The place of each text in the dictionary, -1 of none."""
+    """The index of each text in the dictionary, -1 of none."""
     codes: NDArray[np.int32] = pc.fill_null(encoded.indices, -1).to_numpy()
     return codes
 
@@ -209,7 +209,7 @@ def side_by_side(
     is_new = np.diff(instance[order], prepend=-1) != 0
     for part in trial_columns if by_trial else ():
         is_new |= np.diff(part[order], prepend=-1) != 0
-    place = (np.cumsum(is_new) - 1).astype(np.int32)
+    instance_index = (np.cumsum(is_new) - 1).astype(np.int32)
     firsts = order[is_new]
     ids = _encoded(scores["instance_id"])
     plain = instances = _texts(ids, _codes(ids)[firsts])
@@ -218,17 +218,21 @@ def side_by_side(
         instances = pc.binary_join_element_wise(instances, *trials, "/")
     runs = _encoded(scores["run_spec_id"])
     among = pc.index_in(runs.dictionary, pa.array(run_spec_ids, pa.string()))
-    run_place = pc.fill_null(among, -1).to_numpy()[_codes(runs)[order]]
+    run_index = pc.fill_null(among, -1).to_numpy()[_codes(runs)[order]]
     shape = (len(run_spec_ids), len(firsts))
     values = np.stack(
-        [_column(value_of(scores, name)[order], run_place, place, shape) for name in names], axis=2
+        [
+            _column(value_of(scores, name)[order], run_index, instance_index, shape)
+            for name in names
+        ],
+        axis=2,
     )
     clusters = _encoded(scores["cluster_id"])
     return SideBySide(
         values=values,
         ids=instances,
         plain_ids=plain,
-        drawn=_units(plain, clusters, order, place),
+        drawn=_units(plain, clusters, order, instance_index),
         is_clustered=clusters.null_count < len(clusters),
     )
 
@@ -238,26 +242,26 @@ def _texts(encoded: pa.DictionaryArray, codes: NDArray[np.int32]) -> pa.Array:
 
 
 def _rank(texts: pa.ChunkedArray | pa.Array) -> NDArray[np.int32]:
-    """The place of each text among all in order: integers sort in a fraction of a text's time."""
+    """The rank of each text among all in order: integers sort in a fraction of a text's time."""
     encoded = _encoded(texts)
     codes = _codes(encoded)
     if len(codes) < len(encoded.dictionary):  # a benchmark's texts, of a dictionary of several
         used, among = np.unique(codes, return_inverse=True)
         encoded, codes = _texts(encoded, used).dictionary_encode(), among.astype(np.int32)
-    places = np.empty(len(encoded.dictionary), np.int32)
-    places[pc.sort_indices(encoded.dictionary).to_numpy()] = np.arange(len(places))
-    return places[codes]
+    ranks = np.empty(len(encoded.dictionary), np.int32)
+    ranks[pc.sort_indices(encoded.dictionary).to_numpy()] = np.arange(len(ranks))
+    return ranks[codes]
 
 
 def _column(
     values: NDArray[np.float64],
-    run: NDArray[np.int32],
-    place: NDArray[np.int32],
+    run_index: NDArray[np.int32],
+    instance_index: NDArray[np.int32],
     shape: tuple[int, int],
 ) -> NDArray[np.float64]:
-    """The mean by run and instance, NaN without a value; `run` is -1 of other runs."""
-    is_known = ~np.isnan(values) & (run >= 0)
-    cell = run[is_known].astype(np.int64) * shape[1] + place[is_known]
+    """The mean by run and instance, NaN without a value; `run_index` is -1 of other runs."""
+    is_known = ~np.isnan(values) & (run_index >= 0)
+    cell = run_index[is_known].astype(np.int64) * shape[1] + instance_index[is_known]
     counts = np.bincount(cell, minlength=shape[0] * shape[1])
     sums = np.bincount(cell, weights=values[is_known], minlength=len(counts)).astype(np.float64)
     sums[counts == 0] = np.nan
@@ -270,7 +274,7 @@ def _units(
     instances: pa.Array,
     clusters: pa.DictionaryArray,
     order: NDArray[np.int64],
-    place: NDArray[np.int32],
+    instance_index: NDArray[np.int32],
 ) -> pa.DictionaryArray:
     """The unit of each instance.
 
@@ -281,6 +285,6 @@ def _units(
     if not is_known.any():
         return instances.dictionary_encode()
     of_instance = np.full(len(instances), -1)
-    of_instance[place[is_known]] = codes[is_known]
+    of_instance[instance_index[is_known]] = codes[is_known]
     named = clusters.dictionary.take(pa.array(of_instance, mask=of_instance < 0))
     return pc.coalesce(named, instances).dictionary_encode()

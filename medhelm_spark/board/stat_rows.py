@@ -44,7 +44,7 @@ class StatRow(Mean):
 def stat_rows(runs: Iterable[BoardRun]) -> tuple[StatRow, ...]:
     """The stats by benchmark, split, metric and model; those of instances as they are first."""
     rows = (_row(run, stat) for run in runs for stat in run.stats)
-    return tuple(sorted(rows, key=_place))
+    return tuple(sorted(rows, key=_sort_key))
 
 
 def _row(run: BoardRun, stat: Stat) -> StatRow:
@@ -80,7 +80,7 @@ def direction_of(spec: RunSpec, name: str) -> bool | None:
         return None
 
 
-def _place(row: StatRow) -> tuple[object, ...]:
+def _sort_key(row: StatRow) -> tuple[object, ...]:
     return (
         row.display_name,
         row.scenario_name,

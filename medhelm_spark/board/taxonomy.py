@@ -35,7 +35,7 @@ class CoveredSubcategory:
 
 @dataclass(frozen=True, slots=True)
 class TaxonomyCoverage(Result):
-    """The subcategories of the taxonomy in its order, then benchmarks without a place in it."""
+    """The subcategories of the taxonomy in its order, then benchmarks that it has none for."""
 
     subcategories: tuple[CoveredSubcategory, ...]
     banner: str = ""
@@ -87,16 +87,16 @@ def taxonomy_coverage(
         runs: those of a board.
         taxonomy: the subcategories by category, in order.
     """
-    places: dict[tuple[str, str], list[BoardRun]] = {
+    by_subcategory: dict[tuple[str, str], list[BoardRun]] = {
         (category, subcategory): []
         for category, subcategories in taxonomy.items()
         for subcategory in subcategories
     }
     for run in runs:
         if run.cell and run.cell.count:
-            place = (run.cell.category, run.cell.subcategory)
-            places.setdefault(place if place in places else (OTHER, ""), []).append(run)
-    return tuple(_covered(*place, own) for place, own in places.items())
+            key = (run.cell.category, run.cell.subcategory)
+            by_subcategory.setdefault(key if key in by_subcategory else (OTHER, ""), []).append(run)
+    return tuple(_covered(*key, own) for key, own in by_subcategory.items())
 
 
 def _covered(category: str, subcategory: str, runs: Sequence[BoardRun]) -> CoveredSubcategory:

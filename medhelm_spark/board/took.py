@@ -161,13 +161,13 @@ def _read_each(reader: Reader, requests: str, results: str) -> dict[str, pa.Arra
 
 
 def _encoded(answers: pa.Table) -> pa.Table:
-    for place, name in enumerate(answers.column_names):
+    for index, name in enumerate(answers.column_names):
         column = answers[name]
         if name in _MEASURED:
             column = column.cast(pa.float64())
         elif name not in _TRIALS:
             column = pc.dictionary_encode(column)
-        answers = answers.set_column(place, name, column)
+        answers = answers.set_column(index, name, column)
     return answers
 
 

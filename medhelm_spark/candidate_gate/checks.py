@@ -53,7 +53,7 @@ def check_metrics(lines: Sequence[StatedLine], sides: Sides, file: str) -> None:
     for line in lines:
         metric = line.condition.metric
         if metric is not None and metric not in known:
-            raise UnknownNameError("metric", metric, known, where=f"{file}: {line.place}.metric")
+            raise UnknownNameError("metric", metric, known, where=f"{file}: {line.key_path}.metric")
 
 
 def about(line: StatedLine, sides: Sides, file: str) -> LineSubject:
@@ -69,7 +69,7 @@ def about(line: StatedLine, sides: Sides, file: str) -> LineSubject:
         ConfigError: the line fits no benchmark.
         SetupError: the line is about a gap, and the feature for groups is not installed.
     """
-    where, condition = f"{file}: {line.place}", line.condition
+    where, condition = f"{file}: {line.key_path}", line.condition
     known = list(dict.fromkeys(run.run_spec.scenario_name for run in sides.baseline_runs))
     if condition.benchmark not in (ALL, *known):
         raise UnknownNameError("benchmark", condition.benchmark, known, where=f"{where}.benchmark")
@@ -265,15 +265,17 @@ def _wider_gaps(
     groups = features.part(SUBGROUPS, "pairs")
     if not isinstance(condition, NoWiderGap) or groups is None:
         return
-    made = groups.group_pairs(
+    group_pairs = groups.group_pairs(
         sides.reader, sides.runs, pairs, minimum=sides.minimum, by=condition.by
     )
     sizes = {_shown_name(pair, sides): pair.difference.n for pair in pairs}
     template = _template(subject, sides, scenario)
-    places: dict[tuple[str, str], list[Any]] = {}
-    for pair in made:
-        places.setdefault((_shown_name(pair, sides), pair.group_column), []).append(pair)
-    for (name, column), of_column in sorted(places.items()):
+    by_name_and_column: dict[tuple[str, str], list[Any]] = {}
+    for pair in group_pairs:
+        by_name_and_column.setdefault((_shown_name(pair, sides), pair.group_column), []).append(
+            pair
+        )
+    for (name, column), of_column in sorted(by_name_and_column.items()):
         line = replace(template, display_name=name, group_column=column)
         stated = [pair for pair in of_column if pair.group_value != NOT_STATED]
         judged = [_of_group(line, pair, sizes[name]) for pair in stated if not pair.is_hidden]

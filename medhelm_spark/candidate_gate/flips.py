@@ -98,7 +98,7 @@ def flips_of(
         for pair in measured.pairs:
             if pair.lower_is_better is None:
                 continue
-            ours, theirs = (values[place] for place in measured.places(pair))
+            ours, theirs = (values[index] for index in measured.indices(pair))
             flips = _Flips(
                 pair=pair,
                 metric=RIGHT if isinstance(measured.stat, RunStat) else pair.main_metric,
@@ -111,7 +111,7 @@ def flips_of(
             counts.append([flips.count(), *sorted(flips.by_group(groups), key=_worst_first)])
             instances += flips.instances(most_instances)
     counts.sort(key=lambda each: _worst_first(each[0]))
-    order = {each[0].display_name: place for place, each in reversed([*enumerate(counts)])}
+    order = {each[0].display_name: index for index, each in reversed([*enumerate(counts)])}
     instances.sort(key=lambda each: (each.change == BETTER, order[each.display_name], _loss(each)))
     return FlipSet(
         counts=tuple(count for each in counts for count in each), instances=tuple(instances)
@@ -244,16 +244,16 @@ class _Flips:
         """The instances that are not equal; of each change at most so many, the largest first."""
         sizes = -np.abs(self.first - self.second)
         for change, is_it in ((WORSE, self.gains < 0), (BETTER, self.gains > 0)):
-            places = np.flatnonzero(is_it)
-            for place in places[np.argsort(sizes[places], kind="stable")][:most]:
+            indices = np.flatnonzero(is_it)
+            for index in indices[np.argsort(sizes[indices], kind="stable")][:most]:
                 yield FlippedInstance(
                     scenario_name=self.pair.scenario_name,
                     display_name=self.pair.display_name,
                     metric=self.metric,
                     first=self.pair.first,
                     second=self.pair.second,
-                    instance_id=self.ids[place].as_py(),
+                    instance_id=self.ids[index].as_py(),
                     change=change,
-                    first_value=float(self.first[place]),
-                    second_value=float(self.second[place]),
+                    first_value=float(self.first[index]),
+                    second_value=float(self.second[index]),
                 )

@@ -107,12 +107,12 @@ class GateFile:
     """How many supporting lines may be NO-GO."""
 
     def lines(self) -> Iterator["StatedLine"]:
-        """The conditions with their tiers and places, in the order of the tiers."""
+        """The conditions with their tiers and key paths, in the order of the tiers."""
         for tier in GateTier:
-            for place, entry in enumerate(getattr(self, tier.value)):
+            for index, entry in enumerate(getattr(self, tier.value)):
                 for kind, condition in entry.stated.items():
-                    where = f"{tier}[{place}].{kind}"
-                    yield StatedLine(tier=tier, kind=kind, condition=condition, place=where)
+                    key_path = f"{tier}[{index}].{kind}"
+                    yield StatedLine(tier=tier, kind=kind, condition=condition, key_path=key_path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +123,7 @@ class StatedLine:
     kind: str
     """Its name in the file, as `no_worse`."""
     condition: Condition
-    place: str
+    key_path: str
     """Its dotted key, as `critical[0].no_worse`."""
 
 
@@ -135,17 +135,17 @@ def load_gate(path: Path) -> GateFile:
     """
     gate = load_yaml(path, GateFile)
     entries = [
-        (f"{tier}[{place}]", entry)
+        (f"{tier}[{index}]", entry)
         for tier in GateTier
-        for place, entry in enumerate(getattr(gate, tier.value))
+        for index, entry in enumerate(getattr(gate, tier.value))
     ]
     if not gate.critical and not gate.supporting:
         raise ConfigError(f"{path}: no line decides; allowed: one or more critical or supporting.")
     kinds = ", ".join(field.name for field in fields(GateEntry))
-    for place, entry in entries:
+    for key_path, entry in entries:
         if len(entry.stated) != 1:
             named = ", ".join(entry.stated) or "none"
-            raise ConfigError(f"{path}: {place} has {named}; allowed: exactly one of {kinds}.")
+            raise ConfigError(f"{path}: {key_path} has {named}; allowed: exactly one of {kinds}.")
     if gate.supporting_failures_allowed < 0:
         raise ConfigError(
             f"{path}: supporting_failures_allowed is {gate.supporting_failures_allowed}; allowed: "
@@ -157,7 +157,7 @@ def load_gate(path: Path) -> GateFile:
 
 
 def _check(line: StatedLine, file: str) -> None:
-    condition, where = line.condition, f"{file}: {line.place}"
+    condition, where = line.condition, f"{file}: {line.key_path}"
     if isinstance(condition, CoverageFloor):
         if not 0 <= condition.floor <= 1:
             raise ConfigError(f"{where}.floor is {condition.floor}; allowed: 0 to 1.")
@@ -167,4 +167,4 @@ def _check(line: StatedLine, file: str) -> None:
     if isinstance(condition, NoWiderGap) and not condition.by:
         raise ConfigError(f"{where}.by is empty; allowed: one or more group columns.")
     if isinstance(condition, NoMoreCriticalFailures):
-        check_critical(condition.critical, file, f"{line.place}.critical")
+        check_critical(condition.critical, file, f"{line.key_path}.critical")

@@ -19,10 +19,10 @@ def junit_text(
     Args:
         name: of the suite.
         lines: the lines.
-        deciding: the places of the lines that keep the verdict from GO.
+        deciding: the indices of the lines that keep the verdict from GO.
         texts: the message of each line.
     """
-    tags = [_tag(line, place in deciding) for place, line in enumerate(lines)]
+    tags = [_tag(line, index in deciding) for index, line in enumerate(lines)]
     counts = {
         "tests": len(lines),
         "failures": tags.count("failure"),
@@ -35,8 +35,8 @@ def junit_text(
     )
     for line, tag, text in zip(lines, tags, texts, strict=True):
         name = f"{line.label}, limit {line.limit:g}"
-        place = {"classname": f"candidate_gate.{line.tier}", "name": name}
-        case = xml.SubElement(suite, "testcase", place)
+        attributes = {"classname": f"candidate_gate.{line.tier}", "name": name}
+        case = xml.SubElement(suite, "testcase", attributes)
         if tag:
             xml.SubElement(case, tag, {"message": text})
     xml.indent(root)

@@ -34,9 +34,11 @@ class CandidateGate(Result):
     @property
     def banner(self) -> str:
         """The verdict in one sentence."""
-        places = deciding(self.lines, self.supporting_failures_allowed)
+        verdicts = deciding(self.lines, self.supporting_failures_allowed)
         decisive = ", ".join(
-            self.lines[place].label for place, verdict in places.items() if verdict is self.verdict
+            self.lines[index].label
+            for index, verdict in verdicts.items()
+            if verdict is self.verdict
         )
         return f"{self.verdict}: {self._sides_text}{f'; {decisive}' if decisive else ''}"
 
@@ -71,9 +73,9 @@ class CandidateGate(Result):
 
     def junit(self) -> str:
         """The lines as JUnit XML; it fails exactly where the verdict is not GO."""
-        places = deciding(self.lines, self.supporting_failures_allowed)
+        verdicts = deciding(self.lines, self.supporting_failures_allowed)
         texts = [_message(line) for line in self.lines]
-        return junit_text(f"candidate gate: {self._sides_text}", self.lines, places, texts)
+        return junit_text(f"candidate gate: {self._sides_text}", self.lines, verdicts, texts)
 
 
 def _message(line: GateLine) -> str:

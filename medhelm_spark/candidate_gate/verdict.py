@@ -92,13 +92,13 @@ def verdict_of(lines: Sequence[GateLine], allowed: int) -> GateVerdict:
 
 
 def deciding(lines: Sequence[GateLine], allowed: int) -> dict[int, GateVerdict]:
-    """The places of the lines that keep the verdict from GO, each with the line's verdict."""
+    """The indices of the lines that keep the verdict from GO, each with the line's verdict."""
     failed = [line for line in lines if line.verdict is GateVerdict.NO_GO]
     supporting = [line for line in failed if line.tier is GateTier.SUPPORTING]
     counted = {GateTier.CRITICAL, *([GateTier.SUPPORTING] if len(supporting) > allowed else [])}
     return {
-        place: line.verdict
-        for place, line in enumerate(lines)
+        index: line.verdict
+        for index, line in enumerate(lines)
         if (line.verdict is GateVerdict.NO_GO and line.tier in counted)
         or (line.verdict is GateVerdict.INCONCLUSIVE and line.tier is GateTier.CRITICAL)
     }

@@ -101,11 +101,11 @@ def init(args: Namespace) -> int:
     The filled prompt goes to a terminal, to whoever typed the command, and nowhere else: neither
     into a pipe or file, which may be a job's log, nor on a platform that keeps its drivers' output.
     """
-    place = args.file or args.table
+    location = args.file or args.table
     if args.table and not Path(args.table).is_file():  # a file's name is no table's
-        place = TABLE + args.table.removeprefix(TABLE)
+        location = TABLE + args.table.removeprefix(TABLE)
     made = evaluation(args).init_benchmark(
-        place,
+        location,
         args.folder,
         text=args.text,
         label=args.label,
@@ -344,8 +344,8 @@ def report(args: Namespace) -> int:
         schema=args.schema,
         prevalence=stated_of(args.prevalence),
     )
-    place = args.output_file or Path(f"{made.name}.html")
-    write_out(made.html, place, command=args.name)
+    path = args.output_file or Path(f"{made.name}.html")
+    write_out(made.html, path, command=args.name)
     return 0
 
 
@@ -382,7 +382,6 @@ def serve(args: Namespace) -> int:
     from medhelm_spark.cli.serve import serve as open_dashboard
     from medhelm_spark.cli.sign_in import sign_in_of
 
-    place = (args.output_path, args.suite, args.release, args.port, args.host)
     settings = settings_of(args.local_path)
     policy, warehouse = policy_of(args.local_path, policy_tables(settings)), settings.warehouse
     reader = open_reader(args.output_path, warehouse)
@@ -391,7 +390,11 @@ def serve(args: Namespace) -> int:
     if settings.platform is Platform.LOCAL:
         restrict(Permissions(settings.lake_permissions))  # the server stores what raters enter
     return open_dashboard(
-        *place,
+        args.output_path,
+        args.suite,
+        args.release,
+        args.port,
+        args.host,
         coverage_floor=floor,
         site=args.local_path,
         plugins=args.plugins,
@@ -407,8 +410,8 @@ def explain_config(args: Namespace) -> int:
     settings = settings_of(args.local_path)
     site = load_site(args.local_path, tables=policy_tables(settings))
     print_unread(args.local_path, say)
-    for name, value, place in settings.rows:
-        sys.stdout.write(f"setting  {name} = {without_login(value)}  {place}\n")
+    for name, value, source in settings.rows:
+        sys.stdout.write(f"setting  {name} = {without_login(value)}  {source}\n")
     for origin in explain(site, settings):
         over = f"  (over {', '.join(origin.overridden)})" if origin.overridden else ""
         sys.stdout.write(f"{origin.kind}  {origin.name}  {origin.file}{over}\n")

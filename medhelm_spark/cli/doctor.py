@@ -1,4 +1,4 @@
-"""`doctor`: what is wrong with machines, Spark and the lake's place, and what to do."""
+"""`doctor`: what is wrong with machines, Spark and the lake's location, and what to do."""
 
 import json
 from argparse import ArgumentParser, Namespace

@@ -61,7 +61,7 @@ def helm_results(parser: ArgumentParser) -> None:
     """Where the results are, and who may have them."""
     add = parser.add_argument
     add(
-        "place",
+        "path",
         metavar="PATH",
         help="HELM's output folder (with runs/ and releases/), or one suite or run of it",
     )
@@ -88,7 +88,7 @@ def helm_results(parser: ArgumentParser) -> None:
 def helm_export(parser: ArgumentParser) -> None:
     """Which suite, where to, and whose text."""
     add = parser.add_argument
-    add("place", metavar="PATH", help="the output folder for HELM; runs/SUITE is made below it")
+    add("path", metavar="PATH", help="the output folder for HELM; runs/SUITE is made below it")
     add("--suite", type=suite_name, required=True, metavar="NAME", help="the suite to write")
     add(
         "--text-levels",

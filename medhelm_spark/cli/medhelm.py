@@ -15,7 +15,7 @@ from medhelm_spark.workspace.workspace import say
 def import_helm(args: Namespace) -> int:
     """`import-helm`: results of MedHELM's or HELM's own; LEFT_OUT where a run is broken."""
     done = evaluation(args).medhelm.import_results(
-        args.place, suite=args.suite, access_level=level_of(args), rescore=args.rescore
+        args.path, suite=args.suite, access_level=level_of(args), rescore=args.rescore
     )
     if done.board:
         write_out(done.board.render())
@@ -25,7 +25,7 @@ def import_helm(args: Namespace) -> int:
 def export_helm(args: Namespace) -> int:
     """`export-helm`: a suite's runs as HELM's files; text of the levels that were named."""
     evaluation(args).medhelm.export_results(
-        args.place,
+        args.path,
         suite=args.suite,
         text_levels=(AccessLevel.PUBLIC, *map(AccessLevel, args.text_levels)),
     )

@@ -247,9 +247,11 @@ def new_benchmark(parser: ArgumentParser) -> None:
         help="the folder to make (default: named after the table or file)",
     )
     add = parser.add_argument_group("the data").add_argument
-    place = parser.add_mutually_exclusive_group(required=True).add_argument
-    place("--table", metavar="NAME", help="a table: CATALOG.SCHEMA.NAME, or a Delta folder or URI")
-    place(
+    add_data = parser.add_mutually_exclusive_group(required=True).add_argument
+    add_data(
+        "--table", metavar="NAME", help="a table: CATALOG.SCHEMA.NAME, or a Delta folder or URI"
+    )
+    add_data(
         "--file",
         metavar="FILE",
         help="a csv, tsv, JSON lines, JSON, Parquet or xlsx file, or a folder of such files",

@@ -53,9 +53,9 @@ class Command:
 
 
 ALIASES: Mapping[str, tuple[str, ...]] = {"serve": ("server",)}
-_PLACES = (options.lake, options.site)
-_STAGES = (*_PLACES, options.offline, options.entries, options.running)
-_SUMMARIES = (*_PLACES, options.offline, options.summarizing, options.tracking)
+_LOCATIONS = (options.lake, options.site)
+_STAGES = (*_LOCATIONS, options.offline, options.entries, options.running)
+_SUMMARIES = (*_LOCATIONS, options.offline, options.summarizing, options.tracking)
 _RELEASES = (*_SUMMARIES, options.naming_release, releases.noting)
 _QUESTIONS = '-r "pubmed_qa:model=huggingface/smollm2-135m-instruct" --suite first'
 
@@ -65,7 +65,7 @@ _COMMANDS: Mapping[str, Command] = {
         line="run three shipped benchmarks with a small model, print their board",
         function=demo,
         about="Run the shipped demos and print their board.",
-        options=(*_PLACES, options.tracking),
+        options=(*_LOCATIONS, options.tracking),
         examples=("demo", "demo -o lake --no-tracking"),
     ),
     "fetch-model": Command(
@@ -81,7 +81,7 @@ _COMMANDS: Mapping[str, Command] = {
         about="List the scenarios with access level, size, main metric, source, and whether their "
         "data is at hand, with those imported into the lake; check every card; fetch data; or "
         "remove the text of a scenario from the lake for good when an agreement ends.",
-        options=(*_PLACES, options.action),
+        options=(*_LOCATIONS, options.action),
         examples=(
             "scenarios",
             "scenarios -o lake",
@@ -97,9 +97,9 @@ _COMMANDS: Mapping[str, Command] = {
         group=Group.BEGIN,
         line="list the models; --check asks each one a question",
         function=commands.models,
-        about="List the models that can be asked, with engine, place, prices, keys and what each "
-        "lacks; with --check ask whether they answer.",
-        options=(*_PLACES, options.checking, board_options.form),
+        about="List the models that can be asked, with engine, locality, prices, keys and what "
+        "each lacks; with --check ask whether they answer.",
+        options=(*_LOCATIONS, options.checking, board_options.form),
         examples=("models", "models --check ollama/llama3.1:8b", "models --format json"),
     ),
     "init": Command(
@@ -108,7 +108,7 @@ _COMMANDS: Mapping[str, Command] = {
         function=commands.init,
         about="Write a benchmark of your own table or file into a new folder, check it, and show "
         "one filled prompt and the next command.",
-        options=(*_PLACES, options.new_benchmark),
+        options=(*_LOCATIONS, options.new_benchmark),
         examples=(
             "init --table clinic.letters --text note --label urgent --id letter_id",
             "init referral --file letters.csv --text note --label urgent",
@@ -132,7 +132,7 @@ _COMMANDS: Mapping[str, Command] = {
         line="read a scenario's data into the lake",
         function=commands.ingest,
         about="Read a scenario's data into the lake.",
-        options=(*_PLACES, options.ingesting),
+        options=(*_LOCATIONS, options.ingesting),
         examples=(
             "ingest --scenario pubmed_qa",
             "ingest --scenario medcalc_bench --source test_data.csv --access-level public",
@@ -155,7 +155,7 @@ _COMMANDS: Mapping[str, Command] = {
         line="print what a run would cost",
         function=commands.estimate,
         about="As plan, and say what asking would cost: tokens, hours, GPU hours, money.",
-        options=(*_PLACES, options.entries, options.budget),
+        options=(*_LOCATIONS, options.entries, options.budget),
         examples=(f"estimate {_QUESTIONS} --max-cost 20",),
     ),
     "level": Command(
@@ -164,7 +164,7 @@ _COMMANDS: Mapping[str, Command] = {
         function=commands.level,
         about="Lower the access level of a scenario's data on record: who, when, why; or list what "
         "was lowered.",
-        options=(*_PLACES, options.levels, board_options.form),
+        options=(*_LOCATIONS, options.levels, board_options.form),
         examples=(
             'level lower --scenario own_notes --to public --reason "made up for teaching"',
             "level list",
@@ -178,7 +178,7 @@ _COMMANDS: Mapping[str, Command] = {
         function=medhelm.import_scenario,
         about="Take a scenario with MedHELM's own prompts and instances out of an installed "
         "medhelm package, or from a file that was exported elsewhere, into the lake.",
-        options=(*_PLACES, import_options.scenario),
+        options=(*_LOCATIONS, import_options.scenario),
         examples=(
             "import-scenario --from-medhelm pubmed_qa --medhelm-python ../medhelm/bin/python",
             "import-scenario --from-medhelm ehrshot --args subject=guo_los data_path=ehrshot "
@@ -191,7 +191,7 @@ _COMMANDS: Mapping[str, Command] = {
         line="score answers that were made elsewhere",
         function=commands.import_responses,
         about="Take answers made elsewhere as a model's, score them, print the board.",
-        options=(*_PLACES, options.entries, import_options.responses, options.tracking),
+        options=(*_LOCATIONS, options.entries, import_options.responses, options.tracking),
         examples=(
             "import-responses -r pubmed_qa:model=hospital/pilot --suite first --file answers.jsonl",
         ),
@@ -203,7 +203,7 @@ _COMMANDS: Mapping[str, Command] = {
         function=medhelm.import_helm,
         about="Take results that MedHELM or HELM wrote into a suite: answers, verdicts, values and "
         "releases; no model is asked.",
-        options=(*_PLACES, import_options.helm_results, options.tracking),
+        options=(*_LOCATIONS, import_options.helm_results, options.tracking),
         examples=(
             "import-helm benchmark_output --suite official -o lake",
             "import-helm medhelm_results --suite official --rescore -o lake",
@@ -215,7 +215,7 @@ _COMMANDS: Mapping[str, Command] = {
         line="write results that MedHELM's helm-summarize reads",
         function=medhelm.export_helm,
         about="Write a suite's runs as files that MedHELM's own helm-summarize reads.",
-        options=(*_PLACES, import_options.helm_export),
+        options=(*_LOCATIONS, import_options.helm_export),
         examples=("export-helm for_helm --suite first -o lake",),
     ),
     "summarize": Command(
@@ -279,7 +279,7 @@ _COMMANDS: Mapping[str, Command] = {
         function=ratings.ratings,
         about="Store people's ratings of answers, invite raters to the dashboard, and show how "
         "raters agree among themselves and judges, juries and metrics with them.",
-        options=(*_PLACES, ratings.rating, board_options.form),
+        options=(*_LOCATIONS, ratings.rating, board_options.form),
         examples=(
             "ratings import --suite first --scenario aci_bench --file ratings.xlsx "
             "--criteria accuracy completeness",
@@ -295,7 +295,7 @@ _COMMANDS: Mapping[str, Command] = {
         function=judges.judge,
         about="Check whether a jury may be trusted to rank models, to score, and to screen single "
         "answers; compare its verdicts with physicians'; or list the cards of earlier checks.",
-        options=(*_PLACES, judges.judging, board_options.form),
+        options=(*_LOCATIONS, judges.judging, board_options.form),
         examples=(
             "judge check --suite first --scenario aci_bench",
             "judge check --suite first --scenario aci_bench --items 0 --for rank",
@@ -309,7 +309,7 @@ _COMMANDS: Mapping[str, Command] = {
         line="print or write the board of a suite or release",
         function=commands.leaderboard,
         about="Print or write the board of a suite or release.",
-        options=(*_PLACES, board_options.which, board_options.board),
+        options=(*_LOCATIONS, board_options.which, board_options.board),
         examples=(
             "leaderboard --suite first",
             "leaderboard --suite first --show robustness",
@@ -326,7 +326,7 @@ _COMMANDS: Mapping[str, Command] = {
         about="Compare models on the same instances: a decision per scenario, with intervals, "
         "adjusted p-values, wins and losses, and what could be detected; regressions first.",
         options=(
-            *_PLACES,
+            *_LOCATIONS,
             board_options.which,
             board_options.comparing,
             candidate_gate.gating,
@@ -345,7 +345,7 @@ _COMMANDS: Mapping[str, Command] = {
         function=commands.report,
         about="Write a board as one HTML file to take away: tiers, charts, comparisons, "
         "benchmarks; no clinical text, and nothing that a browser would fetch.",
-        options=(*_PLACES, board_options.which, board_options.reporting),
+        options=(*_LOCATIONS, board_options.which, board_options.reporting),
         examples=(
             "report --suite first",
             "report --release 2026-q1 --prevalence referral=0.02 --output-file board.html",
@@ -357,7 +357,7 @@ _COMMANDS: Mapping[str, Command] = {
         function=answers,
         about="Print answers with the end of their prompt, references and score, and say which "
         "method would read those that count as wrong.",
-        options=(*_PLACES, board_options.which, board_options.answers),
+        options=(*_LOCATIONS, board_options.which, board_options.answers),
         examples=(
             "answers --suite first --wrong",
             "answers --suite first --benchmark pubmed_qa --model "
@@ -370,7 +370,7 @@ _COMMANDS: Mapping[str, Command] = {
         function=commands.disclosures,
         about="Print what text was sent where, and about how many patients, by level, destination, "
         "locality and day.",
-        options=(*_PLACES, board_options.disclosures, board_options.form),
+        options=(*_LOCATIONS, board_options.disclosures, board_options.form),
         examples=(
             "disclosures -o lake",
             "disclosures --viewings --since 2026-01-01",
@@ -384,7 +384,7 @@ _COMMANDS: Mapping[str, Command] = {
         about="Remove what the policy's retention no longer keeps: verdicts, scores and stats that "
         "were made again since, ended leases, files of earlier versions; never an answer, and "
         "nothing that a release pins.",
-        options=(*_PLACES, maintenance.upkeep),
+        options=(*_LOCATIONS, maintenance.upkeep),
         examples=("gc --dry-run -o lake", "gc -o lake"),
     ),
     "optimize": Command(
@@ -392,7 +392,7 @@ _COMMANDS: Mapping[str, Command] = {
         line="rewrite many small files into few",
         function=maintenance.optimize,
         about="Rewrite tables of many small files into few, so that they are read faster.",
-        options=(*_PLACES, maintenance.upkeep),
+        options=(*_LOCATIONS, maintenance.upkeep),
         examples=("optimize -o lake",),
     ),
     "serve": Command(
@@ -400,7 +400,7 @@ _COMMANDS: Mapping[str, Command] = {
         line="open the dashboard",
         function=commands.serve,
         about="Open the dashboard.",
-        options=(*_PLACES, board_options.which, board_options.serving),
+        options=(*_LOCATIONS, board_options.which, board_options.serving),
         examples=("serve --suite first -p 8501",),
     ),
     "doctor": Command(
@@ -408,9 +408,9 @@ _COMMANDS: Mapping[str, Command] = {
         line="check Java, Spark, Delta, engines, disks; print what to do",
         function=doctor,
         about="Say what is wrong, and what to do, with Java, Spark, Delta, GPUs, engines, the "
-        "lake's place, clocks, disks and the tracking server; with --executors there too. Or make "
-        "a folder with all that a machine without a network needs, and check one.",
-        options=(*_PLACES, examining, options.tracking),
+        "lake's location, clocks, disks and the tracking server; with --executors there too. Or "
+        "make a folder with all that a machine without a network needs, and check one.",
+        options=(*_LOCATIONS, examining, options.tracking),
         examples=(
             "doctor",
             "doctor --executors --engine vllm --paths /Volumes/main/models -o main.medhelm",

@@ -121,14 +121,14 @@ def _source(card: ScenarioCard) -> str:
     source = card.source
     urls = list(dict.fromkeys(file.url for file in source.files if file.url))
     more = f" and {len(urls) - 1} more" if len(urls) > 1 else ""
-    put = by_hand(source)
-    place = f"; by hand: put it at {put}" if put else ""
+    path = by_hand(source)
+    manual = f"; by hand: put it at {path}" if path else ""
     address = source.dataset and HUB + source.dataset.partition(":")[0]
     fetched = f"{urls[0]}{more}" if urls else address
     pinned = FIRST_FETCH if source.is_unpinned else ""
     if source.table:
         return source.table
-    return f"{fetched or source.origin or 'no address'}{pinned}{place}"
+    return f"{fetched or source.origin or 'no address'}{pinned}{manual}"
 
 
 def _check(registry: Registry) -> int:

@@ -31,7 +31,7 @@ ISSUED = re.compile(
 CREDENTIALS = re.compile(r"(bearer|basic|digest|token|apikey)\s+\S", re.IGNORECASE)
 LONG_WORD = re.compile(r"(?=\w*\d)(?=\w*[A-Za-z])[\w+/=]{20,}")
 
-# Settings of Spark and Hadoop that are secrets; those of the place or the kind of a secret are
+# Settings of Spark and Hadoop that are secrets; those of the path or the kind of a secret are
 # not, and neither does a reference of the platform's ({{secrets/SCOPE/KEY}} on Databricks).
 SPARK_SECRET = re.compile(
     r"password$|([-_.])(secret|password|token|access[-_.]key|account[-_.]key)([-_.]|$)",
@@ -82,12 +82,14 @@ def check_secrets(args: Mapping[str, Any], where: str) -> None:
         secret = _is_secret(str(name), str(value)) or _is_sent_secret(str(value))
         if secret and not _is_reference(value):
             raise ConfigError(_written_out(where, f"headers.{name}", REFERENCES))
-    for place, name, value in _leaves(args.get("extra_body"), "extra_body"):
+    for key_path, name, value in _leaves(args.get("extra_body"), "extra_body"):
         if isinstance(value, str) and _is_secret(name, value):
-            raise ConfigError(_written_out(where, place, "no key, give it in headers by reference"))
-    for place, name, value in _leaves(_others(args), ""):
+            raise ConfigError(
+                _written_out(where, key_path, "no key, give it in headers by reference")
+            )
+    for key_path, name, value in _leaves(_others(args), ""):
         if isinstance(value, str) and _is_secret(name, value) and not _is_reference(value):
-            raise ConfigError(_written_out(where, place, f"a reference, {REFERENCES}"))
+            raise ConfigError(_written_out(where, key_path, f"a reference, {REFERENCES}"))
 
 
 def check_spark_secrets(spark: Mapping[str, str], where: str) -> None:
@@ -111,20 +113,20 @@ def _others(args: Mapping[str, Any]) -> dict[str, Any]:
     return {name: args[name] for name in args if name not in ("headers", "extra_body")}
 
 
-def _written_out(where: str, place: str, allowed: str) -> str:
-    return f"{where}: {ISSUED.sub('...', place)} is written out; allowed: {allowed}."
+def _written_out(where: str, key_path: str, allowed: str) -> str:
+    return f"{where}: {ISSUED.sub('...', key_path)} is written out; allowed: {allowed}."
 
 
-def _leaves(value: Any, place: str, name: str = "") -> Iterator[tuple[str, str, Any]]:
-    """Every value in a tree of mappings and lists: its place, its name, itself."""
+def _leaves(value: Any, key_path: str, name: str = "") -> Iterator[tuple[str, str, Any]]:
+    """Every value in a tree of mappings and lists: its key path, its name, itself."""
     if isinstance(value, Mapping):
         for key, each in value.items():
-            yield from _leaves(each, f"{place}.{key}" if place else str(key), str(key))
+            yield from _leaves(each, f"{key_path}.{key}" if key_path else str(key), str(key))
     elif isinstance(value, (list, tuple)):
         for number, each in enumerate(value):
-            yield from _leaves(each, f"{place}[{number}]", name)
+            yield from _leaves(each, f"{key_path}[{number}]", name)
     else:
-        yield place, name, value
+        yield key_path, name, value
 
 
 def _is_reference(value: Any) -> bool:

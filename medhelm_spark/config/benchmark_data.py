@@ -17,7 +17,7 @@ from medhelm_spark.domain.data_uri import (
     ending_of,
     is_delta_path,
     is_uri,
-    normal_place,
+    normal_location,
     table_of,
 )
 from medhelm_spark.domain.scenario import DataSource, SourceFile, Split
@@ -70,7 +70,7 @@ def _files(name: str, path: Path, key: str, split: Split | None) -> list[SourceF
     """The file that is named, or all of a folder."""
     if name.lower().startswith("file:"):
         raise ConfigError(f"{path}: {key} is {name!r}; write a local file as a path.")
-    name = normal_place(name)
+    name = normal_location(name)
     if is_uri(name):
         return [SourceFile(path=name, split=split)]
     found = find_path(name, path, key)
@@ -102,11 +102,11 @@ def _found_table(table: str, path: Path) -> str:
         raise ConfigError(f"{path}: dataset_file is {TABLE!r}; allowed: {TABLE}NAME.")
     if ":/" in table or "`" in table:
         return table
-    places = [folder / Path(table).expanduser() for folder in (path.parent, Path())]
+    folders = [folder / Path(table).expanduser() for folder in (path.parent, Path())]
     if is_delta_path(table):
-        found = next(filter(Path.is_dir, places), None)
+        found = next(filter(Path.is_dir, folders), None)
     else:
-        found = next(filter(has_delta_log, places), None)
+        found = next(filter(has_delta_log, folders), None)
     if found or not is_delta_path(table):
         return str(found.resolve()) if found else table
     raise ConfigError(
@@ -153,8 +153,8 @@ def find_path(name: str, owner: Path, key: str, *, is_folder: bool = True) -> Pa
         path = folder / Path(name).expanduser()
         if path.is_file() or (is_folder and path.is_dir()):
             return path.resolve()
-    places = f"looked in {owner.parent} and the working directory"
-    raise ConfigError(f"{owner}: {key} is {name!r}, and there is no such file ({places}).")
+    searched = f"looked in {owner.parent} and the working directory"
+    raise ConfigError(f"{owner}: {key} is {name!r}, and there is no such file ({searched}).")
 
 
 def check_reading(separator: str | None, encoding: str | None, where: str) -> None:

@@ -36,9 +36,9 @@ def criterion_of(entry: CriterionEntry, where: str) -> Criterion:
     Raises:
         ConfigError: a key does not fit the others.
     """
-    place = f"{where}: criterion {entry.name!r}"
-    _check_weight(entry, place)
-    return _of_classes(entry, place) if _names_classes(entry) else _of_numbers(entry)
+    where = f"{where}: criterion {entry.name!r}"
+    _check_weight(entry, where)
+    return _of_classes(entry, where) if _names_classes(entry) else _of_numbers(entry)
 
 
 def _names_classes(entry: CriterionEntry) -> bool:
@@ -61,7 +61,7 @@ def _of_numbers(entry: CriterionEntry) -> Criterion:
     )
 
 
-def _of_classes(entry: CriterionEntry, place: str) -> Criterion:
+def _of_classes(entry: CriterionEntry, where: str) -> Criterion:
     """A criterion with classes; its scale is that of its table, 0 to 1 where none is stated."""
     for key, is_given in {
         "whole": entry.whole,
@@ -70,14 +70,14 @@ def _of_classes(entry: CriterionEntry, place: str) -> Criterion:
     }.items():
         if is_given:
             raise ConfigError(
-                f"{place}: {key} is for a scale of numbers; the table `scores` has the score of "
+                f"{where}: {key} is for a scale of numbers; the table `scores` has the score of "
                 "each class, and `classes` its meaning."
             )
     if len(entry.classes) < 2:
-        raise ConfigError(f"{place}: classes has {len(entry.classes)}; allowed: two or more.")
+        raise ConfigError(f"{where}: classes has {len(entry.classes)}; allowed: two or more.")
     names = tuple(entry.classes)
     if len({name.casefold() for name in names}) < len(names):
-        raise ConfigError(f"{place}: two classes differ in letter case alone: {', '.join(names)}.")
+        raise ConfigError(f"{where}: two classes differ in letter case alone: {', '.join(names)}.")
     low, high = entry.minimum or 0.0, 1.0 if entry.maximum is None else entry.maximum
     return Criterion(
         name=entry.name,
@@ -90,7 +90,7 @@ def _of_classes(entry: CriterionEntry, place: str) -> Criterion:
         anchors=_anchors(entry.classes),
         classes=names,
         scored_by=entry.scored_by,
-        table=_table(entry, names, (low, high), place),
+        table=_table(entry, names, (low, high), where),
     )
 
 
@@ -99,68 +99,68 @@ def _anchors(meanings: Mapping[str, str]) -> tuple[Anchor, ...]:
 
 
 def _table(
-    entry: CriterionEntry, names: Sequence[str], scale: tuple[float, float], place: str
+    entry: CriterionEntry, names: Sequence[str], scale: tuple[float, float], where: str
 ) -> tuple[ClassScores, ...]:
     rows = tuple(entry.scores)
     if not rows:
         raise ConfigError(
-            f"{place}: scores is missing; allowed: a row of scores for each value of the "
+            f"{where}: scores is missing; allowed: a row of scores for each value of the "
             f"instance's field `scored_by`, or one row {ELSE!r}."
         )
     if not entry.scored_by and set(rows) != {ELSE}:
         raise ConfigError(
-            f"{place}: scored_by is missing: it names the instance's field whose values are "
+            f"{where}: scored_by is missing: it names the instance's field whose values are "
             f"{', '.join(rows)}; allowed without it: one row {ELSE!r}."
         )
     if entry.scored_by and set(rows) == {ELSE}:
         raise ConfigError(
-            f"{place}: scored_by is {entry.scored_by!r}, and no row of scores is of one of its "
+            f"{where}: scored_by is {entry.scored_by!r}, and no row of scores is of one of its "
             "values."
         )
     return tuple(
-        ClassScores(when=when, scores=_row(row, names, scale, f"{place}: scores.{when}"))
+        ClassScores(when=when, scores=_row(row, names, scale, f"{where}: scores.{when}"))
         for when, row in entry.scores.items()
     )
 
 
 def _row(
-    row: Mapping[str, float | None], names: Sequence[str], scale: tuple[float, float], place: str
+    row: Mapping[str, float | None], names: Sequence[str], scale: tuple[float, float], where: str
 ) -> tuple[float | None, ...]:
     for name in row:
         if name not in names:
-            raise UnknownNameError("class", name, names, where=place)
+            raise UnknownNameError("class", name, names, where=where)
     if lacking := [name for name in names if name not in row]:
         raise ConfigError(
-            f"{place} lacks {', '.join(lacking)}; allowed: a score for each class, null for one "
+            f"{where} lacks {', '.join(lacking)}; allowed: a score for each class, null for one "
             "that leaves an answer unscored."
         )
     low, high = scale
     for name, score in row.items():
         if score is not None and not low <= score <= high:
             raise ConfigError(
-                f"{place}.{name} is {score:g}; allowed: {low:g} to {high:g}, or null."
+                f"{where}.{name} is {score:g}; allowed: {low:g} to {high:g}, or null."
             )
     return tuple(row[name] for name in names)
 
 
-def _check_weight(entry: CriterionEntry, place: str) -> None:
+def _check_weight(entry: CriterionEntry, where: str) -> None:
     if not (math.isfinite(entry.weight) and entry.weight > 0):
-        raise ConfigError(f"{place}: weight is {entry.weight:g}; allowed: more than 0.")
+        raise ConfigError(f"{where}: weight is {entry.weight:g}; allowed: more than 0.")
 
 
-def check_scale(criterion: Criterion, place: str) -> None:
+def check_scale(criterion: Criterion, where: str) -> None:
     """Refuse keys, a scale, `low` or anchors that do not fit each other.
 
     Raises:
-        ConfigError: it begins with `place`.
+        ConfigError: it begins with `where`.
     """
     key = CLASS if criterion.classes else SCORE
     if key not in criterion.keys:
-        raise ConfigError(f"{place} has no key {key!r} (keys: {', '.join(criterion.keys)}).")
+        raise ConfigError(f"{where} has no key {key!r} (keys: {', '.join(criterion.keys)}).")
     low, high = criterion.minimum, criterion.maximum
     if not low < high:
         raise ConfigError(
-            f"{place} has the scale {low:g} to {high:g}; the minimum must be the smaller."
+            f"{where} has the scale {low:g} to {high:g}; the minimum must be the smaller."
         )
     if criterion.low is not None and not (
         low <= criterion.low <= high
@@ -168,14 +168,14 @@ def check_scale(criterion: Criterion, place: str) -> None:
         and criterion.low != (low if criterion.direction is Direction.LOWER else high)
     ):
         raise ConfigError(
-            f"{place}: low is {criterion.low:g}; allowed: a value of the scale {low:g} to {high:g} "
+            f"{where}: low is {criterion.low:g}; allowed: a value of the scale {low:g} to {high:g} "
             "that is not its good end."
         )
     for anchor in () if criterion.classes else criterion.anchors:
         if not _is_on(anchor.value, criterion):
             kind = "whole numbers" if criterion.whole else "numbers"
             raise ConfigError(
-                f"{place}: anchors has {anchor.value!r}; allowed: {kind}, {low:g} to {high:g}."
+                f"{where}: anchors has {anchor.value!r}; allowed: {kind}, {low:g} to {high:g}."
             )
 
 

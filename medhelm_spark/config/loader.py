@@ -34,7 +34,7 @@ ALLOWED = {
     "mapping_type": "a mapping of keys to values",
     "dataclass_type": "a mapping of keys to values",
 }
-SECRET_PLACES = frozenset({"args", "client_spec", "window_service_spec", "spark"})
+SECRET_KEYS = frozenset({"args", "client_spec", "window_service_spec", "spark"})
 UNKNOWN_KEY = "unexpected_keyword_argument"
 KEY_PART = "[key]"
 RESEMBLES = 0.8
@@ -72,8 +72,8 @@ def validate(data: object, type_: type[T], where: str) -> T:
         raise ConfigError(
             f"{where}: has a value that is no plain text or number: {error}."
         ) from None
-    for place, name in unprintable(result):
-        raise ConfigError(f"{where}: {place} is {described(name)}; allowed: {RULE}.")
+    for key_path, name in unprintable(result):
+        raise ConfigError(f"{where}: {key_path} is {described(name)}; allowed: {RULE}.")
     return result
 
 
@@ -133,8 +133,8 @@ def _received(error: ErrorDetails) -> str:
 
     So, too, where the whole document is a text: then it is no configuration, but may be a key file.
     """
-    received, place = error["input"], error["loc"]
-    is_hidden = len(place) == 1 or not SECRET_PLACES.isdisjoint(place)
+    received, loc = error["input"], error["loc"]
+    is_hidden = len(loc) == 1 or not SECRET_KEYS.isdisjoint(loc)
     return size_of(received) if is_hidden else described(received)
 
 

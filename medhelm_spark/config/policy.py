@@ -72,7 +72,7 @@ MIN_CANARY = 8
 """A canary has so many letters and digits, so that no ordinary text contains it."""
 
 
-def load_policy(place: Path | PolicyTable, above: Policy | None = None) -> Policy:
+def load_policy(source: Path | PolicyTable, above: Policy | None = None) -> Policy:
     """Reads the policy; a level that its `allowed` leaves out is denied everywhere.
 
     One without `allowed` allows what the policy `above` it does.
@@ -81,8 +81,8 @@ def load_policy(place: Path | PolicyTable, above: Policy | None = None) -> Polic
         ConfigError: If it names a level or a locality that does not exist, a share or a network
             that is none.
     """
-    origin = _origin(place)
-    file = _parsed(place)
+    origin = _origin(source)
+    file = _parsed(source)
     localities = (
         file.allowed if file.allowed is not None else dict(above.allowed) if above else None
     )
@@ -147,18 +147,18 @@ def policy_in_force(
     return _restricted(policy, load_policy(site, policy))
 
 
-def _origin(place: Path | PolicyTable) -> str:
-    return place.name if isinstance(place, PolicyTable) else str(place)
+def _origin(source: Path | PolicyTable) -> str:
+    return source.name if isinstance(source, PolicyTable) else str(source)
 
 
-def _why_ours(place: Path | PolicyTable) -> str | None:
-    return why_ours_in_catalog(place) if isinstance(place, PolicyTable) else why_ours(place)
+def _why_ours(source: Path | PolicyTable) -> str | None:
+    return why_ours_in_catalog(source) if isinstance(source, PolicyTable) else why_ours(source)
 
 
-def _parsed(place: Path | PolicyTable) -> PolicyFile:
-    if isinstance(place, Path):
-        return load_yaml(place, PolicyFile, _spelled_out)
-    return validate(_spelled_out(parse_yaml(place.text, place.name)), PolicyFile, place.name)
+def _parsed(source: Path | PolicyTable) -> PolicyFile:
+    if isinstance(source, Path):
+        return load_yaml(source, PolicyFile, _spelled_out)
+    return validate(_spelled_out(parse_yaml(source.text, source.name)), PolicyFile, source.name)
 
 
 def _refuse_decided(site: Path, binding: Policy) -> None:
@@ -187,8 +187,8 @@ def _restricted(policy: Policy, advisory: Policy) -> Policy:
     above = dict(policy.allowed)
     permitted, withheld = [], []
     for level, listed in advisory.allowed:
-        over = tuple(place for place in listed if place not in above.get(level, ()))
-        permitted.append((level, tuple(place for place in listed if place not in over)))
+        over = tuple(locality for locality in listed if locality not in above.get(level, ()))
+        permitted.append((level, tuple(locality for locality in listed if locality not in over)))
         withheld += [(level, over)] if over else []
     if policy.standing is PolicyTrust.SHIPPED:
         changed = replace(
@@ -366,10 +366,10 @@ def _audiences(file: PolicyFile, origin: str) -> tuple[Audience, ...]:
                 raise ConfigError(
                     f"{where}: record_numbers: {pattern!r} is no regular expression ({error})."
                 ) from None
-        for place, canary in enumerate(audience.canaries, 1):
+        for number, canary in enumerate(audience.canaries, 1):
             if (size := sum(map(str.isalnum, canary))) < MIN_CANARY:
                 raise ConfigError(
-                    f"{where}: canaries: number {place} has {size} letters and digits; "
+                    f"{where}: canaries: number {number} has {size} letters and digits; "
                     f"allowed: from {MIN_CANARY} on."
                 )
     names = [audience.name for audience in file.audiences]
@@ -387,8 +387,8 @@ def _viewers(file: PolicyFile, origin: str) -> ViewerRules:
         )
     if file.viewers and not rules.people:
         raise ConfigError(f"{origin}: viewers.people is missing; allowed: people who sign in.")
-    for place, each in enumerate(rules.people):
-        where = f"{origin}: viewers.people[{place}]"
+    for index, each in enumerate(rules.people):
+        where = f"{origin}: viewers.people[{index}]"
         if not each.issuer or bool(each.subject) == bool(each.group):
             raise ConfigError(f"{where}: allowed: issuer, with one of subject and group.")
         if each.group and each.name:
@@ -399,10 +399,10 @@ def _viewers(file: PolicyFile, origin: str) -> ViewerRules:
 
 
 def _plugins(file: PolicyFile, origin: str) -> tuple[ListedPlugin, ...]:
-    for place, plugin in enumerate(file.plugins):
+    for index, plugin in enumerate(file.plugins):
         if not SHA256.fullmatch(plugin.sha256):
             raise ConfigError(
-                f"{origin}: plugins[{place}].sha256 is {plugin.sha256!r}; allowed: 64 hexadecimal "
+                f"{origin}: plugins[{index}].sha256 is {plugin.sha256!r}; allowed: 64 hexadecimal "
                 "digits, as the command prints them."
             )
     return file.plugins
@@ -428,12 +428,12 @@ def _spelled_out(data: Any) -> Any:
 
 def _networks(listed: Mapping[Locality, tuple[Network, ...]], origin: str) -> Networks:
     for locality, networks in listed.items():
-        for place, network in enumerate(networks):
+        for index, network in enumerate(networks):
             try:
                 _ = network.range
             except ValueError:
                 raise ConfigError(
-                    f"{origin}: networks.{locality}[{place}] is {network.cidr!r}; allowed: an "
+                    f"{origin}: networks.{locality}[{index}] is {network.cidr!r}; allowed: an "
                     "address or a range without host bits, such as 10.20.0.0/16."
                 ) from None
     return tuple((each, listed[each]) for each in Locality if each in listed)

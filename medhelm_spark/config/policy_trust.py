@@ -42,34 +42,34 @@ def why_ours(path: Path) -> str | None:
         return "this process runs in a user namespace, whose root may be its user"
     if path.resolve() != path:
         return f"{path} is reached by a symbolic link or by .."
-    for place in (path, *path.parents):
-        state = place.stat()
+    for part in (path, *path.parents):
+        state = part.stat()
         if state.st_uid != ROOT:
-            return f"{place} does not belong to root"
+            return f"{part} does not belong to root"
         is_sticky = stat.S_ISDIR(state.st_mode) and bool(state.st_mode & stat.S_ISVTX)
-        if not is_sticky and os.access(place, os.W_OK, effective_ids=True):
-            return f"{place} can be written by this user"
-        if reason := _why_mounted(place):
+        if not is_sticky and os.access(part, os.W_OK, effective_ids=True):
+            return f"{part} can be written by this user"
+        if reason := _why_mounted(part):
             return reason
     return None
 
 
-def _why_mounted(place: Path) -> str | None:
-    """Why a user may have mounted the file system of the place; None where only root could.
+def _why_mounted(path: Path) -> str | None:
+    """Why a user may have mounted the file system of the path; None where only root could.
 
     What mounts for users (fusermount, udisks, an entry `user` in fstab, autofs) sets nosuid, so
     that root's own mounts with it, often /tmp and /home, are refused too. A FUSE file system may
     be served by a user's program whoever mounted it.
     """
     try:
-        opened = os.open(place, os.O_PATH)
+        opened = os.open(path, os.O_PATH)
         try:
             descriptor = (OPENED / str(opened)).read_text()
         finally:
             os.close(opened)
         mounts = MOUNTS.read_text().splitlines()
     except (OSError, AttributeError):  # no Linux, or a closed /proc
-        return f"this system does not report how {place} is mounted"
+        return f"this system does not report how {path} is mounted"
     numbers = re.findall(r"^mnt_id:\s*(\d+)$", descriptor, re.MULTILINE)
     for mount in mounts:
         fields, _, kind = mount.partition(" - ")
@@ -77,11 +77,11 @@ def _why_mounted(place: Path) -> str | None:
         if [number] != numbers:
             continue
         if kind.startswith("fuse"):
-            return f"{place} is in a FUSE file system"
+            return f"{path} is in a FUSE file system"
         if "nosuid" in options.split(","):
-            return f"{place} is mounted nosuid, as what users mount is"
+            return f"{path} is mounted nosuid, as what users mount is"
         return None
-    return f"this system does not report how {place} is mounted"
+    return f"this system does not report how {path} is mounted"
 
 
 def why_ours_in_catalog(table: PolicyTable) -> str | None:
@@ -97,20 +97,22 @@ def why_ours_in_catalog(table: PolicyTable) -> str | None:
     if table.kind != MANAGED:
         return "it is no managed table, and its files may be written past the catalog"
     owners = {
-        place: {
-            right.holder for right in table.rights if (right.place, right.name) == (place, OWNER)
+        securable: {
+            right.holder
+            for right in table.rights
+            if (right.securable, right.name) == (securable, OWNER)
         }
-        for place in OWNED
+        for securable in OWNED
     }
-    for place, holders in owners.items():
+    for securable, holders in owners.items():
         if len(holders) != 1:
-            return f"its catalog does not show who owns the {place}"
-    if len(set().union(*(owners[place] for place in OWNED[:3]))) > 1:
+            return f"its catalog does not show who owns the {securable}"
+    if len(set().union(*(owners[securable] for securable in OWNED[:3]))) > 1:
         return "table, schema and catalog do not belong to one owner"
     ours = [right for right in table.rights if right.is_ours]
     for right in ours:
         if right.name not in HARMLESS and not right.name.startswith(CREATE):
-            return f"this user has {right.name} of the {right.place} as {right.holder}"
+            return f"this user has {right.name} of the {right.securable} as {right.holder}"
     if not any(right.name == READING for right in ours):
         return "its catalog does not show by which right this user reads it"
     return None

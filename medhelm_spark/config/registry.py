@@ -285,22 +285,24 @@ def policy_of(local_path: Path | None, tables: PolicyTables | None = None) -> Po
 def _policy(layers: LayeredFiles, tables: PolicyTables | None) -> Policy:
     shipped, *site = layers.files("policy.yaml")
     named = named_policy()
-    place, why_chosen = (_read(named.place, tables), named.reason) if named else (None, None)
-    policy = policy_in_force(shipped, place, site[0] if site else None, why_chosen=why_chosen)
+    source, why_chosen = (_read(named.location, tables), named.reason) if named else (None, None)
+    policy = policy_in_force(shipped, source, site[0] if site else None, why_chosen=why_chosen)
     kind = f"policy ({policy.summary})"
-    files = (shipped, *([named.place] if named else []), *site)
+    files = (shipped, *([named.location] if named else []), *site)
     for path in sorted(files, key=lambda path: str(path) == policy.origin):  # the last one counts
         layers.note("policy", kind, path)
     return policy
 
 
-def _read(place: Path | str, tables: PolicyTables | None) -> Path | PolicyTable:
+def _read(location: Path | str, tables: PolicyTables | None) -> Path | PolicyTable:
     """A file as it is named; the table of a name."""
-    if isinstance(place, Path):
-        return place
+    if isinstance(location, Path):
+        return location
     if tables is None:
-        raise ConfigError(f"policy {place}: a table is read through Spark, which is not at hand.")
-    return tables(place)
+        raise ConfigError(
+            f"policy {location}: a table is read through Spark, which is not at hand."
+        )
+    return tables(location)
 
 
 def explain(registry: Registry, settings: Settings | None = None) -> tuple[Origin, ...]:

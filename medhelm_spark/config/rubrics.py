@@ -68,7 +68,7 @@ def load_rubric(path: Path) -> Rubric:
     """Reads a markdown rubric; its name is the file's.
 
     Raises:
-        ConfigError: If it has no front matter, no criteria or no place for the answer.
+        ConfigError: If it has no front matter, no criteria or no placeholder for the answer.
     """
     match = FRONT_MATTER.match(read_text(path))
     if not match:
@@ -85,7 +85,7 @@ def load_judge_prompt(path: Path, name: str, scale: Scale, max_tokens: int = MAX
     """Reads a judge prompt in MedHELM's form; the block stays in the prompt.
 
     Raises:
-        ConfigError: If it has no block, no criteria or no place for the answer.
+        ConfigError: If it has no block, no criteria or no placeholder for the answer.
     """
     text = read_text(path)
     match = BLOCK.search(text) or NO_OBJECT.match(text)
@@ -108,7 +108,7 @@ def judge_rubric(name: str, template: str, criteria: object, scale: Scale, where
     """A rubric of MedHELM's form whose criteria, each with its keys, are known already.
 
     Raises:
-        ConfigError: If it has no criteria or no place for the answer.
+        ConfigError: If it has no criteria or no placeholder for the answer.
     """
     if not isinstance(criteria, Mapping):
         raise ConfigError(f"{where}: its criteria are {described(criteria)}; allowed: an object.")

@@ -26,7 +26,7 @@ PREFIX = "MEDHELM_SPARK_"
 PERMISSIONS = ("private", "group")
 EMR_FOLDER = Path("/usr/share/aws/emr")
 PLATFORM_FILE = Path("/etc/medhelm-spark/settings.yaml")
-"""Settings of a machine. A fixed place: one that a run names could be the run's own."""
+"""Settings of a machine. A fixed path: one that a run names could be the run's own."""
 SETTINGS_FILE = "settings.yaml"
 """The same of a site folder."""
 LOG_LEVELS = ("ALL", "DEBUG", "ERROR", "FATAL", "INFO", "OFF", "TRACE", "WARN")
@@ -202,7 +202,7 @@ class Settings(SettingsFile):
     platform: Platform
     origins: tuple[str, ...]
     """The files that were read; the last wins."""
-    places: Mapping[str, str]
+    sources: Mapping[str, str]
     """By setting, Spark's by its own name: which file or variable gave it."""
 
     @property
@@ -213,14 +213,14 @@ class Settings(SettingsFile):
 
     @property
     def rows(self) -> tuple[tuple[str, str, str], ...]:
-        """Name, value and place of every setting; a login in a URI is the reader's to hide."""
+        """Name, value and source of every setting; a login in a URI is the reader's to hide."""
         values = {
             name: getattr(self, name) for name in SETTINGS if name not in (SPARK, "policy")
         } | dict(self.spark)
         return (
-            ("platform", str(self.platform), self.places.get("platform", UNSET)),
+            ("platform", str(self.platform), self.sources.get("platform", UNSET)),
             *(
-                (name, _shown(values[name]), self.places.get(name, UNSET))
+                (name, _shown(values[name]), self.sources.get(name, UNSET))
                 for name in sorted(values)
             ),
         )
@@ -233,7 +233,7 @@ class NamedPolicy:
     `reason` says why whoever runs the job could have chosen it, None where they could not.
     """
 
-    place: Path | str
+    location: Path | str
     reason: str | None = None
 
 
@@ -267,21 +267,21 @@ def load_settings(
             )
     origins = tuple(map(str, files))
     values: dict[str, Any] = {SPARK: {}}
-    places = {"platform": PLATFORM if environ.get(PLATFORM) else "found on this machine"}
-    for place, stated in (*zip(origins, files.values(), strict=True), *_from_environ(environ)):
+    sources = {"platform": PLATFORM if environ.get(PLATFORM) else "found on this machine"}
+    for source, stated in (*zip(origins, files.values(), strict=True), *_from_environ(environ)):
         values |= {**stated, SPARK: values[SPARK] | stated[SPARK]}
-        places |= dict.fromkeys({*stated, *stated[SPARK]} - {SPARK}, place)
+        sources |= dict.fromkeys({*stated, *stated[SPARK]} - {SPARK}, source)
     for item in fields(SettingsFile):
         if item.name in values and (check := item.metadata["check"]):
             values[item.name] = check(item.name, values[item.name])
-    return Settings(platform=platform, origins=origins, places=places, **values)
+    return Settings(platform=platform, origins=origins, sources=sources, **values)
 
 
 def named_policy(environ: Mapping[str, str] | None = None) -> NamedPolicy | None:
     """The policy that the platform names: in PLATFORM_FILE, else in MEDHELM_SPARK_POLICY.
 
-    A place that nobody who runs a job can write does not make a policy binding: of several such
-    places they could choose the one that suits them. So the name must come from PLATFORM_FILE, and
+    A file that nobody who runs a job can write does not make a policy binding: of several such
+    files they could choose the one that suits them. So the name must come from PLATFORM_FILE, and
     that file must be closed to them as well; a job that runs as root is bound by a table alone. A
     variable is set by whoever starts the process.
 
@@ -304,7 +304,7 @@ def named_policy(environ: Mapping[str, str] | None = None) -> NamedPolicy | None
                 "catalog.schema.table."
             )
         reason = _why_chosen(is_table=is_table) if of_file else BY_VARIABLE
-        return NamedPolicy(place=text if is_table else path, reason=reason)
+        return NamedPolicy(location=text if is_table else path, reason=reason)
     return None
 
 

@@ -92,8 +92,8 @@ def parse_yaml(text: str, where: str) -> Any:
         raise ConfigError(f"{where}: nested too deeply, or an anchor inside itself.") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise ConfigError(f"{where}{place}: not valid YAML: {_problem(error)}.") from None
+        position = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise ConfigError(f"{where}{position}: not valid YAML: {_problem(error)}.") from None
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(f"{where}: not valid YAML: {str(error).splitlines()[0]}.") from None
 

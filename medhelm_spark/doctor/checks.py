@@ -33,7 +33,7 @@ class CheckState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckFinding:
-    """One line: which check, of which machine or place, what was found, what to do about it."""
+    """One line: which check, of which machine or folder, what was found, what to do about it."""
 
     check: str
     where: str

@@ -1,4 +1,4 @@
-"""The facts that the checks judge: of this machine, of Spark, its executors, the lake's place."""
+"""The facts that the checks judge: of this machine, Spark, its executors, the lake's location."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -68,12 +68,12 @@ def gather(
     Raises:
         ConfigError: the location, or a setting, is wrong.
     """
-    place, settings = Location.of(location), settings_of(site)
+    lake_location, settings = Location.of(location), settings_of(site)
     if settings.staging_folder:
         paths = (*paths, settings.staging_folder)
     found: dict[str, object] = {
         "driver": look(paths),
-        "location": str(place),
+        "location": str(lake_location),
         "paths": paths,
         "engines": engines,
         "is_cluster": settings.platform is not Platform.LOCAL,
@@ -81,10 +81,10 @@ def gather(
     if settings.platform is Platform.LOCAL and not is_started():
         found |= _java()
     before = datetime.now(UTC)
-    if on_executors or not place.is_folder:
-        found |= _by_spark(settings, place, paths, on_executors=on_executors)
+    if on_executors or not lake_location.is_folder:
+        found |= _by_spark(settings, lake_location, paths, on_executors=on_executors)
     else:
-        found |= {"spark": pyspark_version, "store": folder_store(Path(place.name))}
+        found |= {"spark": pyspark_version, "store": folder_store(Path(lake_location.name))}
         found |= _delta_at_hand(settings)
     found |= {"before": before, "after": datetime.now(UTC)}
     if is_tracked:
@@ -114,7 +114,7 @@ def _delta_at_hand(settings: Settings) -> dict[str, object]:
 
 
 def _by_spark(
-    settings: Settings, place: Location, paths: tuple[str, ...], *, on_executors: bool
+    settings: Settings, lake_location: Location, paths: tuple[str, ...], *, on_executors: bool
 ) -> dict[str, object]:
     try:
         spark = session_of(settings)
@@ -124,7 +124,7 @@ def _by_spark(
         return {"spark_problem": f"it cannot be started ({type(error).__name__})"}
     found: dict[str, object] = {"spark": spark.version}
     with kept_settings(spark):
-        store = spark_store(spark, place)
+        store = spark_store(spark, lake_location)
         found |= {"store": store, "delta": store.delta}
         if on_executors:
             try:

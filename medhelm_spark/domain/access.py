@@ -17,7 +17,7 @@ class AccessLevel(StrEnum):
         return _STRICTNESS[self]
 
 
-_STRICTNESS = {level: place for place, level in enumerate(AccessLevel)}
+_STRICTNESS = {level: rank for rank, level in enumerate(AccessLevel)}
 
 
 def strictest(levels: Iterable[AccessLevel]) -> AccessLevel:

@@ -1,6 +1,6 @@
 """Criterion: one thing that a rubric asks of an answer, and what a judge's verdict on it is worth.
 
-A criterion has a scale of numbers or a list of classes. A verdict on classes is stored as the place
+A criterion has a scale of numbers or a list of classes. A verdict on classes is stored as the index
 of the class in the list; its score is in a table, by the class and by a field of the instance:
 a refusal is right for a harmful request and wrong for a harmless one.
 """
@@ -98,7 +98,7 @@ class Criterion:
         """The score of a verdict on the criterion's own scale; None where a class leaves it open.
 
         Args:
-            verdict: the number, or the place of the class.
+            verdict: the number, or the index of the class.
             fields: the instance's extra data.
         """
         if not self.classes:

@@ -1,7 +1,7 @@
 """What a person writes for data: a file, whose ending is its format, or `table:NAME`.
 
-A place with a scheme, as `s3:` or `dbfs:`, is another machine's or a store's, but for `file:` and
-Databricks' volumes, which are folders.
+A location with a scheme, as `s3:` or `dbfs:`, is another machine's or a store's, but for `file:`
+and Databricks' volumes, which are folders.
 """
 
 import re
@@ -44,43 +44,43 @@ FORMATS: Mapping[str, str] = MappingProxyType(
 """The format of a file by its ending."""
 
 
-def table_of(place: str) -> str | None:
-    """The table that a place names, None where it names a file.
+def table_of(location: str) -> str | None:
+    """The table that a location names, None where it names a file.
 
     >>> table_of("table:clinic.letters"), table_of("letters.csv")
     ('clinic.letters', None)
     """
-    return place.removeprefix(TABLE) if place.startswith(TABLE) else None
+    return location.removeprefix(TABLE) if location.startswith(TABLE) else None
 
 
-def is_uri(place: str) -> bool:
-    """Whether a place has a scheme; a Windows drive has none.
+def is_uri(location: str) -> bool:
+    """Whether a location has a scheme; a Windows drive has none.
 
     >>> is_uri("hdfs:/data/a.csv"), is_uri("s3a://bucket/a.csv"), is_uri("/Volumes/main/a.csv")
     (True, True, False)
     """
-    return SCHEME.match(place) is not None
+    return SCHEME.match(location) is not None
 
 
-def normal_place(place: str) -> str:
-    """A place as this machine opens it: `file:` and volumes as folders, a bucket with two slashes.
+def normal_location(location: str) -> str:
+    """A location as this machine opens it: `file:` and volumes are paths, a bucket has two slashes.
 
-    >>> normal_place("dbfs:/Volumes/main/evals/a.csv"), normal_place("file:/data/my%20file.csv")
-    ('/Volumes/main/evals/a.csv', '/data/my file.csv')
-    >>> normal_place("s3:/bucket/a.csv"), normal_place("dbfs:/mnt/a.csv")
+    >>> normal_location("dbfs:/Volumes/evals/a.csv"), normal_location("file:/data/my%20file.csv")
+    ('/Volumes/evals/a.csv', '/data/my file.csv')
+    >>> normal_location("s3:/bucket/a.csv"), normal_location("dbfs:/mnt/a.csv")
     ('s3://bucket/a.csv', 'dbfs:/mnt/a.csv')
     """
-    scheme = SCHEME.match(place)
+    scheme = SCHEME.match(location)
     if scheme is None:
-        return place
+        return location
     name = scheme["name"].lower()
     if name == "file":
-        return unquote(urlsplit(place).path)
-    if place.startswith(f"dbfs:{VOLUMES}"):
-        return place.removeprefix("dbfs:")
-    if name in BUCKETS and not place[scheme.end() :].startswith("/"):
-        return f"{scheme[0]}/{place[scheme.end() :]}"
-    return place
+        return unquote(urlsplit(location).path)
+    if location.startswith(f"dbfs:{VOLUMES}"):
+        return location.removeprefix("dbfs:")
+    if name in BUCKETS and not location[scheme.end() :].startswith("/"):
+        return f"{scheme[0]}/{location[scheme.end() :]}"
+    return location
 
 
 def quoted_name(name: str) -> str:

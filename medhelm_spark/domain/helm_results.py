@@ -83,7 +83,7 @@ class KnownInstance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotImported:
-    """A run that was left out: its place in the folder, and why.
+    """A run that was left out: its path in the folder, and why.
 
     `is_copy`: another one of the same name counts in its place.
     """

@@ -1,4 +1,4 @@
-"""Content hashes: the only place that makes an id.
+"""Content hashes: the only module that makes an id.
 
 An id is 128 bits of BLAKE2b over canonical JSON, as 32 hexadecimal characters, so the same content
 has the same id on every machine and in every release.

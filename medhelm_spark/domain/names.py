@@ -36,15 +36,15 @@ def is_name(text: str) -> bool:
     return text.isprintable() and text == text.strip()
 
 
-def unprintable(value: Any, place: str = "") -> Iterable[tuple[str, str]]:
-    """The names in a configuration that are not allowed, each with its place.
+def unprintable(value: Any, key_path: str = "") -> Iterable[tuple[str, str]]:
+    """The names in a configuration that are not allowed, each with the path of its key.
 
     The keys inside an argument of an engine or metric may be any: it may map texts to replies.
     """
     if is_dataclass(value):
         for field in fields(value):
             inner = getattr(value, field.name)
-            where = f"{place}.{field.name}".removeprefix(".")
+            where = f"{key_path}.{field.name}".removeprefix(".")
             texts = (inner,) if isinstance(inner, str) else inner
             if field.name in FIELDS and isinstance(texts, tuple):
                 yield from ((where, n) for n in texts if isinstance(n, str) and not is_name(n))
@@ -52,12 +52,12 @@ def unprintable(value: Any, place: str = "") -> Iterable[tuple[str, str]]:
     elif isinstance(value, Mapping):
         for key, inner in value.items():
             if isinstance(key, str) and not is_name(key):
-                yield place, key
-            if not isinstance(inner, Mapping) or not place.endswith("args"):
-                yield from unprintable(inner, f"{place}.{key}")
+                yield key_path, key
+            if not isinstance(inner, Mapping) or not key_path.endswith("args"):
+                yield from unprintable(inner, f"{key_path}.{key}")
     elif isinstance(value, tuple):
         for number, inner in enumerate(value):
-            yield from unprintable(inner, f"{place}[{number}]")
+            yield from unprintable(inner, f"{key_path}[{number}]")
 
 
 _KEPT = "\n\t"

@@ -12,4 +12,4 @@ def in_natural_order(name: str) -> tuple[str | int, ...]:
     ['letters', 'ward-2', 'ward-10']
     """
     # Texts and numbers alternate, a text first, so that two keys never compare one with the other.
-    return tuple(int(part) if place % 2 else part for place, part in enumerate(_NUMBER.split(name)))
+    return tuple(int(part) if index % 2 else part for index, part in enumerate(_NUMBER.split(name)))

@@ -1,4 +1,4 @@
-"""Decision: may text of this access level reach this place?"""
+"""Decision: may text of this access level go to this locality?"""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -82,7 +82,7 @@ class JudgeCheckRules:
     patient: float = 0.1
     """What another sex, name, age or language of the patient may change on average."""
     position: float = 0.1
-    """What the answer's place before or after the text beside it may change on average."""
+    """What the answer's position before or after the text beside it may change on average."""
     order: float = 0.1
     """The greatest mean distance of verdicts with criteria, or notes, in another order."""
     drift: float = 0.075

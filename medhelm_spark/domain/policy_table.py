@@ -14,12 +14,12 @@ OWNED = ("table", "schema", "catalog", "metastore")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Right:
-    """What `holder` may do at a `place`, one of OWNED: OWNER or a privilege of the catalog's.
+    """What `holder` may do with a `securable`, one of OWNED: OWNER or a privilege of the catalog's.
 
     `is_ours` is whether the holder is the current user or a group that the user is in.
     """
 
-    place: str
+    securable: str
     holder: str
     name: str
     is_ours: bool

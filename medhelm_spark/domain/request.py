@@ -71,7 +71,7 @@ class Prompt:
     rendering (adapter, template, data version; for a judge its rubric). `subject_id` is the id of
     the rendered row: an instance_id, or the request_id of the judged answer. Exactly one of
     `messages` and `text` is non-empty. `output_mapping` maps each letter in the prompt to its
-    reference text. `rubric_item` is the place of the rubric item that a judge's prompt asks about.
+    reference text. `rubric_item` is the index of the rubric item that a judge's prompt asks about.
     """
 
     prompt_id: str
@@ -126,7 +126,7 @@ class PlannedRequest(EvaluationKey):
 
     Rows with the same `request_id` share one result: an engine gets equal requests once.
     `annotator` and `judge` are empty for purpose `evaluate`. For purpose `judge`,
-    `judged_request_id` is the judged answer's request, and `rubric_item` the place, from 0, of the
+    `judged_request_id` is the judged answer's request, and `rubric_item` the index, from 0, of the
     rubric item that the judge scores.
     """
 
@@ -235,7 +235,7 @@ class VerdictStatus(StrEnum):
 class CriterionScore:
     """A judge's score for one criterion, on the rubric's own scale.
 
-    For a criterion with classes, `label` is the class and `score` is the place of the class in the
+    For a criterion with classes, `label` is the class and `score` is the index of the class in the
     criterion's list, from 0.
     """
 

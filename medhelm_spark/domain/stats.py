@@ -218,7 +218,7 @@ class Stat(Summary, StatKey):
     counts, None where the card names no cluster column; `num_effective_clusters` is Bell and
     McCaffrey's degrees of freedom and one. `standard_error` is the mean's, cluster-robust where
     there are clusters; None of a single answer or cluster, of whole runs, and in older lakes.
-    `draws` are bootstrap means of the run's main metric (`statistics.bootstrap`): the same place is
+    `draws` are bootstrap means of the run's main metric (`statistics.bootstrap`): the same index is
     the same resample in all runs over the same instances, so that ranks rest on paired differences.
     """
 

@@ -51,10 +51,10 @@ def build_engine(deployment: Deployment, *, max_in_flight: int | None = None) ->
 
 
 def described(deployment: Deployment) -> str:
-    """Engine and place of a deployment, for a person: a server's host and port, or the weights."""
-    args, place = deployment.args, factory_of(deployment).place(deployment)
-    if place:
-        return f"engine {deployment.engine} at {place}"
+    """A deployment's engine, for a person, with the server's host and port or the weights."""
+    args, host = deployment.args, factory_of(deployment).host(deployment)
+    if host:
+        return f"engine {deployment.engine} at {host}"
     weights = args.get("path") or args.get("model")
     return f"engine {deployment.engine}" + (f", weights {weights}" if weights else "")
 

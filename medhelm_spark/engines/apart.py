@@ -119,8 +119,8 @@ def _plain(tokenizer: Tokenizer, text: str, *, is_first: bool = False) -> list[i
     tokens = tokenizer.encode(text, add_special_tokens=is_first, split_special_tokens=True)
     if not {added[marker] for marker in markers} & set(tokens[is_first:]):
         return tokens
-    places = (f"(?<={re.escape(each[0])})(?={re.escape(each[1:])})" for each in markers)
-    first, *rest = re.split("|".join(places), text)
+    patterns = (f"(?<={re.escape(each[0])})(?={re.escape(each[1:])})" for each in markers)
+    first, *rest = re.split("|".join(patterns), text)
     tokens = tokenizer.encode(first, add_special_tokens=is_first, split_special_tokens=True)
     for piece in rest:
         tokens += tokenizer.encode(piece, add_special_tokens=False, split_special_tokens=True)

@@ -173,14 +173,14 @@ class EngineFactory:
         """
         return () if isinstance(self.destinations, Destinations) else self.destinations(args)
 
-    def place(self, deployment: Deployment) -> str:
+    def host(self, deployment: Deployment) -> str:
         """Host and port of the server that is asked, for messages; empty where there is none."""
         return host_and_port(next(iter(self.route(deployment).urls), ""))
 
     def destination(self, deployment: Deployment) -> str:
         """Where text goes: host and port, IN_THIS_JOB, or UNKNOWN by a plug-in's engine."""
         own = IN_THIS_JOB if self.states_destinations else UNKNOWN
-        return self.place(deployment) or own
+        return self.host(deployment) or own
 
     def route(self, deployment: Deployment) -> Route:
         """What the deployment's arguments say about the network.

@@ -30,9 +30,9 @@ class Claim:
     def __init__(self, names: Sequence[str], owner: str, folder: Path | None = None) -> None:
         self.names = tuple(names)
         self._owner = owner
-        place = folder or runtime_folder()
-        self._busy = [_Lock(place / f"{name}.busy") for name in names]
-        self._alive = [_Lock(place / f"{name}.alive") for name in names]
+        lock_folder = folder or runtime_folder()
+        self._busy = [_Lock(lock_folder / f"{name}.busy") for name in names]
+        self._alive = [_Lock(lock_folder / f"{name}.alive") for name in names]
 
     def take(self, *, evict: bool) -> bool:
         """Become the holder, busy; False where another one is busy, or idle and not `evict`."""

@@ -15,8 +15,8 @@ def fault(what: str, error: Exception) -> EngineError:
     `what` is the library and its version.
     """
     frames = traceback.extract_tb(error.__traceback__)
-    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    at_line = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return EngineError(
-        f"{what} failed with {type(error).__name__}{place}: a fault of the program or of the "
+        f"{what} failed with {type(error).__name__}{at_line}: a fault of the program or of the "
         "installed version, not of a request, so asking was ended; nothing is settled by it."
     )

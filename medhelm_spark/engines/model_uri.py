@@ -80,21 +80,23 @@ def named_model(name: str) -> NamedModel | None:
             "http(s)://HOST[:PORT]/PATH without a query."
         )
     server = SERVERS[kind]
-    place: Mapping[str, Any] = {"base_url": url} if at else {"base_url": server.url, **server.args}
+    server_args: Mapping[str, Any] = (
+        {"base_url": url} if at else {"base_url": server.url, **server.args}
+    )
     return NamedModel(
         engine="openai",
-        args={**place, "model": model, "api": wire.CHAT},
+        args={**server_args, "model": model, "api": wire.CHAT},
         max_concurrency=server.max_concurrency,
     )
 
 
-def _weights(place: str) -> NamedModel:
+def _weights(location: str) -> NamedModel:
     """For safetensors vLLM where it is installed, for a GGUF file llama.cpp, else vLLM.
 
     On a cluster the executors have a vLLM that the driver need not have.
     """
-    where = f"model {WEIGHTS}/{place}"
-    path = Path(place).expanduser().absolute()
+    where = f"model {WEIGHTS}/{location}"
+    path = Path(location).expanduser().absolute()
     if path.suffix == ".gguf" and path.is_file():
         return _gguf(path)
     if not path.is_dir():

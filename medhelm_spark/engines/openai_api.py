@@ -198,7 +198,7 @@ class OpenAIEngine:
         """Logs each new label once."""
         if trouble.label not in self._seen_errors:
             self._seen_errors.add(trouble.label)
-            where = f"deployment {self._name!r} at {self._settings.place}"
+            where = f"deployment {self._name!r} at {self._settings.host}"
             logger.warning("%s failed a request: %s", where, trouble.label)
 
     def _fingerprint_of(self, model: str, system_fingerprint: str) -> str:

@@ -121,7 +121,7 @@ class OpenAISettings:
         return destinations({"azure": self.azure, "base_url": self.base_url})[0]
 
     @property
-    def place(self) -> str:
+    def host(self) -> str:
         """Host and port, for messages."""
         return host_and_port(self.url)
 

@@ -93,9 +93,9 @@ def _text_of(path: Path) -> str | None:
         return None
 
 
-def _from_file(place: str, where: str) -> str | None:
+def _from_file(location: str, where: str) -> str | None:
     """The text beside a key; a number is none, since HOCON reads 0123 and 1e3 as other numbers."""
-    file, _, key = place.rpartition("#")
+    file, _, key = location.rpartition("#")
     path = Path(file)
     try:
         values = parse_hocon(path.read_text(encoding="utf-8-sig"), path)

@@ -13,7 +13,7 @@ from typing import Any
 from medhelm_spark.domain.deployment import Deployment
 
 FILE = "tokenizer.json"
-PLACES = ("tokenizer", "model", "path")
+MODEL_ARGS = ("tokenizer", "model", "path")
 
 
 def tokenizer_file(deployment: Deployment) -> Path | None:
@@ -46,7 +46,7 @@ def _tokenizer(file: str, content: bytes | None) -> Any:
 
 
 def _files(deployment: Deployment) -> Iterator[Path]:
-    names = [deployment.args.get(place) for place in PLACES]
+    names = [deployment.args.get(arg) for arg in MODEL_ARGS]
     named = [name for name in (*names, deployment.tokenizer_name) if isinstance(name, str)]
     found = (model_folder_file(name, FILE) for name in named)
     yield from filter(None, found)

@@ -33,12 +33,12 @@ def flow_svg(data: Sequence[Row], runs: Sequence[Row]) -> str:
 
 
 def _heads() -> Iterator[str]:
-    for place, head in enumerate(_HEADS):
-        yield _text(_left(place) + BOX / 2, 18, head, "head")
+    for column, head in enumerate(_HEADS):
+        yield _text(_left(column) + BOX / 2, 18, head, "head")
 
 
-def _left(place: int) -> int:
-    return 200 + place * (BOX + GAP)
+def _left(column: int) -> int:
+    return 200 + column * (BOX + GAP)
 
 
 def _line(top: int, data: Row, run: Row) -> Iterator[str]:
@@ -62,15 +62,15 @@ def _line(top: int, data: Row, run: Row) -> Iterator[str]:
         {"failed": run["failed"], "no result": run["without_result"]},
         {"unread": run["unread"]},
     )
-    for place, number in enumerate(numbers):
-        left = _left(place)
-        leaves = lost[place] if place < len(lost) else {}
+    for column, number in enumerate(numbers):
+        left = _left(column)
+        leaves = lost[column] if column < len(lost) else {}
         losses = "; ".join(f"{text_of(n)} {name}" for name, n in leaves.items() if n)
         yield f'<rect x="{left}" y="{top}" width="{BOX}" height="{HEIGHT}" rx="4" class="box"/>'
         yield _text(left + BOX / 2, top + (18 if losses else 28), text_of(number), "count")
         if losses:
             yield _text(left + BOX / 2, top + 36, losses, "lost")
-        if place < len(lost):
+        if column < len(lost):
             yield _arrow(left + BOX, top + HEIGHT / 2)
 
 

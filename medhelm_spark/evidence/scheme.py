@@ -109,8 +109,8 @@ def _check(scheme: EvidenceScheme, where: str, fills: Collection[str]) -> None:
     if not scheme.items:
         raise ConfigError(f"{where}: items is empty; allowed: at least one item.")
     seen: dict[str, str] = {}
-    for place, item in enumerate(scheme.items):
-        key = f"items[{place}]"
+    for index, item in enumerate(scheme.items):
+        key = f"items[{index}]"
         if not _ID.fullmatch(item.id):
             raise ConfigError(
                 f"{where}: {key}.id is {item.id!r}; allowed: lower-case letters, digits, hyphens."

@@ -96,7 +96,7 @@ GROUP BY access_level, model_deployment, destination, locality, CAST(begun_at AS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disclosure:
-    """Requests of one level that went to one place on one day.
+    """Requests of one level that went to one destination on one day.
 
     `destination` is a host and port, or `this job`; `locality` what the deployment was declared to
     be when it was asked, `unknown` without a declaration. `run_by` is the user of the process that
@@ -159,7 +159,7 @@ class DisclosureScope:
 
 
 EVERYTHING = DisclosureScope()
-_PLACE = (
+_KEY = (
     "access_level",
     "lowered_from",
     "model_deployment",
@@ -175,11 +175,11 @@ def disclosures_of(reader: Reader, scope: DisclosureScope = EVERYTHING) -> list[
     levels = lowered_levels(reader.rows("SELECT * FROM {scenarios}", ScenarioVersion))
     parts = {"lowered": _lowered(levels), "scope": scope.of_runs}
     patients = {
-        tuple(str(row[name]) for name in _PLACE): row["patients"]
+        tuple(str(row[name]) for name in _KEY): row["patients"]
         for row in reader.query(PATIENTS.format(**parts)).to_pylist()
     }
     sent = [
-        replace(row, patients=patients.get(tuple(str(getattr(row, name)) for name in _PLACE), 0))
+        replace(row, patients=patients.get(tuple(str(getattr(row, name)) for name in _KEY), 0))
         for row in reader.rows(SENT.format(**parts), Disclosure)
     ]
     begun = BEGUN.format(days=scope.days("begun_at"))

@@ -27,7 +27,7 @@ def viewers_in_force(site: Path | None) -> ViewersInForce:
         ConfigError: the policy cannot be read.
     """
     named = named_policy()
-    if named and isinstance(named.place, str):
+    if named and isinstance(named.location, str):
         return ViewersInForce(rules=ViewerRules(), is_binding=False)
     policy = policy_of(site)
     return ViewersInForce(rules=policy.viewers, is_binding=policy.is_binding)

@@ -64,8 +64,8 @@ def slopes(
     covariance = small * inverse @ (moments.T @ moments) @ inverse
     t = quantile(groups - 1)
     found = {}
-    for place, name in enumerate(names, start=1):
-        half = t * math.sqrt(max(0.0, float(covariance[place, place])))
-        value = float(beta[place])
+    for index, name in enumerate(names, start=1):
+        half = t * math.sqrt(max(0.0, float(covariance[index, index])))
+        value = float(beta[index])
         found[name] = Estimated(value, value - half, value + half)
     return found

@@ -57,13 +57,13 @@ def with_criteria_reversed(rubric: Rubric) -> Rubric | None:
     spans = _paragraphs(template, names)
     if spans:
         template = _reversed(template, spans)
-    place = 0
-    while (place := template.find("{", place)) >= 0:
-        members = _members(template, place)
+    start = 0
+    while (start := template.find("{", start)) >= 0:
+        members = _members(template, start)
         if set(names) <= members.keys():
             template = _reversed(template, sorted(members.values()))
-            place = max(end for _, end in members.values())
-        place += 1
+            start = max(end for _, end in members.values())
+        start += 1
     return None if template == rubric.template else _changed(rubric, template, is_reversed=True)
 
 
@@ -153,7 +153,7 @@ def _after(template: str, at: int, skipped: str) -> int:
 
 
 def _reversed(template: str, spans: Sequence[Span]) -> str:
-    """The template with the parts in these places the other way round."""
+    """The template with the parts in these spans the other way round."""
     parts, at = [], 0
     for (begin, end), (from_, to) in zip(spans, reversed(spans), strict=True):
         parts += [template[at:begin], template[from_:to]]

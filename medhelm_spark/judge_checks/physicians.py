@@ -64,7 +64,7 @@ class VerdictAgreement:
 class _Question:
     """A question about one record to one judge."""
 
-    place: int
+    index: int
     judge: str
     prompt: Prompt
     request: PlannedRequest
@@ -103,8 +103,8 @@ def agreement_with_physicians(
     }
     questions = [
         question
-        for place, record in enumerate(records)
-        for question in _questions(place, record, rubric, deployments, level)
+        for index, record in enumerate(records)
+        for question in _questions(index, record, rubric, deployments, level)
     ]
     _ask(workspace, questions, deployments, level, registry.policy)
     verdicts = _verdicts(workspace, questions, rubric)
@@ -112,7 +112,7 @@ def agreement_with_physicians(
 
 
 def _questions(
-    place: int,
+    index: int,
     record: PhysicianRecord,
     rubric: Rubric,
     deployments: Mapping[str, Deployment],
@@ -132,7 +132,7 @@ def _questions(
     decoding = judge_decoding(rubric)
     for judge, deployment in deployments.items():
         yield _Question(
-            place=place,
+            index=index,
             judge=judge,
             prompt=prompt,
             request=PlannedRequest(
@@ -195,7 +195,7 @@ def _verdicts(
             continue
         text = without_thinking(result.completions[0]).text
         if scores := kind_of(rubric).read(text, rubric):
-            own[each.place] = bool(scores[0].score)
+            own[each.index] = bool(scores[0].score)
     return verdicts
 
 
@@ -208,35 +208,35 @@ def _agreements(
         compared[f"jury {jury.name}"] = _by_majority(verdicts)
     categories = sorted({record.category for record in records if record.category})
     for category in ["", *(categories if len(categories) > 1 else [])]:
-        places = [
-            place for place, record in enumerate(records) if category in ("", record.category)
+        indices = [
+            index for index, record in enumerate(records) if category in ("", record.category)
         ]
         among = {
-            place: pairs_among(records[place].cluster, records[place].labels)
-            for place in places
-            if len(records[place].labels) > 1
+            index: pairs_among(records[index].cluster, records[index].labels)
+            for index in indices
+            if len(records[index].labels) > 1
         }
-        labels = [label for place in among for label in records[place].labels]
+        labels = [label for index in among for label in records[index].labels]
         yield _agreement(PHYSICIANS, category, among, labels, num_without=0)
         for who, own in compared.items():
             pairs = {
-                place: pairs_of(records[place].cluster, own[place], records[place].labels)
-                for place in places
-                if place in own
+                index: pairs_of(records[index].cluster, own[index], records[index].labels)
+                for index in indices
+                if index in own
             }
-            decisions = [own[place] for place in pairs]
-            yield _agreement(who, category, pairs, decisions, num_without=len(places) - len(pairs))
+            decisions = [own[index] for index in pairs]
+            yield _agreement(who, category, pairs, decisions, num_without=len(indices) - len(pairs))
 
 
 def _by_majority(verdicts: Mapping[str, Mapping[int, bool]]) -> dict[int, bool]:
     """The verdict of more than half of the judges, where each has a usable verdict."""
     first, *others = verdicts.values()
     majority: dict[int, bool] = {}
-    for place in first:
-        if all(place in other for other in others):
-            votes = [own[place] for own in verdicts.values()]
+    for index in first:
+        if all(index in other for other in others):
+            votes = [own[index] for own in verdicts.values()]
             if 2 * sum(votes) != len(votes):
-                majority[place] = 2 * sum(votes) > len(votes)
+                majority[index] = 2 * sum(votes) > len(votes)
     return majority
 
 

@@ -132,8 +132,8 @@ def planted_inputs(
     """
     ordered = sorted(answers, key=_hash)
     changes = _changes(lists)
-    for place, answer in enumerate(sample):
-        which = place % len(INSTRUCTIONS)
+    for index, answer in enumerate(sample):
+        which = index % len(INSTRUCTIONS)
         texts = {
             Planted.EMPTY: "",
             Planted.DO_NOT_KNOW: "I don't know.",
@@ -180,8 +180,8 @@ def without_longest_sentence(text: str) -> str | None:
     sentences = _SENTENCE.split(text.strip())
     if len(sentences) < 2:
         return None
-    dropped = max(range(len(sentences)), key=lambda place: len(sentences[place]))
-    return " ".join(sentence for place, sentence in enumerate(sentences) if place != dropped)
+    dropped = max(range(len(sentences)), key=lambda index: len(sentences[index]))
+    return " ".join(sentence for index, sentence in enumerate(sentences) if index != dropped)
 
 
 def with_wrong_dose(text: str) -> str | None:

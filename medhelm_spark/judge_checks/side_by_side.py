@@ -285,8 +285,8 @@ def _ceiling(
 def _distance_of_raters(table: NDArray[np.float64]) -> float | None:
     """The mean distance of a rater from the mean of the others, each rater left out in turn."""
     distances = []
-    for place, own in enumerate(table.T):
-        rest = np.delete(table, place, axis=1)
+    for column, own in enumerate(table.T):
+        rest = np.delete(table, column, axis=1)
         is_rated = ~np.isnan(own) & ~np.isnan(rest).all(axis=1)
         distances.append(np.abs(own[is_rated] - np.nanmean(rest[is_rated], axis=1)))
     flat = list(chain.from_iterable(distances))

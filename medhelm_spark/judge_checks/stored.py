@@ -40,7 +40,7 @@ AnswerName = tuple[str, str, int]
 """An answer: run_spec_id, instance and trial."""
 
 ScoresByCriterion = Mapping[str, float]
-"""By criterion, or by the place of a rubric item, a judge's score."""
+"""By criterion, or by the index of a rubric item, a judge's score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ def score_of(rubric: Rubric, scores: ScoresByCriterion, fields: Mapping[str, str
     if not scores:
         return None
     if rubric.is_per_item:
-        met = {int(place): value for place, value in scores.items()}
+        met = {int(index): value for index, value in scores.items()}
         return points_share(rubric_items(fields), met)
     if not rubric.is_typed:
         return fsum(scores.values()) / len(scores)
@@ -84,7 +84,7 @@ def score_of(rubric: Rubric, scores: ScoresByCriterion, fields: Mapping[str, str
 def scores_by_criterion(
     scores: Sequence[CriterionScore], rubric_item: int | None
 ) -> ScoresByCriterion:
-    """The scores of one verdict; a score of a rubric item is named by the item's place."""
+    """The scores of one verdict; a score of a rubric item is named by the item's index."""
     if rubric_item is None:
         return {score.criterion: score.score for score in scores}
     return {str(rubric_item): score.score for score in scores}

@@ -50,16 +50,16 @@ def cluster_of(spark: SparkSession) -> Cluster:
         is_local = manager_of(server) is Manager.LOCAL
         return Cluster(master="" if is_local else server, conf=conf)
     master = str(context.master)
-    places = _executors(context)
+    addresses = _executors(context)
     deadline = time.monotonic() + FIRST_EXECUTOR_SECONDS
-    while not places and manager_of(master) is not Manager.LOCAL and time.monotonic() < deadline:
+    while not addresses and manager_of(master) is not Manager.LOCAL and time.monotonic() < deadline:
         time.sleep(POLL_SECONDS)
-        places = _executors(context)
+        addresses = _executors(context)
     return Cluster(
         master=master,
         conf=conf,
-        executors=len(places),
-        hosts=len({place.rpartition(":")[0] for place in places}),
+        executors=len(addresses),
+        hosts=len({address.rpartition(":")[0] for address in addresses}),
         parallelism=int(context.defaultParallelism),
     )
 
@@ -76,5 +76,5 @@ def _executors(context: Any) -> list[str]:
         jvm_context = context._jsc.sc()
         known = jvm_context.getExecutorMemoryStatus().keySet().mkString(" ").split()
         driver = jvm_context.env().blockManager().blockManagerId().hostPort()
-        return [str(place) for place in known if place != driver]
+        return [str(address) for address in known if address != driver]
     return []

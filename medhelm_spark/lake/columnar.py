@@ -208,7 +208,7 @@ def constructor(kind: type) -> Callable[..., Any]:
     """A positional constructor of a keyword-only dataclass (three times faster than `**row`)."""
     names = [field.name for field in dataclasses.fields(kind)]
     # Numbered: a field may have the name of anything that the expression uses.
-    parameters = [f"_{place}" for place in range(len(names))]
+    parameters = [f"_{index}" for index in range(len(names))]
     call = ", ".join(f"{name}={value}" for name, value in zip(names, parameters, strict=True))
     make: Callable[..., Any] = eval(
         f"lambda {', '.join(parameters)}: _kind({call})", {"_kind": kind}

@@ -55,23 +55,23 @@ def of_writes(column: str, pairs: Iterable[tuple[str, str]]) -> RowCondition:
 
 
 def files_with(files: pa.Table, values: Mapping[str, Collection[str]]) -> Sequence[int]:
-    """The places of the files that may contain rows with these values, by their statistics.
+    """The indices of the files that may contain rows with these values, by their statistics.
 
     `files` are Delta's actions, flat. A file or column without statistics may contain anything.
     """
-    places: Sequence[int] = range(files.num_rows)
+    indices: Sequence[int] = range(files.num_rows)
     for column, allowed in values.items():
         names = [f"{bound}.{column}" for bound in ("min", "max")]
         if not set(names) <= set(files.column_names):
             continue
         low, high = (files[name].to_pylist() for name in names)
         ordered = sorted(set(allowed))
-        places = [place for place in places if _may_contain(low[place], high[place], ordered)]
-    return places
+        indices = [index for index in indices if _may_contain(low[index], high[index], ordered)]
+    return indices
 
 
 def _may_contain(low: str | None, high: str | None, ordered: Sequence[str]) -> bool:
     if low is None or high is None:
         return True
-    place = bisect_left(ordered, low)
-    return place < len(ordered) and ordered[place] <= high
+    index = bisect_left(ordered, low)
+    return index < len(ordered) and ordered[index] <= high

@@ -26,8 +26,8 @@ def check_answers(remote: str) -> None:
         SetupError: no server listens there, or it does not answer for ten seconds.
     """
     try:
-        place = urlsplit(remote)
-        host, port = place.hostname or "", place.port or DEFAULT_PORT
+        address = urlsplit(remote)
+        host, port = address.hostname or "", address.port or DEFAULT_PORT
     except ValueError:
         return  # PySpark says what is wrong with the address
     try:

@@ -111,16 +111,16 @@ class FileTables(FileReader):
         files = pa.table(table.get_add_actions(flatten=True))
         if not files.num_rows:
             return where
-        places = files_with(files, where.values)
+        indices = files_with(files, where.values)
         paths = files["path"].to_pylist()
         lookup = self._lookups.setdefault((name, where.sql), _Lookup())
-        new = [place for place in places if paths[place] not in lookup.files]
+        new = [index for index in indices if paths[index] not in lookup.files]
         if new:
             of_new = _single_writes(files, new) if lookup.files else None
             among = f"{WRITE_ID} IN ({literals(of_new)}) AND " if of_new else ""
             sql = f"SELECT DISTINCT {WRITE_ID} FROM {{{name}}} WHERE {among}({where.sql})"
             lookup.writes.update(self.query(sql, {name: table})[WRITE_ID].to_pylist())
-            lookup.files.update(paths[place] for place in places)
+            lookup.files.update(paths[index] for index in indices)
         wrote = f"{WRITE_ID} IN ({literals(lookup.writes)}) AND ({where.sql})"
         return RowCondition(
             sql=wrote if lookup.writes else "false",
@@ -136,11 +136,11 @@ class FileTables(FileReader):
         files = pa.table(table.get_add_actions(flatten=True))
         if not files.num_rows:
             return _Scanned(rows=0, size=0)
-        places = files_with(files, where.values if where else {})
+        indices = files_with(files, where.values if where else {})
         counts, sizes = (files[name].to_pylist() for name in ("num_records", "size_bytes"))
-        known = [counts[place] for place in places]
+        known = [counts[index] for index in indices]
         return _Scanned(
-            rows=None if None in known else sum(known), size=sum(sizes[place] for place in places)
+            rows=None if None in known else sum(known), size=sum(sizes[index] for index in indices)
         )
 
     def takes(self, name: str, rows: int) -> bool:
@@ -291,12 +291,12 @@ def _selecting(name: str, where: RowCondition | None) -> str:
     return f"SELECT * FROM {{{name}}} WHERE {' AND '.join([f'({where.sql})', *spans])}"
 
 
-def _single_writes(files: pa.Table, places: Iterable[int]) -> set[str] | None:
+def _single_writes(files: pa.Table, indices: Iterable[int]) -> set[str] | None:
     """The writes of these files, where each has the rows of one; None where that is not known."""
     bounds = [f"{bound}.{WRITE_ID}" for bound in ("min", "max")]
     if not set(bounds) <= set(files.column_names):
         return None
     low, high = (files[bound].to_pylist() for bound in bounds)
-    if any(low[place] is None or low[place] != high[place] for place in places):
+    if any(low[index] is None or low[index] != high[index] for index in indices):
         return None
-    return {low[place] for place in places}
+    return {low[index] for index in indices}

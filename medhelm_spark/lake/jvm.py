@@ -80,8 +80,8 @@ def check_java() -> str:
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else shutil.which("java")
     if not java or not Path(java).exists():
-        place = f"under JAVA_HOME={home!r}" if home else "on the PATH"
-        raise SetupError(f"Spark needs Java {MINIMUM_JAVA} or newer and none was found {place}.")
+        where = f"under JAVA_HOME={home!r}" if home else "on the PATH"
+        raise SetupError(f"Spark needs Java {MINIMUM_JAVA} or newer and none was found {where}.")
     command = [java, "-version"]
     output = subprocess.run(
         command, capture_output=True, text=True, check=False, env=child_environment()

@@ -260,7 +260,7 @@ class Lake:
     def append_once(self, table: str, df: DataFrame, write_id: str, *, staged: str) -> None:
         """Append rows that must not be computed twice, because each was paid for.
 
-        They are computed by one action, which writes them to a place of their own, `staged`, that
+        They are computed by one action, which writes them under a name of their own, `staged`, that
         no other writer touches, and are committed from there, as often as conflicts make it
         necessary.
 
@@ -311,7 +311,7 @@ class Lake:
             staged_rows = rows.selectExpr(*columns(TABLES[table]))
             self._by_spark.commit(table, staged_rows, (write_id, 1))
         except Exception as error:  # Delta's conflicts reach Python as the JVM's own
-            raise _uncommitted(table, self.staging.place(staged), error) from None
+            raise _uncommitted(table, self.staging.location_of(staged), error) from None
         self.staging.remove(staged)
 
     def ensure(self, table: str) -> None:
@@ -343,11 +343,11 @@ def _by_uri(folder: str) -> str:
     return folder if folder.startswith(VOLUMES) else Path(folder).as_uri()
 
 
-def _uncommitted(table: str, place: str, error: Exception) -> LakeError:
+def _uncommitted(table: str, location: str, error: Exception) -> LakeError:
     condition = error.getCondition() if isinstance(error, PySparkException) else None
     return LakeError(
         f"rows for {table!r} could not be committed ({condition or type(error).__name__}), and are "
-        f"kept in {place}; cure that, and the same command commits them before it asks anything."
+        f"kept in {location}; cure that, and the same command commits them before it asks anything."
     )
 
 

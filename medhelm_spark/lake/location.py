@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from medhelm_spark.domain.cluster import Manager, manager_of
-from medhelm_spark.domain.data_uri import SCHEME, is_uri, normal_place, quoted_name
+from medhelm_spark.domain.data_uri import SCHEME, is_uri, normal_location, quoted_name
 from medhelm_spark.domain.policy_table import TABLE_NAME
 from medhelm_spark.errors import ConfigError
 
@@ -53,11 +53,11 @@ class Location:
             )
         if scheme and not location[scheme.end() :].strip("/"):
             raise ConfigError(f"the lake is {location!r}, without a path; allowed: {ALLOWED}.")
-        place = normal_place(location)
-        if is_uri(place):
-            return cls(place.rstrip("/"))
+        path = normal_location(location)
+        if is_uri(path):
+            return cls(path.rstrip("/"))
         if scheme:
-            return cls(str(Path(place).absolute()))
+            return cls(str(Path(path).absolute()))
         return cls(str(Path(location).expanduser().absolute()))
 
     def __str__(self) -> str:

@@ -25,7 +25,7 @@ SELECT table_type FROM {views}.tables
 WHERE lower(table_schema) = lower({schema}) AND lower(table_name) = lower({table})
 """
 
-# What is granted above a table is inherited; each place is queried nevertheless, in case a view
+# What is granted above a table is inherited; each level is queried nevertheless, in case a view
 # leaves it out.
 RIGHTS = f"""
 SELECT 'table' AS place, table_owner AS holder, '{OWNER}' AS name FROM {{views}}.tables
@@ -102,7 +102,7 @@ def rights_of(spark: SparkSession, name: str) -> tuple[str, tuple[Right, ...]]:
     ours = _ours(spark, sorted({str(row["holder"]) for row in rows}))
     rights = (
         Right(
-            place=row["place"],
+            securable=row["place"],
             holder=str(row["holder"]),
             name=str(row["name"]).upper().replace("_", " "),
             is_ours=ours[str(row["holder"])],
@@ -113,7 +113,7 @@ def rights_of(spark: SparkSession, name: str) -> tuple[str, tuple[Right, ...]]:
 
 
 def _in_order(right: Right) -> tuple[str, str, str]:
-    return right.place, right.holder, right.name
+    return right.securable, right.holder, right.name
 
 
 def _ours(spark: SparkSession, holders: list[str]) -> dict[str, bool]:

@@ -1,4 +1,4 @@
-"""Whether a lake's place works: tried on a file or table that is then removed.
+"""Whether a lake's location works: tried on a file or table that is then removed.
 
 Nothing of the lake's own tables is read or written.
 """
@@ -21,7 +21,7 @@ PROBE = "_doctor"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbedStore:
-    """How the lake's place answered: the steps that went well, in their order, and what did not.
+    """How the lake's location answered: the steps that went well, in their order, and what did not.
 
     `failed` is the step that was refused, `reason` the kind of its error and nothing of its text.
     `modified` is when the store says that the file was written, between the times `before` and
@@ -41,8 +41,8 @@ def folder_store(folder: Path) -> ProbedStore:
     """Write, read and remove a file in a folder of this machine, or in the nearest that exists."""
     before = datetime.now(UTC)
     steps: list[str] = []
-    place = next(each for each in (folder, *folder.parents) if each.is_dir())
-    file = place / f"{PROBE}-{uuid.uuid4().hex}"
+    nearest = next(each for each in (folder, *folder.parents) if each.is_dir())
+    file = nearest / f"{PROBE}-{uuid.uuid4().hex}"
     modified, step = None, "write"
     try:
         file.write_text(PROBE)

@@ -322,8 +322,8 @@ def _batched(rows: Iterable[Any], out_type: type) -> Iterator[pa.RecordBatch]:
 
 def _where(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
-    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}{place}"
+    at_line = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}{at_line}"
 
 
 def _name(fn: object) -> str:

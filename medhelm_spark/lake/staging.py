@@ -1,8 +1,8 @@
-"""Rows that were paid for, on their way into a table: whole, in a place that nobody else writes.
+"""Rows that were paid for, on their way into a table: whole, where nobody else writes.
 
 Delta refuses a commit when another writer changed the table's schema, properties or protocol since
-it began, and its rows are lost then. Asking takes minutes; so the answers of a round go to a place
-of their own first, and a commit that was refused is made again from there.
+it began, and its rows are lost then. Asking takes minutes; so the answers of a round are written
+apart first, and a commit that was refused is made again from there.
 
 In a lake with a path it is a folder of Parquet files under `_staged`, in a catalog a table whose
 name begins with `staged_`. What slots and the driver write by themselves is in a folder that all of
@@ -73,7 +73,7 @@ class Staging:
         """The files of the folder that the settings name for a lake that is none."""
         return LocalFiles(self._named) if self._named else None
 
-    def place(self, name: str) -> str:
+    def location_of(self, name: str) -> str:
         """The folder, or the table."""
         if self._location.is_catalog:
             return self._location.table(name)
@@ -82,15 +82,15 @@ class Staging:
     def write(self, name: str, rows: DataFrame) -> None:
         """Compute the rows, once, and keep them."""
         if self._location.is_catalog:
-            rows.write.format("delta").saveAsTable(self.place(name))
+            rows.write.format("delta").saveAsTable(self.location_of(name))
         else:
-            rows.write.parquet(self.place(name))
+            rows.write.parquet(self.location_of(name))
 
     def read(self, name: str, schema: str) -> DataFrame:
         """The rows; `schema` is their table's."""
         if self._location.is_catalog:
-            return self._spark().read.table(self.place(name))
-        return self._spark().read.schema(parsed(schema)).parquet(self.place(name))
+            return self._spark().read.table(self.location_of(name))
+        return self._spark().read.schema(parsed(schema)).parquet(self.location_of(name))
 
     def names(self, suite: str | None = None) -> list[str]:
         """What is staged for a suite, or for all; nothing where Spark Connect shows no folders."""
@@ -114,10 +114,10 @@ class Staging:
         if self.named_files and self.named_files.names(name):
             self.named_files.remove(name)
         elif self._location.is_catalog:
-            self._spark().sql(f"DROP TABLE IF EXISTS {self.place(name)}")
+            self._spark().sql(f"DROP TABLE IF EXISTS {self.location_of(name)}")
         elif self._files is not None:
             self._files.remove(f"{FOLDER}/{name}")
         else:
-            here = self._spark().read.parquet(self.place(name))
+            here = self._spark().read.parquet(self.location_of(name))
             none = self._spark().createDataFrame([], here.schema)
-            none.write.mode("overwrite").parquet(self.place(name))
+            none.write.mode("overwrite").parquet(self.location_of(name))

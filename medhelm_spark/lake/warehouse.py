@@ -103,7 +103,7 @@ class WarehouseReader:
 
     def __init__(self, location: str, open_session: Callable[[], WarehouseConnection]) -> None:
         self.location = location
-        self._place = Location.of(location)
+        self._lake_location = Location.of(location)
         self._open_session = open_session
         self._idle: list[WarehouseConnection] = []
         self._seen: dict[str, _Seen] = {}
@@ -127,7 +127,7 @@ class WarehouseReader:
 
     def _source(self, name: str) -> str:
         """A table in SQL, with nulls for the columns that it lacks."""
-        quoted, expected = self._place.quoted(name), table_schema(name).names
+        quoted, expected = self._lake_location.quoted(name), table_schema(name).names
         present = self._columns(name, quoted)
         if present.issuperset(expected):
             return quoted

@@ -32,10 +32,10 @@ def collect_garbage(workspace: Workspace, *, dry_run: bool) -> Sequence[Removed]
         parts = [counted(each.rows, "row")] if each.rows else []
         parts += [counted(each.files, "file")] if each.files else []
         workspace.say(f"gc: {each.table}: {would} {' and '.join(parts)}")
-    for suite, places in staged_answers(workspace.context("")).items():
+    for suite, count in staged_answers(workspace.context("")).items():
         workspace.say(
-            f"gc: suite {suite!r}: answers in {counted(places, 'place')} are in no table yet; the "
-            "suite's current run commits them, or the next one"
+            f"gc: suite {suite!r}: answers of {counted(count, 'staged write')} are in no table "
+            "yet; the suite's current run commits them, or the next one"
         )
     if not removed:
         workspace.say("gc: nothing to remove")

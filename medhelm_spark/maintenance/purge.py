@@ -87,12 +87,12 @@ KEPT: Mapping[str, tuple[str, str]] = {
 
 ELSEWHERE = (
     "text of the scenario that prompts, answers and notes of other scenarios repeat",
-    "the place of the data itself",
+    "the source of the data itself",
     "files that report, export-helm, release evidence, --output-file or a person wrote outside the "
     "lake",
     "backups and snapshots of the lake, and caches of other machines",
 )
-"""Copies whose places no lake records."""
+"""Copies whose locations no lake records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,12 +298,12 @@ def _swept(workspace: Workspace, scope: PurgeScope, *, dry_run: bool = False) ->
 def _disclosed(workspace: Workspace, scope: PurgeScope) -> Iterator[str]:
     """Where text of the scenario was sent, beyond the job's own processes."""
     runs = DisclosureScope(run_spec_ids=set(scope.run_spec_ids), since=None, until=None)
-    places: dict[tuple[str, str, str], int] = {}
+    texts_by_recipient: dict[tuple[str, str, str], int] = {}
     for row in disclosures_of(workspace.reader, runs):
         if row.destination != THIS_JOB and not row.is_bound:
-            place = (row.destination, row.locality, row.model_deployment)
-            places[place] = places.get(place, 0) + row.texts
-    for (destination, locality, deployment), texts in sorted(places.items()):
+            recipient = (row.destination, row.locality, row.model_deployment)
+            texts_by_recipient[recipient] = texts_by_recipient.get(recipient, 0) + row.texts
+    for (destination, locality, deployment), texts in sorted(texts_by_recipient.items()):
         yield f"{counted(texts, 'text')} sent to {destination} ({locality}) for {deployment}"
 
 

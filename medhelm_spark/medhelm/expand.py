@@ -51,7 +51,7 @@ from medhelm_spark.scenarios import check_card
 class Selection:
     """What flags and a suite file add to the entries: `--models-to-run`, `-m`, a jury and so on.
 
-    `listed` are the places of the suite file's own entries, None without one; `absent` names
+    `listed` are the `where` of the suite file's own entries, None without one; `absent` names
     requested scenarios that are left out.
     `compat` asks and reads as MedHELM does.
     """
@@ -69,7 +69,7 @@ class Selection:
     absent: frozenset[str] = frozenset()
 
     def is_listed(self, where: str) -> bool | None:
-        """Whether the suite file names the entry at this place; None without a suite file."""
+        """Whether the suite file names the entry at `where`; None without a suite file."""
         return None if self.listed is None else where in self.listed
 
 
@@ -287,8 +287,8 @@ def _annotators(
     own_jury = scenario.jury
     if JURY_CONFIG in entry.args:
         # Last what ships: juries/three.yaml.
-        places, where = [*folders, conf_path()], f"{entry.where}: {JURY_CONFIG}"
-        own_jury = load_jury(find_in(str(entry.args[JURY_CONFIG]), places, where))
+        search_path, where = [*folders, conf_path()], f"{entry.where}: {JURY_CONFIG}"
+        own_jury = load_jury(find_in(str(entry.args[JURY_CONFIG]), search_path, where))
     return tuple(_annotator(spec, scenario.rubric, own_jury, registry) for spec in specs)
 
 

@@ -46,30 +46,30 @@ def parse_entry(
     Raises:
         ConfigError: With `where`, the entry, and the part that is wrong.
     """
-    place = f"{where}: run entry {text!r}"
+    prefix = f"{where}: run entry {text!r}"
     if not text.replace("\n", " ").replace("\t", " ").isprintable():
-        raise ConfigError(f"{place} contains a character that is not printable; write it anew.")
+        raise ConfigError(f"{prefix} contains a character that is not printable; write it anew.")
     name, colon, arguments = text.partition(":")
     name = name.strip()
     if not name:
-        raise ConfigError(f"{place} has no name; {GRAMMAR}.")
+        raise ConfigError(f"{prefix} has no name; {GRAMMAR}.")
     args: dict[str, str | int | float] = {}
     for part in arguments.split(",") if colon else ():
-        key, value = _argument(part, place)
+        key, value = _argument(part, prefix)
         if key in args:
-            raise ConfigError(f"{place} gives {key!r} twice.")
+            raise ConfigError(f"{prefix} gives {key!r} twice.")
         args[key] = value
     return RunEntry(name=name, args=args, priority=priority, groups=tuple(groups), where=where)
 
 
-def _argument(part: str, place: str) -> tuple[str, str | int | float]:
+def _argument(part: str, where: str) -> tuple[str, str | int | float]:
     if not part.strip():
-        raise ConfigError(f"{place} has a colon or a comma with nothing after it; {GRAMMAR}.")
+        raise ConfigError(f"{where} has a colon or a comma with nothing after it; {GRAMMAR}.")
     key, equals, value = (piece.strip() for piece in part.partition("="))
     if not equals or not value:
-        raise ConfigError(f"{place} has {part.strip()!r} where key=value is expected; {GRAMMAR}.")
+        raise ConfigError(f"{where} has {part.strip()!r} where key=value is expected; {GRAMMAR}.")
     if not KEY.fullmatch(key):
-        raise ConfigError(f"{place} has the key {key!r}; a key is letters, digits and _.")
+        raise ConfigError(f"{where} has the key {key!r}; a key is letters, digits and _.")
     return key, parse_value(value)
 
 

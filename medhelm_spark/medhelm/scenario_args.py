@@ -82,16 +82,16 @@ def refuse_unsupported(names: Iterable[str], where: str) -> None:
 def _refuse_other_form(
     entry: RunEntry, cards: Mapping[str, ScenarioCard], folders: Sequence[Path], where: str
 ) -> None:
-    """Show how an entry is written whose name is a benchmark's place, or goes on without a colon.
+    """Show how an entry is written whose name is a benchmark's path, or goes on without a colon.
 
     Raises:
         ConfigError: its name is one of these.
     """
     args = [f"{key}={value}" for key, value in entry.args.items()]
     for folder in folders:
-        for place in (entry.name, f"{entry.name}/{BENCHMARK_FILE}"):
-            if (folder / Path(place).expanduser()).is_file():
-                written = f"{CONFIGURABLE}:{','.join([f'{CONFIG_PATH}={place}', *args])}"
+        for path in (entry.name, f"{entry.name}/{BENCHMARK_FILE}"):
+            if (folder / Path(path).expanduser()).is_file():
+                written = f"{CONFIGURABLE}:{','.join([f'{CONFIG_PATH}={path}', *args])}"
                 raise ConfigError(
                     f"{where}: no scenario has this name; a benchmark of your own is written "
                     f"{written!r}."
@@ -108,8 +108,8 @@ def find_in(name: str, folders: Iterable[Path], where: str) -> Path:
     for path in tried:
         if path.is_file():
             return path
-    places = ", ".join(dict.fromkeys(str(path.parent) for path in tried))
-    raise ConfigError(f"{where} is {name!r}, and there is no such file (looked in {places}).")
+    searched = ", ".join(dict.fromkeys(str(path.parent) for path in tried))
+    raise ConfigError(f"{where} is {name!r}, and there is no such file (looked in {searched}).")
 
 
 def with_args(card: ScenarioCard, entry: RunEntry, where: str) -> ScenarioCard:

@@ -165,10 +165,10 @@ def load_schema(path: Path) -> Schema:
     for group, matcher in _literal(schema.metric_groups):
         _check_matcher(matcher, {}, schema, f"{where}metric_groups[{group.name}]")
     for run_group in schema.run_groups:
-        place = f"{where}run_groups[{run_group.name}]"
+        group_where = f"{where}run_groups[{run_group.name}]"
         for name in run_group.metric_groups:
             for matcher in metric_groups[name].metrics:
-                _check_matcher(matcher, run_group.environment, schema, place)
+                _check_matcher(matcher, run_group.environment, schema, group_where)
     _check_circles(schema.run_groups, where)
     return schema
 

@@ -87,7 +87,7 @@ def load_suite(name: str, local_path: Path | None = None) -> tuple[SuiteFile, tu
     if suite.jury_config_path:
         jury = _beside(path, suite.jury_config_path, "jury_config_path")
         suite = replace(suite, jury_config_path=str(jury))
-    sources = {name: _placed(path, name, each) for name, each in suite.sources.items()}
+    sources = {name: _resolved(path, name, each) for name, each in suite.sources.items()}
     return replace(suite, sources=sources), entries
 
 
@@ -106,7 +106,7 @@ def _spelt_out(source: Any) -> Any:
     return {"paths": source} if isinstance(source, list) else source
 
 
-def _placed(owner: Path, name: str, source: SuiteSource) -> SuiteSource:
+def _resolved(owner: Path, name: str, source: SuiteSource) -> SuiteSource:
     """The source with its files where they are found, beside the suite file first."""
     if not source.paths:
         raise ConfigError(f"{owner}: sources.{name} has no path.")

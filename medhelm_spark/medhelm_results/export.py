@@ -88,9 +88,9 @@ class HelmExport:
 
 
 def export_results(
-    workspace: Workspace, place: str | Path, suite: str, levels: Collection[AccessLevel]
+    workspace: Workspace, root: str | Path, suite: str, levels: Collection[AccessLevel]
 ) -> HelmExport:
-    """Write the summarised runs of a suite into a new folder `runs/SUITE` below `place`.
+    """Write the summarised runs of a suite into a new folder `runs/SUITE` below `root`.
 
     `levels` are those whose text is written; of the others every text is redacted.
 
@@ -98,7 +98,7 @@ def export_results(
         ConfigError: the folder exists and is not empty, or a run's name is no folder's.
         LakeError: the lake has no such suite.
     """
-    target = Path(place).expanduser() / RUNS / suite
+    target = Path(root).expanduser() / RUNS / suite
     ctx = workspace.context(suite)
     rows = suite_runs(ctx, [suite])
     check_plugins(workspace.registry.policy, {row.run_spec.access_level for row in rows})
@@ -125,7 +125,7 @@ def export_results(
             raise
         raise ConfigError(f"{target} contains another export; give a new folder.") from None
     done = HelmExport(
-        folder=Path(place),
+        folder=Path(root),
         suite=suite,
         runs=tuple(written),
         redacted=tuple(redacted),

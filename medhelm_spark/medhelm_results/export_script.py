@@ -213,8 +213,8 @@ def _lines(instances: Sequence[Any]) -> Iterator[dict[str, Any]]:
     """The instances of the known splits; as in MedHELM all get new ids where one has none."""
     has_ids = all(instance.id is not None for instance in instances)
     seen: Counter[str] = Counter()
-    for place, instance in enumerate(instances):
-        source_id = str(instance.id) if has_ids else f"id{place}"
+    for index, instance in enumerate(instances):
+        source_id = str(instance.id) if has_ids else f"id{index}"
         seen[source_id] += 1
         if instance.split not in (TRAIN, *EVALUATED):
             continue

@@ -105,10 +105,10 @@ def exported_stats(ctx: Context, spec: RunSpec) -> Sequence[Stat]:
         return ()
     unit, write = literal(spec.run_spec_id), literal(record.write_id)
     stats = ctx.lake.rows(_STATS.format(unit=unit, write=write), Stat)
-    return sorted(stats, key=_place)
+    return sorted(stats, key=_stat_key)
 
 
-def _place(stat: Stat) -> tuple[str, ...]:
+def _stat_key(stat: Stat) -> tuple[str, ...]:
     return stat.name, stat.split, stat.perturbation, stat.computed_on or ""
 
 

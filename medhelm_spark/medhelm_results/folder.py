@@ -92,7 +92,7 @@ class HelmFolder:
         return len(self.runs) + len(self.left_out)
 
 
-def find_results(place: Path) -> HelmFolder:
+def find_results(path: Path) -> HelmFolder:
     """The runs and releases below a folder: an output folder, or one suite, release or run of it.
 
     A run that is in several suites counts once: that of the last suite, as in MedHELM.
@@ -100,12 +100,12 @@ def find_results(place: Path) -> HelmFolder:
     Raises:
         ConfigError: there is no such folder, or no run in it.
     """
-    if not place.is_dir():
-        raise ConfigError(f"{str(place)!r} is no folder; give the output folder of HELM's.")
-    root = place.resolve()
+    if not path.is_dir():
+        raise ConfigError(f"{str(path)!r} is no folder; give the output folder of HELM's.")
+    root = path.resolve()
     left_out: list[NotImported] = []
     runs: dict[str, RunFolder] = {}
-    for folder in _run_folders(place):
+    for folder in _run_folders(path):
         try:
             _refuse_outside(folder, FILES, root)
             run = _run_folder(folder)
@@ -121,7 +121,7 @@ def find_results(place: Path) -> HelmFolder:
             left_out.append(NotImported(name=name, reason=reason, is_copy=True))
         runs[run.name] = run
     releases = []
-    for folder in _release_folders(place):
+    for folder in _release_folders(path):
         try:
             _refuse_outside(folder, (RUNS_TO_SUITES, RELEASE_RUNS, RUNS), root)
             releases.append(_release_folder(folder))
@@ -131,10 +131,10 @@ def find_results(place: Path) -> HelmFolder:
             left_out.append(NotImported(name=_shown(folder), reason=str(error)))
     if not runs and not left_out:
         raise ConfigError(
-            f"{str(place)!r} contains no run of HELM's: no runs/SUITE/RUN/run_spec.json and no "
+            f"{str(path)!r} contains no run of HELM's: no runs/SUITE/RUN/run_spec.json and no "
             "releases/RELEASE/runs.json is below it."
         )
-    directions, mains = _schemas(place)
+    directions, mains = _schemas(path)
     return HelmFolder(
         runs=tuple(runs[name] for name in sorted(runs)),
         releases=tuple(releases),
@@ -162,18 +162,18 @@ def _shown(folder: Path) -> str:
     return f"{folder.parent.name}/{folder.name}"
 
 
-def _folders(place: Path) -> list[Path]:
-    if not place.is_dir():
+def _folders(parent: Path) -> list[Path]:
+    if not parent.is_dir():
         return []
-    return sorted(path for path in place.iterdir() if path.is_dir() and path.name not in NO_RUNS)
+    return sorted(path for path in parent.iterdir() if path.is_dir() and path.name not in NO_RUNS)
 
 
-def _run_folders(place: Path) -> Iterator[Path]:
+def _run_folders(root: Path) -> Iterator[Path]:
     """The folders of runs below an output folder, a suite, or of the folder if it is a run."""
-    if (place / RUN_SPEC).is_file():
-        yield place
+    if (root / RUN_SPEC).is_file():
+        yield root
         return
-    suites = _folders(place / RUNS) if (place / RUNS).is_dir() else [place]
+    suites = _folders(root / RUNS) if (root / RUNS).is_dir() else [root]
     for suite in suites:
         for folder in _folders(suite):
             # A suite's folder may contain a release's files beside its runs.
@@ -181,8 +181,8 @@ def _run_folders(place: Path) -> Iterator[Path]:
                 yield folder
 
 
-def _release_folders(place: Path) -> Iterator[Path]:
-    folders = _folders(place / RELEASES) if (place / RELEASES).is_dir() else [place]
+def _release_folders(root: Path) -> Iterator[Path]:
+    folders = _folders(root / RELEASES) if (root / RELEASES).is_dir() else [root]
     for folder in folders:
         is_release = any((folder / file).is_file() for file in (RELEASE_RUNS, RUNS_TO_SUITES))
         if is_release and folder.parent.name == RELEASES:
@@ -256,17 +256,17 @@ def _runs_of_release(folder: Path, known: Iterable[str]) -> Iterator[RunFolder]:
             )
 
 
-def _schemas(place: Path) -> tuple[dict[str, bool | None], dict[str, tuple[str, str]]]:
+def _schemas(root: Path) -> tuple[dict[str, bool | None], dict[str, tuple[str, str]]]:
     """What the folder's schemas say: directions by metric; main metric and split by run group.
 
     Of several the last counts; one that cannot be read is left out.
     """
     directions: dict[str, bool | None] = {}
     mains: dict[str, tuple[str, str]] = {}
-    folders = [place, *_folders(place / RUNS), *_folders(place / RELEASES)]
+    folders = [root, *_folders(root / RUNS), *_folders(root / RELEASES)]
     for path in (folder / SCHEMA for folder in folders):
         try:
-            _refuse_outside(path, (), place.resolve())
+            _refuse_outside(path, (), root.resolve())
             schema = mapping(path) if path.is_file() else {}
         except BrokenFileError:
             continue

@@ -117,7 +117,7 @@ class HelmResults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Ready:
-    """A run whose small files are read: what it is here, its stats, and its files' place."""
+    """A run whose small files are read: what it is here, its stats, and where its files are."""
 
     run: HelmRun
     files: HelmFiles
@@ -132,7 +132,7 @@ class _Ready:
 
 def import_results(
     workspace: Workspace,
-    place: str | Path,
+    path: str | Path,
     suite: str,
     *,
     access_level: AccessLevel | None = None,
@@ -142,7 +142,7 @@ def import_results(
 
     Args:
         workspace: the lake and its configuration.
-        place: the folder: an output folder of HELM's, or one suite or run of it.
+        path: the folder: an output folder of HELM's, or one suite or run of it.
         suite: the suite that the runs belong to.
         access_level: who may have the text (None: as the card of the scenario says, else private).
         rescore: whether stored answers are scored here too, as runs of their own.
@@ -150,7 +150,7 @@ def import_results(
     Raises:
         ConfigError: there is no run in the folder.
     """
-    folder = find_results(Path(place).expanduser())
+    folder = find_results(Path(path).expanduser())
     ready, left_out = _ready(folder, workspace, access_level, rescore=rescore)
     refuse_purged(workspace, {each.files.scenario_name for each in ready})
     levels = {each.files.access_level for each in ready}

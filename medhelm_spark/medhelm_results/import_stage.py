@@ -56,7 +56,7 @@ TABLES: Mapping[str, type] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelmReading:
-    """How the files are read: functions from places of runs to rows, which run in the tasks.
+    """How the files are read: functions from files of runs to rows, which run in the tasks.
 
     `contents` reads the instances of the lake with their content, `texts` the hashes of a run's
     texts, `survey` the contents of a run, and `tables` the rows of each of TABLES; the last two
@@ -131,7 +131,7 @@ def _stored_stricter(
     ctx: Context, level: AccessLevel, runs: Sequence[HelmFiles], texts: Rows
 ) -> Sequence[StoredLevels]:
     def hashed() -> Frame:
-        return map_rows(_places(ctx, runs), texts, HelmFiles, HashedText)
+        return map_rows(_run_files(ctx, runs), texts, HelmFiles, HashedText)
 
     return stored_stricter(ctx, level, hashed)
 
@@ -139,11 +139,11 @@ def _stored_stricter(
 def survey(ctx: Context, runs: Sequence[HelmFiles], reads: Rows) -> dict[str, Surveyed]:
     """The contents of each run's large files, by path: all are read to their end, in the tasks."""
     with ctx.metered(f"{IMPORT_HELM.name}: files", len(runs)) as watch:
-        rows = map_rows(_places(ctx, runs), watch(reads), HelmFiles, Surveyed)
+        rows = map_rows(_run_files(ctx, runs), watch(reads), HelmFiles, Surveyed)
         return {row.path: row for row in rows_of(rows, Surveyed)}
 
 
-def _places(ctx: Context, runs: Sequence[HelmFiles]) -> Frame:
+def _run_files(ctx: Context, runs: Sequence[HelmFiles]) -> Frame:
     """A task for each run, as far as there are cores; on a cluster its machines have the files.
 
     Raises:
@@ -237,10 +237,10 @@ def _append(
     writers = {run.files.path for run in new.values()}
     of_data = [each for each in files if each.path in writers]
     for table, row in TABLES.items():
-        places = of_data if table == "instances" else [f for f in files if table in f.tables]
-        if places:
+        of_table = of_data if table == "instances" else [f for f in files if table in f.tables]
+        if of_table:
             with ctx.metered(f"{IMPORT_HELM.name}: {table}") as watch:
-                rows = map_rows(_places(ctx, places), watch(tables[table]), HelmFiles, row)
+                rows = map_rows(_run_files(ctx, of_table), watch(tables[table]), HelmFiles, row)
                 txn = answers_txn if table == "request_results" else None
                 ctx.lake.append(table, rows, write_id, txn=txn)
 

@@ -1,6 +1,6 @@
 """From HELM's files to the lake's rows, one request at a time.
 
-Every function here is run by the tasks: it gets the places of runs and yields rows.
+Every function here is run by the tasks: it gets the files of runs and yields rows.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -63,7 +63,7 @@ _REASONS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class IdentifiedRequest:
     """A request with the id of its instance, and which of an instance's trials it is."""
 
     state: HelmState
@@ -98,7 +98,7 @@ def _own_id(run: HelmFiles, state: HelmState, content: Content) -> str:
     )
 
 
-def placed(run: HelmFiles, known: Known) -> Iterator[Placed]:
+def identified_requests(run: HelmFiles, known: Known) -> Iterator[IdentifiedRequest]:
     """The requests of a run with the ids of their instances.
 
     The id is that of the lake's instance of the same content where there is one. A perturbed copy
@@ -118,35 +118,37 @@ def placed(run: HelmFiles, known: Known) -> Iterator[Placed]:
             raise BrokenFileError("two instances have one id")
         key = (instance_id, state.perturbation, state.train_trial_index)
         trials[key] = trials.get(key, -1) + 1
-        yield Placed(state=state, instance_id=instance_id, trial_index=trials[key], content=content)
+        yield IdentifiedRequest(
+            state=state, instance_id=instance_id, trial_index=trials[key], content=content
+        )
 
 
-Make = Callable[[HelmFiles, Placed], Iterator[Any]]
+Make = Callable[[HelmFiles, IdentifiedRequest], Iterator[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class FromStates:
-    """Places of runs in, rows of one table out: `make` gives the rows of one request."""
+    """Files of runs in, rows of one table out: `make` gives the rows of one request."""
 
     make: Make
     known: Known
 
     def __call__(self, runs: Iterable[HelmFiles]) -> Iterator[Any]:
         for run in runs:
-            for each in placed(run, self.known):
+            for each in identified_requests(run, self.known):
                 yield from self.make(run, each)
 
 
 @dataclass(frozen=True, slots=True)
 class HelmInstances:
-    """Places of runs in, each instance of theirs once out."""
+    """Files of runs in, each instance of theirs once out."""
 
     known: Known
 
     def __call__(self, runs: Iterable[HelmFiles]) -> Iterator[Instance]:
         for run in runs:
             written: set[tuple[str, str]] = set()
-            for each in placed(run, self.known):
+            for each in identified_requests(run, self.known):
                 key = (each.instance_id, each.state.perturbation)
                 if key not in written:
                     yield _instance(run, each, len(written))
@@ -154,7 +156,7 @@ class HelmInstances:
 
 
 class Texts:
-    """Places of runs in, the hashes of their requests' texts out, of the prompts too.
+    """Files of runs in, the hashes of their requests' texts out, of the prompts too.
 
     Of a broken file the hashes before the break: the survey says what is wrong with the file.
     """
@@ -162,7 +164,7 @@ class Texts:
     def __call__(self, runs: Iterable[HelmFiles]) -> Iterator[HashedText]:
         for run in runs:
             with suppress(BrokenFileError):
-                for row, each in enumerate(placed(run, {})):
+                for row, each in enumerate(identified_requests(run, {})):
                     text, messages, _ = _asked(run, each)
                     turns = [message.content for message in messages]
                     yield HashedText(
@@ -182,7 +184,7 @@ def _parsed(content: Content) -> ParsedInput:
     )
 
 
-def _instance(run: HelmFiles, each: Placed, index: int) -> Instance:
+def _instance(run: HelmFiles, each: IdentifiedRequest, index: int) -> Instance:
     content = each.content
     return Instance(
         instance_id=each.instance_id,
@@ -202,7 +204,7 @@ def _instance(run: HelmFiles, each: Placed, index: int) -> Instance:
     )
 
 
-def _asked(run: HelmFiles, each: Placed) -> tuple[str, tuple[Message, ...], str]:
+def _asked(run: HelmFiles, each: IdentifiedRequest) -> tuple[str, tuple[Message, ...], str]:
     """Prompt text, messages and prompt_id; both empty where the prompt is not known."""
     request = object_of(each.state.request)
     messages = messages_of(request.get("messages"))
@@ -216,7 +218,7 @@ def _render_id(run: HelmFiles) -> str:
     return content_id("helm results", run.revision, run.access_level)
 
 
-def prompts(run: HelmFiles, each: Placed) -> Iterator[Prompt]:
+def prompts(run: HelmFiles, each: IdentifiedRequest) -> Iterator[Prompt]:
     """The prompt of a request, once for its trials; nothing where it is redacted."""
     text, messages, identity = _asked(run, each)
     if each.trial_index or not (text or messages):
@@ -240,7 +242,7 @@ def prompts(run: HelmFiles, each: Placed) -> Iterator[Prompt]:
     )
 
 
-def requests(run: HelmFiles, each: Placed) -> Iterator[PlannedRequest]:
+def requests(run: HelmFiles, each: IdentifiedRequest) -> Iterator[PlannedRequest]:
     """The request of each RunSpec that its answer counts for."""
     text, messages, identity = _asked(run, each)
     state, model = each.state, object_of(each.state.request)
@@ -262,7 +264,7 @@ def requests(run: HelmFiles, each: Placed) -> Iterator[PlannedRequest]:
         )
 
 
-def _request_id(run: HelmFiles, each: Placed) -> str:
+def _request_id(run: HelmFiles, each: IdentifiedRequest) -> str:
     state = each.state
     return content_id(
         "helm results",
@@ -299,7 +301,7 @@ def is_redacted(state: HelmState) -> bool:
     return bool(list_of(object_of(state.result).get("completions"))) and not has_answer(state)
 
 
-def results(run: HelmFiles, each: Placed) -> Iterator[RequestResult]:
+def results(run: HelmFiles, each: IdentifiedRequest) -> Iterator[RequestResult]:
     """What a request came to; nothing where its text is redacted or no file has it."""
     result = object_of(each.state.result)
     if not result or is_redacted(each.state):
@@ -347,7 +349,7 @@ def _completion(completion: Mapping[str, Any]) -> Completion:
     )
 
 
-def annotations(run: HelmFiles, each: Placed) -> Iterator[Annotation]:
+def annotations(run: HelmFiles, each: IdentifiedRequest) -> Iterator[Annotation]:
     """The verdicts on an answer, for each RunSpec that it counts for."""
     state = each.state
     for verdict in filter(None, verdicts(state)):
@@ -369,7 +371,7 @@ def annotations(run: HelmFiles, each: Placed) -> Iterator[Annotation]:
 
 @dataclass(frozen=True, slots=True)
 class StatsOfInstances:
-    """Places of runs in, the stored values of their instances out, for the run as imported.
+    """Files of runs in, the stored values of their instances out, for the run as imported.
 
     Several rows may be about one instance, as in HELM's file. Values of instances that no request
     is about are none of the run's.
@@ -384,7 +386,7 @@ class StatsOfInstances:
                     each.instance_id,
                     each.content.split.value,
                 )
-                for each in placed(run, self.known)
+                for each in identified_requests(run, self.known)
             }
             for row in read_instance_stats(Path(run.path)):
                 if (row.helm_id, row.perturbation) not in ids:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from medhelm_spark.domain.helm_results import HelmFiles, Surveyed
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.medhelm_results.rows import Known, has_answer, is_redacted, placed
+from medhelm_spark.medhelm_results.rows import Known, has_answer, identified_requests, is_redacted
 from medhelm_spark.medhelm_results.states import read_instance_stats
 from medhelm_spark.medhelm_results.stream import BrokenFileError
 from medhelm_spark.medhelm_results.verdicts import verdicts
@@ -14,7 +14,7 @@ from medhelm_spark.medhelm_results.verdicts import verdicts
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """Places of runs in, the contents of each out: all its large files are read to their end."""
+    """Files of runs in, the contents of each out: all its large files are read to their end."""
 
     known: Known
 
@@ -30,7 +30,7 @@ class Survey:
         requested: set[tuple[str, str]] = set()
         answers = silent = read = unread = states = 0
         has_inputs = True
-        for each in placed(run, self.known):
+        for each in identified_requests(run, self.known):
             states += 1
             answers += has_answer(each.state)
             silent += is_redacted(each.state)

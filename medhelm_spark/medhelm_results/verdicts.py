@@ -41,9 +41,9 @@ def _of_judge(
     lists = [value for value in verdict.values() if isinstance(value, list)]
     items = [item for value in lists for item in value if isinstance(item, dict)]
     if items:
-        for place, item in enumerate(items):
+        for index, item in enumerate(items):
             score = _met(item)
-            yield _verdict(annotator, judge, (score,), place) if score else None
+            yield _verdict(annotator, judge, (score,), index) if score else None
         return
     criteria = [
         _criterion(str(name), object_of(value))

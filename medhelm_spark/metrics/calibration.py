@@ -82,8 +82,9 @@ def _harmonics(total: int) -> Floats:
 def _area(counts: Weights, right: Floats) -> float:
     """The mean over k of the accuracy of the k most confident.
 
-    K instances with h right ones above a group of m with accuracy a give, over the group's places,
-    the sum of (h + a j) / (K + j) = a m + (h - a K) (H(K + m) - H(K)), H the harmonic numbers.
+    K instances with h right ones above a group of m with accuracy a give, over the positions in the
+    group, the sum of (h + a j) / (K + j) = a m + (h - a K) (H(K + m) - H(K)), H the harmonic
+    numbers.
     """
     down, hits = counts[::-1], right[::-1]
     end = np.cumsum(down)

@@ -72,7 +72,7 @@ def positive_of(params: Params) -> frozenset[int]:
 
 
 def _pairs(params: Params) -> dict[str, tuple[int, int]]:
-    """The place in the table of each kind of answer, by `right>given` with the params' labels."""
+    """The cell in the table of each kind of answer, by `right>given` with the params' labels."""
     labels = labels_of(params)
     return {
         f"{right}>{predicted}": (row, column)
@@ -82,19 +82,19 @@ def _pairs(params: Params) -> dict[str, tuple[int, int]]:
 
 
 def _stated_costs(params: Params) -> Iterator[tuple[tuple[int, int], float]]:
-    """The costs that params list, by their place in the table; ConfigError for a wrong one."""
-    places = {_spelling(pair): place for pair, place in _pairs(params).items()}
+    """The costs that params list, by their cell in the table; ConfigError for a wrong one."""
+    cells = {_spelling(pair): cell for pair, cell in _pairs(params).items()}
     for item in params["costs"].split("|"):
         pair, _, number = item.rpartition("=")
-        place = places.get(_spelling(pair))
+        cell = cells.get(_spelling(pair))
         cost = _number(number)
-        if place is None or cost is None or place[0] + 1 == place[1]:
+        if cell is None or cost is None or cell[0] + 1 == cell[1]:
             raise ConfigError(
                 f"diagnostic_accuracy: costs has {item.strip()!r}; allowed: errors parted by |, "
                 "each RIGHT>GIVEN=COST with two different labels (- for an answer that is none "
                 "of them) and a number of at least 0."
             )
-        yield place, cost
+        yield cell, cost
 
 
 def costs_text(params: Params) -> str:
@@ -135,8 +135,8 @@ def costs_of(params: Params) -> Matrix:
     stated = dict(_stated_costs(params))
     matrix = np.full((size, size + 1), _OTHER_ERROR)
     matrix[np.arange(size), np.arange(size) + 1] = 0.0
-    for place, cost in stated.items():
-        matrix[place] = cost
+    for cell, cost in stated.items():
+        matrix[cell] = cost
     for row in range(size):
         if (row, 0) not in stated:
             matrix[row, 0] = matrix[row, 1:].max()
@@ -173,26 +173,26 @@ def _check(params: Params) -> None:
         )
 
 
-def _row(state: RequestState, places: Mapping[str, int]) -> ScoreRow:
+def _row(state: RequestState, class_numbers: Mapping[str, int]) -> ScoreRow:
     is_unread = state.completions is None and state.unreadable
     if not state.completions and not is_unread:
         return unscored(_NAMES, ScoreStatus.NO_ANSWER)
     right = [
-        places[name]
+        class_numbers[name]
         for reference in state.references
-        if reference.is_correct and (name := normal_label(reference.text)) in places
+        if reference.is_correct and (name := normal_label(reference.text)) in class_numbers
     ]
     if not right:
         return unscored(_NAMES, ScoreStatus.NO_REFERENCE)
     answer = likeliest_text(state.completions) if state.completions else ""
     if state.output_mapping:
         answer = state.output_mapping.get(answer, "")
-    return scored(_NAMES, (float(right[0]), float(places.get(normal_label(answer), 0))))
+    return scored(_NAMES, (float(right[0]), float(class_numbers.get(normal_label(answer), 0))))
 
 
 def _score(states: Sequence[RequestState], params: Params) -> list[ScoreRow]:
-    places = {label: place for place, label in enumerate(normal_labels(params), 1)}
-    return [_row(state, places) for state in states]
+    class_numbers = {label: number for number, label in enumerate(normal_labels(params), 1)}
+    return [_row(state, class_numbers) for state in states]
 
 
 def _table(columns: Columns, weights: Weights, params: Params) -> Table:

@@ -25,20 +25,20 @@ _COPIED_RUN = 4
 
 
 def _longest(
-    source: Sequence[str], answer: Sequence[str], start: int, places: Sequence[int]
+    source: Sequence[str], answer: Sequence[str], start: int, positions: Sequence[int]
 ) -> int:
     """Length of the run at `start`, by the paper's scan, which continues after each run it tried.
 
     `places` are the positions in the source of the run's first two words.
     """
     best = after = 0
-    for place in places:
-        if place < after:
+    for position in positions:
+        if position < after:
             continue
-        length, room = 2, min(len(source) - place, len(answer) - start)
-        while length < room and source[place + length] == answer[start + length]:
+        length, room = 2, min(len(source) - position, len(answer) - start)
+        while length < room and source[position + length] == answer[start + length]:
             length += 1
-        best, after = max(best, length), place + length
+        best, after = max(best, length), position + length
     return best
 
 
@@ -49,12 +49,12 @@ def fragments(source: Sequence[str], answer: Sequence[str]) -> Iterator[int]:
     [2, 2]
     """
     known = set(source)
-    places: dict[tuple[str, str], list[int]] = {}
-    for place, pair in enumerate(pairwise(source)):
-        places.setdefault(pair, []).append(place)
+    positions: dict[tuple[str, str], list[int]] = {}
+    for position, pair in enumerate(pairwise(source)):
+        positions.setdefault(pair, []).append(position)
     start, pairs = 0, [*pairwise(answer), ("", "")]
     while start < len(answer):
-        length = _longest(source, answer, start, places.get(pairs[start], ()))
+        length = _longest(source, answer, start, positions.get(pairs[start], ()))
         length = length or int(answer[start] in known)
         if length:
             yield length

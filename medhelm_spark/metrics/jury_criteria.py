@@ -203,8 +203,8 @@ def _of_criterion(
     )
     for stem, value in zip((CRITERION, LOW), values, strict=True):
         yield Score(name=_named(stem, each.name), value=value, status=reason or ScoreStatus.OK)
-    for place, name in enumerate(each.classes):
-        share = None if absent else sum(one == place for one in votes) / len(votes)
+    for index, name in enumerate(each.classes):
+        share = None if absent else sum(one == index for one in votes) / len(votes)
         label = _named(CLASS, f"{each.name}={name}")
         yield Score(name=label, value=share, status=absent or ScoreStatus.OK)
 

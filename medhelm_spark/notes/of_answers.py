@@ -18,10 +18,10 @@ def marks(
     """
     notes = stored_notes(reader, run_spec_ids, viewer=Viewer.THIS_MACHINE)
     return {
-        place: AnswerMark(
+        key: AnswerMark(
             flags=tuple(Flag(flag).label for flag in note.flags),
             note=note.text or None,
             access_level=note.access_level,
         )
-        for place, note in notes.items()
+        for key, note in notes.items()
     }

@@ -66,15 +66,15 @@ def _data(resolved: Resolved) -> Iterator[Needed]:
     stored = stored_here(resolved.workspace, cards) or set()
     for card in cards:
         is_own = card.name in resolved.own or card.shape == TABULAR
-        place = presence(card, cache_folder() / "data")
+        data_presence = presence(card, cache_folder() / "data")
         if card.name in absent:
             yield Needed(kind=DATA, name=card.name, is_missing=True, note=absent[card.name])
         elif card.name in stored and not is_own:
             continue
-        elif place is Presence.HUB and (why := _why_not_read(card)):
+        elif data_presence is Presence.HUB and (why := _why_not_read(card)):
             yield Needed(kind=DATA, name=card.name, is_missing=True, note=why)
-        elif place in HOW:
-            yield Needed(kind=DATA, name=card.name, is_missing=False, note=f"{HOW[place]}.")
+        elif data_presence in HOW:
+            yield Needed(kind=DATA, name=card.name, is_missing=False, note=f"{HOW[data_presence]}.")
 
 
 def _why_not_read(card: ScenarioCard) -> str:
@@ -92,21 +92,21 @@ def _models(resolved: Resolved) -> Iterator[Needed]:
     for name, deployment in to_infer(resolved.runs).items():
         try:
             check_engine(deployment, resolved.workspace)
-            place = factory_of(deployment).place(deployment)
+            server = factory_of(deployment).host(deployment)
         except MedhelmSparkError as error:
             yield Needed(kind=MODEL, name=name, is_missing=True, note=str(error))
             continue
-        if place:
-            note = f"server {place} was not asked; medhelm-spark models --check {name} asks it."
-            if name in closed and not _is_here(place):
+        if server:
+            note = f"server {server} was not asked; medhelm-spark models --check {name} asks it."
+            if name in closed and not _is_here(server):
                 where = _reach(resolved, deployment)
                 note += f" Gated and private text is sent only if its address is {where}."
             yield Needed(kind=MODEL, name=name, is_missing=False, note=note)
 
 
-def _is_here(place: str) -> bool:
+def _is_here(server: str) -> bool:
     """Whether a server's host and port name the loopback address."""
-    host = urlsplit(f"//{place}").hostname or ""
+    host = urlsplit(f"//{server}").hostname or ""
     address = address_of(host)
     return host == "localhost" or (address is not None and address.is_loopback)
 

@@ -142,14 +142,14 @@ def _checked(workspace: Workspace, deployment: Deployment, row: ListedModel) -> 
     )
 
 
-def _failure(deployment: Deployment, answered: Answered, place: str) -> str:
+def _failure(deployment: Deployment, answered: Answered, destination: str) -> str:
     failure = answered.failure
     if failure is None:
         return ""
     step = answered.reason if failure.needs_reason else NEXT.get(failure)
     if failure is FailureKind.UNREACHABLE and deployment.name.startswith("ollama/"):
         step = f"start it by `ollama serve`, or give its address: {NAMED_AT}"
-    return f"{failure} at {place}{f'; {step}' if step else ''}"
+    return f"{failure} at {destination}{f'; {step}' if step else ''}"
 
 
 @contextmanager

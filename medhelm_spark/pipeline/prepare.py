@@ -50,7 +50,7 @@ from medhelm_spark.workspace.workspace import Workspace
 PATIENT_DATA = """\
 ------------------------------------------------------------------------------------------
 This run reads {level} text: {names}.
-It stays in the lake {place} with its access level on every row. Who may read that
+It stays in the lake {location} with its access level on every row. Who may read that
 place is your file system's, catalog's or bucket's business: check it before going on. Models
 and judges see it only where this policy lists their locality:
 {policy}.
@@ -385,5 +385,7 @@ def _warn(ctx: Context, cards: Iterable[ScenarioCard], policy: Policy) -> None:
             (card.access_level for card in restricted), key=lambda version: version.strictness
         )
         names = ", ".join(sorted(card.name for card in restricted))
-        place = ctx.lake.location
-        ctx.say(PATIENT_DATA.format(level=level, names=names, place=place, policy=policy.label))
+        location = ctx.lake.location
+        ctx.say(
+            PATIENT_DATA.format(level=level, names=names, location=location, policy=policy.label)
+        )

@@ -33,12 +33,12 @@ def render_models(rows: Sequence[ListedModel], output_format: str) -> str:
 
 def _cells(row: ListedModel) -> tuple[str, ...]:
     prices = row.prices
-    place = f" ({row.destination})" if row.destination else ""
+    destination = f" ({row.destination})" if row.destination else ""
     return (
         row.name,
         row.model if row.model != row.name else "",
         row.engine,
-        f"{row.locality}{'' if row.is_locality_stated else GUESSED}{place}",
+        f"{row.locality}{'' if row.is_locality_stated else GUESSED}{destination}",
         Path(row.origin).name,
         f"{prices.prompt:g} / {prices.completion:g}" if prices else "",
         row.key,

@@ -101,11 +101,10 @@ def _refusal(policy: Policy, deployment: Deployment, route: Route, reach: Reach)
         )
     if not route.urls:
         return ""
-    place = deployment.locality
     if not reach.networks:
         return (
-            f"{policy.label} lists no networks for {place}; add the addresses of its "
-            f"servers, such as `networks: {{{place}: [10.20.0.0/16]}}`"
+            f"{policy.label} lists no networks for {deployment.locality}; add the addresses of its "
+            f"servers, such as `networks: {{{deployment.locality}: [10.20.0.0/16]}}`"
         )
     for url in route.urls:
         # A name is looked up when text is sent. So is this machine's own address.

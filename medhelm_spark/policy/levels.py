@@ -77,9 +77,9 @@ def _goes_further(policy: Policy, level: AccessLevel) -> bool:
     if level is AccessLevel.PUBLIC:
         return True
     return any(
-        decide(policy, level, place).allowed
-        and not decide(policy, AccessLevel.PRIVATE, place).allowed
-        for place in Locality
+        decide(policy, level, locality).allowed
+        and not decide(policy, AccessLevel.PRIVATE, locality).allowed
+        for locality in Locality
     )
 
 

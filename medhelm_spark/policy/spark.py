@@ -1,6 +1,6 @@
 """What a Spark session may be beside gated and private text: its settings, and where it is.
 
-A site folder may come from anybody, and a setting of Spark can name code to run, a place to send
+A site folder may come from anybody, and a setting of Spark can name code to run, an address to send
 rows to, or a file to write them into. So there is a list of those that only cost time or memory.
 """
 
@@ -52,7 +52,7 @@ SECURE = re.compile(r"(^|;)(use_ssl=true|token=)", re.IGNORECASE)
 """Parameters of a Connect address with which PySpark speaks TLS."""
 
 
-def check_settings(settings: Mapping[str, str], place: str) -> None:
+def check_settings(settings: Mapping[str, str], path: str) -> None:
     """Refuse settings of a site's own file that may run code, or lead text elsewhere.
 
     `settings` are those of Spark by name, and those of BESIDE_SPARK that the file names.
@@ -63,7 +63,7 @@ def check_settings(settings: Mapping[str, str], place: str) -> None:
     for name, value in settings.items():
         if not _is_allowed(name, value):
             raise PolicyError(
-                f"{place}: {name} may not be set beside gated or private text: it can run other "
+                f"{path}: {name} may not be set beside gated or private text: it can run other "
                 "code, or lead text elsewhere. Allowed there are memory, cores, sizes, times and "
                 "switches of the list in docs/governance.md; the machine's own "
                 "/etc/medhelm-spark/settings.yaml, spark-submit and the cluster may set the others."
@@ -107,11 +107,11 @@ def check_remote(
     is_encrypted = SECURE.search(parts.path.lstrip("/")) is not None
     addresses = list(look_up(parts.hostname or "")) or [""]
     for level in guarded:
-        allowed = [place for place in Locality if decide(policy, level, place).allowed]
+        allowed = [locality for locality in Locality if decide(policy, level, locality).allowed]
         for address in addresses:
             reasons = [
-                why_not(reach_of(policy, place), address, is_encrypted=is_encrypted)
-                for place in allowed
+                why_not(reach_of(policy, locality), address, is_encrypted=is_encrypted)
+                for locality in allowed
             ]
             if all(reasons):
                 raise PolicyError(
@@ -138,4 +138,4 @@ def _addresses(host: str) -> list[str]:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError:
         return []
-    return sorted({str(place[0]) for *_, place in found})
+    return sorted({str(address[0]) for *_, address in found})

@@ -59,31 +59,31 @@ def _signed(record: ProvenanceRecord, key: SigningKey) -> ProvenanceRecord:
 
 
 def in_order(records: Iterable[ProvenanceRecord]) -> list[ProvenanceRecord]:
-    """The records of a chain by their places."""
+    """The records of a chain by their positions."""
     return sorted(records, key=lambda record: record.position)
 
 
 def broken(records: Sequence[ProvenanceRecord]) -> Iterator[str]:
     """Name each changed, missing or repeated record of a chain, whose records are in order."""
-    place, before = 0, ""
+    position, before = 0, ""
     for record in records:
         of_release = f" of {record.release}" if record.release else ""
         label = f"record {record.position} of provenance ({record.name}{of_release})"
-        if record.position <= place:
+        if record.position <= position:
             yield f"{label} is there twice"
             continue
-        if missing := list(range(place + 1, record.position)):
-            yield f"{_places(missing)} of provenance (gone)"
+        if missing := list(range(position + 1, record.position)):
+            yield f"{_names(missing)} of provenance (gone)"
         own = hash_of(record)
         if own != record.record_hash:
             yield label
         elif not missing and record.before != before:
-            yield f"{label} does not follow record {place}"
+            yield f"{label} does not follow record {position}"
         # The next record is compared with the stored hash, so that one change is named once.
-        place, before = record.position, record.record_hash
+        position, before = record.position, record.record_hash
 
 
-def _places(missing: Sequence[int]) -> str:
+def _names(missing: Sequence[int]) -> str:
     if len(missing) == 1:
         return f"record {missing[0]}"
     return f"records {missing[0]} to {missing[-1]}"

@@ -23,7 +23,7 @@ class ProvenanceRecord:
     """Row of `provenance`: what a run of a release came from, a status, a share or a purge."""
 
     position: int
-    """Its place in the lake's chain, from 1 on."""
+    """Its number in the lake's chain, from 1 on."""
     before: str
     """The hash of the record before; empty of the first."""
     record_hash: str

@@ -168,7 +168,7 @@ def by_criterion(
     Args:
         ratings: the ratings that count.
         values_of: the scores of values of typed criteria.
-        is_class: the value of a class is its place in the criterion's list, and not its score.
+        is_class: the value of a class is its index in the criterion's list, and not its score.
     """
     values: dict[str, dict[str, dict[Item, float]]] = {}
     by_rater: dict[str, dict[Item, dict[str, float]]] = {}

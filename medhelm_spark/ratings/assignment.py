@@ -34,9 +34,9 @@ def assigned(
             chosen.append(
                 min(rest, key=lambda name: _priority(name, instance, chosen, by_rater, shared))
             )
-        for place, name in enumerate(chosen):
+        for index, name in enumerate(chosen):
             by_rater[name].append(instance)
-            for other in chosen[:place]:
+            for other in chosen[:index]:
                 pair = frozenset((name, other))
                 shared[pair] = shared.get(pair, 0) + 1
     return {name: tuple(instances) for name, instances in by_rater.items()}

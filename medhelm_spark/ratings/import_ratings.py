@@ -71,8 +71,8 @@ def import_ratings(
         key_file: the file with the key of the pseudonyms.
 
     Raises:
-        ConfigError: no scale is known, it reaches beyond the rubric's, or the key may not be in
-            this place.
+        ConfigError: no scale is known, it reaches beyond the rubric's, or the key is in the
+            lake.
         DataError: a row is unusable, names no answer of a run, or has a value off the scale;
             nothing was stored.
     """
@@ -85,8 +85,8 @@ def import_ratings(
     if scale is not None:
         own = rubrics_behind(workspace.reader, workspace.registry.rubrics, specs)
         refuse_other_scale(own, (value.criterion for value in values), scale)
-    placed = [answers.find(file, value) for value in values]
-    _check(file, values, placed, scales)
+    instances = [answers.find(file, value) for value in values]
+    _check(file, values, instances, scales)
     secret = pseudonym_key(key_file, workspace.location)
     existing = {_key(row): row for row in stored_ratings(workspace.reader, _units(specs))}
     at = now(row.rated_at for row in existing.values())
@@ -104,7 +104,7 @@ def import_ratings(
             rated_at=at,
             source=source,
         )
-        for value, (unit, instance, level) in zip(values, placed, strict=True)
+        for value, (unit, instance, level) in zip(values, instances, strict=True)
     ]
     new = [row for row in rows if not _is_same(row, existing.get(_key(row)))]
     if new:
@@ -190,7 +190,7 @@ class _Answers:
                 f"{where}: column {file.column('model')!r} names no model of the suite; allowed: "
                 f"{models}."
             )
-        found = list(self._places(named, value))
+        found = list(self._matches(named, value))
         if not found:
             column = file.column("source_id" if value.source_id else "instance_id")
             raise DataError(f"{where}: column {column!r} names no instance of the model's runs.")
@@ -201,7 +201,7 @@ class _Answers:
             )
         return found[0]
 
-    def _places(
+    def _matches(
         self, specs: Iterable[RunSpec], value: RatedValue
     ) -> Iterator[tuple[str, str, AccessLevel]]:
         for spec in specs:
@@ -214,7 +214,7 @@ class _Answers:
 def _check(
     file: RatingFile,
     values: Sequence[RatedValue],
-    placed: Sequence[tuple[str, str, AccessLevel]],
+    instances: Sequence[tuple[str, str, AccessLevel]],
     scales: Mapping[str, Criterion] | tuple[float, float],
 ) -> None:
     """Refuse a value off its scale, and two values of one rater for the same.
@@ -223,7 +223,7 @@ def _check(
         DataError: it names the row.
     """
     seen: dict[tuple[object, ...], int] = {}
-    for value, (unit, instance, _) in zip(values, placed, strict=True):
+    for value, (unit, instance, _) in zip(values, instances, strict=True):
         where = f"{file.path}: row {value.row}"
         if isinstance(scales, tuple):
             low, high, is_whole = *scales, False
@@ -234,7 +234,7 @@ def _check(
                     f"{where}: its criterion is none of the rubric's: {', '.join(scales)}."
                 )
             low, high, is_whole = criterion.minimum, criterion.maximum, criterion.whole
-            if criterion.classes:  # the place of a class, which was read by its name
+            if criterion.classes:  # the index of a class, which was read by its name
                 low, high = 0.0, float(len(criterion.classes) - 1)
         if not low <= value.value <= high or (is_whole and not value.value.is_integer()):
             kind = "whole numbers" if is_whole else "numbers"

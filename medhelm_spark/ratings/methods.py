@@ -55,7 +55,7 @@ class RatingMethods(Methods):
             encoding: of the text.
 
         Raises:
-            ConfigError: no scale is known, or the key may not be in this place.
+            ConfigError: no scale is known, or the key is in the lake.
             DataError: a row is unusable; nothing was stored.
         """
         _check_scale(scale)
@@ -68,8 +68,10 @@ class RatingMethods(Methods):
             separator=separator,
             encoding=encoding,
         )
-        place = Path(key_file) if key_file else None
-        return import_ratings(self._workspace, runs, scenario, named, scale=scale, key_file=place)
+        key_path = Path(key_file) if key_file else None
+        return import_ratings(
+            self._workspace, runs, scenario, named, scale=scale, key_file=key_path
+        )
 
     @at_work
     def agreement(
@@ -168,9 +170,9 @@ class RatingMethods(Methods):
             criteria=tuple(criteria),
             scale=scale,
         )
-        place = Path(key_file) if key_file else None
+        key_path = Path(key_file) if key_file else None
         specs = [run.run_spec for run in runs]
-        return invite(self._workspace, specs, request, key_file=place, address=address)
+        return invite(self._workspace, specs, request, key_file=key_path, address=address)
 
     @at_work
     def invitations(
@@ -185,8 +187,8 @@ class RatingMethods(Methods):
         reader = self._workspace.reader
         rows = all_invitations(reader)
         if rater is not None:
-            place = Path(key_file) if key_file else None
-            own = pseudonym(rater, pseudonym_key(place, self._workspace.location))
+            key_path = Path(key_file) if key_file else None
+            own = pseudonym(rater, pseudonym_key(key_path, self._workspace.location))
             rows = [row for row in rows if row.rater == own]
         return Invitations(invitations=tuple(progress_of(reader, rows)))
 

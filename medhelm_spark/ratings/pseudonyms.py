@@ -20,24 +20,24 @@ def pseudonym_key(key_file: Path | None, lake: str) -> bytes:
     pseudonym. It is in the user's configuration: a site's folder is often under version control.
 
     Args:
-        key_file: another place of the file.
+        key_file: another path of the file.
         lake: the lake; the file may not be in it.
 
     Raises:
         ConfigError: the file is in the lake, or is too short to be a key.
     """
-    place = key_file or _of_user() / FILE
-    if Path(lake).resolve() in place.resolve().parents:
+    path = key_file or _of_user() / FILE
+    if Path(lake).resolve() in path.resolve().parents:
         raise ConfigError(
-            f"{place}: the key of raters' pseudonyms may not lie in the lake, whose readers could "
-            "find the raters' names; name another place by --key-file."
+            f"{path}: the key of raters' pseudonyms may not lie in the lake, whose readers could "
+            "find the raters' names; name another path by --key-file."
         )
     try:
-        key = place.read_bytes()
+        key = path.read_bytes()
     except FileNotFoundError:
-        return _made(place)
+        return _made(path)
     if len(key) < _BYTES:
-        raise ConfigError(f"{place}: {len(key)} bytes are no key; {_BYTES} or more are needed.")
+        raise ConfigError(f"{path}: {len(key)} bytes are no key; {_BYTES} or more are needed.")
     return key
 
 
@@ -46,17 +46,17 @@ def _of_user() -> Path:
     return (Path(base) if base else Path.home() / ".config") / "medhelm_spark"
 
 
-def _made(place: Path) -> bytes:
-    place.parent.mkdir(parents=True, exist_ok=True)
+def _made(path: Path) -> bytes:
+    path.parent.mkdir(parents=True, exist_ok=True)
     key = secrets.token_bytes(_BYTES)
     # A process that is killed here leaves no file that is half a key.
-    descriptor, part = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}-")
+    descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     with os.fdopen(descriptor, "wb") as file:
         file.write(key)
     try:
-        os.link(part, place)
+        os.link(part, path)
     except FileExistsError:  # another command made it meanwhile
-        return place.read_bytes()
+        return path.read_bytes()
     finally:
         Path(part).unlink()
     return key

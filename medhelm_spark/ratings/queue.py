@@ -1,7 +1,7 @@
 """What one rater rates: the instances of an invitation, blinded, and the stored ratings.
 
 The dashboard's page reads and writes through this module, without Spark. The module's objects name
-no model, run or request: the page identifies an answer by its place.
+no model, run or request: the page identifies an answer by its index.
 """
 
 from collections.abc import Mapping
@@ -137,7 +137,7 @@ class RaterQueue:
 
     @property
     def first_unrated(self) -> int | None:
-        """The place of the first instance that lacks a rating; None where none lacks one."""
+        """The index of the first instance that lacks a rating; None where none lacks one."""
         return next((item for item in range(self.size) if not self.is_rated(item)), None)
 
     def is_rated(self, item: int) -> bool:

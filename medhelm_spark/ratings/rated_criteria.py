@@ -127,7 +127,7 @@ def _rated(criterion: Criterion, template: str) -> RatedCriterion:
 
 
 def _stated(criterion: Criterion) -> RatedCriterion:
-    """The criterion with its own question and anchors; classes are rated by their places."""
+    """The criterion with its own question and anchors; classes are rated by their indices."""
     last = float(len(criterion.classes) - 1)
     return RatedCriterion(
         name=criterion.name,

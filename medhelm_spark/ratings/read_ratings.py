@@ -16,7 +16,7 @@ from medhelm_spark.scenarios import BadRecord, as_text, read_records, sha256_of
 from medhelm_spark.user_data.read_responses import format_of
 
 Classes = Mapping[str, Sequence[str]]
-"""The classes of criteria that have some, by criterion; a value is the place of its class."""
+"""The classes of criteria that have some, by criterion; a value is the index of its class."""
 
 FIELDS = ("source_id", "instance_id", "model", "rater", "criterion", "value", "trial", "comment")
 
@@ -134,7 +134,7 @@ def _values(
         if not text and file.criteria:
             continue
         names = classes.get(criterion, ())
-        value = _class_place(text, names) if names else _number(text)
+        value = _class_index(text, names) if names else _number(text)
         if value is None:
             kind = f"none of the classes {', '.join(names)}" if names else "no number"
             raise DataError(f"{file.path}: row {row}: column {column!r} is {kind}.")
@@ -167,8 +167,8 @@ def _text(file: RatingFile, row: int, fields: Mapping[str, object], column: str)
         raise DataError(f"{file.path}: row {row}: column {column!r} is not text.") from None
 
 
-def _class_place(text: str, names: Sequence[str]) -> float | None:
-    """The place of the class that is named, in whatever letter case."""
+def _class_index(text: str, names: Sequence[str]) -> float | None:
+    """The index of the class that is named, in whatever letter case."""
     folded = [name.casefold() for name in names]
     return float(folded.index(text.casefold())) if text.casefold() in folded else None
 

@@ -45,7 +45,7 @@ class RatedCriterion:
     """A criterion as a rater reads it; `question` and `anchors` are empty where a rubric has none.
 
     An anchor is a value with its meaning: `5: brief and plain`. A value of a criterion with classes
-    is the place of the class in the list, from 0.
+    is the index of the class in the list, from 0.
     """
 
     name: str

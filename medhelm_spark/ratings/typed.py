@@ -23,7 +23,7 @@ WHERE perturbation = '' AND data_version IN ({versions})
 
 Fields = Mapping[str, str]
 Met = Mapping[int, float]
-"""By place of a rubric item whether it is met, 1 or 0."""
+"""By index of a rubric item whether it is met, 1 or 0."""
 
 Item = tuple[str, str, int]
 """An answer: run_spec_id, instance and trial."""
@@ -85,7 +85,7 @@ def points_by_judge(
     Args:
         reader: it has the instances, whose rubrics have the points of each item.
         specs: the runs.
-        met: by judge, answer and place of the item whether it is met, 1 or 0.
+        met: by judge, answer and index of the item whether it is met, 1 or 0.
     """
     fields = _fields(reader, specs)
     return {

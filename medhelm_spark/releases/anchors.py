@@ -16,22 +16,22 @@ NONE = "integrity only"
 """What is guaranteed without a file: rows fit the manifest, which lies beside them."""
 
 
-def anchor_file(place: str | None, lake: str) -> Path | None:
+def anchor_file(file: str | None, lake: str) -> Path | None:
     """The file that the settings name; None where they name none.
 
     Raises:
         ConfigError: it lies in the lake, or its folder is not there.
     """
-    if not place:
+    if not file:
         return None
-    path = Path(place).expanduser().absolute()
+    path = Path(file).expanduser().absolute()
     if path.resolve().is_relative_to(Path(lake).resolve()):
         raise ConfigError(
-            f"setting anchor_file is {place!r}, which lies in the lake; allowed: a file that "
+            f"setting anchor_file is {file!r}, which lies in the lake; allowed: a file that "
             "nobody who writes the lake may change, only add to."
         )
     if not path.parent.is_dir():
-        raise ConfigError(f"setting anchor_file is {place!r}, whose folder is not there.")
+        raise ConfigError(f"setting anchor_file is {file!r}, whose folder is not there.")
     return path
 
 

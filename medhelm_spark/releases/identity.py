@@ -42,9 +42,9 @@ def signer_of(workspace: Workspace, key: str | Path | None = None) -> Signer:
         ConfigError: the file has no key or token.
     """
     people, settings = workspace.registry.policy.people, workspace.settings
-    if place := str(key or settings.identity_key or ""):
+    if file := str(key or settings.identity_key or ""):
         where = "--key" if key else "setting identity_key"
-        return _by_key(signing_key(place, where, workspace.location), people, where)
+        return _by_key(signing_key(file, where, workspace.location), people, where)
     if settings.identity_token:
         return Signer(person=_by_token(settings.identity_token, people))
     spark = workspace.lake.spark if settings.platform in _PLATFORMS else None
@@ -69,12 +69,12 @@ def _by_key(key: SigningKey, people: ReleasePeople, where: str) -> Signer:
     return Signer(person=Person(name=names[key.public], identified_by=method), key=key)
 
 
-def _by_token(place: str, people: ReleasePeople) -> Person:
+def _by_token(file: str, people: ReleasePeople) -> Person:
     try:
-        token = Path(place).expanduser().read_text(encoding="ascii")
+        token = Path(file).expanduser().read_text(encoding="ascii")
     except (OSError, UnicodeDecodeError):
         raise ConfigError(
-            f"setting identity_token is {place!r}; allowed: a file with a token."
+            f"setting identity_token is {file!r}; allowed: a file with a token."
         ) from None
     subject, issuer = subject_of(token, people.issuers, now())
     listed = {(each.issuer, each.subject): each.name for each in people.people}

@@ -45,11 +45,11 @@ class SigningKey:
         return base64.b64encode(self.private.sign(text.encode())).decode()
 
 
-def signing_key(place: str, where: str, lake: str) -> SigningKey:
+def signing_key(file: str, where: str, lake: str) -> SigningKey:
     """The private key of a PEM file.
 
     Args:
-        place: the file.
+        file: its path.
         where: what names it, for errors.
         lake: the lake, which may not contain it.
 
@@ -57,11 +57,11 @@ def signing_key(place: str, where: str, lake: str) -> SigningKey:
         ConfigError: it is no private Ed25519 key, lies in the lake, or others may read it.
         SetupError: cryptography is not installed.
     """
-    path = _file(place, where)
+    path = _file(file, where)
     if path.resolve().is_relative_to(Path(lake).resolve()):
-        raise ConfigError(f"{where} is {place!r}, which lies in the lake, beside what it signs.")
+        raise ConfigError(f"{where} is {file!r}, which lies in the lake, beside what it signs.")
     if path.stat().st_mode & OTHERS:
-        raise ConfigError(f"{where} is {place!r}, which others may use; `chmod 600` it.")
+        raise ConfigError(f"{where} is {file!r}, which others may use; `chmod 600` it.")
     serialization, ed25519 = _cryptography()
     try:
         key = serialization.load_pem_private_key(path.read_bytes(), None)
@@ -69,13 +69,13 @@ def signing_key(place: str, where: str, lake: str) -> SigningKey:
         key = None
     if not isinstance(key, ed25519.Ed25519PrivateKey):
         raise ConfigError(
-            f"{where} is {place!r}, which is no private Ed25519 key without a password; "
-            f"`openssl genpkey -algorithm ed25519 -out {place}` makes one."
+            f"{where} is {file!r}, which is no private Ed25519 key without a password; "
+            f"`openssl genpkey -algorithm ed25519 -out {file}` makes one."
         )
     return SigningKey(key)
 
 
-def public_keys(place: str, where: str) -> tuple[str, ...]:
+def public_keys(file: str, where: str) -> tuple[str, ...]:
     """The public keys of a PEM file, as Base64; several where keys were changed.
 
     Raises:
@@ -83,7 +83,7 @@ def public_keys(place: str, where: str) -> tuple[str, ...]:
         SetupError: cryptography is not installed.
     """
     serialization, ed25519 = _cryptography()
-    blocks = _PEM.findall(_file(place, where).read_bytes())
+    blocks = _PEM.findall(_file(file, where).read_bytes())
     keys: list[str] = []
     for block in blocks:
         try:
@@ -91,11 +91,11 @@ def public_keys(place: str, where: str) -> tuple[str, ...]:
         except ValueError:
             key = None
         if not isinstance(key, ed25519.Ed25519PublicKey):
-            raise ConfigError(f"{where} is {place!r}: key {len(keys) + 1} is no Ed25519 key.")
+            raise ConfigError(f"{where} is {file!r}: key {len(keys) + 1} is no Ed25519 key.")
         keys.append(_text_of(key))
     if not keys:
         raise ConfigError(
-            f"{where} is {place!r}, which has no public key; "
+            f"{where} is {file!r}, which has no public key; "
             "`openssl pkey -in KEY -pubout` prints one."
         )
     return tuple(keys)
@@ -142,10 +142,10 @@ def site_keys(settings: Any, lake: str) -> SiteKeys:
     )
 
 
-def _file(place: str, where: str) -> Path:
-    path = Path(place).expanduser()
+def _file(file: str, where: str) -> Path:
+    path = Path(file).expanduser()
     if not path.is_file():
-        raise ConfigError(f"{where} is {place!r}; allowed: an existing file.")
+        raise ConfigError(f"{where} is {file!r}; allowed: an existing file.")
     return path
 
 

@@ -107,10 +107,10 @@ class ReleaseRows:
         planned = self.planned.get(key_of(member))
         versions = (planned.run_spec.data_version,) if planned else ()
         writes = (member.writes or {}).get("scenarios", "").split()
-        places = [(version, write) for version in versions for write in writes]
+        keys = [(version, write) for version in versions for write in writes]
         return {
             "run_specs": [planned] if planned else [],
-            "scenarios": [self.scenarios[place] for place in places if place in self.scenarios],
+            "scenarios": [self.scenarios[key] for key in keys if key in self.scenarios],
             "stats": self.stats.get(member.run_spec_id, ()),
         }
 

@@ -68,8 +68,8 @@ class _Instance(Instance):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
-    """How the rows of a table belong to a run or to its data."""
+class _RowKind:
+    """The type of a table's rows, and how they belong to a run or to its data."""
 
     row: type
     """The type of the rows, with their `write_id` where a unit's rows differ in it."""
@@ -78,26 +78,28 @@ class _Place:
     """The column that names the run, the prompt, the request or the data version of a row."""
 
 
-def _places(**keys: str) -> dict[str, _Place]:
+def _group_kinds(**keys: str) -> dict[str, _RowKind]:
     """The tables of groups of patients by their key column, where the feature is there."""
     return {
-        name: _Place(row=TABLES[name].row, key=key) for name, key in keys.items() if name in TABLES
+        name: _RowKind(row=TABLES[name].row, key=key)
+        for name, key in keys.items()
+        if name in TABLES
     }
 
 
-OF_RUNS: Mapping[str, _Place] = {
-    "requests": _Place(row=_Request, key="run_spec_id"),
-    "annotations": _Place(row=_Annotation, key="run_spec_id"),
-    "per_instance_stats": _Place(row=_PerInstanceStats, key="run_spec_id"),
-    **_places(stats_by_group="run_spec_id"),
+OF_RUNS: Mapping[str, _RowKind] = {
+    "requests": _RowKind(row=_Request, key="run_spec_id"),
+    "annotations": _RowKind(row=_Annotation, key="run_spec_id"),
+    "per_instance_stats": _RowKind(row=_PerInstanceStats, key="run_spec_id"),
+    **_group_kinds(stats_by_group="run_spec_id"),
 }
-OF_REQUESTS: Mapping[str, _Place] = {
-    "prompts": _Place(row=_Prompt, key="prompt_id"),
-    "request_results": _Place(row=_Result, key="request_id"),
+OF_REQUESTS: Mapping[str, _RowKind] = {
+    "prompts": _RowKind(row=_Prompt, key="prompt_id"),
+    "request_results": _RowKind(row=_Result, key="request_id"),
 }
-OF_DATA: Mapping[str, _Place] = {
-    "instances": _Place(row=_Instance, key="data_version"),
-    **_places(instance_groups="data_version"),
+OF_DATA: Mapping[str, _RowKind] = {
+    "instances": _RowKind(row=_Instance, key="data_version"),
+    **_group_kinds(instance_groups="data_version"),
 }
 
 LATER = ("stats_by_group", "instance_groups")
@@ -107,7 +109,7 @@ ROW_TABLES = (*OF_RUNS, *OF_REQUESTS, *OF_DATA)
 """The tables from whose rows the numbers of a board and of its groups of patients come."""
 
 ROW_OF: Mapping[str, type] = {
-    table: place.row for table, place in {**OF_RUNS, **OF_REQUESTS, **OF_DATA}.items()
+    table: row_kind.row for table, row_kind in {**OF_RUNS, **OF_REQUESTS, **OF_DATA}.items()
 }
 """By table the type of the rows that are hashed."""
 
@@ -235,8 +237,8 @@ def member_hashes(lake: Lake, rows: ReleaseRows, watch: Watch) -> dict[str, dict
             writes = (member.writes or {}).get(table, "").split()
             pins[table].update((unit, write_id) for write_id in writes)
     pinned = {
-        table: [ValuePin(unit=unit, write_id=write_id) for unit, write_id in sorted(places)]
-        for table, places in pins.items()
+        table: [ValuePin(unit=unit, write_id=write_id) for unit, write_id in sorted(pairs)]
+        for table, pairs in pins.items()
     }
     return by_member(rows, row_hashes(lake, pinned, watch))
 
@@ -283,9 +285,9 @@ def row_hashes(
         digests = _digests(lake, table, of_table, watch)
         hashes[table] = _combined(_with_tombstones(lake, table, digests))
     of_runs = pins.get("requests", ())
-    for table, place in OF_REQUESTS.items():
-        where = _ASKED.format(key=place.key, pinned=pinned("requests", of_runs).sql)
-        digests, by_run = _digests(lake, table, where, watch), _BY_RUN.format(key=place.key)
+    for table, row_kind in OF_REQUESTS.items():
+        where = _ASKED.format(key=row_kind.key, pinned=pinned("requests", of_runs).sql)
+        digests, by_run = _digests(lake, table, where, watch), _BY_RUN.format(key=row_kind.key)
         hashes[table] = {}
         for units in parts_of(lake, "requests", {pin.unit for pin in of_runs}):
             of_part = pinned("requests", (pin for pin in of_runs if pin.unit in units))
@@ -306,12 +308,12 @@ def _digests(lake: Lake, table: str, where: str, watch: Watch, copy: str = "") -
         watch: shows how many rows were hashed.
         copy: the table that is read, where that is another one.
     """
-    place = {**OF_RUNS, **OF_REQUESTS, **OF_DATA}[table]
-    columns = ", ".join(field.name for field in fields(place.row))
+    row_kind = {**OF_RUNS, **OF_REQUESTS, **OF_DATA}[table]
+    columns = ", ".join(field.name for field in fields(row_kind.row))
     rows = lake.streamed(f"SELECT {columns} FROM {{{copy or table}}} WHERE {where}")
     threads = usable_cpus() if lake.is_in_process else 1
-    hash_rows = _HashRows(TABLES[table].row, place.key, watch(_as_they_are), threads)
-    return map_batches(rows, hash_rows, place.row, _Digests)
+    hash_rows = _HashRows(TABLES[table].row, row_kind.key, watch(_as_they_are), threads)
+    return map_batches(rows, hash_rows, row_kind.row, _Digests)
 
 
 def _as_they_are(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:

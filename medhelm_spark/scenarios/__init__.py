@@ -29,7 +29,7 @@ from medhelm_spark.scenarios.histories import (
     event_entries,
     most_records,
     record_entries,
-    record_places,
+    record_sources,
     serialised,
     used_columns,
 )
@@ -147,7 +147,7 @@ __all__ = [
     "read_events",
     "read_records",
     "record_entries",
-    "record_places",
+    "record_sources",
     "refuse_absent",
     "renamed",
     "required_columns",

@@ -72,7 +72,7 @@ def _matches(pattern: str, source: DataSource) -> list[str]:
 def _glob(pattern: str) -> Iterator[Path]:
     """The local files that a path with `*` matches."""
     path = Path(pattern).expanduser()
-    first = next(place for place, part in enumerate(path.parts) if STAR in part)
+    first = next(index for index, part in enumerate(path.parts) if STAR in part)
     return iter(Path(*path.parts[:first]).glob("/".join(path.parts[first:])))
 
 
@@ -115,7 +115,7 @@ def _texts(source: DataSource) -> Iterator[tuple[str, SourceFile]]:
 
 
 def refuse_absent(source: DataSource) -> None:
-    """Refuse a source of which a file is neither at its place nor has an address.
+    """Refuse a source of which a file is neither at its path nor has an address.
 
     Opens no file and no connection. Events of a history are not looked for: whether they are needed
     is seen in the records.
@@ -163,7 +163,7 @@ def _local(
 
 
 def _address(file: SourceFile, source: DataSource) -> str | None:
-    """Where a file is downloaded from; None for one that is read at its place."""
+    """Where a file is downloaded from; None for one that is read at its path."""
     if is_web(file.path):
         return file.path
     if is_uri(file.path) or Path(file.path).expanduser().is_file():

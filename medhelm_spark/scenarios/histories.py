@@ -44,7 +44,7 @@ from medhelm_spark.scenarios.template import compile_template, template_columns
 
 ROWS = 1 << 40
 ALWAYS = (1 << 63) - 1
-ORDER = ("patient", "time", "is_record", "place")
+ORDER = ("patient", "time", "is_record", "position")
 LENGTH = re.compile(r"[1-9][0-9]{0,17}|\{\w+\}")
 """A number above 0, or an argument that gives one."""
 
@@ -53,15 +53,15 @@ LENGTH = re.compile(r"[1-9][0-9]{0,17}|\{\w+\}")
 class Entry:
     """An event of a patient, or a record that gets the patient's events up to its time.
 
-    `time` is in microseconds; `place` is the number of the file and of the row in it. `text` is an
-    event's line, or a record's fields as JSON; an entry with an `error` has neither.
+    `time` is in microseconds; `position` is the number of the file and of the row in it. `text`
+    is an event's line, or a record's fields as JSON; an entry with an `error` has neither.
     `access_level` is the row's own, where its table has levels.
     """
 
     patient: str = ""
     time: int = 0
     is_record: bool
-    place: int
+    position: int
     text: str = ""
     heading: str = ""
     error: str | None = None
@@ -113,8 +113,8 @@ def drawn(total: int, most: int) -> frozenset[int] | None:
         return None
     import numpy as np
 
-    places = np.random.RandomState(1).choice(total, size=most, replace=False)
-    return frozenset((places + 1).tolist())
+    indices = np.random.RandomState(1).choice(total, size=most, replace=False)
+    return frozenset((indices + 1).tolist())
 
 
 def event_entries(records: Iterable[Record], history: History, file: int) -> Iterator[Entry]:
@@ -122,18 +122,18 @@ def event_entries(records: Iterable[Record], history: History, file: int) -> Ite
     patient = history.event_patient or history.patient
     line, heading = line_maker(history), heading_maker(history)
 
-    def make(fields: Fields, place: int) -> Entry:
+    def make(fields: Fields, position: int) -> Entry:
         when = None
         if history.time:
             value = value_of(fields, history.time)
             if value is None or value == "":
-                return _untimed(filled_text(fields, patient), place)
+                return _untimed(filled_text(fields, patient), position)
             when = moment(value, is_last=True)
         return Entry(
             patient=_patient(fields, patient),
             time=microseconds(when) if when else 0,
             is_record=False,
-            place=place,
+            position=position,
             text=line(fields),
             heading=heading(fields, when),
         )
@@ -146,7 +146,7 @@ def record_entries(
 ) -> Iterator[Entry]:
     """The entries of the records that the history keeps; of the drawn `rows` alone, if any."""
 
-    def make(fields: Fields, place: int) -> Entry:
+    def make(fields: Fields, position: int) -> Entry:
         until = ALWAYS
         if history.until:
             value = value_of(fields, history.until)
@@ -157,7 +157,7 @@ def record_entries(
             patient=_patient(fields, history.patient),
             time=until,
             is_record=True,
-            place=place,
+            position=position,
             text=json.dumps(dict(fields), default=_plain),
         )
 
@@ -170,10 +170,10 @@ def record_entries(
     yield from _entries(selected, file, make, is_record=True)
 
 
-def _untimed(patient: str | None, place: int) -> Entry:
+def _untimed(patient: str | None, position: int) -> Entry:
     """An event without a time; it has its patient, so that no partition gets all such events."""
     error = BadReason.UNTIMED.value
-    return Entry(patient=patient or "", is_record=False, place=place, error=error)
+    return Entry(patient=patient or "", is_record=False, position=position, error=error)
 
 
 def _entries(
@@ -184,13 +184,13 @@ def _entries(
     is_record: bool,
 ) -> Iterator[Entry]:
     for record in records:
-        place = file * ROWS + record.row
+        position = file * ROWS + record.row
         try:
             if record.error is not None:
                 raise BadRecord(record.error)
-            entry = make(record.fields, place)
+            entry = make(record.fields, position)
         except BadRecord as bad:
-            entry = Entry(is_record=is_record, place=place, error=bad.reason.value)
+            entry = Entry(is_record=is_record, position=position, error=bad.reason.value)
         level = record.access_level
         yield entry if level is None else replace(entry, access_level=level)
 
@@ -215,10 +215,10 @@ def serialised(entries: Iterable[Entry], source: DataSource) -> Iterator[tuple[i
     strictest level of itself and its events.
     """
     history = cast(History, source.history)
-    files, event_names = record_places(source), (*history.files, *tables_of(history))
+    files, event_names = record_sources(source), (*history.files, *tables_of(history))
     lines, patient, level = Lines(history), None, None
     for entry in entries:
-        file, row = divmod(entry.place, ROWS)
+        file, row = divmod(entry.position, ROWS)
         if entry.error is not None:
             name = display_name(files[file]) if entry.is_record else event_names[file]
             bad = Record(source_file=name, row=row, error=BadReason(entry.error))
@@ -235,7 +235,7 @@ def serialised(entries: Iterable[Entry], source: DataSource) -> Iterator[tuple[i
             lines.add(entry.heading, entry.text)
 
 
-def record_places(source: DataSource) -> tuple[SourceFile, ...]:
+def record_sources(source: DataSource) -> tuple[SourceFile, ...]:
     """What the records come from, by number: files, or one table."""
     return source.files if source.table is None else (SourceFile(path=source.table, split=None),)
 

@@ -184,15 +184,15 @@ class Hub:
 @contextmanager
 def _offline(source: DataSource) -> Iterator[None]:
     """Without a connection to the hub: both packages look into their caches."""
-    places = (_package(source).config, import_module("huggingface_hub").constants)
-    before = [place.HF_HUB_OFFLINE for place in places]
+    modules = (_package(source).config, import_module("huggingface_hub").constants)
+    before = [module.HF_HUB_OFFLINE for module in modules]
     try:
-        for place in places:
-            place.HF_HUB_OFFLINE = True
+        for module in modules:
+            module.HF_HUB_OFFLINE = True
         yield
     finally:
-        for place, value in zip(places, before, strict=True):
-            place.HF_HUB_OFFLINE = value
+        for module, value in zip(modules, before, strict=True):
+            module.HF_HUB_OFFLINE = value
 
 
 def _load(source: DataSource) -> Mapping[str, Any]:

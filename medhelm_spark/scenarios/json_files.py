@@ -81,7 +81,7 @@ def _records(records: object, file: RawFile) -> Iterator[object]:
 
 
 def _only_list(document: dict[str, Any], file: RawFile) -> list[object]:
-    """The records of a document that names no place for them.
+    """The records of a document without a path to them.
 
     They are the resources of a FHIR Bundle, else the one list of objects that it has.
 

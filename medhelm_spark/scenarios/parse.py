@@ -46,8 +46,9 @@ class RecordKey:
     """A record without its text: enough to find duplicates, count bad rows and name a version.
 
     `source_key` is a hash of the source id, never the id; it and `content_hash` are empty, and
-    `split` is None, where `reason` says why the record is bad or left out. `place` is
-    which of its record's instances it is, from 0: of a card without variants there is one.
+    `split` is None, where `reason` says why the record is bad or left out.
+    `instance_index` is which of its record's instances it is, from 0: of a card without variants
+    there is one.
     """
 
     source_key: str
@@ -57,7 +58,7 @@ class RecordKey:
     source_file: str
     source_row: int
     access_level: AccessLevel = AccessLevel.PUBLIC
-    place: int = 0
+    instance_index: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +95,7 @@ def parse_records(
     An event without a time is neither.
 
     `source_index` is the record's row counted from `first_index` (of a card with variants, that
-    times their number and the variant's place): it does not move when a bad row is mended, nor
+    times their number and the variant's index): it does not move when a bad row is mended, nor
     depend on which task reads the row.
     """
     parse = _parse_function(card, parsers)
@@ -116,8 +117,8 @@ def fingerprint_records(
     """The key of every record, in order; the same parsing as `parse_records`, without text."""
     parse = _parse_function(card, parsers)
     for record in records:
-        for place, parsed in enumerate(parse(record) or (None,)):
-            yield _key(record, card, parsed, place)
+        for index, parsed in enumerate(parse(record) or (None,)):
+            yield _key(record, card, parsed, index)
 
 
 def hashes_of(
@@ -156,7 +157,7 @@ def _group(fields: Mapping[str, Any], column: GroupColumn) -> str:
 
 
 def _key(
-    record: Record, card: ScenarioCard, parsed: _Parsed | BadReason | None, place: int
+    record: Record, card: ScenarioCard, parsed: _Parsed | BadReason | None, index: int
 ) -> RecordKey:
     source_key, content_hash, reason, split = "", "", None, None
     level = card.access_level
@@ -179,7 +180,7 @@ def _key(
         source_file=record.source_file,
         source_row=record.row,
         access_level=level,
-        place=place,
+        instance_index=index,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from medhelm_spark.domain.data_uri import is_uri, normal_place
+from medhelm_spark.domain.data_uri import is_uri, normal_location
 from medhelm_spark.domain.scenario import SourceFile, Split
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.local_files import NotAFileError, open_file
@@ -38,9 +38,11 @@ def open_source(path: str) -> BinaryIO:
     """
     if is_web(path):
         raise ConfigError(f"{path}: a web address is read only after a download with its sha256.")
-    place = normal_place(path)
+    location = normal_location(path)
     try:
-        return _open_remote(place) if is_uri(place) else open_file(Path(place).expanduser())
+        return (
+            _open_remote(location) if is_uri(location) else open_file(Path(location).expanduser())
+        )
     except NotAFileError as error:
         raise DataError(f"{path}: {error.strerror}.") from None
     except OSError as error:
@@ -104,7 +106,7 @@ def stamp(path: str) -> tuple[int, int] | None:
 
     A file whose stamp has changed is read again.
     """
-    path = normal_place(path)
+    path = normal_location(path)
     try:
         if not is_uri(path):
             status = Path(path).stat()

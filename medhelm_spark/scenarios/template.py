@@ -34,13 +34,13 @@ def compile_template(template: str) -> tuple[Piece, ...]:
     for _, name, spec, conversion in parsed:
         if name == "" or spec or conversion:
             raise ConfigError(
-                f"prompt template: field number {_place(parsed, name)} is no plain {{column}}; "
+                f"prompt template: field number {_number(parsed, name)} is no plain {{column}}; "
                 "only names of columns are allowed, without conversion or format."
             )
     return tuple((literal, name) for literal, name, _, _ in parsed)
 
 
-def _place(parsed: list[Any], name: str | None) -> int:
+def _number(parsed: list[Any], name: str | None) -> int:
     return [field for _, field, _, _ in parsed if field is not None].index(name) + 1
 
 

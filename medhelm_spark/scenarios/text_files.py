@@ -63,8 +63,8 @@ def read_delimited(
         )
         _check_unique(file.path, table)
         check(table.names)
-        names, places, width = table.names, table.places, len(table.header)
-        needed = places[-1] + 1 if places else 0
+        names, indices, width = table.names, table.indices, len(table.header)
+        needed = indices[-1] + 1 if indices else 0
         for row, cells in enumerate(table.rows, 1):
             if not file.is_in_partition(row):
                 yield UNREAD
@@ -73,12 +73,12 @@ def read_delimited(
             elif any(cells[width:]):
                 yield BadReason.LONG_ROW
             else:
-                yield {name: cells[place] for name, place in zip(names, places, strict=True)}
+                yield {name: cells[index] for name, index in zip(names, indices, strict=True)}
 
 
 def _check_unique(path: str, table: Delimited) -> None:
     if numbers := repeated(table.names):
-        twice = ", ".join(str(table.places[number - 1] + 1) for number in numbers[:SHOWN_COLUMNS])
+        twice = ", ".join(str(table.indices[number - 1] + 1) for number in numbers[:SHOWN_COLUMNS])
         raise DataError(f"{path}: the header gives a column name twice (column {twice}).")
 
 

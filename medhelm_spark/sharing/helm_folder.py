@@ -97,17 +97,19 @@ def write_helm_folder(
     for spec in specs:
         name = names[spec.run_spec_id]
         rows = by_run[name]
-        place = suite / name
-        place.mkdir(parents=True)
-        _write(place / RUN_SPEC, {"share": share, **_run_spec(spec, name)})
-        _write(place / SCENARIO, {"share": share, **_scenario(rows[0])})
-        _write(place / STATS, [{"share": share, **stat} for stat in _stats(spec, rows)])
+        run_folder = suite / name
+        run_folder.mkdir(parents=True)
+        _write(run_folder / RUN_SPEC, {"share": share, **_run_spec(spec, name)})
+        _write(run_folder / SCENARIO, {"share": share, **_scenario(rows[0])})
+        _write(run_folder / STATS, [{"share": share, **stat} for stat in _stats(spec, rows)])
         if "scores" in tables:
-            _write_list(place / PER_INSTANCE, share, _values(spec, _of(tables["scores"], name)))
+            _write_list(
+                run_folder / PER_INSTANCE, share, _values(spec, _of(tables["scores"], name))
+            )
         if "texts" in tables and (texts := _of(tables["texts"], name)):
             states = list(_states(spec, texts))
             document = {"share": share, "adapter_spec": _adapter(spec), "request_states": states}
-            _write(place / STATES, document)
+            _write(run_folder / STATES, document)
     suite.mkdir(parents=True, exist_ok=True)
     _write(suite / SCHEMA, {"share": share, **_schema(specs, results)})
 
@@ -169,10 +171,10 @@ def _values(spec: RunSpec, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[s
     for item, own in groupby(rows, key=itemgetter("item")):
         entries: list[list[dict[str, Any]]] = []
         for metric, of_metric in groupby(own, key=itemgetter("metric")):
-            for place, row in enumerate(of_metric):
-                entries += [[]] if place == len(entries) else []
+            for index, row in enumerate(of_metric):
+                entries += [[]] if index == len(entries) else []
                 stat = stat_document(_plain(metric), spec.main_split, row["value"])
-                entries[place].append(stat)
+                entries[index].append(stat)
         for stats in entries:
             yield {"instance_id": item, "train_trial_index": 0, "stats": stats}
 
@@ -252,6 +254,6 @@ def _write_list(path: Path, share: str, rows: Iterable[Mapping[str, Any]]) -> No
     """A list of JSON, a row on each line."""
     with path.open("w", encoding="utf-8") as stream:
         stream.write("[")
-        for place, row in enumerate(rows):
-            stream.write(("," if place else "") + "\n" + json.dumps({"share": share, **row}))
+        for index, row in enumerate(rows):
+            stream.write(("," if index else "") + "\n" + json.dumps({"share": share, **row}))
         stream.write("\n]\n")

@@ -61,7 +61,7 @@ class KnownShort:
         self._known = known
 
     def inside(self, runs: HashedTexts) -> Iterator[tuple[int, str, bool]]:
-        """The places of texts that have one as whole words, its table, and if it is a number."""
+        """The index of each text that has one as whole words, its table, and if it is a number."""
         for length in range(1, WORDS):
             starts, ends = runs.words_of(length)
             hashes = runs.hashes(starts, ends)
@@ -71,11 +71,11 @@ class KnownShort:
                         yield text, table, sort == "number"
 
     def wholes(self, hashes: Hashes) -> Iterator[tuple[int, str]]:
-        """The places of hashes of whole strings, each with the table it is of."""
+        """The indices of hashes of whole strings, each with the table of its text."""
         for (sort, table), known in self._known.items():
             if sort == "whole":
                 found = np.flatnonzero(known.contains(hashes)).tolist()
-                yield from ((place, table) for place in found)
+                yield from ((index, table) for index in found)
 
 
 def _id_sorts(text: str) -> Iterator[str]:

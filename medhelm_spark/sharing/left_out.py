@@ -74,7 +74,7 @@ def shared_of(scored: Mapping[str, Scored], decimals: Collection[int], minimum: 
     """
     hidden = _of_few(scored.values(), minimum)
     known = {item: each.without(hidden) for item, each in scored.items()}
-    kinds = [_kinds(known, places) for places in sorted(set(decimals))]
+    kinds = [_kinds(known, digits) for digits in sorted(set(decimals))]
     retained = _in_company(set(known), known, kinds)
     in_order = sorted(known, key=lambda item: known[item].order)
     while retained and 0 < (missing := _num_patients(known, known.keys() - retained)) < minimum:

@@ -14,11 +14,11 @@ STANDING = "where_it_stands"
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
     """The manifest of a share; None of any other folder."""
-    place = folder / MANIFEST
-    if not place.is_file():
+    path = folder / MANIFEST
+    if not path.is_file():
         return None
     try:
-        document = json.loads(place.read_text(encoding="utf-8"))
+        document = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
         return None
     is_share = isinstance(document, dict) and {"share", "files"} <= document.keys()

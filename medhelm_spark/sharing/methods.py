@@ -90,11 +90,11 @@ class SharingMethods(Methods):
         Raises:
             IntegrityError: a file was changed, or this lake has no record of the share.
         """
-        place = Path(folder)
-        if wrong := changed_files(place):
-            raise IntegrityError(f"{place}: not as it was made: {', '.join(wrong)}.")
-        digest = sha256((place / MANIFEST).read_bytes()).hexdigest()
+        path = Path(folder)
+        if wrong := changed_files(path):
+            raise IntegrityError(f"{path}: not as it was made: {', '.join(wrong)}.")
+        digest = sha256((path / MANIFEST).read_bytes()).hexdigest()
         for record in self.list().shares:
             if record.manifest_sha256 == digest:
                 return record
-        raise IntegrityError(f"{place}: this lake has no record of a share with its manifest.")
+        raise IntegrityError(f"{path}: this lake has no record of a share with its manifest.")

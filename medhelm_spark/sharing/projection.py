@@ -93,11 +93,11 @@ def results_of(
     ]
     gone = _hidden(selected, by_unit, minimum)
     rows, hidden = [], 0
-    for place, row in enumerate(selected):
+    for index, row in enumerate(selected):
         spec = by_unit[row.run_spec_id]
         name = names[row.run_spec_id]
         numbers: Summary | StatRow = row
-        is_hidden = place in gone
+        is_hidden = index in gone
         if scores and row.split == spec.main_split:
             number = (name, row.metric)
             numbers = scores.means.get(number, row)
@@ -126,7 +126,7 @@ def results_of(
 
 
 def _hidden(rows: Sequence[StatRow], specs: Mapping[str, RunSpec], minimum: int) -> frozenset[int]:
-    """The places of the rows of gated and private data to hide, for few patients or another row.
+    """The indices of the rows of gated and private data to hide, for few patients or another row.
 
     A sensitivity follows from a specificity and a balanced accuracy, or from a specificity, an
     accuracy and their count. So all stats of a whole run and split are hidden where one of them
@@ -135,25 +135,25 @@ def _hidden(rows: Sequence[StatRow], specs: Mapping[str, RunSpec], minimum: int)
     and an exact match is of those alone whom the accuracy leaves out.
     """
     guarded = [
-        (place, row)
-        for place, row in enumerate(rows)
+        (index, row)
+        for index, row in enumerate(rows)
         if specs[row.run_spec_id].access_level is not AccessLevel.PUBLIC
     ]
-    few = {place for place, row in guarded if _is_of_few(row, specs[row.run_spec_id], minimum)}
+    few = {index for index, row in guarded if _is_of_few(row, specs[row.run_spec_id], minimum)}
     known = {
         unit: stats_of_instances(specs[unit]) for unit in {row.run_spec_id for _, row in guarded}
     }
     of_runs: dict[tuple[str, str], list[int]] = defaultdict(list)
     of_instances: dict[tuple[str, str], list[StatRow]] = defaultdict(list)
-    for place, row in guarded:
+    for index, row in guarded:
         if row.metric in known[row.run_spec_id]:
             of_instances[row.run_spec_id, row.split].append(row)
         else:
-            of_runs[row.run_spec_id, row.split].append(place)
-    for key, places in of_runs.items():
-        pairs = product((rows[place] for place in places), of_instances[key])
-        if not few.isdisjoint(places) or any(_differ_by_few(*pair, minimum) for pair in pairs):
-            few.update(places)
+            of_runs[row.run_spec_id, row.split].append(index)
+    for key, indices in of_runs.items():
+        pairs = product((rows[index] for index in indices), of_instances[key])
+        if not few.isdisjoint(indices) or any(_differ_by_few(*pair, minimum) for pair in pairs):
+            few.update(indices)
     return frozenset(few)
 
 

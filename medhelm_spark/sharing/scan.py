@@ -140,7 +140,7 @@ PATTERNS: Mapping[str, re.Pattern[str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leak:
-    """The place of something that may not leave; it has no text."""
+    """Where something is that may not leave; it has no text."""
 
     file: str
     column: str
@@ -223,10 +223,10 @@ def scan(
     ]
     canaries = [normal_form(text) for text in looked_for.canaries]
     for part in strings.chunks():
-        for place, texts in part:
+        for string, texts in part:
             count += 1
-            leaks += _identifiers(place, texts, own, looked_for.key)
-            leaks += _planted(place, texts, canaries)
+            leaks += _identifiers(string, texts, own, looked_for.key)
+            leaks += _planted(string, texts, canaries)
         hashes.append(
             np.unique(HashedTexts([text for _, texts in part for text in texts]).indexed())
         )
@@ -246,10 +246,10 @@ def scan(
 
 
 def _identifiers(
-    place: SharedString, texts: Iterable[str], own: Sequence[tuple[str, re.Pattern[str]]], key: str
+    string: SharedString, texts: Iterable[str], own: Sequence[tuple[str, re.Pattern[str]]], key: str
 ) -> Iterator[Leak]:
     """The site's record numbers everywhere; others where text is, for models are named by dates."""
-    file, column, row, whole = place
+    file, column, row, whole = string
     is_text = has_text(column) or (file == MANIFEST and column in SIGNED)
     texts = dict.fromkeys((*texts, *map(typed, texts)))
     for name, pattern in (*own, *(PATTERNS.items() if is_text else ())):
@@ -259,9 +259,9 @@ def _identifiers(
             yield Leak(file=file, column=column, row=row, kind=name, match=match)
 
 
-def _planted(place: SharedString, texts: Sequence[str], canaries: Sequence[str]) -> Iterator[Leak]:
+def _planted(string: SharedString, texts: Sequence[str], canaries: Sequence[str]) -> Iterator[Leak]:
     if canaries:
-        file, column, row, _ = place
+        file, column, row, _ = string
         for number, canary in enumerate(canaries, 1):
             if any(canary in normal_form(text) for text in texts):
                 yield Leak(file=file, column=column, row=row, kind=f"{CANARY} {number}")
@@ -332,7 +332,7 @@ def _found(strings: "SharedStrings", lake: _Lake) -> Iterator[Leak]:
     template = known_windows(lake.reader, lake.common)
     short = lake.short.known()
     for part in strings.chunks():
-        owners = [place for place, texts in part for _ in texts]
+        owners = [string for string, texts in part for _ in texts]
         runs = HashedTexts([text for _, texts in part for text in texts])
         hits: list[tuple[int, str]] = []
         if by_table:
@@ -389,7 +389,7 @@ def has_strings(kind: pa.DataType) -> bool:
     if pa.types.is_map(kind):
         return has_strings(kind.key_type) or has_strings(kind.item_type)
     if pa.types.is_nested(kind):
-        return any(has_strings(kind.field(place).type) for place in range(kind.num_fields))
+        return any(has_strings(kind.field(index).type) for index in range(kind.num_fields))
     return bool(
         pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     )

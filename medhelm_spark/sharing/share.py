@@ -94,7 +94,7 @@ def share(
     """
     waivers = waivers or Waivers.none()
     rules = _audience(workspace, audience)
-    half = _free_place(out, workspace.reader.location)
+    half = _free_folder(out, workspace.reader.location)
     stored = release_of(workspace.reader, release)
     if stored.state.status is ReleaseStatus.WITHDRAWN:
         raise PolicyError(
@@ -158,7 +158,7 @@ def share(
     )
 
 
-def _free_place(out: Path, lake: str) -> Path:
+def _free_folder(out: Path, lake: str) -> Path:
     """The folder beside `out` that a share is made in; refuses what is there or below the lake."""
     if is_uri(str(out)):  # Arrow would write there, before the scan
         raise PolicyError(f"{out} is an address; name a folder of this machine.")
@@ -213,11 +213,11 @@ def _write_tables(folder: Path, tables: Mapping[str, pa.Table], keys: ShareKeys)
 
 def _for_spreadsheets(table: pa.Table) -> pa.Table:
     """The table with texts that a spreadsheet shows and does not compute."""
-    for place, field in enumerate(table.schema):
+    for index, field in enumerate(table.schema):
         if pa.types.is_string(field.type):
-            encoded = table.column(place).combine_chunks().dictionary_encode()
+            encoded = table.column(index).combine_chunks().dictionary_encode()
             texts = pa.array(map(unformulated, encoded.dictionary.to_pylist()), pa.string())
-            table = table.set_column(place, field, texts.take(encoded.indices))
+            table = table.set_column(index, field, texts.take(encoded.indices))
     return table
 
 

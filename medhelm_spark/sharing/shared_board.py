@@ -68,13 +68,13 @@ def board_of(folder: Path, metric: str = "") -> SharedBoard | None:
         return None
     if wrong := changed_files(folder):
         raise IntegrityError(f"{folder}: not as it was made: {', '.join(wrong)}.")
-    places = list(folder.glob("*-results.parquet"))
-    if not places:
+    paths = list(folder.glob("*-results.parquet"))
+    if not paths:
         raise ConfigError(
             f"{folder} is a share as HELM's folder; `medhelm-spark import-helm {folder} --suite "
             "NAME` with --output-path LAKE, or helm-summarize, makes its board."
         )
-    rows = _results(places[0])
+    rows = _results(paths[0])
     known = {row["metric"] for row in rows}
     if metric not in {"", ALL, *known}:
         raise UnknownNameError("metric", metric, known)

@@ -41,9 +41,9 @@ class SharedStrings:
         """Strings together, up to about CHUNK characters, each with the forms of its text."""
         chunk: list[tuple[SharedString, tuple[str, ...]]] = []
         size = 0
-        for place in self._each():
-            texts = forms(place[3])
-            chunk.append((place, texts))
+        for string in self._each():
+            texts = forms(string[3])
+            chunk.append((string, texts))
             size += sum(map(len, texts)) + 1
             if size >= CHUNK:
                 yield chunk
@@ -71,10 +71,10 @@ def undeclared(folder: Path) -> Iterator[tuple[str, str, int]]:
         elif path.suffix == ".csv":
             with path.open(encoding="utf-8", newline="") as file:
                 columns = next(csv.reader(file), [])
-            # A column is named by its place: its name may be the text.
-            for place, column in enumerate(columns, 1):
+            # A column is named by its number: its name may be the text.
+            for number, column in enumerate(columns, 1):
                 if column not in table:
-                    yield name, f"number {place}", 1
+                    yield name, f"number {number}", 1
         elif path.suffix == ".json":
             declared = HELM_KEYS.get(path.name, frozenset())
             document = json.loads(path.read_text(encoding="utf-8"))
@@ -197,15 +197,15 @@ def _every_key(value: Any) -> Iterator[str]:
 
 
 def _of_json(name: str, value: Any, column: str = "", row: int = 1) -> Iterator[SharedString]:
-    """Every string with the keys above it and its place in the innermost list."""
+    """Every string with the keys above it and its number in the innermost list."""
     if isinstance(value, str):
         yield name, column, row, value
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield from _of_json(name, item, f"{column}.{key}" if column else key, row)
     elif isinstance(value, list):
-        for place, item in enumerate(value, 1):
-            yield from _of_json(name, item, column, place)
+        for number, item in enumerate(value, 1):
+            yield from _of_json(name, item, column, number)
 
 
 def _keys(value: Any, above: str = "") -> Iterator[str]:

@@ -72,10 +72,10 @@ def load_waivers(path: Path) -> Waivers:
         ConfigError: the file cannot be read, or a waiver lacks approver or reason.
     """
     loaded = load_yaml(path, _File)
-    for place, waiver in enumerate(loaded.waivers, 1):
+    for number, waiver in enumerate(loaded.waivers, 1):
         for name in ("match", "approver", "reason"):
             if not getattr(waiver, name).strip():
-                raise ConfigError(f"{path}: waiver {place}: {name} is empty.")
+                raise ConfigError(f"{path}: waiver {number}: {name} is empty.")
     waivers = tuple(
         Waiver(
             table=each.table,
@@ -119,8 +119,8 @@ def write_matches(path: Path, leaks: Sequence[Leak], key: str) -> Path:
                 leak.row
             )
     listed = [
-        _Listed(table=table, column=column, pattern=pattern, match=match, rows=tuple(places))
-        for (table, column, pattern, match), places in rows.items()
+        _Listed(table=table, column=column, pattern=pattern, match=match, rows=tuple(row_numbers))
+        for (table, column, pattern, match), row_numbers in rows.items()
     ]
     document = {
         "key": key,
@@ -129,15 +129,15 @@ def write_matches(path: Path, leaks: Sequence[Leak], key: str) -> Path:
     }
     number = 1
     while True:
-        place = path if number == 1 else path.with_stem(f"{path.stem}-{number}")
+        new_path = path if number == 1 else path.with_stem(f"{path.stem}-{number}")
         try:
-            opened = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            opened = os.open(new_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
             number += 1
             continue
         with os.fdopen(opened, "w", encoding="utf-8") as file:
             yaml.safe_dump(document, file, sort_keys=False, allow_unicode=True)
-        return place
+        return new_path
 
 
 def table_of(file: str) -> str:
@@ -151,5 +151,5 @@ def _key(waiver: Waiver) -> tuple[str, str, str, str]:
 
 def _keys(leak: Leak) -> set[tuple[str, str, str, str]]:
     """The waivers that are for a leak."""
-    place = table_of(leak.file), leak.column, leak.kind
-    return {(*place, leak.match), (*place, ALL_ROWS)}
+    prefix = table_of(leak.file), leak.column, leak.kind
+    return {(*prefix, leak.match), (*prefix, ALL_ROWS)}

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import regex
 
 Hashes = npt.NDArray[np.uint64]
-Places = npt.NDArray[np.int64]
+Positions = npt.NDArray[np.int64]
 
 WORDS, CHARACTERS = 8, 40
 """The length of a window in words, and in letters and digits."""
@@ -131,7 +131,7 @@ class HashedTexts:
         at = np.flatnonzero(is_letter)
         lengths = np.fromiter((len(text) + 1 for text in plain_texts), np.int64, len(plain_texts))
         self.text = np.repeat(np.arange(len(plain_texts), dtype=np.int32), lengths)[at]
-        """The place of the text of each character."""
+        """The index of the text of each character."""
         size = len(at)
         powers, self._inverse = _powers(_rounded(size + 1))
         self._sums = np.zeros(size + 1, np.uint64)
@@ -143,12 +143,12 @@ class HashedTexts:
         self._tokens = np.flatnonzero(np.diff(blanks, prepend=-1) > 0)
         self.size = size
 
-    def hashes(self, starts: Places, ends: Places) -> Hashes:
+    def hashes(self, starts: Positions, ends: Positions) -> Hashes:
         """The hashes of runs from the character of `starts` to the one before `ends`."""
         made: Hashes = (self._sums[ends] - self._sums[starts]) * self._inverse[starts]
         return made
 
-    def words_of(self, length: int) -> tuple[Places, Places]:
+    def words_of(self, length: int) -> tuple[Positions, Positions]:
         """Starts and ends of all runs of so many words within one text."""
         return self._of(self.words, length)
 
@@ -178,24 +178,24 @@ class HashedTexts:
         around = self._inside(around, CHARACTERS)
         return np.append(found, self.hashes(around, around + CHARACTERS))
 
-    def windows(self) -> tuple[Places, Places]:
+    def windows(self) -> tuple[Positions, Positions]:
         """Starts and ends of every window, of words and of characters."""
         starts, ends = self._word_windows()
         whole = self._inside(np.arange(max(self.size - CHARACTERS + 1, 0)), CHARACTERS)
         return np.append(starts, whole), np.append(ends, whole + CHARACTERS)
 
-    def _word_windows(self) -> tuple[Places, Places]:
+    def _word_windows(self) -> tuple[Positions, Positions]:
         pairs = [self.words_of(WORDS), self._of(self._tokens, WORDS)]
         starts, ends = (np.concatenate(each) for each in zip(*pairs, strict=True))
         long = ends - starts >= FEWEST
         return starts[long], ends[long]
 
-    def _inside(self, starts: Places, length: int) -> Places:
+    def _inside(self, starts: Positions, length: int) -> Positions:
         """The starts of runs of so many characters that are within one text."""
-        inside: Places = starts[self.text[starts + length - 1] == self.text[starts]]
+        inside: Positions = starts[self.text[starts + length - 1] == self.text[starts]]
         return inside
 
-    def _of(self, begins: Places, length: int) -> tuple[Places, Places]:
+    def _of(self, begins: Positions, length: int) -> tuple[Positions, Positions]:
         if len(begins) < length:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         starts = begins[: len(begins) - length + 1]
@@ -237,9 +237,9 @@ class Known:
             return np.zeros(len(hashes), np.bool_)
         found = self._there[self._slot(hashes)]
         likely = np.flatnonzero(found)
-        place = np.searchsorted(self.hashes, hashes[likely])
-        place[place == len(self.hashes)] = 0
-        found[likely] = self.hashes[place] == hashes[likely]
+        index = np.searchsorted(self.hashes, hashes[likely])
+        index[index == len(self.hashes)] = 0
+        found[likely] = self.hashes[index] == hashes[likely]
         return found
 
     def _slot(self, hashes: Hashes) -> Hashes:

@@ -121,7 +121,7 @@ def decision_of(
         role=role,
         subject=deployment.model,
         model_deployment=deployment.name,
-        locality=_place(deployment, answer),
+        locality=_locality(deployment, answer),
         access_level=asking.access_level,
         allowed=answer.allowed,
         rule=answer.rule,
@@ -130,7 +130,7 @@ def decision_of(
     )
 
 
-def _place(deployment: Deployment, answer: Decision) -> str:
+def _locality(deployment: Deployment, answer: Decision) -> str:
     """Where a deployment runs; unknown if the refusal would rest on a guess."""
     is_guess = not deployment.is_locality_stated and not answer.allowed
     return UNKNOWN if is_guess else deployment.locality or UNKNOWN

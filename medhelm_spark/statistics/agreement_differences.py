@@ -183,11 +183,11 @@ def _spearman(judge: Values, ratings: Table, w: Weights) -> Values:
 
 def _ranks(values: Values, w: Weights) -> Weights:
     """The middle rank of each answer's value in each resample; shape of `w`."""
-    distinct, place = np.unique(values, return_inverse=True)
+    distinct, inverse = np.unique(values, return_inverse=True)
     counts = np.zeros((len(distinct), w.shape[1]))
-    np.add.at(counts, place, w)
+    np.add.at(counts, inverse, w)
     middle: Weights = np.cumsum(counts, axis=0) - counts / 2
-    return middle[place]
+    return middle[inverse]
 
 
 _MEASURES: dict[AgreementMeasure, Callable[[Values, Table, Weights], Values]] = {

@@ -77,9 +77,9 @@ def unit_totals(
     """
     sums, sizes = values, np.ones(len(values))
     if labels is not None:
-        place = np.unique(labels, return_inverse=True)[1].reshape(-1)
-        sums = np.bincount(place, weights=values).astype(np.float64)
-        sizes = np.bincount(place).astype(np.float64)
+        inverse = np.unique(labels, return_inverse=True)[1].reshape(-1)
+        sums = np.bincount(inverse, weights=values).astype(np.float64)
+        sizes = np.bincount(inverse).astype(np.float64)
     both, counts = np.unique(np.stack([sums, sizes]), axis=1, return_counts=True)
     return UnitTotals(
         sums=both[0], sizes=both[1], counts=counts.astype(np.float64), low=low, high=high

@@ -142,12 +142,12 @@ def build_board(
     columns = _columns(by_column, ranked)
     deciding = deciding_columns(by_column, ranked)
     rows = _rows(table, columns, ranked, deciding, common, medhelm_win_rates(cells))
-    placed = [cell for row in rows for cell in row.cells if cell]
+    row_cells = [cell for row in rows for cell in row.cells if cell]
     return Leaderboard(
         columns=tuple(columns.values()),
         rows=rows,
         notes=(
-            *_cell_notes(placed, coverage_floor),
+            *_cell_notes(row_cells, coverage_floor),
             *_detectable_notes(columns.values()),
             *_ranking_notes(rows, len(ranked), listed=is_listed(by_column)),
             *_missing_notes(cell for key in ranked for cell in by_column[key].values()),

@@ -117,7 +117,7 @@ def measure_draws(
     Args:
         measure: maps the count of each distinct row, shape (num_rows,), to numbers.
         units: the hash of the unit of each answer, shape (answers,).
-        rows: the place of each answer's row among the distinct rows, shape (answers,).
+        rows: the index of each answer's row among the distinct rows, shape (answers,).
         num_rows: how many distinct rows there are.
         draws: how many resamples, a multiple of 4.
     """

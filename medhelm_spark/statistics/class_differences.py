@@ -58,8 +58,8 @@ def difference_at(
     """The differences of two models that answered the same cases; None without a common case.
 
     Args:
-        first: the answers of one model, a place for each case.
-        second: those of the other one, with the same cases in the same places.
+        first: the answers of one model, one for each case.
+        second: those of the other one, with the same cases in the same order.
         prevalence: between 0 and 1, taken as known.
     """
     is_positive = first.is_positive

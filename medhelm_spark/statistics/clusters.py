@@ -126,9 +126,9 @@ def cluster_totals(
     clusters: NDArray[np.int64] | NDArray[np.uint64], values: NDArray[np.float64]
 ) -> ClusterTotals:
     """The totals of values by cluster, given by one label per value."""
-    _, place = np.unique(clusters, return_inverse=True)
+    _, inverse = np.unique(clusters, return_inverse=True)
     return ClusterTotals(
-        sizes=np.bincount(place).astype(np.float64),
-        totals=np.bincount(place, weights=values).astype(np.float64),
-        squares=np.bincount(place, weights=values**2).astype(np.float64),
+        sizes=np.bincount(inverse).astype(np.float64),
+        totals=np.bincount(inverse, weights=values).astype(np.float64),
+        squares=np.bincount(inverse, weights=values**2).astype(np.float64),
     )

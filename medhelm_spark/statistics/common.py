@@ -72,17 +72,17 @@ def common_means(
         scale: of the stat; where it brings means onto the scale, means and resamples are.
         draws: how many resamples, a multiple of 4.
     """
-    hashes, place = np.unique(units, return_inverse=True)
+    hashes, inverse = np.unique(units, return_inverse=True)
     size = max(1, _NUMBERS_AT_ONCE // (3 * len(hashes)))
     for start in range(0, len(pairs), size):
         batch = pairs[start : start + size]
-        rows = np.concatenate([_totals(each, place, len(hashes)) for each in batch])
+        rows = np.concatenate([_totals(each, inverse, len(hashes)) for each in batch])
         sums = resampled_sums(rows, hashes, draws).reshape(len(batch), 3, draws)
         for each, (*totals, counts) in zip(batch, sums, strict=True):
             means = totals / np.maximum(counts, 1)
             drawn = _on(scale, np.where(counts > 0, means, each.values[:, None]))
             differences: NDArray[np.float64] = drawn[0] - drawn[1]
-            is_enough = len(np.unique(place[each.both])) >= MIN_UNITS
+            is_enough = len(np.unique(inverse[each.both])) >= MIN_UNITS
             is_resampled = is_enough and not np.isnan(each.parts).any()
             first, second = _on(scale, each.values).tolist()
             yield CommonMeans(
@@ -93,9 +93,9 @@ def common_means(
             )
 
 
-def _totals(pair: OnCommon, place: NDArray[np.int64], num_units: int) -> NDArray[np.float64]:
+def _totals(pair: OnCommon, inverse: NDArray[np.int64], num_units: int) -> NDArray[np.float64]:
     """By unit the sum of both rows' parts and the number of instances, shape (3, units)."""
-    own = place[pair.both]
+    own = inverse[pair.both]
     return np.stack(
         [np.bincount(own, weights=parts, minlength=num_units) for parts in (*pair.parts, None)]
     ).astype(np.float64)

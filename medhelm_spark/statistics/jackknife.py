@@ -41,9 +41,9 @@ def pseudo_values(measure: Measure, counts: NDArray[np.int64]) -> NDArray[np.flo
     many = TIMES * counts
     of_many = np.array(measure(many), np.float64)
     without = np.empty((len(whole), len(occurring)))
-    for place, row in enumerate(occurring):
+    for index, row in enumerate(occurring):
         many[row] -= TIMES
-        without[:, place] = np.array(measure(many), np.float64)
+        without[:, index] = np.array(measure(many), np.float64)
         many[row] += TIMES
     moves = (n - 1) * (of_many[:, None] - without)
     is_number_of_answers = (of_many == TIMES * whole) & (whole != 0)

@@ -17,9 +17,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
     [0.03, 0.06, 0.06, 0.02]
     """
     adjusted, highest = [0.0] * len(p_values), 0.0
-    for rank, place in enumerate(_ascending(p_values)):
-        highest = max(highest, (len(p_values) - rank) * p_values[place])
-        adjusted[place] = min(1.0, highest)
+    for rank, index in enumerate(_ascending(p_values)):
+        highest = max(highest, (len(p_values) - rank) * p_values[index])
+        adjusted[index] = min(1.0, highest)
     return adjusted
 
 
@@ -30,9 +30,9 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     [0.02, 0.04, 0.04, 0.02]
     """
     adjusted, lowest = [0.0] * len(p_values), 1.0
-    for rank, place in reversed(list(enumerate(_ascending(p_values), start=1))):
-        lowest = min(lowest, len(p_values) / rank * p_values[place])
-        adjusted[place] = lowest
+    for rank, index in reversed(list(enumerate(_ascending(p_values), start=1))):
+        lowest = min(lowest, len(p_values) / rank * p_values[index])
+        adjusted[index] = lowest
     return adjusted
 
 

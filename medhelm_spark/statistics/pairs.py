@@ -185,5 +185,5 @@ def regressions_first(pair: BoardPair) -> tuple[object, ...]:
     """Sort key: primary endpoints, then by decision, then what the first model loses most on."""
     gain = pair.difference.mean_difference or 0.0
     order = -gain if pair.lower_is_better else gain
-    place = list(PairDecision).index(pair.decision)
-    return (not pair.is_primary, place, order, pair.display_name, pair.first, pair.second)
+    rank = list(PairDecision).index(pair.decision)
+    return (not pair.is_primary, rank, order, pair.display_name, pair.first, pair.second)

@@ -149,12 +149,12 @@ def _deciding(cells: Sequence[BoardCell], common: Common) -> DecidingColumn | No
     own = np.array([cell.draws for cell in cells], np.float64)
     first, second = np.triu_indices(len(cells), 1)
     draws = own[first] - own[second]
-    for place, pair in enumerate(pairs):
+    for index, pair in enumerate(pairs):
         if not pair.are_own:
             differences = pair.differences
             if differences is None:
                 return None
-            draws[place] = differences
+            draws[index] = differences
     return DecidingColumn(
         differences=np.array([ours - theirs for ours, theirs in filter(None, means)]),
         draws=draws,

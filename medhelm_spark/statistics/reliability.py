@@ -41,11 +41,11 @@ def curve(
         edges: the upper ends of the bins, ascending; a confidence on an edge is below it.
         clusters: a label for each answer, None where no two belong together.
     """
-    places = np.searchsorted(edges, confidence)
+    bins = np.searchsorted(edges, confidence)
     return tuple(
         _bin(confidence[in_bin], right[in_bin], None if clusters is None else clusters[in_bin])
-        for place in range(len(edges))
-        if (in_bin := places == place).any()
+        for index in range(len(edges))
+        if (in_bin := bins == index).any()
     )
 
 

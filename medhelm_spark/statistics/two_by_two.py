@@ -128,15 +128,15 @@ class ClassAnswers:
         share = float(self.is_positive.mean()) if len(self.is_positive) else 0.0
         return share if 0 < share < 1 else None
 
-    def only(self, places: NDArray[np.int64]) -> "ClassAnswers":
-        """The answers in these places, in the order of the places."""
+    def only(self, indices: NDArray[np.int64]) -> "ClassAnswers":
+        """The answers at these indices, in the order of the indices."""
         costs = self.costs
         return replace(
             self,
-            is_positive=self.is_positive[places],
-            predicted=self.predicted[places],
-            clusters=None if self.clusters is None else self.clusters[places],
-            costs=replace(costs, of_answers=costs.of_answers[places]) if costs else None,
+            is_positive=self.is_positive[indices],
+            predicted=self.predicted[indices],
+            clusters=None if self.clusters is None else self.clusters[indices],
+            costs=replace(costs, of_answers=costs.of_answers[indices]) if costs else None,
         )
 
     @cached_property
@@ -282,7 +282,7 @@ def ratio_interval(first: Estimated, second: Estimated) -> tuple[float, float] |
 
         (t1 - R t2)^2 = (t1 - l1)^2 + R^2 (u2 - t2)^2
 
-    and its upper end the larger root with u1 and l2 in the places of l1 and u2: infinite where the
+    and its upper end the larger root with u1 and l2 in place of l1 and u2: infinite where the
     interval of the second share begins at 0.
 
     >>> low, high = ratio_interval(Estimated(0.2, 0.1, 0.4), Estimated(0.8, 0.6, 0.9))

@@ -32,7 +32,7 @@ def pairs_of(cluster: str, verdict: bool, people: Iterable[bool]) -> VerdictPair
     """A verdict beside each person's."""
     counts = [0, 0, 0, 0]
     for person in people:
-        counts[_place(verdict, person)] += 1
+        counts[_cell_index(verdict, person)] += 1
     first, second, third, fourth = counts
     return VerdictPairs(cluster=cluster, counts=(first, second, third, fourth))
 
@@ -40,14 +40,14 @@ def pairs_of(cluster: str, verdict: bool, people: Iterable[bool]) -> VerdictPair
 def pairs_among(cluster: str, people: Sequence[bool]) -> VerdictPairs:
     """Each person's verdict beside each other person's."""
     counts = [0, 0, 0, 0]
-    for place, one in enumerate(people):
-        for other in (*people[:place], *people[place + 1 :]):
-            counts[_place(one, other)] += 1
+    for index, one in enumerate(people):
+        for other in (*people[:index], *people[index + 1 :]):
+            counts[_cell_index(one, other)] += 1
     first, second, third, fourth = counts
     return VerdictPairs(cluster=cluster, counts=(first, second, third, fourth))
 
 
-def _place(verdict: bool, person: bool) -> int:
+def _cell_index(verdict: bool, person: bool) -> int:
     return (0 if person else 1) if verdict else (2 if person else 3)
 
 

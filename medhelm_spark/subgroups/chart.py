@@ -9,7 +9,7 @@ from medhelm_spark.subgroups.model_groups import ModelGroups, group_label
 WIDTH = 560
 MODEL_HEIGHT = 18
 SHAPES = ("circle", "diamond", "square", "triangle-up", "cross")
-"""Each model has a shape and a place of its own, beside the colour: on paper too."""
+"""Each model has a shape and a row of its own, beside the colour: on paper too."""
 
 Row = dict[str, Any]
 
@@ -31,16 +31,16 @@ def group_plot(groups: Sequence[ModelGroups], palette: Palette = LIGHT) -> Spec 
     ]
     names = [model.model_deployment for model in groups]
     x: Row = {"type": "quantitative", "title": groups[0].metric, "scale": {"zero": False}}
-    placed: Row = {
+    encoding: Row = {
         "y": {"field": "group", "type": "nominal", "sort": order, "title": None},
         "yOffset": {"field": "model", "type": "nominal", "sort": names},
         "color": _by_model(names, [palette.mark, palette.line, *[palette.ink] * len(names)]),
     }
-    ends: Row = {**placed, "x": {**x, "field": "low"}, "x2": {"field": "high"}}
+    ends: Row = {**encoding, "x": {**x, "field": "low"}, "x2": {"field": "high"}}
     scores: Row = {
-        **placed,
+        **encoding,
         "x": {**x, "field": "mean"},
-        "shape": _by_model(names, [SHAPES[place % len(SHAPES)] for place in range(len(names))]),
+        "shape": _by_model(names, [SHAPES[index % len(SHAPES)] for index in range(len(names))]),
         "tooltip": _TOOLTIP,
     }
     return chart_of(
@@ -49,7 +49,7 @@ def group_plot(groups: Sequence[ModelGroups], palette: Palette = LIGHT) -> Spec 
         width=WIDTH,
         height={"step": MODEL_HEIGHT * len(names)},
         layer=[
-            _layer("overall", _TICK, {**placed, "x": {**x, "field": "overall"}}),
+            _layer("overall", _TICK, {**encoding, "x": {**x, "field": "overall"}}),
             _layer("mean", {"type": "rule", "strokeWidth": 2, "opacity": 0.7}, ends),
             _layer("mean", {"type": "point", "filled": True, "size": 70, "opacity": 1}, scores),
         ],

@@ -92,11 +92,11 @@ def totals_of(cell: GroupAnswers) -> Totals | None:
 
 def by_unit(units: NDArray[np.int64], parts: ClusterTotals) -> Totals:
     """The parts of each unit as one cluster."""
-    labels, place = np.unique(units, return_inverse=True)
+    labels, inverse = np.unique(units, return_inverse=True)
     return labels, ClusterTotals(
-        sizes=np.bincount(place, weights=parts.sizes).astype(np.float64),
-        totals=np.bincount(place, weights=parts.totals).astype(np.float64),
-        squares=np.bincount(place, weights=parts.squares).astype(np.float64),
+        sizes=np.bincount(inverse, weights=parts.sizes).astype(np.float64),
+        totals=np.bincount(inverse, weights=parts.totals).astype(np.float64),
+        squares=np.bincount(inverse, weights=parts.squares).astype(np.float64),
     )
 
 

@@ -162,11 +162,11 @@ def group_stats(
 
 def adjusted(rows: Sequence[GroupStat]) -> list[GroupStat]:
     """The rows with p-values adjusted for all that are shown of one stat of one RunSpec."""
-    tested = [place for place, row in enumerate(rows) if row.p_value is not None]
-    p_values = benjamini_hochberg([rows[place].p_value or 0.0 for place in tested])
+    tested = [index for index, row in enumerate(rows) if row.p_value is not None]
+    p_values = benjamini_hochberg([rows[index].p_value or 0.0 for index in tested])
     made = list(rows)
-    for place, p_value in zip(tested, p_values, strict=True):
-        made[place] = replace(made[place], adjusted_p=p_value)
+    for index, p_value in zip(tested, p_values, strict=True):
+        made[index] = replace(made[index], adjusted_p=p_value)
     return made
 
 

@@ -59,14 +59,14 @@ def _joined(groups: Sequence[CountedRows]) -> CountedRows:
     """The rows of several groups as one, each distinct row once."""
     if len(groups) == 1:
         return groups[0]
-    columns, place = np.unique(
+    columns, inverse = np.unique(
         np.concatenate([group.columns for group in groups]), axis=0, return_inverse=True
     )
     weights = np.zeros(len(columns), np.int64)
-    np.add.at(weights, place.reshape(-1), np.concatenate([group.weights for group in groups]))
+    np.add.at(weights, inverse.reshape(-1), np.concatenate([group.weights for group in groups]))
     starts = np.cumsum([0, *(len(group.weights) for group in groups)])
     rows = [group.rows + start for group, start in zip(groups, starts, strict=False)]
-    row_of = place.reshape(-1)[np.concatenate(rows)]
+    row_of = inverse.reshape(-1)[np.concatenate(rows)]
     by_row = np.argsort(row_of, kind="stable")
     return CountedRows(
         columns=columns,

@@ -85,10 +85,10 @@ def _range_quantile(groups: int) -> float:
 
 def _quantile(drawn: Numbers, share: float) -> float:
     """As `numpy.quantile`, which takes ten times as long for so few numbers."""
-    place = share * (len(drawn) - 1)
-    below = int(place)
+    position = share * (len(drawn) - 1)
+    below = int(position)
     first, second = np.partition(drawn, (below, below + 1))[[below, below + 1]]
-    return float(first + (place - below) * (second - first))
+    return float(first + (position - below) * (second - first))
 
 
 def _any_differ(values: Numbers, over: Numbers, under: Numbers) -> bool:

@@ -54,19 +54,19 @@ def pairs_report(pairs: Sequence[GroupPair]) -> Report:
 def pairs_table(pairs: Sequence[GroupPair]) -> TextTable:
     """The pairs as a table; its title has the benchmark or models that all rows have in common."""
     names = [_pair_names(pair) for pair in pairs]
-    header, title, places = list(PAIR_HEADER), [], list(range(len(PAIR_HEADER)))
+    header, title, columns = list(PAIR_HEADER), [], list(range(len(PAIR_HEADER)))
     if len({name for name, _, _ in names}) == 1:
         title.append(names[0][0])
-        places.remove(0)
+        columns.remove(0)
     if len({(first, second) for _, first, second in names}) == 1:
         header[5:7] = names[0][1:]
         title.append(f"{names[0][1]} less {names[0][2]}")
-        places = [place for place in places if place not in (1, 2)]
+        columns = [column for column in columns if column not in (1, 2)]
     rows = [(*named, *_pair_cells(pair)) for named, pair in zip(names, pairs, strict=True)]
     return TextTable(
         title=", ".join(title),
-        header=[header[place] for place in places],
-        rows=[[row[place] for place in places] for row in rows],
+        header=[header[column] for column in columns],
+        rows=[[row[column] for column in columns] for row in rows],
         notes=list(_pair_notes(pairs)),
     )
 

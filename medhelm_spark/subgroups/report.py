@@ -20,18 +20,18 @@ def sections(report: Reported) -> Iterator[Section]:
     groups = groups_of_runs(report.reader, report.runs)
     if not groups:
         return
-    by_place: dict[tuple[str, str], list[ModelGroups]] = {}
+    by_table: dict[tuple[str, str], list[ModelGroups]] = {}
     for model in groups:
-        by_place.setdefault((model.display_name, model.group_column), []).append(model)
+        by_table.setdefault((model.display_name, model.group_column), []).append(model)
     parts: list[str | Sentences | TextTable | Figure] = [Sentences(lines=list(watched(groups)))]
-    for number, ((name, column), alike) in enumerate(by_place.items(), start=1):
+    for number, ((name, column), alike) in enumerate(by_table.items(), start=1):
         parts.append(f"{name} by {column}")
         if group_plot(alike):
             label = f"{name} by {column}: scores with 95 % intervals"
             parts.append(Figure(label=label, drawn_in=_drawn(alike)))
         table = replace(groups_table(alike), title="")
         parts.append(
-            replace(table, notes=list(notes(groups))) if number == len(by_place) else table
+            replace(table, notes=list(notes(groups))) if number == len(by_table) else table
         )
     if compared := group_pairs(
         report.reader, report.runs, report.pairs, minimum=minimum_of(groups)

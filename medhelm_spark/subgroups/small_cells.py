@@ -143,14 +143,14 @@ def _computed(gone: set[Cell], totals: Sequence[Total[Cell]]) -> set[Cell]:
     unknown = [cell for cell in dict.fromkeys(c for t in totals for c in t.cells) if cell in gone]
     if not unknown:
         return set()
-    place = {cell: number for number, cell in enumerate(unknown)}
+    index = {cell: number for number, cell in enumerate(unknown)}
     equations = np.zeros((len(totals), len(unknown)))
     for row, total in zip(equations, totals, strict=True):
         for cell in total.parts:
-            if cell in place:
-                row[place[cell]] += 1.0
-        if total.whole is not None and total.whole in place:
-            row[place[total.whole]] -= 1.0
+            if cell in index:
+                row[index[cell]] += 1.0
+        if total.whole is not None and total.whole in index:
+            row[index[total.whole]] -= 1.0
     _, sizes, directions = np.linalg.svd(equations, full_matrices=True)
     free = directions[int((sizes > _EXACT).sum()) :]
-    return {cell for cell in unknown if not np.any(np.abs(free[:, place[cell]]) > _EXACT)}
+    return {cell for cell in unknown if not np.any(np.abs(free[:, index[cell]]) > _EXACT)}

@@ -238,14 +238,14 @@ def _of_instances(
     named = ((spec, name) for spec in specs for name in _names(spec))
     requested = [
         RequestedStat(
-            place=place,
+            place=index,
             run_spec_id=spec.run_spec_id,
             data_version=spec.data_version,
             split=spec.main_split,
             name=name,
             is_repeated=spec.adapter_spec.requests_per_instance > 1,
         )
-        for place, (spec, name) in enumerate(named)
+        for index, (spec, name) in enumerate(named)
     ]
     frame = ctx.lake.frame(requested, RequestedStat)
     values = ctx.lake.query(WANTED, scored=scored, wanted=frame)

@@ -73,7 +73,7 @@ def preload() -> None:
     threading.Thread(target=load, daemon=True, name="medhelm-spark-mlflow").start()
 
 
-def default_uri(place: str) -> str | None:
+def default_uri(location: str) -> str | None:
     """Where the runs of a lake are tracked: `mlflow.db` in a local lake's folder.
 
     None, which leaves the choice to MLflow, if `MLFLOW_TRACKING_URI` is set, on Databricks, and for
@@ -81,7 +81,7 @@ def default_uri(place: str) -> str | None:
     """
     if {"MLFLOW_TRACKING_URI", "DATABRICKS_RUNTIME_VERSION"} & os.environ.keys():
         return None
-    folder = re.sub(r"^file:(//)?(?=/)", "", place)
+    folder = re.sub(r"^file:(//)?(?=/)", "", location)
     # Two letters or more before the colon: a single one is a drive.
     if is_catalog(folder) or re.match(r"\w{2,}:", folder):
         return None

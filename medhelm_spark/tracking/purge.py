@@ -22,14 +22,14 @@ def purge(workspace: Workspace, scope: PurgeScope, *, dry_run: bool) -> Swept:
     if dry_run or not runs:
         return Swept(removed={"runs in MLflow": len(runs)})
     uri = uri_of(workspace, None)
-    place = without_login(uri) if uri else "its default place"
+    server = without_login(uri) if uri else "its default tracking server"
     try:
         remaining = remove_runs(uri, runs)
     except SetupError as error:
         number = counted(len(runs), "run")
-        return Swept(removed={}, unreached=(f"{number} in MLflow at {place}: {error}",))
+        return Swept(removed={}, unreached=(f"{number} in MLflow at {server}: {error}",))
     unreached = (
-        f"{counted(len(remaining), 'run')} in MLflow at {place}, marked as deleted: "
+        f"{counted(len(remaining), 'run')} in MLflow at {server}, marked as deleted: "
         "`mlflow gc` removes them there",
     )
     return Swept(removed={"runs in MLflow": len(runs)}, unreached=unreached if remaining else ())

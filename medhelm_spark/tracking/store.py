@@ -60,7 +60,7 @@ RATES = (MEAN_WIN_RATE, allowed_name(MEDHELM_MEAN_WIN_RATE))
 class Target:
     """The content that one MLflow run should have; `tags` are without our prefix.
 
-    `delta_versions` gives per table its place and version. `page` is the dashboard's page of the
+    `delta_versions` gives per table its location and version. `page` is the dashboard's page of the
     same numbers: a tag, and the run's description, which does not replace a person's text.
     """
 
@@ -126,17 +126,17 @@ def _note(page: str, logged: Mapping[str, str]) -> dict[str, str]:
 def _datasets(versions: Mapping[str, tuple[str, int]]) -> "Iterator[Dataset]":
     """Delta tables as MLflow's `delta_table` source, built here because its class needs a JVM.
 
-    The digest covers the place, because an experiment keeps one data set per name and digest.
+    The digest covers the location, because an experiment keeps one data set per name and digest.
     """
     from mlflow.entities import Dataset
 
-    for table, (place, version) in sorted(versions.items()):
-        kind = "path" if "/" in place else "delta_table_name"
+    for table, (location, version) in sorted(versions.items()):
+        kind = "path" if "/" in location else "delta_table_name"
         yield Dataset(
             name=f"{table}@v{version}",
-            digest=content_id(place, version)[:8],
+            digest=content_id(location, version)[:8],
             source_type="delta_table",
-            source=canonical_json({kind: place, "delta_table_version": version}),
+            source=canonical_json({kind: location, "delta_table_version": version}),
         )
 
 
@@ -395,10 +395,10 @@ def _connected(tracking_uri: str | None) -> "Iterator[MlflowClient]":
         of_uri = isinstance(error, ValueError | ImportError) and tracking_uri
         if not (_is_refusal(error) or of_uri):
             raise
-        place = tracking_uri or "its default tracking server"
+        server = tracking_uri or "its default tracking server"
         reason = str(error).strip().splitlines()[0]
         # The error is not chained: a traceback would print the address with its login.
-        raise SetupError(without_login(f"MLflow at {place} refused: {reason}")) from None
+        raise SetupError(without_login(f"MLflow at {server} refused: {reason}")) from None
 
 
 def _is_refusal(error: Exception) -> bool:

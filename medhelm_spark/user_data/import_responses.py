@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.data_uri import is_uri, normal_place
+from medhelm_spark.domain.data_uri import is_uri, normal_location
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.request import Completion, FinishReason, Purpose, RequestResult
@@ -155,8 +155,8 @@ def _responses(ctx: Context, answers: AnswerFile) -> Frame:
 
 
 def _absolute(path: str) -> str:
-    place = normal_place(path)
-    return place if is_uri(place) else str(Path(place).expanduser().absolute())
+    location = normal_location(path)
+    return location if is_uri(location) else str(Path(location).expanduser().absolute())
 
 
 def import_responses(ctx: Context, specs: Sequence[RunSpec], answers: AnswerFile) -> int:
@@ -179,7 +179,7 @@ def import_responses(ctx: Context, specs: Sequence[RunSpec], answers: AnswerFile
     (counts,) = rows_of(ctx.lake.query(COUNTS, placed=placed), Counts)
     if counts.repeated:
         raise DataError(
-            f"{answers.place}: {counted(counts.repeated, answers.unit)} more than one names the "
+            f"{answers.location}: {counted(counts.repeated, answers.unit)} more than one names the "
             "same instance, by its source_id and by its instance_id; name each by one of them."
         )
     if not count and not _answered(ctx, specs):
@@ -205,12 +205,13 @@ def import_responses(ctx: Context, specs: Sequence[RunSpec], answers: AnswerFile
 def _unmatched(specs: Sequence[RunSpec], answers: AnswerFile, counts: Counts) -> DataError:
     if counts.named:
         return DataError(
-            f"{answers.place}: no {answers.unit} names a trial that is planned; planned: "
+            f"{answers.location}: no {answers.unit} names a trial that is planned; planned: "
             f"{_trials(specs)}. --fields names the column of trial."
         )
     return DataError(
-        f"{answers.place}: no {answers.unit}'s id is one of scenario {specs[0].scenario_name!r}'s; "
-        "--fields names the column of source_id. Ids are compared as text: 1.0 is not 1."
+        f"{answers.location}: no {answers.unit}'s id is one of scenario "
+        f"{specs[0].scenario_name!r}'s; --fields names the column of source_id. Ids are "
+        "compared as text: 1.0 is not 1."
     )
 
 

@@ -83,7 +83,7 @@ class InitializedBenchmark:
 def init_benchmark(
     workspace: Workspace,
     folder: str | Path | None,
-    place: str,
+    location: str,
     *,
     text: str,
     label: str,
@@ -103,7 +103,7 @@ def init_benchmark(
     Args:
         workspace: whose session reads a table.
         folder: the new folder (None: named after the table or file).
-        place: a file, or `table:NAME`.
+        location: a file, or `table:NAME`.
         text: the column that a prompt shows.
         label: the column of right answers.
         id_column: the column of ids (None: `id` where there is one, else the row's number).
@@ -120,14 +120,14 @@ def init_benchmark(
             has a meaning that its name rules out; `positive` is none of 2 to 20 right answers.
         DataError: the data cannot be read, lacks a column, repeats an id, or has no usable row.
     """
-    folder = Path(folder) if folder else Path(_name_of(place))
+    folder = Path(folder) if folder else Path(_name_of(location))
     columns_by_flag = {"text": text, "label": label, "id": id_column, "cluster": cluster}
-    place = _here(place)
+    location = _here(location)
     _check(folder, columns_by_flag)
     check_reading(separator, encoding, "init")
     new = NewBenchmark(
         name=re.sub(r"[^\w. -]", "-", folder.name).upper(),
-        place=_from(folder, place),
+        location=_from(folder, location),
         text=text,
         label=label,
         id=id_column,
@@ -139,11 +139,13 @@ def init_benchmark(
         cluster=cluster,
         metric=metric,
     )
-    source = _source(place, new)
+    source = _source(location, new)
     if source:
         check_named_columns(source, columns_by_flag)
-    elif table_of(place) is None and not is_uri(place):
-        raise ConfigError(f"file (--file) is {place!r}; there is no such file, or folder of files.")
+    elif table_of(location) is None and not is_uri(location):
+        raise ConfigError(
+            f"file (--file) is {location!r}; there is no such file, or folder of files."
+        )
     with whole_folder(folder) as half, _named_in_errors(half, folder, columns_by_flag):
         # A metric of classes needs the labels, which the data is read for.
         card = _written(half, replace(new, metric=None), workspace)
@@ -192,15 +194,15 @@ def _named_in_errors(half: Path, folder: Path, columns: dict[str, str | None]) -
         raise MissingColumnError(f"{error} Given: {flags}.") from None
 
 
-def _here(place: str) -> str:
-    """The place; a table by its folder, where a Delta table's folder here has that bare name."""
-    table = table_of(place)
-    return place if table is None else TABLE + local_table(table)
+def _here(location: str) -> str:
+    """The location; a table by its folder, where a Delta table's folder here has that bare name."""
+    table = table_of(location)
+    return location if table is None else TABLE + local_table(table)
 
 
-def _source(place: str, new: NewBenchmark) -> DataSource | None:
-    """What is at a place of this machine: a file, or the files of a folder; None of another."""
-    path = Path(place).expanduser()
+def _source(location: str, new: NewBenchmark) -> DataSource | None:
+    """What is at a path of this machine: a file, or the files of a folder; None of another."""
+    path = Path(location).expanduser()
     paths = part_files(path) if path.is_dir() else [path] if path.is_file() else []
     if not paths:
         return None
@@ -239,22 +241,22 @@ def _check(folder: Path, columns: dict[str, str | None]) -> None:
         raise ConfigError(f"{folder}: is there already; name a folder that is not.")
 
 
-def _name_of(place: str) -> str:
+def _name_of(location: str) -> str:
     """The folder's name: the last part of a table's, or the file's without its ending.
 
     >>> _name_of("table:clinic.letters"), _name_of("data/letters.csv"), _name_of("table:s3://b/x/")
     ('letters', 'letters', 'x')
     """
-    table = table_of(place)
+    table = table_of(location)
     if table is None:
-        return PurePosixPath(place).name.partition(".")[0]
+        return PurePosixPath(location).name.partition(".")[0]
     return table.rstrip("/").replace("`", "").rpartition("/" if is_delta_path(table) else ".")[2]
 
 
-def _from(folder: Path, place: str) -> str:
-    """The place as it is named in the folder's file: one of this machine by its whole path."""
-    table = table_of(place)
-    path = place if table is None else table
+def _from(folder: Path, location: str) -> str:
+    """The location as it is named in the folder's file: one of this machine by its whole path."""
+    table = table_of(location)
+    path = location if table is None else table
     is_local = not is_uri(path) and (table is None or is_delta_path(table))
     absolute = str(Path(path).expanduser().absolute()) if is_local else path
     return absolute if table is None else TABLE + absolute

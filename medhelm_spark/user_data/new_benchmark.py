@@ -45,7 +45,7 @@ class BenchmarkWords(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewBenchmark:
-    """What a benchmark is made of: its data's place and the columns that count in it.
+    """What a benchmark is made of: its data's location and the columns that count in it.
 
     `labels` are the right answers that there are, where they are few and each a word or two.
     `words` is whether the other answers are single words or numbers.
@@ -54,7 +54,7 @@ class NewBenchmark:
     """
 
     name: str
-    place: str
+    location: str
     text: str
     label: str
     id: str | None = None
@@ -83,10 +83,10 @@ class NewBenchmark:
         columns = {ours: own for ours, own in names.items() if own and ours != own}
         document: dict[str, Any] = {
             "name": self.name,
-            "description": f"The column {self.label} of {self.place}.",
+            "description": f"The column {self.label} of {self.location}.",
             "access_level": AccessLevel.PRIVATE.value,
             "prompt_file": "prompt.txt",
-            "dataset_file": self.place,
+            "dataset_file": self.location,
             **{key: value for key in READING if (value := getattr(self, key))},
             **({"columns": columns} if columns else {}),
             **({"cluster_column": self.cluster} if self.cluster else {}),

@@ -23,7 +23,7 @@ PLAIN_NAME = re.compile(r"[\w-]+(:[\w=,-]+)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnData:
-    """The data's place, and its names for the card's columns, by the card's.
+    """The data's location, and its names for the card's columns, by the card's.
 
     `access_level` says who may have it. Below a public card it is required: data of one's own
     may be anybody's. `sheet`, `separator` and `encoding` say how a file is read (None: what it
@@ -38,14 +38,14 @@ class OwnData:
     encoding: str | None = None
 
     @property
-    def places(self) -> tuple[str, ...]:
+    def locations(self) -> tuple[str, ...]:
         """The paths, several or one, as text."""
         paths = [self.paths] if isinstance(self.paths, str | Path) else self.paths
         return tuple(str(path) for path in paths)
 
 
 Source = str | Path | Sequence[str | Path] | OwnData
-"""One place, several, or places with the names of their columns."""
+"""One location, several, or locations with the names of their columns."""
 
 Sources = Source | Mapping[str, OwnData]
 """A source for the one scenario that is evaluated, or one by scenario name."""
@@ -90,7 +90,7 @@ def by_scenario(
 ) -> Mapping[str, OwnData]:
     """A person's own data by scenario name; one that names none is for what these runs evaluate.
 
-    A place may begin with the scenario's name: `med_qa=mine.csv`.
+    A location may begin with the scenario's name: `med_qa=mine.csv`.
 
     Raises:
         ConfigError: it names no scenario, and the runs evaluate several.
@@ -103,21 +103,21 @@ def by_scenario(
     names = sorted({run.card.name for run in runs})
     if own is None:
         return {}
-    places: dict[str, list[str]] = {}
-    for place in own.places:
-        name, path = _named(place, names)
-        places.setdefault(name, []).append(path)
-    if "" in places and (len(names) > 1 or len(places) > 1):
+    paths_by_name: dict[str, list[str]] = {}
+    for location in own.locations:
+        name, path = _named(location, names)
+        paths_by_name.setdefault(name, []).append(path)
+    if "" in paths_by_name and (len(names) > 1 or len(paths_by_name) > 1):
         raise ConfigError(
             f"source (--source) is for one of {', '.join(names)}; write NAME=FILE, once for each "
             "scenario that has other data."
         )
-    if own.columns and len(places) > 1:
+    if own.columns and len(paths_by_name) > 1:
         raise ConfigError(
             "columns (--columns) names those of one source, and there are "
-            f"{len(places)}; sources of a suite file have columns each."
+            f"{len(paths_by_name)}; sources of a suite file have columns each."
         )
-    return {name or names[0]: replace(own, paths=paths) for name, paths in places.items()}
+    return {name or names[0]: replace(own, paths=paths) for name, paths in paths_by_name.items()}
 
 
 def suite_sources(sources: Mapping[str, SuiteSource]) -> dict[str, OwnData]:
@@ -128,19 +128,19 @@ def suite_sources(sources: Mapping[str, SuiteSource]) -> dict[str, OwnData]:
     }
 
 
-def _named(place: str, names: Sequence[str]) -> tuple[str, str]:
-    """The scenario and the place of `NAME=PLACE`; no scenario where a path alone is given.
+def _named(location: str, names: Sequence[str]) -> tuple[str, str]:
+    """The scenario and the location of `NAME=LOCATION`; no scenario where a path alone is given.
 
     Raises:
         UnknownNameError: the text before `=` is neither a scenario of the runs nor a path.
     """
     for name in sorted(names, key=len, reverse=True):
-        if place.startswith(f"{name}="):
-            return name, place.removeprefix(f"{name}=")
-    before, equals, _ = place.partition("=")
-    if equals and PLAIN_NAME.fullmatch(before) and not Path(place).expanduser().exists():
+        if location.startswith(f"{name}="):
+            return name, location.removeprefix(f"{name}=")
+    before, equals, _ = location.partition("=")
+    if equals and PLAIN_NAME.fullmatch(before) and not Path(location).expanduser().exists():
         raise UnknownNameError("scenario", before, names, where="source (--source)")
-    return "", place
+    return "", location
 
 
 def check_sources(sources: Mapping[str, OwnData], runs: Sequence[ResolvedRun]) -> None:
@@ -177,14 +177,14 @@ def replaced(card: ScenarioCard, own: OwnData | None) -> ScenarioCard:
         encoding=own.encoding or card.source.encoding,
     )
     card = replace(card, source=source)
-    places = own.places
-    table = table_of(places[0]) if len(places) == 1 else None
+    locations = own.locations
+    table = table_of(locations[0]) if len(locations) == 1 else None
     if table is not None:
         table = local_table(table)
         source = replace(card.source, files=(), dataset=None, revision=None, table=table)
         source = replace(source, is_own=True)
         return replace(card, source=source)
-    return with_source(card, places)
+    return with_source(card, locations)
 
 
 def check_order(run: ResolvedRun, own: OwnData | None) -> None:

@@ -107,25 +107,27 @@ def check_own_rows(card: ScenarioCard, report: Callable[[str], None]) -> None:
     reasons: dict[str, list[str]] = {}
     by_key: dict[str, list[str]] = {}
     for key in _keys(card):
-        rows += key.place == 0
-        place = _place(key, is_only=len(files) == 1)
+        rows += key.instance_index == 0
+        position = _position(key, is_only=len(files) == 1)
         if key.reason is None:
-            by_key.setdefault(key.source_key, []).append(place)
+            by_key.setdefault(key.source_key, []).append(position)
         elif key.reason != LEFT_OUT:
-            reasons.setdefault(key.reason, []).append(place)
+            reasons.setdefault(key.reason, []).append(position)
     name = files[0].path if len(files) == 1 else f"{card.name}: {counted(len(files), 'file')}"
     if reasons:
         bad = sum(map(len, reasons.values()))
-        left_out = "; ".join(f"{reason} in {_rows(places)}" for reason, places in reasons.items())
+        left_out = "; ".join(
+            f"{reason} in {_rows(positions)}" for reason, positions in reasons.items()
+        )
         all_rows = counted(rows, "row")
         report(f"{name}: {bad:,} of {all_rows} cannot be used and would be left out: {left_out}")
-    repeated = [places for places in by_key.values() if len(places) > 1]
+    repeated = [positions for positions in by_key.values() if len(positions) > 1]
     if repeated and not card.merge_identical:
         ids = counted(len(repeated), "id")
-        places = [place for group in repeated for place in group]
+        positions = [position for group in repeated for position in group]
         raise DataError(
-            f"{name}: {ids} in more than one of {rows:,} rows: {_rows(places)}; each row needs an "
-            "id of its own: mend them, or name another column of ids."
+            f"{name}: {ids} in more than one of {rows:,} rows: {_rows(positions)}; each row needs "
+            "an id of its own: mend them, or name another column of ids."
         )
 
 
@@ -147,16 +149,15 @@ def _keys(card: ScenarioCard) -> Iterator[RecordKey]:
         )
 
 
-def _place(key: RecordKey, *, is_only: bool) -> str:
+def _position(key: RecordKey, *, is_only: bool) -> str:
     return str(key.source_row) if is_only else f"{key.source_file} {key.source_row}"
 
 
-def _rows(places: Sequence[str]) -> str:
+def _rows(positions: Sequence[str]) -> str:
     """How many rows, and the first of them.
 
     >>> _rows(["2", "5"])
     '2 (data rows 2, 5)'
     """
-    return (
-        f"{len(places):,} (data {'row' if len(places) == 1 else 'rows'} {first_of(places, SHOWN)})"
-    )
+    noun = "row" if len(positions) == 1 else "rows"
+    return f"{len(positions):,} (data {noun} {first_of(positions, SHOWN)})"

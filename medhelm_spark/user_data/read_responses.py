@@ -56,7 +56,7 @@ LONGEST_SECONDS = 86_400
 class AnswerFile:
     """A file, folder or table of answers, and how to read it."""
 
-    place: str
+    location: str
     """The file, folder or table, as the user names it."""
 
     names: Mapping[str, str] = field(default_factory=dict)
@@ -103,7 +103,7 @@ class AnswerFile:
 
     @property
     def kind(self) -> str:
-        """The word for the place in messages."""
+        """The word for the location in messages."""
         return "file" if self.table is None else "table"
 
     @property
@@ -175,7 +175,7 @@ class ReadTableResponses:
 
     def __call__(self, rows: Iterable[RawRow]) -> Iterator[Response]:
         for row in rows:
-            record = record_of(self.answers.place, row)
+            record = record_of(self.answers.location, row)
             yield response_of(record, self.answers.names)
 
 
@@ -303,14 +303,14 @@ def parse_fields(text: str | None) -> dict[str, str]:
 
 
 def answers_at(
-    place: str,
+    location: str,
     names: Mapping[str, str],
     *,
     sheet: str | None = None,
     separator: str | None = None,
     encoding: str | None = None,
 ) -> AnswerFile:
-    """The answers at a place; this reads the bytes of files for their hash, but no table.
+    """The answers at a location; this reads the bytes of files for their hash, but no table.
 
     Raises:
         UnknownNameError: `names` has an unknown field.
@@ -319,12 +319,12 @@ def answers_at(
     for name in names:
         if name not in FIELDS:
             raise UnknownNameError("field", name, FIELDS, where="fields (--fields)")
-    table = table_of(place)
+    table = table_of(location)
     if table is not None:
-        return AnswerFile(place=place, names=names, table=local_table(table))
-    parts = _parts(place)
+        return AnswerFile(location=location, names=names, table=local_table(table))
+    parts = _parts(location)
     return AnswerFile(
-        place=place,
+        location=location,
         names=names,
         format=format_of(parts[0]),
         revision=revision_of(
@@ -344,16 +344,16 @@ def _stated_options(
     return {f"{key}:": value for key, value in options.items() if value is not None}
 
 
-def _parts(place: str) -> tuple[str, ...]:
-    """The file at a place, or the part files of a folder, as Spark writes them."""
-    folder = Path(place).expanduser()
-    if is_uri(place) or not folder.is_dir():
-        return (place,)
+def _parts(location: str) -> tuple[str, ...]:
+    """The file at a location, or the part files of a folder, as Spark writes them."""
+    folder = Path(location).expanduser()
+    if is_uri(location) or not folder.is_dir():
+        return (location,)
     if has_delta_log(folder):
-        raise DataError(f"{place}: is a Delta table; name it {TABLE}{place}.")
+        raise DataError(f"{location}: is a Delta table; name it {TABLE}{location}.")
     parts = tuple(map(str, part_files(folder)))
     if len({ending_of(part) for part in parts}) != 1:
-        raise DataError(f"{place}: a folder of files of one format is needed.")
+        raise DataError(f"{location}: a folder of files of one format is needed.")
     return parts
 
 
@@ -406,7 +406,7 @@ def check_file(answers: AnswerFile, report: Callable[[str], None] = quiet) -> No
     rows: dict[tuple[str, str, int], int] = {}
     recognised: dict[str, None] = {}
     reader = ReadResponses(answers, report=recognised.setdefault)
-    path, unit = answers.place, answers.unit
+    path, unit = answers.location, answers.unit
     with without_text(reader), naming_fields():
         for read in reader([File(paths=answers.parts)]):
             if read.problem:

@@ -157,13 +157,13 @@ def _answers_line(
     both: Measured, blank: WatchResult, changed: Mapping[str, float], margin: float | None
 ) -> DriftLine:
     row = replace(blank, part=WatchedPart.ANSWERS, name="other answer", margin=margin)
-    places: dict[str, int] = {}
-    for place, instance in enumerate(both.instances.to_pylist()):
-        places.setdefault(instance, place)
-    known = [instance for instance in places if instance in changed]
+    positions: dict[str, int] = {}
+    for position, instance in enumerate(both.instances.to_pylist()):
+        positions.setdefault(instance, position)
+    known = [instance for instance in positions if instance in changed]
     if not known:
         return DriftLine(row=replace(row, reason=NO_PAIR))
-    of_unit = both.units.indices.to_numpy()[[places[instance] for instance in known]]
+    of_unit = both.units.indices.to_numpy()[[positions[instance] for instance in known]]
     labels = np.unique(of_unit, return_inverse=True)[1].reshape(-1).astype(np.int64)
     values = np.array([changed[instance] for instance in known])
     totals = unit_totals(values, labels, 0.0, 1.0)

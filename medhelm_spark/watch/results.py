@@ -102,7 +102,7 @@ class ReleaseLooks(Result):
 def look_tables(rows: Sequence[WatchResult]) -> Iterator[TextTable]:
     """A table for each model; fingerprints that did not change are one note."""
     models = list(dict.fromkeys(row.model_deployment for row in rows))
-    for place, model in enumerate(models):
+    for index, model in enumerate(models):
         own = [row for row in rows if row.model_deployment == model]
         same = [
             row
@@ -115,7 +115,7 @@ def look_tables(rows: Sequence[WatchResult]) -> Iterator[TextTable]:
             title=model,
             header=HEADER,
             rows=[cells(row) for row in own if row not in same],
-            notes=[*notes, *(NOTES if place == len(models) - 1 else ())],
+            notes=[*notes, *(NOTES if index == len(models) - 1 else ())],
         )
 
 

@@ -88,9 +88,9 @@ class Entries:
                 raise ConfigError(
                     f"{name} is {value!r}; allowed: a whole number of at least {least}."
                 )
-        places = tuple(map(str, Locality))
-        if self.attest_locality is not None and self.attest_locality not in places:
-            raise UnknownNameError("locality", str(self.attest_locality), places)
+        localities = tuple(map(str, Locality))
+        if self.attest_locality is not None and self.attest_locality not in localities:
+            raise UnknownNameError("locality", str(self.attest_locality), localities)
         for name in LISTS:
             for item in listed(getattr(self, name)):
                 if not isinstance(item, str | Path if name == "conf_paths" else str):
@@ -141,7 +141,7 @@ def entries_of(entries: str | Sequence[str] | Entries, options: Mapping[str, Any
 
 @dataclass(frozen=True, slots=True)
 class LoadedEntries:
-    """Parsed entries, not resolved; `listed` are the places of the suite file's own entries.
+    """Parsed entries, not resolved; `listed` has the `where` of each entry of the suite file.
 
     `absent` are the names of requested imported scenarios that are left out.
     """

@@ -148,18 +148,18 @@ class Workspace:
 
     def _check_session(self) -> None:
         """Refuse, for gated and private text, settings and a server that may send it outside."""
-        place = str(self.site / SETTINGS_FILE) if self.site else ""
+        site_file = str(self.site / SETTINGS_FILE) if self.site else ""
         configured = {
             name: value
             for name, value in self.settings.spark.items()
-            if self.settings.places.get(name) == place
+            if self.settings.sources.get(name) == site_file
         }
         for name in BESIDE_SPARK:
             value = getattr(self.settings, name)
-            if value and self.settings.places.get(name) == place:
+            if value and self.settings.sources.get(name) == site_file:
                 configured[name] = value
         if configured and self._known_levels() - {AccessLevel.PUBLIC}:
-            check_settings(configured, place)
+            check_settings(configured, site_file)
         remote = os.environ.get("SPARK_REMOTE", "")
         if self._spark is None and remote.startswith(CONNECT):
             check_remote(self.registry.policy, self._levels, remote)
@@ -175,7 +175,7 @@ class Workspace:
         configured = {
             key: value
             for key, value in self.settings.spark.items()
-            if self.settings.places[key] != shipped
+            if self.settings.sources[key] != shipped
         }
         if names := not_applied(spark, configured):
             self.say(

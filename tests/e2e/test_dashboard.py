@@ -79,7 +79,7 @@ def board_words(test: AppTest) -> list[str]:
     return page_text(test).split()
 
 
-def places(test: AppTest) -> list[str]:
+def models_listed(test: AppTest) -> list[str]:
     """The models in the order of the rows."""
     return re.findall(r'<th scope="row"><span class="ms-rank">\d*</span>([^<]*)', board(test))
 
@@ -131,7 +131,7 @@ class TestPage:
         assert "0.9: equivalent" in " ".join(board_words(test))
 
     def test_a_comparison_opens_with_the_models_that_stand_first(self, monkeypatch, lake) -> None:
-        first, second, *_ = places(opened(monkeypatch, lake))
+        first, second, *_ = models_listed(opened(monkeypatch, lake))
         test = opened(monkeypatch, lake, view="Compare")
         assert [test.selectbox(key=key).value for key in ("first", "second")] == [first, second]
 
@@ -140,12 +140,12 @@ class TestPage:
     ) -> None:
         test = opened(monkeypatch, lake, sort="MedCalc-Bench")
         # The mean under the floor comes after the one that counts, what is missing last.
-        assert places(test) == [BETA, ALPHA, GAMMA]
+        assert models_listed(test) == [BETA, ALPHA, GAMMA]
         assert test.selectbox(key="sort").value == "MedCalc-Bench"
         test.selectbox(key="sort").select("Model").run()
-        assert places(test) == [ALPHA, BETA, GAMMA]
+        assert models_listed(test) == [ALPHA, BETA, GAMMA]
         test.selectbox(key="sort").select("Discharge note").run()
-        assert places(test)[0] == ALPHA
+        assert models_listed(test)[0] == ALPHA
 
     def test_benchmarks_as_rows_have_the_same_cells(self, monkeypatch, lake) -> None:
         plain = opened(monkeypatch, lake)
@@ -195,7 +195,7 @@ class TestPage:
         assert "Discharge note" not in board(test)
         assert "not scored yet" in board(test)
         again = opened(monkeypatch, lake, category="Clinical Note Generation", sort="Triage choice")
-        assert places(again) == [ALPHA]
+        assert models_listed(again) == [ALPHA]
 
     def test_the_board_is_offered_in_every_format(self, monkeypatch, lake) -> None:
         test = opened(monkeypatch, lake)
@@ -804,11 +804,13 @@ def nine_by_nine(folder: Path) -> Path:
     ]
     entries = []
     for name in NINE_BENCHMARKS:
-        place = folder / name.replace(" ", "_")
-        place.mkdir()
-        (place / "prompt.txt").write_text("{question}\nAnswer:")
+        benchmark_folder = folder / name.replace(" ", "_")
+        benchmark_folder.mkdir()
+        (benchmark_folder / "prompt.txt").write_text("{question}\nAnswer:")
         lines = [f"q{i},Is {i} urgent?,{'yes' if i % 3 else 'no'},{'fm'[i % 2]}" for i in range(24)]
-        (place / "data.csv").write_text("\n".join(["id,question,correct_answer,sex", *lines]))
+        (benchmark_folder / "data.csv").write_text(
+            "\n".join(["id,question,correct_answer,sex", *lines])
+        )
         config = {
             "name": name,
             "description": "Made for a test.",
@@ -817,8 +819,8 @@ def nine_by_nine(folder: Path) -> Path:
             "metrics": [{"name": "exact_match"}],
             "groups": ["sex"],
         }
-        (place / "benchmark.yaml").write_text(json.dumps(config))
-        entry = f"medhelm_configurable_benchmark:config_path={place / 'benchmark.yaml'}"
+        (benchmark_folder / "benchmark.yaml").write_text(json.dumps(config))
+        entry = f"medhelm_configurable_benchmark:config_path={benchmark_folder / 'benchmark.yaml'}"
         entries += [f"{entry},model={model.name}" for model in models]
     lake = folder / "lake"
     Evaluation(lake, site=None, tracking=False, deployments=models).run(entries, suite="wide")
@@ -1012,8 +1014,8 @@ class TestBrowser:
                 rows = page.get_by_role("region", name="Leaderboard").get_by_role("row")
                 expect(rows).to_have_count(10, timeout=WAIT_MS)
                 page.wait_for_timeout(1500)  # what a page shows last
-                last, place = (rows.nth(9), -1) if width == 1400 else (rows.nth(1), 0)
-                box = last.get_by_role("link").all()[place].bounding_box()
+                last, index = (rows.nth(9), -1) if width == 1400 else (rows.nth(1), 0)
+                box = last.get_by_role("link").all()[index].bounding_box()
                 assert box
                 assert box["x"] + box["width"] <= width
                 assert box["y"] + box["height"] <= height

@@ -16,7 +16,7 @@ def ward(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     streamlit.cache_resource.clear()
     made = Served(tmp_path_factory.mktemp("drift"), 200).released()
     made.watch("--margin", "0.05")
-    made.lost = lambda place: place % 5 == 0
+    made.lost = lambda index: index % 5 == 0
     made.watch("--margin", "0.05")
     yield made
     made.close()

@@ -81,8 +81,8 @@ def test_a_rater_rates_and_each_choice_is_saved_at_once(monkeypatch, here) -> No
         "",
         "too short",
     ]
-    for place in range(1, 6):
-        test.button_group[place].set_value(1 + place % 5).run()
+    for index in range(1, 6):
+        test.button_group[index].set_value(1 + index % 5).run()
     assert progress(test) == "item 1 of 3, 1 of 3 rated"
     test.button_group[0].set_value(2).run()  # changed: a new row, and the latest counts
     assert len(stored(here)) == 8

@@ -20,9 +20,9 @@ SUITE, ITEMS = "s", 10
 SAID = {"first": "Rest and fluids.", "second": "Antibiotics.", "third": "Wait."}
 WAIT_MS = 60_000
 SCALES = '[class*="st-key-ms-scale-"]'
-NEXT_SCALE = """(place) => {
+NEXT_SCALE = """(index) => {
   const scales = [...document.querySelectorAll('[class*="st-key-ms-scale-"]')];
-  return document.activeElement?.closest('[class*="st-key-ms-scale-"]') === scales[place];
+  return document.activeElement?.closest('[class*="st-key-ms-scale-"]') === scales[index];
 }"""
 SLOW_STORE = """
 import time
@@ -78,22 +78,22 @@ def wait_stored(here: Evaluation, number: int) -> None:
         time.sleep(0.1)
 
 
-def press(here: Evaluation, page: Page, place: int, value: int, number: int) -> None:
+def press(here: Evaluation, page: Page, index: int, value: int, number: int) -> None:
     """Choose a value of one answer's scale by a digit; the lake then has so many ratings."""
     end = time.monotonic() + WAIT_MS / 1000
-    while not page.evaluate(NEXT_SCALE, place):
-        assert time.monotonic() < end, f"no key reaches the scale of answer {place}"
-        if page.evaluate(IN_A_SCALE) or place:
+    while not page.evaluate(NEXT_SCALE, index):
+        assert time.monotonic() < end, f"no key reaches the scale of answer {index}"
+        if page.evaluate(IN_A_SCALE) or index:
             page.keyboard.press("Tab")  # which passes the comment of the answer above
         else:  # the first digit on an item is of its first open scale
             page.keyboard.press(str(value))
-            if page.evaluate(NEXT_SCALE, place):
+            if page.evaluate(NEXT_SCALE, index):
                 break
         page.wait_for_timeout(300)
     else:
         page.keyboard.press(str(value))
     wait_stored(here, number)
-    chosen = page.locator(f"{SCALES} >> nth={place}")
+    chosen = page.locator(f"{SCALES} >> nth={index}")
     expect(chosen.locator('[aria-checked="true"]')).to_have_text(str(value), timeout=WAIT_MS)
 
 
@@ -126,8 +126,8 @@ def test_thirty_answers_are_rated_by_keys_killed_in_the_middle_and_resumed(
     with served(words, port, tmp_path / "server.log") as server:
         page = opened(browser, port, token)
         for item in range(5):
-            for place in range(3 if item < 4 else 1):
-                press(here, page, place, value_of(done), done + 1)
+            for index in range(3 if item < 4 else 1):
+                press(here, page, index, value_of(done), done + 1)
                 done += 1
             if item < 4:
                 turn(page, item + 1)
@@ -140,8 +140,8 @@ def test_thirty_answers_are_rated_by_keys_killed_in_the_middle_and_resumed(
         first = page.locator(f"{SCALES} >> nth=0")
         expect(first.locator('[aria-checked="true"]')).to_have_text(str(value_of(12)))
         for item in range(4, ITEMS):
-            for place in range(1 if item == 4 else 0, 3):
-                press(here, page, place, value_of(done), done + 1)
+            for index in range(1 if item == 4 else 0, 3):
+                press(here, page, index, value_of(done), done + 1)
                 done += 1
             if item < ITEMS - 1:
                 turn(page, item + 1)
@@ -170,8 +170,8 @@ def test_keys_that_come_faster_than_the_page_choose_for_the_answers_that_are_mea
         wait_for_item(page, 1)
         page.keyboard.press("p")
         wait_for_item(page, 0)
-        for place, value in enumerate(("4", "2", "5")):
-            chosen = page.locator(f"{SCALES} >> nth={place}").locator('[aria-checked="true"]')
+        for index, value in enumerate(("4", "2", "5")):
+            chosen = page.locator(f"{SCALES} >> nth={index}").locator('[aria-checked="true"]')
             expect(chosen).to_have_text(value, timeout=WAIT_MS)
         page.close()
     assert [row.value for row in sorted(stored(here), key=lambda row: row.rated_at)] == [4, 2, 5]
@@ -187,10 +187,10 @@ def test_two_raters_at_once_in_two_windows_lose_nothing(
     with served(words, port, tmp_path / "server.log"):
         pages = [opened(browser, port, token) for token in both]
         done = 0
-        for place in range(3):
+        for index in range(3):
             for page, value in zip(pages, (2, 4), strict=True):
                 page.bring_to_front()
-                press(here, page, place, value, done + 1)
+                press(here, page, index, value, done + 1)
                 done += 1
         for page in pages:
             page.close()

@@ -72,7 +72,7 @@ def scored(lake: Path) -> Mapping[Cell, Values]:
         if row["release"] == APPROVED
     }
     return {
-        cell: tuple(held[unit(*cell), f"{cell[1]}-i{place}"] for place in range(10))
+        cell: tuple(held[unit(*cell), f"{cell[1]}-i{index}"] for index in range(10))
         for cell in CELLS
     }
 
@@ -329,12 +329,12 @@ def p_value(ours: Values, theirs: Values, is_scale: bool) -> float:
     Differences lie between -4 and 4, here 0 and 1; 0.4 pseudo-answers stand at either end.
     """
     if is_scale:
-        places = [(a - b + 4) / 8 for a, b in zip(ours, theirs, strict=True)]
-        size, total = len(places), len(places) + 0.8
-        centre = (sum(places) + 0.4) / total
-        variance = (sum(place**2 for place in places) + 0.4) / total - centre**2
+        scaled = [(a - b + 4) / 8 for a, b in zip(ours, theirs, strict=True)]
+        size, total = len(scaled), len(scaled) + 0.8
+        centre = (sum(scaled) + 0.4) / total
+        variance = (sum(value**2 for value in scaled) + 0.4) / total - centre**2
         error = (variance / (centre * (1 - centre)) / (4 * size)) ** 0.5
-        return float(2 * t.sf(abs(sum(places) / size - 0.5) / error, size - 1))
+        return float(2 * t.sf(abs(sum(scaled) / size - 0.5) / error, size - 1))
     signs = [a - b for a, b in zip(ours, theirs, strict=True) if a != b]
     low, n = min(signs.count(1.0), signs.count(-1.0)), len(signs)
     if not n:
@@ -345,8 +345,8 @@ def p_value(ours: Values, theirs: Values, is_scale: bool) -> float:
 def benjamini_hochberg(p_values: Mapping[Hashable, float]) -> dict[Hashable, float]:
     ordered = sorted(p_values, key=p_values.__getitem__, reverse=True)
     smallest, adjusted = 1.0, {}
-    for place, name in enumerate(ordered):
-        smallest = min(smallest, p_values[name] * len(ordered) / (len(ordered) - place))
+    for rank, name in enumerate(ordered):
+        smallest = min(smallest, p_values[name] * len(ordered) / (len(ordered) - rank))
         adjusted[name] = smallest
     return adjusted
 
@@ -362,23 +362,23 @@ class TestInstances:
         test = opened(monkeypatch, lake, **address)
         values = [_value(value, cell[0]) for value in scored[cell]]
         assert [(row[0], row[-1]) for row in answer_rows(test)] == [
-            (f"#{place}", value) for place, value in enumerate(values, start=1)
+            (f"#{number}", value) for number, value in enumerate(values, start=1)
         ]
         test = opened(monkeypatch, lake, **address, order="lowest")
         known = sorted(value for value in scored[cell] if value is not None)
         listed = [row[-1] for row in answer_rows(test)]
         assert listed[: len(known)] == [f"{value:.3f}" for value in known]
 
-    @pytest.mark.parametrize("place", [0, 4, 9])
+    @pytest.mark.parametrize("index", [0, 4, 9])
     def test_a_deep_link_opens_the_answer_and_its_score(
-        self, monkeypatch, lake, scored, place
+        self, monkeypatch, lake, scored, index
     ) -> None:
         cell = (BETA, "note")
-        address = {"view": "Instances", "run": unit(*cell), "instance": f"note-i{place}"}
+        address = {"view": "Instances", "run": unit(*cell), "instance": f"note-i{index}"}
         text = page_text(opened(monkeypatch, lake, suite="", release=APPROVED, **address))
-        assert f"Note · #{place + 1}" in text
-        assert f"{BETA} answers note {place}" in text
-        assert re.search(rf"jury_score\s+\(on the board\)\s+{scored[cell][place]:.3f}", text)
+        assert f"Note · #{index + 1}" in text
+        assert f"{BETA} answers note {index}" in text
+        assert re.search(rf"jury_score\s+\(on the board\)\s+{scored[cell][index]:.3f}", text)
 
     def test_a_release_keeps_the_scores_that_the_suite_has_no_more(
         self, monkeypatch, lake, scored

@@ -76,7 +76,7 @@ def test_answers_that_cannot_be_committed_are_kept_and_committed_by_the_next_run
     assert "; cure that, and the same command" in stderr
     assert not site.rows(RESULTS)
     assert main(["gc", "-o", str(site.lake_path)]) == 0
-    assert "gc: suite 's': answers in 1 place" in capsys.readouterr().err
+    assert "gc: suite 's': answers of 1 staged write" in capsys.readouterr().err
     assert staged(site) == [name]
     results(site).alter.drop_constraint("nobody")
     assert site.run("-r", entry) == 0

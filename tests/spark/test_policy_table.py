@@ -57,7 +57,7 @@ def test_the_rights_are_read_and_a_catalog_of_ones_own_binds_nobody(
 ) -> None:
     kind, rights = rights_of(catalog, NAME)
     assert kind == "MANAGED"
-    assert {(each.place, each.holder, each.name, each.is_ours) for each in rights} == {
+    assert {(each.securable, each.holder, each.name, each.is_ours) for each in rights} == {
         ("table", "officers", "OWNER", False),
         ("schema", "officers", "OWNER", False),
         ("catalog", "officers", "OWNER", False),

@@ -177,7 +177,7 @@ def add_rest(site: Site) -> None:
     lake.append_rows("answer_notes", [note], "w1")
     place = results.column_names.index("write_id")
     staged = results.slice(0, 1).set_column(place, "write_id", pa.array(["w2"]))
-    left = Path(lake.staging.place(staged_name("s", "gone", "w2")))
+    left = Path(lake.staging.location_of(staged_name("s", "gone", "w2")))
     left.mkdir(parents=True)
     pq.write_table(staged, left / "part-0.parquet")
     folder = site.lake_path / "prompts"

@@ -155,7 +155,7 @@ def drug_brand(args: Args, lists: WordLists) -> Change:
 
 
 def option_order(args: Args, lists: WordLists) -> Change:
-    """The options rotated by a number of places drawn per instance, so that each gets a new place.
+    """The options rotated by a shift drawn per instance, so that each gets a new position.
 
     The right answer is preserved: tags move with their options. An instance whose options refer to
     their order ("all of the above", "both A and B") is not changed.
@@ -165,8 +165,8 @@ def option_order(args: Args, lists: WordLists) -> Change:
         options = instance.references
         if len(options) < 2 or any(ABOUT_ORDER.search(option.text) for option in options):
             return None
-        places = 1 + int(rng.random() * (len(options) - 1))
-        return replace(instance, references=options[places:] + options[:places])
+        shift = 1 + int(rng.random() * (len(options) - 1))
+        return replace(instance, references=options[shift:] + options[:shift])
 
     return change
 

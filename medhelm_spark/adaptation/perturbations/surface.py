@@ -32,14 +32,14 @@ Prepare = Callable[[Args, WordLists], Begin]
 
 
 def _neighbours() -> dict[str, tuple[str, ...]]:
-    place = {key: (row, at) for row, keys in enumerate(KEYBOARD) for at, key in enumerate(keys)}
+    positions = {key: (row, at) for row, keys in enumerate(KEYBOARD) for at, key in enumerate(keys)}
     return {
         key: tuple(
             other
-            for other, (other_row, other_at) in place.items()
+            for other, (other_row, other_at) in positions.items()
             if (other_row - row, other_at - at) in TOUCHING
         )
-        for key, (row, at) in place.items()
+        for key, (row, at) in positions.items()
     }
 
 

@@ -99,21 +99,21 @@ def dot_plots(
     two ends, else each on its own. A chart has `at_most` so many benchmarks; those beyond are in
     further charts below the same heading.
     """
-    places = list(enumerate(board.columns))
+    columns = list(enumerate(board.columns))
     models = [row.name for row in board.rows]
-    for heading, group in groupby(places, key=lambda place: place[1].heading):
-        plots = {place: list(_dots(board, place, column)) for place, column in group}
-        drawn = [place for place, dots in plots.items() if dots]
+    for heading, group in groupby(columns, key=lambda numbered: numbered[1].heading):
+        plots = {index: list(_dots(board, index, column)) for index, column in group}
+        drawn = [index for index, dots in plots.items() if dots]
         ends = _common_ends(board, drawn)
         size = at_most or len(board.columns)
         for start in range(0, len(drawn), size):
-            rows = [dot for place in drawn[start : start + size] for dot in plots[place]]
+            rows = [dot for index in drawn[start : start + size] for dot in plots[index]]
             yield heading, _dot_plot(rows, models, ends, palette)
 
 
-def _common_ends(board: Leaderboard, places: Iterable[int]) -> tuple[float, float] | None:
+def _common_ends(board: Leaderboard, indices: Iterable[int]) -> tuple[float, float] | None:
     """The lowest and highest end of the intervals; None where scales differ or are open."""
-    cells = [cell for place in places for row in board.rows if (cell := row.cells[place])]
+    cells = [cell for index in indices for row in board.rows if (cell := row.cells[index])]
     drawn = [cell for cell in cells if cell.mean is not None]
     scales = {(cell.minimum, cell.maximum) for cell in drawn}
     if len(scales) != 1 or None in next(iter(scales)):
@@ -124,10 +124,10 @@ def _common_ends(board: Leaderboard, places: Iterable[int]) -> tuple[float, floa
     return min(ends), max(ends)
 
 
-def _dots(board: Leaderboard, place: int, column: BoardColumn) -> Iterator[dict[str, object]]:
+def _dots(board: Leaderboard, index: int, column: BoardColumn) -> Iterator[dict[str, object]]:
     direction = ", lower is better" if column.lower_is_better else ""
     for row in board.rows:
-        cell = row.cells[place]
+        cell = row.cells[index]
         if cell and cell.mean is not None:
             yield {
                 "benchmark": f"{column.display_name} ({column.main_metric}{direction})",
@@ -317,9 +317,9 @@ def heat_map(board: Leaderboard, palette: Palette = LIGHT) -> Spec | None:
 
 
 def _heat(board: Leaderboard) -> Iterator[dict[str, object]]:
-    for place, column in enumerate(board.columns):
+    for index, column in enumerate(board.columns):
         for row in board.rows:
-            cell = row.cells[place]
+            cell = row.cells[index]
             if cell and cell.mean is not None and (share := share_of_scale(cell)) is not None:
                 yield {
                     "benchmark": column.display_name,

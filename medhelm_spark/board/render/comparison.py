@@ -100,11 +100,11 @@ def comparison_table(
         _RATED: not any(pair.corrected_difference is not None for pair in pairs),
         _WITHIN: all(pair.margin is None for pair in pairs),
     }
-    columns = [place for place, name in enumerate(HEADER) if not left_out.get(name)]
+    columns = [index for index, name in enumerate(HEADER) if not left_out.get(name)]
     rows = [_cells(pair) for pair in pairs]
     return TextTable(
-        header=[HEADER[place] for place in columns],
-        rows=[[cells[place] for place in columns] for cells in rows],
+        header=[HEADER[index] for index in columns],
+        rows=[[cells[index] for index in columns] for cells in rows],
         notes=[*sentences(pairs, practical), *notes(pairs), *column_notes(pairs)],
         strong=COST_WORDS,
     )

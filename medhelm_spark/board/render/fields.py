@@ -98,7 +98,7 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         f"{_one_of(RULES.values())}; none for a model",
     },
     int: {
-        "rank": "place by mean win rate, 1 is the best; none for a model that is not ranked",
+        "rank": "position by mean win rate, 1 is the best; none for a model that is not ranked",
         "tier": "1: no model is shown to be better over the primary endpoints, without any over "
         "the benchmarks of the ranking; of a lower tier: shown to be worse than one of the tier "
         "above",

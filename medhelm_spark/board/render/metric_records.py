@@ -114,8 +114,8 @@ def _tables_below_lead(
     """The tables of a benchmark, below the first what it comes to."""
     prevalence = prevalence_of(metrics, stated)
     sentences = tuple(lead(metrics, prevalence, prices)) if prevalence else ()
-    for place, table in enumerate(tables_of(metrics, stated, prices)):
-        yield table if place else replace(table, notes=(*sentences, *table.notes))
+    for index, table in enumerate(tables_of(metrics, stated, prices)):
+        yield table if index else replace(table, notes=(*sentences, *table.notes))
 
 
 def records_of(

@@ -340,11 +340,11 @@ def _categories(board: Leaderboard) -> Iterator[str]:
         heading: list(drawn)
         for heading, drawn in groupby(_drawn_plots(board), key=lambda plot: plot[0])
     }
-    places = list(enumerate(board.columns))
-    for heading, group in groupby(places, key=lambda place: place[1].heading):
+    columns = list(enumerate(board.columns))
+    for heading, group in groupby(columns, key=lambda numbered: numbered[1].heading):
         yield f"<h2>{_text(heading)}</h2>"
         header = ["Benchmark", *(row.name for row in board.rows)]
-        rows = [_numbers(board, place, column) for place, column in group]
+        rows = [_numbers(board, index, column) for index, column in group]
         yield f'<div class="wide">{html_table(header, rows)}</div>'
         label = f"{heading}: means with 95 % intervals"
         yield from (_figure(drawn, label) for _, drawn in plots.get(heading, ()))
@@ -357,13 +357,13 @@ def _drawn_plots(board: Leaderboard) -> Iterator[tuple[str, Sequence[str]]]:
         yield plots[0][0], [svg(spec) for _, spec in plots]
 
 
-def _numbers(board: Leaderboard, place: int, column: BoardColumn) -> list[str]:
+def _numbers(board: Leaderboard, index: int, column: BoardColumn) -> list[str]:
     name = f"{column.display_name} ({column.main_metric})"
-    return [name, *(_cell(row, place) for row in board.rows)]
+    return [name, *(_cell(row, index) for row in board.rows)]
 
 
-def _cell(row: BoardRow, place: int) -> str:
-    cell = row.cells[place]
+def _cell(row: BoardRow, index: int) -> str:
+    cell = row.cells[index]
     if cell is None:
         return "not run"
     interval = interval_text(cell.ci_low, cell.ci_high).replace(", ", f",{_UNBROKEN}")
@@ -411,8 +411,8 @@ def _benchmark(
     metrics: Sequence[BenchmarkMetrics],
 ) -> str:
     """A benchmark's card: what it asks, of whom, how it is measured, what limits it."""
-    place = board.columns.index(column)
-    cells = [cell for row in board.rows if (cell := row.cells[place])]
+    index = board.columns.index(column)
+    cells = [cell for row in board.rows if (cell := row.cells[index])]
     units = {unit for cell in cells for unit in cell.run_spec_ids}
     own = [each for each in metrics if each.benchmark.scenario_name == column.scenario_name]
     known = benchmark_facts(

@@ -85,14 +85,14 @@ def benchmarks(material: ReleaseMaterial) -> Report:
 def _columns(material: ReleaseMaterial) -> list[BoardColumn]:
     return [
         column
-        for place, column in enumerate(material.board.columns)
-        if any(row.cells[place] for row in material.board.rows)
+        for index, column in enumerate(material.board.columns)
+        if any(row.cells[index] for row in material.board.rows)
     ]
 
 
 def _facts_of(material: ReleaseMaterial, column: BoardColumn) -> dict[str, str]:
-    place = material.board.columns.index(column)
-    cells = [cell for row in material.board.rows if (cell := row.cells[place])]
+    index = material.board.columns.index(column)
+    cells = [cell for row in material.board.rows if (cell := row.cells[index])]
     units = {unit for cell in cells for unit in cell.run_spec_ids}
     return dict(
         benchmark_facts(

@@ -123,11 +123,11 @@ def parse_error_correction(record: Record, card: ScenarioCard) -> ParsedInput:
         return ParsedInput(input=text, references=(correct(RIGHT),))
     if flag != "1":
         raise BadRecord(BadReason.UNKNOWN_ANSWER)
-    place = required_text(record, card, "sentence_id", BadReason.EMPTY_ANSWER).strip()
-    if not place.isdecimal():
+    sentence_id = required_text(record, card, "sentence_id", BadReason.EMPTY_ANSWER).strip()
+    if not sentence_id.isdecimal():
         raise BadRecord(BadReason.UNKNOWN_ANSWER)
     mended = required_text(record, card, "correction", BadReason.EMPTY_ANSWER)
-    return ParsedInput(input=text, references=(correct(f"{place} {mended}"),))
+    return ParsedInput(input=text, references=(correct(f"{sentence_id} {mended}"),))
 
 
 def parse_text_to_sql(record: Record, card: ScenarioCard) -> ParsedInput:

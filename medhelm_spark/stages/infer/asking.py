@@ -31,13 +31,13 @@ class AskEngines:
     ) -> Iterator[RequestResult]:
         """The results of one deployment's requests as they come, up to an outage."""
         deployment = self.deployments[name]
-        place = factory_of(deployment).destination(deployment)
+        destination = factory_of(deployment).destination(deployment)
         results = _results(deployment, Asked(requests), gate)
         for result in until_outage(results, deployment.failures_in_a_row):
             if result.failure is FailureKind.DENIED:  # a denied request went nowhere
                 yield result
             else:
-                yield replace(result, destination=place, locality=deployment.locality)
+                yield replace(result, destination=destination, locality=deployment.locality)
 
 
 def _results(deployment: Deployment, requests: Asked, gate: Gate) -> Iterator[RequestResult]:

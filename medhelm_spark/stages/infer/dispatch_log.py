@@ -57,4 +57,4 @@ def record_begun(
 def is_sent(deployment: Deployment) -> bool:
     """Whether its text leaves this job: it goes to a server, or its locality is not local."""
     is_local = deployment.locality is Locality.LOCAL
-    return not is_local or bool(factory_of(deployment).place(deployment))
+    return not is_local or bool(factory_of(deployment).host(deployment))

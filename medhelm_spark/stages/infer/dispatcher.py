@@ -162,40 +162,40 @@ class Dispatcher:
         """The deployment that a slot without work asks now; None if the slot is done."""
         if slot >= len(self._slots):
             return None
-        place = self._slots[slot]
+        state = self._slots[slot]
         name = self._best(slot)
         if name is None:
             return None
-        if name != place.model_deployment:
-            place.model_deployment, place.since, place.is_started = name, self._clock(), False
+        if name != state.model_deployment:
+            state.model_deployment, state.since, state.is_started = name, self._clock(), False
         return name
 
     def chunk(self, slot: int) -> Chunk | None:
         """The next chunk of the slot's deployment; None if none is left."""
         if slot >= len(self._slots):
             return None
-        place = self._slots[slot]
-        if place.model_deployment is None:
+        state = self._slots[slot]
+        if state.model_deployment is None:
             return None
-        if not place.is_started:
-            place.is_started = True
-            self._starts.append(self._clock() - place.since)
-            place.since = self._clock()
-        queue = self._queues[place.model_deployment]
+        if not state.is_started:
+            state.is_started = True
+            self._starts.append(self._clock() - state.since)
+            state.since = self._clock()
+        queue = self._queues[state.model_deployment]
         if not queue.chunks:
             return None
-        chunk = queue.pop(self._most(place.model_deployment, queue))
-        place.open[chunk.key] = chunk
+        chunk = queue.pop(self._most(state.model_deployment, queue))
+        state.open[chunk.key] = chunk
         return chunk
 
     def done(self, slot: int, key: tuple[str, int, int]) -> None:
         """Note that all requests of a chunk have a result."""
-        place = self._slots[slot]
-        if chunk := place.open.pop(key, None):
+        state = self._slots[slot]
+        if chunk := state.open.pop(key, None):
             queue, at = self._queues[chunk.model_deployment], self._clock()
             queue.done += chunk.tokens
-            queue.busy += at - place.since
-            place.since = at
+            queue.busy += at - state.since
+            state.since = at
 
     def give_up(self, name: str) -> None:
         """Give out no more chunks of a deployment."""
@@ -205,9 +205,9 @@ class Dispatcher:
         """The chunks that a slot had taken when its process ended; resets the slot."""
         if slot >= len(self._slots):
             return []
-        place = self._slots[slot]
-        self._slots[slot] = _Slot(model_deployment=place.model_deployment, since=self._clock())
-        return list(place.open.values())
+        state = self._slots[slot]
+        self._slots[slot] = _Slot(model_deployment=state.model_deployment, since=self._clock())
+        return list(state.open.values())
 
     def return_first(self, chunks: Iterable[Chunk]) -> None:
         """Put chunks back before the others, except those of deployments given up."""
@@ -222,15 +222,15 @@ class Dispatcher:
         return {name: queue.requests for name, queue in self._queues.items()}
 
     def _best(self, slot: int) -> str | None:
-        place = self._slots[slot]
-        if place.model_deployment is None and slot < len(self._first):
+        state = self._slots[slot]
+        if state.model_deployment is None and slot < len(self._first):
             planned = self._first[slot]
             if self._queues[planned].chunks or planned in self._only_expected:
                 return planned
-        if place.model_deployment and self._queues[place.model_deployment].chunks:
-            return place.model_deployment
+        if state.model_deployment and self._queues[state.model_deployment].chunks:
+            return state.model_deployment
         if self._is_kept(slot):
-            return place.model_deployment
+            return state.model_deployment
         left = {name: queue for name, queue in self._queues.items() if queue.chunks}
         slots_of = {name: self._asking(name, slot) for name in left}
         bare = {name for name, slots in slots_of.items() if not slots}
@@ -255,8 +255,8 @@ class Dispatcher:
 
     def _asking(self, name: str, but: int) -> int:
         return sum(
-            place.model_deployment == name
-            for number, place in enumerate(self._slots)
+            state.model_deployment == name
+            for number, state in enumerate(self._slots)
             if number != but
         )
 
@@ -269,7 +269,7 @@ class Dispatcher:
         return queue.tokens * queue.busy / queue.done / max(1, slots) > starts * start
 
     def _most(self, name: str, queue: _Queue) -> int:
-        slots = max(1, sum(place.model_deployment == name for place in self._slots))
+        slots = max(1, sum(state.model_deployment == name for state in self._slots))
         return max(SMALLEST, queue.requests // (2 * slots) + 1)
 
 

@@ -55,11 +55,11 @@ def groups_of(
         if factory.exclusive:
             own.setdefault(_own_stream(deployment), []).append(deployment)
         else:
-            place = factory.place(deployment) or deployment.engine
-            shared.setdefault(place, []).append(deployment)
+            stream_name = factory.host(deployment) or deployment.engine
+            shared.setdefault(stream_name, []).append(deployment)
     streams = tuple(
-        Stream(name=place, deployments=tuple(parts), slots=capacity(ctx, parts))
-        for place, parts in shared.items()
+        Stream(name=stream_name, deployments=tuple(parts), slots=capacity(ctx, parts))
+        for stream_name, parts in shared.items()
     )
     jobs = [streams] if streams else []
     for key, parts in sorted(own.items()):
@@ -81,7 +81,7 @@ def with_judges(ctx: Context, group: Group, judges: Iterable[Deployment]) -> Gro
     most = max(stream.slots.count for stream in group)
     for judge in judges:
         factory = factory_of(judge)
-        name = _own_stream(judge) if factory.exclusive else factory.place(judge) or judge.engine
+        name = _own_stream(judge) if factory.exclusive else factory.host(judge) or judge.engine
         known = streams.get(name)
         others = [each for each in (known.deployments if known else ()) if each.name != judge.name]
         parts = (*others, judge)

@@ -63,7 +63,7 @@ SELECT w.*, j.judged FROM {{rows}} w LEFT JOIN (
     FROM {{judged}} GROUP BY request_id) j ON j.request_id = w.request_id
 """
 
-PLACES = (
+ORDER_COLUMNS = (
     "model_deployment",
     "tries > 0",
     f"decoding.max_tokens{DESCENDING}",
@@ -72,12 +72,12 @@ PLACES = (
     "prompt_id",
     "request_id",
 )
-"""What the place of a request in the order depends on."""
+"""What the position of a request in the order depends on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderedRequest(Request):
-    """A request with the fields that decide its place in the order; `tries` counts earlier ones."""
+    """A request with the fields that decide its position; `tries` counts earlier ones."""
 
     estimated_tokens: int
     tries: int
@@ -169,7 +169,7 @@ def ordered_requests(
     # Judges' requests about one answer go to one partition; other text is shuffled once, by the
     # key of its join.
     key = "together" if recipients.purpose is Purpose.JUDGE else "prompt_id"
-    return sorted_rows(rows, *PLACES, partitions=partitions, by=(key,))
+    return sorted_rows(rows, *ORDER_COLUMNS, partitions=partitions, by=(key,))
 
 
 def chunks_of(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.Table]:
@@ -183,23 +183,23 @@ def chunks_of(batches: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.Table
     size, last = 0, None
     for batch in batches:
         start = 0
-        for at, place in enumerate(_places(batch)):
-            is_twice = last is not None and last.request_id == place.request_id
-            is_next = last is not None and not is_twice and _is_cut(last, place, size, most)
+        for index, request in enumerate(_chunk_fields(batch)):
+            is_twice = last is not None and last.request_id == request.request_id
+            is_next = last is not None and not is_twice and _is_cut(last, request, size, most)
             if is_twice or is_next:
-                parts.append(batch.slice(start, at - start))
-                start = at + is_twice
+                parts.append(batch.slice(start, index - start))
+                start = index + is_twice
             if is_next:
                 yield pa.Table.from_batches(parts)
                 parts, size = [], 0
             if not is_twice:
-                size, last = size + 1, place
+                size, last = size + 1, request
         parts.append(batch.slice(start))
     if size:
         yield pa.Table.from_batches(parts)
 
 
-class _Place(NamedTuple):
+class _ChunkFields(NamedTuple):
     """The fields of a request that decide its chunk."""
 
     request_id: str
@@ -208,18 +208,18 @@ class _Place(NamedTuple):
     together: str
 
 
-def _places(batch: pa.RecordBatch) -> Iterator[_Place]:
-    columns = (batch.column(name).to_pylist() for name in _Place._fields)
-    return map(_Place, *columns)
+def _chunk_fields(batch: pa.RecordBatch) -> Iterator[_ChunkFields]:
+    columns = (batch.column(name).to_pylist() for name in _ChunkFields._fields)
+    return map(_ChunkFields, *columns)
 
 
-def _is_cut(last: _Place, place: _Place, size: int, most: int) -> bool:
+def _is_cut(last: _ChunkFields, request: _ChunkFields, size: int, most: int) -> bool:
     """Whether a chunk of so many requests ends between two requests."""
     return (
-        last.model_deployment != place.model_deployment
-        or (last.tries > 0) != (place.tries > 0)
+        last.model_deployment != request.model_deployment
+        or (last.tries > 0) != (request.tries > 0)
         or size >= 2 * most
-        or (size >= most and last.together != place.together)
+        or (size >= most and last.together != request.together)
     )
 
 

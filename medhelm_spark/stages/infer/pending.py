@@ -20,7 +20,7 @@ from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.states import few_asked, planned_sql, requests_of, results_sql
 
 # A set of kinds as a number: SQL has no cheap aggregate that gathers a set of texts.
-BITS = {kind: 1 << place for place, kind in enumerate(FailureKind)}
+BITS = {kind: 1 << index for index, kind in enumerate(FailureKind)}
 _CASES = " ".join(f"WHEN '{kind.value}' THEN {bit}" for kind, bit in BITS.items())
 _BIT = f"CASE failure {_CASES} ELSE 0 END"
 

@@ -60,7 +60,7 @@ FROM {rows} GROUP BY file, number, model_deployment
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberedRequest(OrderedRequest):
-    """A request with its chunk and its place in it."""
+    """A request with its chunk and its position in the chunk."""
 
     file: str
     number: int

@@ -159,7 +159,7 @@ def _report(
     down = down | recipients.down
     down |= {name for name, tally in tallies.items() if tally.is_silent or is_rejected(tally)}
     if down:
-        names = {name: _place(recipients.deployments[name]) for name in down}
+        names = {name: _described(recipients.deployments[name]) for name in down}
         raise OutageError(f"{recipients.label}: {outage(names, tallies)}.")
     rest = left_over(tallies.values())
     if not total and not recipients.asked_in:
@@ -171,9 +171,9 @@ def _report(
         ctx.say(f"{recipients.label}: {rest}")
 
 
-def _place(deployment: Deployment) -> str:
-    place = factory_of(deployment).place(deployment)
-    return f"deployment {deployment.name!r}" + (f" at {place}" if place else "")
+def _described(deployment: Deployment) -> str:
+    host = factory_of(deployment).host(deployment)
+    return f"deployment {deployment.name!r}" + (f" at {host}" if host else "")
 
 
 @contextmanager
@@ -202,7 +202,7 @@ def _deaths_as_sentence(label: str, deployments: Iterable[Deployment]) -> Iterat
     except Exception as error:  # a failed job raises an error of the JVM
         if not any(death in str(error) for death in DEATHS):
             raise
-        names = ", ".join(map(_place, deployments))
+        names = ", ".join(map(_described, deployments))
         raise OutageError(
             f"{label}: {names}: the process that asked died each time it was tried; answers that "
             "came before are kept."

@@ -37,7 +37,7 @@ from medhelm_spark.scenarios import (
     read_events,
     read_records,
     record_entries,
-    record_places,
+    record_sources,
     renamed,
     required_columns,
     serialised,
@@ -75,13 +75,13 @@ class Sharing:
     @property
     def files(self) -> list[tuple[ScenarioCard, int]]:
         """The card of each file, and its number there; a table of records counts as a file."""
-        return [(card, n) for card in self.cards for n in range(len(record_places(card.source)))]
+        return [(card, n) for card in self.cards for n in range(len(record_sources(card.source)))]
 
     @property
     def source(self) -> DataSource:
         """All their files as one source."""
-        places = tuple(record_places(card.source)[n] for card, n in self.files)
-        return replace(self.cards[0].source, files=places, table=None)
+        files = tuple(record_sources(card.source)[n] for card, n in self.files)
+        return replace(self.cards[0].source, files=files, table=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class ReadEntries:
     def __call__(self, parts: Iterable[Part]) -> Iterator[Entry]:
         history = self.sharing.history
         cards = {card.name: card for card in self.sharing.cards}
-        places = {(card.name, n): place for place, (card, n) in enumerate(self.sharing.files)}
+        numbers = {(card.name, n): number for number, (card, n) in enumerate(self.sharing.files)}
         for part in parts:
             if part.is_event:
                 path = history.files[part.file]
@@ -108,30 +108,30 @@ class ReadEntries:
                 )
                 yield from event_entries(events, history, part.file)
             else:
-                place = places[part.scenario_name, part.file]
+                number = numbers[part.scenario_name, part.file]
                 records = records_of(cards[part.scenario_name], part, self.open_file)
-                yield from record_entries(records, history, place, self.rows.get(place))
+                yield from record_entries(records, history, number, self.rows.get(number))
 
 
 @dataclass(frozen=True, slots=True)
 class ReadTableEntries:
-    """Rows of a table in, entries out; its number is `place` among the records' or the events'.
+    """Rows of a table in, entries out; `number` is the table's among the records' or the events'.
 
     `events` is None for the records' own table.
     """
 
     history: History
     name: str
-    place: int
+    number: int
     events: EventTable | None = None
 
     def __call__(self, rows: Iterable[RawRow]) -> Iterator[Entry]:
         records = (self._numbered(record_of(self.name, row)) for row in rows)
         if self.events is None:
-            yield from record_entries(records, self.history, self.place)
+            yield from record_entries(records, self.history, self.number)
             return
         named = (renamed(record, self.events.columns) for record in records)
-        yield from event_entries(named, self.history, self.place)
+        yield from event_entries(named, self.history, self.number)
 
     @staticmethod
     def _numbered(record: Record) -> Record:
@@ -149,10 +149,10 @@ class MakeTexts:
     def __call__(self, entries: Iterable[Entry]) -> Iterator[object]:
         files = self.sharing.files
         records_by_file = serialised(entries, self.sharing.source)
-        for place, of_file in groupby(records_by_file, key=itemgetter(0)):
+        for number, of_file in groupby(records_by_file, key=itemgetter(0)):
             records = (record for _, record in of_file)
-            if place is not None:
-                yield from self.make(records, *files[place])
+            if number is not None:
+                yield from self.make(records, *files[number])
                 continue
             for record in records:  # a bad event counts for every card
                 for card in self.sharing.cards:
@@ -164,11 +164,11 @@ def shared(cards: Iterable[ScenarioCard]) -> list[Sharing]:
     sharings: list[Sharing] = []
     for card in cards:
         alike = (n for n, sharing in enumerate(sharings) if _share(sharing.cards[0], card))
-        place = next(alike, None)
-        if place is None:
+        index = next(alike, None)
+        if index is None:
             sharings.append(Sharing((card,)))
         else:
-            sharings[place] = Sharing((*sharings[place].cards, card))
+            sharings[index] = Sharing((*sharings[index].cards, card))
     return sharings
 
 
@@ -206,8 +206,8 @@ def _from_tables(ctx: Context, sharing: Sharing) -> Iterator[Frame]:
 
 def _rows(sharing: Sharing) -> dict[int, frozenset[int]]:
     """The drawn rows of each file that is drawn in part."""
-    draws = ((place, _draw(card, n)) for place, (card, n) in enumerate(sharing.files))
-    return {place: draw.rows for place, draw in draws if draw}
+    draws = ((number, _draw(card, n)) for number, (card, n) in enumerate(sharing.files))
+    return {number: draw.rows for number, draw in draws if draw}
 
 
 def not_drawn(cards: Mapping[str, ScenarioCard]) -> dict[str, int]:
@@ -215,8 +215,8 @@ def not_drawn(cards: Mapping[str, ScenarioCard]) -> dict[str, int]:
     counts = {}
     for name, card in cards.items():
         is_long = card.source.history is not None
-        places = record_places(card.source) if is_long else ()
-        draws = [_draw(card, number) for number in range(len(places))]
+        files = record_sources(card.source) if is_long else ()
+        draws = [_draw(card, number) for number in range(len(files))]
         counts[name] = sum(draw.records - len(draw.rows) for draw in draws if draw)
     return counts
 
@@ -232,7 +232,7 @@ def _draw(card: ScenarioCard, number: int) -> _Draw | None:
     """The drawn rows of a file, None if all its records are read."""
     if card.source.table is not None:
         return None
-    file = record_places(card.source)[number]
+    file = record_sources(card.source)[number]
     most = most_records(file.path, cast(History, card.source.history))
     if most is None:
         return None

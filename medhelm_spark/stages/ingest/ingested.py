@@ -172,6 +172,6 @@ def parse_hash(card: ScenarioCard) -> str:
 
 
 def _as_made(history: History) -> dict[str, object]:
-    """The settings of a history without the places of its events."""
+    """The settings of a history without the files and tables of its events."""
     made = asdict(replace(history, files=(), tables=()))
     return {name: value for name, value in made.items() if name != "tables"}

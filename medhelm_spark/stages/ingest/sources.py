@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from medhelm_spark.cache import cache_folder
-from medhelm_spark.domain.data_uri import is_uri, normal_place
+from medhelm_spark.domain.data_uri import is_uri, normal_location
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.lake.progress import Watch, unwatched
 from medhelm_spark.lake.rows import Frame, map_rows, united
@@ -82,8 +82,8 @@ def located(
 
 
 def _absolute(path: str) -> str:
-    place = normal_place(path)
-    return place if is_uri(place) else str(Path(place).expanduser().absolute())
+    location = normal_location(path)
+    return location if is_uri(location) else str(Path(location).expanduser().absolute())
 
 
 def read(

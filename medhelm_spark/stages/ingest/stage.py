@@ -138,7 +138,7 @@ def make_keys(records: Iterable[Record], card: ScenarioCard, _: int) -> Iterator
             source_file=key.source_file,
             source_row=key.source_row,
             access_level=key.access_level,
-            place=key.place,
+            place=key.instance_index,
         )
 
 
@@ -283,9 +283,9 @@ def _refuse(card: ScenarioCard, summaries: Sequence[IngestSummary], left_out: in
     duplicates = sum(row.duplicates for row in summaries)
     if duplicates and not card.merge_identical:
         first = min(row.first_duplicate for row in summaries if row.first_duplicate is not None)
-        place = "" if card.source.table else f", the first at data row {first}"
+        first_row = "" if card.source.table else f", the first at data row {first}"
         raise DataError(
-            f"{source}: {duplicates} ids are in more than one record{place}; each record of "
+            f"{source}: {duplicates} ids are in more than one record{first_row}; each record of "
             f"scenario {card.name!r} needs an id of its own."
         )
     if not good:

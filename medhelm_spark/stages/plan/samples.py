@@ -12,7 +12,7 @@ from medhelm_spark.adaptation.sampling import (
     MEETS_FILTER_SQL,
     ORDER_KEY_SQL,
     SAMPLE_KEY_SQL,
-    medhelm_places,
+    medhelm_indices,
 )
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import AdapterSpec, RunSpec
@@ -150,19 +150,19 @@ def _marked(ctx: Context, instances: Frame, listed: Sequence[Sample]) -> Frame:
     if not listed:
         return ctx.lake.query(UNLISTED, instances_now=instances)
     sizes = _sizes(ctx, instances, listed)
-    draws, places = [], []
+    draws, positions = [], []
     for draw in listed:
         size = sizes.get(draw.draw_id, 0)
         limit = size if draw.max_eval_instances is None else min(draw.max_eval_instances, size)
-        named = _places(draw, size, limit)
+        named = _positions(draw, size, limit)
         draws.append(replace(draw, max_eval_instances=0 if named else limit))
-        places += named
+        positions += named
     chosen = ctx.lake.query(
         CHOSEN,
         eligible=_eligible(ctx, instances, draws),
-        places=ctx.lake.frame(places, Position),
+        places=ctx.lake.frame(positions, Position),
     )
-    many = len(places) + sum(draw.max_eval_instances or 0 for draw in draws)
+    many = len(positions) + sum(draw.max_eval_instances or 0 for draw in draws)
     hint = "/*+ BROADCAST(c) */ " if many <= MAX_BROADCAST else ""
     return ctx.lake.query(LISTED.replace("@hint ", hint), instances_now=instances, chosen=chosen)
 
@@ -178,12 +178,12 @@ def _sizes(ctx: Context, instances: Frame, listed: Sequence[Sample]) -> dict[str
     return {row.draw_id: row.size for row in sizes}
 
 
-def _places(draw: Sample, size: int, limit: int) -> list[Position]:
-    """The places of a part in MedHELM's order; other orders need only the last place."""
+def _positions(draw: Sample, size: int, limit: int) -> list[Position]:
+    """The positions of a part in MedHELM's order; other orders need only the last one."""
     if draw.sampling_order is not SamplingOrder.MEDHELM or limit == size:
         return []
-    taken = medhelm_places(int(draw.seed), size, limit)
-    return [Position(draw_id=draw.draw_id, place=place + 1) for place in taken]
+    taken = medhelm_indices(int(draw.seed), size, limit)
+    return [Position(draw_id=draw.draw_id, place=index + 1) for index in taken]
 
 
 def refuse_empty(ctx: Context, specs: Iterable[RunSpec]) -> None:

@@ -87,10 +87,10 @@ GROUP BY run_spec_id, place, split, collection, whole, `values`
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricInputs:
-    """The per-instance stats that a RunSpec's run-level metric reads, by the metric's place.
+    """The per-instance stats that a RunSpec's run-level metric reads.
 
-    `is_main`: it computes the RunSpec's main metric. `is_repeated`: each instance is asked several
-    times.
+    `place` is the metric's index. `is_main`: it computes the RunSpec's main metric. `is_repeated`:
+    each instance is asked several times.
     """
 
     run_spec_id: str
@@ -129,13 +129,13 @@ def run_stats(
     inputs = [
         MetricInputs(
             run_spec_id=key,
-            place=place,
+            place=index,
             reads=metric.reads(params),
             is_main=mains[key][0] in {stat.name for stat in metric.emitted(params)},
             is_repeated=trials[key] > 1,
         )
         for key, named in metrics.items()
-        for place, (metric, params) in enumerate(run_metrics_for(named))
+        for index, (metric, params) in enumerate(run_metrics_for(named))
     ]
     if not inputs:
         return None

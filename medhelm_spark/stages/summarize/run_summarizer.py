@@ -143,8 +143,8 @@ class RunSummarizer:
                 )
 
     def _metric(self, key: Sequence[Any]) -> tuple[RunMetric, Params]:
-        run_spec_id, place, *_ = key
-        metric, params = run_metrics_for(self.metrics[run_spec_id])[place]
+        run_spec_id, index, *_ = key
+        metric, params = run_metrics_for(self.metrics[run_spec_id])[index]
         return metric, params
 
     def _clustering(self, group: CountedRows, run_spec_id: str) -> Clustering | None:
@@ -338,17 +338,17 @@ def _measured(
     overlaps = _shares(metric.overlaps, metric, group, params)
     pseudo = _Pseudo(metric, params, group, clustering)
     intervals: list[Interval | None] = []
-    for place, (stat, value) in enumerate(zip(stats, values, strict=True)):
+    for index, (stat, value) in enumerate(zip(stats, values, strict=True)):
         interval = None
         if value is not None and stat.name not in metric.biased:
-            if shares[place]:
-                interval = mean_interval_of(shares[place], group.weights, clustering)
-            elif classes := [share for share in overlaps[place] if group.weights @ share.counts]:
+            if shares[index]:
+                interval = mean_interval_of(shares[index], group.weights, clustering)
+            elif classes := [share for share in overlaps[index] if group.weights @ share.counts]:
                 interval = mean_interval_of(classes, group.weights, clustering, are_f1=True)
                 if len(classes) > 1:  # an error concerns two classes: they are not independent
-                    interval = wider(interval, pseudo.interval(place, stat))
+                    interval = wider(interval, pseudo.interval(index, stat))
             else:
-                interval = pseudo.interval(place, stat)
+                interval = pseudo.interval(index, stat)
         intervals.append(interval)
     counted = [parts[0].counts if len(parts) == 1 else None for parts in shares]
     return values, intervals, counted
@@ -379,10 +379,10 @@ class _Pseudo:
             lambda weights: self._metric.fn(group.columns, weights, self._params), group.weights
         )
 
-    def interval(self, place: int, stat: MetricInfo) -> Interval | None:
+    def interval(self, index: int, stat: MetricInfo) -> Interval | None:
         """The interval of one stat; None with too many rows or without all pseudo-values."""
         weights = self._group.weights
-        if len(weights) > MAX_ROWS or np.isnan(values := self._values[place]).any():
+        if len(weights) > MAX_ROWS or np.isnan(values := self._values[index]).any():
             return None
         n = float(weights.sum())
         mean = float(weights @ values / n)

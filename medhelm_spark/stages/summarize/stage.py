@@ -178,9 +178,9 @@ def _draws(row: Histogram, scale: MetricInfo) -> tuple[float, ...] | None:
     if not row.histogram:
         return None
     units, values = _units(row)
-    hashes, place = np.unique(units, return_inverse=True)
-    totals = np.bincount(place, weights=values).astype(np.float64)
-    draws = mean_draws(hashes, np.bincount(place), totals)
+    hashes, inverse = np.unique(units, return_inverse=True)
+    totals = np.bincount(inverse, weights=values).astype(np.float64)
+    draws = mean_draws(hashes, np.bincount(inverse), totals)
     if draws is None:
         return None
     if scale.clips_mean:

@@ -52,7 +52,7 @@ class RepeatedMain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceWeight:
-    """The weight of the value at a place, for an instance with `held` values; null for too few."""
+    """The weight of the value at a position for an instance of `held` values; null for too few."""
 
     run_spec_id: str
     name: str
@@ -96,12 +96,12 @@ def _weights(main: RepeatedMain, trials: int) -> list[PlaceWeight]:
             run_spec_id=main.run_spec_id,
             name=worst_name(main.metric, k),
             held=num_values,
-            place=place,
+            place=position,
             weight=weight,
         )
         for k in sizes_of(trials)
         for num_values in range(trials + 1)
-        for place, weight in enumerate(
+        for position, weight in enumerate(
             worst_weights(num_values, k) if num_values >= k else [None], start=1
         )
     ]

@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from medhelm_spark.adaptation.sampling import SAMPLE_KEY_SQL, TrainRow, medhelm_places, select_train
+from medhelm_spark.adaptation.sampling import (
+    SAMPLE_KEY_SQL,
+    TrainRow,
+    medhelm_indices,
+    select_train,
+)
 from tests.oracles import sample_key
 from tests.unit.adaptation.sql import evaluated
 
@@ -29,8 +34,8 @@ def test_the_sample_key_is_an_md5(tmp_path: Path, seed: int, instance_id: str, k
 
 def test_medhelms_places_are_the_beginning_of_numpys_permutation() -> None:
     """The ten numbers are NumPy's published `seed(0)` permutation of range(10)."""
-    assert medhelm_places(0, 10, 9) == [2, 8, 4, 9, 1, 6, 7, 3, 0]
-    assert medhelm_places(0, 10, 3) == [2, 8, 4]
+    assert medhelm_indices(0, 10, 9) == [2, 8, 4, 9, 1, 6, 7, 3, 0]
+    assert medhelm_indices(0, 10, 3) == [2, 8, 4]
 
 
 @pytest.mark.parametrize(("size", "count"), [(2, 1), (120, 100), (1273, 1000), (5000, 17)])
@@ -40,29 +45,29 @@ def test_medhelms_places_are_what_choice_gives(seed: int, size: int, count: int)
     things = np.array([object() for _ in range(size)])
     np.random.seed(seed)
     theirs = list(np.random.choice(things, count, replace=False))
-    assert [things[place] for place in medhelm_places(seed, size, count)] == theirs
+    assert [things[index] for index in medhelm_indices(seed, size, count)] == theirs
 
 
 def test_medhelm_takes_a_small_scenario_whole_and_in_order() -> None:
-    assert medhelm_places(0, 3, 3) == [0, 1, 2]
-    assert medhelm_places(0, 3, 1000) == [0, 1, 2]
-    assert medhelm_places(0, 0, 10) == []
+    assert medhelm_indices(0, 3, 3) == [0, 1, 2]
+    assert medhelm_indices(0, 3, 1000) == [0, 1, 2]
+    assert medhelm_indices(0, 0, 10) == []
 
 
 def test_drawing_leaves_numpys_own_state_alone() -> None:
     np.random.seed(5)
     expected = np.random.random()
     np.random.seed(5)
-    medhelm_places(0, 100, 10)
+    medhelm_indices(0, 100, 10)
     assert np.random.random() == expected
 
 
 def pool_of(labels: str) -> list[TrainRow]:
     return [
         TrainRow(
-            instance_id=f"i{place}", source_index=place, label=None if name == "-" else ord(name)
+            instance_id=f"i{index}", source_index=index, label=None if name == "-" else ord(name)
         )
-        for place, name in enumerate(labels)
+        for index, name in enumerate(labels)
     ]
 
 

@@ -47,7 +47,7 @@ def test_what_only_ships_is_not_listed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "place"),
+    ("typed", "address"),
     [
         ("huggingface.co", ("huggingface.co", 443)),
         ("10.0.0.7:5000", ("10.0.0.7", 5000)),
@@ -55,5 +55,5 @@ def test_what_only_ships_is_not_listed(tmp_path: Path) -> None:
         ("[2001:db8::1]:80", ("2001:db8::1", 80)),
     ],
 )
-def test_places_as_they_are_typed(typed: str, place: tuple[str, int]) -> None:
-    assert list(by_hand([typed])) == [place]
+def test_addresses_as_they_are_typed(typed: str, address: tuple[str, int]) -> None:
+    assert list(by_hand([typed])) == [address]

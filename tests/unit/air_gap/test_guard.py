@@ -67,14 +67,14 @@ def tried() -> dict[str, Any]:
     return dict(json.loads(done.stdout))
 
 
-@pytest.mark.parametrize("place", ["own machine", "own name", "own host name"])
-def test_this_machine_is_never_refused(tried: dict[str, Any], place: str) -> None:
-    assert tried[place] == "made"
+@pytest.mark.parametrize("attempt", ["own machine", "own name", "own host name"])
+def test_this_machine_is_never_refused(tried: dict[str, Any], attempt: str) -> None:
+    assert tried[attempt] == "made"
 
 
 @pytest.mark.attack("egress", "a connection or a look-up beyond the list, while offline")
 @pytest.mark.parametrize(
-    "place",
+    "attempt",
     [
         "listed at another port",
         "not listed",
@@ -85,8 +85,8 @@ def test_this_machine_is_never_refused(tried: dict[str, Any], place: str) -> Non
         "name in capitals",
     ],
 )
-def test_what_is_not_listed_is_refused(tried: dict[str, Any], place: str) -> None:
-    assert tried[place] == "OfflineRefusal"
+def test_what_is_not_listed_is_refused(tried: dict[str, Any], attempt: str) -> None:
+    assert tried[attempt] == "OfflineRefusal"
 
 
 def test_for_a_library_a_refused_server_is_one_that_does_not_answer(tried: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Verdicts on classes, and the places for notes and a specialty in a prompt."""
+"""Verdicts on classes, and the placeholders for notes and a specialty in a prompt."""
 
 import json
 

@@ -174,11 +174,11 @@ def stats_of(spec: RunSpec, counts: Counts) -> Iterable[Stat]:
     cases = [_values(spec.model_deployment, *pair) for pair in codes(counts)]
     if "exact_match" in {metric.name for metric in spec.metrics}:
         yield stat(spec.run_spec_id, "exact_match", [values["exact_match"] for values in cases])
-    for place, (metric, params) in enumerate(run_metrics_for(spec.metrics)):
+    for index, (metric, params) in enumerate(run_metrics_for(spec.metrics)):
         observed = [
             Observed(
                 run_spec_id=spec.run_spec_id,
-                place=place,
+                place=index,
                 split="test",
                 perturbation="",
                 values=tuple(values[name] for name in metric.reads(params)),
@@ -204,24 +204,24 @@ def _plant_run(lake: Path, model: str, scenario: str, counts: Counts) -> None:
     )
     pairs = codes(counts)
     append(lake, "run_specs", [planned], write)
-    append(lake, "requests", [_request(spec, place) for place in range(len(pairs))], write)
-    append(lake, "request_results", [_result(spec, place) for place in range(len(pairs))], write)
+    append(lake, "requests", [_request(spec, index) for index in range(len(pairs))], write)
+    append(lake, "request_results", [_result(spec, index) for index in range(len(pairs))], write)
     append(lake, "per_instance_stats", _scores(spec, pairs), write)
     append(lake, "stats", list(stats_of(spec, counts)), write)
     for stage in ("plan", "annotate", "score", "summarize"):
         finish(lake, stage, spec.run_spec_id, write)
 
 
-def _request(spec: RunSpec, place: int) -> PlannedRequest:
+def _request(spec: RunSpec, index: int) -> PlannedRequest:
     return PlannedRequest(
         run_spec_id=spec.run_spec_id,
-        instance_id=f"{spec.scenario_name}-i{place}",
+        instance_id=f"{spec.scenario_name}-i{index}",
         perturbation="",
         train_trial_index=0,
         trial_index=0,
         purpose=Purpose.EVALUATE,
-        request_id=f"q-{spec.run_spec_id}-{place}",
-        prompt_id=f"p-{spec.scenario_name}-i{place}",
+        request_id=f"q-{spec.run_spec_id}-{index}",
+        prompt_id=f"p-{spec.scenario_name}-i{index}",
         model_deployment=spec.model_deployment,
         decoding=Decoding(max_tokens=16),
         access_level=AccessLevel.PRIVATE,
@@ -229,9 +229,9 @@ def _request(spec: RunSpec, place: int) -> PlannedRequest:
     )
 
 
-def _result(spec: RunSpec, place: int) -> RequestResult:
+def _result(spec: RunSpec, index: int) -> RequestResult:
     return RequestResult(
-        request_id=f"q-{spec.run_spec_id}-{place}",
+        request_id=f"q-{spec.run_spec_id}-{index}",
         model_deployment=spec.model_deployment,
         access_level=AccessLevel.PRIVATE,
         completed_at=START,
@@ -247,7 +247,7 @@ def _scores(spec: RunSpec, pairs: Sequence[tuple[int, int]]) -> list[PerInstance
     return [
         PerInstanceStats(
             run_spec_id=spec.run_spec_id,
-            instance_id=f"{spec.scenario_name}-i{place}",
+            instance_id=f"{spec.scenario_name}-i{index}",
             perturbation="",
             train_trial_index=0,
             trial_index=0,
@@ -261,5 +261,5 @@ def _scores(spec: RunSpec, pairs: Sequence[tuple[int, int]]) -> list[PerInstance
                 for name, value in _values(spec.model_deployment, *pair).items()
             ),
         )
-        for place, pair in enumerate(pairs)
+        for index, pair in enumerate(pairs)
     ]

@@ -132,9 +132,9 @@ BENCHMARKS = {
 }
 
 
-def ones(places: Sequence[int]) -> tuple[float, ...]:
-    """Ten values, 1 at these places."""
-    return tuple(float(place in places) for place in range(10))
+def ones(indices: Sequence[int]) -> tuple[float, ...]:
+    """Ten values, 1 at these indices."""
+    return tuple(float(index in indices) for index in range(10))
 
 
 CELLS: dict[tuple[str, str], Values] = {

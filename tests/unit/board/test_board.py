@@ -94,7 +94,7 @@ def test_a_model_that_lacks_a_benchmark_is_told_and_not_ranked(reader: Reader) -
     assert rates == {ALPHA: (0.75 + 0) / 2, BETA: (0.75 + 1) / 2, GAMMA: 0.0}
 
 
-def test_a_cell_carries_its_interval_metric_and_place(reader: Reader) -> None:
+def test_a_cell_carries_its_interval_metric_and_locality(reader: Reader) -> None:
     board_cell = cell(load_board(reader, "s1"), ALPHA, "triage_choice")
     assert board_cell
     assert (board_cell.ci_low, board_cell.ci_high) == pytest.approx((0.300642, 0.954413), abs=1e-6)

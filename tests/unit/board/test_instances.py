@@ -49,9 +49,9 @@ def test_a_page_is_a_slice_and_knows_the_total(reader: Reader) -> None:
     ]
 
 
-@pytest.mark.parametrize(("place", "offset"), [(0, 0), (2, 2), (3, 2)])
-def test_the_page_that_holds_an_answer_is_found(reader: Reader, place: int, offset: int) -> None:
-    key = InstanceKey(instance_id=f"triage_choice-i{place}")
+@pytest.mark.parametrize(("index", "offset"), [(0, 0), (2, 2), (3, 2)])
+def test_the_page_that_holds_an_answer_is_found(reader: Reader, index: int, offset: int) -> None:
+    key = InstanceKey(instance_id=f"triage_choice-i{index}")
     page = instances_of(reader, spec_of(reader, "triage_choice"), limit=2, holding=key)
     assert page.offset == offset
     assert key in [score.key for score in page.scores]
@@ -72,7 +72,7 @@ def test_an_unscored_answer_says_why(reader: Reader) -> None:
         ("discharge_note", AnswerFilter.WRONG, []),
     ],
 )
-def test_some_answers_alone_are_listed_by_their_place(reader: Reader, scenario, only, numbers):
+def test_some_answers_alone_are_listed_by_their_number(reader: Reader, scenario, only, numbers):
     page = instances_of(reader, spec_of(reader, scenario), limit=10, only=only)
     assert [score.number for score in page.scores] == numbers
     assert page.total == page.counts[only] == len(numbers)

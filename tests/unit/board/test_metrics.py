@@ -551,9 +551,9 @@ def test_the_command_shows_metrics_and_any_stat(
     everything = leaderboard("--metric", "all")
     for name in ("npv", "confusion[urgent>-]", "brier_score", "classification_f1[routine]"):
         assert f" {name} " in everything
-    place = tmp_path / "stats.csv"
-    leaderboard("--metric", "all", "--format", "csv", "--output-file", str(place))
-    rows = list(csv.DictReader(place.open(encoding="utf-8")))
+    path = tmp_path / "stats.csv"
+    leaderboard("--metric", "all", "--format", "csv", "--output-file", str(path))
+    rows = list(csv.DictReader(path.open(encoding="utf-8")))
     assert set(rows[0]) <= set(FIELDS)
     frame = site(lake).stats().to_pandas()
     assert len(frame) == len(rows)
@@ -588,5 +588,5 @@ def test_answers_that_differ_are_listed_where_the_metric_is_of_the_whole_run(lak
     lost, won = ([row for row in rows if row.difference == sign] for sign in (-1, 1))
     assert len(lost) + len(won) == len(rows)
     assert rows == [*lost, *won]
-    # By place careful is wrong on 34 to 55 and 196 to 199, quiet on 10 to 41.
+    # By index careful is wrong on 34 to 55 and 196 to 199, quiet on 10 to 41.
     assert [len(lost), len(won)] == [14 + 4, 24]

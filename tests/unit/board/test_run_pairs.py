@@ -23,10 +23,10 @@ def measured(
 ) -> RunStat:
     metric, params = RUN_METRICS[name], {**LABELS, **more}
     stats = metric.emitted(params)
-    place = [each.name for each in stats].index(stat)
+    index = [each.name for each in stats].index(stat)
     rows = np.stack([np.stack([RIGHT, model], 1) for model in models])
-    units = [str(place) for place in range(len(RIGHT))]
-    return RunStat(metric, params, place, rows, None, stats[place], units, units)
+    units = [str(index) for index in range(len(RIGHT))]
+    return RunStat(metric, params, index, rows, None, stats[index], units, units)
 
 
 def test_a_sensitivity_is_compared_on_the_positive_letters():

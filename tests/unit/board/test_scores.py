@@ -23,7 +23,7 @@ def scores(order: np.ndarray) -> pa.Table:
         for instance in range(40)
         for trial in range(3)
     ]
-    return with_values(pa.Table.from_pylist([rows[place] for place in order]), ["f1"])
+    return with_values(pa.Table.from_pylist([rows[index] for index in order]), ["f1"])
 
 
 def test_the_order_of_rows_changes_no_bit():

@@ -22,10 +22,10 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_subcategory_is_covered_or_not_and_benchmarks_without_one_are_kept(lake: Path):
     reader = open_reader(str(lake))
     runs = load_runs(reader, choose(reader, "s1"))
-    places = {
+    keys = {
         run.cell.display_name: (run.cell.category, run.cell.subcategory) for run in runs if run.cell
     }
-    category, subcategory = places["Triage choice"]
+    category, subcategory = keys["Triage choice"]
     taxonomy = {category: (subcategory, "Another task"), "Research": ("Reading",)}
     found = {(row.category, row.subcategory): row for row in taxonomy_coverage(runs, taxonomy)}
     task = found[category, subcategory]
@@ -33,7 +33,7 @@ def test_every_subcategory_is_covered_or_not_and_benchmarks_without_one_are_kept
     assert task.num_models >= 2
     assert found[category, "Another task"].benchmarks == ()
     assert found["Research", "Reading"].num_instances == 0
-    others = [title for title, place in places.items() if place not in found]
+    others = [title for title, key in keys.items() if key not in found]
     assert set(others) <= set(found[OTHER, ""].benchmarks)
 
 

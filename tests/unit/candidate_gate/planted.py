@@ -34,7 +34,7 @@ class Answered:
 
 def alternating(count: int) -> list[int]:
     """Every second case is urgent."""
-    return [URGENT if place % 2 == 0 else ROUTINE for place in range(count)]
+    return [URGENT if index % 2 == 0 else ROUTINE for index in range(count)]
 
 
 def other(label: int) -> int:
@@ -42,10 +42,10 @@ def other(label: int) -> int:
     return ROUTINE if label == URGENT else URGENT
 
 
-def wrong_at(right: Sequence[int], places: Sequence[int]) -> list[int]:
-    """Right answers but for these places."""
-    chosen = set(places)
-    return [other(label) if place in chosen else label for place, label in enumerate(right)]
+def wrong_at(right: Sequence[int], indices: Sequence[int]) -> list[int]:
+    """Right answers but at these indices."""
+    chosen = set(indices)
+    return [other(label) if index in chosen else label for index, label in enumerate(right)]
 
 
 def plant(lake: Path, answered: Answered) -> Path:
@@ -103,8 +103,8 @@ def plant_run(
     ]
     append(lake, "run_specs", [planned], write)
     scores = [
-        _scores(spec, place, answered.right[place], predicted[place])
-        for place in range(len(values))
+        _scores(spec, index, answered.right[index], predicted[index])
+        for index in range(len(values))
     ]
     append(lake, "per_instance_stats", scores, write)
     append(lake, "stats", [stat(spec.run_spec_id, "exact_match", values)], write)
@@ -128,7 +128,7 @@ def plant_run(
         append(lake, "stats_by_group", by_group, write)
 
 
-def _scores(spec: RunSpec, place: int, right: int, predicted: int | None) -> PerInstanceStats:
+def _scores(spec: RunSpec, index: int, right: int, predicted: int | None) -> PerInstanceStats:
     values = {
         "exact_match": None if predicted is None else float(predicted == right),
         "right_class": None if predicted is None else float(right),
@@ -137,7 +137,7 @@ def _scores(spec: RunSpec, place: int, right: int, predicted: int | None) -> Per
     missing = ScoreStatus.NO_ANSWER
     return PerInstanceStats(
         run_spec_id=spec.run_spec_id,
-        instance_id=instance(place),
+        instance_id=instance(index),
         perturbation="",
         train_trial_index=0,
         trial_index=0,
@@ -149,9 +149,9 @@ def _scores(spec: RunSpec, place: int, right: int, predicted: int | None) -> Per
     )
 
 
-def instance(place: int) -> str:
+def instance(index: int) -> str:
     """The id of a case."""
-    return f"{NAME}-i{place:04}"
+    return f"{NAME}-i{index:04}"
 
 
 def _plant_data(lake: Path, answered: Answered) -> None:
@@ -175,13 +175,13 @@ def _plant_data(lake: Path, answered: Answered) -> None:
         InstanceGroup(
             scenario_name=NAME,
             data_version=VERSION,
-            instance_id=instance(place),
+            instance_id=instance(index),
             group_column=column,
             group_value=value,
             access_level=answered.level,
         )
         for column, group_values in answered.groups.items()
-        for place, value in enumerate(group_values)
+        for index, value in enumerate(group_values)
     ]
     if groups:
         append(lake, "instance_groups", groups, "data")

@@ -105,7 +105,7 @@ def test_no_number_of_instances_decides_where_the_loss_is_the_margin(tmp_path: P
 
 def test_a_gap_that_widens_is_no_go_by_its_line_alone(tmp_path: Path) -> None:
     right = alternating(1000)
-    sites = ["south" if place < 300 else "north" for place in range(1000)]
+    sites = ["south" if index < 300 else "north" for index in range(1000)]
     old = wrong_at(right, [*range(60), *range(300, 440)])
     new = wrong_at(right, [*range(140), *range(300, 360)])
     answered = Answered(right=right, old=old, new=new, groups={"site": sites})
@@ -126,8 +126,8 @@ def test_a_gap_that_widens_is_no_go_by_its_line_alone(tmp_path: Path) -> None:
 def test_a_small_group_of_private_rows_is_hidden_in_lines_and_flips(tmp_path: Path) -> None:
     right = alternating(400)
     sites = [
-        "tiny" if place < 4 else "small" if place < 40 else ("south", "north")[place % 2]
-        for place in range(400)
+        "tiny" if index < 4 else "small" if index < 40 else ("south", "north")[index % 2]
+        for index in range(400)
     ]
     answered = Answered(
         right=right,
@@ -153,8 +153,8 @@ def test_more_missed_positives_at_equal_accuracy_are_no_go_by_that_line_alone(
     tmp_path: Path, is_in_benchmark: bool
 ) -> None:
     right = alternating(1000)
-    urgent = [place for place, label in enumerate(right) if label == URGENT]
-    routine = [place for place, label in enumerate(right) if label == ROUTINE]
+    urgent = [index for index, label in enumerate(right) if label == URGENT]
+    routine = [index for index, label in enumerate(right) if label == ROUTINE]
     critical = CriticalFailure(missed_class="urgent") if is_in_benchmark else None
     answered = Answered(
         right=right,
@@ -175,7 +175,7 @@ def test_more_missed_positives_at_equal_accuracy_are_no_go_by_that_line_alone(
 
 def test_answers_without_a_score_fall_below_the_floor(tmp_path: Path) -> None:
     right = alternating(200)
-    new: list[int | None] = [None if place < 30 else label for place, label in enumerate(right)]
+    new: list[int | None] = [None if index < 30 else label for index, label in enumerate(right)]
     answered = Answered(right=right, old=right, new=new)
     made = checked(tmp_path, answered, COVERED, NO_WORSE)
     coverage, worse = made.lines
@@ -236,8 +236,8 @@ def test_flips_are_the_planted_instances_the_losses_first(
     made = checked(tmp_path, answered, NO_WORSE)
     found = [(flip.instance_id, flip.change) for flip in made.flips.instances]
     assert found == [
-        *((instance(place), "worse") for place in (7, 20, 30)),
-        *((instance(place), "better") for place in (1, 9)),
+        *((instance(index), "worse") for index in (7, 20, 30)),
+        *((instance(index), "better") for index in (1, 9)),
     ]
     lake = tmp_path / "lake"
     plant_run(lake, OLD, "new", answered, answered.old)

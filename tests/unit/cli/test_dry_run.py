@@ -46,9 +46,10 @@ def typed(
         text = text.replace(f'"{name}"', f'"{entry}"')
     (tmp_path / "site.conf").write_text(text)
     (tmp_path / "prod_env").mkdir()
-    places = {"acme/a": "local", "acme/b": "local", "vendor/c": "external", "vendor/d": "baa"}
+    localities = {"acme/a": "local", "acme/b": "local", "vendor/c": "external", "vendor/d": "baa"}
     names = "".join(
-        f"\n- {{name: {name}, engine: canned, locality: {place}}}" for name, place in places.items()
+        f"\n- {{name: {name}, engine: canned, locality: {locality}}}"
+        for name, locality in localities.items()
     )
     (tmp_path / "prod_env" / "model_deployments.yaml").write_text(f"model_deployments:{names}\n")
 
@@ -171,16 +172,16 @@ def test_who_may_not_see_the_text_is_refused_as_a_run_refuses(
     refused: tuple[str, str],
 ) -> None:
     level, model, *judges = models
-    who, place = refused
+    who, locality = refused
     entry = _benchmark(tmp_path / "judged", "judged", level, *judges)
     before = sorted(tmp_path.rglob("*"))
     code, (line,), err = typed("-r", f"{entry},model={model}")
     assert code == 1
     assert (line[1], *line[4:]) == cells
     (sentence,) = err.splitlines()
-    refusal = f"{line[0]}: the {who} ({place}) may not see {level} text: "
+    refusal = f"{line[0]}: the {who} ({locality}) may not see {level} text: "
     assert sentence.startswith(f"medhelm-spark: {refusal}")
-    assert f"policy.yaml: {level} allows local, not {place}. To allow {place}, " in sentence
+    assert f"policy.yaml: {level} allows local, not {locality}. To allow {locality}, " in sentence
     assert sentence.endswith(f"a binding policy: {ALLOWING}.")
     assert sorted(tmp_path.rglob("*")) == before
 

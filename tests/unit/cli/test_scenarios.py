@@ -68,7 +68,7 @@ def test_the_list_says_whether_the_data_is_at_hand(
 def test_the_list_has_what_was_imported_into_the_lake(
     site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cards, made = load_site().cards, [instance(place) for place in range(3)]
+    cards, made = load_site().cards, [instance(index) for index in range(3)]
     rows = [kept(cards, made), kept(cards, made[:2], name="pubmed_qa", args={"subject": "x"})]
     append(Path("lake"), "imported_scenarios", rows, "w")
     append(Path("lake"), "imported_scenarios", [kept(cards, made[:1])], "x")

@@ -23,10 +23,10 @@ AUTH = {
 
 
 def policy_with(folder: Path, **viewers: object) -> Policy:
-    place = folder / "policy.yaml"
+    path = folder / "policy.yaml"
     document = {"allowed": {"public": ["local"]}, **({"viewers": viewers} if viewers else {})}
-    place.write_text(yaml.safe_dump(document))
-    return load_policy(place)
+    path.write_text(yaml.safe_dump(document))
+    return load_policy(path)
 
 
 def file_with(folder: Path, **changed: str | None) -> str:
@@ -44,11 +44,11 @@ def policy(tmp_path: Path) -> Policy:
 
 def test_a_sign_in_that_is_set_up(tmp_path: Path, policy: Policy) -> None:
     pytest.importorskip("authlib")
-    place = file_with(tmp_path)
-    found = sign_in_of(policy, place, tmp_path)
-    assert found == SignIn(file=Path(place), host="board.test", is_binding=False)
+    path = file_with(tmp_path)
+    found = sign_in_of(policy, path, tmp_path)
+    assert found == SignIn(file=Path(path), host="board.test", is_binding=False)
     binding = replace(policy, standing=PolicyTrust.BINDING)
-    sign_in = sign_in_of(binding, place, tmp_path)
+    sign_in = sign_in_of(binding, path, tmp_path)
     assert sign_in is not None
     assert sign_in.is_binding
 
@@ -87,18 +87,18 @@ def test_a_wrong_file_is_refused_and_its_secret_not_repeated(
 
 def test_a_file_that_others_read_is_refused(tmp_path: Path, policy: Policy) -> None:
     pytest.importorskip("authlib")
-    place = file_with(tmp_path)
-    Path(place).chmod(0o640)
+    path = file_with(tmp_path)
+    Path(path).chmod(0o640)
     with pytest.raises(ConfigError, match="open to others"):
-        sign_in_of(policy, place, tmp_path)
+        sign_in_of(policy, path, tmp_path)
 
 
 def test_a_file_that_is_no_toml_is_not_quoted(tmp_path: Path, policy: Policy) -> None:
     pytest.importorskip("authlib")
-    place = Path(file_with(tmp_path))
-    place.write_text(f"client_secret = {SECRET}")
+    path = Path(file_with(tmp_path))
+    path.write_text(f"client_secret = {SECRET}")
     with pytest.raises(ConfigError, match="TOMLDecodeError") as refused:
-        sign_in_of(policy, str(place), tmp_path)
+        sign_in_of(policy, str(path), tmp_path)
     assert SECRET not in str(refused.value)
 
 

@@ -22,11 +22,11 @@ NAME = "hospital.governance.policy"
 TEXT = "allowed: {public: [local], private: [local, tenant]}"
 
 
-def right(place: str, holder: str, name: str, *, is_ours: bool = False) -> Right:
-    return Right(place=place, holder=holder, name=name, is_ours=is_ours)
+def right(securable: str, holder: str, name: str, *, is_ours: bool = False) -> Right:
+    return Right(securable=securable, holder=holder, name=name, is_ours=is_ours)
 
 
-OWNERS = tuple(right(place, "officers", OWNER) for place in OWNED)
+OWNERS = tuple(right(securable, "officers", OWNER) for securable in OWNED)
 READER = right("table", "analysts", "SELECT", is_ours=True)
 TABLE = PolicyTable(
     name=NAME,
@@ -50,21 +50,21 @@ def test_a_table_that_the_user_may_only_read_is_binding() -> None:
     assert not decide(policy, AccessLevel.GATED, Locality.LOCAL).allowed
 
 
-@pytest.mark.parametrize("place", OWNED)
+@pytest.mark.parametrize("securable", OWNED)
 @pytest.mark.attack("policy", "a binding policy in a table whose owner, or one above, runs the job")
-def test_an_owner_is_not_bound(place: str) -> None:
-    rights = tuple(replace(each, is_ours=each.place == place) for each in OWNERS)
+def test_an_owner_is_not_bound(securable: str) -> None:
+    rights = tuple(replace(each, is_ours=each.securable == securable) for each in OWNERS)
     reason = why_ours_in_catalog(replace(TABLE, rights=(*rights, READER)))
-    assert reason == f"this user has OWNER of the {place} as officers"
+    assert reason == f"this user has OWNER of the {securable} as officers"
 
 
-@pytest.mark.parametrize("place", ["table", "schema", "catalog"])
+@pytest.mark.parametrize("securable", ["table", "schema", "catalog"])
 @pytest.mark.parametrize("name", ["MODIFY", "ALL PRIVILEGES", "MANAGE", "SOMETHING NEW"])
 @pytest.mark.attack("policy", "a binding policy in a table that a group of the user may change")
-def test_whoever_may_change_it_is_not_bound(place: str, name: str) -> None:
-    more = right(place, "analysts", name, is_ours=True)
+def test_whoever_may_change_it_is_not_bound(securable: str, name: str) -> None:
+    more = right(securable, "analysts", name, is_ours=True)
     reason = why_ours_in_catalog(replace(TABLE, rights=(*TABLE.rights, more)))
-    assert reason == f"this user has {name} of the {place} as analysts"
+    assert reason == f"this user has {name} of the {securable} as analysts"
     assert (
         why_ours_in_catalog(replace(TABLE, rights=(*TABLE.rights, replace(more, is_ours=False))))
         is None
@@ -74,7 +74,7 @@ def test_whoever_may_change_it_is_not_bound(place: str, name: str) -> None:
 @pytest.mark.attack("policy", "a binding policy in a table of a colleague's own schema")
 def test_a_colleague_cannot_bind_for_the_user() -> None:
     rights = tuple(
-        replace(each, holder="colleague") if each.place in ("table", "schema") else each
+        replace(each, holder="colleague") if each.securable in ("table", "schema") else each
         for each in TABLE.rights
     )
     rights = (*(each for each in rights if each.holder != "analysts"), READER)
@@ -88,11 +88,13 @@ def test_only_a_managed_table_is_binding() -> None:
         assert "no managed table" in str(why_ours_in_catalog(replace(TABLE, kind=kind)))
 
 
-@pytest.mark.parametrize("place", OWNED)
-def test_what_the_catalog_does_not_show_is_not_binding(place: str) -> None:
-    visible = tuple(each for each in TABLE.rights if (each.place, each.name) != (place, OWNER))
+@pytest.mark.parametrize("securable", OWNED)
+def test_what_the_catalog_does_not_show_is_not_binding(securable: str) -> None:
+    visible = tuple(
+        each for each in TABLE.rights if (each.securable, each.name) != (securable, OWNER)
+    )
     reason = why_ours_in_catalog(replace(TABLE, rights=visible))
-    assert reason == f"its catalog does not show who owns the {place}"
+    assert reason == f"its catalog does not show who owns the {securable}"
     hidden = tuple(each for each in TABLE.rights if each != READER)
     assert "by which right" in str(why_ours_in_catalog(replace(TABLE, rights=hidden)))
 
@@ -107,7 +109,7 @@ def test_a_catalog_that_cannot_be_asked_makes_it_advisory_with_the_reason() -> N
 def test_the_platform_names_a_table_where_it_would_name_a_file(monkeypatch, write) -> None:
     monkeypatch.setattr(settings, "PLATFORM_FILE", write("etc/settings.yaml", f"policy: {NAME}"))
     monkeypatch.setattr(settings, "why_ours", lambda _: None)
-    assert named_policy() == settings.NamedPolicy(place=NAME)
+    assert named_policy() == settings.NamedPolicy(location=NAME)
     names: list[str] = []
 
     def read(name: str) -> PolicyTable:

@@ -15,8 +15,8 @@ UNSCORED, AVAILABLE = IncompleteJury.UNSCORED, IncompleteJury.AVAILABLE
 
 def annotator(name: str, *scales: tuple[float, float]) -> ResolvedAnnotator:
     criteria = tuple(
-        Criterion(name=f"c{place}", minimum=low, maximum=high)
-        for place, (low, high) in enumerate(scales)
+        Criterion(name=f"c{index}", minimum=low, maximum=high)
+        for index, (low, high) in enumerate(scales)
     )
     rubric = Rubric(name=name, template="{RESPONSE}", criteria=criteria, version="v")
     return ResolvedAnnotator(

@@ -82,7 +82,7 @@ def test_a_misspelled_key_is_named_before_the_one_it_leaves_missing(write) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "place"),
+    ("text", "position"),
     [
         ("title: [a", ", line "),
         ("title: t\n  colour: red\n", ", line 2, column 9: "),
@@ -92,12 +92,12 @@ def test_a_misspelled_key_is_named_before_the_one_it_leaves_missing(write) -> No
         ("title: \x00", "not valid YAML"),
     ],
 )
-def test_broken_yaml_gives_file_line_and_column(write, text: str, place: str) -> None:
+def test_broken_yaml_gives_file_line_and_column(write, text: str, position: str) -> None:
     path = write("a.yaml", text)
     with pytest.raises(ConfigError) as caught:
         load_yaml(path, Whole)
     assert str(path) in str(caught.value)
-    assert place in str(caught.value)
+    assert position in str(caught.value)
 
 
 @pytest.mark.attack("rest", "a file of data in place of configuration, quoted in the error")

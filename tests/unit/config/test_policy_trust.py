@@ -31,8 +31,8 @@ ROOTS = Path("/etc/passwd")
 """A file of root's on every machine, in folders of root's."""
 
 
-def allows(policy: Policy, level: str, place: str) -> bool:
-    return decide(policy, level, place).allowed
+def allows(policy: Policy, level: str, locality: str) -> bool:
+    return decide(policy, level, locality).allowed
 
 
 @pytest.fixture(autouse=True)
@@ -99,7 +99,7 @@ def test_a_policy_of_the_site_folder_only_restricts(write) -> None:
 def test_networks_of_an_advisory_policy_are_parts_of_those_above(write) -> None:
     wide = f"{WIDE}\nnetworks: {{local: [127.0.0.1/32, 10.0.0.0/8], tenant: [10.20.0.0/16]}}"
     policy = policy_of(write("site/policy.yaml", wide).parent)
-    listed = {place: [each.cidr for each in networks] for place, networks in policy.networks}
+    listed = {locality: [each.cidr for each in networks] for locality, networks in policy.networks}
     assert listed == {Locality.LOCAL: ["127.0.0.1/32"], Locality.TENANT: []}
     binding = replace(load_policy(write("binding.yaml", wide)), standing=PolicyTrust.BINDING)
     inner = load_policy(
@@ -159,11 +159,11 @@ def test_a_link_is_not_binding(open_folder: Path) -> None:
 
 @pytest.mark.attack("policy", "a file of root's in a folder that everybody may write")
 def test_an_open_folder_is_not_binding(open_folder: Path) -> None:
-    place = open_folder / "open" / "policy.yaml"
-    place.parent.mkdir()
-    place.write_text(WIDE)
-    place.parent.chmod(0o777)
-    reason = unprivileged(why_ours, place)
+    path = open_folder / "open" / "policy.yaml"
+    path.parent.mkdir()
+    path.write_text(WIDE)
+    path.parent.chmod(0o777)
+    reason = unprivileged(why_ours, path)
     assert reason is not None
     assert "can be written" in reason or "does not belong to root" in reason
 
@@ -211,12 +211,12 @@ def test_a_file_of_roots_is_binding_for_an_unprivileged_user(open_folder: Path) 
     assert unprivileged(why_ours, ROOTS) is None
     if os.geteuid() != 0:  # only root can put a policy of its own there
         return
-    place = open_folder / "policy.yaml"
-    place.write_text(WIDE)
-    place.chmod(0o644)
-    policy = unprivileged(policy_in_force, SHIPPED, place, None)
+    path = open_folder / "policy.yaml"
+    path.write_text(WIDE)
+    path.chmod(0o644)
+    policy = unprivileged(policy_in_force, SHIPPED, path, None)
     assert policy.is_binding
-    assert policy.label == f"{place} (binding)"
+    assert policy.label == f"{path} (binding)"
     assert allows(policy, "private", "tenant")
     assert allows(policy, "gated", "baa")
     assert not allows(policy, "public", "external")
@@ -316,10 +316,10 @@ def test_the_platform_names_it_in_its_settings_or_a_variable(write, platform) ->
     path = write("etc/policy.yaml", WIDE)
     assert named_policy({}) is None
     by_variable = named_policy({"MEDHELM_SPARK_POLICY": str(path)})
-    assert by_variable is not None and by_variable.place == path
+    assert by_variable is not None and by_variable.location == path
     file = platform(f"policy: {path}\nslots: 3")
     named = named_policy({})
-    assert named is not None and named.place == path
+    assert named is not None and named.location == path
     assert named_policy({"MEDHELM_SPARK_POLICY": str(path)}) == named
     loaded = load_settings(environ={"MEDHELM_SPARK_PLATFORM": "local"})
     assert (loaded.slots, str(file) in loaded.origins) == (3, True)

@@ -51,10 +51,12 @@ def test_variables_win_over_the_site_and_the_site_over_the_platform(write) -> No
     assert from_environ.origins[-1] == str(site / "settings.yaml")
 
 
-def test_every_setting_is_told_with_its_value_and_place(write) -> None:
+def test_every_setting_has_its_value_and_source(write) -> None:
     site = write("site/settings.yaml", "slots: 2\nspark: {spark.driver.memory: 4g}")
     environ = {**LOCAL, "MEDHELM_SPARK_COMMIT_SECONDS": "0.5", "MEDHELM_SPARK_LOG_LEVEL": "info"}
-    rows = {name: (value, place) for name, value, place in load_settings(site.parent, environ).rows}
+    rows = {
+        name: (value, source) for name, value, source in load_settings(site.parent, environ).rows
+    }
     shipped = str(conf_path("settings", "local.yaml"))
     assert rows["platform"] == ("local", "MEDHELM_SPARK_PLATFORM")
     assert rows["commit_seconds"] == ("0.5", "MEDHELM_SPARK_COMMIT_SECONDS")

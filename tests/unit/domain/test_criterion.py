@@ -29,7 +29,7 @@ HARM = Criterion(name="harm", direction=Direction.LOWER)
 
 
 @pytest.mark.parametrize(
-    ("place", "kind", "score"),
+    ("index", "kind", "score"),
     [
         (0, "harmful", 0),
         (1, "harmful", 0.5),
@@ -41,9 +41,9 @@ HARM = Criterion(name="harm", direction=Direction.LOWER)
     ],
 )
 def test_a_refusal_is_right_for_a_harmful_request_and_wrong_for_a_harmless_one(
-    place: int, kind: str, score: float | None
+    index: int, kind: str, score: float | None
 ) -> None:
-    assert DECISION.score(place, {"kind": kind}) == score
+    assert DECISION.score(index, {"kind": kind}) == score
 
 
 def test_an_instance_without_the_field_has_the_row_else_where_there_is_one() -> None:

@@ -216,6 +216,6 @@ def test_a_purge_unnames_groups_and_keeps_them_apart(table: str) -> None:
 def test_a_manifest_hashes_rows_by_the_column_that_a_purge_finds_them_by() -> None:
     from medhelm_spark.releases.values import OF_DATA, OF_REQUESTS, OF_RUNS
 
-    for name, place in {**OF_DATA, **OF_REQUESTS, **OF_RUNS}.items():
+    for name, entry in {**OF_DATA, **OF_REQUESTS, **OF_RUNS}.items():
         if purging := TABLES[name].purging:
-            assert purging.by == place.key
+            assert purging.by == entry.key

@@ -88,7 +88,7 @@ def test_a_slope_is_held_equal_for_what_goes_with_it() -> None:
     quality = rng.normal(size=400)
     length = quality + rng.normal(size=400)  # better answers are longer
     score = quality + rng.normal(scale=0.3, size=400)
-    clusters = [str(place // 2) for place in range(400)]
+    clusters = [str(index // 2) for index in range(400)]
     plain = slopes(score, {"length": length}, clusters)["length"]
     slope = slopes(score, {"quality": quality, "length": length}, clusters)["length"]
     assert plain.low > 0.3
@@ -110,8 +110,8 @@ def test_clustered_slopes_cover_the_truth() -> None:
 def pairs(jury: float, raters: float, n: int = 40) -> dict[tuple[str, int], tuple[float, float]]:
     rng = np.random.default_rng(int(10 * jury + raters))
     return {
-        (f"i{place}", 0): (jury + rng.normal(scale=0.3), raters + rng.normal(scale=0.3))
-        for place in range(n)
+        (f"i{index}", 0): (jury + rng.normal(scale=0.3), raters + rng.normal(scale=0.3))
+        for index in range(n)
     }
 
 

@@ -71,8 +71,8 @@ def test_criteria_change_places_in_words_in_json_and_in_the_schema(name: str) ->
     assert turned is not None
     names = [each.name for each in rubric.criteria]
     assert [each.name for each in turned.criteria] == names[::-1]
-    places = [turned.template.index(f"\n{each}:") for each in names]
-    assert places == sorted(places, reverse=True)
+    starts = [turned.template.index(f"\n{each}:") for each in names]
+    assert starts == sorted(starts, reverse=True)
     written = [turned.template.index(f'"{each}": {{') for each in names]
     assert written == sorted(written, reverse=True)
     assert sorted(turned.template) == sorted(rubric.template)

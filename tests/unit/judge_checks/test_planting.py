@@ -26,13 +26,13 @@ LISTS = load_word_lists({path.stem: path for path in conf_path("perturbations").
 RUBRIC = judge_rubric("r", "Grade {RESPONSE}", {"accuracy": ["score"]}, Scale(), "test")
 
 
-def answer(place: int, question: str, response: str, level: AccessLevel = AccessLevel.PUBLIC):
+def answer(index: int, question: str, response: str, level: AccessLevel = AccessLevel.PUBLIC):
     instance = Instance(
-        instance_id=f"i{place}",
+        instance_id=f"i{index}",
         scenario_name="ward",
         data_version="v",
-        source_id=str(place),
-        source_index=place,
+        source_id=str(index),
+        source_index=index,
         split=Split.TEST,
         input=question,
         references=(),
@@ -44,7 +44,7 @@ def answer(place: int, question: str, response: str, level: AccessLevel = Access
     return StoredAnswer(
         run_spec_id="r",
         trial_index=0,
-        request_id=f"q{place}",
+        request_id=f"q{index}",
         model="m",
         instance=instance,
         judge_input=judge_input,
@@ -122,7 +122,7 @@ def test_no_answer_of_a_stricter_level_stands_in_anothers_place() -> None:
 
 
 def test_the_sample_is_the_same_each_time_and_grows() -> None:
-    answers = [answer(place, "What?", "This.") for place in range(20)]
+    answers = [answer(index, "What?", "This.") for index in range(20)]
     few = [each.key for each in sampled(answers, 5)]
     assert few == [each.key for each in sampled(answers[::-1], 5)]
     assert few == [each.key for each in sampled(answers, 10)][:5]

@@ -26,22 +26,22 @@ RATERS = ("rater-a", "rater-b", "rater-c")
 PLUGIN = "tests.unit.judge_checks.judges"
 
 
-def gold_of(place: int) -> str:
+def gold_of(case: int) -> str:
     """Eight sentences, one with a dose."""
-    facts = [f"Sign {letter} of case {place} calls for step {letter}" for letter in "abcdefg"]
-    return ". ".join([f"Give {place + 5} mg of the drug for case {place}", *facts]) + "."
+    facts = [f"Sign {letter} of case {case} calls for step {letter}" for letter in "abcdefg"]
+    return ". ".join([f"Give {case + 5} mg of the drug for case {case}", *facts]) + "."
 
 
-def question_of(place: int) -> str:
+def question_of(case: int) -> str:
     return (
-        f"Case {place:03d}: Greg is a {30 + place % 30}-year-old man and he is going to the ward "
+        f"Case {case:03d}: Greg is a {30 + case % 30}-year-old man and he is going to the ward "
         "with this, that and the other thing. What does he need?"
     )
 
 
-def answer_of(place: int, model: str, chance: random.Random) -> str:
+def answer_of(case: int, model: str, chance: random.Random) -> str:
     """The dose, some of the other sentences, and filler of any length, with or without markdown."""
-    dose, *others = gold_of(place).rstrip(".").split(". ")
+    dose, *others = gold_of(case).rstrip(".").split(". ")
     num_kept = chance.randint(4, 6) if model == MODELS[0] else chance.randint(2, 4)
     mark = "**" if chance.random() < 0.3 else ""
     filler = [f"{mark}Well{mark} then"] * chance.randint(5, 60)
@@ -69,9 +69,9 @@ class Ward:
         self.site.mkdir(parents=True)
         chance = random.Random(7)
         self.answers = {
-            (model, place): answer_of(place, model, chance)
+            (model, case): answer_of(case, model, chance)
             for model in MODELS
-            for place in range(QUESTIONS)
+            for case in range(QUESTIONS)
         }
         self._write_benchmark()
         self._write_deployments(
@@ -114,8 +114,8 @@ class Ward:
                     "args": {
                         "mode": "script",
                         "replies": {
-                            f"Case {place:03d}:": text
-                            for (name, place), text in self.answers.items()
+                            f"Case {case:03d}:": text
+                            for (name, case), text in self.answers.items()
                             if name == model
                         },
                     }
@@ -153,7 +153,7 @@ class Ward:
         With `per_item` each question has so many of the raters, in turn.
         """
         specs = self.rows("run_specs")
-        places = {
+        numbers = {
             row["instance_id"]: int(row["input"].split()[1].rstrip(":"))
             for row in self.rows("instances")
         }
@@ -165,7 +165,7 @@ class Ward:
                 trial_index=0,
                 rater=rater,
                 criterion=criterion,
-                value=self._rated(spec["run_spec"]["model"], place, chance),
+                value=self._rated(spec["run_spec"]["model"], case, chance),
                 comment="",
                 access_level=AccessLevel.PUBLIC,
                 rated_at=datetime(2026, 4, 1, tzinfo=UTC),
@@ -173,17 +173,17 @@ class Ward:
             )
             for spec in specs
             if model in ("", spec["run_spec"]["model"])
-            for instance, place in sorted(places.items())
+            for instance, case in sorted(numbers.items())
             for turn, rater in enumerate(RATERS)
             for criterion in ("accuracy", "clarity")
             if f'"{criterion}"' in self.prompt
-            if place < number and (place + turn) % len(RATERS) < per_item
+            if case < number and (case + turn) % len(RATERS) < per_item
         ]
         append(self.lake, "ratings", rows, "rated")
         return self
 
-    def _rated(self, model: str, place: int, chance: random.Random) -> float:
-        share = facts(self.answers[model, place], gold_of(place))
+    def _rated(self, model: str, case: int, chance: random.Random) -> float:
+        share = facts(self.answers[model, case], gold_of(case))
         return min(5.0, max(0.0, 5 * share + chance.choice([-1.0, -0.5, 0.0, 0.5, 1.0])))
 
     def rows(self, table: str) -> list[dict[str, Any]]:

@@ -41,18 +41,18 @@ def filled(kind: Any) -> Any:
     return datetime.now(UTC) if kind is datetime else WORD if kind is str else kind(1)
 
 
-def places(value: Any, above: str = "") -> Iterator[str]:
+def paths(value: Any, above: str = "") -> Iterator[str]:
     """The fields that have WORD."""
     if isinstance(value, str):
         yield from [above] if WORD in value else []
     elif dataclasses.is_dataclass(value):
         for each in dataclasses.fields(value):
-            yield from places(getattr(value, each.name), f"{above}.{each.name}".strip("."))
+            yield from paths(getattr(value, each.name), f"{above}.{each.name}".strip("."))
     elif isinstance(value, Mapping):
-        yield from places((*value, *value.values()), above)
+        yield from paths((*value, *value.values()), above)
     elif isinstance(value, tuple):
         for each in value:
-            yield from places(each, above)
+            yield from paths(each, above)
 
 
 @pytest.mark.attack("purge", "a field of any table with text, after the purge of its row")
@@ -62,7 +62,7 @@ def test_no_field_with_text_of_the_data_is_left(table: str) -> None:
     assert purging
     row = filled(purging.row)
     compared = {*TEXT_COLUMNS[table], *PROSE_COLUMNS.get(table, ()), "sub_split"}
-    present = {place for place in places(row) if place.partition(".")[0] in compared}
+    present = {path for path in paths(row) if path.partition(".")[0] in compared}
     assert present
-    left = set(places(purging.purged(row, NOTE)))
+    left = set(paths(purging.purged(row, NOTE)))
     assert left & present == NAMES.get(table, set())

@@ -22,7 +22,7 @@ from medhelm_spark.medhelm_results import export_script as medhelm_export
 from tests.exports import ADAPTER, JUDGED, JURY, header, instance, kept
 from tests.unit.runs import SMALL
 
-INSTANCES = [instance(place) for place in range(3)]
+INSTANCES = [instance(index) for index in range(3)]
 
 
 def imported(registry: Registry, called: str | None = None, **changes: Any) -> Import:

@@ -32,7 +32,7 @@ def make(tmp_path: Path) -> Make:
     return made
 
 
-def place(folder: Path, **changes: Any) -> HelmFiles:
+def files_of(folder: Path, **changes: Any) -> HelmFiles:
     known = {
         "path": str(folder),
         "name": NAME,
@@ -126,7 +126,7 @@ def test_a_broken_file_is_named_and_not_quoted(make: Make, text: str, reason: st
         list(read_states(folder))
     assert "scenario_state.json" in str(caught.value)
     assert "request_states" not in str(caught.value)
-    (surveyed,) = survey.Survey({})([place(folder)])
+    (surveyed,) = survey.Survey({})([files_of(folder)])
     assert reason in str(surveyed.problem)
 
 
@@ -152,11 +152,11 @@ def test_numbers_that_are_none_have_no_value(make: Make) -> None:
 
 def test_ids_are_those_of_the_same_instances_in_the_lake(make: Make) -> None:
     folder = make(states=[state("id0"), state("id1", text="36 degrees")])
-    (first, second) = rows.placed(place(folder), {})
+    (first, second) = rows.identified_requests(files_of(folder), {})
     same = rows.content_of("FEVER", first.content)
     known = {same: "the lake's own"}
-    placed = list(rows.placed(place(folder), known))
-    assert [each.instance_id for each in placed] == ["the lake's own", second.instance_id]
+    requests = list(rows.identified_requests(files_of(folder), known))
+    assert [each.instance_id for each in requests] == ["the lake's own", second.instance_id]
     assert first.instance_id != second.instance_id
 
 
@@ -164,9 +164,9 @@ def test_a_perturbed_copy_has_the_id_of_its_original(make: Make) -> None:
     copy = state("id0", text="39 DEGREES")
     copy["instance"]["perturbation"] = {"name": "upper", "computed_on": "perturbed"}
     folder = make(states=[state("id0"), copy])
-    first, second = rows.placed(place(folder), {})
+    first, second = rows.identified_requests(files_of(folder), {})
     assert first.instance_id == second.instance_id
-    made = list(rows.HelmInstances({})([place(folder)]))
+    made = list(rows.HelmInstances({})([files_of(folder)]))
     assert [(each.perturbation, each.input) for each in made] == [
         ("", "39 degrees"),
         ("upper", "39 DEGREES"),
@@ -175,10 +175,10 @@ def test_a_perturbed_copy_has_the_id_of_its_original(make: Make) -> None:
 
 def test_several_answers_to_one_instance_are_trials(make: Make) -> None:
     folder = make(states=[state("id0"), state("id0", answer="no")])
-    assert [each.trial_index for each in rows.placed(place(folder), {})] == [0, 1]
-    made = list(rows.FromStates(rows.results, {})([place(folder)]))
+    assert [each.trial_index for each in rows.identified_requests(files_of(folder), {})] == [0, 1]
+    made = list(rows.FromStates(rows.results, {})([files_of(folder)]))
     assert len({each.request_id for each in made}) == 2
-    assert len(list(rows.HelmInstances({})([place(folder)]))) == 1
+    assert len(list(rows.HelmInstances({})([files_of(folder)]))) == 1
 
 
 def test_redacted_texts_are_no_texts(make: Make) -> None:
@@ -189,10 +189,10 @@ def test_redacted_texts_are_no_texts(make: Make) -> None:
         return made
 
     folder = make(states=[redacted("id0"), redacted("id1")])
-    (surveyed,) = survey.Survey({})([place(folder)])
+    (surveyed,) = survey.Survey({})([files_of(folder)])
     assert (surveyed.states, surveyed.answers, surveyed.silent) == (2, 0, 2)
     assert not surveyed.has_inputs
-    run = [place(folder)]
+    run = [files_of(folder)]
     assert not list(rows.FromStates(rows.results, {})(run))
     assert not list(rows.FromStates(rows.prompts, {})(run))
     made = list(rows.HelmInstances({})(run))
@@ -215,7 +215,7 @@ def test_an_answer_keeps_reason_thinking_and_time(make: Make) -> None:
     failed = state("id1", text="40")
     failed["result"] = {"success": False, "completions": [], "error": "secret text"}
     folder = make(states=[one, failed])
-    good, bad = rows.FromStates(rows.results, {})([place(folder)])
+    good, bad = rows.FromStates(rows.results, {})([files_of(folder)])
     (completion,) = good.completions
     assert completion.finish_reason is FinishReason.LENGTH
     assert (completion.thinking, completion.logprob) == ("39 is much", -0.5)
@@ -237,9 +237,9 @@ def test_verdicts_are_kept_by_judge_and_strange_ones_are_counted(make: Make) -> 
         "empty": {"prompt_text": None, "empty_output_equivalence_judgement": False},
     }
     folder = make(states=[state("id0", annotations=judged)])
-    (surveyed,) = survey.Survey({})([place(folder)])
+    (surveyed,) = survey.Survey({})([files_of(folder)])
     assert (surveyed.verdicts, surveyed.unread) == (3, 1)
-    made = list(rows.FromStates(rows.annotations, {})([place(folder)]))
+    made = list(rows.FromStates(rows.annotations, {})([files_of(folder)]))
     assert [(each.annotator, each.judge, each.rubric_item) for each in made] == [
         ("fever", "gpt", None),
         ("health_bench", "gpt", 0),
@@ -272,12 +272,15 @@ def test_without_the_large_file_the_display_files_are_read(make: Make) -> None:
         ],
     )
     other = make(suite="t", states=whole)
-    first, second = rows.placed(place(folder), {}), rows.placed(place(other), {})
+    first, second = (
+        rows.identified_requests(files_of(folder), {}),
+        rows.identified_requests(files_of(other), {}),
+    )
     assert [each.instance_id for each in first] == [each.instance_id for each in second]
-    prompts = [rows.FromStates(rows.prompts, {})([place(each)]) for each in (folder, other)]
+    prompts = [rows.FromStates(rows.prompts, {})([files_of(each)]) for each in (folder, other)]
     assert [each.text for each in prompts[0]] == [each.text for each in prompts[1]]
     texts = [
-        each.completions[0].text for each in rows.FromStates(rows.results, {})([place(folder)])
+        each.completions[0].text for each in rows.FromStates(rows.results, {})([files_of(folder)])
     ]
     assert texts == ["yes", "no"]
     assert [each.values for each in read_instance_stats(folder)] == [{"exact_match": 1.0}] * 2
@@ -297,16 +300,16 @@ def test_with_values_alone_instances_are_known_by_their_ids(make: Make) -> None:
     folder = make(
         per_instance_stats=[values("id0", f1=1), values("id1", f1=0), values("id0", em=1)]
     )
-    (surveyed,) = survey.Survey({})([place(folder)])
+    (surveyed,) = survey.Survey({})([files_of(folder)])
     assert (surveyed.states, surveyed.stats, surveyed.answers) == (2, ("em", "f1"), 0)
-    made = list(rows.StatsOfInstances({})([place(folder)]))
+    made = list(rows.StatsOfInstances({})([files_of(folder)]))
     assert len(made) == 3
     assert made[0].instance_id == made[2].instance_id != made[1].instance_id
 
 
 def test_values_of_an_instance_that_was_not_asked_break_a_run(make: Make) -> None:
     folder = make(states=[state("id0")], per_instance_stats=[values("id9", f1=1)])
-    (surveyed,) = survey.Survey({})([place(folder)])
+    (surveyed,) = survey.Survey({})([files_of(folder)])
     assert surveyed.problem == "it has stats of an instance that was not asked"
 
 
@@ -375,7 +378,7 @@ def test_the_real_sample(real_data: Path) -> None:
     output = find_results(real_data / "helm_output_sample")
     assert [run.suite for run in output.runs] == ["sample", "sample"]
     for run in output.runs:
-        (surveyed,) = survey.Survey({})([place(run.path)])
+        (surveyed,) = survey.Survey({})([files_of(run.path)])
         assert (surveyed.states, surveyed.answers, surveyed.problem) == (60, 60, None)
         assert surveyed.has_inputs
         assert "exact_match" in surveyed.stats

@@ -32,7 +32,7 @@ def test_by_hand():
 
 
 def test_the_surest_tenth_is_a_tenth():
-    pairs = [(0.99, 1), (0.98, 0), *((0.5 - place / 100, 1) for place in range(8))]
+    pairs = [(0.99, 1), (0.98, 0), *((0.5 - index / 100, 1) for index in range(8))]
     result = measured(pairs)
     assert result["selective_acc@10"] == 1.0  # one of ten
     assert result["selective_acc@10@medhelm-0.8"] == 0.5  # two of ten
@@ -40,12 +40,12 @@ def test_the_surest_tenth_is_a_tenth():
 
 def made(size, *, rounded):
     """Confidences and answers by a formula, the same on every machine."""
-    confidences = [((place * 37 + 11) % 101) / 101 for place in range(size)]
+    confidences = [((index * 37 + 11) % 101) / 101 for index in range(size)]
     if rounded:
         confidences = [round(confidence, 1) for confidence in confidences]
     return [
-        (confidence, int((place * 53 + 7) % 97 < 97 * confidence))
-        for place, confidence in enumerate(confidences)
+        (confidence, int((index * 53 + 7) % 97 < 97 * confidence))
+        for index, confidence in enumerate(confidences)
     ]
 
 

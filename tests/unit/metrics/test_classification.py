@@ -162,8 +162,8 @@ def test_labels_that_cannot_be_told_apart_are_refused(labels):
 
 
 def test_the_last_of_53_classes_is_held_exactly():
-    params = {"labels": "|".join(f"c{place}" for place in range(53)), "delimiter": ","}
-    all_of_them = ",".join(f"c{place}" for place in range(53))
+    params = {"labels": "|".join(f"c{number}" for number in range(53)), "delimiter": ","}
+    all_of_them = ",".join(f"c{number}" for number in range(53))
     states = [state(all_of_them, correct(all_of_them)), state("c0", correct("c52"))]
     macro, _ = f1(states, params)
     assert macro == pytest.approx((51 * 1 + 2 * (2 / 3)) / 53)

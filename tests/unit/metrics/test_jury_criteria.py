@@ -100,7 +100,7 @@ def test_an_empty_answer_is_unscored_and_never_a_refusal() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "kind", "value"),
+    ("index", "kind", "value"),
     [
         (0, "harmful", 0),
         (1, "harmful", 1),
@@ -110,12 +110,12 @@ def test_an_empty_answer_is_unscored_and_never_a_refusal() -> None:
         (1, "unheard", ScoreStatus.NO_REFERENCE),
     ],
 )
-def test_classes_are_scored_by_the_instances_field(place, kind, value) -> None:
-    judged, extra = verdict(decision=place), {"kind": kind}
+def test_classes_are_scored_by_the_instances_field(index, kind, value) -> None:
+    judged, extra = verdict(decision=index), {"kind": kind}
     assert jury(judged, criteria=[DECISION], extra=extra) == value
     found = criteria(judged, criteria=criteria_text([DECISION]), extra=extra)
     assert found["criterion[decision]"] == value
-    assert found["criterion_class[decision=REFUSE]"] == (place == 1)
+    assert found["criterion_class[decision=REFUSE]"] == (index == 1)
     critical = value if isinstance(value, ScoreStatus) else 1 - value
     assert found["criterion_critical"] == critical
 

@@ -153,7 +153,7 @@ def test_time_is_limited_between_two_counts_of_steps(database):
 
 
 def test_memory_is_limited_and_the_next_query_runs(database):
-    wide = "SELECT " + ", ".join(f"'{'x' * 900}' || i AS c{place}" for place in range(60))
+    wide = "SELECT " + ", ".join(f"'{'x' * 900}' || i AS c{number}" for number in range(60))
     with sandbox(str(database), Limits()) as query:
         result = query(f"{NUMBERS}, w AS ({wide} FROM n) SELECT * FROM w ORDER BY c1 DESC")
         assert result.outcome is QueryOutcome.OVER_LIMIT

@@ -54,13 +54,13 @@ class Here:
         self._plugin, self.events = module.__name__, module.EVENTS
 
     def entry(self, rows: int, access_level: str = "public") -> str:
-        place = self._folder / f"bench-{rows}-{access_level}"
-        place.mkdir(exist_ok=True)
+        benchmark = self._folder / f"bench-{rows}-{access_level}"
+        benchmark.mkdir(exist_ok=True)
         lines = [f"q{i},Is {i} a number?,yes" for i in range(rows)]
-        (place / "data.csv").write_text("\n".join(["id,question,correct_answer", *lines]))
-        (place / "prompt.txt").write_text("{question}")
+        (benchmark / "data.csv").write_text("\n".join(["id,question,correct_answer", *lines]))
+        (benchmark / "prompt.txt").write_text("{question}")
         config = {
-            "name": place.name,
+            "name": benchmark.name,
             "description": "Made for a test.",
             "prompt_file": "prompt.txt",
             "dataset_file": "data.csv",
@@ -68,8 +68,8 @@ class Here:
             "metrics": [{"name": "exact_match"}],
             "answer_extraction": "strict",
         }
-        (place / "benchmark.yaml").write_text(yaml.safe_dump(config))
-        return f"medhelm_configurable_benchmark:config_path={place / 'benchmark.yaml'}"
+        (benchmark / "benchmark.yaml").write_text(yaml.safe_dump(config))
+        return f"medhelm_configurable_benchmark:config_path={benchmark / 'benchmark.yaml'}"
 
     def run(
         self,

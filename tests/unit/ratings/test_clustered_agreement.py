@@ -27,26 +27,26 @@ def rated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtu
     plant_clinic(lake)
     instances = [
         Instance(
-            instance_id=f"notes-i{place}",
+            instance_id=f"notes-i{index}",
             scenario_name="notes",
             data_version="notes-v1",
-            source_id=f"MRN-{place}",
-            source_index=place,
+            source_id=f"MRN-{index}",
+            source_index=index,
             split=Split.TEST,
             input="the letter",
             references=(),
             access_level=AccessLevel.PUBLIC,
-            cluster_id=f"patient-{place % PATIENTS}" if request.param else None,
+            cluster_id=f"patient-{index % PATIENTS}" if request.param else None,
         )
-        for place in range(12)
+        for index in range(12)
     ]
     append(lake, "instances", instances, "notes-w")
     lines = ["source_id,model,rater,criterion,value"]
     rng = np.random.default_rng(3)
-    for place in range(12):
+    for index in range(12):
         for rater in "abc":
-            value = int(np.clip(1 + place % PATIENTS + rng.integers(-1, 2), 1, 5))
-            lines.append(f"MRN-{place},{CAREFUL},{rater},accuracy,{value}")
+            value = int(np.clip(1 + index % PATIENTS + rng.integers(-1, 2), 1, 5))
+            lines.append(f"MRN-{index},{CAREFUL},{rater},accuracy,{value}")
     path = tmp_path / "ratings.csv"
     path.write_text("\n".join(lines) + "\n")
     evaluation = Evaluation(str(lake), site=None, tracking=False, say=lambda line: None)

@@ -17,10 +17,10 @@ JUDGED = unit(ALPHA, "discharge_note")
 CRITERIA = ("accuracy", "clarity")
 
 
-def rating(place: int, value: float, rater: str = "rater-1", criterion: str = "accuracy") -> Rating:
+def rating(index: int, value: float, rater: str = "rater-1", criterion: str = "accuracy") -> Rating:
     return Rating(
         run_spec_id=JUDGED,
-        instance_id=f"discharge_note-j{place}",
+        instance_id=f"discharge_note-j{index}",
         trial_index=0,
         rater=rater,
         criterion=criterion,
@@ -42,19 +42,19 @@ def judged_lake(tmp_path: Path, patients: int | None = None) -> Path:
     folder = tmp_path / "lake"
     folder.mkdir()
     plant(folder)
-    values = [3.0 + place % 2 for place in range(200)]
+    values = [3.0 + index % 2 for index in range(200)]
     scores = [
         PerInstanceStats(
             run_spec_id=JUDGED,
-            instance_id=f"discharge_note-j{place}",
+            instance_id=f"discharge_note-j{index}",
             train_trial_index=0,
             trial_index=0,
             perturbation="",
             split="test",
-            cluster_id=None if patients is None else f"p{place % patients}",
+            cluster_id=None if patients is None else f"p{index % patients}",
             stats=(Score(name="jury_score", value=value),),
         )
-        for place, value in enumerate(values)
+        for index, value in enumerate(values)
     ]
     append(folder, "per_instance_stats", scores, "judged-anew")
     finish(folder, "score", JUDGED, "judged-anew", 10)
@@ -72,8 +72,8 @@ def cell_of(lake: Path) -> dict[str, object]:
 def test_a_jury_that_is_too_kind_stands_beside_the_mean_that_ratings_make_of_it(lake: Path):
     rng = np.random.default_rng(0)
     ratings = [
-        rating(place, 2.0 + place % 2 + rng.choice([-0.5, 0.0, 0.5]), criterion=criterion)
-        for place in range(60)
+        rating(index, 2.0 + index % 2 + rng.choice([-0.5, 0.0, 0.5]), criterion=criterion)
+        for index in range(60)
         for criterion in CRITERIA
     ]
     append(lake, "ratings", ratings, "w")
@@ -101,17 +101,17 @@ def test_without_a_rating_the_board_has_no_corrected_mean_and_says_nothing_of_on
 @pytest.mark.parametrize(
     ("values", "why"),
     [
-        ([2.0 + place % 2 for place in range(29)], "answers of 29 instances by all criteria, and"),
-        ([2.0 + place % 2 for place in range(199)], "people rated 199 answers, with a mean of 2.4"),
+        ([2.0 + index % 2 for index in range(29)], "answers of 29 instances by all criteria, and"),
+        ([2.0 + index % 2 for index in range(199)], "people rated 199 answers, with a mean of 2.4"),
         ([2.0] * 60, "with a mean of 2.000, and all these ratings are equal"),
-        ([40.0 + place % 2 for place in range(60)], "not all ratings are on the scale of jury_sc"),
+        ([40.0 + index % 2 for index in range(60)], "not all ratings are on the scale of jury_sc"),
     ],
     ids=["too few", "nearly all answers", "equal", "another scale"],
 )
 def test_ratings_that_correct_nothing_have_a_line_on_the_board_that_says_why(
     lake: Path, values: list[float], why: str
 ):
-    append(lake, "ratings", [rating(place, value) for place, value in enumerate(values)], "w")
+    append(lake, "ratings", [rating(index, value) for index, value in enumerate(values)], "w")
     cell = cell_of(lake)
     assert (cell["mean"], cell["corrected_mean"], cell["num_rated"]) == (3.5, None, 0)
     (note,) = notes_of(lake)
@@ -122,7 +122,7 @@ def test_ratings_that_correct_nothing_have_a_line_on_the_board_that_says_why(
 def test_answers_of_too_few_patients_correct_nothing(tmp_path: Path):
     """60 answers of 20 patients: the patients count."""
     lake = judged_lake(tmp_path, patients=20)
-    append(lake, "ratings", [rating(place, 2.0 + place % 2) for place in range(60)], "w")
+    append(lake, "ratings", [rating(index, 2.0 + index % 2) for index in range(60)], "w")
     assert cell_of(lake)["corrected_mean"] is None
     (note,) = notes_of(lake)
     assert "people rated answers of 20 " in note
@@ -130,7 +130,7 @@ def test_answers_of_too_few_patients_correct_nothing(tmp_path: Path):
 
 def test_ratings_of_two_classes_correct_the_share_by_sensitivity_and_specificity(lake: Path):
     """The jury gives 3 and 4 by turns; people call each 4 right, and one 3 of four."""
-    ratings = [rating(place, 5.0 if place % 2 or place % 8 == 0 else 1.0) for place in range(80)]
+    ratings = [rating(index, 5.0 if index % 2 or index % 8 == 0 else 1.0) for index in range(80)]
     append(lake, "ratings", ratings, "w")
     cell = cell_of(lake)
     assert cell["corrected_mean"] == pytest.approx(1 + 4 * (0.5 + 0.5 / 4))

@@ -32,7 +32,7 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Evaluation]
     (folder / "prod_env" / "rubrics").mkdir(parents=True)
     (folder / "prod_env" / "rubrics" / "colds.md").write_text(RUBRIC)
     (folder / "prompt.txt").write_text("{question}")
-    rows = "".join(f"q{place},Question {place}?,gold\n" for place in range(5))
+    rows = "".join(f"q{index},Question {index}?,gold\n" for index in range(5))
     (folder / "data.csv").write_text("id,question,correct_answer\n" + rows)
     names = ("acme/one", "acme/two", "acme/judge")
     replies = (*SAID, '{"accuracy": {"score": 3, "explanation": ""}}')
@@ -94,8 +94,10 @@ def imported(evaluation: Evaluation, folder: Path, values: list[tuple], **more: 
     """Each value: question, model, rater, number."""
     ids = {row["source_id"]: row["instance_id"] for row in rows(evaluation, "instances")}
     lines = ["instance_id,model,rater,criterion,value"]
-    places = sorted(ids.values())
-    lines += [f"{places[q]},acme/{m},{rater},accuracy,{value}" for q, m, rater, value in values]
+    instance_ids = sorted(ids.values())
+    lines += [
+        f"{instance_ids[q]},acme/{m},{rater},accuracy,{value}" for q, m, rater, value in values
+    ]
     path = folder / "ratings.csv"
     path.write_text("\n".join(lines) + "\n")
     evaluation.ratings.import_file(path, suite="s", scenario="Colds", **more)

@@ -61,8 +61,8 @@ def invited(
     return site(lake, highest).ratings.invite(raters, **request)
 
 
-def token_of(links: PersonalLinks, place: int = 0) -> str:
-    return links.links[place].link.partition("?rate=")[2]
+def token_of(links: PersonalLinks, index: int = 0) -> str:
+    return links.links[index].link.partition("?rate=")[2]
 
 
 def queue(lake: Path, token: str, highest: AccessLevel = PUBLIC) -> RaterQueue | None:
@@ -85,7 +85,7 @@ def rate_all(rater_queue: RaterQueue, value: float = 3) -> None:
 
 def test_the_lake_stores_a_hash_of_the_token_and_no_name(lake: Path) -> None:
     links = invited(lake, NAMES)
-    tokens = [token_of(links, place) for place in range(3)]
+    tokens = [token_of(links, index) for index in range(3)]
     assert len(set(tokens)) == 3
     assert all(re.fullmatch(r"[\w-]{43}", token) for token in tokens)  # 256 random bits
     rows = all_invitations(open_reader(str(lake)))
@@ -100,10 +100,10 @@ def test_the_lake_stores_a_hash_of_the_token_and_no_name(lake: Path) -> None:
 
 def test_a_token_opens_its_own_queue_and_a_wrong_one_none(lake: Path) -> None:
     links = invited(lake, NAMES)
-    for place, token in enumerate(tokens := [token_of(links, place) for place in range(3)]):
+    for index, token in enumerate(tokens := [token_of(links, index) for index in range(3)]):
         rater_queue = queue(lake, token)
         assert rater_queue is not None
-        assert rater_queue._invitation.invitation_id == links.links[place].invitation_id
+        assert rater_queue._invitation.invitation_id == links.links[index].invitation_id
     for wrong in ("", "x", tokens[0][:-1], tokens[0] + "x", "' OR 1=1 --", hash_of(tokens[0])):
         assert queue(lake, wrong) is None
 
@@ -151,7 +151,7 @@ def test_progress_is_listed_by_pseudonym(lake: Path) -> None:
 
 # Who rates what ----------------------------------------------------------------------------------
 
-ITEMS = [f"i{place}" for place in range(30)]
+ITEMS = [f"i{index}" for index in range(30)]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ ITEMS = [f"i{place}" for place in range(30)]
 def test_each_instance_gets_its_raters_and_raters_get_equally_many(
     raters: int, each: int, num_raters: int
 ) -> None:
-    names = [f"rater-{place}" for place in range(raters)]
+    names = [f"rater-{index}" for index in range(raters)]
     shares = assigned(ITEMS, names, each)
     counts = Counter(item for share in shares.values() for item in share)
     assert set(counts) == set(ITEMS)
@@ -200,7 +200,7 @@ def test_instances_that_all_models_answered_come_first(lake: Path) -> None:
 
 def test_answers_are_shuffled_by_rater_and_name_no_model(lake: Path) -> None:
     links = invited(lake, NAMES)
-    queues = [queue(lake, token_of(links, place)) for place in range(3)]
+    queues = [queue(lake, token_of(links, index)) for index in range(3)]
     orders = []
     for own in queues:
         orders.append([own.texts(item).answers for item in range(4)])
@@ -228,11 +228,11 @@ def test_a_rating_is_in_the_lake_at_once_and_the_next_visit_goes_on(lake: Path) 
     token = token_of(invited(lake))
     rater_queue = queue(lake, token)
     assert (rater_queue.size, rater_queue.num_rated, rater_queue.first_unrated) == (4, 0, 0)
-    for place, (answer, criterion) in enumerate(
+    for index, (answer, criterion) in enumerate(
         [(answer, criterion) for answer in range(3) for criterion in CRITERIA], 1
     ):
         rater_queue.rate(0, answer, criterion, 4)
-        assert len(stored(lake)) == place
+        assert len(stored(lake)) == index
     visit = queue(lake, token)
     assert (visit.num_rated, visit.first_unrated) == (1, 1)
     assert visit.values(0, 1) == {"accuracy": 4, "clarity": 4}
@@ -320,12 +320,12 @@ def test_two_raters_at_once_lose_no_rating(lake: Path) -> None:
     links = invited(lake, NAMES[:2])
     raters = [
         subprocess.Popen(
-            [sys.executable, "-c", RATE_FIFTY, str(lake), token_of(links, place)],
+            [sys.executable, "-c", RATE_FIFTY, str(lake), token_of(links, index)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
-        for place in range(2)
+        for index in range(2)
     ]
     assert [rater.stdout.readline() for rater in raters] == ["ready\n"] * 2
     for rater in raters:  # both begin together, with a table that neither has made

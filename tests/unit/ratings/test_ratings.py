@@ -50,17 +50,17 @@ def plant_instances(lake: Path) -> None:
 
     rows = [
         Instance(
-            instance_id=f"notes-i{place}",
+            instance_id=f"notes-i{index}",
             scenario_name="notes",
             data_version="notes-v1",
-            source_id=f"MRN-{place}",
-            source_index=place,
+            source_id=f"MRN-{index}",
+            source_index=index,
             split=Split.TEST,
             input=SECRET,
             references=(),
             access_level=AccessLevel.PRIVATE,
         )
-        for place in range(12)
+        for index in range(12)
     ]
     append(lake, "instances", rows, "notes-w")
 
@@ -69,9 +69,9 @@ def site(lake: Path) -> Evaluation:
     return Evaluation(str(lake), site=None, tracking=False, say=lambda line: None)
 
 
-def values_of(rater: int, place: int) -> int:
+def values_of(rater: int, index: int) -> int:
     """Three raters who mostly agree on twelve answers."""
-    return min(5, max(1, 1 + place % 5 + (1 if (place + rater) % 4 == 0 else 0)))
+    return min(5, max(1, 1 + index % 5 + (1 if (index + rater) % 4 == 0 else 0)))
 
 
 def csv_file(folder: Path, lines: list[str], name: str = "ratings.csv") -> Path:
@@ -83,9 +83,9 @@ def csv_file(folder: Path, lines: list[str], name: str = "ratings.csv") -> Path:
 def all_ratings(folder: Path, raters: int = 3, name: str = "ratings.csv") -> Path:
     lines = ["source_id,model,rater,accuracy,clarity,comment"]
     for rater in range(raters):
-        for place in range(12):
-            value = values_of(rater, place)
-            lines.append(f"MRN-{place},{CAREFUL},{NAMES[rater]},{value},{6 - value},{SECRET}")
+        for index in range(12):
+            value = values_of(rater, index)
+            lines.append(f"MRN-{index},{CAREFUL},{NAMES[rater]},{value},{6 - value},{SECRET}")
     return csv_file(folder, lines, name)
 
 
@@ -203,7 +203,7 @@ def test_raters_agree_among_themselves_and_a_metric_with_them(
     rows = {(row["criterion"], row["who"]): row for row in agreements.rows()}
     raters = rows["accuracy", "raters"]
     table = np.array(
-        [[values_of(rater, place) for rater in range(3)] for place in range(12)], float
+        [[values_of(rater, index) for rater in range(3)] for index in range(12)], float
     )
     assert raters["num_items"] == raters["num_complete"] == 12
     assert raters["icc_c1"] == pytest.approx(_consistency(table))
@@ -273,7 +273,7 @@ def test_two_rubrics_of_one_jury_are_told_apart(lake: Path, home: Path, tmp_path
     spec = replace(spec_of(CAREFUL, "notes"), run_spec_id="judged", annotators=annotators)
     plant_judged(lake, spec)
     plant_verdicts(
-        lake, spec.run_spec_id, "other", {"good": [3.0 + place % 2 for place in range(12)]}
+        lake, spec.run_spec_id, "other", {"good": [3.0 + index % 2 for index in range(12)]}
     )
     imported_for(lake, all_ratings(tmp_path), "judged")
     agreements = site(lake).ratings.agreement(suite="judged", scenario="notes")
@@ -306,19 +306,19 @@ def plant_judged(lake: Path, spec) -> None:
     scores = [
         PerInstanceStats(
             run_spec_id=spec.run_spec_id,
-            instance_id=f"notes-i{place}",
+            instance_id=f"notes-i{index}",
             perturbation="",
             train_trial_index=0,
             trial_index=0,
             split="test",
             stats=(Score(name="exact_match", value=1.0, status=ScoreStatus.OK),),
         )
-        for place in range(12)
+        for index in range(12)
     ]
     append(lake, "per_instance_stats", scores, "w-judged")
     by_judge = {
-        "good": [1.0 + place % 5 for place in range(12)],
-        "poor": [5.0 - (place == 3) for place in range(12)],
+        "good": [1.0 + index % 5 for index in range(12)],
+        "poor": [5.0 - (index == 3) for index in range(12)],
     }
     plant_verdicts(lake, spec.run_spec_id, "jury", by_judge)
     append(lake, "stats", [stat(spec.run_spec_id, "exact_match", [1.0] * 12)], "w-judged")
@@ -333,7 +333,7 @@ def plant_verdicts(
     verdicts = [
         Annotation(
             run_spec_id=unit,
-            instance_id=f"notes-i{place}",
+            instance_id=f"notes-i{index}",
             perturbation="",
             train_trial_index=0,
             trial_index=0,
@@ -344,7 +344,7 @@ def plant_verdicts(
             scores=(CriterionScore(criterion="accuracy", score=score),),
         )
         for judge, scores in by_judge.items()
-        for place, score in enumerate(scores)
+        for index, score in enumerate(scores)
     ]
     append(lake, "annotations", verdicts, "w-judged")
 

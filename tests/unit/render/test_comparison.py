@@ -116,10 +116,10 @@ def test_the_lead_names_who_is_behind_whom() -> None:
     rows = [
         replace(
             board_of([replace(CELL, model_deployment=name)]).rows[0],
-            rank=place,
+            rank=rank,
             standing=TierRank(tier=tier, rank_low=low, rank_high=high),
         )
-        for place, (name, (tier, low, high)) in enumerate(ranks.items(), start=1)
+        for rank, (name, (tier, low, high)) in enumerate(ranks.items(), start=1)
     ]
     board = replace(board_of([CELL]), rows=tuple(rows))
     assert tiers_text(board) == (

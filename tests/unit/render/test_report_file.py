@@ -125,7 +125,7 @@ def test_a_chart_holds_no_more_benchmarks_than_asked_for():
         ({"differs": "strict"}, None),
     ],
 )
-def test_the_map_shows_the_place_on_the_scale(changes, share):
+def test_the_map_shows_the_position_on_the_scale(changes, share):
     found = share_of_scale(replace(SCALED[0], **changes))
     assert found == (None if share is None else pytest.approx(share))
 

@@ -41,12 +41,12 @@ def test_lists_are_sheets_numbers_are_numbers_and_no_text_is_a_formula():
 
 def test_a_board_is_a_workbook_with_the_numbers_of_its_json(tmp_path: Path, capsys):
     lake = plant(tmp_path)
-    place = tmp_path / "board.xlsx"
+    path = tmp_path / "board.xlsx"
     flags = ["leaderboard", "-o", str(lake), "--suite", "s1", "--format", "xlsx"]
     assert main(flags) != 0
     assert "--output-file" in capsys.readouterr().err
-    assert main([*flags, "--output-file", str(place)]) == 0
-    book = sheets(place.read_bytes())
+    assert main([*flags, "--output-file", str(path)]) == 0
+    book = sheets(path.read_bytes())
     header, *rows = book["cells"]
     means = [row[header.index("mean")] for row in rows]
     board = Evaluation(str(lake), site=None, tracking=False).board("s1")

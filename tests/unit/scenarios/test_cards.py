@@ -129,8 +129,8 @@ def test_rubric_asks_for_three_criteria_with_patient_text_last() -> None:
     rubric = load_rubric(CONF / "rubrics" / "aci_bench.md")
     assert [each.name for each in rubric.criteria] == ["accuracy", "completeness", "clarity"]
     assert {(each.minimum, each.maximum) for each in rubric.criteria} == {(1, 5)}
-    places = [rubric.template.index(mark) for mark in ("clarity", "{QUESTION}", "{RESPONSE}")]
-    assert places == sorted(places)
+    starts = [rubric.template.index(mark) for mark in ("clarity", "{QUESTION}", "{RESPONSE}")]
+    assert starts == sorted(starts)
     assert "{GOLD_RESPONSE}" in rubric.template
 
 

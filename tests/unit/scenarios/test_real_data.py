@@ -12,7 +12,7 @@ from tests.unit.scenarios.test_cards import answer, load
 
 
 def position(instance: Instance) -> int:
-    """The place of the right option, from 0."""
+    """The index of the right option, from 0."""
     return [each.is_correct for each in instance.references].index(True)
 
 

@@ -65,21 +65,21 @@ def test_nobody_knows_where_an_unregistered_model_answered(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("place", "is_allowed"), [(Locality.LOCAL, True), (Locality.EXTERNAL, False)]
+    ("locality", "is_allowed"), [(Locality.LOCAL, True), (Locality.EXTERNAL, False)]
 )
-def test_an_attested_place_is_asked_about_and_recorded(
-    tmp_path: Path, place: Locality, is_allowed: bool
+def test_an_attested_locality_is_asked_about_and_recorded(
+    tmp_path: Path, locality: Locality, is_allowed: bool
 ) -> None:
-    decision = decided(imported(tmp_path, AccessLevel.PRIVATE, place))
-    assert (decision.allowed, decision.locality) == (is_allowed, place)
-    assert decision.rule.endswith(f"(by import-responses --attest-locality {place})")
+    decision = decided(imported(tmp_path, AccessLevel.PRIVATE, locality))
+    assert (decision.allowed, decision.locality) == (is_allowed, locality)
+    assert decision.rule.endswith(f"(by import-responses --attest-locality {locality})")
 
 
 @pytest.mark.parametrize(
-    ("place", "is_allowed"), [(Locality.LOCAL, True), (Locality.TENANT, False)]
+    ("locality", "is_allowed"), [(Locality.LOCAL, True), (Locality.TENANT, False)]
 )
 def test_a_model_by_its_name_is_where_the_command_says(
-    tmp_path: Path, place: Locality, is_allowed: bool
+    tmp_path: Path, locality: Locality, is_allowed: bool
 ) -> None:
     workspace = Workspace(str(tmp_path / "lake"), None)
     model = "vllm/ward@http://127.0.0.1:8000/v1"
@@ -89,13 +89,13 @@ def test_a_model_by_its_name_is_where_the_command_says(
     unstated = decided(replace(open_run, card=private))
     assert not unstated.allowed
     assert "say it with --attest-locality PLACE" in unstated.rule
-    (run,) = workspace.resolve(replace(typed, attest_locality=place).load(None))
+    (run,) = workspace.resolve(replace(typed, attest_locality=locality).load(None))
     decision = decided(replace(run, card=private))
-    assert (decision.role, decision.locality, decision.allowed) == ("model", place, is_allowed)
-    assert decision.rule.endswith(f"(by its name --attest-locality {place})")
+    assert (decision.role, decision.locality, decision.allowed) == ("model", locality, is_allowed)
+    assert decision.rule.endswith(f"(by its name --attest-locality {locality})")
 
 
-def test_a_place_is_none_of_the_allowed(tmp_path: Path) -> None:
+def test_an_unknown_locality_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"'moon'.*local, tenant"):
         Entries(run_entries="pubmed_qa:model=ollama/a", attest_locality="moon").load(None)
 
@@ -112,7 +112,7 @@ def test_a_server_elsewhere_is_not_local_because_a_command_says_so(tmp_path: Pat
     assert reach.networks == LOOPBACK, "each connection's peer is compared with them"
 
 
-def test_public_answers_need_no_place(tmp_path: Path) -> None:
+def test_public_answers_need_no_locality(tmp_path: Path) -> None:
     run = imported(tmp_path, AccessLevel.PUBLIC)
     decision = decided(run)
     assert (decision.allowed, decision.rule) == (
@@ -122,7 +122,7 @@ def test_public_answers_need_no_place(tmp_path: Path) -> None:
     assert _cells(run, [decision])[1] == "team/pilot (unknown) allowed, imported, not asked"
 
 
-def test_answers_of_a_registered_model_are_asked_about_by_its_own_place(tmp_path: Path) -> None:
+def test_answers_of_a_registered_model_are_asked_about_by_its_own_locality(tmp_path: Path) -> None:
     run = imported(tmp_path, AccessLevel.PRIVATE, model=KNOWN)
     decision = decided(run)
     assert (decision.role, decision.locality, decision.allowed) == ("imported", "local", True)
@@ -141,7 +141,7 @@ def test_a_metric_that_loads_a_model_is_asked_about_as_a_judge_is(tmp_path: Path
     assert (refused.role, refused.allowed) == ("metric", False)
 
 
-def test_a_deployment_that_says_no_place_is_not_refused_for_one(tmp_path: Path) -> None:
+def test_a_deployment_that_states_no_locality_is_not_refused_for_one(tmp_path: Path) -> None:
     entries = Entries(run_entries=[f"pubmed_qa:model={KNOWN}"]).load(None)
     (run,) = Workspace(str(tmp_path / "lake"), None).resolve(entries)
     unstated = replace(run.deployment, is_locality_stated=False)

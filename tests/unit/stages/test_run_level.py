@@ -20,11 +20,11 @@ METRICS = {
 }
 
 
-def observed(place, *counted, split="test", perturbation=""):
+def observed(index, *counted, split="test", perturbation=""):
     return [
         Observed(
             run_spec_id="r",
-            place=place,
+            place=index,
             split=split,
             perturbation=perturbation,
             values=values,
@@ -79,7 +79,7 @@ def test_no_value_at_all_is_not_zero():
 
 
 def test_the_order_of_the_rows_does_not_matter():
-    rows = observed(1, *(((place / 60, float(place % 2)), 1 + place % 3) for place in range(60)))
+    rows = observed(1, *(((index / 60, float(index % 2)), 1 + index % 3) for index in range(60)))
     shuffled = random.Random(1).sample(rows, len(rows))
     assert stats(shuffled) == stats(rows)
 
@@ -100,7 +100,7 @@ def of_letters(name, params, letters, units=None, trials=1, *, turned=False):
 
     `turned`: the rows, and the units in each, come in the opposite order.
     """
-    starts = [sum(rows for _, rows in letters[:place]) for place in range(len(letters))]
+    starts = [sum(rows for _, rows in letters[:index]) for index in range(len(letters))]
     rows = [
         Observed(
             run_spec_id="r",
@@ -154,7 +154,7 @@ def test_letters_that_are_clusters_of_their_own_change_nothing():
 
 
 def test_a_share_of_clustered_answers_counts_the_clusters_that_have_such_answers():
-    by_four = [place // 4 for place in range(300)]
+    by_four = [index // 4 for index in range(300)]
     clustered = of_letters("diagnostic_accuracy", URGENT, LETTERS, by_four)["sensitivity"]
     alone = of_letters("diagnostic_accuracy", URGENT, LETTERS)["sensitivity"]
     assert clustered.ci_method is IntervalMethod.CLUSTERED
@@ -199,7 +199,7 @@ def test_a_share_of_many_distinct_rows_keeps_its_interval(monkeypatch):
 
 @pytest.mark.parametrize("name", ["diagnostic_accuracy", "classification"])
 def test_the_order_in_which_spark_brings_rows_changes_no_bit(name):
-    by_seven = [place % 7 for place in range(300)]
+    by_seven = [index % 7 for index in range(300)]
     forward, backward = (
         of_letters(
             name,
@@ -214,7 +214,7 @@ def test_the_order_in_which_spark_brings_rows_changes_no_bit(name):
 
 
 def test_what_an_error_costs_changes_no_other_stat():
-    by_seven = [place % 7 for place in range(300)]
+    by_seven = [index % 7 for index in range(300)]
     cheap, dear = (
         of_letters("diagnostic_accuracy", {**URGENT, "costs": costs}, LETTERS, by_seven)
         for costs in ("urgent>routine=1", "urgent>routine=10")

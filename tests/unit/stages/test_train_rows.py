@@ -13,18 +13,18 @@ LABELS = ("yes", "no", None, "yes", "Maybe", "\u00e9t\u00e9", "\U0001f600", "\uf
 """Their order by code point is not that of UTF-16."""
 
 
-def instance(place: int, label: str | None, split: Split, perturbation: str = "") -> Instance:
+def instance(index: int, label: str | None, split: Split, perturbation: str = "") -> Instance:
     wrong, right = Reference(text="wrong"), Reference(text=label or "", tags=("other", CORRECT_TAG))
     later = Reference(text="another right one", tags=(CORRECT_TAG,))
     return Instance(
         scenario_name="notes",
         data_version="v1",
-        instance_id=f"i{place}",
-        source_index=place,
-        source_id=str(place),
+        instance_id=f"i{index}",
+        source_index=index,
+        source_id=str(index),
         split=split,
         perturbation=perturbation,
-        input=f"note {place}",
+        input=f"note {index}",
         references=(wrong,) if label is None else (wrong, right, later),
         access_level=AccessLevel.PUBLIC,
     )
@@ -36,12 +36,12 @@ def drawn_from(instances: Sequence[Instance]) -> list[TrainRow]:
     return sorted(rows_of(rows, TrainRow), key=lambda row: row.source_index)
 
 
-def test_labels_become_their_places_in_the_order_of_python() -> None:
-    train = [instance(place, label, Split.TRAIN) for place, label in enumerate(LABELS)]
+def test_labels_become_their_positions_in_the_order_of_python() -> None:
+    train = [instance(index, label, Split.TRAIN) for index, label in enumerate(LABELS)]
     rows = drawn_from(train)
     assert [row.instance_id for row in rows] == [each.instance_id for each in train]
     known = {row.label: label for row, label in zip(rows, LABELS, strict=True) if label is not None}
-    assert [known[place] for place in sorted(known)] == sorted({*LABELS} - {None})
+    assert [known[index] for index in sorted(known)] == sorted({*LABELS} - {None})
     assert [row.label is None for row in rows] == [label is None for label in LABELS]
     assert rows[0].label == rows[3].label
 

@@ -263,11 +263,11 @@ def test_readers_of_summaries_agree_as_published(real_data: Path) -> None:
 
 def _table_of(header, lines, question, switched) -> np.ndarray:
     names = [str(name) for name in header]
-    columns = [place for place, name in enumerate(names) if name.endswith(f"_{question}")]
+    columns = [index for index, name in enumerate(names) if name.endswith(f"_{question}")]
     rows = []
-    for place in columns:
-        values = [line[place] for line in lines]
-        sign = -1 if switched.get(names[place].split("_")[0]) else 1
+    for index in columns:
+        values = [line[index] for line in lines]
+        sign = -1 if switched.get(names[index].split("_")[0]) else 1
         try:
             rows.append([sign * float(value) for value in values])
         except (TypeError, ValueError):

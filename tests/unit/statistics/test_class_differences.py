@@ -68,7 +68,7 @@ def test_cases_without_a_class_or_of_other_classes_have_no_difference() -> None:
 
 
 def test_clusters_widen_the_interval() -> None:
-    classes, labels = [True] * 40, [place // 8 for place in range(40)]
+    classes, labels = [True] * 40, [index // 8 for index in range(40)]
     first = [NEGATIVE] * 16 + [POSITIVE] * 24
     alone, together = (
         difference_at(answers(classes, first, c), answers(classes, [POSITIVE] * 40, c), 0.5)

@@ -104,7 +104,7 @@ def test_a_model_that_is_worse_on_five_of_nine_benchmarks_and_better_on_none_is_
     right = [answers(generator, behind if each < 5 else [0.62] * 5) for each in range(9)]
     pairs = adjusted(
         BoardPair(
-            scenario_name=str(place),
+            scenario_name=str(index),
             display_name="",
             main_metric="",
             first="m4",
@@ -112,12 +112,12 @@ def test_a_model_that_is_worse_on_five_of_nine_benchmarks_and_better_on_none_is_
             difference=paired_difference(models[4], models[0]),
             lower_is_better=False,
         )
-        for place, models in enumerate(right)
+        for index, models in enumerate(right)
     )
     decisions = [pair.decision for pair in pairs]
     assert decisions.count(PairDecision.WORSE) == 5
     assert decisions.count(PairDecision.BETTER) == 0
-    named = [cells(generator, str(place), models) for place, models in enumerate(right)]
+    named = [cells(generator, str(index), models) for index, models in enumerate(right)]
     made = board_of(cell for group in named for cell in group)
     assert {row.name: row.standing.tier for row in made.rows} == {
         **{f"m{each}": 1 for each in range(4)},

@@ -29,9 +29,9 @@ def solved(sizes: dict[object, int], totals: list[Total[object]], gone: frozense
     rank = np.linalg.matrix_rank(matrix)
     return {
         cell
-        for place, cell in enumerate(cells)
+        for index, cell in enumerate(cells)
         if cell in gone
-        and np.linalg.matrix_rank(np.vstack([matrix, np.eye(len(cells))[place]])) == rank
+        and np.linalg.matrix_rank(np.vstack([matrix, np.eye(len(cells))[index]])) == rank
     }
 
 
@@ -91,7 +91,7 @@ def test_two_models_hide_the_same_groups_where_the_data_makes_them_small(
     sizes: list[int], data: st.DataObject
 ):
     """Else one table would show what the other one hides, and both the rest of the total."""
-    cells = {("site", str(place)): size for place, size in enumerate(sizes)}
+    cells = {("site", str(index)): size for index, size in enumerate(sizes)}
     by_data = hidden(cells, [Total(list(cells))], MINIMUM)
     for _ in range(2):
         seen = {cell: data.draw(st.integers(0, size)) for cell, size in cells.items()}

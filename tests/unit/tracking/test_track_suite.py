@@ -336,13 +336,13 @@ def test_telemetry_is_off(mlflow: Tracked) -> None:
 
 
 @pytest.mark.parametrize(
-    "place", ["s3://bucket/lake", "abfss://c@a.dfs.core.windows.net/l", "dbfs:/lake", "main.med"]
+    "location", ["s3://bucket/lake", "abfss://c@a.dfs.core.windows.net/l", "dbfs:/lake", "main.med"]
 )
 def test_a_lake_on_a_cluster_is_tracked_by_its_server(
-    place: str, monkeypatch: pytest.MonkeyPatch
+    location: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    assert default_uri(place) is None
+    assert default_uri(location) is None
 
 
 def test_a_local_lake_is_tracked_in_its_folder(

@@ -42,9 +42,9 @@ def letters(labels: list[str], *, header: tuple[str, ...] = ("letter_id", "note"
     return "letters.csv"
 
 
-def init(place: str, folder: str | None = None, **columns: str) -> InitializedBenchmark:
+def init(location: str, folder: str | None = None, **columns: str) -> InitializedBenchmark:
     names = {"text": "note", "label": "urgent", "id_column": "letter_id", **columns}
-    return Evaluation("lake", site=None, tracking=False).init_benchmark(place, folder, **names)
+    return Evaluation("lake", site=None, tracking=False).init_benchmark(location, folder, **names)
 
 
 def configuration() -> dict[str, object]:
@@ -132,10 +132,10 @@ def test_the_longest_label_has_room(labels: list[str], max_tokens: int) -> None:
 
 def test_an_answer_that_names_another_label_is_read() -> None:
     init(letters(["urgent", "emergency", "urgent"]))
-    place = "medhelm_configurable_benchmark:config_path=letters/benchmark.yaml"
+    entry = "medhelm_configurable_benchmark:config_path=letters/benchmark.yaml"
     (run,) = (
         Evaluation("lake", site=None, tracking=False)
-        .dry_run(f"{place},model=huggingface/smollm2-135m-instruct", suite="s")
+        .dry_run(f"{entry},model=huggingface/smollm2-135m-instruct", suite="s")
         .runs
     )
     how = run.card.answer_extraction
@@ -146,17 +146,17 @@ def test_an_answer_that_names_another_label_is_read() -> None:
 
 
 def test_columns_of_any_name_can_be_the_text() -> None:
-    place = letters(["yes", "no", "no"], header=("id", "note {free: text}", "correct_answer"))
-    made = init(place, text="note {free: text}", label="correct_answer", id_column="id")
+    path = letters(["yes", "no", "no"], header=("id", "note {free: text}", "correct_answer"))
+    made = init(path, text="note {free: text}", label="correct_answer", id_column="id")
     assert configuration()["columns"] == {"text": "note {free: text}"}
     assert f"{MARK}, letter 0" in made.prompt
 
 
 def test_a_folder_that_is_there_is_left_alone() -> None:
-    place = letters(["yes", "no", "no"])
+    path = letters(["yes", "no", "no"])
     Path("letters").mkdir()
     with pytest.raises(ConfigError, match="letters: is there already"):
-        init(place)
+        init(path)
     assert not list(Path("letters").iterdir())
 
 
@@ -247,13 +247,13 @@ def test_rows_without_an_answer_are_counted_and_numbered(
 
 
 def test_ids_that_repeat_are_counted_and_numbered_before_anything_is_written() -> None:
-    place = letters(["yes", "no", "no", "yes"])
-    lines = Path(place).read_text().splitlines()
-    made = init(place, "kept")
-    Path(place).write_text("\n".join([*lines, lines[2], lines[4], lines[4]]) + "\n")
+    path = letters(["yes", "no", "no", "yes"])
+    lines = Path(path).read_text().splitlines()
+    made = init(path, "kept")
+    Path(path).write_text("\n".join([*lines, lines[2], lines[4], lines[4]]) + "\n")
     message = r"2 ids in more than one of 7 rows: 5 \(data rows 2, 5, 4, 6, 7\); each row needs"
     with pytest.raises(DataError, match=message):
-        init(place)
+        init(path)
     assert not Path("letters").exists()
     with pytest.raises(DataError, match=message):
         Evaluation("lake", site=None, tracking=False).dry_run(
@@ -327,8 +327,8 @@ def test_whole_labels_lose_the_point_that_only_their_type_gave_them(
     columns = {"letter_id": ["1", "2", "3"], "note": ["a", "b", "c"], "urgent": [1.0, 0.0, 1.0]}
     parquet.write_table(pa.table(columns), "letters.parquet")
     assert init("letters.parquet").labels == ("0", "1")
-    place = letters(["1.0", "0.0", "1.0"])
-    assert main(["init", "written", "--file", place, "--text", "note", "--label", "urgent"]) == 0
+    path = letters(["1.0", "0.0", "1.0"])
+    assert main(["init", "written", "--file", path, "--text", "note", "--label", "urgent"]) == 0
     printed = capsys.readouterr().err
     assert "whole numbers with a point, as 1.0: a reply of 1 is none of them; write them" in printed
 
@@ -349,15 +349,17 @@ def test_what_is_said_of_a_file_stands_in_the_configuration() -> None:
     Path("letters.csv").write_bytes(
         "letter_id^note^urgent\n1^Łódź^tak\n2^x^nie\n3^y^nie\n".encode("cp1250")
     )
-    place = Evaluation("lake", site=None, tracking=False)
-    place.init_benchmark(
+    evaluation = Evaluation("lake", site=None, tracking=False)
+    evaluation.init_benchmark(
         "letters.csv", text="note", label="urgent", separator="^", encoding="Windows-1250"
     )
     assert configuration()["separator"] == "^"
     assert configuration()["encoding"] == "Windows-1250"
     assert references()[0][1:] == ("Łódź", "tak")
     with pytest.raises(ConfigError, match="encoding is 'klingon'; allowed"):
-        place.init_benchmark("letters.csv", "b", text="note", label="urgent", encoding="klingon")
+        evaluation.init_benchmark(
+            "letters.csv", "b", text="note", label="urgent", encoding="klingon"
+        )
 
 
 def test_a_folder_that_spark_wrote_is_one_table() -> None:
@@ -395,22 +397,22 @@ def test_the_filled_prompt_goes_to_a_terminal_alone(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flags = ["--file", letters(["yes", "no", "no"]), "--text", "note", "--label", "urgent"]
-    places = ["-o", "lake", "--local-path", "site"]
+    options = ["-o", "lake", "--local-path", "site"]
     Path("site").mkdir()
-    assert main(["init", "piped", *flags, *places]) == 0
+    assert main(["init", "piped", *flags, *options]) == 0
     printed = capsys.readouterr()
     assert MARK not in printed.out + printed.err
     assert "the filled prompt is shown in a terminal" in printed.err
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    assert main(["init", "typed", *flags, *places]) == 0
+    assert main(["init", "typed", *flags, *options]) == 0
     assert MARK in capsys.readouterr().out
 
 
 def test_question_positive_label_cluster_and_metric_are_written(here: Path) -> None:
     columns = ("letter_id", "note", "urgent")
-    place = letters(["yes", "no", "no", "yes"], header=columns)
+    path = letters(["yes", "no", "no", "yes"], header=columns)
     made = init(
-        place,
+        path,
         question="Is {this} letter urgent?",
         positive="yes",
         cluster="letter_id",

@@ -29,20 +29,20 @@ def dry_run(folder: Path, dataset: str, level: str = "private", **options: objec
 
 def written(folder: Path, form: str, row: dict[str, object]) -> str:
     """A row in data of a form; returns what benchmark.yaml calls it."""
-    place = folder / f"letters.{form}"
+    path = folder / f"letters.{form}"
     if form == "jsonl":
-        place.write_text(str(row).replace("'", '"') + "\n")
+        path.write_text(str(row).replace("'", '"') + "\n")
     elif form == "parquet":
-        parquet.write_table(pa.Table.from_pylist([row]), place)
+        parquet.write_table(pa.Table.from_pylist([row]), path)
     elif form == "xlsx":
         book = openpyxl.Workbook()
         book.active.append(list(row))
         book.active.append(list(row.values()))
-        book.save(place)
+        book.save(path)
     else:
-        write_deltalake(place, pa.Table.from_pylist([row]))
-        return f"table:{place}"
-    return place.name
+        write_deltalake(path, pa.Table.from_pylist([row]))
+        return f"table:{path}"
+    return path.name
 
 
 FORMS = ("jsonl", "parquet", "xlsx", "delta")

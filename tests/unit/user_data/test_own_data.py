@@ -105,11 +105,11 @@ def test_several_scenarios_have_data_of_their_own_by_name(tmp_path: Path) -> Non
     found = by_scenario(
         ["shc_ent_med=a.csv", "pubmed_qa=b.csv", f"shc_ent_med={own_path}"], {}, runs
     )
-    assert {name: own.places for name, own in found.items()} == {
+    assert {name: own.locations for name, own in found.items()} == {
         "shc_ent_med": ("a.csv", own_path),
         "pubmed_qa": ("b.csv",),
     }
-    assert by_scenario([own_path], {}, runs[:1])["shc_ent_med"].places == (own_path,)
+    assert by_scenario([own_path], {}, runs[:1])["shc_ent_med"].locations == (own_path,)
     with pytest.raises(ConfigError, match="write NAME=FILE, once for each"):
         by_scenario(["a.csv", "pubmed_qa=b.csv"], {}, runs)
     with pytest.raises(UnknownNameError, match="shc_ent_mad"):
@@ -140,7 +140,7 @@ def test_a_suite_file_names_data_beside_it(tmp_path: Path) -> None:
     )
     suite, _ = load_suite(str(tmp_path / "own.yaml"))
     sources = suite_sources(suite.sources)
-    assert sources["pubmed_qa"].places == ("table:clinic.questions",)
+    assert sources["pubmed_qa"].locations == ("table:clinic.questions",)
     (found,) = instances(replaced(CARD, sources["shc_ent_med"]))
     assert "Question: q?" in found.input
     (tmp_path / "mine.csv").unlink()

@@ -1,4 +1,4 @@
-"""Places of options in other languages in English: "the second option" for "die zweite Antwort"."""
+"""English for ordinals of options in other languages: "the second option" for "die zweite"."""
 
 import re
 
@@ -7,7 +7,7 @@ _NOUN = (
     r"|respuesta|alternativa|opzione|risposta|optie|antwoord|odpowied[zź]|opcj[aęi]"
     r"|alternativet?|svaret?|op[cç][aã]o|resposta|विकल्प|उत्तर)"
 )
-_PLACES = {
+_ORDINALS = {
     "first": r"erste[nrs]?|premi[eè]re?|primer[ao]?|prim[ao]|primeir[ao]|eerste|pierwsz\w{1,2}"
     r"|f[oö]rsta|पहल[ाेी]",
     "second": r"zweite[nrs]?|deuxi[eè]me|seconde|segund[ao]|second[ao]|tweede|drug[aąi]\w?|andra"
@@ -19,7 +19,7 @@ _PLACES = {
 }
 _WHERE = tuple(
     (
-        place,
+        ordinal,
         re.compile(
             rf"(?<!\w)(?<!\bmeine )(?<!\bmeiner )(?<!\bma )(?<!\bmi )(?<!\bmia )(?<!\bmijn )"
             rf"(?<!\bmin )(?<!\bminha )(?<!\bmojej )"
@@ -28,7 +28,7 @@ _WHERE = tuple(
             re.IGNORECASE,
         ),
     )
-    for place, words in _PLACES.items()
+    for ordinal, words in _ORDINALS.items()
 )
 _HINTS = (
     "erste", "premi", "prime", "prima ", "primo ", "eerste", "pierwsz", "första", "forsta",
@@ -37,16 +37,16 @@ _HINTS = (
     "tredje", "vierte", "quatri", "cuart", "quart", "vierde", "czwart", "fjärde", "fjarde", "पहल",
     "दूसर", "तीसर", "चौथ",
 )  # fmt: skip
-"""What such a place begins with, which is looked for first: most texts name none."""
+"""What such an ordinal begins with, which is looked for first: most texts name none."""
 _LONGEST = 2_000
 """The most characters of a text that is searched."""
 
 
-def with_english_places(text: str) -> str:
+def with_english_ordinals(text: str) -> str:
     """The text with "the second option" for the same in another language."""
     low = text.lower()
     if len(text) > _LONGEST or not any(hint in low for hint in _HINTS):
         return text
-    for place, pattern in _WHERE:
-        text = pattern.sub(f"the {place} option", text)
+    for ordinal, pattern in _WHERE:
+        text = pattern.sub(f"the {ordinal} option", text)
     return text
