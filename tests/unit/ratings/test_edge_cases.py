@@ -208,5 +208,5 @@ def test_a_judge_prompt_of_the_benchmarks_own_gives_criteria_and_scale(tmp_path:
         ward.evaluation.ratings.import_file(path, **(rated | {"criteria": ["kindness"]}))
     ward.evaluation.ratings.invite(["A"], suite="s", scenario="ward", items=1)
     (invited,) = ward.rows("rating_invitations")
-    agreements = [(each["name"], each["minimum"], each["maximum"]) for each in invited["criteria"]]
-    assert agreements == [("accuracy", 0, 5), ("clarity", 0, 5)]
+    criteria = [(each["name"], each["minimum"], each["maximum"]) for each in invited["criteria"]]
+    assert criteria == [("accuracy", 0, 5), ("clarity", 0, 5)]
