@@ -98,7 +98,7 @@ def main() -> None:
             lake.append(TABLE, rows(size), "w", at_most=size)
 
         def staged(lake: Lake, size: int) -> None:
-            lake.append_once(TABLE, rows(size), "w", staged="staged_a_b_w", at_most=size)
+            lake.append_once(TABLE, rows(size), "w", staged="staged_a_b_w")
 
         for how in (at_once, staged):  # what a JVM does for the first time is in neither
             write(how, 1_000)
