@@ -108,7 +108,7 @@ def _files(material: ReleaseMaterial, stored: StoredScheme) -> tuple[dict[str, s
         **{f"model card of {model}": f"{name}.html" for model, name in cards.items()},
     }
     whole = _filled(material, stored, f"Evidence of release {material.release.name}", links, {})
-    of_release = {name: whole.reports[name] for name in whole.reports.keys() & OF_RELEASE}
+    of_release = {name: report for name, report in whole.reports.items() if name in OF_RELEASE}
     files = {INDEX: page(whole), DATA: _json(whole.as_data)}
     for name in SHEETS:
         report = replace(whole.reports[name], banner=material.source.banner, if_empty="")

@@ -50,8 +50,9 @@ class ReleasedScores(PerInstanceStats):
 class Tombstone:
     """Row of `tombstones`: the digest that a row had before its text was purged.
 
-    `replaced_by` is the digest of the purged row. To verify a release whose manifest hashed the row
-    before the purge, `digest` is used wherever the lake has a row with the digest `replaced_by`.
+    `replaced_by` is the digest that the row has since. To verify a release whose manifest hashed
+    the row before the purge, `digest` is used wherever the lake has a row with the digest
+    `replaced_by`.
     """
 
     purge_id: str

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 
@@ -64,9 +65,9 @@ def row(
     return {score.name: (score.value, score.status) for score in scores}
 
 
-def main(*jury: Verdict, **more: object) -> list[float | None]:
+def main(*jury: Verdict, **more: Any) -> list[float | None]:
     """Score, coverage and MedHELM's score."""
-    result = row(jury, **more)  # type: ignore[arg-type]
+    result = row(jury, **more)
     return [value for value, _ in list(result.values())[:3]]
 
 

@@ -1,4 +1,4 @@
-"""What is settled, what is asked again, and the message about it."""
+"""Which requests are settled, which are asked again, and the message of an outage."""
 
 from datetime import UTC, datetime
 

@@ -1,6 +1,7 @@
 """What a paired difference comes to."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -15,10 +16,10 @@ from medhelm_spark.statistics.pairs import (
 from tests.unit.statistics.cells import PAIR, values
 
 
-def pair(first: int, second: int, n: int = 100, **changes: object) -> BoardPair:
+def pair(first: int, second: int, n: int = 100, **changes: Any) -> BoardPair:
     """A pair with so many instances that only one of the two has right."""
     both = values((1, 0, first), (0, 1, second), (1, 1, n - first - second))
-    return replace(PAIR, difference=paired_difference(*both), **changes)  # type: ignore[arg-type]
+    return replace(PAIR, difference=paired_difference(*both), **changes)
 
 
 def test_decisions_follow_the_adjusted_p_value_and_the_direction():
