@@ -36,7 +36,9 @@ def measured(is_encrypted: bool) -> list[float]:
 def main() -> None:
     """Print the table, or (with an argument) measure in this process."""
     if len(sys.argv) > 1:
-        sys.stdout.write(" ".join(f"{one:.2f}" for one in measured(sys.argv[1] == "on")) + "\n")
+        sys.stdout.write(
+            " ".join(f"{seconds:.2f}" for seconds in measured(sys.argv[1] == "on")) + "\n"
+        )
         return
     sys.stdout.write("| Encryption | Seconds of each shuffle | Median |\n|---|---|---|\n")
     for kind in ("off", "on", "off", "on"):

@@ -79,12 +79,12 @@ def measure(rows: int, settings: Mapping[str, Any] | None = None) -> dict[str, f
             sys.executable, "-m", "medhelm_spark.cli", "run", "-r", entry, "--suite", "bench",
             "-o", str(folder / "lake"), "--local-path", str(folder / "prod_env"), "--no-tracking",
         ]  # fmt: skip
-        taken = measured(command)
-    ms_per_row = 1000 * taken.seconds / rows
-    return {"rows": rows, "seconds": taken.seconds, "ms_per_row": ms_per_row, **taken.gigabytes}
+        usage = measured(command)
+    ms_per_row = 1000 * usage.seconds / rows
+    return {"rows": rows, "seconds": usage.seconds, "ms_per_row": ms_per_row, **usage.gigabytes}
 
 
-def report(found: list[dict[str, float]]) -> str:
+def report(measurements: list[dict[str, float]]) -> str:
     """The numbers as markdown, with the machine they come from."""
     lines = [
         "# The whole job with the canned engine",
@@ -95,11 +95,12 @@ def report(found: list[dict[str, float]]) -> str:
         "| instances | seconds | ms per instance | target | driver JVM GB | driver Python GB |",
         "|---|---|---|---|---|---|",
     ]
-    for one in found:
-        target = TARGETS_MS.get(int(one["rows"]), "")
+    for measurement in measurements:
+        target = TARGETS_MS.get(int(measurement["rows"]), "")
         lines.append(
-            f"| {one['rows']:,.0f} | {one['seconds']:.1f} | {one['ms_per_row']:.2f} | {target} | "
-            f"{one.get('jvm', 0):.2f} | {one.get('python', 0):.2f} |"
+            f"| {measurement['rows']:,.0f} | {measurement['seconds']:.1f} | "
+            f"{measurement['ms_per_row']:.2f} | {target} | "
+            f"{measurement.get('jvm', 0):.2f} | {measurement.get('python', 0):.2f} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -111,10 +112,10 @@ def main() -> None:
     default = Path(__file__).parent / "results" / "pipeline.md"
     parser.add_argument("--output", type=Path, default=default)
     args = parser.parse_args()
-    found = [measure(rows) for rows in args.sizes]
+    measurements = [measure(rows) for rows in args.sizes]
     args.output.parent.mkdir(exist_ok=True)
-    args.output.write_text(report(found))
-    sys.stdout.write(report(found) + json.dumps(found) + "\n")
+    args.output.write_text(report(measurements))
+    sys.stdout.write(report(measurements) + json.dumps(measurements) + "\n")
 
 
 if __name__ == "__main__":

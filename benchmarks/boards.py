@@ -32,8 +32,8 @@ import json, sys, time
 from benchmarks.boards import peak
 from medhelm_spark import Evaluation
 started = time.perf_counter()
-here = Evaluation(sys.argv[1], site=None, tracking=False)
-shown = here.{call}
+evaluation = Evaluation(sys.argv[1], site=None, tracking=False)
+shown = evaluation.{call}
 print(json.dumps([
     time.perf_counter() - started,
     peak() / 1e3,
@@ -57,21 +57,25 @@ def make(lake: Path, models: int, benchmarks: int, rows: int) -> float:
     """Run everything; returns the seconds of it."""
     entries = []
     for number in range(benchmarks):
-        place = lake.parent / "benchmarks" / f"bench-{number}"
-        place.mkdir(parents=True, exist_ok=True)
+        benchmark_folder = lake.parent / "benchmarks" / f"bench-{number}"
+        benchmark_folder.mkdir(parents=True, exist_ok=True)
         texts = ({"text": f"Question {row} of {number}?"} for row in range(rows))
-        write_benchmark(place, "{text}", 1, texts)
-        entries.append(f"medhelm_configurable_benchmark:config_path={place}/benchmark.yaml")
-    asked = deployments(models)
-    here = Evaluation(str(lake), site=None, tracking=False, deployments=asked)
+        write_benchmark(benchmark_folder, "{text}", 1, texts)
+        entries.append(
+            f"medhelm_configurable_benchmark:config_path={benchmark_folder}/benchmark.yaml"
+        )
+    model_deployments = deployments(models)
+    evaluation = Evaluation(str(lake), site=None, tracking=False, deployments=model_deployments)
     started = time.perf_counter()
-    names = [f"{entry},model={each.name}" for entry in entries for each in asked]
-    here.run(names, suite=SUITE)
+    names = [
+        f"{entry},model={deployment.name}" for entry in entries for deployment in model_deployments
+    ]
+    evaluation.run(names, suite=SUITE)
     return time.perf_counter() - started
 
 
 def deployments(models: int) -> list[Deployment]:
-    """Models that answer at once and differ in how often they say yes."""
+    """Models that answer at once and differ in how often they answer yes."""
     return [
         Deployment(
             name=f"team/m{number}",
@@ -101,10 +105,10 @@ def stage_seconds(lake: Path, stage: str) -> float:
 def read(lake: Path, call: str, size: str) -> tuple[float, float, int]:
     """Seconds, GB and the number of what is shown, of a process of its own."""
     code = READ.format(call=call, size=size)
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code, str(lake)], capture_output=True, text=True, check=True
     )
-    seconds, gigabytes, count = json.loads(done.stdout.splitlines()[-1])
+    seconds, gigabytes, count = json.loads(process.stdout.splitlines()[-1])
     return seconds, gigabytes, count
 
 
@@ -129,14 +133,16 @@ def main() -> None:
     results = args.models * args.benchmarks * args.rows
     with tempfile.TemporaryDirectory() as folder:
         lake = args.lake or Path(folder, "lake")
-        made = 0.0 if lake.exists() else make(lake, args.models, args.benchmarks, args.rows)
+        seconds_to_make = (
+            0.0 if lake.exists() else make(lake, args.models, args.benchmarks, args.rows)
+        )
         lines = [
             "# Boards",
             "",
             f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores: {args.models} models x "
             f"{args.benchmarks} benchmarks x {args.rows:,} instances, {results:,} results, "
-            f"made in {made:.0f} s by `make bench-boards`. Each reading is a process of its own; "
-            "its imports are not in the seconds and are in the memory.",
+            f"made in {seconds_to_make:.0f} s by `make bench-boards`. Each reading is a process of "
+            "its own; its imports are not in the seconds and are in the memory.",
             "",
             "| | seconds | GB | rows |",
             "|---|---|---|---|",

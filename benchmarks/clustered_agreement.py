@@ -27,15 +27,15 @@ QUALITY, ERROR = 0.98, 0.5
 TRUTH = QUALITY / (QUALITY + ERROR)
 
 
-def _drawn(
+def _sample(
     generator: np.random.Generator, patients: int, shared: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     n = patients * ANSWERS
     parts = []
     for variance, columns in ((QUALITY, 1), (ERROR, RATERS)):
-        of_patient = generator.normal(0, np.sqrt(shared * variance), (patients, columns))
-        of_answer = generator.normal(0, np.sqrt((1 - shared) * variance), (n, columns))
-        parts.append(np.repeat(of_patient, ANSWERS, axis=0) + of_answer)
+        patient_effect = generator.normal(0, np.sqrt(shared * variance), (patients, columns))
+        answer_effect = generator.normal(0, np.sqrt((1 - shared) * variance), (n, columns))
+        parts.append(np.repeat(patient_effect, ANSWERS, axis=0) + answer_effect)
     return parts[0] + parts[1], np.repeat(np.arange(patients), ANSWERS)
 
 
@@ -44,7 +44,7 @@ def _icc(table: NDArray[np.float64]) -> float | None:
     return agreement.value if agreement else None
 
 
-def _is_in(agreement: Estimated | None) -> bool:
+def _contains_truth(agreement: Estimated | None) -> bool:
     return (
         agreement is not None
         and agreement.low is not None
@@ -52,26 +52,26 @@ def _is_in(agreement: Estimated | None) -> bool:
     )
 
 
-def _counted(patients: int, shared: float, repeats: int) -> str:
+def _coverage(patients: int, shared: float, repeats: int) -> str:
     """Percent with the truth: ICC(A,1) by F, by clusters; alpha by bootstrap, by clusters."""
     generator = np.random.default_rng(patients)
     inside = np.zeros(4)
     interval = MeasurementLevel.INTERVAL
     for _ in range(repeats):
-        table, labels = _drawn(generator, patients, shared)
+        table, labels = _sample(generator, patients, shared)
         coarse = np.round(table, 1)
 
-        def of_icc(counted: Counted, table: NDArray[np.float64] = table) -> float | None:
-            return _icc(table[counted])
+        def icc_value(indices: Counted, table: NDArray[np.float64] = table) -> float | None:
+            return _icc(table[indices])
 
-        def of_alpha(counted: Counted, coarse: NDArray[np.float64] = coarse) -> float | None:
-            return krippendorff(coarse[counted], interval)
+        def alpha_value(indices: Counted, coarse: NDArray[np.float64] = coarse) -> float | None:
+            return krippendorff(coarse[indices], interval)
 
         inside += [
-            _is_in(intraclass(table).agreement),
-            _is_in(clustered_interval(of_icc, labels)),
-            _is_in(krippendorff_interval(coarse, interval)),
-            _is_in(clustered_interval(of_alpha, labels)),
+            _contains_truth(intraclass(table).agreement),
+            _contains_truth(clustered_interval(icc_value, labels)),
+            _contains_truth(krippendorff_interval(coarse, interval)),
+            _contains_truth(clustered_interval(alpha_value, labels)),
         ]
     return "{:.1f}, **{:.1f}**; {:.1f}, **{:.1f}**".format(*(100 * inside / repeats))
 
@@ -95,7 +95,7 @@ def main() -> None:
         f"|---|{'---|' * len(PATIENTS)}",
     ]
     for shared in SHARED:
-        cells = [_counted(patients, shared, repeats) for patients in PATIENTS]
+        cells = [_coverage(patients, shared, repeats) for patients in PATIENTS]
         lines.append(f"| {shared} | {' | '.join(cells)} |")
     sys.stdout.write("\n".join(lines) + "\n")
 

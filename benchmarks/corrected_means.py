@@ -27,15 +27,15 @@ ERRORS = (0.3, 1.0, 3.0)
 PATIENT = 5
 """Answers of a patient, where they belong to patients."""
 JUDGES = ((0.95, 0.9), (0.98, 0.6), (0.6, 0.6), (0.5, 0.5))
-"""Sensitivity and specificity of judges of two classes; the last one says nothing of the truth."""
+"""Sensitivity and specificity of judges of two classes; the last one ignores the truth."""
 CLASS_SHARES = (0.1, 0.5, 0.8)
 
 Values = NDArray[np.float64]
-Counted = list[float]
+Coverage = list[float]
 """Percent of intervals with the truth, their mean width, and that of the ratings alone."""
 
 
-def _drawn(generator: np.random.Generator, *, is_clustered: bool) -> tuple[Values, Values]:
+def _sample(generator: np.random.Generator, *, is_clustered: bool) -> tuple[Values, Values]:
     """True values and the labels of their patients."""
     truth, labels = generator.choice(VALUES, ANSWERS, p=SHARES), np.arange(ANSWERS)
     if is_clustered:  # three of five answers are like the patient's first one
@@ -45,17 +45,17 @@ def _drawn(generator: np.random.Generator, *, is_clustered: bool) -> tuple[Value
     return truth, labels
 
 
-def _alone(rated: Values) -> float:
+def _width_of_ratings(rated: Values) -> float:
     """The width of the interval of the ratings alone, by t."""
     return float(2 * quantile(len(rated) - 1) * rated.std(ddof=1) / np.sqrt(len(rated)))
 
 
-def of_means(rated: int, error: float, repeats: int, *, is_clustered: bool) -> Counted:
+def mean_coverage(rated: int, error: float, repeats: int, *, is_clustered: bool) -> Coverage:
     """Of corrected means."""
     generator = np.random.default_rng(rated)
-    inside, width, alone = 0, 0.0, 0.0
+    inside, width, ratings_width = 0, 0.0, 0.0
     for _ in range(repeats):
-        truth, labels = _drawn(generator, is_clustered=is_clustered)
+        truth, labels = _sample(generator, is_clustered=is_clustered)
         judge = np.clip(truth + BIAS + generator.normal(0, error, ANSWERS), 1, 5)
         corrected = corrected_mean(
             truth[:rated],
@@ -68,17 +68,17 @@ def of_means(rated: int, error: float, repeats: int, *, is_clustered: bool) -> C
             return []
         inside += corrected.low <= TRUE_MEAN <= corrected.high
         width += corrected.high - corrected.low
-        alone += _alone(truth[:rated])
-    return [100 * inside / repeats, width / repeats, alone / repeats]
+        ratings_width += _width_of_ratings(truth[:rated])
+    return [100 * inside / repeats, width / repeats, ratings_width / repeats]
 
 
-def of_differences(rated: int, error: float, repeats: int, *, is_clustered: bool) -> Counted:
+def difference_coverage(rated: int, error: float, repeats: int, *, is_clustered: bool) -> Coverage:
     """Of corrected differences of two equal models; the judge is too kind to the first."""
     generator = np.random.default_rng(rated)
-    inside, width, alone = 0, 0.0, 0.0
+    inside, width, ratings_width = 0, 0.0, 0.0
     for _ in range(repeats):
-        first, labels = _drawn(generator, is_clustered=is_clustered)
-        second, _ = _drawn(generator, is_clustered=is_clustered)
+        first, labels = _sample(generator, is_clustered=is_clustered)
+        second, _ = _sample(generator, is_clustered=is_clustered)
         kind = np.clip(first + BIAS + generator.normal(0, error, ANSWERS), 1, 5)
         fair = np.clip(second + generator.normal(0, error, ANSWERS), 1, 5)
         corrected = corrected_difference(
@@ -92,50 +92,53 @@ def of_differences(rated: int, error: float, repeats: int, *, is_clustered: bool
             return []
         inside += corrected.low <= 0 <= corrected.high
         width += corrected.high - corrected.low
-        alone += _alone(first[:rated] - second[:rated])
-    return [100 * inside / repeats, width / repeats, alone / repeats]
+        ratings_width += _width_of_ratings(first[:rated] - second[:rated])
+    return [100 * inside / repeats, width / repeats, ratings_width / repeats]
 
 
-def of_shares(
+def share_coverage(
     rated: int, judge: tuple[float, float], share: float, repeats: int, *, is_difference: bool
-) -> Counted:
+) -> Coverage:
     """Of corrected shares of a class, or of their difference of two equal models."""
     generator = np.random.default_rng(rated)
-    inside, width, alone, made = 0, 0.0, 0.0, 0
+    inside, width, ratings_width, count = 0, 0.0, 0.0, 0
     for _ in range(repeats):
         models = []
-        for place in range(1 + is_difference):
+        for model_number in range(1 + is_difference):
             truth = generator.random(ANSWERS) < share
             # Of two models the judge is perfect for the second.
-            sensitivity, specificity = (1.0, 1.0) if place else judge
+            sensitivity, specificity = (1.0, 1.0) if model_number else judge
             chance = generator.random(ANSWERS)
             models.append((truth, np.where(truth, chance < sensitivity, chance > specificity)))
         truths = [truth[:rated].astype(float) for truth, _ in models]
         if is_difference:
-            scores = [given.astype(float) for _, given in models]
+            scores = [classes.astype(float) for _, classes in models]
             corrected = corrected_difference(
                 (truths[0], truths[1]),
                 (scores[0][:rated], scores[1][:rated]),
                 (scores[0][rated:], scores[1][rated:]),
                 (0, 1),
             )
-            true, of_ratings = 0.0, truths[0] - truths[1]
+            true_value, rating_values = 0.0, truths[0] - truths[1]
         else:
-            (truth, given) = models[0]
-            corrected = corrected_share(truth[:rated], given[:rated], given[rated:])
-            true, of_ratings = share, truths[0]
+            (truth, classes) = models[0]
+            corrected = corrected_share(truth[:rated], classes[:rated], classes[rated:])
+            true_value, rating_values = share, truths[0]
         if corrected is None:  # ratings that are all equal
             continue
-        made += 1
-        inside += corrected.low <= true <= corrected.high
+        count += 1
+        inside += corrected.low <= true_value <= corrected.high
         width += corrected.high - corrected.low
-        alone += _alone(of_ratings)
-    return [100 * inside / made, width / made, alone / made] if made else []
+        ratings_width += _width_of_ratings(rating_values)
+    return [100 * inside / count, width / count, ratings_width / count] if count else []
 
 
-def _line(name: str, counted: Callable[[int], Counted]) -> str:
-    found = map(counted, SIZES)
-    cells = ["{:.1f}, {:.2f} ({:.2f})".format(*each) if each else "none" for each in found]
+def _line(name: str, counted: Callable[[int], Coverage]) -> str:
+    coverages = map(counted, SIZES)
+    cells = [
+        "{:.1f}, {:.2f} ({:.2f})".format(*coverage) if coverage else "none"
+        for coverage in coverages
+    ]
     return f"| {name} | {' | '.join(cells)} |"
 
 
@@ -156,7 +159,10 @@ def _lines(repeats: int) -> Iterator[str]:
         "them; 30 and 40 rated answers are of too few patients to correct a mean.",
     )
     kinds = [(error, is_clustered) for is_clustered in (False, True) for error in ERRORS]
-    for title, of in (("", of_means), ("Differences of two models", of_differences)):
+    for title, simulation in (
+        ("", mean_coverage),
+        ("Differences of two models", difference_coverage),
+    ):
         if title:
             yield from ("", f"## {title}", "")
             yield (
@@ -169,7 +175,7 @@ def _lines(repeats: int) -> Iterator[str]:
             name = f"{error}, {PATIENT} answers a patient" if is_clustered else f"{error}"
             yield _line(
                 name,
-                lambda n, of=of, error=error, is_clustered=is_clustered: of(
+                lambda n, simulation=simulation, error=error, is_clustered=is_clustered: simulation(
                     n, error, repeats, is_clustered=is_clustered
                 ),
             )
@@ -187,7 +193,7 @@ def _lines(repeats: int) -> Iterator[str]:
             for judge in JUDGES:
                 yield _line(
                     f"{share}, {judge[0]}, {judge[1]}",
-                    lambda n, judge=judge, share=share, is_difference=is_difference: of_shares(
+                    lambda n, judge=judge, share=share, is_difference=is_difference: share_coverage(
                         n, judge, share, repeats, is_difference=is_difference
                     ),
                 )

@@ -24,13 +24,13 @@ APART = {
 
 
 def set_environment() -> None:
-    """Say where Spark is, which executors of their own need, and keep one machine's settings."""
+    """Set where Spark is, which separate executors need, and keep one machine's settings."""
     spec = find_spec("pyspark")
     os.environ.setdefault("MEDHELM_SPARK_PLATFORM", "local")
     os.environ["SPARK_HOME"] = str(Path(spec.origin).parent) if spec and spec.origin else ""
 
 
-def report(found: list[dict[str, float]]) -> str:
+def report(measurements: list[dict[str, float]]) -> str:
     """The numbers as markdown."""
     lines = [
         "# The driver's memory, without the executor's",
@@ -41,11 +41,12 @@ def report(found: list[dict[str, float]]) -> str:
         "| instances | driver JVM | driver Python | driver in all | executor JVM | workers |",
         "|---|---|---|---|---|---|",
     ]
-    for one in found:
-        both = one["jvm"] + one["python"]
+    for measurement in measurements:
+        driver_gigabytes = measurement["jvm"] + measurement["python"]
         lines.append(
-            f"| {one['rows']:,.0f} | {one['jvm']:.2f} | {one['python']:.2f} | **{both:.2f}** | "
-            f"{one['executor']:.2f} | {one['workers']:.2f} |"
+            f"| {measurement['rows']:,.0f} | {measurement['jvm']:.2f} | "
+            f"{measurement['python']:.2f} | **{driver_gigabytes:.2f}** | "
+            f"{measurement['executor']:.2f} | {measurement['workers']:.2f} |"
         )
     return "\n".join(lines) + "\n"
 

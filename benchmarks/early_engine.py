@@ -53,8 +53,8 @@ def turn(entry: str, way: str) -> list[float]:
     """From the order to the engine, seconds of the run, CPU seconds, MB."""
     with tempfile.TemporaryDirectory() as folder:
         words = [sys.executable, "-c", RUN, f"{folder}/lake", entry, way]
-        done = subprocess.run(words, capture_output=True, text=True, check=True)
-    numbers: list[float] = json.loads(done.stdout.splitlines()[-1])
+        process = subprocess.run(words, capture_output=True, text=True, check=True)
+    numbers: list[float] = json.loads(process.stdout.splitlines()[-1])
     return numbers
 
 
@@ -67,18 +67,20 @@ def main() -> None:
     lines = []
     for rows in args.rows:
         with tempfile.TemporaryDirectory() as folder:
-            place = Path(folder, "bench")
-            place.mkdir()
+            benchmark_folder = Path(folder, "bench")
+            benchmark_folder.mkdir()
             texts = ({"text": f"Is {row} even? Answer yes or no."} for row in range(rows))
-            write_benchmark(place, "{text}", 1, texts)
-            named = f"medhelm_configurable_benchmark:config_path={place}/benchmark.yaml"
+            write_benchmark(benchmark_folder, "{text}", 1, texts)
+            entry = f"medhelm_configurable_benchmark:config_path={benchmark_folder}/benchmark.yaml"
             turns = [
-                (way, turn(f"{named},model={MODEL}", way))
+                (way, turn(f"{entry},model={MODEL}", way))
                 for _ in range(args.turns)
                 for way in WAYS
             ]
         for way in WAYS:
-            columns = zip(*(numbers for other, numbers in turns if other == way), strict=True)
+            columns = zip(
+                *(numbers for measured_way, numbers in turns if measured_way == way), strict=True
+            )
             order, seconds, cpu, memory = map(statistics.median, columns)
             lines.append(
                 f"| {rows:,} questions, {NAMES[way]} | {order:.2f} | {seconds:.2f} | {cpu:.2f} "

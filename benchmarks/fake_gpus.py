@@ -157,7 +157,7 @@ def play(folder: Path, models: int, requests: int, start: float, restart: float)
     write_benchmark(folder, "{question}\nAnswer:", 5, rows)
     entry = f"medhelm_configurable_benchmark:config_path={folder}/benchmark.yaml"
     words = ["run", "-r", entry, "--models-to-run", *names, "--suite", "s", "--no-tracking"]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", MAIN, *words, "-o", "lake", "--local-path", "site"],
         cwd=folder,
         env=os.environ
@@ -168,23 +168,23 @@ def play(folder: Path, models: int, requests: int, start: float, restart: float)
         text=True,
         check=False,
     )
-    if done.returncode:
-        raise SystemExit(f"the command ended with {done.returncode}: {done.stderr}")
+    if process.returncode:
+        raise SystemExit(f"the command ended with {process.returncode}: {process.stderr}")
     return _read(events)
 
 
 def _read(events: Path) -> Run:
-    starts = answers = used = 0
+    starts = answers = used_slots = 0
     times: list[float] = []
     for path in events.iterdir():
         answered = 0
-        for what, count, at in csv.reader(path.open(), delimiter=" "):
-            times.append(float(at))
-            starts += what == "start"
-            answered += int(count) if what == "answers" else 0
+        for event, count, moment in csv.reader(path.open(), delimiter=" "):
+            times.append(float(moment))
+            starts += event == "start"
+            answered += int(count) if event == "answers" else 0
         answers += answered
-        used += answered > 0
-    return Run(used, starts, answers, max(times) - min(times))
+        used_slots += answered > 0
+    return Run(used_slots, starts, answers, max(times) - min(times))
 
 
 def simulated(models: int, requests: int) -> Played:

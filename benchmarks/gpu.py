@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.gpu_report import Event, Way, report
-from benchmarks.gpu_setup import FULL, TINY, Setup, made_model
+from benchmarks.gpu_setup import FULL, TINY, Setup, write_model
 from benchmarks.gpu_watch import Watch, of_session
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.engines import vllm_args
@@ -37,14 +37,14 @@ class Machine:
 
     def __init__(self, setup: Setup, tokenizer: Path, folder: Path, limit: float) -> None:
         self.setup, self.folder = setup, folder
-        self.ends = time.monotonic() + limit
-        model = made_model(setup, tokenizer, folder / "model")
+        self.deadline = time.monotonic() + limit
+        model = write_model(setup, tokenizer, folder / "model")
         fixed = {"model": str(model), "load_format": "dummy", "dtype": "bfloat16"}
         self.engines: list[dict[str, Any]] = []
         for engine in setup.engines:
-            given = {**fixed, **setup.arguments, **engine["arguments"]}
-            plan = started_with(given)
-            self.engines.append({**engine, "arguments": given, "all": dict(plan.engine)})
+            arguments = {**fixed, **setup.arguments, **engine["arguments"]}
+            plan = launch_plan(arguments)
+            self.engines.append({**engine, "arguments": arguments, "all": dict(plan.engine)})
         self.env = {**os.environ, **plan.env}
 
     def environment(self, way: str) -> dict[str, str]:
@@ -67,28 +67,28 @@ class Machine:
         plan, events = self.folder / f"{way}.json", self.folder / f"{way}.jsonl"
         plan.write_text(json.dumps({"way": way, "engines": engines, "rounds": rounds}))
         command = [sys.executable, "-m", "benchmarks.gpu_ways", str(plan), str(events)]
-        done = Way()
+        result = Way()
         with (self.folder / f"{way}.log").open("w") as log:
             process = subprocess.Popen(
                 command, stdout=log, stderr=log, env=self.environment(way), start_new_session=True
             )
             try:
-                while process.poll() is None and time.monotonic() < self.ends:
-                    done.events = read_events(events)
-                    if next(done.of("answering"), None):
-                        kill(process, done, watch)
+                while process.poll() is None and time.monotonic() < self.deadline:
+                    result.events = read_events(events)
+                    if next(result.matching("answering"), None):
+                        kill(process, result, watch)
                         break
                     time.sleep(0.1)
             finally:
-                done.events = read_events(events)
+                result.events = read_events(events)
                 end_session(process)
-        if done.killed_at is None:
-            late = time.monotonic() >= self.ends
-            done.problem = "no time was left" if late else trouble(self.folder / f"{way}.log")
-        return done
+        if result.killed_at is None:
+            late = time.monotonic() >= self.deadline
+            result.problem = "no time was left" if late else trouble(self.folder / f"{way}.log")
+        return result
 
     def bench(self) -> Mapping[str, Any] | None:
-        """What `vllm bench throughput` says of the load that it gets; None where it did not end."""
+        """The output of `vllm bench throughput` on its load; None where it did not end."""
         engine = self.engines[-1]
         (load,) = (each for each in engine["loads"] if each["name"] == self.setup.benched)
         measured = self.folder / "bench.json"
@@ -106,7 +106,7 @@ class Machine:
                 start_new_session=True,
             )
             try:
-                process.wait(timeout=max(1.0, self.ends - time.monotonic()))
+                process.wait(timeout=max(1.0, self.deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
                 pass
             finally:
@@ -114,7 +114,7 @@ class Machine:
         return json.loads(measured.read_text()) if measured.is_file() else None
 
 
-def started_with(arguments: Mapping[str, Any]) -> vllm_args.VllmPlan:
+def launch_plan(arguments: Mapping[str, Any]) -> vllm_args.VllmPlan:
     """What our engine would start vLLM with, for a deployment of these arguments."""
     deployment = Deployment(
         name="bench/model",
@@ -127,21 +127,23 @@ def started_with(arguments: Mapping[str, Any]) -> vllm_args.VllmPlan:
     return vllm_args.plan(deployment, vllm_args.known_arguments(), gpus, cpus=usable_cpus())
 
 
-def kill(process: "subprocess.Popen[bytes]", done: Way, watch: Watch) -> None:
-    """End one process without a word, and see what of it is left."""
+def kill(process: "subprocess.Popen[bytes]", result: Way, watch: Watch) -> None:
+    """End one process without a warning, and count what of it is left."""
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    done.killed_at = time.time()
+    result.killed_at = time.time()
     time.sleep(SECONDS_AFTER_THE_KILL)
-    done.left = len(of_session(process.pid))
-    done.memory_left = watch.memory(time.time())
+    result.processes_left = len(of_session(process.pid))
+    result.memory_left = watch.memory(time.time())
 
 
 def trouble(log: Path) -> str:
     """The last line of a log that names an error, else its last one."""
     lines = log.read_text(errors="replace").splitlines() or [""]
-    named = [line for line in lines if re.match(r"(\(\w.*?\) .*?)?[\w.]+(Error|Exception)\b", line)]
-    return (named or lines)[-1][-200:].replace("|", "/")
+    error_lines = [
+        line for line in lines if re.match(r"(\(\w.*?\) .*?)?[\w.]+(Error|Exception)\b", line)
+    ]
+    return (error_lines or lines)[-1][-200:].replace("|", "/")
 
 
 def read_events(path: Path) -> list[Event]:
@@ -159,14 +161,14 @@ def end_session(process: "subprocess.Popen[bytes]") -> None:
 
 def flags(arguments: Mapping[str, Any]) -> list[str]:
     """Engine arguments as vLLM's command line has them."""
-    found = []
+    options = []
     for name, value in arguments.items():
         flag = name.replace("_", "-")
         if isinstance(value, bool):
-            found.append(f"--{flag}" if value else f"--no-{flag}")
+            options.append(f"--{flag}" if value else f"--no-{flag}")
         else:
-            found += [f"--{flag}", str(value)]
-    return found
+            options += [f"--{flag}", str(value)]
+    return options
 
 
 def main() -> None:

@@ -43,7 +43,7 @@ class Parts(io.RawIOBase):
     """A stream that ends up in files of PART_BYTES each, with their hashes."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._left, self._file = folder, 0, None
+        self._folder, self._remaining_bytes, self._file = folder, 0, None
         self.hashes: dict[str, hashlib._Hash] = {}
 
     def writable(self) -> bool:
@@ -52,12 +52,12 @@ class Parts(io.RawIOBase):
     def write(self, data: bytes) -> int:  # type: ignore[override]
         view = memoryview(data)
         while view:
-            if not self._left:
+            if not self._remaining_bytes:
                 self._next()
-            piece = view[: self._left]
+            piece = view[: self._remaining_bytes]
             self._file.write(piece)
             self._hash.update(piece)
-            self._left -= len(piece)
+            self._remaining_bytes -= len(piece)
             view = view[len(piece) :]
         return len(data)
 
@@ -67,7 +67,7 @@ class Parts(io.RawIOBase):
         name = f"gpu.tar.{len(self.hashes):03}"
         self._file = (self._folder / name).open("wb")
         self._hash = self.hashes[name] = hashlib.sha256()
-        self._left = PART_BYTES
+        self._remaining_bytes = PART_BYTES
 
     def close(self) -> None:
         if self._file:
@@ -78,11 +78,11 @@ class Parts(io.RawIOBase):
 def requirements(uv: str, vllm: str, python: str) -> str:
     """All pins of vLLM, of our core and of pip, for Linux on x86-64."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = "\n".join([f"vllm=={vllm}", f"pip=={PIP}", *project["dependencies"]])
+    packages = "\n".join([f"vllm=={vllm}", f"pip=={PIP}", *project["dependencies"]])
     command = [uv, "pip", "compile", "-", "--quiet", "--python-version", python]
     command += ["--python-platform", f"x86_64-manylinux_2_{GLIBC}", "--only-binary", ":all:"]
     command += ["--no-header", "--no-annotate"]
-    return subprocess.run(command, input=wanted, stdout=-1, text=True, check=True).stdout
+    return subprocess.run(command, input=packages, stdout=-1, text=True, check=True).stdout
 
 
 def fetch(uv: str, pins: Path, python: str, wheels: Path) -> None:
@@ -132,13 +132,13 @@ def bundle(content: Path, output: Path, python: str) -> None:
         for path in sorted(content.iterdir()):
             archive.add(path, path.name)
     parts.close()
-    sums = "".join(f"{one.hexdigest()}  {name}\n" for name, one in parts.hashes.items())
+    sums = "".join(f"{digest.hexdigest()}  {name}\n" for name, digest in parts.hashes.items())
     (output / "SHA256SUMS").write_text(sums)
     (output / "install.sh").write_text(INSTALL.format(python=python))
 
 
 def main() -> None:
-    """Fetch, pack and say how much it is."""
+    """Fetch, pack and print how much it is."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--vllm", default="0.33.0")

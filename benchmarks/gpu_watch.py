@@ -47,18 +47,18 @@ class Watch:
 
     def busy(self, began: float, ended: float) -> float | None:
         """The mean share between two times, in per cent."""
-        found = [one.busy for one in self.samples if began <= one.at <= ended]
-        return fmean(found) if found else None
+        shares = [sample.busy for sample in self.samples if began <= sample.at <= ended]
+        return fmean(shares) if shares else None
 
     def memory(self, at: float) -> float | None:
         """GiB in use at a time."""
-        found = [one.memory for one in self.samples if one.at <= at]
-        return found[-1] / 1024 if found else None
+        sizes = [sample.memory for sample in self.samples if sample.at <= at]
+        return sizes[-1] / 1024 if sizes else None
 
     def __enter__(self) -> "Watch":
         return self
 
-    def __exit__(self, *given: object) -> None:
+    def __exit__(self, *exception: object) -> None:
         if self._process:
             self._process.kill()
             self._process.wait()
@@ -78,15 +78,15 @@ def card() -> str:
 
 def of_session(session: int) -> list[int]:
     """The processes that a session still has: the children of a killed one, whoever has them."""
-    found = []
+    pids = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             state, _, _, process_session = _status(folder)
         except (OSError, IndexError, ValueError):
             continue  # it has ended meanwhile
         if int(process_session) == session and state not in "ZX":
-            found.append(int(folder.name))
-    return found
+            pids.append(int(folder.name))
+    return pids
 
 
 def _status(folder: Path) -> Sequence[str]:

@@ -90,11 +90,11 @@ class Ours:
         began, answers, read, made = time.time(), 0, 0, 0
         requests = (row for batch in batches for row in decode_batch(Request, batch))
         results = self._engine.answer(requests, allow)
-        while kept := list(islice(results, BATCH)):
-            encode_batch(RequestResult, kept)
-            answers += sum(one.is_answer for one in kept)
-            read += sum(one.prompt_tokens or 0 for one in kept)
-            made += sum(one.completion_tokens or 0 for one in kept)
+        while chunk := list(islice(results, BATCH)):
+            encode_batch(RequestResult, chunk)
+            answers += sum(result.is_answer for result in chunk)
+            read += sum(result.prompt_tokens or 0 for result in chunk)
+            made += sum(result.completion_tokens or 0 for result in chunk)
         return time.time() - began, answers, read, made
 
     def _batches(self, load: Mapping[str, Any], prompts: Iterable[str]) -> Iterator[Any]:
@@ -116,8 +116,8 @@ class Ours:
             )
             for number, text in zip(count(), prompts, strict=False)
         )
-        while kept := list(islice(rows, BATCH)):
-            yield encode_batch(Request, kept)
+        while chunk := list(islice(rows, BATCH)):
+            yield encode_batch(Request, chunk)
 
     def close(self) -> None:
         from medhelm_spark.engines.engine_pool import close_engines
@@ -134,7 +134,7 @@ class Chat:
         self._llm = LLM(**arguments)
 
     def ask(self, load: Mapping[str, Any], prompts: Iterable[str]) -> tuple[float, int, int, int]:
-        """See Ours."""
+        """As in `Ours`."""
         from vllm import SamplingParams
         from vllm.sampling_params import StructuredOutputsParams
 
@@ -165,14 +165,14 @@ def measure(plan: Mapping[str, Any], events: Events) -> None:
     engines: Sequence[Mapping[str, Any]] = plan["engines"]
     for engine in engines:
         began = time.time()
-        asked = WAYS[plan["way"]](engine["arguments"])
+        runner = WAYS[plan["way"]](engine["arguments"])
         events.add("started", engine=engine["name"], began=began)
         for load in engine["loads"]:
-            asked.ask(load, islice(texts(load, "warm"), 4))
-            for each in range(plan["rounds"]):
+            runner.ask(load, islice(texts(load, "warm"), 4))
+            for number in range(plan["rounds"]):
                 began = time.time()
-                prompts = islice(texts(load, str(each)), load["requests"])
-                seconds, answers, read, made = asked.ask(load, list(prompts))
+                prompts = islice(texts(load, str(number)), load["requests"])
+                seconds, answers, read, made = runner.ask(load, list(prompts))
                 events.add(
                     "load",
                     load=load["name"],
@@ -184,13 +184,13 @@ def measure(plan: Mapping[str, Any], events: Events) -> None:
                     made=made,
                 )
         if engine is not engines[-1]:
-            asked.close()
+            runner.close()
             time.sleep(SECONDS_AFTER_CLOSING)
             events.add("closed", engine=engine["name"])
     timer = threading.Timer(SECONDS_BEFORE_THE_KILL, events.add, ["answering"])
     timer.start()
     endless = {**engines[-1]["loads"][-1], "endless": True, "name": "endless"}
-    asked.ask(endless, texts(endless, "endless"))
+    runner.ask(endless, texts(endless, "endless"))
 
 
 def bench(words: Sequence[str]) -> None:
@@ -204,7 +204,7 @@ def bench(words: Sequence[str]) -> None:
 
 
 def main() -> None:
-    """See the module."""
+    """Run what the module describes."""
     if sys.argv[1] == "bench":
         bench(sys.argv[2:])
         return

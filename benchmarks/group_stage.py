@@ -60,12 +60,12 @@ print(f"driver's peak {{before:.0f}} MB before, {{peak():.0f}} MB after")
 """
 
 
-def rows_of(number: int, rows: int) -> Iterator[dict[str, str]]:
+def question_rows(number: int, rows: int) -> Iterator[dict[str, str]]:
     """Questions with a value of each group column, no two columns alike."""
     for row in range(rows):
-        place, groups = row, {}
+        remainder, groups = row, {}
         for column, values in GROUPS.items():
-            place, groups[column] = place // len(values), values[place % len(values)]
+            remainder, groups[column] = remainder // len(values), values[remainder % len(values)]
         yield {"text": f"Question {row} of {number}?", **groups}
 
 
@@ -73,17 +73,21 @@ def make(lake: Path, models: int, benchmarks: int, rows: int) -> None:
     """Ask and score everything; the groups are stored, nothing is summarised."""
     entries = []
     for number in range(benchmarks):
-        place = lake.parent / "grouped" / f"bench-{number}"
-        place.mkdir(parents=True, exist_ok=True)
-        write_benchmark(place, "{text}", 1, rows_of(number, rows))
-        config = yaml.safe_load((place / "benchmark.yaml").read_text(encoding="utf-8"))
+        benchmark_folder = lake.parent / "grouped" / f"bench-{number}"
+        benchmark_folder.mkdir(parents=True, exist_ok=True)
+        write_benchmark(benchmark_folder, "{text}", 1, question_rows(number, rows))
+        config = yaml.safe_load((benchmark_folder / "benchmark.yaml").read_text(encoding="utf-8"))
         config["groups"] = list(GROUPS)
-        (place / "benchmark.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-        entries.append(f"medhelm_configurable_benchmark:config_path={place}/benchmark.yaml")
-    asked = deployments(models)
-    here = Evaluation(str(lake), site=None, tracking=False, deployments=asked)
-    runs = [f"{entry},model={each.name}" for entry in entries for each in asked]
-    here.run(runs, suite=SUITE, upto="score")
+        (benchmark_folder / "benchmark.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+        entries.append(
+            f"medhelm_configurable_benchmark:config_path={benchmark_folder}/benchmark.yaml"
+        )
+    model_deployments = deployments(models)
+    evaluation = Evaluation(str(lake), site=None, tracking=False, deployments=model_deployments)
+    runs = [
+        f"{entry},model={deployment.name}" for entry in entries for deployment in model_deployments
+    ]
+    evaluation.run(runs, suite=SUITE, upto="score")
 
 
 def grow(lake: Path, times: int) -> Path:
@@ -92,14 +96,14 @@ def grow(lake: Path, times: int) -> Path:
     shutil.copytree(lake, grown)
     for name in ("per_instance_stats", "instance_groups"):
         rows = DeltaTable(str(grown / name)).to_pyarrow_table()
-        place = rows.schema.get_field_index("instance_id")
-        field = rows.schema.field(place)
+        column_index = rows.schema.get_field_index("instance_id")
+        field = rows.schema.field(column_index)
         for number in range(1, times):
             ids = pc.binary_join_element_wise(
                 rows["instance_id"].cast(pa.string()), str(number), ""
             )
-            more = rows.set_column(place, field, ids.cast(field.type))
-            write_deltalake(str(grown / name), more, mode="append")
+            copied_rows = rows.set_column(column_index, field, ids.cast(field.type))
+            write_deltalake(str(grown / name), copied_rows, mode="append")
     return grown
 
 
@@ -152,7 +156,7 @@ def main() -> None:
             turns.append((seconds_of(lake), seconds_of(lake, stored)))
         lake, assigned = stored, stage_seconds(lake, "assign-groups")
         seconds = {stage: stage_seconds(lake, stage) for stage in STAGES}
-        page, gigabytes, shown = read(lake, f"subgroups.scores({SUITE!r})", "len(shown.groups)")
+        page, gigabytes, num_rows = read(lake, f"subgroups.scores({SUITE!r})", "len(shown.groups)")
         rows = open_reader(str(lake)).query("SELECT count(*) AS n FROM {stats_by_group}")
     results = args.models * args.benchmarks * args.rows
     lines = [
@@ -169,9 +173,12 @@ def main() -> None:
             f"{by_group / without:.2f} times |"
             for without, by_group in turns
         ),
-        *(f"| stage {stage} of the last | {took:.1f} |" for stage, took in seconds.items()),
+        *(
+            f"| stage {stage} of the last | {stage_time:.1f} |"
+            for stage, stage_time in seconds.items()
+        ),
         f"| stage assign-groups of the run before, once for a data version | {assigned:.1f} |",
-        f"| `evaluation.subgroups`, {shown:,} rows, {gigabytes:.2f} GB | {page:.2f} |",
+        f"| `evaluation.subgroups`, {num_rows:,} rows, {gigabytes:.2f} GB | {page:.2f} |",
     ]
     args.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print("\n".join(lines))

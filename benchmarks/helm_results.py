@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.processes import Taken, measured
+from benchmarks.processes import Usage, measured
 
 NOTE = 50_000
 """Characters of one note; a request has it twice, as in HELM."""
@@ -27,7 +27,7 @@ NOTE = 50_000
 NAME = "NOTES:model=acme_one"
 
 
-def made_run(folder: Path, size: int) -> int:
+def write_run(folder: Path, size: int) -> int:
     """Write a run whose `scenario_state.json` has about `size` bytes; returns its requests."""
     folder.mkdir(parents=True)
     adapter = {"method": "generation", "model": "acme/one", "model_deployment": "acme/one"}
@@ -91,20 +91,20 @@ def main() -> None:
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        count = made_run(folder / "helm" / "runs" / "s" / NAME, int(args.gigabytes * 1e9))
+        count = write_run(folder / "helm" / "runs" / "s" / NAME, int(args.gigabytes * 1e9))
         size = (folder / "helm" / "runs" / "s" / NAME / "scenario_state.json").stat().st_size
         lake = ["--suite", "s", "-o", str(folder / "lake")]
-        whole = ["--text-levels", "private"]
-        done = {}
+        text_flags = ["--text-levels", "private"]
+        usages = {}
         steps = {"import-helm": (str(folder / "helm"), "--no-tracking", *lake)}
         if args.export:
-            steps["export-helm"] = (str(folder / "out"), *whole, *lake)
+            steps["export-helm"] = (str(folder / "out"), *text_flags, *lake)
         for name, arguments in steps.items():
-            done[name] = measured(command(name, *arguments))
-            args.output.write_text(report(done, count, size), encoding="utf-8")
+            usages[name] = measured(command(name, *arguments))
+            args.output.write_text(report(usages, count, size), encoding="utf-8")
 
 
-def report(done: Mapping[str, Taken], count: int, size: int) -> str:
+def report(usages: Mapping[str, Usage], count: int, size: int) -> str:
     """The numbers as markdown."""
     lines = [
         "# Memory of import-helm",
@@ -116,10 +116,10 @@ def report(done: Mapping[str, Taken], count: int, size: int) -> str:
         "| command | seconds | driver's Python | JVM | Python workers | driver in all |",
         "|---|---|---|---|---|---|",
         *(
-            f"| `{name}` | {taken.seconds:.0f} | {taken.gigabytes['python']:.2f} "
-            f"| {taken.gigabytes['jvm']:.2f} | {taken.gigabytes.get('workers', 0):.2f} "
-            f"| **{taken.gigabytes['python'] + taken.gigabytes['jvm']:.2f}** |"
-            for name, taken in done.items()
+            f"| `{name}` | {usage.seconds:.0f} | {usage.gigabytes['python']:.2f} "
+            f"| {usage.gigabytes['jvm']:.2f} | {usage.gigabytes.get('workers', 0):.2f} "
+            f"| **{usage.gigabytes['python'] + usage.gigabytes['jvm']:.2f}** |"
+            for name, usage in usages.items()
         ),
     ]
     return "\n".join(lines) + "\n"

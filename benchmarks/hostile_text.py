@@ -45,12 +45,12 @@ def options_inside(text: str) -> object:
 
 def milliseconds(function: Callable[[str], object], text: str) -> float:
     """Processor time of the fastest of three calls."""
-    taken = []
+    seconds = []
     for _ in range(3):
         started = time.process_time()
         function(text)
-        taken.append(time.process_time() - started)
-    return min(taken) * 1000
+        seconds.append(time.process_time() - started)
+    return min(seconds) * 1000
 
 
 def main() -> None:
@@ -66,12 +66,12 @@ def main() -> None:
         else ("answer, `choice`", read, name)
         for name, unit in UNITS.items()
     ]
-    for what, function, unit in rows:
+    for subject, function, unit in rows:
         times = [
             milliseconds(function, "x " + (UNITS[unit] * length)[:length] + "x")
             for length in LENGTHS
         ]
-        print(f"| {what} | {unit} | {' | '.join(f'{each:.1f}' for each in times)} |")
+        print(f"| {subject} | {unit} | {' | '.join(f'{each:.1f}' for each in times)} |")
 
 
 if __name__ == "__main__":

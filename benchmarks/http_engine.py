@@ -51,7 +51,7 @@ def through_the_engine(in_flight: int, count: int) -> Measured:
     from medhelm_spark.stages import infer
 
     name = "local/yes"
-    given = Deployment(
+    deployment = Deployment(
         name=name,
         model=name,
         engine="openai",
@@ -60,7 +60,7 @@ def through_the_engine(in_flight: int, count: int) -> Measured:
         args={"base_url": URL, "model": "yes", "logprobs": False},
     )
     policy = Policy(allowed=((AccessLevel.PRIVATE, (Locality.LOCAL,)),), version="1")
-    asking = _asking(infer, {name: given}, policy)
+    asking = _asking(infer, {name: deployment}, policy)
 
     def batches(count: int) -> Iterator[Any]:
         for begin in range(0, count, BATCH):
@@ -77,8 +77,8 @@ def through_the_engine(in_flight: int, count: int) -> Measured:
             ]
             yield encode_batch(Request, requests)
 
-    def asked(given: Sequence[Any]) -> None:
-        rows = (row for batch in given for row in decode_batch(Request, batch))
+    def answer_all(request_batches: Sequence[Any]) -> None:
+        rows = (row for batch in request_batches for row in decode_batch(Request, batch))
         results = []
         for result in asking(rows):
             if not result.is_answer:
@@ -88,9 +88,9 @@ def through_the_engine(in_flight: int, count: int) -> Measured:
                 encode_batch(RequestResult, results)
                 results = []
 
-    asked(list(batches(count // 8)))
+    answer_all(list(batches(count // 8)))
     measured = list(batches(count))
-    return _timed(count, lambda: asked(measured))
+    return _timed(count, lambda: answer_all(measured))
 
 
 def by_aiohttp(in_flight: int, count: int) -> Measured:
@@ -125,9 +125,9 @@ def _timed(count: int, work: Any) -> Measured:
 WAYS = {"engine": through_the_engine, "aiohttp": by_aiohttp}
 
 
-def of_a_process(way: str, in_flight: int, folder: Path, count: int) -> Measured | None:
+def measure_in_process(way: str, in_flight: int, folder: Path, count: int) -> Measured | None:
     """A way in a process of its own, with the package in a folder; None where an answer failed."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, __file__, way, str(in_flight), str(count)],
         env={**os.environ, "PYTHONPATH": str(folder)},
         cwd=folder,
@@ -135,27 +135,27 @@ def of_a_process(way: str, in_flight: int, folder: Path, count: int) -> Measured
         text=True,
         check=False,
     )
-    if done.returncode:
-        sys.stderr.write(done.stderr[-300:])
+    if process.returncode:
+        sys.stderr.write(process.stderr[-300:])
         return None
-    rate, used = done.stdout.split()
+    rate, used = process.stdout.split()
     return float(rate), float(used)
 
 
 def best(way: str, in_flight: int, folder: Path, rounds: int) -> Iterator[Measured]:
     """The best of the rounds so far, after each; a round takes about `SECONDS`."""
     least = 2 * in_flight
-    probe = of_a_process(way, in_flight, folder, least)
+    probe = measure_in_process(way, in_flight, folder, least)
     count = max(least, int(probe[0] * SECONDS)) if probe else least
-    taken: Measured = (0.0, 0.0)
+    fastest: Measured = (0.0, 0.0)
     for _ in range(rounds):
-        taken = max(taken, of_a_process(way, in_flight, folder, count) or taken)
-        yield taken
+        fastest = max(fastest, measure_in_process(way, in_flight, folder, count) or fastest)
+        yield fastest
 
 
-def report(taken: Mapping[str, Mapping[int, Measured]], rounds: int, load: str) -> str:
+def report(measurements: Mapping[str, Mapping[int, Measured]], rounds: int, load: str) -> str:
     """The table as markdown."""
-    heads = " | ".join(f"{many} in flight: requests/s | CPU, µs" for many in IN_FLIGHT)
+    heads = " | ".join(f"{in_flight} in flight: requests/s | CPU, µs" for in_flight in IN_FLIGHT)
     lines = [
         "# One worker of the engine `openai` beside a server that answers at once",
         "",
@@ -168,7 +168,7 @@ def report(taken: Mapping[str, Mapping[int, Measured]], rounds: int, load: str) 
         f"| client | {heads} |",
         f"|---|{'---|' * 2 * len(IN_FLIGHT)}",
     ]
-    for client, measured in taken.items():
+    for client, measured in measurements.items():
         cells = " | ".join(f"{rate:,.0f} | {used:,.0f}" for rate, used in measured.values())
         lines.append(f"| {client} | {cells} |")
     return "\n".join(lines) + "\n"
@@ -190,16 +190,18 @@ def main() -> None:
             "engine",
             args.earlier.absolute(),
         )
-    taken: dict[str, dict[int, Measured]] = {client: {} for client in clients}
+    measurements: dict[str, dict[int, Measured]] = {client: {} for client in clients}
     before = os.getloadavg()[0]
     with answering(PORT):
         for in_flight in IN_FLIGHT:
-            turns = [best(way, in_flight, at, args.rounds) for way, at in clients.values()]
-            for found in zip(*turns, strict=True):
-                for client, measured in zip(clients, found, strict=True):
-                    taken[client][in_flight] = measured
-                sys.stderr.write(f"{in_flight}: {found}\n")
-    page = report(taken, args.rounds, f"{before:.0f} and {os.getloadavg()[0]:.0f}")
+            turns = [
+                best(way, in_flight, checkout, args.rounds) for way, checkout in clients.values()
+            ]
+            for round_rates in zip(*turns, strict=True):
+                for client, measured in zip(clients, round_rates, strict=True):
+                    measurements[client][in_flight] = measured
+                sys.stderr.write(f"{in_flight}: {round_rates}\n")
+    page = report(measurements, args.rounds, f"{before:.0f} and {os.getloadavg()[0]:.0f}")
     args.output.write_text(page, encoding="utf-8")
     sys.stdout.write(page)
 

@@ -41,14 +41,14 @@ an engine that answers at once; *again* is the same command once more.
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class Usage:
     """What a command took: seconds of the clock, and the peak memory of its Python in MB."""
 
     seconds: float
     megabytes: float
 
 
-def command(folder: Path, lake: str, rows: int, way: str) -> Taken:
+def command(folder: Path, lake: str, rows: int, way: str) -> Usage:
     """Run a benchmark of so many rows in a lake, by one of the ways."""
     entry = f"medhelm_configurable_benchmark:config_path={folder}/n{rows}/benchmark.yaml"
     words = ["run", "-r", f"{entry},model=acme/at-once", "--suite", "s", "-o", lake]
@@ -60,12 +60,12 @@ def command(folder: Path, lake: str, rows: int, way: str) -> Taken:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    began = time.monotonic()
+    started = time.monotonic()
     _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.monotonic() - began
+    seconds = time.monotonic() - started
     if status:
         raise SystemExit(f"{way}, {rows} rows: the command ended with {status}")
-    return Taken(seconds, usage.ru_maxrss / 1024)
+    return Usage(seconds, usage.ru_maxrss / 1024)
 
 
 def write_site(folder: Path, sizes: Iterable[int]) -> None:
@@ -76,23 +76,23 @@ def write_site(folder: Path, sizes: Iterable[int]) -> None:
     deployments = {"model_deployments": [{**entry, "client_spec": {"args": args}}]}
     (folder / "site" / "model_deployments.yaml").write_text(yaml.safe_dump(deployments))
     for rows in sizes:
-        place = folder / f"n{rows}"
-        place.mkdir()
+        benchmark_folder = folder / f"n{rows}"
+        benchmark_folder.mkdir()
         questions = ({"question": TEXT.format(n)} for n in range(rows))
-        write_benchmark(place, "{question}\nAnswer:", 5, questions)
+        write_benchmark(benchmark_folder, "{question}\nAnswer:", 5, questions)
 
 
 def measured(folder: Path, rows: int, times: int) -> Iterator[str]:
     """A line of the table for each way: the medians of runs by turns."""
-    taken: dict[str, list[tuple[Taken, Taken]]] = {way: [] for way in WAYS}
+    runs_by_way: dict[str, list[tuple[Usage, Usage]]] = {way: [] for way in WAYS}
     for turn in range(times):
-        for way, runs in taken.items():
+        for way, runs in runs_by_way.items():
             lake = f"lake-{rows}-{turn}-{way.partition(' ')[0]}"
             runs.append((command(folder, lake, rows, way), command(folder, lake, rows, way)))
-    for way, runs in taken.items():
-        first = statistics.median(one.seconds for one, _ in runs)
-        again = statistics.median(other.seconds for _, other in runs)
-        peak = max(each.megabytes for pair in runs for each in pair)
+    for way, runs in runs_by_way.items():
+        first = statistics.median(first_usage.seconds for first_usage, _ in runs)
+        again = statistics.median(again_usage.seconds for _, again_usage in runs)
+        peak = max(usage.megabytes for pair in runs for usage in pair)
         yield f"| {rows:,} | {way} | {first:.1f} | {again:.1f} | {peak:.0f} |"
 
 

@@ -50,22 +50,22 @@ def model(
     noise = generator.normal(0, 0.6, size=(len(SHIFTS), len(quality)))
     fails = generator.random(len(quality)) < failing
     states = []
-    for place, true in enumerate(quality):
+    for index, true_quality in enumerate(quality):
         ratings = {
-            judge: float(np.clip(round(true + shift + noise[row, place]), 1, 5))
+            judge: float(np.clip(round(true_quality + shift + noise[row, index]), 1, 5))
             for row, (judge, shift) in enumerate(SHIFTS.items())
         }
         states.append(
             RequestState(
                 run_spec_id="r",
-                instance_id=str(place),
+                instance_id=str(index),
                 perturbation="",
                 train_trial_index=0,
                 trial_index=0,
                 split="test",
                 completions=ANSWER,
                 verdicts=tuple(
-                    _verdict(judge, score, fails=judge == "strict" and bool(fails[place]))
+                    _verdict(judge, score, fails=judge == "strict" and bool(fails[index]))
                     for judge, score in ratings.items()
                 ),
             )
@@ -80,7 +80,7 @@ def scored(states: list[RequestState], rule: IncompleteJury) -> Values:
 
 
 def is_false_win(difference: PairedDifference) -> bool:
-    """Whether the interval says that two equal models differ."""
+    """Whether two equal models differ by the interval."""
     low, high = difference.ci_low, difference.ci_high
     return low is not None and high is not None and not low <= 0 <= high
 
@@ -111,9 +111,9 @@ def report(repeats: int) -> str:
         f"|---|---|{'---|' * len(SIZES)}",
     ]
     for failing, words in ((0.0, "no answer"), (FAILING, "20 % of one model's answers")):
-        found = [false_wins(n, repeats, failing, seed=n) for n in SIZES]
+        shares = [false_wins(n, repeats, failing, seed=n) for n in SIZES]
         for rule in (IncompleteJury.AVAILABLE, IncompleteJury.UNSCORED):
-            cells = " | ".join(f"{100 * one[rule]:.1f} %" for one in found)
+            cells = " | ".join(f"{100 * share_by_rule[rule]:.1f} %" for share_by_rule in shares)
             lines.append(f"| {words} | `{rule.value}` | {cells} |")
     return "\n".join(lines) + "\n"
 

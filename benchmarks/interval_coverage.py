@@ -48,8 +48,8 @@ def covered(
     mean = float(np.dot(values, shares))
     hits, widths = 0, []
     for counts in np.random.default_rng(seed).multinomial(n, shares, size=repeats).tolist():
-        drawn = [pair for pair in zip(values, counts, strict=True) if pair[1]]
-        low, high = (limits or _of_scale(*scale))(drawn)
+        present = [pair for pair in zip(values, counts, strict=True) if pair[1]]
+        low, high = (limits or _of_scale(*scale))(present)
         hits += low - ROUNDING <= mean <= high + ROUNDING
         widths.append(high - low)
     return hits / repeats, float(np.mean(widths)), min(widths)
@@ -69,8 +69,8 @@ def percentile_bootstrap(counts: Counts) -> tuple[float, float]:
     """The interval that was used before: percentiles of 1,000 resampled means."""
     values, times = (np.array(column, dtype=float) for column in zip(*counts, strict=True))
     n = int(times.sum())
-    drawn = np.random.default_rng(0).multinomial(n, times / n, size=1000) @ values / n
-    low, high = np.quantile(drawn, [0.025, 0.975])
+    means = np.random.default_rng(0).multinomial(n, times / n, size=1000) @ values / n
+    low, high = np.quantile(means, [0.025, 0.975])
     return float(low), float(high)
 
 
@@ -100,7 +100,7 @@ def _table(
 
 def report(repeats: int) -> str:
     """The tables as Markdown."""
-    before = min(repeats, 2000)
+    bootstrap_repeats = min(repeats, 2000)
     lines = [
         "# Coverage of 95 % intervals",
         "",
@@ -116,9 +116,9 @@ def report(repeats: int) -> str:
         "by 100 answers:",
         "",
         *_table(FURTHER, repeats),
-        f"The percentile bootstrap, which was used before ({before:,} samples):",
+        f"The percentile bootstrap, which was used before ({bootstrap_repeats:,} samples):",
         "",
-        *_table(DISTRIBUTIONS, before, limits=percentile_bootstrap),
+        *_table(DISTRIBUTIONS, bootstrap_repeats, limits=percentile_bootstrap),
     ]
     return "\n".join(lines).rstrip() + "\n"
 

@@ -44,8 +44,8 @@ RUBRIC = (
 AFTERWARDS = "import medhelm_spark.pipeline.run as run; run.follow_ups = lambda *_: None; "
 MAIN = "import sys; from medhelm_spark.cli import main; sys.exit(main(sys.argv[1:]))"
 WAYS = {"when the models have ended": AFTERWARDS + MAIN, "as answers come": MAIN}
-PLACES = {"this process": "1000000", "Spark": "0"}
-"""By place the setting that chooses it: up to how many requests a run is small."""
+LOCATIONS = {"this process": "1000000", "Spark": "0"}
+"""By location the setting that selects it: up to how many requests a run is small."""
 
 HEAD = """# Judges that join the order
 
@@ -92,31 +92,31 @@ def _deployment(name: str, engine: str, folder: Path, **args: object) -> dict[st
     return {"name": name, "engine": engine, **fixed}
 
 
-def command(folder: Path, lake: str, place: str, way: str) -> tuple[float, int, int]:
+def command(folder: Path, lake: str, location: str, way: str) -> tuple[float, int, int]:
     """Run once: its seconds, its requests, and those of judges before the last answer."""
     for log in folder.glob("*.log"):
         log.unlink()
     entry = f"medhelm_configurable_benchmark:config_path={folder}/benchmark.yaml"
     words = ["run", "-r", entry, "--models-to-run", "acme/a", "acme/b", "--suite", "s"]
     words += ["-o", lake, "--local-path", "site", "--no-tracking"]
-    began = time.monotonic()
-    done = subprocess.Popen(
+    started = time.monotonic()
+    process = subprocess.Popen(
         [sys.executable, "-c", WAYS[way], *words],
         cwd=folder,
         env=os.environ
-        | {"MEDHELM_SPARK_SMALL_RUN_REQUESTS": PLACES[place]}
+        | {"MEDHELM_SPARK_SMALL_RUN_REQUESTS": LOCATIONS[location]}
         | {"PYTHONPATH": os.pathsep.join([str(folder), *sys.path])},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     early = 0
-    while done.poll() is None:
+    while process.poll() is None:
         if _lines(folder, "ab") < 2 * _rows(folder):
             early = _lines(folder, "jk")
         time.sleep(0.05)
-    seconds = time.monotonic() - began
-    if done.returncode:
-        raise SystemExit(f"{place}, judges {way}: the command ended with {done.returncode}")
+    seconds = time.monotonic() - started
+    if process.returncode:
+        raise SystemExit(f"{location}, judges {way}: the command ended with {process.returncode}")
     return seconds, _lines(folder, "abjk"), early
 
 
@@ -129,15 +129,15 @@ def _lines(folder: Path, names: str) -> int:
     return sum(log.read_bytes().count(b"\n") for log in logs if log.exists())
 
 
-def measured(folder: Path, place: str, times: int) -> Iterator[str]:
+def measured(folder: Path, location: str, times: int) -> Iterator[str]:
     """A line of the table for each way: the medians of runs by turns."""
-    taken: dict[str, list[tuple[float, int, int]]] = {way: [] for way in WAYS}
+    runs_by_way: dict[str, list[tuple[float, int, int]]] = {way: [] for way in WAYS}
     for turn in range(times):
-        for number, (way, runs) in enumerate(taken.items()):
-            runs.append(command(folder, f"lake-{place[:2]}-{turn}-{number}", place, way))
-    for way, runs in taken.items():
+        for number, (way, runs) in enumerate(runs_by_way.items()):
+            runs.append(command(folder, f"lake-{location[:2]}-{turn}-{number}", location, way))
+    for way, runs in runs_by_way.items():
         seconds, requests, early = (statistics.median(column) for column in zip(*runs, strict=True))
-        yield f"| {place} | {way} | {seconds:.1f} | {requests:,.0f} | {early:,.0f} |"
+        yield f"| {location} | {way} | {seconds:.1f} | {requests:,.0f} | {early:,.0f} |"
 
 
 def main() -> None:
@@ -145,13 +145,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--rows", type=int, default=1_000)
-    parser.add_argument("--places", nargs="+", choices=PLACES, default=list(PLACES))
+    parser.add_argument("--places", nargs="+", choices=LOCATIONS, default=list(LOCATIONS))
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         (folder / "rows").write_text(str(args.rows))
         write_site(folder, args.rows)
-        lines = [line for place in args.places for line in measured(folder, place, args.times)]
+        lines = [
+            line for location in args.places for line in measured(folder, location, args.times)
+        ]
     text = HEAD.format(
         datetime.now(UTC), os.cpu_count(), args.rows, 1000 * SECONDS, args.times, "\n".join(lines)
     )

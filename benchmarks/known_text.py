@@ -20,7 +20,7 @@ import pyarrow as pa
 import yaml
 from pyarrow import parquet
 
-from benchmarks.processes import Taken, measured
+from benchmarks.processes import Usage, measured
 from medhelm_spark.lake.reader import open_reader
 
 WORDS_OF_A_NOTE = 600
@@ -59,7 +59,7 @@ def make_data(path: Path, texts: list[str]) -> None:
     parquet.write_table(pa.table(columns), path)
 
 
-def ingest(folder: Path, scenario: str, level: str, lake: str) -> Taken:
+def ingest(folder: Path, scenario: str, level: str, lake: str) -> Usage:
     """One ingest by the command line."""
     return measured(
         [
@@ -82,18 +82,18 @@ def measure(count: int, rows: int) -> str:
         copies = [text.upper().replace(" ", "  ") + " ." for text in private[:COPIES]]
         make_data(folder / "notes.parquet", private)
         make_data(folder / "letters.parquet", [*copies, *notes(rows - COPIES, seed=2)])
-        alone = ingest(folder, "letters", "public", "alone")
-        stored = ingest(folder, "notes", "private", "both")
-        beside = ingest(folder, "letters", "public", "both")
+        alone_usage = ingest(folder, "letters", "public", "alone")
+        notes_usage = ingest(folder, "notes", "private", "both")
+        beside_usage = ingest(folder, "letters", "public", "both")
         reader = open_reader(str(folder / "both"))
-        raised = {row["access_level"]: row["n"] for row in reader.query(LEVELS).to_pylist()}
+        rows_by_level = {row["access_level"]: row["n"] for row in reader.query(LEVELS).to_pylist()}
     table = "\n".join(
-        f"| {what} | {taken.seconds:.1f} | {taken.gigabytes.get('python', 0):.2f} | "
-        f"{taken.gigabytes.get('jvm', 0):.2f} |"
-        for what, taken in (
-            (f"{rows:,} public rows, empty lake", alone),
-            (f"{count:,} private notes", stored),
-            (f"{rows:,} public rows beside the notes", beside),
+        f"| {label} | {usage.seconds:.1f} | {usage.gigabytes.get('python', 0):.2f} | "
+        f"{usage.gigabytes.get('jvm', 0):.2f} |"
+        for label, usage in (
+            (f"{rows:,} public rows, empty lake", alone_usage),
+            (f"{count:,} private notes", notes_usage),
+            (f"{rows:,} public rows beside the notes", beside_usage),
         )
     )
     return (
@@ -104,7 +104,8 @@ def measure(count: int, rows: int) -> str:
         "size of the driver's Python and of its JVM.\n\n"
         "| ingest | seconds | Python GB | JVM GB |\n|---|---|---|---|\n"
         f"{table}\n\n"
-        f"Rows by level afterwards: {', '.join(f'{n:,} {level}' for level, n in raised.items())}.\n"
+        "Rows by level afterwards: "
+        f"{', '.join(f'{n:,} {level}' for level, n in rows_by_level.items())}.\n"
     )
 
 

@@ -46,7 +46,7 @@ SINCE = 25
 """So many runs follow the last merging of small files: `runs` has 150 more then."""
 
 CHECKPOINT = 50
-"""The commits from one checkpoint of a table's log to the next, as the tables' properties say."""
+"""The commits from one checkpoint of a table's log to the next, by the tables' properties."""
 
 CALL = """
 import os, re, sys
@@ -78,7 +78,7 @@ grow(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class Usage:
     """What one command took, with all of its processes, and what it printed."""
 
     seconds: float
@@ -102,38 +102,42 @@ def write_site(folder: Path, rows: int) -> None:
     text = yaml.safe_dump({"model_deployments": deployments})
     (folder / "site" / "model_deployments.yaml").write_text(text, encoding="utf-8")
     for name, count in {"before": 10, "ten": 10, "many": rows}.items():
-        place = folder / name
-        place.mkdir()
-        write_benchmark(place, "{text}", 1, ({"text": f"{name} {n}?"} for n in range(count)))
+        benchmark_folder = folder / name
+        benchmark_folder.mkdir()
+        write_benchmark(
+            benchmark_folder, "{text}", 1, ({"text": f"{name} {n}?"} for n in range(count))
+        )
 
 
-def command(folder: Path, lake: Path, *arguments: str) -> Taken:
+def command(folder: Path, lake: Path, *arguments: str) -> Usage:
     """One command in a process of its own; SystemExit where it fails."""
     code = [sys.executable, "-c", CALL, *arguments, "-o", str(lake)]
     started = time.perf_counter()
-    done = subprocess.run(
+    process = subprocess.run(
         code, cwd=folder, env=as_installed(), capture_output=True, text=True, check=False
     )
     seconds = time.perf_counter() - started
-    if done.returncode:
-        raise SystemExit(f"{' '.join(arguments)} failed:\n{(done.stdout + done.stderr)[-3000:]}")
-    cpu, peak = re.findall(r"^TOOK (\S+) (\d+)$", done.stderr, re.MULTILINE)[-1]
-    return Taken(seconds, float(cpu), int(peak) / 1e6, done.stdout)
+    if process.returncode:
+        raise SystemExit(
+            f"{' '.join(arguments)} failed:\n{(process.stdout + process.stderr)[-3000:]}"
+        )
+    cpu, peak = re.findall(r"^TOOK (\S+) (\d+)$", process.stderr, re.MULTILINE)[-1]
+    return Usage(seconds, float(cpu), int(peak) / 1e6, process.stdout)
 
 
-def ask(folder: Path, lake: Path, questions: str, models: Iterable[str], suite: str) -> Taken:
+def ask(folder: Path, lake: Path, questions: str, models: Iterable[str], suite: str) -> Usage:
     """Run all questions of a benchmark to these models."""
     entries = [part for model in models for part in ("-r", ENTRY.format(questions, model))]
     site = ("--local-path", "site", "--no-tracking")
     return command(folder, lake, "run", *entries, "--suite", suite, *site)
 
 
-def board(folder: Path, lake: Path, suite: str) -> Taken:
+def board(folder: Path, lake: Path, suite: str) -> Usage:
     """Print a suite's board."""
     return command(folder, lake, "leaderboard", "--suite", suite)
 
 
-def linked(lake: Path, copy: Path) -> Path:
+def link_copy(lake: Path, copy: Path) -> Path:
     """The lake once more; files on the disk are the same, but for those that are overwritten."""
 
     def link(source: str, target: str) -> None:
@@ -175,19 +179,19 @@ def _grow_table(table: Path, first: int, last: int) -> None:
             actions: list[dict[str, Any]] = [{"commitInfo": {"operation": "WRITE"}}]
             for add in adds:
                 path = table / f"copy-{number}-{add['path']}"
-                rows = suffixed(tables[add["path"]], f"-{number}")
+                rows = suffix_rows(tables[add["path"]], f"-{number}")
                 pq.write_table(rows, path, compression="snappy")
                 copied = {**add, "path": path.name, "size": path.stat().st_size}
                 stats = json.loads(add["stats"])
                 for bound in ("minValues", "maxValues"):
-                    stats[bound] = _suffixed(stats.get(bound, {}), f"-{number}")
+                    stats[bound] = _suffix_ids(stats.get(bound, {}), f"-{number}")
                 actions.append({"add": {**copied, "stats": json.dumps(stats)}})
             lines = "".join(json.dumps(action) + "\n" for action in actions)
             (log / f"{version:020}.json").write_text(lines, encoding="utf-8")
         is_due = version % CHECKPOINT < len(commits)
         if is_due and number > last - 2 * CHECKPOINT:  # as any writer does; readers need the last
-            place = version - version % CHECKPOINT
-            DeltaTable(str(table), version=place).create_checkpoint()
+            checkpoint_version = version - version % CHECKPOINT
+            DeltaTable(str(table), version=checkpoint_version).create_checkpoint()
 
 
 def _commits(log: Path) -> Iterator[list[dict[str, Any]]]:
@@ -197,33 +201,35 @@ def _commits(log: Path) -> Iterator[list[dict[str, Any]]]:
             yield adds
 
 
-def suffixed(rows: Any, suffix: str) -> Any:
+def suffix_rows(rows: Any, suffix: str) -> Any:
     """A table's rows as another run's; of run_specs also what lies within."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     for name in rows.column_names:
         column = rows.column(name)
-        place = rows.column_names.index(name)
+        column_index = rows.column_names.index(name)
         if name in SUFFIXED and pa.types.is_string(column.type):
             # An empty id means none.
-            more = pc.if_else(pc.equal(column, ""), "", suffix)
-            joined = pc.binary_join_element_wise(column, more, "")
-            rows = rows.set_column(place, rows.schema.field(name), joined)
+            suffixes = pc.if_else(pc.equal(column, ""), "", suffix)
+            joined = pc.binary_join_element_wise(column, suffixes, "")
+            rows = rows.set_column(column_index, rows.schema.field(name), joined)
         elif name == "run_spec":
-            values = [_suffixed(value, suffix) for value in column.to_pylist()]
-            rows = rows.set_column(place, rows.schema.field(name), pa.array(values, column.type))
+            values = [_suffix_ids(value, suffix) for value in column.to_pylist()]
+            rows = rows.set_column(
+                column_index, rows.schema.field(name), pa.array(values, column.type)
+            )
     return rows
 
 
-def _suffixed(values: Mapping[str, Any], suffix: str) -> dict[str, Any]:
+def _suffix_ids(values: Mapping[str, Any], suffix: str) -> dict[str, Any]:
     return {
         name: value + suffix if name in SUFFIXED and isinstance(value, str) and value else value
         for name, value in values.items()
     }
 
 
-def grown(lake: Path, first: int, last: int) -> None:
+def grow_in_process(lake: Path, first: int, last: int) -> None:
     """`grow` in a process of its own: memory of this one would count as its children's memory."""
     subprocess.run([sys.executable, "-c", GROW, str(lake), str(first), str(last)], check=True)
 
@@ -235,24 +241,24 @@ def make(folder: Path, runs: int, copies: int, rows: int) -> None:
     one, large = folder / "lakes" / "one", folder / "lakes" / "large"
     steps = {
         one: lambda lake: ask(folder, lake, "before", MODELS[:1], "before"),
-        folder / "lakes" / "used": lambda lake: grown(linked(one, lake), 2, runs),
+        folder / "lakes" / "used": lambda lake: grow_in_process(link_copy(one, lake), 2, runs),
         large: lambda lake: ask(folder, lake, "many", MODELS, "many"),
-        folder / "lakes" / "full": lambda lake: grown(linked(large, lake), 2, copies),
+        folder / "lakes" / "full": lambda lake: grow_in_process(link_copy(large, lake), 2, copies),
     }
-    for place, step in steps.items():
-        _made(place, step)
+    for path, step in steps.items():
+        _make_if_absent(path, step)
 
 
-def _made(place: Path, step: Callable[[Path], object]) -> Path:
+def _make_if_absent(path: Path, step: Callable[[Path], object]) -> Path:
     """A lake that a step makes where it is not there yet; one that is half made does not stay."""
-    if not place.exists():
+    if not path.exists():
         started = time.perf_counter()
-        making = place.with_suffix(".making")
-        shutil.rmtree(making, ignore_errors=True)
-        step(making)
-        making.rename(place)
-        sys.stderr.write(f"{place.name}: made in {time.perf_counter() - started:.0f} s\n")
-    return place
+        partial = path.with_suffix(".making")
+        shutil.rmtree(partial, ignore_errors=True)
+        step(partial)
+        partial.rename(path)
+        sys.stderr.write(f"{path.name}: made in {time.perf_counter() - started:.0f} s\n")
+    return path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,16 +266,16 @@ class Line:
     """The row of a lake: the run and the board after it, as often as it was measured."""
 
     name: str
-    runs: list[Taken]
-    boards: list[Taken]
+    runs: list[Usage]
+    boards: list[Usage]
 
     def cells(self) -> str:
         """Seconds and CPU seconds of each measurement, and the most memory."""
         parts = []
-        for taken in (self.runs, self.boards):
-            parts.append(" / ".join(f"{each.seconds:.1f}" for each in taken))
-            parts.append(" / ".join(f"{each.cpu:.1f}" for each in taken))
-            parts.append(f"{max(each.gigabytes for each in taken):.2f}")
+        for usages in (self.runs, self.boards):
+            parts.append(" / ".join(f"{usage.seconds:.1f}" for usage in usages))
+            parts.append(" / ".join(f"{usage.cpu:.1f}" for usage in usages))
+            parts.append(f"{max(usage.gigabytes for usage in usages):.2f}")
         return " | ".join(parts)
 
 
@@ -277,10 +283,10 @@ def measured(folder: Path, name: str, lake: Path | None, times: int) -> Line:
     """Ten new questions to the first model, and the board of their suite."""
     line = Line(name=name, runs=[], boards=[])
     for _ in range(times):
-        with tempfile.TemporaryDirectory(dir=folder) as place:
-            copy = Path(place, "lake")
+        with tempfile.TemporaryDirectory(dir=folder) as temporary:
+            copy = Path(temporary, "lake")
             if lake:
-                linked(lake, copy)
+                link_copy(lake, copy)
             line.runs.append(ask(folder, copy, "ten", MODELS[:1], "ten"))
             line.boards.append(board(folder, copy, "ten"))
     sys.stderr.write(f"{name} | {line.cells()}\n")
@@ -289,9 +295,9 @@ def measured(folder: Path, name: str, lake: Path | None, times: int) -> Line:
 
 def optimized(folder: Path, name: str) -> Path:
     """A lake after `optimize`."""
-    return _made(
+    return _make_if_absent(
         folder / "lakes" / f"{name}-optimized",
-        lambda lake: command(folder, linked(folder / "lakes" / name, lake), "optimize"),
+        lambda lake: command(folder, link_copy(folder / "lakes" / name, lake), "optimize"),
     )
 
 
@@ -299,11 +305,11 @@ def maintained(folder: Path, runs: int) -> Path:
     """The used lake after one real run, which rewrites its small tables, and `SINCE` more runs."""
 
     def step(lake: Path) -> None:
-        linked(folder / "lakes" / "used", lake)
+        link_copy(folder / "lakes" / "used", lake)
         ask(folder, lake, "ten", MODELS[1:], "between")
-        grown(lake, runs + 1, runs + SINCE)
+        grow_in_process(lake, runs + 1, runs + SINCE)
 
-    return _made(folder / "lakes" / "used-maintained", step)
+    return _make_if_absent(folder / "lakes" / "used-maintained", step)
 
 
 def size_of(lake: Path) -> str:

@@ -75,7 +75,7 @@ def make(lake: Path, models: int, rows: int) -> None:
     for number in range(models):
         spec = spec_of(number)
         write = f"w-{number}"
-        planned = SuiteRun(
+        suite_run = SuiteRun(
             suite=SUITE,
             name=spec.name,
             run_spec_id=spec.run_spec_id,
@@ -85,26 +85,26 @@ def make(lake: Path, models: int, rows: int) -> None:
             is_jury_validated=None,
             run_spec=spec,
         )
-        _append(lake, "run_specs", [planned], write)
+        _append(lake, "run_specs", [suite_run], write)
         right = np.random.default_rng(number).random(rows) < 0.6 + 0.02 * number
         for scores in _scores(spec, right):
             _write(lake, "per_instance_stats", scores, write)
         wrong = int(rows - right.sum())
-        counted = summarize([(1.0, rows - wrong), (0.0, wrong)], 0, SHARE)
+        summary = summarize([(1.0, rows - wrong), (0.0, wrong)], 0, SHARE)
         stat = Stat(
             run_spec_id=spec.run_spec_id,
             name="exact_match",
             split="test",
             perturbation="",
-            count=counted.count,
-            num_unscored=counted.num_unscored,
-            mean=counted.mean,
-            stddev=counted.stddev,
-            minimum=counted.minimum,
-            maximum=counted.maximum,
-            ci_low=counted.ci_low,
-            ci_high=counted.ci_high,
-            ci_method=counted.ci_method,
+            count=summary.count,
+            num_unscored=summary.num_unscored,
+            mean=summary.mean,
+            stddev=summary.stddev,
+            minimum=summary.minimum,
+            maximum=summary.maximum,
+            ci_low=summary.ci_low,
+            ci_high=summary.ci_high,
+            ci_method=summary.ci_method,
         )
         _append(lake, "stats", [stat], write)
         stages = ("plan", "annotate", "score", "summarize")
@@ -145,7 +145,7 @@ def _scores(spec: RunSpec, right: np.ndarray) -> Iterator[pa.Table]:
 
 def _ids(start: int, n: int) -> list[str]:
     """Ids as long as a hash, in order: `score` writes its rows sorted by them."""
-    return [f"large-{place * ID_STEP:016x}" for place in range(start, start + n)]
+    return [f"large-{number * ID_STEP:016x}" for number in range(start, start + n)]
 
 
 def _filled(row_type: type, columns: Mapping[str, Any], n: int) -> pa.Table:
@@ -162,17 +162,17 @@ def _filled(row_type: type, columns: Mapping[str, Any], n: int) -> pa.Table:
 
 def _texts(lake: Path, rows: int) -> None:
     """The data, and what the first model was asked and answered; the data is in no order of ids."""
-    spec, places = spec_of(0), np.random.default_rng(0).permutation(rows)
+    spec, order = spec_of(0), np.random.default_rng(0).permutation(rows)
     for start in range(0, rows, ROWS_AT_ONCE):
         ids = _ids(start, n := min(ROWS_AT_ONCE, rows - start))
-        sources = places[start : start + n]
-        inputs = [f"Note {place}. {NOTE[place % 100 :]}" for place in sources]
+        sources = order[start : start + n]
+        inputs = [f"Note {source}. {NOTE[source % 100 :]}" for source in sources]
         level, plain = [AccessLevel.PUBLIC.value] * n, [""] * n
         data = {
             "instance_id": ids,
             "scenario_name": ["large"] * n,
             "data_version": [spec.data_version] * n,
-            "source_id": [str(place) for place in sources],
+            "source_id": [str(source) for source in sources],
             "source_index": sources,
             "split": ["test"] * n,
             "input": inputs,
@@ -224,8 +224,8 @@ def _append(lake: Path, table: str, rows: list[object], write: str) -> None:
 def _write(lake: Path, table: str, rows: pa.Table, write: str) -> None:
     if WRITE_ID not in rows.column_names:
         rows = rows.append_column(WRITE_ID, pa.array([write] * len(rows), pa.string()))
-    made = properties(TABLES[table])
-    write_deltalake(str(lake / table), rows, mode="append", configuration=made)
+    table_properties = properties(TABLES[table])
+    write_deltalake(str(lake / table), rows, mode="append", configuration=table_properties)
 
 
 def _record(stage: str, unit: str, write: str) -> RunRecord:
@@ -333,8 +333,8 @@ def page(lake: Path, call: str, is_listed: bool) -> tuple[float, float, float]:
     words = [sys.executable, "-c", code, str(lake)]
     readings = []
     for _ in range(READ_AGAIN):
-        done = subprocess.run(words, capture_output=True, text=True, check=True)
-        seconds, cpu, megabytes = json.loads(done.stdout.splitlines()[-1])
+        process = subprocess.run(words, capture_output=True, text=True, check=True)
+        seconds, cpu, megabytes = json.loads(process.stdout.splitlines()[-1])
         readings.append((seconds, cpu, megabytes))
     return sorted(readings)[READ_AGAIN // 2]
 
@@ -356,10 +356,10 @@ def main() -> None:
             for name, (call, size) in READINGS.items()
             for seconds, gigabytes, count in [read(lake, call, size)]
         ]
-        of_pages = []
+        page_lines = []
         for name, (call, is_listed) in PAGES.items():
             seconds, cpu, megabytes = page(lake, call, is_listed)
-            of_pages.append(f"| {name} | {seconds:.2f} | {cpu:.2f} | {megabytes:.0f} |")
+            page_lines.append(f"| {name} | {seconds:.2f} | {cpu:.2f} | {megabytes:.0f} |")
     head = (
         f"# A board of {args.models} models on {args.rows:,} instances\n\n"
         f"{time.strftime('%Y-%m-%d')}, 2 cores, `python -m benchmarks.large_board`. Twelve scores "
@@ -372,7 +372,7 @@ def main() -> None:
         f"{os.getloadavg()[1]:.1f}.\n\n"
         "| | seconds | CPU | MB |\n|---|---|---|---|\n"
     )
-    text = head + "\n".join(lines) + "\n" + below + "\n".join(of_pages) + "\n"
+    text = head + "\n".join(lines) + "\n" + below + "\n".join(page_lines) + "\n"
     print(text)
     args.output.write_text(text, encoding="utf-8")
 

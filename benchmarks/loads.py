@@ -39,8 +39,8 @@ def abstracts(data: Path, count: int) -> list[tuple[str, str, str]]:
         rows = list(json.loads(data.read_text(encoding="utf-8")).values())[:count]
         return [(" ".join(r["CONTEXTS"]), r["QUESTION"], r["final_decision"]) for r in rows]
     draw = random.Random(0)
-    made = (" ".join(draw.choices(WORDS, k=220)) for _ in range(count))
-    return [(text, " ".join(draw.choices(WORDS, k=14)) + "?", "yes") for text in made]
+    texts = (" ".join(draw.choices(WORDS, k=220)) for _ in range(count))
+    return [(text, " ".join(draw.choices(WORDS, k=14)) + "?", "yes") for text in texts]
 
 
 def short_answers(rows: Sequence[tuple[str, str, str]]) -> list[Ask]:
@@ -65,11 +65,13 @@ def write_benchmarks(folder: Path, name: str, load: Sequence[Ask]) -> list[str]:
     """A configurable benchmark for each length of answer; returns their run entries."""
     entries = []
     for max_tokens in sorted({ask.max_tokens for ask in load}):
-        place = folder / f"{name}-{max_tokens}"
-        place.mkdir(parents=True)
+        benchmark_folder = folder / f"{name}-{max_tokens}"
+        benchmark_folder.mkdir(parents=True)
         texts = [ask.text for ask in load if ask.max_tokens == max_tokens]
-        write_benchmark(place, "{text}", max_tokens, [{"text": text} for text in texts])
-        entries.append(f"medhelm_configurable_benchmark:config_path={place}/benchmark.yaml")
+        write_benchmark(benchmark_folder, "{text}", max_tokens, [{"text": text} for text in texts])
+        entries.append(
+            f"medhelm_configurable_benchmark:config_path={benchmark_folder}/benchmark.yaml"
+        )
     return entries
 
 
@@ -81,13 +83,13 @@ def write_benchmark(
     metric: str = "exact_match",
 ) -> None:
     """Template, data and configuration; MedHELM reads them as well as we do."""
-    left = iter(rows)
-    first = next(left)
+    remaining = iter(rows)
+    first = next(remaining)
     columns = list(dict.fromkeys(["id", "correct_answer", *first]))
     with (folder / "data.csv").open("w", newline="", encoding="utf-8") as stream:
         writer = csv.DictWriter(stream, columns, restval="yes")
         writer.writeheader()
-        writer.writerows({"id": str(n)} | row for n, row in enumerate(chain([first], left)))
+        writer.writerows({"id": str(n)} | row for n, row in enumerate(chain([first], remaining)))
     (folder / "prompt.txt").write_text(prompt, encoding="utf-8")
     config = {
         "name": folder.name,
@@ -108,12 +110,12 @@ def first_layers(model: Path, layers: int, folder: Path) -> Path:
 
     shutil.copytree(model, folder)
     weights = load_file(folder / "model.safetensors")
-    kept = {
+    selected = {
         name: weight
         for name, weight in weights.items()
         if not name.startswith("model.layers.") or int(name.split(".")[2]) < layers
     }
-    save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+    save_file(selected, folder / "model.safetensors", metadata={"format": "pt"})
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     config["num_hidden_layers"] = layers
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")

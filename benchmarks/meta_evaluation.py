@@ -1,11 +1,11 @@
 """How the automatic metrics agree with clinicians, on data whose ratings are public.
 
-Nothing of the data is kept: the report has correlations alone.
+Nothing of the data is stored: the report has correlations alone.
 
     python -m benchmarks.meta_evaluation FOLDER > benchmarks/results/meta_evaluation.md
 
 FOLDER has `mts_dialog` (MTS-Dialog, CC BY 4.0: an expert's factual scores of 400 summaries) and
-`kqa` (K-QA, MIT: three physicians on whether an answer says a claim).
+`kqa` (K-QA, MIT: three physicians on whether an answer contains a claim).
 """
 
 import argparse
@@ -35,7 +35,7 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rated:
-    """Texts with what people said of them."""
+    """Texts with the ratings that people gave them."""
 
     name: str
     states: Sequence[RequestState]
@@ -44,11 +44,11 @@ class Rated:
     """How people agree with each other, or why that is not known."""
 
 
-def state(place: int, source: str, reference: str, text: str) -> RequestState:
+def state(index: int, source: str, reference: str, text: str) -> RequestState:
     """An answer as a metric sees it."""
     return RequestState(
         run_spec_id="r",
-        instance_id=str(place),
+        instance_id=str(index),
         perturbation="",
         train_trial_index=0,
         trial_index=0,
@@ -67,8 +67,8 @@ def summaries(folder: Path) -> Rated:
     return Rated(
         name="MTS-Dialog, 400 summaries",
         states=[
-            state(place, row["Dialogue"], row["Reference Summary"], row["Automatic Summary"])
-            for place, row in enumerate(rows)
+            state(index, row["Dialogue"], row["Reference Summary"], row["Automatic Summary"])
+            for index, row in enumerate(rows)
         ],
         by_criterion={
             name: np.array([float(score[name]) for score in scores]) for name in criteria
@@ -78,25 +78,29 @@ def summaries(folder: Path) -> Rated:
 
 
 def claims(folder: Path) -> Rated:
-    """Whether an answer says a claim, by the majority of three physicians."""
+    """Whether an answer contains a claim, by the majority of three physicians."""
     rows = list(_rows(folder / CLAIMS))
     labels = [[row[f"label_{rater}"] for rater in range(3)] for row in rows]
-    counts = np.array([[given.count(label) for label in LABELS] for given in labels], float)
-    places = np.array([[LABELS.index(label) for label in given] for given in labels], float)
-    rest = [
-        found.value
+    counts = np.array(
+        [[claim_labels.count(label) for label in LABELS] for claim_labels in labels], float
+    )
+    ranks = np.array(
+        [[LABELS.index(label) for label in claim_labels] for claim_labels in labels], float
+    )
+    correlations = [
+        correlation.value
         for rater in range(3)
-        if (found := spearman(places[:, rater], np.delete(places, rater, axis=1).mean(axis=1)))
+        if (correlation := spearman(ranks[:, rater], np.delete(ranks, rater, axis=1).mean(axis=1)))
     ]
     return Rated(
         name="K-QA, 399 claims",
         states=[
-            state(place, row["Question"], row["claim"], row["answer"])
-            for place, row in enumerate(rows)
+            state(index, row["Question"], row["claim"], row["answer"])
+            for index, row in enumerate(rows)
         ],
-        by_criterion={"the answer says the claim": places.mean(axis=1)},
+        by_criterion={"the answer says the claim": ranks.mean(axis=1)},
         ceiling=f"Fleiss' kappa {fleiss(counts):.3f}; a physician with the mean of the other two: "
-        f"Spearman {np.mean(rest):.2f}",
+        f"Spearman {np.mean(correlations):.2f}",
     )
 
 
@@ -105,7 +109,7 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(stream)
 
 
-def valued(rated: Rated) -> dict[str, Values]:
+def metric_values(rated: Rated) -> dict[str, Values]:
     """Each metric's value of each text, NaN without one."""
     by_metric = {}
     for metric, params in metrics_for([MetricSpec(name=name) for name in METRICS]):
@@ -116,7 +120,7 @@ def valued(rated: Rated) -> dict[str, Values]:
     return by_metric
 
 
-def lines_of(rated: Rated) -> Iterator[str]:
+def report_lines(rated: Rated) -> Iterator[str]:
     """A heading, the ceiling and a table: metrics by criteria."""
     yield f"## {rated.name}"
     yield ""
@@ -124,15 +128,16 @@ def lines_of(rated: Rated) -> Iterator[str]:
     yield ""
     yield f"| Metric | {' | '.join(rated.by_criterion)} |"
     yield f"|---|{'---|' * len(rated.by_criterion)}"
-    for name, values in valued(rated).items():
+    for name, values in metric_values(rated).items():
         cells = []
-        for people in rated.by_criterion.values():
-            both = ~np.isnan(values)
-            found = spearman(values[both], people[both])
-            tau = kendall(values[both], people[both])
+        for ratings in rated.by_criterion.values():
+            is_scored = ~np.isnan(values)
+            correlation = spearman(values[is_scored], ratings[is_scored])
+            tau = kendall(values[is_scored], ratings[is_scored])
             cells.append(
-                f"{found.value:+.2f} [{found.low:+.2f}, {found.high:+.2f}], {tau:+.2f}"
-                if found and tau is not None
+                f"{correlation.value:+.2f} [{correlation.low:+.2f}, {correlation.high:+.2f}], "
+                f"{tau:+.2f}"
+                if correlation and tau is not None
                 else "-"
             )
         yield f"| `{name}` | {' | '.join(cells)} |"
@@ -151,8 +156,8 @@ def main() -> None:
         "with what people said, with its 95 % interval, then Kendall's tau-b. Texts of one source "
         "are related, and the intervals do not allow for that.",
         "",
-        *lines_of(summaries(folder / "mts_dialog")),
-        *lines_of(claims(folder / "kqa")),
+        *report_lines(summaries(folder / "mts_dialog")),
+        *report_lines(claims(folder / "kqa")),
     ]
     sys.stdout.write("\n".join(lines).rstrip() + "\n")
 

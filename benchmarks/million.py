@@ -26,7 +26,7 @@ import yaml
 from benchmarks.bench import WORDS
 from benchmarks.driver_memory import APART, set_environment
 from benchmarks.loads import DATA, ORIGINAL, write_benchmark
-from benchmarks.processes import Taken, measured
+from benchmarks.processes import Usage, measured
 from medhelm_spark.lake.reader import FileReader
 
 SIZES = (10_000, 100_000, 1_000_000)
@@ -58,7 +58,7 @@ class Measured:
     """A job of so many rows: what it took, and the moment at which each stage was finished."""
 
     rows: int
-    taken: Taken
+    usage: Usage
     began: float
     ends: Mapping[str, float]
 
@@ -68,9 +68,11 @@ def choice(folder: Path, rows: int) -> list[str]:
     path = DATA / "medqa" / MEDQA
     questions = _lines(path) if path.is_file() else _made_questions()
     with (folder / MEDQA).open("w", encoding="utf-8") as stream:
-        for n, one in enumerate(islice(cycle(questions), rows)):
-            kept = {"options": one["options"], "answer_idx": one["answer_idx"]}
-            stream.write(json.dumps({"question": f"[{n}] {one['question']}", **kept}) + "\n")
+        for n, question in enumerate(islice(cycle(questions), rows)):
+            answer_fields = {"options": question["options"], "answer_idx": question["answer_idx"]}
+            stream.write(
+                json.dumps({"question": f"[{n}] {question['question']}", **answer_fields}) + "\n"
+            )
     return [*["-r", "med_qa:model=bench/choice", "--source", str(folder / MEDQA)], *PUBLIC]
 
 
@@ -99,11 +101,11 @@ def _made_questions() -> list[dict[str, Any]]:
 def rouge(folder: Path, rows: int) -> list[str]:
     """PubMedQA's conclusions; the answer is the section of the abstract before them, as asked."""
     texts = _conclusions()
-    found = (
+    examples = (
         {"text": f"[{n}] {text}", "correct_answer": conclusion}
         for n, (text, conclusion) in enumerate(islice(cycle(texts), rows))
     )
-    write_benchmark(folder, "{text}", 256, found, metric="rouge_l")
+    write_benchmark(folder, "{text}", 256, examples, metric="rouge_l")
     return _own_benchmark(folder)
 
 
@@ -115,7 +117,7 @@ def _own_benchmark(folder: Path) -> list[str]:
 def _conclusions() -> list[tuple[str, str]]:
     if ORIGINAL.is_file():
         records = json.loads(ORIGINAL.read_text(encoding="utf-8")).values()
-        return [(one["CONTEXTS"][-1], one["LONG_ANSWER"]) for one in records]
+        return [(record["CONTEXTS"][-1], record["LONG_ANSWER"]) for record in records]
     draw = random.Random(0)
     return [(_words(draw, 80), _words(draw, 40)) for _ in range(ORIGINAL_ROWS)]
 
@@ -124,18 +126,18 @@ def codes(folder: Path, rows: int) -> list[str]:
     """Made notes that name ten codes, six of the eight wanted; the answer is the note."""
     draw = random.Random(0)
     notes = [_note(draw) for _ in range(ORIGINAL_ROWS)]
-    found = (
-        {"text": f"[{n}] {text}", "correct_answer": ",".join(wanted)}
-        for n, (text, wanted) in enumerate(islice(cycle(notes), rows))
+    examples = (
+        {"text": f"[{n}] {text}", "correct_answer": ",".join(expected_codes)}
+        for n, (text, expected_codes) in enumerate(islice(cycle(notes), rows))
     )
-    write_benchmark(folder, "{text}", 256, found, metric="mimiciv_billing_code")
+    write_benchmark(folder, "{text}", 256, examples, metric="mimiciv_billing_code")
     return _own_benchmark(folder)
 
 
 def _note(draw: random.Random) -> tuple[str, list[str]]:
-    found = sorted({f"{draw.choice('EIJKS')}{draw.randint(10, 99)}.{n}" for n in range(12)})
-    draw.shuffle(found)
-    return f"{_words(draw, 60)}: {', '.join(found[:10])}", found[4:]
+    note_codes = sorted({f"{draw.choice('EIJKS')}{draw.randint(10, 99)}.{n}" for n in range(12)})
+    draw.shuffle(note_codes)
+    return f"{_words(draw, 60)}: {', '.join(note_codes[:10])}", note_codes[4:]
 
 
 def _words(draw: random.Random, count: int) -> str:
@@ -152,19 +154,19 @@ SETS: Mapping[str, Callable[[Path, int], list[str]]] = {
 
 def measure(name: str, rows: int) -> Measured:
     """One set of one size, from its files to the board."""
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         arguments = SETS[name](folder, rows)
         _write_site(folder / "prod_env")
         command = [
             sys.executable, "-m", "medhelm_spark.cli", "run", *arguments, "--suite", "million",
             "-o", str(folder / "lake"), "--local-path", str(folder / "prod_env"), "--no-tracking",
         ]  # fmt: skip
-        taken = measured(command)
+        usage = measured(command)
         stages = FileReader(str(folder / "lake")).rows(ENDS, Stage)
     ends = {one.stage: one.last_at.timestamp() for one in stages}
     (began,) = (one.first_at.timestamp() for one in stages if one.stage == STAGES[0])
-    return Measured(rows=rows, taken=taken, began=began, ends=ends)
+    return Measured(rows=rows, usage=usage, began=began, ends=ends)
 
 
 def _write_site(folder: Path) -> None:
@@ -178,7 +180,7 @@ def _write_site(folder: Path) -> None:
     (folder / "settings.yaml").write_text(yaml.safe_dump({"spark": APART}))
 
 
-def report(found: Mapping[str, Sequence[Measured]]) -> str:
+def report(measurements: Mapping[str, Sequence[Measured]]) -> str:
     """The numbers as markdown."""
     lines = [
         "# Rows from files to scores, by stage and core",
@@ -191,7 +193,7 @@ def report(found: Mapping[str, Sequence[Measured]]) -> str:
         "Cores busy is its CPU time by its seconds; memory is the largest resident size in GB.",
         "",
     ]
-    for name, sizes in found.items():
+    for name, sizes in measurements.items():
         description = SETS[name].__doc__ or ""
         lines += [f"## {name}", "", description, "", *_table(sizes), ""]
     return "\n".join(lines)
@@ -203,20 +205,22 @@ def _table(sizes: Sequence[Measured]) -> Iterator[str]:
         "executor JVM | workers |"
     )
     yield "|---" * (len(STAGES) + 7) + "|"
-    for one in sizes:
-        moments = [one.began, *(one.ends[stage] for stage in STAGES)]
-        cells = [_cell(one, *span) for span in pairwise(moments)]
-        whole = one.taken.started, one.taken.ended
-        cells.append(_cell(one, *whole))
-        cells.append(f"{one.taken.cpu_seconds(*whole) / one.taken.seconds:.1f}")
+    for measured_job in sizes:
+        moments = [measured_job.began, *(measured_job.ends[stage] for stage in STAGES)]
+        cells = [_cell(measured_job, *span) for span in pairwise(moments)]
+        job_span = measured_job.usage.started, measured_job.usage.ended
+        cells.append(_cell(measured_job, *job_span))
+        cells.append(
+            f"{measured_job.usage.cpu_seconds(*job_span) / measured_job.usage.seconds:.1f}"
+        )
         parts = ("jvm", "python", "executor", "workers")
-        cells += [f"{one.taken.gigabytes.get(part, 0):.2f}" for part in parts]
-        yield f"| {one.rows:,} | {' | '.join(cells)} |"
+        cells += [f"{measured_job.usage.gigabytes.get(part, 0):.2f}" for part in parts]
+        yield f"| {measured_job.rows:,} | {' | '.join(cells)} |"
 
 
-def _cell(one: Measured, since: float, until: float) -> str:
-    cpu = one.taken.cpu_seconds(since, until)
-    per_core = f"{one.rows / cpu:,.0f}" if cpu else "too short to measure"
+def _cell(measured_job: Measured, since: float, until: float) -> str:
+    cpu = measured_job.usage.cpu_seconds(since, until)
+    per_core = f"{measured_job.rows / cpu:,.0f}" if cpu else "too short to measure"
     return f"{until - since:.0f} s, {per_core}"
 
 
@@ -230,10 +234,10 @@ def main() -> None:
     args = parser.parse_args()
     set_environment()
     args.output.parent.mkdir(exist_ok=True)
-    found: dict[str, list[Measured]] = {name: [] for name in args.sets}
+    measurements: dict[str, list[Measured]] = {name: [] for name in args.sets}
     for rows, name in product(args.rows, args.sets):
-        found[name].append(measure(name, rows))
-        args.output.write_text(report(found))
+        measurements[name].append(measure(name, rows))
+        args.output.write_text(report(measurements))
     sys.stdout.write(args.output.read_text())
 
 

@@ -55,12 +55,12 @@ _Key = tuple[tuple[str, ...], tuple[str, ...]]
 
 def leave_out(generator: np.random.Generator, right: Values, kind: str) -> Values:
     """NaN in place of the answers that are left out; model 0 leaves out, or all do."""
-    kept = right.copy()
+    remaining = right.copy()
     number = round(LEFT_OUT * right.shape[1])
     for model in range(len(right) if kind == KINDS[2] else 1):
-        places = np.flatnonzero(right[model] == 0) if kind == KINDS[0] else right.shape[1]
-        kept[model, generator.choice(places, number, replace=False)] = np.nan
-    return kept
+        candidates = np.flatnonzero(right[model] == 0) if kind == KINDS[0] else right.shape[1]
+        remaining[model, generator.choice(candidates, number, replace=False)] = np.nan
+    return remaining
 
 
 def boards_of(
@@ -82,17 +82,17 @@ def boards_of(
 
 
 def _cell(name: str, model: str, values: Values, units: NDArray[np.uint64]) -> BoardCell:
-    known = ~np.isnan(values)
-    draws = mean_draws(units[known], np.ones(int(known.sum())), values[known])
+    is_present = ~np.isnan(values)
+    draws = mean_draws(units[is_present], np.ones(int(is_present.sum())), values[is_present])
     return replace(
         CELL,
         model=model,
         model_deployment=model,
         scenario_name=name,
         display_name=name,
-        count=int(known.sum()),
-        num_unscored=int((~known).sum()),
-        mean=float(values[known].mean()),
+        count=int(is_present.sum()),
+        num_unscored=int((~is_present).sum()),
+        mean=float(values[is_present].mean()),
         draws=None if draws is None else tuple(draws.tolist()),
         run_spec_ids=(f"{model} on {name}",),
     )
@@ -100,27 +100,27 @@ def _cell(name: str, model: str, values: Values, units: NDArray[np.uint64]) -> B
 
 def _common(name: str, values: Values, units: NDArray[np.uint64]) -> dict[_Key, CommonMeans]:
     pairs = list(combinations(range(len(values)), 2))
-    both = [_both(values[list(pair)]) for pair in pairs]
-    made = common_means(both, units, SHARE)
+    common_values = [_on_common(values[list(pair)]) for pair in pairs]
+    pair_means = common_means(common_values, units, SHARE)
     keys = [((f"{first} on {name}",), (f"{second} on {name}",)) for first, second in pairs]
-    compared: dict[_Key, CommonMeans] = {}
-    for (first, second), means in zip(keys, made, strict=True):
-        compared[first, second], compared[second, first] = means, means.turned
-    return compared
+    means_by_pair: dict[_Key, CommonMeans] = {}
+    for (first, second), means in zip(keys, pair_means, strict=True):
+        means_by_pair[first, second], means_by_pair[second, first] = means, means.turned
+    return means_by_pair
 
 
-def _both(values: Values) -> OnCommon:
-    both = ~np.isnan(values).any(axis=0)
-    return OnCommon(both, values[:, both].mean(axis=1), values[:, both])
+def _on_common(values: Values) -> OnCommon:
+    is_common = ~np.isnan(values).any(axis=0)
+    return OnCommon(is_common, values[:, is_common].mean(axis=1), values[:, is_common])
 
 
-def _is_first(made: Leaderboard) -> bool:
+def _is_first(leaderboard: Leaderboard) -> bool:
     """Whether model 0 has rank 1 for itself."""
-    return [row.model for row in made.rows if row.rank == 1] == ["0"]
+    return [row.model for row in leaderboard.rows if row.rank == 1] == ["0"]
 
 
-def _has_tiers(made: Leaderboard) -> bool:
-    return any(row.standing and row.standing.tier > 1 for row in made.rows)
+def _has_tiers(leaderboard: Leaderboard) -> bool:
+    return any(row.standing and row.standing.tier > 1 for row in leaderboard.rows)
 
 
 def table(boards: int) -> Iterator[str]:
@@ -132,10 +132,10 @@ def table(boards: int) -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|"
     for kind, benchmarks, n in product(KINDS, BENCHMARKS, SIZES):
         generator = np.random.default_rng([benchmarks, n, KINDS.index(kind)])
-        drawn = [boards_of(generator, benchmarks, n, kind) for _ in range(boards)]
+        draws = [boards_of(generator, benchmarks, n, kind) for _ in range(boards)]
         shares = [
-            np.mean([is_so(each) for each in made])
-            for made in zip(*drawn, strict=True)
+            np.mean([is_so(each) for each in leaderboards])
+            for leaderboards in zip(*draws, strict=True)
             for is_so in (_is_first, _has_tiers)
         ]
         cells = " | ".join(f"{100 * share:.1f} %" for share in shares)

@@ -48,8 +48,8 @@ def costs() -> Iterator[str]:
     present = core()
     for name, module in LIBRARIES.items():
         new = sorted(closure([name]) - present)
-        shown = f"{len(new)}: {', '.join(new)}" if new else "none, it is one of them"
-        yield f"| {name} {version(name)} | {import_seconds(module):.2f} | {shown} |"
+        additions = f"{len(new)}: {', '.join(new)}" if new else "none, it is one of them"
+        yield f"| {name} {version(name)} | {import_seconds(module):.2f} | {additions} |"
 
 
 def _listed_by_nvml() -> str:
@@ -71,7 +71,7 @@ def _listed_by_nvml() -> str:
 def gpus() -> tuple[Comparison, str]:
     """The driver's list of devices, by its program and by its library; which machine this is."""
     (own, own_seconds), (theirs, their_seconds) = timed(listed_gpus.__wrapped__, _listed_by_nvml)
-    compared = Comparison(
+    comparison = Comparison(
         what="nvidia-smi beside nvidia-ml-py",
         items="list of GPUs" if own else "list of no GPUs",
         equal="same" if own == theirs else "differ",
@@ -79,15 +79,15 @@ def gpus() -> tuple[Comparison, str]:
         theirs=1 / their_seconds,
     )
     has = f"{len(own.splitlines())} GPUs" if own else "no NVIDIA driver: both list no GPU"
-    return compared, f"- This machine has {has}."
+    return comparison, f"- This machine has {has}."
 
 
 def report() -> str:
     """Everything as markdown."""
-    what, pairs = metrics.notes()
+    description, pairs = metrics.notes()
     credentials, forms = text.credentials_comparison()
     devices, machine = gpus()
-    compared = [
+    comparisons = [
         *metrics.comparisons(pairs),
         locks.comparison(),
         devices,
@@ -98,11 +98,11 @@ def report() -> str:
         "# Own code beside a library",
         "",
         f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, Python {sys.version.split()[0]}; "
-        f"{what}. Rates are per processor second, the best of five rounds.",
+        f"{description}. Rates are per processor second, the best of five rounds.",
         "",
         "| What | Item | Equal results | own, items/s | library, items/s | own / library |",
         "|---|---|---|---|---|---|",
-        *(comparison.line() for comparison in compared),
+        *(comparison.line() for comparison in comparisons),
         "",
         *(forms, machine, *text.table_facts()),
         "",
@@ -119,9 +119,9 @@ def main() -> None:
     default = ROOT / "benchmarks" / "results" / "own_code.md"
     parser.add_argument("--output", type=Path, default=default)
     args = parser.parse_args()
-    found = report()
-    args.output.write_text(found)
-    sys.stdout.write(found)
+    markdown = report()
+    args.output.write_text(markdown)
+    sys.stdout.write(markdown)
 
 
 if __name__ == "__main__":

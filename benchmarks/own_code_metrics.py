@@ -37,8 +37,8 @@ def notes() -> tuple[str, list[Pair]]:
     if pairs:
         return f"{len(pairs)} real clinical notes of aci_bench", pairs
     draw = random.Random(0)
-    made = [" ".join(draw.choices(MADE.split(), k=400)) for _ in range(480)]
-    return "480 made notes", list(zip(made[::2], made[1::2], strict=True))
+    texts = [" ".join(draw.choices(MADE.split(), k=400)) for _ in range(480)]
+    return "480 made notes", list(zip(texts[::2], texts[1::2], strict=True))
 
 
 def shortened(pairs: Sequence[Pair]) -> list[Pair]:
@@ -129,8 +129,10 @@ def _compared(
     own: Callable[[Sequence[Any]], list[list[Any]]],
     theirs: Callable[[Sequence[Any]], list[list[Any]]],
 ) -> Comparison:
-    (ours, own_seconds), (others, their_seconds) = timed(partial(own, rows), partial(theirs, rows))
-    pairs = list(zip(chain(*ours), chain(*others), strict=True))
+    (ours, own_seconds), (their_values, their_seconds) = timed(
+        partial(own, rows), partial(theirs, rows)
+    )
+    pairs = list(zip(chain(*ours), chain(*their_values), strict=True))
     equal = sum(_is_equal(left, right) for left, right in pairs)
     return Comparison(
         what=what,

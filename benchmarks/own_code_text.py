@@ -80,19 +80,21 @@ def table_facts() -> Iterator[str]:
     """What rich does by itself where no terminal is, and with characters of two columns."""
     board, own = _board(), aligned(_board(), HEADERS)
     piped = rich_aligned(board, HEADERS, width=Console(file=io.StringIO()).width)
-    kept = len(set(own) & set(piped))
-    yield f"- rich at its own width in a pipe keeps {kept} of {len(own)} lines whole."
+    num_whole = len(set(own) & set(piped))
+    yield f"- rich at its own width in a pipe keeps {num_whole} of {len(own)} lines whole."
     wide = [["Benchmark", "臨床", "notes"], ["n", "1", "2"]]
-    ends = {
+    alignment = {
         name: len({Text(line).cell_len for line in make(wide, 1)[2:]}) == 1
         for name, make in (("ours", aligned), ("rich", rich_aligned))
     }
-    sentence = ", ".join(f"{name} {'does' if does else 'does not'}" for name, does in ends.items())
+    sentence = ", ".join(
+        f"{name} {'does' if does else 'does not'}" for name, does in alignment.items()
+    )
     yield f"- Aligns names of wide (Chinese, Japanese, Korean) characters: {sentence}."
 
 
 def _by_pattern(file: Path) -> str | None:
-    """The pattern that stood in `engines.secrets` until the parser took its place."""
+    """The pattern that was in `engines.secrets` until the parser took its place."""
     entry = re.compile(rf"""(?:^|[{{,\s])["']?{KEY}["']?\s*[:=]\s*["']?([^"'\s,}}]+)""")
     lines = file.read_text(encoding="utf-8").splitlines()
     matches = [entry.search(line) for line in lines if not line.lstrip().startswith(("#", "//"))]
@@ -118,8 +120,8 @@ def credentials_comparison() -> tuple[Comparison, str]:
             lambda: [_by_pattern(file) for file in files],
             lambda: [_by_parser(file) for file in files],
         )
-    wanted = list(FORMS.values())
-    compared = Comparison(
+    expected = list(FORMS.values())
+    comparison = Comparison(
         what="Pattern for credentials.conf beside pyhocon",
         items="file read",
         equal=f"{_same(own, theirs)} of {len(FORMS)}",
@@ -127,11 +129,11 @@ def credentials_comparison() -> tuple[Comparison, str]:
         theirs=len(FORMS) / their_seconds,
     )
     sentence = (
-        f"- Of {len(FORMS)} forms of a key the pattern read {_same(own, wanted)} right, "
-        f"pyhocon {_same(theirs, wanted)}."
+        f"- Of {len(FORMS)} forms of a key the pattern read {_same(own, expected)} right, "
+        f"pyhocon {_same(theirs, expected)}."
     )
-    return compared, sentence
+    return comparison, sentence
 
 
 def _same(left: Sequence[str | None], right: Sequence[str | None]) -> int:
-    return sum(one == other for one, other in zip(left, right, strict=True))
+    return sum(value == other_value for value, other_value in zip(left, right, strict=True))

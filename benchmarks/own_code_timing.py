@@ -1,4 +1,4 @@
-"""What a comparison says, and how its times are taken."""
+"""What a comparison contains, and how its times are measured."""
 
 import math
 import subprocess
@@ -50,10 +50,10 @@ def timed(
     works, results, least = (own, theirs), [], [math.inf, math.inf]
     for _ in range(ROUNDS):
         results = []
-        for place, work in enumerate(works):
+        for index, work in enumerate(works):
             started = time.process_time()
             results.append(work())
-            least[place] = min(least[place], time.process_time() - started)
+            least[index] = min(least[index], time.process_time() - started)
     return (results[0], least[0]), (results[1], least[1])
 
 
@@ -68,12 +68,12 @@ def import_seconds(module: str) -> float:
 
 def closure(names: Sequence[str]) -> set[str]:
     """These distributions and all that they need, without extras."""
-    seen: set[str] = set()
-    left = list(names)
-    while left:
-        name = left.pop().lower().replace("_", "-")
-        if name not in seen:
-            seen.add(name)
+    visited: set[str] = set()
+    remaining = list(names)
+    while remaining:
+        name = remaining.pop().lower().replace("_", "-")
+        if name not in visited:
+            visited.add(name)
             needs = map(Requirement, requires(name) or ())
-            left += [n.name for n in needs if not n.marker or n.marker.evaluate({"extra": ""})]
-    return seen
+            remaining += [n.name for n in needs if not n.marker or n.marker.evaluate({"extra": ""})]
+    return visited

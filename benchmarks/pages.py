@@ -6,7 +6,7 @@ Without `--lake` the lake of `benchmarks.boards` is made (9 models x 46 benchmar
 `--large` is where the same lake with LARGE times its answers is or is put: its rows again under
 other ids, so that stats are the small lake's and tables of answers are as large as those of
 2,070,000 results. Seconds are those until the browser shows it; beside them the server's CPU
-seconds, which a busy machine moves less. First comes the bound: a page of Streamlit that says one
+seconds, which a busy machine moves less. First comes the bound: a page of Streamlit that shows one
 line, for the same browser. Needs chromium.
 """
 
@@ -77,9 +77,9 @@ def _renamed(rows: pa.Table, columns: tuple[str, ...], number: int) -> pa.Table:
         ids = pc.binary_join_element_wise(rows[name], f"-{number}", "")
         rows = rows.set_column(rows.column_names.index(name), name, ids)
     if "source_index" in rows.column_names:
-        place = rows.column_names.index("source_index")
-        moved = pc.add(rows["source_index"], ROWS * number)
-        rows = rows.set_column(place, "source_index", moved)
+        column_index = rows.column_names.index("source_index")
+        source_indices = pc.add(rows["source_index"], ROWS * number)
+        rows = rows.set_column(column_index, "source_index", source_indices)
     return rows
 
 
@@ -110,16 +110,16 @@ class Server:
 ONE_LINE = 'import streamlit\nstreamlit.html("<p>One line.</p>")\n'
 
 
-def of_lake(lake: Path) -> list[str]:
-    """The words that start the server of a lake."""
+def lake_command(lake: Path) -> list[str]:
+    """The command line that starts the server of a lake."""
     return [*command(str(lake), PORT, "127.0.0.1"), "--suite", SUITE]
 
 
-def of_one_line(folder: Path) -> list[str]:
-    """The words that start Streamlit, set up alike, on a page of one line."""
+def one_line_command(folder: Path) -> list[str]:
+    """The command line that starts Streamlit, set up alike, on a page of one line."""
     app = folder / "one_line.py"
     app.write_text(ONE_LINE)
-    words = of_lake(folder)
+    words = lake_command(folder)
     return [sys.executable, "-m", "streamlit", "run", str(app), *words[4 : words.index("--")]]
 
 
@@ -244,12 +244,12 @@ class Visit:
 
     def _open_boards(self, count: int) -> None:
         pages = [opened(self.browser) for _ in range(count)]
-        for each in pages:
-            each.goto(f"{self.server.address}?suite={SUITE}", wait_until="commit")
-        for each in pages:
-            _see(_board(each).get_by_role("row").last)
-        for each in pages:
-            each.context.close()
+        for visitor_page in pages:
+            visitor_page.goto(f"{self.server.address}?suite={SUITE}", wait_until="commit")
+        for visitor_page in pages:
+            _see(_board(visitor_page).get_by_role("row").last)
+        for visitor_page in pages:
+            visitor_page.context.close()
 
 
 def _press(target: Locator) -> None:
@@ -281,9 +281,9 @@ def measure(lake: Path, browser: Browser) -> tuple[list[Step], float]:
     reader = open_reader(str(lake))
     run = next(run for run in load_runs(reader, choose(reader, SUITE)) if run.cell)
     name = run.run_spec.run_spec_id
-    counted = "SELECT count(1) AS n FROM {per_instance_stats} WHERE run_spec_id = "
-    answers = reader.query(f"{counted}'{name}'").to_pylist()[0]["n"]
-    with served(of_lake(lake)) as server:
+    count_sql = "SELECT count(1) AS n FROM {per_instance_stats} WHERE run_spec_id = "
+    answers = reader.query(f"{count_sql}'{name}'").to_pylist()[0]["n"]
+    with served(lake_command(lake)) as server:
         steps = [Step("server healthy", server.healthy, server.cpu)]
         time.sleep(SETTLE_SECONDS)
         visit = Visit(server, browser, opened(browser), name, answers)
@@ -294,7 +294,7 @@ def measure(lake: Path, browser: Browser) -> tuple[list[Step], float]:
 
 def bound(folder: Path, browser: Browser) -> list[Step]:
     """What Streamlit and the browser take for a page of one line, once for each visitor."""
-    with served(of_one_line(folder)) as server:
+    with served(one_line_command(folder)) as server:
         time.sleep(SETTLE_SECONDS)
         steps = []
         for name in ("first visitor", "second visitor"):
@@ -329,7 +329,7 @@ def main() -> None:
             grow(lake, large)
         path = shutil.which("chromium") or shutil.which("google-chrome")
         browser = playwright.chromium.launch(executable_path=path, args=list(SWITCHES))
-        lines_of_one = bound(Path(folder), browser)
+        one_line_steps = bound(Path(folder), browser)
         (small, small_memory), (many, many_memory) = (
             measure(each, browser) for each in (lake, large)
         )
@@ -345,7 +345,7 @@ def main() -> None:
         "",
         f"| | {results:,}: seconds | CPU | {results * LARGE:,}: seconds | CPU |",
         "|---|---|---|---|---|",
-        *(f"| {a.name} | {a.seconds:.2f} | {a.cpu:.2f} | | |" for a in lines_of_one),
+        *(f"| {a.name} | {a.seconds:.2f} | {a.cpu:.2f} | | |" for a in one_line_steps),
         *(
             f"| {a.name} | {a.seconds:.2f} | {a.cpu:.2f} | {b.seconds:.2f} | {b.cpu:.2f} |"
             for a, b in zip(small, many, strict=True)

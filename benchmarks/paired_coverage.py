@@ -41,8 +41,8 @@ def row(name: str, draw: Draw, truth: float, sizes: tuple[int, ...], repeats: in
             low, high, p_value = draw(generator, n)
             hits += low is None or high is None or low - ROUNDING <= truth <= high + ROUNDING
             claims += p_value is not None and p_value < 0.05
-        claimed = f", {100 * claims / repeats:.1f} %" if truth == 0 else ""
-        cells.append(f"{100 * hits / repeats:.1f} %{claimed}")
+        claim_cell = f", {100 * claims / repeats:.1f} %" if truth == 0 else ""
+        cells.append(f"{100 * hits / repeats:.1f} %{claim_cell}")
     return f"| {name} | {' | '.join(cells)} |"
 
 

@@ -54,12 +54,12 @@ PROMPTS = {
 
 def make_data(folder: Path, data: Path, rows: int, prompt: str) -> Path:
     """A configurable benchmark that both sides read, in a folder of its own; returns that."""
-    place = folder / f"pubmedqa-{prompt}"
-    place.mkdir()
+    benchmark_folder = folder / f"pubmedqa-{prompt}"
+    benchmark_folder.mkdir()
     keys = ("context", "question", "correct_answer")
-    found = [dict(zip(keys, row, strict=True)) for row in abstracts(data, rows)]
-    write_benchmark(place, PROMPTS[prompt].text, PROMPTS[prompt].max_tokens, found)
-    return place
+    records = [dict(zip(keys, row, strict=True)) for row in abstracts(data, rows)]
+    write_benchmark(benchmark_folder, PROMPTS[prompt].text, PROMPTS[prompt].max_tokens, records)
+    return benchmark_folder
 
 
 def make_theirs(folder: Path, model: Path) -> None:
@@ -73,13 +73,13 @@ def make_theirs(folder: Path, model: Path) -> None:
     template = (own / "chat_template.jinja").read_text()
     tokenizer |= {"tokenizer_class": "PreTrainedTokenizerFast", "chat_template": template}
     (own / "tokenizer_config.json").write_text(json.dumps(tokenizer))
-    place = {"pretrained_model_name_or_path": str(own)}
+    model_arguments = {"pretrained_model_name_or_path": str(own)}
     server = {"base_url": f"http://127.0.0.1:{PORT}/v1/", "vllm_model_name": "smollm2"}
     clients = {
         "vllm/smollm2": ("helm.clients.vllm_client.VLLMChatClient", server),
         "huggingface/smollm2": (
             "helm.clients.huggingface_client.HuggingFaceClient",
-            {**place, "apply_chat_template": True},
+            {**model_arguments, "apply_chat_template": True},
         ),
     }
     deployments = [
@@ -96,7 +96,7 @@ def make_theirs(folder: Path, model: Path) -> None:
         "name": MODEL,
         "tokenizer_spec": {
             "class_name": "helm.tokenizers.huggingface_tokenizer.HuggingFaceTokenizer",
-            "args": place,
+            "args": model_arguments,
         },
         "prefix_token": "<|endoftext|>",
         "end_of_text_token": "<|im_end|>",
@@ -164,9 +164,9 @@ def _is_ready() -> bool:
 
 
 def _run(command: Sequence[str], folder: Path) -> None:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr[-3000:]}")
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)} failed:\n{process.stderr[-3000:]}")
 
 
 def theirs(medhelm: Path, folder: Path, deployment: str, threads: int) -> None:
@@ -202,22 +202,28 @@ class Side:
     model: Path
     folder: Path
 
-    def ways(self, place: Path, threads: Sequence[int], in_process: bool) -> dict[str, Work]:
+    def ways(
+        self, benchmark_folder: Path, threads: Sequence[int], in_process: bool
+    ) -> dict[str, Work]:
         """What is timed, in its order: ours first and again at the end."""
 
         def served(count: int) -> None:
             with server(self.vllm, self.model):
-                theirs(self.medhelm, place, "vllm/smollm2", count)
+                theirs(self.medhelm, benchmark_folder, "vllm/smollm2", count)
 
         return {
-            OURS: lambda: ours(self.vllm, place),
+            OURS: lambda: ours(self.vllm, benchmark_folder),
             **{
                 f"MedHELM 0.8.0, vLLM server, {count} threads": partial(served, count)
                 for count in threads
             },
-            f"{OURS}, again on a fresh lake": lambda: ours(self.vllm, place),
+            f"{OURS}, again on a fresh lake": lambda: ours(self.vllm, benchmark_folder),
             **(
-                {IN_PROCESS: lambda: theirs(self.medhelm, place, "huggingface/smollm2", 4)}
+                {
+                    IN_PROCESS: lambda: theirs(
+                        self.medhelm, benchmark_folder, "huggingface/smollm2", 4
+                    )
+                }
                 if in_process
                 else {}
             ),
@@ -244,20 +250,22 @@ def main() -> None:
         side = Side(args.medhelm.absolute(), args.vllm.absolute(), model.absolute(), Path(name))
         make_theirs(side.folder, side.model)
         make_ours(side.folder, side.model)
-        place = make_data(side.folder, args.data, args.rows, args.prompt)
-        taken: dict[str, float] = {}
-        for label, work in side.ways(place, args.threads, not args.skip_in_process).items():
+        benchmark_folder = make_data(side.folder, args.data, args.rows, args.prompt)
+        timings: dict[str, float] = {}
+        for label, work in side.ways(
+            benchmark_folder, args.threads, not args.skip_in_process
+        ).items():
             started = time.perf_counter()
             work()
-            taken[label] = time.perf_counter() - started
-            sys.stderr.write(f"{label}: {taken[label]:.1f} s\n")
-            output.write_text(report(taken, args.rows, args.prompt), encoding="utf-8")
+            timings[label] = time.perf_counter() - started
+            sys.stderr.write(f"{label}: {timings[label]:.1f} s\n")
+            output.write_text(report(timings, args.rows, args.prompt), encoding="utf-8")
     sys.stdout.write(output.read_text(encoding="utf-8"))
 
 
-def report(taken: Mapping[str, float], count: int, prompt: str) -> str:
+def report(timings: Mapping[str, float], count: int, prompt: str) -> str:
     """The table as markdown."""
-    best = min(seconds for label, seconds in taken.items() if label.startswith(OURS))
+    best = min(seconds for label, seconds in timings.items() if label.startswith(OURS))
     lines = [
         f"# End to end beside MedHELM 0.8.0: PubMedQA, {prompt}",
         "",
@@ -269,7 +277,7 @@ def report(taken: Mapping[str, float], count: int, prompt: str) -> str:
         "| way | seconds | rows/s | to ours |",
         "|---|---|---|---|",
     ]
-    for label, seconds in taken.items():
+    for label, seconds in timings.items():
         lines.append(f"| {label} | {seconds:.0f} | {count / seconds:.2f} | {seconds / best:.2f} |")
     return "\n".join(lines) + "\n"
 

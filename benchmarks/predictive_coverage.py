@@ -39,11 +39,11 @@ def study(found: int, called: int, positive: int, negative: int) -> ClassAnswers
     """The answers of a model that found and called so many cases."""
     is_positive = np.repeat([True, False], [positive, negative])
     counts = [found, positive - found, called, negative - called]
-    given = np.repeat([POSITIVE, NEGATIVE, POSITIVE, NEGATIVE], counts)
+    predictions = np.repeat([POSITIVE, NEGATIVE, POSITIVE, NEGATIVE], counts)
     costs = np.repeat([0.0, MISSED, ALARM, 0.0], counts)
     return ClassAnswers(
         is_positive=is_positive,
-        predicted=given,
+        predicted=predictions,
         costs=Costs(of_answers=costs, costliest=MISSED, always={}),
     )
 
@@ -72,11 +72,11 @@ def coverage(
         generator.binomial(negative, wrong, repeats),
         strict=True,
     ):
-        at: AtPrevalence | None = at_prevalence(
+        estimates: AtPrevalence | None = at_prevalence(
             study(int(found), int(called), positive, negative), prevalence
         )
         for name, truth in truths.items():
-            hits[name] += contains(getattr(at, name), truth)
+            hits[name] += contains(getattr(estimates, name), truth)
     return tuple(count / repeats for count in hits.values())
 
 

@@ -25,7 +25,7 @@ class Process(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class Usage:
     """What a command took.
 
     `started` and `ended` are seconds since the epoch. `gigabytes` are the largest resident sizes,
@@ -47,11 +47,11 @@ class Taken:
         return self._cpu_at(until) - self._cpu_at(since)
 
     def _cpu_at(self, moment: float) -> float:
-        place = bisect_right(self.cpu, (moment, float("inf")))
-        return self.cpu[place - 1][1] if place else 0.0
+        index = bisect_right(self.cpu, (moment, float("inf")))
+        return self.cpu[index - 1][1] if index else 0.0
 
 
-def measured(command: Sequence[str]) -> Taken:
+def measured(command: Sequence[str]) -> Usage:
     """Run a command without its output; SystemExit where it fails."""
     started = time.time()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
@@ -62,7 +62,7 @@ def measured(command: Sequence[str]) -> Taken:
     ended = time.time()
     sampler.stop.set()
     gigabytes = {part: size / 1e9 for part, size in sampler.largest.items()}
-    return Taken(started=started, ended=ended, gigabytes=gigabytes, cpu=tuple(sampler.cpu))
+    return Usage(started=started, ended=ended, gigabytes=gigabytes, cpu=tuple(sampler.cpu))
 
 
 class Sampler(threading.Thread):
@@ -90,17 +90,17 @@ class Sampler(threading.Thread):
 
 def processes() -> dict[int, Process]:
     """All processes of the machine."""
-    found = {}
+    running = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             text = path.read_text()
         except OSError:
             continue
-        # The command's name comes before, in brackets, and may contain anything.
+        # The command's name is before this, in brackets, and may contain anything.
         fields = text.rpartition(")")[2].split()
         cpu = (int(fields[11]) + int(fields[12])) / TICKS
-        found[int(path.parent.name)] = Process(int(fields[1]), cpu, int(fields[21]) * PAGE)
-    return found
+        running[int(path.parent.name)] = Process(int(fields[1]), cpu, int(fields[21]) * PAGE)
+    return running
 
 
 def tree(root: int, running: Mapping[int, Process]) -> Iterator[int]:

@@ -2,10 +2,10 @@
 
     python -m benchmarks.publishing [--rows 1000 4900] [--lakes FOLDER]
 
-Each board has 9 models, 46 benchmarks and as many instances of each as `--rows` says. With
+Each board has 9 models, 46 benchmarks and as many instances of each as `--rows` sets. With
 `--lakes` the lakes are kept there, and copied from there where they are there already. CPU seconds
-are those of the command and all processes below it, and say more than seconds where a machine does
-other work too.
+are those of the command and all processes below it, and a better measure than seconds where a
+machine does other work too.
 """
 
 import argparse
@@ -42,9 +42,9 @@ STEPS = {"publish": f"publish('R1', {SUITE!r})", "verify": "verify('R1')"}
 
 def step(lake: Path, call: str) -> tuple[float, float, float]:
     """Seconds, CPU seconds of all processes, and GB of all by the largest size of each part."""
-    taken = measured([sys.executable, "-c", STEP.format(call=call), str(lake)])
-    cpu = taken.cpu_seconds(taken.started, taken.ended)
-    return taken.seconds, cpu, sum(taken.gigabytes.values())
+    usage = measured([sys.executable, "-c", STEP.format(call=call), str(lake)])
+    cpu = usage.cpu_seconds(usage.started, usage.ended)
+    return usage.seconds, cpu, sum(usage.gigabytes.values())
 
 
 def digests(lake: Path) -> Iterator[str]:
@@ -54,25 +54,27 @@ def digests(lake: Path) -> Iterator[str]:
         rows = DeltaTable(str(lake / table)).to_pyarrow_table().slice(0, ROWS)
         batches = as_schema(rows, arrow_schema(kind)).combine_chunks().to_batches(BATCH)
         started = time.process_time()
-        of_rows = [row_digest(row) for batch in batches for row in decode_batch(kind, batch)]
-        between = time.process_time()
+        row_digests = [row_digest(row) for batch in batches for row in decode_batch(kind, batch)]
+        rows_done = time.process_time()
         by_columns = [digest for batch in batches for digest in batch_digests(kind, batch)]
         ended = time.process_time()
-        if by_columns != of_rows:
+        if by_columns != row_digests:
             raise SystemExit(f"the digests of {table} differ")
-        spent = (between - started, ended - between)
-        yield " | ".join(["", table, *(f"{each / len(of_rows) * 1e6:.1f}" for each in spent), ""])
+        durations = (rows_done - started, ended - rows_done)
+        yield " | ".join(
+            ["", table, *(f"{each / len(row_digests) * 1e6:.1f}" for each in durations), ""]
+        )
 
 
 def board(rows: int, lakes: Path) -> Iterator[str]:
     """Of a board's publishing and verifying a line each; the lake is copied first."""
-    made = lakes / str(rows) / "lake"
-    if not made.exists():
-        made.parent.mkdir(parents=True)
-        make(made, MODELS, BENCHMARKS, rows)
+    source_lake = lakes / str(rows) / "lake"
+    if not source_lake.exists():
+        source_lake.parent.mkdir(parents=True)
+        make(source_lake, MODELS, BENCHMARKS, rows)
     with tempfile.TemporaryDirectory() as folder:
         lake = Path(folder, "lake")
-        shutil.copytree(made, lake)
+        shutil.copytree(source_lake, lake)
         for name, call in STEPS.items():
             seconds, cpu, gigabytes = step(lake, call)
             answers = MODELS * BENCHMARKS * rows
@@ -89,18 +91,18 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         lakes = args.lakes or Path(folder)
         rows = [line for number in args.rows for line in board(number, lakes)]
-        of_digests = list(digests(lakes / str(args.rows[0]) / "lake"))
+        digest_lines = list(digests(lakes / str(args.rows[0]) / "lake"))
     head = (
         f"# Publishing\n\n{time.strftime('%Y-%m-%d')}, {os.cpu_count()} "
         "cores, `make bench-publishing`. Seconds, CPU seconds and GB are of the whole "
         "command: Python, and Spark's start and workers where it starts Spark.\n\n"
         "| | seconds | CPU seconds | GB |\n|---|---|---|---|\n"
     )
-    then = (
+    digest_head = (
         "\n\nMicroseconds of CPU for the digest of a row, by objects of rows and by columns; both "
         "give the same digests.\n\n| | rows | columns |\n|---|---|---|\n"
     )
-    text = head + "\n".join(rows) + then + "\n".join(map(str.strip, of_digests)) + "\n"
+    text = head + "\n".join(rows) + digest_head + "\n".join(map(str.strip, digest_lines)) + "\n"
     sys.stdout.write(text)
     args.output.write_text(text, encoding="utf-8")
 

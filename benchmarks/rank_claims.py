@@ -1,7 +1,7 @@
 """How often a board of equal models shows more than one tier, by simulation.
 
 Models answer the same instances, some hard and some easy for all of them. Counted are the boards
-with more than one tier and the ranks that are left possible; of models that differ, what is said
+with more than one tier and the ranks that are left possible; of models that differ, what is claimed
 apart; and what two means that differ at 5 % would have claimed on boards of equal models.
 
     python -m benchmarks.rank_claims [--boards 400] > benchmarks/results/rank_claims.md
@@ -59,8 +59,8 @@ def _bound(shares: Shares) -> Shares:
 def column(generator: np.random.Generator, right: NDArray[np.float64]) -> DecidingColumn:
     """The benchmark as a board has it."""
     n = right.shape[1]
-    drawn = weights(generator.integers(0, 2**63, n).astype(np.uint64))
-    means, draws = right.mean(axis=1), (right @ drawn) / drawn.sum(axis=0)
+    resample_weights = weights(generator.integers(0, 2**63, n).astype(np.uint64))
+    means, draws = right.mean(axis=1), (right @ resample_weights) / resample_weights.sum(axis=0)
     first, second = np.triu_indices(len(right), 1)
     return DecidingColumn(
         differences=means[first] - means[second],
@@ -87,8 +87,8 @@ def each_better_on_some(generator: np.random.Generator, benchmarks: int) -> Shar
     """What is added to the shares so that models differ on benchmarks and not in their mean."""
     signs = np.resize([1.0, -1.0], benchmarks)
     signs[-1] *= benchmarks % 2 == 0
-    drawn = [generator.permutation(signs) for _ in range(MODELS)]
-    return SPREAD * np.stack(drawn, axis=1) / 2
+    model_signs = [generator.permutation(signs) for _ in range(MODELS)]
+    return SPREAD * np.stack(model_signs, axis=1) / 2
 
 
 def equal_models(boards: int) -> Iterator[str]:
@@ -161,15 +161,17 @@ def pairs_of_equal_models(boards: int) -> Iterator[str]:
     yield "|---|---|---|---|"
     for benchmarks, n in PAIRS:
         generator = np.random.default_rng([benchmarks, n, MODELS])
-        compared = [
+        adjusted_pairs = [
             list(adjusted(_pairs(generator, level(generator, benchmarks) + np.zeros(MODELS), n)))
             for _ in range(boards)
         ]
-        raw = _share(
-            any((each.difference.p_value or 1) < 0.05 for each in pairs) for pairs in compared
+        unadjusted_share = _share(
+            any((pair.difference.p_value or 1) < 0.05 for pair in pairs) for pairs in adjusted_pairs
         )
-        after = _share(any((each.adjusted_p or 1) < 0.05 for each in pairs) for pairs in compared)
-        yield f"| {benchmarks} | {n} | {raw} | {after} |"
+        adjusted_share = _share(
+            any((pair.adjusted_p or 1) < 0.05 for pair in pairs) for pairs in adjusted_pairs
+        )
+        yield f"| {benchmarks} | {n} | {unadjusted_share} | {adjusted_share} |"
 
 
 def _pairs(generator: np.random.Generator, shares: Shares, n: int) -> list[BoardPair]:

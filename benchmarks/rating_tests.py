@@ -99,18 +99,18 @@ def _by_t(differences: Values) -> float:
 def counted(draw: Draw, scale: MetricInfo, n: int, repeats: int) -> NDArray[np.float64]:
     """Share of samples in which the first, and the second, is better: by score test, then by t."""
     generator = np.random.default_rng(n)
-    found = np.zeros((2, 2))
+    shares = np.zeros((2, 2))
     for _ in range(repeats):
         first, second = draw(generator, n)
         side = int(np.sum(first - second) < 0)
         p_value = paired_difference(first, second, scale).p_value
-        found[0, side] += p_value is not None and p_value < LEVEL
-        found[1, side] += _by_t(first - second) < LEVEL
-    return found / repeats
+        shares[0, side] += p_value is not None and p_value < LEVEL
+        shares[1, side] += _by_t(first - second) < LEVEL
+    return shares / repeats
 
 
-def _sides(found: NDArray[np.float64]) -> str:
-    return " ".join(f"{100 * first:.1f} + {100 * second:.1f}," for first, second in found)[:-1]
+def _sides(shares: NDArray[np.float64]) -> str:
+    return " ".join(f"{100 * first:.1f} + {100 * second:.1f}," for first, second in shares)[:-1]
 
 
 def main() -> None:
@@ -135,8 +135,8 @@ def main() -> None:
         lines.append(f"| {name} | {' | '.join(cells)} |")
     lines += ["", "Percent of samples in which the better model is found, by either:", "", *header]
     for name, (draw, scale) in SHIFTED.items():
-        found = (counted(draw, scale, n, repeats)[:, 0] for n in SIZES)
-        cells = (f"{100 * score:.1f}, {100 * t:.1f}" for score, t in found)
+        shares = (counted(draw, scale, n, repeats)[:, 0] for n in SIZES)
+        cells = (f"{100 * score:.1f}, {100 * t:.1f}" for score, t in shares)
         lines.append(f"| {name} | {' | '.join(cells)} |")
     sys.stdout.write("\n".join(lines) + "\n")
 

@@ -67,16 +67,16 @@ def make_folder(folder: Path, patients: int, events: int) -> None:
     (folder / "labels").mkdir()
     writer = None
     for first in range(0, patients, PATIENTS_AT_ONCE):
-        own = [
+        patient_ids = [
             n for n in range(first, min(first + PATIENTS_AT_ONCE, patients)) for _ in range(events)
         ]
-        draw.shuffle(own)
+        draw.shuffle(patient_ids)
         table = pa.table(
             {
-                "subject_id": own,
-                "time": [FIRST + timedelta(minutes=draw.randrange(5_256_000)) for _ in own],
-                "code": draw.choices(codes, k=len(own)),
-                "numeric_value": [draw.choice((None, 1.5, 37.0)) for _ in own],
+                "subject_id": patient_ids,
+                "time": [FIRST + timedelta(minutes=draw.randrange(5_256_000)) for _ in patient_ids],
+                "code": draw.choices(codes, k=len(patient_ids)),
+                "numeric_value": [draw.choice((None, 1.5, 37.0)) for _ in patient_ids],
             }
         )
         writer = writer or parquet.ParquetWriter(folder / "data" / "data.parquet", table.schema)
@@ -105,11 +105,11 @@ def measure(patients: int, events: int) -> dict[str, float]:
             "--source", str(folder / "records"), "--access-level", "public",
             "-o", str(folder / "lake"), "--local-path", str(site),
         ]  # fmt: skip
-        taken = measured(command)
-    return {"seconds": taken.seconds, **taken.gigabytes}
+        usage = measured(command)
+    return {"seconds": usage.seconds, **usage.gigabytes}
 
 
-def report(patients: int, events: int, found: dict[str, float]) -> str:
+def report(patients: int, events: int, measurement: dict[str, float]) -> str:
     """The numbers as markdown."""
     rows = patients * events
     return (
@@ -119,9 +119,10 @@ def report(patients: int, events: int, found: dict[str, float]) -> str:
         "Seconds are of the whole command with Spark's start.\n\n"
         "| events | seconds | events/s, each pass | driver JVM GB | driver Python GB | "
         "executor JVM GB | workers GB |\n|---|---|---|---|---|---|---|\n"
-        f"| {rows:,} | {found['seconds']:.0f} | {PASSES * rows / found['seconds']:,.0f} | "
-        f"{found['jvm']:.2f} | {found['python']:.2f} | {found['executor']:.2f} | "
-        f"{found['workers']:.2f} |\n"
+        f"| {rows:,} | {measurement['seconds']:.0f} | "
+        f"{PASSES * rows / measurement['seconds']:,.0f} | "
+        f"{measurement['jvm']:.2f} | {measurement['python']:.2f} | {measurement['executor']:.2f} | "
+        f"{measurement['workers']:.2f} |\n"
     )
 
 

@@ -56,11 +56,11 @@ def log_evidence(lost: Counts, won: Counts, n: int) -> NDArray[np.float64]:
 
 def alarms(lost: Counts, won: Counts, n: int) -> NDArray[np.bool_]:
     """Whether a loss or a gain beyond the margin is reported, shape (years, looks)."""
-    found = np.zeros(lost.shape, bool)
+    is_alarm = np.zeros(lost.shape, bool)
     for ours, theirs in ((lost, won), (won, lost)):
         evidence = np.cumsum(shares() * np.exp(log_evidence(ours, theirs, n)), axis=1)
-        found |= (evidence >= 1 / LEVEL) & (ours - theirs > MARGIN * n)
-    return found
+        is_alarm |= (evidence >= 1 / LEVEL) & (ours - theirs > MARGIN * n)
+    return is_alarm
 
 
 def same_answers(n: int, years: int) -> Draw:
@@ -111,12 +111,12 @@ def false_alarms(years: int) -> Iterator[str]:
             n, years, is_fixed=True
         ),
     }
-    for name, made in kinds.items():
+    for name, make_draw in kinds.items():
         cells = []
         for n in SIZES:
             generator = np.random.default_rng([n, years])
-            found = alarms(*made(n)(generator, LOOKS), n).any(axis=1)
-            cells.append(f"{100 * found.mean():.1f} %")
+            has_alarm = alarms(*make_draw(n)(generator, LOOKS), n).any(axis=1)
+            cells.append(f"{100 * has_alarm.mean():.1f} %")
         yield f"| {name} | " + " | ".join(cells) + " |"
 
 
@@ -138,7 +138,7 @@ def naive_alarms(years: int) -> Iterator[str]:
 
 def clustered_alarms(years: int) -> Iterator[str]:
     """Clusters of instances that are lost together; the loss is the margin."""
-    found = 0
+    num_alarms = 0
     generator = np.random.default_rng(years)
     labels = np.repeat(np.arange(CLUSTERS), PER_CLUSTER)
     for _ in range(years):
@@ -150,11 +150,11 @@ def clustered_alarms(years: int) -> Iterator[str]:
                 log_evidence_below(unit_totals(values, labels, -1.0, 1.0), -MARGIN)
             )
             if total >= 1 / LEVEL:
-                found += 1
+                num_alarms += 1
                 break
     yield (
         f"{CLUSTERS} patients with {PER_CLUSTER} instances each that are lost together, loss equal "
-        f"to the margin: {100 * found / years:.1f} % of {years} years have an alarm."
+        f"to the margin: {100 * num_alarms / years:.1f} % of {years} years have an alarm."
     )
 
 
@@ -182,12 +182,12 @@ def found_by(years: int) -> Iterator[str]:
             generator = np.random.default_rng([n, start])
             lost = np.zeros((years, LOOKS), np.int64)
             lost[:, start - 1 :] = generator.binomial(n, LOSS, (years, 1))
-            found = alarms(lost, np.zeros_like(lost), n)
+            is_alarm = alarms(lost, np.zeros_like(lost), n)
             cells = []
             for looks in within:
                 until = start - 1 + looks
                 theory = stats.binom.sf(least_lost(n, start, until) - 1, n, LOSS)
-                simulated = found[:, :until].any(axis=1).mean()
+                simulated = is_alarm[:, :until].any(axis=1).mean()
                 cells += [f"{100 * theory:.1f} %", f"{100 * simulated:.1f} %"]
             yield f"| {n} | {start} | " + " | ".join(cells) + " |"
 

@@ -42,8 +42,8 @@ def row(share: float, alike: float, n: int, repeats: int) -> str:
     drawn = generator.binomial(TIMES, shares).astype(float)
     hits = np.array(
         [
-            [(each.low <= share <= each.high, each.high - each.low) for each in found if each]
-            for found in map(intervals_of, drawn)
+            [(each.low <= share <= each.high, each.high - each.low) for each in intervals if each]
+            for intervals in map(intervals_of, drawn)
         ]
     )
     cells = (f"{100 * hit:.1f} % ({width:.3f})" for hit, width in hits.mean(axis=0))

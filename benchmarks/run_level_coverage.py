@@ -70,15 +70,18 @@ def answers(generator: np.random.Generator, n: int) -> NDArray[np.float64]:
 
 
 def covered(
-    true: Mapping[str, float], found: list[dict[str, Stat]]
+    true: Mapping[str, float], runs: list[dict[str, Stat]]
 ) -> dict[str, tuple[float, float]]:
     """Of each stat the share of its intervals that contain the true value, and their mean width."""
     coverage = {}
     for name, value in true.items():
-        ends = [(stats[name].ci_low, stats[name].ci_high) for stats in found]
-        known = [(low, high) for low, high in ends if low is not None and high is not None]
-        hits = [low <= value <= high for low, high in known]
-        coverage[name] = float(np.mean(hits)), float(np.mean([high - low for low, high in known]))
+        ends = [(stats[name].ci_low, stats[name].ci_high) for stats in runs]
+        intervals = [(low, high) for low, high in ends if low is not None and high is not None]
+        hits = [low <= value <= high for low, high in intervals]
+        coverage[name] = (
+            float(np.mean(hits)),
+            float(np.mean([high - low for low, high in intervals])),
+        )
     return coverage
 
 

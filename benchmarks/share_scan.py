@@ -2,7 +2,7 @@
 
     python -m benchmarks.share_scan [--rows 1000000] [--notes 100000]
 
-Rows of scores by instance, as a share has them, and as many public texts as `--texts` says, are
+Rows of scores by instance, as a share has them, and as many public texts as `--texts` sets, are
 scanned against private notes of some 4 KB. The notes come from a reader without a lake.
 """
 
@@ -62,23 +62,24 @@ def main() -> None:
     lines = []
     for texts in (0, args.texts):
         with tempfile.TemporaryDirectory() as folder:
-            place = Path(folder)
+            share_folder = Path(folder)
             items = [f"{number:020x}" for number in range(args.rows)]
             scores = {"item": items, "model": ["team/m"] * args.rows, "value": [1.0] * args.rows}
-            pq.write_table(pa.table(scores), place / "share-scores.parquet")
+            pq.write_table(pa.table(scores), share_folder / "share-scores.parquet")
             chance = random.Random(2)
-            written = [" ".join(chance.choices(WORDS, k=60)) for _ in range(texts)]
+            answers = [" ".join(chance.choices(WORDS, k=60)) for _ in range(texts)]
             pq.write_table(
-                pa.table({"answer": pa.array(written, pa.string())}), place / "share-texts.parquet"
+                pa.table({"answer": pa.array(answers, pa.string())}),
+                share_folder / "share-texts.parquet",
             )
-            started, worked = time.perf_counter(), time.process_time()
-            found = scan(place, Notes(args.notes))
-            seconds, cpu = time.perf_counter() - started, time.process_time() - worked
+            started, cpu_started = time.perf_counter(), time.process_time()
+            result = scan(share_folder, Notes(args.notes))
+            seconds, cpu = time.perf_counter() - started, time.process_time() - cpu_started
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
         lines.append(
             f"| {args.rows:,} rows of scores, {texts:,} public texts | {seconds:.0f} | {cpu:.0f} "
             f"| {peak:.2f} "
-            f"| {len(found.leaks)} |"
+            f"| {len(result.leaks)} |"
         )
     text = (
         f"# The scan of a share\n\n{time.strftime('%Y-%m-%d')}, one process on 2 cores that others "

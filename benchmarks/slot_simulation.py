@@ -102,54 +102,54 @@ def load(count: int, seed: int, kinds: Kinds) -> Load:
 def waves(loads: Mapping[str, Load], slots: int) -> Played:
     """One model after another in waves, each slot with a share of the estimated tokens."""
     now, starts, engines = 0.0, 0, [""] * slots
-    for name, each in loads.items():
-        order = np.random.default_rng(1).permutation(len(each))
-        place, speed, is_known = 0, DECLARED, False
-        while place < len(each):
-            estimate = each.estimate[order[place:]]
+    for name, model_load in loads.items():
+        order = np.random.default_rng(1).permutation(len(model_load))
+        position, speed, is_known = 0, DECLARED, False
+        while position < len(model_load):
+            estimate = model_load.estimate[order[position:]]
             share = WAVE * (1.0 if is_known else FIRST)
             take = len(estimate)
             if estimate.sum() / (slots * speed) > WAVE or take > MOST:
                 upto = np.cumsum(estimate) / (slots * speed)
                 take = max(1, min(MOST, int(np.searchsorted(upto, share, side="right"))))
-            wave = order[place : place + take]
-            place, now = place + take, now + GAP
-            upto = np.cumsum(each.estimate[wave])
+            wave = order[position : position + take]
+            position, now = position + take, now + GAP
+            upto = np.cumsum(model_load.estimate[wave])
             slot_of = np.ceil(slots * upto / upto[-1]).astype(int).clip(1, slots) - 1
-            begun, ended = [], []
+            begin_times, end_times = [], []
             for slot in range(slots):
                 begin = now
                 if engines[slot] != name:
                     begin += START + (RESTART if engines[slot] else 0.0)
                     engines[slot], starts = name, starts + 1
                 own = wave[slot_of == slot]
-                begun.append(begin)
-                ended.append(begin + batch_seconds(each, own))
-            asked = max(max(ended) - min(begun), 0.001)
-            speed = min(each.estimate[wave].sum() / asked / slots, GROWTH * speed)
-            now, is_known = max(ended), True
-    return Played(slots, now, starts, sum(each.work for each in loads.values()))
+                begin_times.append(begin)
+                end_times.append(begin + batch_seconds(model_load, own))
+            elapsed = max(max(end_times) - min(begin_times), 0.001)
+            speed = min(model_load.estimate[wave].sum() / elapsed / slots, GROWTH * speed)
+            now, is_known = max(end_times), True
+    return Played(slots, now, starts, sum(model_load.work for model_load in loads.values()))
 
 
-def batch_seconds(each: Load, own: np.ndarray) -> float:
+def batch_seconds(model_load: Load, own: np.ndarray) -> float:
     """Seconds of one engine for requests that are all there, the longest first.
 
     The engine's thread adds up to IN_ENGINE requests before its first step.
     """
     if not len(own):
         return 0.0
-    own = own[np.lexsort((np.arange(len(own)), -each.most[own]))]
-    prompt, left = each.prompt[own].copy(), each.answer[own].copy()
+    own = own[np.lexsort((np.arange(len(own)), -model_load.most[own]))]
+    prompt, remaining = model_load.prompt[own].copy(), model_load.answer[own].copy()
     added = (0.35 + 0.0018 * prompt) / 1_000
-    known = min(len(own), IN_ENGINE)
-    seconds, first, done = float(added[:known].sum()), 0, 0
+    num_admitted = min(len(own), IN_ENGINE)
+    seconds, first, num_done = float(added[:num_admitted].sum()), 0, 0
     running, filling = np.zeros(0, int), -1
     unread = prompt.copy()
-    while done < len(own):
+    while num_done < len(own):
         budget, used = BUDGET - len(running), 0
         while budget > 0:
             if filling < 0:
-                if first >= known or len(running) >= SEQUENCES:
+                if first >= num_admitted or len(running) >= SEQUENCES:
                     break
                 filling, first = first, first + 1
             read = min(int(unread[filling]), budget)
@@ -159,18 +159,24 @@ def batch_seconds(each: Load, own: np.ndarray) -> float:
                 break
             running, filling = np.append(running, filling), -1
         step = WEIGHTS + used / PREFILL + SEQUENCE * len(running)
-        many = int(left[running].min()) if not used and first >= known and len(running) else 1
+        many = (
+            int(remaining[running].min())
+            if not used and first >= num_admitted and len(running)
+            else 1
+        )
         many = max(1, many)
         seconds += step * many
-        left[running] -= many
-        ended = int((left[running] <= 0).sum())
+        remaining[running] -= many
+        ended = int((remaining[running] <= 0).sum())
         if ended:
-            done += ended
-            running = running[left[running] > 0]
-            more = min(len(own) - known, ended)
+            num_done += ended
+            running = running[remaining[running] > 0]
+            more = min(len(own) - num_admitted, ended)
             if more:
-                seconds += max(0.0, float(added[known : known + more].sum()) - step / 2)
-                known += more
+                seconds += max(
+                    0.0, float(added[num_admitted : num_admitted + more].sum()) - step / 2
+                )
+                num_admitted += more
     return seconds
 
 
@@ -184,7 +190,7 @@ class Gpu:
 
 
 def pulled(
-    asked: Mapping[str, Load],
+    model_loads: Mapping[str, Load],
     slots: int,
     judging: Mapping[str, Load] | None = None,
     *,
@@ -197,13 +203,13 @@ def pulled(
     `judging` join it: as many in a hundred of each as there are answers. With `is_warm` another
     model's engine is in each slot.
     """
-    now, answers, due = 0.0, 0, sum(map(len, asked.values()))
+    now, answers, due = 0.0, 0, sum(map(len, model_loads.values()))
     judges = dict(judging or {})
-    loads = {**asked, **judges}
-    orders = {name: _longest_first(each) for name, each in loads.items()}
-    chunks = [chunk for name in asked for chunk in _chunks(name, loads[name], orders[name])]
-    rest = {name: _chunks(name, loads[name], orders[name]) for name in judges}
-    expected = {name: float(each.estimate.sum()) for name, each in judges.items()}
+    loads = {**model_loads, **judges}
+    orders = {name: _longest_first(model_load) for name, model_load in loads.items()}
+    chunks = [chunk for name in model_loads for chunk in _chunks(name, loads[name], orders[name])]
+    judge_chunks = {name: _chunks(name, loads[name], orders[name]) for name in judges}
+    expected = {name: float(model_load.estimate.sum()) for name, model_load in judges.items()}
     dispatcher = Dispatcher(chunks, slots, clock=lambda: now, expected=expected)
     gpus = [Gpu("before" if is_warm else "") for _ in range(slots)]
     events = [(0.0, slot) for slot in range(slots)]
@@ -214,12 +220,14 @@ def pulled(
         has_room = len(gpu.running) + len(gpu.waiting) < IN_ENGINE
         if gpu.name in loads and has_room and (chunk := dispatcher.chunk(slot)):
             rows = orders[gpu.name][CHUNK * chunk.number + np.asarray(chunk.rows)]
-            each = loads[gpu.name]
-            gpu.waiting += [[int(each.prompt[row]), int(each.answer[row])] for row in rows]
+            model_load = loads[gpu.name]
+            gpu.waiting += [
+                [int(model_load.prompt[row]), int(model_load.answer[row])] for row in rows
+            ]
             dispatcher.done(slot, chunk.key)
         if not len(gpu.running) and not gpu.waiting:
             name = dispatcher.deployment(slot)
-            if name is None and any(rest.values()):
+            if name is None and any(judge_chunks.values()):
                 heapq.heappush(events, (now + WAIT, slot))
             elif name is None:
                 end = max(end, now)
@@ -232,33 +240,40 @@ def pulled(
             continue
         seconds, ended = next_steps(gpu)
         heapq.heappush(events, (now + seconds, slot))
-        answers += ended if gpu.name in asked else 0
+        answers += ended if gpu.name in model_loads else 0
         if judges:
             _join(
-                dispatcher, rest, {name: len(each) for name, each in judges.items()}, answers / due
+                dispatcher,
+                judge_chunks,
+                {name: len(model_load) for name, model_load in judges.items()},
+                answers / due,
             )
-    return Played(slots, end, starts, sum(each.work for each in loads.values()))
+    return Played(slots, end, starts, sum(model_load.work for model_load in loads.values()))
 
 
 def _join(
     dispatcher: Dispatcher,
-    rest: dict[str, list[Chunk]],
+    judge_chunks: dict[str, list[Chunk]],
     requests: Mapping[str, int],
     share: float,
 ) -> None:
     """Judges' chunks join once enough are ready, by the share of the answers that are there."""
-    for name, left in rest.items():
-        whole = -(-requests[name] // CHUNK)
-        ready = len(left) if share == 1 else len(left) - whole + int(requests[name] * share / CHUNK)
+    for name, waiting_chunks in judge_chunks.items():
+        num_chunks = -(-requests[name] // CHUNK)
+        ready = (
+            len(waiting_chunks)
+            if share == 1
+            else len(waiting_chunks) - num_chunks + int(requests[name] * share / CHUNK)
+        )
         if CHUNK * ready >= READY or share == 1:
-            dispatcher.add(left[:ready])
-            rest[name] = left[ready:]
-    if not any(rest.values()):
+            dispatcher.add(waiting_chunks[:ready])
+            judge_chunks[name] = waiting_chunks[ready:]
+    if not any(judge_chunks.values()):
         dispatcher.end()
 
 
 def next_steps(gpu: Gpu) -> tuple[float, int]:
-    """Seconds of a few steps of an engine, and how many answers ended; these free their places."""
+    """Seconds of a few steps of an engine, and how many answers ended; these free their slots."""
     budget, used, filled = STEPS * (BUDGET - len(gpu.running)), 0, 0
     new: list[int] = []
     for request in gpu.waiting:
@@ -285,22 +300,22 @@ def next_steps(gpu: Gpu) -> tuple[float, int]:
     return seconds, before - len(gpu.running)
 
 
-def _longest_first(each: Load) -> np.ndarray:
-    order = np.random.default_rng(1).permutation(len(each))
-    return order[np.argsort(-each.most[order], kind="stable")]
+def _longest_first(model_load: Load) -> np.ndarray:
+    order = np.random.default_rng(1).permutation(len(model_load))
+    return order[np.argsort(-model_load.most[order], kind="stable")]
 
 
-def _chunks(name: str, each: Load, order: np.ndarray) -> list[Chunk]:
-    estimate = each.estimate[order]
+def _chunks(name: str, model_load: Load, order: np.ndarray) -> list[Chunk]:
+    estimate = model_load.estimate[order]
     return [
         Chunk(
             file=name,
             number=number,
-            rows=range(min(CHUNK, len(each) - CHUNK * number)),
+            rows=range(min(CHUNK, len(model_load) - CHUNK * number)),
             model_deployment=name,
             tokens=float(estimate[CHUNK * number : CHUNK * (number + 1)].sum()),
         )
-        for number in range(-(-len(each) // CHUNK))
+        for number in range(-(-len(model_load) // CHUNK))
     ]
 
 
@@ -336,10 +351,10 @@ def judges_after(slots: int) -> Played:
 def before_and_now(name: str, slots: int) -> tuple[Played, Played]:
     """A load by waves and by pull."""
     if name == LOADS[0]:
-        asked, judging = models(3), judges(2)
-        return waves({**asked, **judging}, slots), pulled(asked, slots, judging)
-    asked = models(20) if name == LOADS[1] else {"m": load(1_000_000, 5, MODEL)}
-    return waves(asked, slots), pulled(asked, slots)
+        model_loads, judge_loads = models(3), judges(2)
+        return waves({**model_loads, **judge_loads}, slots), pulled(model_loads, slots, judge_loads)
+    model_loads = models(20) if name == LOADS[1] else {"m": load(1_000_000, 5, MODEL)}
+    return waves(model_loads, slots), pulled(model_loads, slots)
 
 
 def main() -> None:
@@ -355,7 +370,9 @@ def main() -> None:
         limit = f"{played[-1].limit:.0f}"
         if name == LOADS[0]:
             played.insert(1, judges_after(slots))
-        cells = [f"{one.seconds:,.0f} | {one.starts:,} | {one.busy:.0f}" for one in played]
+        cells = [
+            f"{result.seconds:,.0f} | {result.starts:,} | {result.busy:.0f}" for result in played
+        ]
         if len(cells) < 3:
             cells.insert(1, " | | ")
         print(f"| {name} | {slots} | {' | '.join(cells)} | {limit} |", flush=True)

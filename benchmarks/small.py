@@ -77,7 +77,7 @@ FLOOR_PARTS = (
     "first Delta commit by Spark",
     "first read of it",
 )
-TOLD = {
+PROGRESS_PARTS = {
     "ingest: ": "start, JVM, first query and ingest",
     "plan: ": "plan",
     "infer: requests": "infer, until it asks",
@@ -200,11 +200,13 @@ def seconds_of(command: Sequence[str], folder: Path) -> float:
     """How long a command takes in a folder; SystemExit where it fails."""
     env = {"LOCAL_BASE_URL": URL, "LOCAL_API_KEY": "none", "HF_HUB_OFFLINE": "1"}
     started = time.perf_counter()
-    done = subprocess.run(
+    process = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, check=False, env={**os.environ, **env}
     )
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)} failed:\n{(done.stdout + done.stderr)[-3000:]}")
+    if process.returncode:
+        raise SystemExit(
+            f"{' '.join(command)} failed:\n{(process.stdout + process.stderr)[-3000:]}"
+        )
     return time.perf_counter() - started
 
 
@@ -218,9 +220,11 @@ def parts_of(command: Sequence[str], folder: Path) -> dict[str, float]:
     with process:
         for line in process.stderr or ():
             now = time.perf_counter() - started
-            for part in (part for begins, part in TOLD.items() if line.startswith(begins)):
+            for part in (
+                part for begins, part in PROGRESS_PARTS.items() if line.startswith(begins)
+            ):
                 parts[part], last = now - last, now
-    if process.returncode or len(parts) < len(TOLD):
+    if process.returncode or len(parts) < len(PROGRESS_PARTS):
         raise SystemExit(f"{' '.join(command)} failed or printed other lines: {list(parts)}")
     return {**parts, "board and end": time.perf_counter() - started - last}
 
@@ -229,16 +233,16 @@ def second_run(folder: Path) -> float:
     """The second of two runs of other questions in one session."""
     entries = [ENTRY.format("first/"), ENTRY.format("second/")]
     command = [sys.executable, "-c", SECOND_RUN, *entries]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-    return float(done.stdout.split()[-1])
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return float(process.stdout.split()[-1])
 
 
 def floor() -> dict[str, float]:
     """Seconds of what Spark itself needs before ten rows are computed and written, by part."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-c", FLOOR]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-    return dict(zip(FLOOR_PARTS, map(float, done.stdout.split()), strict=True))
+        process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return dict(zip(FLOOR_PARTS, map(float, process.stdout.split()), strict=True))
 
 
 def fresh_by_part(data: Path) -> dict[str, float]:
@@ -250,28 +254,28 @@ def fresh_by_part(data: Path) -> dict[str, float]:
 
 def measure(count: int, data: Path, venvs: Mapping[str, Path]) -> dict[str, float]:
     """Seconds of every way at one size, ours before and after the others."""
-    taken: dict[str, float] = {}
+    timings: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as name, answering(PORT):
         folder = Path(name)
         write_all(folder, data, count)
-        taken[f"{OURS}, fresh lake"] = seconds_of(ours("lake"), folder)
-        taken[f"{OURS}, nothing left to do"] = seconds_of(ours("lake"), folder)
-        taken[f"{OURS}, second run of a session"] = second_run(folder)
+        timings[f"{OURS}, fresh lake"] = seconds_of(ours("lake"), folder)
+        timings[f"{OURS}, nothing left to do"] = seconds_of(ours("lake"), folder)
+        timings[f"{OURS}, second run of a session"] = second_run(folder)
         if "inspect" in venvs:
-            taken[f"inspect_ai {INSPECT}"] = seconds_of(inspect(venvs["inspect"]), folder)
+            timings[f"inspect_ai {INSPECT}"] = seconds_of(inspect(venvs["inspect"]), folder)
         if "medhelm" in venvs:
-            taken[f"MedHELM {THEIRS}"] = seconds_of(medhelm(venvs["medhelm"]), folder / "first")
-        taken[f"{OURS}, fresh lake, again"] = seconds_of(ours("again"), folder)
-    return taken
+            timings[f"MedHELM {THEIRS}"] = seconds_of(medhelm(venvs["medhelm"]), folder / "first")
+        timings[f"{OURS}, fresh lake, again"] = seconds_of(ours("again"), folder)
+    return timings
 
 
 def report(
-    taken: Mapping[int, Mapping[str, float]],
+    timings: Mapping[int, Mapping[str, float]],
     parts: Mapping[str, float],
     fresh: Mapping[str, float],
 ) -> str:
     """The seconds of every way at every size, of the floor's parts, and of a run's, as markdown."""
-    sizes = list(taken)
+    sizes = list(timings)
     lines = [
         "# Small runs beside inspect_ai and MedHELM",
         "",
@@ -283,8 +287,8 @@ def report(
         f"| way | {' | '.join(f'{size:,} questions' for size in sizes)} |",
         f"|---|{'---|' * len(sizes)}",
     ]
-    for way in taken[sizes[0]]:
-        cells = " | ".join(f"{taken[size][way]:.1f}" for size in sizes)
+    for way in timings[sizes[0]]:
+        cells = " | ".join(f"{timings[size][way]:.1f}" for size in sizes)
         lines.append(f"| {way} | {cells} |")
     lines += [
         "",
@@ -318,13 +322,13 @@ def main() -> None:
     args = parser.parse_args()
     # As it is where a wheel was installed; a checkout may lie where Python does not write.
     compile_dir(medhelm_spark.__path__[0], quiet=1)
-    given = {"inspect": args.inspect, "medhelm": args.medhelm}
-    venvs = {name: venv.absolute() for name, venv in given.items() if venv}
-    taken = {}
+    environments = {"inspect": args.inspect, "medhelm": args.medhelm}
+    venvs = {name: venv.absolute() for name, venv in environments.items() if venv}
+    timings = {}
     for size in args.sizes:
-        taken[size] = measure(size, args.data, venvs)
-        sys.stderr.write(f"{size}: {taken[size]}\n")
-    page = report(taken, floor(), fresh_by_part(args.data))
+        timings[size] = measure(size, args.data, venvs)
+        sys.stderr.write(f"{size}: {timings[size]}\n")
+    page = report(timings, floor(), fresh_by_part(args.data))
     args.output.write_text(page, encoding="utf-8")
     sys.stdout.write(page)
 

@@ -87,9 +87,9 @@ def main() -> None:
             turn += 1
             lake = Lake(spark, f"{name}/{turn}")
             lake.ensure(TABLE)
-            began = cpu()
+            cpu_started = cpu()
             how(lake, size)
-            return cpu() - began
+            return cpu() - cpu_started
 
         def rows(size: int) -> DataFrame:
             return map_rows(spark.range(0, size, 1, 2), answers, Number, RequestResult)

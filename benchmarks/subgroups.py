@@ -88,25 +88,25 @@ def in_clusters(
     generator: np.random.Generator, truth: Shares, sizes: NDArray[np.int64]
 ) -> list[Summary]:
     """Answers of so many clusters in each group; a cluster's answers are alike at random."""
-    made = []
+    summaries = []
     for share, clusters in zip(truth, sizes, strict=True):
         counts = generator.integers(1, 2 * PER_CLUSTER, size=clusters)
         common = generator.random(clusters) < share
         own = generator.binomial(counts, share)
-        kept = generator.binomial(counts, WITHIN**0.5)
-        # Of those that are kept the cluster's answer counts, of the others each one's own.
-        rest = generator.binomial(counts - kept, share)
-        right = np.where(kept > 0, kept * common + rest, own)
+        num_copied = generator.binomial(counts, WITHIN**0.5)
+        # The copied answers are the cluster's; the others are each one's own.
+        own_hits = generator.binomial(counts - num_copied, share)
+        right = np.where(num_copied > 0, num_copied * common + own_hits, own)
         right = right.astype(np.float64)  # 0/1 answers are their own squares
         totals = ClusterTotals(counts.astype(np.float64), right, right)
         hits, n = int(right.sum()), int(counts.sum())
-        made.append(summarize([(1.0, hits), (0.0, n - hits)], 0, SHARE, totals))
-    return made
+        summaries.append(summarize([(1.0, hits), (0.0, n - hits)], 0, SHARE, totals))
+    return summaries
 
 
 def estimates_of(groups: list[Summary]) -> list[IntervalEstimate]:
     """The numbers of groups with their intervals, as a gap reads them."""
-    made = (
+    estimates = (
         estimate(
             group.mean,
             group.ci_low,
@@ -116,7 +116,7 @@ def estimates_of(groups: list[Summary]) -> list[IntervalEstimate]:
         )
         for group in groups
     )
-    return [each for each in made if each]
+    return [each for each in estimates if each]
 
 
 def coverage_row(name: str, truth: Shares, repeats: int, *, is_clustered: bool) -> str:
@@ -150,7 +150,7 @@ def board(
     The first model is worse by `worse_by` for the `few` patients of a group of one column.
     """
     hard = generator.random(PATIENTS)
-    names = [f"p{place}" for place in range(PATIENTS)]
+    names = [f"p{index}" for index in range(PATIENTS)]
     groups = {
         f"column {count}": dict(zip(names, _drawn(generator, count), strict=True))
         for count in COLUMNS
@@ -174,7 +174,7 @@ def _drawn(generator: np.random.Generator, groups: int) -> list[str]:
 
 def all_pairs() -> tuple[list[BoardPair], list[str]]:
     """Every model against every other one."""
-    units = [f"m{place}" for place in range(MODELS)]
+    units = [f"m{index}" for index in range(MODELS)]
     pairs = [
         BoardPair(
             scenario_name="s",
@@ -194,28 +194,29 @@ def all_pairs() -> tuple[list[BoardPair], list[str]]:
 def boards(repeats: int) -> Iterator[str]:
     """How many boards have a false claim, and how often a planted group is found."""
     pairs, units = all_pairs()
-    claimed = 0
+    num_claims = 0
     for seed in range(repeats):
         runs, groups = board(np.random.default_rng(seed))
-        found = adjusted(list(pairs_of(runs, pairs, units, groups, 11)))
-        claimed += any(
-            pair.decision in (GroupDecision.SMALLER, GroupDecision.LARGER) for pair in found
+        adjusted_pairs = adjusted(list(pairs_of(runs, pairs, units, groups, 11)))
+        num_claims += any(
+            pair.decision in (GroupDecision.SMALLER, GroupDecision.LARGER)
+            for pair in adjusted_pairs
         )
     yield (
         f"Of {repeats} boards of {MODELS} equal models on {PATIENTS} patients with {len(COLUMNS)} "
-        f"columns of {', '.join(map(str, COLUMNS))} groups, {100 * claimed / repeats:.1f} % have "
-        "any false claim among all pairs, columns and groups: a model that seems to fall behind or "
-        "to catch up."
+        f"columns of {', '.join(map(str, COLUMNS))} groups, {100 * num_claims / repeats:.1f} % "
+        "have any false claim among all pairs, columns and groups: a model that seems to fall "
+        "behind or to catch up."
     )
     for worse_by in (0.2, 0.4):
         hits = 0
         for seed in range(repeats):
             runs, groups = board(np.random.default_rng(seed), worse_by=worse_by, few=60)
             one = {"column 2": groups["column 2"]}
-            found = adjusted(list(pairs_of(runs, pairs[:1], units, one, 11)))
+            adjusted_pairs = adjusted(list(pairs_of(runs, pairs[:1], units, one, 11)))
             hits += any(
                 pair.group_value == "ill" and pair.decision is GroupDecision.SMALLER
-                for pair in found
+                for pair in adjusted_pairs
             )
         yield (
             f"One of two models that is worse by {100 * worse_by:.0f} points for 60 of {PATIENTS} "
@@ -225,7 +226,7 @@ def boards(repeats: int) -> Iterator[str]:
 
 def sensitivities(repeats: int) -> Iterator[str]:
     """How many boards of equal models name a group by its sensitivity, and find a planted one."""
-    named = sum(
+    num_named = sum(
         any(pair.worse for pair in grouped_board(np.random.default_rng(seed)))
         for seed in range(repeats)
     )
@@ -233,20 +234,22 @@ def sensitivities(repeats: int) -> Iterator[str]:
         f"Of {repeats} boards of {MODELS} equal models with a sensitivity of 80 % on {LETTERS:,} "
         f"letters of {LETTERS // 3} patients, {100 * ILL:.0f} % of them with the condition, by "
         f"{len(COLUMNS)} columns of {', '.join(map(str, COLUMNS))} groups, "
-        f"{100 * named / repeats:.1f} % name any group as worse than all others."
+        f"{100 * num_named / repeats:.1f} % name any group as worse than all others."
     )
     for worse_by in (0.2, 0.4):
-        found = 0
+        num_found = 0
         for seed in range(repeats):
             board = grouped_board(np.random.default_rng(seed), worse_by=worse_by)
-            found += any(
-                of.run_spec_id == "m0" and of.group_column == "column 5" and stat.group_value == "0"
-                for of in board
-                for stat in of.worse
+            num_found += any(
+                model_groups.run_spec_id == "m0"
+                and model_groups.group_column == "column 5"
+                and stat.group_value == "0"
+                for model_groups in board
+                for stat in model_groups.worse
             )
         yield (
             f"A group of a fifth of the patients for whom one of these models finds "
-            f"{100 * worse_by:.0f} points fewer is named on {100 * found / repeats:.1f} % of "
+            f"{100 * worse_by:.0f} points fewer is named on {100 * num_found / repeats:.1f} % of "
             "boards."
         )
 
@@ -262,31 +265,31 @@ def grouped_board(generator: np.random.Generator, *, worse_by: float = 0.0) -> l
         for count in COLUMNS
     }
     is_ill = generator.random(LETTERS) < ILL
-    made: list[ModelGroups] = []
+    model_groups: list[ModelGroups] = []
     for model in range(MODELS):
         share = np.full(LETTERS, 0.8)
         if model == 0:
             share[groups["column 5"] == 0] -= worse_by
-        given = np.where(generator.random(LETTERS) < share, is_ill, ~is_ill)
+        predicted = np.where(generator.random(LETTERS) < share, is_ill, ~is_ill)
         name = f"m{model}"
         observed = [
             row
             for column, values in groups.items()
             for value in np.unique(values)
             for row in _observed(
-                name, f"{column}{MARK}{value}", values == value, is_ill, given, patients
+                name, f"{column}{MARK}{value}", values == value, is_ill, predicted, patients
             )
         ]
         stats = PartSummarizer({name: SCREENED})(observed)
-        counted = (
+        counted_stats = (
             CountedStat(
                 **{each.name: getattr(stat, each.name) for each in fields(stat)}, patients=99
             )
             for stat in stats
             if stat.name == "sensitivity"
         )
-        made += _as_groups(name, list(rows_of_run(list(counted), PUBLIC_RUN)))
-    return adjusted_groups(made)
+        model_groups += _as_groups(name, list(rows_of_run(list(counted_stats), PUBLIC_RUN)))
+    return adjusted_groups(model_groups)
 
 
 def _observed(
@@ -294,12 +297,12 @@ def _observed(
     split: str,
     mask: NDArray[np.bool_],
     is_ill: NDArray[np.bool_],
-    given: NDArray[np.bool_],
+    predicted: NDArray[np.bool_],
     patients: NDArray[np.int64],
 ) -> Iterator[Observed]:
     """The letters of one group, by right and given class: 1 is ill."""
     for right, answer in product((True, False), repeat=2):
-        units = patients[mask & (is_ill == right) & (given == answer)]
+        units = patients[mask & (is_ill == right) & (predicted == answer)]
         if len(units):
             yield Observed(
                 run_spec_id=name,

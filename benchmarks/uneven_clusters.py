@@ -1,4 +1,4 @@
-"""Clusters of uneven sizes: does the interval contain the mean, does the test keep its level?
+"""Clusters of uneven sizes: does the interval contain the mean, does the test have its level?
 
 Answers of 0 and 1. Each cluster has its own probability of a right answer, drawn from a beta
 distribution with mean 0.7 and standard deviation 0.19, and two equal models have each their own.
@@ -26,7 +26,7 @@ FAR_APART = (0.7, 0.3)
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ClusterCoverage:
     """What was found: share of intervals with the true mean, their mean width, share of p < 5 %."""
 
     effective: float
@@ -37,12 +37,12 @@ class Held:
 
 def sizes_of(clusters: int) -> dict[str, NDArray[np.int64]]:
     """Sizes of so many clusters, by the name of their distribution."""
-    places = np.arange(clusters)
-    ends = 5 ** (places / (clusters - 1))  # the largest is 25 times the smallest, squared
-    pareto = 3 * (1 - (places + 0.5) / clusters) ** (-1 / 1.1)
+    positions = np.arange(clusters)
+    root_sizes = 5 ** (positions / (clusters - 1))  # the largest is 25 times the smallest, squared
+    pareto = 3 * (1 - (positions + 0.5) / clusters) ** (-1 / 1.1)
     return {
         "equal": np.full(clusters, 10),
-        "geometric": np.rint(2 * ends**2).astype(np.int64),
+        "geometric": np.rint(2 * root_sizes**2).astype(np.int64),
         "Pareto": np.minimum(200, pareto).astype(np.int64),
         "one of 100, others 5": np.array([100, *[5] * (clusters - 1)]),
         "one of 300, others 5": np.array([300, *[5] * (clusters - 1)]),
@@ -51,14 +51,14 @@ def sizes_of(clusters: int) -> dict[str, NDArray[np.int64]]:
 
 def uneven_clusters(
     sizes: NDArray[np.int64], repeats: int, seed: int, shape: tuple[float, float] = SHAPE
-) -> Held:
+) -> ClusterCoverage:
     """Simulate two equal models on clusters of these sizes and of such probabilities."""
     generator = np.random.default_rng(seed)
     shares = generator.beta(*shape, (2, repeats, len(sizes)))
     first, second = generator.binomial(sizes, shares).astype(float)
     counts = sizes.astype(float)
     df = ClusterTotals(counts, counts, counts).degrees_of_freedom
-    covered, widths, found = 0, 0.0, 0
+    covered, widths, num_differences = 0, 0.0, 0
     for ours, theirs in zip(first, second, strict=True):
         interval = clustered(ClusterTotals(counts, ours, ours), 0.0, 1.0)
         if interval:
@@ -67,11 +67,13 @@ def uneven_clusters(
         # `paired_difference` tests its mean by t; the standard error needs no squares.
         difference = ClusterTotals(counts, ours - theirs, ours + theirs)
         if error := difference.standard_error():
-            found += two_sided(difference.mean / error, df) < LEVEL
-    return Held(df + 1, covered / repeats, widths / repeats, found / repeats)
+            num_differences += two_sided(difference.mean / error, df) < LEVEL
+    return ClusterCoverage(df + 1, covered / repeats, widths / repeats, num_differences / repeats)
 
 
-def copied(clusters: int, kind: str, share: float, repeats: int, seed: int) -> float:
+def copied_answers_coverage(
+    clusters: int, kind: str, share: float, repeats: int, seed: int
+) -> float:
     """How many intervals contain the share; each answer copies its cluster's with probability 0.55.
 
     Two answers of a cluster correlate by 0.55^2 = 0.3.
@@ -95,8 +97,11 @@ def _copied_table(repeats: int) -> list[str]:
     ]
     for clusters in COUNTS[2:]:
         for kind in ("equal", "geometric", "Pareto"):
-            found = (copied(clusters, kind, share, repeats, clusters) for share in shares)
-            cells = " | ".join(f"{100 * one:.1f} %" for one in found)
+            coverages = (
+                copied_answers_coverage(clusters, kind, share, repeats, clusters)
+                for share in shares
+            )
+            cells = " | ".join(f"{100 * coverage:.1f} %" for coverage in coverages)
             lines.append(f"| {clusters} | {kind} | {cells} |")
     return lines
 
@@ -112,10 +117,11 @@ def _table(repeats: int, shape: tuple[float, float], names: Collection[str] = ()
         for name, sizes in sizes_of(clusters).items():
             if names and name not in names:
                 continue
-            found = uneven_clusters(sizes, repeats, clusters, shape)
+            simulated = uneven_clusters(sizes, repeats, clusters, shape)
             lines.append(
-                f"| {clusters} | {name} | {found.effective:.1f} | {100 * found.coverage:.1f} % | "
-                f"{found.width:.2f} | {100 * found.false_differences:.1f} % |"
+                f"| {clusters} | {name} | {simulated.effective:.1f} | "
+                f"{100 * simulated.coverage:.1f} % "
+                f"| {simulated.width:.2f} | {100 * simulated.false_differences:.1f} % |"
             )
     return lines
 

@@ -1,4 +1,4 @@
-"""The dashboard's pages in this process, and what stands in their markup."""
+"""The dashboard's pages in this process, and what is in their markup."""
 
 import json
 import re
@@ -85,8 +85,8 @@ def _answers(test: AppTest) -> dict[str, list[dict[str, Any]]]:
         for each in test.get("bidi_component")
         if each.proto.component_name == "answer_table"
     )
-    held: dict[str, list[dict[str, Any]]] = json.loads(found)
-    return held
+    table: dict[str, list[dict[str, Any]]] = json.loads(found)
+    return table
 
 
 def board(test: AppTest) -> str:

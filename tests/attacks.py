@@ -1,6 +1,6 @@
 """Attacks as tests: a listener that takes the part of the outside, and the table of what was tried.
 
-A test of an attack is marked `@pytest.mark.attack("area", "what was tried")` and stands beside the
+A test of an attack is marked `@pytest.mark.attack("area", "what was tried")` and is beside the
 other tests of what it attacks. `make attack` runs them all and writes the table of
 docs/security.md.
 """
@@ -18,7 +18,7 @@ OUTSIDE = "127.0.0.2"
 """An address of this machine that tests' policies do not list as local."""
 
 INSIDE_ONLY = "127.0.0.1/32"
-"""The network that such policies list for `local`: the default would hold all of 127.0.0.0/8."""
+"""The network that such policies list for `local`: the default would include all of 127.0.0.0/8."""
 
 BEGIN, END = "<!-- attacks: begin -->", "<!-- attacks: end -->"
 REPLY = {
@@ -57,7 +57,7 @@ def listening() -> Iterator[Listener]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def _keep(self) -> None:
+        def _record(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             head = f"{self.requestline}\n{self.headers}"
             listener.received.append(head + body.decode("utf-8", "replace"))
@@ -69,7 +69,7 @@ def listening() -> Iterator[Listener]:
             if self.command != "HEAD":
                 self.wfile.write(reply)
 
-        do_GET = do_POST = do_PUT = do_HEAD = do_CONNECT = _keep
+        do_GET = do_POST = do_PUT = do_HEAD = do_CONNECT = _record
 
         def log_message(self, format: str, *args: object) -> None:
             """Requests are kept, not printed."""
@@ -104,22 +104,22 @@ class Table:
         report.user_properties = [*report.user_properties, *tries]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        held = not report.failed and not report.skipped
+        passed = not report.failed and not report.skipped
         for name, value in report.user_properties:
             if name == "attack":
                 area, tried = map(str, value)  # type: ignore[call-overload]
-                self._rows[area, tried] = self._rows.get((area, tried), True) and held
+                self._rows[area, tried] = self._rows.get((area, tried), True) and passed
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if hasattr(session.config, "workerinput"):  # the process that started this one writes
             return
         lines = ["| Area | What was tried | Outcome |", "|---|---|---|"]
         lines += [
-            f"| {area} | {tried} | {'held' if held else '**failed**'} |"
-            for (area, tried), held in sorted(self._rows.items())
+            f"| {area} | {tried} | {'held' if passed else '**failed**'} |"
+            for (area, tried), passed in sorted(self._rows.items())
         ]
-        held = sum(self._rows.values())
-        lines += ["", f"{len(self._rows)} tries, {held} held, {len(self._rows) - held} failed."]
+        passed = sum(self._rows.values())
+        lines += ["", f"{len(self._rows)} tries, {passed} held, {len(self._rows) - passed} failed."]
         text = self._page.read_text(encoding="utf-8")
         before, _, rest = text.partition(BEGIN)
         _, _, after = rest.partition(END)

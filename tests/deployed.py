@@ -44,7 +44,7 @@ def resources() -> dict[str, dict[str, Any]]:
 
 
 def in_order(tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Tasks so that each stands after those that it depends on; ValueError where none can be."""
+    """Tasks so that each comes after those that it depends on; ValueError where none can be."""
     done: list[dict[str, Any]] = []
     while len(done) < len(tasks):
         keys = {task["task_key"] for task in done}
@@ -76,12 +76,12 @@ def wheel_tasks(
             entry_point=wheel["entry_point"],
             parameters=tuple(wheel["parameters"]),
         )
-        for given in inputs:
-            yield call, {"input": given} if each else {}
+        for item in inputs:
+            yield call, {"input": item} if each else {}
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """A text with its `${...}` and `{{...}}` resolved, also those in what they stand for.
+    """A text with its `${...}` and `{{...}}` resolved, also those in their values.
 
     Raises:
         KeyError: one that nothing declares.
@@ -91,15 +91,15 @@ def filled(text: str, values: Mapping[str, str]) -> str:
     return text
 
 
-def values_of(job: dict[str, Any], **ours: str) -> dict[str, str]:
-    """What a job's references stand for: defaults of variables and parameters, then ours."""
+def values_of(job: dict[str, Any], **overrides: str) -> dict[str, str]:
+    """The values of a job's references: defaults of variables and parameters, then ours."""
     read = bundle()
     variables = {name: str(each["default"]) for name, each in read["variables"].items()}
     variables |= {name: str(value) for name, value in read["targets"]["dev"]["variables"].items()}
     parameters = {each["name"]: str(each["default"]) for each in job["parameters"]}
     values = {f"var.{name}": value for name, value in variables.items()}
     values |= {f"job.parameters.{name}": value for name, value in parameters.items()}
-    return values | {f"job.parameters.{name}": value for name, value in ours.items()}
+    return values | {f"job.parameters.{name}": value for name, value in overrides.items()}
 
 
 def copied(dockerfile: str) -> Iterator[str]:

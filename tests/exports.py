@@ -62,18 +62,18 @@ JURY = {
 }
 
 
-def instance(place: int, **fields: Any) -> dict[str, Any]:
-    """An instance with two options, of which the first is right for even places."""
+def instance(index: int, **fields: Any) -> dict[str, Any]:
+    """An instance with two options, of which the first is right for even indexes."""
     options = ("fever", "cough")
     return {
         "kind": "instance",
-        "id": f"id{place}",
+        "id": f"id{index}",
         "split": "test",
         "sub_split": None,
-        "input": f"Case {place}?",
+        "input": f"Case {index}?",
         "messages": None,
         "references": [
-            {"text": text, "tags": ["correct"] if at == place % 2 else []}
+            {"text": text, "tags": ["correct"] if at == index % 2 else []}
             for at, text in enumerate(options)
         ],
         "extra_data": {},
@@ -83,10 +83,10 @@ def instance(place: int, **fields: Any) -> dict[str, Any]:
 
 def header(instances: Iterable[Mapping[str, Any]], /, **fields: Any) -> dict[str, Any]:
     """The first line; `adapter_spec` and other fields of the RunSpec replace the ones above."""
-    held = list(instances)
+    rows = list(instances)
     adapter = {**ADAPTER, **fields.pop("adapter_spec", {})}
     names = ("metric_specs", "groups")
-    own = {name: fields.pop(name) for name in names if name in fields}
+    overridden = {name: fields.pop(name) for name in names if name in fields}
     name = fields.pop("name", "ward")
     run_spec = {
         "name": fields.pop("run_name", name),
@@ -96,7 +96,7 @@ def header(instances: Iterable[Mapping[str, Any]], /, **fields: Any) -> dict[str
         "data_augmenter_spec": {"perturbation_specs": []},
         "groups": [name],
         "annotators": None,
-        **own,
+        **overridden,
     }
     return {
         "kind": "header",
@@ -109,35 +109,35 @@ def header(instances: Iterable[Mapping[str, Any]], /, **fields: Any) -> dict[str
         "args": {},
         "run_spec": run_spec,
         "metadata": {"main_metric": "exact_match", "main_split": "test", "display_name": "Ward"},
-        "instances": len(held),
-        "splits": {"test": len(held)},
+        "instances": len(rows),
+        "splits": {"test": len(rows)},
         "left_out": 0,
-        "without_reference": sum(not one["references"] for one in held),
+        "without_reference": sum(not one["references"] for one in rows),
         **fields,
     }
 
 
 def write_export(path: Path, instances: Iterable[Mapping[str, Any]], /, **fields: Any) -> Path:
     """A whole export; see `header` for the fields."""
-    held = list(instances)
-    lines = [header(held, **fields), *held, {"kind": "end", "instances": len(held)}]
+    rows = list(instances)
+    lines = [header(rows, **fields), *rows, {"kind": "end", "instances": len(rows)}]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return path
 
 
-def kept(
+def stored_import(
     cards: Mapping[str, ScenarioCard], instances: Iterable[Mapping[str, Any]], /, **fields: Any
 ) -> ImportedScenario:
-    """What a lake keeps of an import; `cards` are those of ours."""
+    """The row that a lake stores of an import; `cards` are those of ours."""
     export = read_export(json.dumps(header(instances, **fields)), "e.jsonl")
-    made = import_of(export, "e.jsonl", cards)
+    imported = import_of(export, "e.jsonl", cards)
     return ImportedScenario(
-        scenario_name=made.card.name,
-        name=made.name,
-        args=made.args,
+        scenario_name=imported.card.name,
+        name=imported.name,
+        args=imported.args,
         data_version="v1",
-        access_level=made.card.access_level,
-        card=stored_card(made, "v1"),
+        access_level=imported.card.access_level,
+        card=stored_card(imported, "v1"),
         header=canonical_json(export),
         package=export.package,
         package_version=export.package_version,

@@ -28,11 +28,11 @@ def run_spec(name: str = NAME, **changes: Any) -> dict[str, Any]:
     }
 
 
-def stat(name: str, value: float, **more: Any) -> dict[str, Any]:
-    return {"name": {"name": name, "split": "test", **more}, "count": 1, "sum": value}
+def stat(name: str, value: float, **fields: Any) -> dict[str, Any]:
+    return {"name": {"name": name, "split": "test", **fields}, "count": 1, "sum": value}
 
 
-def state(helm_id: str, text: str = "39 degrees", answer: str = "yes", **more: Any) -> Any:
+def state(helm_id: str, text: str = "39 degrees", answer: str = "yes", **fields: Any) -> Any:
     return {
         "instance": {
             "input": {"text": text},
@@ -47,13 +47,13 @@ def state(helm_id: str, text: str = "39 degrees", answer: str = "yes", **more: A
             "completions": [{"text": answer, "logprob": 0, "tokens": []}],
             "request_datetime": 1_700_000_000,
         },
-        **more,
+        **fields,
     }
 
 
 def values(helm_id: str, **stats: float) -> dict[str, Any]:
-    made = [stat(name, value) for name, value in stats.items()]
-    return {"instance_id": helm_id, "train_trial_index": 0, "stats": made}
+    rows = [stat(name, value) for name, value in stats.items()]
+    return {"instance_id": helm_id, "train_trial_index": 0, "stats": rows}
 
 
 def write_run(

@@ -52,8 +52,10 @@ def checked(*command: str | Path, folder: Path, **variables: str) -> str:
     Returns both streams.
     """
     # A session of this process names its own Python for Spark's workers.
-    ours = ("PYTHONPATH", "PYSPARK_PYTHON")
-    environment = {key: value for key, value in os.environ.items() if key not in ours} | variables
+    dropped = ("PYTHONPATH", "PYSPARK_PYTHON")
+    environment = {
+        key: value for key, value in os.environ.items() if key not in dropped
+    } | variables
     done = subprocess.run(
         [str(part) for part in command],
         cwd=folder,

@@ -24,7 +24,7 @@ class Provider:
     """Logs in whoever is chosen on its page; `people` are their claims by subject.
 
     `signing` is the key by which tokens are signed, of the `keys` that it publishes unless a test
-    puts another there; `age` is how many seconds old a token says it is.
+    puts another there; `age` is how many seconds old a token claims to be.
     """
 
     def __init__(self, port: int, people: Mapping[str, Mapping[str, Any]]) -> None:
@@ -45,38 +45,42 @@ class Provider:
             "id_token_signing_alg_values_supported": ["RS256"],
         }
 
-    def login_page(self, asked: Mapping[str, str]) -> str:
+    def login_page(self, parameters: Mapping[str, str]) -> str:
         """A link for each person."""
         links = (
-            f'<p><a href="/chosen?{escape(urlencode({**asked, "subject": subject}))}">'
+            f'<p><a href="/chosen?{escape(urlencode({**parameters, "subject": subject}))}">'
             f"{escape(subject)}</a></p>"
             for subject in self.people
         )
         return f"<h1>Log in</h1>{''.join(links)}"
 
-    def code_for(self, asked: Mapping[str, str]) -> str:
+    def code_for(self, parameters: Mapping[str, str]) -> str:
         """The address to which a browser goes back once a person is chosen."""
         code = secrets.token_urlsafe()
-        self.codes[code] = dict(asked)
-        back = {"code": code, "state": asked["state"]}
-        return f"{asked['redirect_uri']}?{urlencode(back)}"
+        self.codes[code] = dict(parameters)
+        back = {"code": code, "state": parameters["state"]}
+        return f"{parameters['redirect_uri']}?{urlencode(back)}"
 
     def tokens(self, form: Mapping[str, str], authorization: str) -> dict[str, Any] | None:
         """Tokens for a code that was not used; None where code, client or address is wrong."""
         name, _, secret = b64decode(authorization.partition(" ")[2]).decode().partition(":")
-        asked = self.codes.pop(form.get("code", ""), None)
+        parameters = self.codes.pop(form.get("code", ""), None)
         is_client = (unquote(name), unquote(secret)) == (CLIENT, SECRET)
-        if not is_client or asked is None or asked["redirect_uri"] != form.get("redirect_uri"):
+        if (
+            not is_client
+            or parameters is None
+            or parameters["redirect_uri"] != form.get("redirect_uri")
+        ):
             return None
         since = int(time.time()) - self.age
         claims = {
-            **self.people[asked["subject"]],
+            **self.people[parameters["subject"]],
             "iss": self.issuer,
-            "sub": asked["subject"],
+            "sub": parameters["subject"],
             "aud": CLIENT,
             "iat": since,
             "exp": int(time.time()) + 600,
-            "nonce": asked["nonce"],
+            "nonce": parameters["nonce"],
         }
         token = jwt.encode({"alg": "RS256", "kid": "one"}, claims, self.signing)
         return {"access_token": "unused", "token_type": "Bearer", "id_token": token}
@@ -90,17 +94,17 @@ def running(port: int, people: Mapping[str, Mapping[str, Any]]) -> Iterator[Prov
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
-            asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
+            parameters = {name: values[0] for name, values in parse_qs(parts.query).items()}
             if parts.path == "/.well-known/openid-configuration":
                 self._answer(200, json.dumps(provider.metadata), "application/json")
             elif parts.path == "/jwks":
                 public = provider.keys.as_dict(private=False)
                 self._answer(200, json.dumps(public), "application/json")
             elif parts.path == "/authorize":
-                self._answer(200, provider.login_page(asked), "text/html")
+                self._answer(200, provider.login_page(parameters), "text/html")
             elif parts.path == "/chosen":
                 self.send_response(302)
-                self.send_header("Location", provider.code_for(asked))
+                self.send_header("Location", provider.code_for(parameters))
                 self.end_headers()
             else:
                 self._answer(404, "", "text/plain")
@@ -108,9 +112,9 @@ def running(port: int, people: Mapping[str, Mapping[str, Any]]) -> Iterator[Prov
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()
             form = {name: values[0] for name, values in parse_qs(body).items()}
-            given = provider.tokens(form, self.headers.get("Authorization", ""))
-            held = given or {"error": "invalid_grant"}
-            self._answer(200 if given else 400, json.dumps(held), "application/json")
+            tokens = provider.tokens(form, self.headers.get("Authorization", ""))
+            reply = tokens or {"error": "invalid_grant"}
+            self._answer(200 if tokens else 400, json.dumps(reply), "application/json")
 
         def _answer(self, status: int, body: str, kind: str) -> None:
             self.send_response(status)

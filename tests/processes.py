@@ -1,4 +1,4 @@
-"""The processes below one, as Linux tells them."""
+"""The processes below one, as Linux lists them."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a lake has of answers: those in their table, and those that lie in files for a commit."""
+"""What a lake has of answers: those in their table, and those that are in files for a commit."""
 
 from pathlib import Path
 

@@ -12,13 +12,13 @@ SCENARIO = "Colds"
 
 
 def evaluated(
-    folder: Path, said: Mapping[str, str], *, suite: str, questions: int, level: str = "public"
+    folder: Path, texts: Mapping[str, str], *, suite: str, questions: int, level: str = "public"
 ) -> Evaluation:
     """A run of models that give one answer each, which this process computes without Java.
 
     Args:
         folder: where data and lake are made.
-        said: the answer of each model by its name.
+        texts: the answer of each model by its name.
         suite: the suite of the runs.
         questions: how many questions they answer.
         level: the access level of the data.
@@ -45,9 +45,9 @@ def evaluated(
             locality=Locality.LOCAL,
             args={"mode": "script", "text": text},
         )
-        for name, text in said.items()
+        for name, text in texts.items()
     ]
     made = Evaluation(folder / "lake", site=None, tracking=False, deployments=models)
     entry = f"medhelm_configurable_benchmark:config_path={folder / 'benchmark.yaml'}"
-    made.run([f"{entry},model={name}" for name in said], suite=suite)
+    made.run([f"{entry},model={name}" for name in texts], suite=suite)
     return made

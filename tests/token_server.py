@@ -1,4 +1,4 @@
-"""A model behind OpenAI's protocol whose keys end, and the two places that give new ones."""
+"""A model behind OpenAI's protocol whose keys end, and the two endpoints that issue new ones."""
 
 import json
 import sys
@@ -30,14 +30,14 @@ class TokenServer:
     """Answers `yes` to a key of its own that has not ended: after `uses` requests or `seconds`.
 
     `issued` counts the keys, `answered` the answers by prompt and `refused` the calls that got 401.
-    `failing` holds the numbers, from 1, of the times that a key was asked for and none was given.
+    `failing` contains the numbers, from 1, of the requests for a key that are refused.
     """
 
     def __init__(self) -> None:
         self.uses, self.seconds, self.expires_in = 10**9, 1e9, 3600
         self.failing: set[int] = set()
         self.answered: Counter[str] = Counter()
-        self.issued = self.asked = self.refused = 0
+        self.issued = self.requested = self.refused = 0
         self.authorization: list[str] = []
         self._used: Counter[str] = Counter()
         self._born: dict[str, float] = {}
@@ -61,8 +61,8 @@ class TokenServer:
 
     def issue(self) -> str | None:
         with self._lock:
-            self.asked += 1
-            if self.asked in self.failing:
+            self.requested += 1
+            if self.requested in self.failing:
                 return None
             self.issued += 1
             token = f"{TOKEN}{self.issued:04d}"
@@ -97,7 +97,7 @@ def _handler(server: TokenServer) -> type[BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             token = server.issue()
-            self._say(200 if token else 500, (token or "planted-error").encode())
+            self._send(200 if token else 500, (token or "planted-error").encode())
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -107,10 +107,10 @@ def _handler(server: TokenServer) -> type[BaseHTTPRequestHandler]:
             header = self.headers.get("Authorization", "")
             if not server.takes(header):
                 error = {"code": "invalid_api_key", "message": f"{header} has ended"}
-                self._say(401, json.dumps({"error": error}).encode())
+                self._send(401, json.dumps({"error": error}).encode())
                 return
             prompt = json.loads(body)["messages"][-1]["content"]
-            self._say(200, json.dumps(server.answer(prompt)).encode())
+            self._send(200, json.dumps(server.answer(prompt)).encode())
 
         def _grant(self, form: dict[str, list[str]]) -> None:
             login = b64decode(self.headers["Authorization"].removeprefix("Basic ")).decode()
@@ -118,9 +118,9 @@ def _handler(server: TokenServer) -> type[BaseHTTPRequestHandler]:
             is_form = form == {"grant_type": ["client_credentials"], "scope": ["all"]}
             token = server.issue() if is_client and is_form else None
             reply = {"access_token": token, "expires_in": server.expires_in}
-            self._say(200 if token else 401, json.dumps(reply).encode())
+            self._send(200 if token else 401, json.dumps(reply).encode())
 
-        def _say(self, status: int, data: bytes) -> None:
+        def _send(self, status: int, data: bytes) -> None:
             self.send_response(status)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()

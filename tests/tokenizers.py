@@ -11,8 +11,8 @@ def word_tokenizer(folder: Path, *words: str) -> Path:
     from tokenizers.models import WordLevel
     from tokenizers.pre_tokenizers import Whitespace
 
-    known = {word: number for number, word in enumerate(("[UNK]", *words))}
-    tokenizer = Tokenizer(WordLevel(known, unk_token="[UNK]"))
+    vocabulary = {word: number for number, word in enumerate(("[UNK]", *words))}
+    tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = Whitespace()
     folder.mkdir(exist_ok=True)
     tokenizer.save(str(folder / FILE))

@@ -43,7 +43,7 @@ class FakeCursor:
 
 
 class FakeConnection:
-    """A session; `statements` are all that it was given."""
+    """A session; `statements` are all that it executed."""
 
     def __init__(self, execute: Execute, statements: list[str]) -> None:
         self._execute, self._statements = execute, statements
@@ -67,14 +67,14 @@ def of_files(lake: Path) -> Execute:
             if not (lake / name).is_dir():
                 raise ServerOperationError(f"[TABLE_OR_VIEW_NOT_FOUND] `{name}` SQLSTATE: 42P01")
             builder.register(name, DeltaTable(str(lake / name)))
-        spoken = KINDS.sub("NULL AS", TABLE.sub(r"\1", sql)).replace("AS STRING", "AS VARCHAR")
-        return pa.RecordBatchReader.from_stream(builder.execute(spoken)).read_all()
+        translated = KINDS.sub("NULL AS", TABLE.sub(r"\1", sql)).replace("AS STRING", "AS VARCHAR")
+        return pa.RecordBatchReader.from_stream(builder.execute(translated)).read_all()
 
     return execute
 
 
 def of_spark(spark: SparkSession) -> Execute:
-    """Answers by Spark over its catalog, in the very SQL that a warehouse is given."""
+    """Answers by Spark over its catalog, in the very SQL that a warehouse executes."""
 
     def execute(sql: str) -> pa.Table:
         try:

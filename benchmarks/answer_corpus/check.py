@@ -19,10 +19,10 @@ from benchmarks.answer_corpus.template import (
     WORST,
     YES_NO,
     Question,
-    cut,
+    answer_templates,
+    cut_templates,
     listed,
-    said,
-    unsaid,
+    unreadable_templates,
 )
 
 # fmt: off
@@ -316,16 +316,16 @@ QUESTIONS = (
 )
 
 _PLAIN = (
-    *said("bare label", "[‹L›]", "*‹L›*", "__‹L›__", "\"‹L›\"", "'‹L›'", "‹L›:", "<b>‹L›</b>", "Choice ‹L›", "**Option ‹L›**", "(‹L›).", "- ‹L›", "‹L› ✅", kinds=ANY),
-    *said("bare label", "‹l›.", "[‹l›]", "option ‹l›", kinds=NAMED),
-    *said(
+    *answer_templates("bare label", "[‹L›]", "*‹L›*", "__‹L›__", "\"‹L›\"", "'‹L›'", "‹L›:", "<b>‹L›</b>", "Choice ‹L›", "**Option ‹L›**", "(‹L›).", "- ‹L›", "‹L› ✅", kinds=ANY),
+    *answer_templates("bare label", "‹l›.", "[‹l›]", "option ‹l›", kinds=NAMED),
+    *answer_templates(
         "label with text",
         "[‹L›] ‹T›", "*‹L›.* ‹T›", "**‹L›:** ‹T›", "‹L› = ‹T›", "**(‹L›) ‹T›**", "# ‹L›) ‹T›",
         kinds=ANY,
     ),
-    *said("label with text", "‹L› – ‹T›", "Choice ‹L› - ‹T›", "**‹L›.**\n‹T›", "‹L›, ‹t›", kinds=NAMED),
-    *said("text alone", "*‹T›*", "‹T›!", "<b>‹T›</b>", "It's: ‹T›", "- ‹T›", "Selected: ‹T›", kinds=NAMED),
-    *said(
+    *answer_templates("label with text", "‹L› – ‹T›", "Choice ‹L› - ‹T›", "**‹L›.**\n‹T›", "‹L›, ‹t›", kinds=NAMED),
+    *answer_templates("text alone", "*‹T›*", "‹T›!", "<b>‹T›</b>", "It's: ‹T›", "- ‹T›", "Selected: ‹T›", kinds=NAMED),
+    *answer_templates(
         "text alone",
         "It should be ‹t›.",
         "My pick would be ‹t›.",
@@ -333,11 +333,11 @@ _PLAIN = (
         "I'd answer: ‹t›.",
         kinds=SHORT,
     ),
-    *said("text alone", "‹T›, without a doubt.", "‹facts› I would think of ‹t› here.", "‹T›, since it explains everything.", "Here, **‹t›** is the most fitting of the options.", kinds=TERM),
+    *answer_templates("text alone", "‹T›, without a doubt.", "‹facts› I would think of ‹t› here.", "‹T›, since it explains everything.", "Here, **‹t›** is the most fitting of the options.", kinds=TERM),
 )
 
 _STATEMENTS = (
-    *said(
+    *answer_templates(
         "statement",
         "The right answer: ‹L›",
         "Correct answer: (‹L›)",
@@ -366,14 +366,14 @@ _STATEMENTS = (
         "The answer must be option ‹L›.",
         kinds=ANY,
     ),
-    *said("LaTeX", "The final answer is: $\\boxed{‹L›}$", "$$\\boxed{\\textbf{‹L›}}$$", "‹facts›\n\n$\\boxed{\\text{(‹L›)}}$", "Thus, we conclude \\(\\boxed{‹L›}\\).", kinds=ANY),
-    *said("LaTeX", "$\\boxed{\\text{‹L›) ‹T›}}$", kinds=NAMED),
-    *said("tags", "<Answer>‹L›</Answer>", "<reason>‹facts›</reason><answer>‹L›</answer>", "<choice>‹L›</choice>", "<answer>Option ‹L›: ‹T›</answer>", "<response><answer>‹L›</answer></response>", kinds=ANY),
-    *said("thinking", "<think>\nThe user asks: ‹stem› Maybe ‹L2›? ‹facts› No...\n</think>\n**Answer: ‹L›**", "<think>Let me weigh ‹L1› against ‹L2›.</think>\n\n‹L›. ‹T›", "Hmm, ‹L1› or ‹L2›?\n</think>\nI choose ‹L›.", kinds=ANY),
+    *answer_templates("LaTeX", "The final answer is: $\\boxed{‹L›}$", "$$\\boxed{\\textbf{‹L›}}$$", "‹facts›\n\n$\\boxed{\\text{(‹L›)}}$", "Thus, we conclude \\(\\boxed{‹L›}\\).", kinds=ANY),
+    *answer_templates("LaTeX", "$\\boxed{\\text{‹L›) ‹T›}}$", kinds=NAMED),
+    *answer_templates("tags", "<Answer>‹L›</Answer>", "<reason>‹facts›</reason><answer>‹L›</answer>", "<choice>‹L›</choice>", "<answer>Option ‹L›: ‹T›</answer>", "<response><answer>‹L›</answer></response>", kinds=ANY),
+    *answer_templates("thinking", "<think>\nThe user asks: ‹stem› Maybe ‹L2›? ‹facts› No...\n</think>\n**Answer: ‹L›**", "<think>Let me weigh ‹L1› against ‹L2›.</think>\n\n‹L›. ‹T›", "Hmm, ‹L1› or ‹L2›?\n</think>\nI choose ‹L›.", kinds=ANY),
 )
 
 _JSON = (
-    *said(
+    *answer_templates(
         "JSON, letter",
         '{ "answer" : "‹L›" }',
         '{"Final Answer": "‹L›"}',
@@ -392,7 +392,7 @@ _JSON = (
         kinds=ANY,
         json_letter=True,
     ),
-    *said(
+    *answer_templates(
         "JSON, letter and text",
         '{"answer": "(‹L›) ‹T›"}',
         '{"correct_answer": "‹L›. ‹T›"}',
@@ -401,12 +401,12 @@ _JSON = (
         kinds=ANY,
         json_letter=True,
     ),
-    *said("JSON, letter and text", '```json\n{"Answer": "‹L› - ‹T›"}\n```', kinds=NAMED, json_letter=True),
-    *said("JSON, text", '{"response": "‹T›"}', '{"why": "‹facts›", "answer": "‹T›."}', '```json\n{"selection": "‹T›"}\n```', kinds=NAMED),
+    *answer_templates("JSON, letter and text", '```json\n{"Answer": "‹L› - ‹T›"}\n```', kinds=NAMED, json_letter=True),
+    *answer_templates("JSON, text", '{"response": "‹T›"}', '{"why": "‹facts›", "answer": "‹T›."}', '```json\n{"selection": "‹T›"}\n```', kinds=NAMED),
 )
 
 _PROSE = (
-    *said(
+    *answer_templates(
         "reasoning, then statement",
         "‹facts› For these reasons I settle on ‹L›.",
         "‹facts› That is why ‹L› is the correct choice.",
@@ -422,8 +422,8 @@ _PROSE = (
         "‹facts› Based on the above, the single best answer is (‹L›).",
         kinds=ANY,
     ),
-    *said("final label after prose", "The decisive point is in the text. ‹facts› ‹L›", "‹facts› Hence: ‹L›.", "‹facts› In short, ‹L›.", "‹facts› → ‹L›", kinds=ANY),
-    *said(
+    *answer_templates("final label after prose", "The decisive point is in the text. ‹facts› ‹L›", "‹facts› Hence: ‹L›.", "‹facts› In short, ‹L›.", "‹facts› → ‹L›", kinds=ANY),
+    *answer_templates(
         "statement, then explanation",
         "‹L›. ‹T›. This is the standard approach; ‹L1› and ‹L2› are reserved for other cases.",
         "Answer: (‹L›) ‹T›\n\nReasoning:\n‹facts› By contrast, (‹L1›) ‹t1› is not supported.",
@@ -436,8 +436,8 @@ _PROSE = (
         "(‹L›)\n‹facts› (‹L1›) would not change anything.",
         kinds=ANY,
     ),
-    *said("statement, then explanation", "‹L›, because ‹t› matches the findings.", "‹L› since only ‹t› makes sense.", kinds=SHORT),
-    *said(
+    *answer_templates("statement, then explanation", "‹L›, because ‹t› matches the findings.", "‹L› since only ‹t› makes sense.", kinds=SHORT),
+    *answer_templates(
         "elimination",
         "We exclude ‹others›. What remains is ‹L›.",
         "‹L1› makes no sense here, ‹L2› comes too late, so I choose ‹L›.",
@@ -452,7 +452,7 @@ _PROSE = (
     *listed("elimination", "‹each›\n\nFinal answer: ‹L›", right="**‹L›. ‹T›** – explains all the findings.\n", wrong="**‹L›. ‹T›** – leaves some findings open.\n", kinds=ANY),
     *listed("elimination", "| Option | Verdict |\n|---|---|\n‹each›\n\nSo I would answer ‹L›.", right="| ‹L›. ‹T› | fits |", wrong="| ‹L›. ‹T› | does not fit |", kinds=ANY),
     *listed("elimination", "‹facts› Now the options:\n‹each›\nI therefore pick option ‹L›.", right="* (‹L›) ‹T›. Plausible, and supported by the facts.", wrong="* (‹L›) ‹T›. Plausible, but not supported by the facts.", kinds=ANY),
-    *said(
+    *answer_templates(
         "self-correction",
         "‹L1›. Hmm, that was too quick. ‹facts› Correct answer: ‹L›.",
         "My first guess was ‹L1›. After going over it again, I choose ‹L›.",
@@ -463,7 +463,7 @@ _PROSE = (
         "Is it ‹L1›? No, it is not. The correct option is ‹L›.",
         kinds=ANY,
     ),
-    *said(
+    *answer_templates(
         "aside after the statement",
         "The correct option is ‹L›. Were the findings different, ‹L1› would be the answer.",
         "I would pick ‹L›. If there were a contraindication, I would pick ‹L1›.",
@@ -475,7 +475,7 @@ _PROSE = (
         "The best choice is ‹L›, even though the exam key from last year says ‹L1›.",
         kinds=ANY,
     ),
-    *said(
+    *answer_templates(
         "next question follows",
         "‹L›\n\nQuestion 12: A child of 3 years limps. What do you order?\nA) X-ray\nB) Blood test\nC) Nothing\nD) MRI\nAnswer: ‹L1›\n\nQuestion 13:",
         "‹L›) ‹T›\n\nQ: Name the most common cause of goitre.\nA) Iodine deficiency\nB) Cancer\nC) Drugs\nA: ‹L1›",
@@ -486,7 +486,7 @@ _PROSE = (
 )
 
 _TEXTS_IN_PROSE = (
-    *said(
+    *answer_templates(
         "text in a sentence",
         "‹facts› Therefore ‹t› is the correct answer; ‹t1› is only a second choice.",
         "Between ‹t› and ‹t1›, I would choose ‹t›.",
@@ -502,7 +502,7 @@ _TEXTS_IN_PROSE = (
 )
 
 _UNREADABLE = (
-    *unsaid(
+    *unreadable_templates(
         "several options",
         "‹L› and/or ‹L1›",
         "I'm torn between ‹L› and ‹L1›, and cannot settle on one.",
@@ -514,11 +514,11 @@ _UNREADABLE = (
         "‹stem›\n\nOptions:\n‹options›\n\nAnswer:",
         kinds=ANY,
     ),
-    *unsaid("several options", "‹L› and ‹L1› are equally good.", "Answer: ‹L› & ‹L1›", "‹L›\n‹L1›", kinds=NAMED),
-    *unsaid("several options", "It might be ‹t›, or it might be ‹t1›.", "‹T› / ‹t1›", "Both ‹t› and ‹t1› are defensible answers.", kinds=SHORT),
-    *unsaid("label with another text", "**‹L›) ‹T1›**", "Correct answer: ‹L›. ‹T1›", kinds=SHORT),
-    *unsaid("denied only", "‹L› cannot be the answer.", "I would rule out ‹L›.", "Not ‹L›.", "The one thing I know is that ‹L› is incorrect.", kinds=ANY),
-    *unsaid(
+    *unreadable_templates("several options", "‹L› and ‹L1› are equally good.", "Answer: ‹L› & ‹L1›", "‹L›\n‹L1›", kinds=NAMED),
+    *unreadable_templates("several options", "It might be ‹t›, or it might be ‹t1›.", "‹T› / ‹t1›", "Both ‹t› and ‹t1› are defensible answers.", kinds=SHORT),
+    *unreadable_templates("label with another text", "**‹L›) ‹T1›**", "Correct answer: ‹L›. ‹T1›", kinds=SHORT),
+    *unreadable_templates("denied only", "‹L› cannot be the answer.", "I would rule out ‹L›.", "Not ‹L›.", "The one thing I know is that ‹L› is incorrect.", kinds=ANY),
+    *unreadable_templates(
         "no answer",
         "Thank you for the question. ‹facts›",
         "I can't assist with that. A qualified clinician should decide this.",
@@ -534,7 +534,7 @@ _UNREADABLE = (
 )
 
 _CUT = (
-    *cut(
+    *cut_templates(
         "‹L›. ‹T› – an option for patients who",
         "‹L›) ‹T›: while it is often used, it",
         "‹L› is wrong because it would",
@@ -554,9 +554,9 @@ _CUT = (
         "I can rule out ‹L› because",
         kinds=ANY,
     ),
-    *cut("‹facts› One could argue for ‹t›, as it", "‹T› is less likely, since the", "If this were ‹t›, I would expect that the", kinds=TERM),
+    *cut_templates("‹facts› One could argue for ‹t›, as it", "‹T› is less likely, since the", "If this were ‹t›, I would expect that the", kinds=TERM),
     *listed("cut before the answer", "‹facts›\n\n‹each›\n\nTaking all this into account, I", right="* ‹L›) ‹T›: has points in its favour.", wrong="* ‹L›) ‹T›: has points in its favour.", kinds=ANY, has_answer=False, is_cut=(True, False)),
-    *said(
+    *answer_templates(
         "cut after the answer",
         "The answer is **‹L›**.\n\nLet me explain. ‹facts› The first",
         "I'd choose (‹L›) ‹T›. ‹facts› As far as (‹L1›) is concerned, the",
@@ -568,7 +568,7 @@ _CUT = (
 )
 
 _LANGUAGES = (
-    *said(
+    *answer_templates(
         "Spanish",
         "La alternativa correcta es la ‹L›.", "Respuesta correcta: **‹L›**", "Mi respuesta es ‹L›) ‹T›.", "La correcta es la opción ‹L›.",
         "‹facts› Por eso elijo la ‹L›.", "La respuesta no es la ‹L1› sino la ‹L›.", "Yo marcaría la ‹L›.", "Solución: ‹L›",
@@ -576,45 +576,45 @@ _LANGUAGES = (
         "La opción ‹L› es correcta, mientras que la ‹L1› no lo es.",
         kinds=TERM, language="es",
     ),
-    *said(
+    *answer_templates(
         "French",
         "La réponse est ‹L›.", "La bonne réponse : ‹L›. ‹T›", "Il faut choisir la réponse ‹L›.", "La réponse ‹L› est correcte.",
         "‹facts› Je retiens donc la proposition ‹L›.", "La réponse n'est pas ‹L1› mais ‹L›.", "C'est la ‹L›.", "Réponse correcte : **‹L›**",
         "Je réponds ‹L› : ‹t›.",
         kinds=TERM, language="fr",
     ),
-    *said(
+    *answer_templates(
         "Portuguese",
         "A alternativa correta é a ‹L›.", "Gabarito: ‹L›", "Letra ‹L›.", "A resposta é ‹L›) ‹T›.", "‹facts› Logo, a alternativa certa é a ‹L›.",
         "A resposta não é ‹L1›, e sim ‹L›.", "Eu marcaria a letra ‹L›.", "A opção correta: **‹L›. ‹T›**",
         kinds=TERM, language="pt",
     ),
-    *said(
+    *answer_templates(
         "German",
         "Die Antwort ist ‹L›.", "Richtige Antwort: **‹L›**", "Antwort ‹L› ist korrekt.", "Ich entscheide mich für ‹L›.", "‹facts› Somit ist ‹L› die richtige Lösung.",
         "Die Antwort ist nicht ‹L1›, sondern ‹L›.", "Lösung: ‹L›) ‹T›", "Korrekt ist Option ‹L›.", "‹L› ist richtig, weil ‹T› hier die beste Wahl ist.",
         kinds=TERM, language="de",
     ),
-    *said(
+    *answer_templates(
         "Italian",
         "La risposta è ‹L›.", "Risposta corretta: **‹L›**", "L'alternativa corretta è ‹L›) ‹T›.", "La ‹L› è quella giusta.", "‹facts› Pertanto la risposta corretta è la ‹L›.",
         "La risposta non è ‹L1›, bensì ‹L›.", "Sceglierei la risposta ‹L›.", "Soluzione: ‹L›",
         kinds=TERM, language="it",
     ),
-    *said("Chinese", "正确选项是‹L›。", "答案为‹L›。", "本题选‹L›。", "我的答案是：**‹L›**", "‹facts›所以答案是‹L›，即‹T›。", "答案不是‹L1›，而是‹L›。", "最终答案：‹L›. ‹T›", kinds=TERM, language="zh"),
-    *said("Japanese", "答えは‹L›。", "正答は‹L›です。", "正解は「‹L›」です。", "‹facts›よって、答えは‹L›となる。", "最も適切なのは‹L›です。", "答えは‹L1›ではなく、‹L›です。", kinds=TERM, language="ja"),
-    *unsaid("several options", "Puede ser ‹L› o bien ‹L1›.", "‹L› y ‹L1› son correctas.", kinds=TERM, language="es"),
-    *unsaid("denied only", "La ‹L› no es correcta.", kinds=TERM, language="es"),
-    *unsaid("denied only", "Antwort ‹L› ist falsch.", kinds=TERM, language="de"),
-    *unsaid("denied only", "La réponse ‹L› est fausse.", kinds=TERM, language="fr"),
-    *unsaid("denied only", "A alternativa ‹L› está errada.", kinds=TERM, language="pt"),
-    *cut("‹L›) ‹T›: aunque es frecuente, en este", "Si la respuesta fuera ‹L›, entonces", kinds=TERM, language="es"),
-    *cut("‹L›: ‹T› kommt in Frage, wenn", kinds=TERM, language="de"),
+    *answer_templates("Chinese", "正确选项是‹L›。", "答案为‹L›。", "本题选‹L›。", "我的答案是：**‹L›**", "‹facts›所以答案是‹L›，即‹T›。", "答案不是‹L1›，而是‹L›。", "最终答案：‹L›. ‹T›", kinds=TERM, language="zh"),
+    *answer_templates("Japanese", "答えは‹L›。", "正答は‹L›です。", "正解は「‹L›」です。", "‹facts›よって、答えは‹L›となる。", "最も適切なのは‹L›です。", "答えは‹L1›ではなく、‹L›です。", kinds=TERM, language="ja"),
+    *unreadable_templates("several options", "Puede ser ‹L› o bien ‹L1›.", "‹L› y ‹L1› son correctas.", kinds=TERM, language="es"),
+    *unreadable_templates("denied only", "La ‹L› no es correcta.", kinds=TERM, language="es"),
+    *unreadable_templates("denied only", "Antwort ‹L› ist falsch.", kinds=TERM, language="de"),
+    *unreadable_templates("denied only", "La réponse ‹L› est fausse.", kinds=TERM, language="fr"),
+    *unreadable_templates("denied only", "A alternativa ‹L› está errada.", kinds=TERM, language="pt"),
+    *cut_templates("‹L›) ‹T›: aunque es frecuente, en este", "Si la respuesta fuera ‹L›, entonces", kinds=TERM, language="es"),
+    *cut_templates("‹L›: ‹T› kommt in Frage, wenn", kinds=TERM, language="de"),
 )
 
 _WORDS = (
-    *said("bare word", "*‹W›*", "[‹w›]", "‹w›.", "‹X›.", "__‹W›__", "'‹W›'", "<b>‹W›</b>", "# ‹W›", "- ‹W›", kinds=YES_NO, method="yes_no"),
-    *said(
+    *answer_templates("bare word", "*‹W›*", "[‹w›]", "‹w›.", "‹X›.", "__‹W›__", "'‹W›'", "<b>‹W›</b>", "# ‹W›", "- ‹W›", kinds=YES_NO, method="yes_no"),
+    *answer_templates(
         "statement",
         "ANSWER: ‹X›", "My answer: ‹W›", "Verdict: **‹w›**", "The correct answer is ‹w›.", "I'd say ‹w›.", "I'd answer with a ‹w›.", "The answer would be ‹w›.",
         "My final answer is: ‹W›.", "The final answer is $\\boxed{‹w›}$.", "<answer>‹W›</answer>", "## Conclusion\n\n‹W›", "In one word: ‹w›.", "Final decision: ‹w›",
@@ -623,8 +623,8 @@ _WORDS = (
         "Then the answer has to be ‹w›.", "In conclusion, the answer is ‹w›.", "ANS: ‹w›", "The best answer is \"‹w›\".", "Final answer → ‹w›", "I conclude: ‹w›.", "The abstract's answer is ‹w›.", "Here is my answer: ‹W›", "It is fair to answer ‹w›.", "Assistant: ‹W›", "The single word is ‹w›.", "Prediction: ‹w›",
         kinds=YES_NO, method="yes_no",
     ),
-    *said("JSON", '{"final_answer": "‹W›"}', '{ "answer" : "‹w›", "confidence": 0.7 }', '{"explanation": "‹facts›", "decision": "‹w›"}', '```json\n{"Answer": "‹w›"}\n```', '{"response": "‹W›"}', kinds=YES_NO, method="yes_no"),
-    *said(
+    *answer_templates("JSON", '{"final_answer": "‹W›"}', '{ "answer" : "‹w›", "confidence": 0.7 }', '{"explanation": "‹facts›", "decision": "‹w›"}', '```json\n{"Answer": "‹w›"}\n```', '{"response": "‹W›"}', kinds=YES_NO, method="yes_no"),
+    *answer_templates(
         "word first",
         "‹W›; ‹facts›", "**‹W›**\n\n‹facts›", "‹W›. This is the conclusion that the data allow.", "‹W› – the abstract is clear about that.", "‹W›. Reason: ‹facts›",
         "‹W›, that is what the authors conclude.", "‹W› (‹facts›)", "‹w›, see the second table.", "‹W›\nThe reasoning is as follows. ‹facts›",
@@ -632,7 +632,7 @@ _WORDS = (
         "The answer is ‹w›. ‹facts› One more thing: the funding was public.", "**‹X›** – ‹facts›", "‹w›\n\n(‹facts›)",
         kinds=YES_NO, method="yes_no",
     ),
-    *said(
+    *answer_templates(
         "word last",
         "‹facts› This leads to the answer: ‹w›.", "‹facts›\n\n**‹W›.**", "‹facts› Hence, ‹w›.", "‹facts› My answer is therefore ‹w›.", "‹stem› My reading of the data: ‹w›.",
         "‹facts› That settles it. ‹W›.", "‹facts›\n\nAnswer - ‹w›", "1. ‹facts›\n2. The analysis was planned before.\n\nConclusion: **‹W›**", "‹facts› To sum up: ‹W›!",
@@ -640,43 +640,43 @@ _WORDS = (
         "‹facts›\n\nFinal decision: **‹w›**.", "‹facts› I'd therefore go with \"‹w›\".", "‹facts›\n\n‹X›", "‹facts› Weighing both sides, my answer is ‹w›.",
         kinds=YES_NO, method="yes_no",
     ),
-    *said(
+    *answer_templates(
         "self-correction",
         "‹W1›... sorry, I meant ‹w›.", "My first thought was ‹w1›. After reading the table again, the answer is ‹w›.", "Is it ‹w1›? I don't think so. My answer is ‹w›.",
         "One would expect ‹w1›, but the correct answer is ‹w›.", "Final answer: ‹w1›. Correction: final answer: ‹w›.", "The answer isn't ‹w1›; it's ‹w›.",
         "‹w1› – wait, that is wrong, the answer is ‹w›.", "I would have said ‹w1› before the second table. Now I say ‹w›.",
         kinds=YES_NO, method="yes_no",
     ),
-    *said(
+    *answer_templates(
         "aside after the statement",
         "My answer is ‹w›. With a longer follow-up it might have become ‹w1›.", "‹W›. An earlier review came to the answer ‹w1›.", "The answer is ‹w›, although the press release says ‹w1›.",
         "Answer: ‹w›. Critics would say ‹w1›.", "I answer ‹w›; for outpatients the answer would be ‹w1›.",
         kinds=YES_NO, method="yes_no",
     ),
-    *said(
+    *answer_templates(
         "next question follows",
         "‹W›.\n\nQuestion: Are women affected more often?\nAnswer: ‹W1›.", "‹w›\n\nQ: Is the device approved?\nA: ‹w1›\n\nQ:",
         kinds=YES_NO, method="yes_no",
     ),
-    *said("cut after the answer", "Answer: ‹W›. ‹facts› It should be said that the", "My answer is ‹w›. To explain this, we", kinds=YES_NO, method="yes_no", is_cut=(True, False)),
-    *said("thinking", "<think>\nI first thought of ‹w1›. ‹facts›\n</think>\n\nThe answer is ‹w›.", kinds=YES_NO, method="yes_no"),
-    *unsaid(
+    *answer_templates("cut after the answer", "Answer: ‹W›. ‹facts› It should be said that the", "My answer is ‹w›. To explain this, we", kinds=YES_NO, method="yes_no", is_cut=(True, False)),
+    *answer_templates("thinking", "<think>\nI first thought of ‹w1›. ‹facts›\n</think>\n\nThe answer is ‹w›.", kinds=YES_NO, method="yes_no"),
+    *unreadable_templates(
         "several options",
         "Either ‹w› or ‹w1›.", "‹W›, or perhaps ‹w1›.", "‹w›/‹w1›", "One reviewer answers ‹w›, the other ‹w1›.", "The answer is ‹w› for men and ‹w1› for women.", "Both ‹w› and ‹w1› can be defended.",
         kinds=YES_NO, method="yes_no",
     ),
-    *unsaid(
+    *unreadable_templates(
         "no answer",
         "Here is a summary. ‹facts›", "Further research is needed.", "The abstract leaves this open.", "The patients were seen twice, and no complication occurred.", "‹facts› ‹stem›",
         "I have no access to the full text.", "I'm sorry, but I can't answer that.",
         kinds=YES_NO, method="yes_no",
     ),
-    *unsaid("denied only", "A plain ‹w› would be wrong.", "I can't say ‹w›.", kinds=YES_NO, method="yes_no"),
-    *cut("‹facts› Therefore the answer is", "I lean towards ‹w›, but first the", "It would be ‹w› if", kinds=YES_NO, method="yes_no"),
+    *unreadable_templates("denied only", "A plain ‹w› would be wrong.", "I can't say ‹w›.", kinds=YES_NO, method="yes_no"),
+    *cut_templates("‹facts› Therefore the answer is", "I lean towards ‹w›, but first the", "It would be ‹w› if", kinds=YES_NO, method="yes_no"),
 )
 
 _FIELDS = (
-    *said(
+    *answer_templates(
         "JSON, letter",
         '{ "answer" : "‹L›" }',
         '{\n  "Answer": "‹L›",\n  "Confidence": "high"\n}',
@@ -697,63 +697,63 @@ _FIELDS = (
         '<think>\nI need {"answer": "..."}; maybe ‹L1›.\n</think>\n{"answer": "‹L›"}',
         kinds=ANY, method="json_field", json_letter=True,
     ),
-    *said(
+    *answer_templates(
         "JSON, letter and text",
         '{"answer": "(‹L›) ‹T›", "source": "guideline"}', '{"answer": "‹L›. ‹T›."}', '```json\n{"Answer": "‹L›: ‹T›"}\n```', 'Answer:\n{"answer": "‹L› (‹T›)"}',
         kinds=ANY, method="json_field", json_letter=True,
     ),
-    *said("JSON, letter and text", '{"answer": "‹L› - ‹T›"}', kinds=NAMED, method="json_field", json_letter=True),
-    *said("JSON, letter", '{"answer": "(‹l›)"}', '{"answer": "‹l›."}', kinds=NAMED, method="json_field", json_letter=True),
-    *said("JSON, text", '{"explanation": "‹facts›", "answer": "‹T›"}', '{"Answer": "‹t›"}', '{"answer": "‹T›."}', kinds=NAMED, method="json_field"),
-    *said("JSON, other shapes", '{"answer": {"option": "‹L›"}}', '{"answer": "I choose ‹L›."}', kinds=ANY, method="json_field"),
-    *said("JSON cut after the value", '{"answer": "‹L›", "rationale": "First of all, the', '```json\n{"why": "‹facts›", "answer": "‹L›",', kinds=ANY, method="json_field", is_cut=(True, False), json_letter=True),
-    *said(
+    *answer_templates("JSON, letter and text", '{"answer": "‹L› - ‹T›"}', kinds=NAMED, method="json_field", json_letter=True),
+    *answer_templates("JSON, letter", '{"answer": "(‹l›)"}', '{"answer": "‹l›."}', kinds=NAMED, method="json_field", json_letter=True),
+    *answer_templates("JSON, text", '{"explanation": "‹facts›", "answer": "‹T›"}', '{"Answer": "‹t›"}', '{"answer": "‹T›."}', kinds=NAMED, method="json_field"),
+    *answer_templates("JSON, other shapes", '{"answer": {"option": "‹L›"}}', '{"answer": "I choose ‹L›."}', kinds=ANY, method="json_field"),
+    *answer_templates("JSON cut after the value", '{"answer": "‹L›", "rationale": "First of all, the', '```json\n{"why": "‹facts›", "answer": "‹L›",', kinds=ANY, method="json_field", is_cut=(True, False), json_letter=True),
+    *answer_templates(
         "JSON, value",
         '{ "answer" : "‹T›" }', '{"ANSWER": "‹T›"}', '```\n{"answer": "‹T›", "unit_checked": true}\n```', '{"answer": "‹T1›"} is what I thought first; now it is {"answer": "‹T›"}',
         '{"output": {"answer": "‹T›"}}', '{"answer": "‹T›"}\n\nSchema: {"answer": "<value>"}', '{"answer": "‹T›", "rationale": "The formula', '{"answer": \'‹T›\'}',
         kinds=VALUES, method="json_field",
     ),
-    *unsaid(
+    *unreadable_templates(
         "no value",
         '{"explanation": "‹facts›", "status": "done"}', '{"answer": null, "reason": "‹L› and ‹L1› are both possible"}', '{"answer": "  "}', '{"answer": "cannot say"}', '{"answer": ["‹L›", "‹L2›"]}', '{"answer": "either ‹L› or ‹L1›"}',
         '{"answer": "?"}', "Here is the JSON you asked for.", '{"answer": "", "second_look": "perhaps ‹L›"}',
         kinds=ANY, method="json_field",
     ),
-    *unsaid("no value", '{"rationale": "‹facts›"}', '{"answer": " "}', '{"answer": "<value>"}', "I cannot compute this.", kinds=VALUES, method="json_field"),
-    *cut('{"explanation": "‹facts› I could choose ‹L›, but', '{"explanation": "Between ‹L› and ‹L1›", "ans', '```json\n{"answer": "', '{"why": "‹L› is wrong", "answer":', kinds=ANY, method="json_field"),
+    *unreadable_templates("no value", '{"rationale": "‹facts›"}', '{"answer": " "}', '{"answer": "<value>"}', "I cannot compute this.", kinds=VALUES, method="json_field"),
+    *cut_templates('{"explanation": "‹facts› I could choose ‹L›, but', '{"explanation": "Between ‹L› and ‹L1›", "ans', '```json\n{"answer": "', '{"why": "‹L› is wrong", "answer":', kinds=ANY, method="json_field"),
 )
 
 _NOT_CHOSEN = (
-    *unsaid(
+    *unreadable_templates(
         "the worst option",
         "The poorest option here is ‹L›.", "The least plausible answer is ‹L›.", "The false statement is ‹L›.", "Of all options, the least appropriate one is ‹L›.", "The most harmful option would be (‹L›).",
         "The inappropriate choice is ‹L›: ‹T›.", "‹L› is the worst of them.",
         kinds=ANY,
     ),
-    *unsaid("the worst option", "La opción errónea es la ‹L›.", "La alternativa menos indicada es la ‹L›.", "La respuesta falsa es: ‹L›.", kinds=TERM, language="es"),
-    *unsaid("the worst option", "La proposition inexacte est la ‹L›.", "La moins bonne option est ‹L›.", "La mauvaise option est la ‹L›.", kinds=TERM, language="fr"),
-    *unsaid("the worst option", "Die unpassendste Option ist ‹L›.", "Die unzutreffende Antwort ist ‹L›.", kinds=TERM, language="de"),
-    *unsaid("the worst option", "A resposta falsa é a ‹L›.", "A pior alternativa é a letra ‹L›.", kinds=TERM, language="pt"),
-    *unsaid("the worst option", "La risposta errata è la ‹L›.", "La scelta peggiore è ‹L›.", kinds=TERM, language="it"),
-    *said(
+    *unreadable_templates("the worst option", "La opción errónea es la ‹L›.", "La alternativa menos indicada es la ‹L›.", "La respuesta falsa es: ‹L›.", kinds=TERM, language="es"),
+    *unreadable_templates("the worst option", "La proposition inexacte est la ‹L›.", "La moins bonne option est ‹L›.", "La mauvaise option est la ‹L›.", kinds=TERM, language="fr"),
+    *unreadable_templates("the worst option", "Die unpassendste Option ist ‹L›.", "Die unzutreffende Antwort ist ‹L›.", kinds=TERM, language="de"),
+    *unreadable_templates("the worst option", "A resposta falsa é a ‹L›.", "A pior alternativa é a letra ‹L›.", kinds=TERM, language="pt"),
+    *unreadable_templates("the worst option", "La risposta errata è la ‹L›.", "La scelta peggiore è ‹L›.", kinds=TERM, language="it"),
+    *answer_templates(
         "the worst option, asked for",
         "The inappropriate option is ‹L›.", "The least appropriate choice is ‹L›.", "The exception here is ‹L›.", "‹L› – ‹T›", "So the answer must be ‹L›.", "The false one is ‹L›.", "‹L› is the one that does not belong, so I choose ‹L›.",
         "The worst choice is ‹L›, ‹t›.",
         kinds=WORST,
     ),
-    *unsaid(
+    *unreadable_templates(
         "denied only",
         "Whatever the answer is, it is anything but ‹L›.", "It would be a mistake to pick ‹L›.", "To claim that the answer is ‹L› would be wrong.", "Although frequently chosen, ‹L› is wrong.", "‹L› is a good choice only if the liver is healthy.",
         "‹L›: contraindicated", "‹L› – dangerous in this case", "One should not give this class of drug (‹L›).", "‹L› is tempting, but not appropriate.",
         kinds=NAMED,
     ),
-    *unsaid("denied only", "I would discontinue ‹t›.", "‹T› has to be stopped.", "She is already on ‹t›.", "He is allergic to ‹t›.", "‹T› is contraindicated here.", "Please do not start ‹t›.", kinds=TERM),
-    *unsaid("category denied", "The case is non-‹t›.", "Answer: non-‹t›", "It is not ‹t›.", "There are no signs of ‹t›.", "Absence of ‹t›.", "The patient is free of ‹t›.", "No indication of ‹t› was seen.", kinds=CATEGORIES),
-    *said("category", "**‹t›**", "‹t›!", "Answer: ‹t›", "It is ‹t›.", "The note is about ‹t›.", "Category: ‹T›", "I would label this as ‹t›.", '{"classification": "‹t›"}', "Most probably ‹t›.", "Without a doubt: ‹t›.", kinds=CATEGORIES),
-    *said("grade", "**‹T›.**", "The answer is ‹T›.", "The label is: ‹T›", "I classify it as ‹T›.", "Grade ‹T›.", "The class is ‹T›.", '{"prediction": "‹T›"}', "1. First, the signs.\n2. Then, the course.\n3. In the end, the scale.\n\nFinal answer: ‹T›", kinds=GRADES),
-    *unsaid("no answer", "1. Read the text\n2. Find the event\n3. Decide", "1. No fever\n2. No pain", kinds=GRADES),
-    *unsaid("no answer", "Her husband replied ‹w› when he was asked.", "The nurse reported that the patient said ‹w›.", "Is it ‹w›?", "The form has a ‹w›-box.", "If the mean is meant, ‹w›; otherwise ‹w1›.", kinds=YES_NO, method="yes_no"),
-    *unsaid("no answer", '{"allergies": "‹w›", "pregnant": "‹w›", "notes": "none"}', '{"randomised": "‹w›", "blinded": "‹w1›"}', '{"diabetic": "‹w›", "comment": "‹facts›"}', kinds=YES_NO, method="yes_no"),
+    *unreadable_templates("denied only", "I would discontinue ‹t›.", "‹T› has to be stopped.", "She is already on ‹t›.", "He is allergic to ‹t›.", "‹T› is contraindicated here.", "Please do not start ‹t›.", kinds=TERM),
+    *unreadable_templates("category denied", "The case is non-‹t›.", "Answer: non-‹t›", "It is not ‹t›.", "There are no signs of ‹t›.", "Absence of ‹t›.", "The patient is free of ‹t›.", "No indication of ‹t› was seen.", kinds=CATEGORIES),
+    *answer_templates("category", "**‹t›**", "‹t›!", "Answer: ‹t›", "It is ‹t›.", "The note is about ‹t›.", "Category: ‹T›", "I would label this as ‹t›.", '{"classification": "‹t›"}', "Most probably ‹t›.", "Without a doubt: ‹t›.", kinds=CATEGORIES),
+    *answer_templates("grade", "**‹T›.**", "The answer is ‹T›.", "The label is: ‹T›", "I classify it as ‹T›.", "Grade ‹T›.", "The class is ‹T›.", '{"prediction": "‹T›"}', "1. First, the signs.\n2. Then, the course.\n3. In the end, the scale.\n\nFinal answer: ‹T›", kinds=GRADES),
+    *unreadable_templates("no answer", "1. Read the text\n2. Find the event\n3. Decide", "1. No fever\n2. No pain", kinds=GRADES),
+    *unreadable_templates("no answer", "Her husband replied ‹w› when he was asked.", "The nurse reported that the patient said ‹w›.", "Is it ‹w›?", "The form has a ‹w›-box.", "If the mean is meant, ‹w›; otherwise ‹w1›.", kinds=YES_NO, method="yes_no"),
+    *unreadable_templates("no answer", '{"allergies": "‹w›", "pregnant": "‹w›", "notes": "none"}', '{"randomised": "‹w›", "blinded": "‹w1›"}', '{"diabetic": "‹w›", "comment": "‹facts›"}', kinds=YES_NO, method="yes_no"),
 )
 
 _MARKED = (
@@ -769,13 +769,13 @@ _MARKED = (
     *listed("elimination", "‹each›", right="**‹L›**: correct", wrong="**‹L›**: incorrect", kinds=SHORT),
     *listed("elimination", "My assessment:\n‹each›", right="‹L› ✔", wrong="‹L› ✘", kinds=NAMED),
     *listed("elimination", "‹each›", right="‹L›. True", wrong="‹L›. False", kinds=SHORT),
-    *said(
+    *answer_templates(
         "JSON, letter",
         '{"preliminary_answer": "‹L1›", "answer": "‹L›"}', '{"answer": "‹L›", "second_best_answer": "‹L1›"}', '{"answer": "‹L›", "answer_in_children": "‹L1›"}', '{"answer": "‹L›", "expected_answer": "‹L1›"}',
         '{"answer_choice": "‹L›", "eliminated_option": "‹L1›", "evidence_grade": "‹L2›"}', '{"most_tempting_wrong_answer": "‹L1›", "final_answer": "‹L›"}',
         kinds=ANY, json_letter=True,
     ),
-    *unsaid(
+    *unreadable_templates(
         "JSON, no choice",
         '{"explanation": "‹facts›", "eliminated": "‹L›"}', '{"worst_option": "‹L›"}', '{"ruled_out": "‹L›"}', '{"asa_class": "‹L›", "comment": "‹facts›"}', '{"most_harmful": "‹L›"}', '{"hepatitis_type": "‹L›", "stage": "‹L1›"}',
         kinds=ANY,
@@ -783,84 +783,84 @@ _MARKED = (
 )
 
 _PLAIN_WORDS = (
-    *said(
+    *answer_templates(
         "statement",
         "Only (‹L›) is right.", "‹L› best accounts for the whole picture.", "‹L› is more likely than ‹L1›.", "Although ‹L1› is popular, ‹L› is the better option.", "Assuming that the scan is correct, I would choose ‹L›.",
         "Neither ‹L1› nor ‹L2› fits; ‹L› does.", "I would take ‹L› over ‹L1›.",
         kinds=ANY,
     ),
-    *said("bare label", "A: (‹L›)", "1) ‹L›", kinds=NAMED),
-    *said("text in a sentence", "Change from ‹t1› to ‹t›.", "Discontinue ‹t1›; start ‹t›.", kinds=TERM),
-    *said(
+    *answer_templates("bare label", "A: (‹L›)", "1) ‹L›", kinds=NAMED),
+    *answer_templates("text in a sentence", "Change from ‹t1› to ‹t›.", "Discontinue ‹t1›; start ‹t›.", kinds=TERM),
+    *answer_templates(
         "aside after the statement",
         "The correct option is ‹L›. In a different patient, the correct option would be ‹L1›.", "Answer: ‹L›\n\nAnother question: what comes next? Answer: ‹L1›", "My answer is ‹L›. To choose ‹L1› would be an error.",
         "My answer is ‹L›. The runner-up is ‹L1›.", "The correct option is ‹L›. Years ago, ‹L1› was correct.", "I choose ‹L›. When it is not available, I choose ‹L1›.",
         kinds=ANY,
     ),
-    *said("self-correction", "My answer is ‹L1›. Oh wait, it is ‹L›.", "‹L1›. No, I was wrong: ‹L›.", "The answer is ‹L1›. Looking again at the facts, the answer is ‹L›.", "Answer: ‹L1› - sorry, I meant ‹L›.", kinds=ANY),
-    *unsaid("several options", "In men ‹L› is the right answer, in women ‹L1› is the right answer.", "Answer: ‹L› for children, ‹L1› for adults.", kinds=ANY),
-    *said("German", "Ich würde ‹L› ankreuzen.", "Somit ist ‹L› korrekt.", "Es bleibt ‹L›.", "Nur ‹L› ist richtig.", kinds=TERM, language="de"),
-    *said("French", "Il faut retenir la réponse ‹L›.", "La ‹L› semble la plus probable.", kinds=TERM, language="fr"),
-    *said("Spanish", "Sería la opción ‹L›.", "Descartamos la ‹L1›. Se selecciona la ‹L›.", kinds=TERM, language="es"),
-    *said("statement", "Effect found? ‹W›.", "Does it help? ‹W›", kinds=YES_NO, method="yes_no"),
+    *answer_templates("self-correction", "My answer is ‹L1›. Oh wait, it is ‹L›.", "‹L1›. No, I was wrong: ‹L›.", "The answer is ‹L1›. Looking again at the facts, the answer is ‹L›.", "Answer: ‹L1› - sorry, I meant ‹L›.", kinds=ANY),
+    *unreadable_templates("several options", "In men ‹L› is the right answer, in women ‹L1› is the right answer.", "Answer: ‹L› for children, ‹L1› for adults.", kinds=ANY),
+    *answer_templates("German", "Ich würde ‹L› ankreuzen.", "Somit ist ‹L› korrekt.", "Es bleibt ‹L›.", "Nur ‹L› ist richtig.", kinds=TERM, language="de"),
+    *answer_templates("French", "Il faut retenir la réponse ‹L›.", "La ‹L› semble la plus probable.", kinds=TERM, language="fr"),
+    *answer_templates("Spanish", "Sería la opción ‹L›.", "Descartamos la ‹L1›. Se selecciona la ‹L›.", kinds=TERM, language="es"),
+    *answer_templates("statement", "Effect found? ‹W›.", "Does it help? ‹W›", kinds=YES_NO, method="yes_no"),
 )
 
 _CUT_LATER = (
-    *cut(
+    *cut_templates(
         "Either ‹L› or", "My answer is ‹L›, unless", "The best option is ‹L› provided that", "I would choose ‹L›, but since she", "It looks like ‹L›. But the", "The answer should be ‹L›. Let me check this again: the",
         "Final answer: ‹L›. Hmm, no, the", "Option ‹L› is the right one in acute cases, whereas", "‹L› would be the answer if the", "I pick ‹L›. On the other hand, the", "‹L›. However,", "The correct choice is ‹L› or possibly",
         "‹L› is the best choice for younger patients. For older patients, the",
         kinds=NAMED,
     ),
-    *cut("The drug of choice is ‹t›, but in", "The most likely answer is ‹t›. However, we", kinds=TERM),
-    *cut("La opción correcta es la ‹L›, pero", "Creo que es la ‹L›. Pero el", kinds=TERM, language="es"),
-    *cut("La bonne réponse est ‹L›. Cependant, la", kinds=TERM, language="fr"),
-    *cut("Richtig ist ‹L›, aber", kinds=TERM, language="de"),
-    *cut("I would say ‹w› or", "‹W›. However,", "‹W›, although the", "The answer appears to be ‹w›. But in the", "Probably ‹w›, but", "‹W› if", kinds=YES_NO, method="yes_no"),
-    *said("cut after the answer", "I choose ‹L›. This is what the guideline of the society", "**Answer:** ‹L›\n\n**Explanation:** This is the", "My answer is ‹L› because this is the", "The final answer is $\\boxed{‹L›}$", kinds=ANY, is_cut=(True, False)),
+    *cut_templates("The drug of choice is ‹t›, but in", "The most likely answer is ‹t›. However, we", kinds=TERM),
+    *cut_templates("La opción correcta es la ‹L›, pero", "Creo que es la ‹L›. Pero el", kinds=TERM, language="es"),
+    *cut_templates("La bonne réponse est ‹L›. Cependant, la", kinds=TERM, language="fr"),
+    *cut_templates("Richtig ist ‹L›, aber", kinds=TERM, language="de"),
+    *cut_templates("I would say ‹w› or", "‹W›. However,", "‹W›, although the", "The answer appears to be ‹w›. But in the", "Probably ‹w›, but", "‹W› if", kinds=YES_NO, method="yes_no"),
+    *answer_templates("cut after the answer", "I choose ‹L›. This is what the guideline of the society", "**Answer:** ‹L›\n\n**Explanation:** This is the", "My answer is ‹L› because this is the", "The final answer is $\\boxed{‹L›}$", kinds=ANY, is_cut=(True, False)),
 )
 
 _HARD = (
-    *cut(
+    *cut_templates(
         "#### Option ‹L›: ‹T›\n\nThis one would be", "**Choice ‹L›. ‹T›**\nIn general it is", "‹L›: ‹T›\n- Advantages: it can be", "## ‹L›) ‹T›\n\nWe first look at how", "Option ‹L›:\nHere the question is whether", "### ‹L›. ‹T›\n**Description**: a common",
         "1. **Option ‹L›: ‹T›**\n   - This is", "**‹L›. ‹T›:**\n\n‹facts› It is a",
         kinds=NAMED,
     ),
-    *said("cut after the answer", "**‹L›. ‹T›**\n\n**Rationale:** ‹facts› The", "‹L›\n\nReasoning: ‹facts› The", "(‹L›) ‹T›\n\nThis is the correct answer because it", kinds=NAMED, is_cut=(True, False)),
-    *said("self-correction", "‹L1›, pardon, ‹L›.", "‹L1›. Sorry, I meant to write ‹L›.", "‹L1› (no, ‹L›)", "‹L1›, oh no, ‹L›.", "Answer: ‹L1›. Sorry: ‹L›.", "‹L1›; apologies, ‹L›.", kinds=ANY),
-    *unsaid("denied only", "Anything other than ‹L›.", "Anything except ‹t›.", "Everything but ‹t›.", "Any of them but ‹L›.", "I would give anything but ‹t›.", kinds=SHORT),
-    *unsaid("several options", '{"answer": "‹L›"} or {"answer": "‹L1›"}', '[{"answer": "‹L›"}, {"answer": "‹L1›"}]', '```json\n{"choice": "‹L›"}\n```\n```json\n{"choice": "‹L1›"}\n```', kinds=ANY),
-    *unsaid(
+    *answer_templates("cut after the answer", "**‹L›. ‹T›**\n\n**Rationale:** ‹facts› The", "‹L›\n\nReasoning: ‹facts› The", "(‹L›) ‹T›\n\nThis is the correct answer because it", kinds=NAMED, is_cut=(True, False)),
+    *answer_templates("self-correction", "‹L1›, pardon, ‹L›.", "‹L1›. Sorry, I meant to write ‹L›.", "‹L1› (no, ‹L›)", "‹L1›, oh no, ‹L›.", "Answer: ‹L1›. Sorry: ‹L›.", "‹L1›; apologies, ‹L›.", kinds=ANY),
+    *unreadable_templates("denied only", "Anything other than ‹L›.", "Anything except ‹t›.", "Everything but ‹t›.", "Any of them but ‹L›.", "I would give anything but ‹t›.", kinds=SHORT),
+    *unreadable_templates("several options", '{"answer": "‹L›"} or {"answer": "‹L1›"}', '[{"answer": "‹L›"}, {"answer": "‹L1›"}]', '```json\n{"choice": "‹L›"}\n```\n```json\n{"choice": "‹L1›"}\n```', kinds=ANY),
+    *unreadable_templates(
         "no answer",
         "No answer is possible.", "No answer was found in the text.", "No answer given", "Yes, I'd be glad to assist. Please paste the text.", "Yes! I can do that. Could you share the article?", "Yes, of course. What is the abstract?", "Yes, please send me the document first.", "No problem! Please provide the abstract.", "No problem, I can help with that.",
         kinds=YES_NO, method="yes_no",
     ),
-    *said("statement", "choice ‹l› is the correct one", "i think option ‹l› is right", "answer ‹l› is the best answer", "option ‹l› is the most likely", kinds=NAMED),
+    *answer_templates("statement", "choice ‹l› is the correct one", "i think option ‹l› is right", "answer ‹l› is the best answer", "option ‹l› is the most likely", kinds=NAMED),
     *listed("elimination", "| Choice | Judgement |\n|:--|:--|\n‹each›", right="| ‹L› | Correct |", wrong="| ‹L› | Wrong |", kinds=ANY),
     *listed("elimination", "Overview:\n\n| | Option | Comment | Right? |\n|---|---|---|---|\n‹each›", right="| ‹L› | ‹T› | fits the case | Yes |", wrong="| ‹L› | ‹T› | does not fit | No |", kinds=NAMED),
     *listed("elimination", "| Option | Verdict |\n|---|---|\n‹each›", right="| **‹L›) ‹T›** | ✅ |", wrong="| **‹L›) ‹T›** | ❌ |", kinds=NAMED),
     *listed("discussion only", "| Option | Note |\n|---|---|\n‹each›", right="| ‹L› | used in some cases |", wrong="| ‹L› | used in some cases |", kinds=ANY, has_answer=False),
-    *said("text in a sentence", "‹T› is the answer.", "My answer is ‹t›.", "[‹L›] ‹T›.", "‹T› (‹L›)", "It is ‹t›.", "The correct option is ‹t›.", kinds=LISTS),
-    *said("the worst option, asked for", "All of them are true except ‹L›.", "‹L› is not one of them.", "‹L› does not belong here.", "Everything is correct apart from ‹L›.", "‹L›, and ‹L› alone, is the exception.", "The one that does not fit is ‹L›.", kinds=WORST),
+    *answer_templates("text in a sentence", "‹T› is the answer.", "My answer is ‹t›.", "[‹L›] ‹T›.", "‹T› (‹L›)", "It is ‹t›.", "The correct option is ‹t›.", kinds=LISTS),
+    *answer_templates("the worst option, asked for", "All of them are true except ‹L›.", "‹L› is not one of them.", "‹L› does not belong here.", "Everything is correct apart from ‹L›.", "‹L›, and ‹L› alone, is the exception.", "The one that does not fit is ‹L›.", kinds=WORST),
 )
 
 _MORE_LANGUAGES = (
-    *said("Dutch", "Het correcte antwoord is ‹L›.", "Antwoord: **‹L›**", "Optie ‹L› is juist.", "Ik kies ‹L›.", "Dus is ‹L› het beste antwoord.", "‹facts› Daarom is het antwoord ‹L›.", "Het antwoord is niet ‹L1› maar ‹L›.", "De beste keuze is ‹L›) ‹T›.", kinds=TERM, language="nl"),
-    *said("Polish", "Poprawna odpowiedź to ‹L›.", "Odpowiedź: **‹L›**", "Odpowiedź ‹L› jest poprawna.", "Wybieram odpowiedź ‹L›.", "Właściwa odpowiedź to ‹L›) ‹T›.", "‹facts› Dlatego prawidłową odpowiedzią jest ‹L›.", "To nie ‹L1›, lecz ‹L›.", kinds=TERM, language="pl"),
-    *said("Swedish", "Det rätta svaret är ‹L›.", "Svar: **‹L›**", "Alternativ ‹L› är rätt.", "Jag väljer ‹L›.", "Korrekt svar: ‹L›) ‹T›", "‹facts› Därför är svaret ‹L›.", "Svaret är inte ‹L1› utan ‹L›.", kinds=TERM, language="sv"),
-    *said("Hindi", "सही उत्तर ‹L› है।", "उत्तर: **‹L›**", "विकल्प ‹L› सही है।", "सही जवाब है ‹L›.", "‹facts› इसलिए सही विकल्प ‹L› है।", "मेरा उत्तर (‹L›) ‹T› है।", kinds=TERM, language="hi"),
-    *unsaid("denied only", "Het antwoord is niet ‹L›.", "‹L› is onjuist.", "Optie ‹L› is fout.", kinds=TERM, language="nl"),
-    *unsaid("denied only", "Odpowiedź ‹L› jest błędna.", "To nie jest ‹L›.", "Odpowiedź to nie ‹L›.", kinds=TERM, language="pl"),
-    *unsaid("denied only", "Svaret är inte ‹L›.", "‹L› är fel.", "Alternativ ‹L› är felaktigt.", kinds=TERM, language="sv"),
-    *unsaid("denied only", "सही उत्तर ‹L› नहीं है।", "विकल्प ‹L› गलत है।", kinds=TERM, language="hi"),
-    *unsaid("several options", "‹L› of ‹L1›", "Het antwoord is ‹L› of ‹L1›.", kinds=TERM, language="nl"),
-    *unsaid("several options", "Odpowiedź to ‹L› lub ‹L1›.", "‹L› i ‹L1›", kinds=TERM, language="pl"),
-    *unsaid("several options", "Svaret är ‹L› eller ‹L1›.", "‹L› och ‹L1›", kinds=TERM, language="sv"),
-    *unsaid("several options", "उत्तर ‹L› या ‹L1› है।", "‹L› और ‹L1›", kinds=TERM, language="hi"),
-    *unsaid("no answer", "Er is geen antwoord.", "Nee hoor, dat weet ik niet zeker", kinds=YES_NO, method="yes_no", language="nl"),
-    *unsaid("no answer", "Nie wiem.", "Nie ma dowodów.", kinds=YES_NO, method="yes_no", language="pl"),
-    *unsaid("no answer", "Jag vet inte.", kinds=YES_NO, method="yes_no", language="sv"),
-    *unsaid("no answer", "पता नहीं।", kinds=YES_NO, method="yes_no", language="hi"),
+    *answer_templates("Dutch", "Het correcte antwoord is ‹L›.", "Antwoord: **‹L›**", "Optie ‹L› is juist.", "Ik kies ‹L›.", "Dus is ‹L› het beste antwoord.", "‹facts› Daarom is het antwoord ‹L›.", "Het antwoord is niet ‹L1› maar ‹L›.", "De beste keuze is ‹L›) ‹T›.", kinds=TERM, language="nl"),
+    *answer_templates("Polish", "Poprawna odpowiedź to ‹L›.", "Odpowiedź: **‹L›**", "Odpowiedź ‹L› jest poprawna.", "Wybieram odpowiedź ‹L›.", "Właściwa odpowiedź to ‹L›) ‹T›.", "‹facts› Dlatego prawidłową odpowiedzią jest ‹L›.", "To nie ‹L1›, lecz ‹L›.", kinds=TERM, language="pl"),
+    *answer_templates("Swedish", "Det rätta svaret är ‹L›.", "Svar: **‹L›**", "Alternativ ‹L› är rätt.", "Jag väljer ‹L›.", "Korrekt svar: ‹L›) ‹T›", "‹facts› Därför är svaret ‹L›.", "Svaret är inte ‹L1› utan ‹L›.", kinds=TERM, language="sv"),
+    *answer_templates("Hindi", "सही उत्तर ‹L› है।", "उत्तर: **‹L›**", "विकल्प ‹L› सही है।", "सही जवाब है ‹L›.", "‹facts› इसलिए सही विकल्प ‹L› है।", "मेरा उत्तर (‹L›) ‹T› है।", kinds=TERM, language="hi"),
+    *unreadable_templates("denied only", "Het antwoord is niet ‹L›.", "‹L› is onjuist.", "Optie ‹L› is fout.", kinds=TERM, language="nl"),
+    *unreadable_templates("denied only", "Odpowiedź ‹L› jest błędna.", "To nie jest ‹L›.", "Odpowiedź to nie ‹L›.", kinds=TERM, language="pl"),
+    *unreadable_templates("denied only", "Svaret är inte ‹L›.", "‹L› är fel.", "Alternativ ‹L› är felaktigt.", kinds=TERM, language="sv"),
+    *unreadable_templates("denied only", "सही उत्तर ‹L› नहीं है।", "विकल्प ‹L› गलत है।", kinds=TERM, language="hi"),
+    *unreadable_templates("several options", "‹L› of ‹L1›", "Het antwoord is ‹L› of ‹L1›.", kinds=TERM, language="nl"),
+    *unreadable_templates("several options", "Odpowiedź to ‹L› lub ‹L1›.", "‹L› i ‹L1›", kinds=TERM, language="pl"),
+    *unreadable_templates("several options", "Svaret är ‹L› eller ‹L1›.", "‹L› och ‹L1›", kinds=TERM, language="sv"),
+    *unreadable_templates("several options", "उत्तर ‹L› या ‹L1› है।", "‹L› और ‹L1›", kinds=TERM, language="hi"),
+    *unreadable_templates("no answer", "Er is geen antwoord.", "Nee hoor, dat weet ik niet zeker", kinds=YES_NO, method="yes_no", language="nl"),
+    *unreadable_templates("no answer", "Nie wiem.", "Nie ma dowodów.", kinds=YES_NO, method="yes_no", language="pl"),
+    *unreadable_templates("no answer", "Jag vet inte.", kinds=YES_NO, method="yes_no", language="sv"),
+    *unreadable_templates("no answer", "पता नहीं।", kinds=YES_NO, method="yes_no", language="hi"),
 )
 
 TEMPLATES = (

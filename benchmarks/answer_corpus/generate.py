@@ -28,7 +28,7 @@ WITHOUT_LABELS = YES_NO | VALUES | CATEGORIES | GRADES
 LABELS = "ABCDE"
 FIELD = "answer"
 _MOST_NAMED = 3
-_PLACE = re.compile(r"‹(\w+)›")
+_PLACEHOLDER = re.compile(r"‹(\w+)›")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,13 +87,13 @@ def _fits(template: Template, question: Question) -> bool:
 
 def _filled(part: str, template: Template, question: Question, shift: int) -> Iterator[Reply]:
     count = len(question.texts)
-    texts = [question.texts[(at + shift) % count] for at in range(count)]
+    texts = [question.texts[(index + shift) % count] for index in range(count)]
     has_labels = question.kind not in WITHOUT_LABELS
     options = dict(zip(LABELS[:count], texts, strict=True))
     by_text = not has_labels or question.kind == "words"
     seen: set[str] = set()
-    for at, (label, text) in enumerate(options.items()):
-        filled = fill(template, question, list(options.items()), at)
+    for index, (label, text) in enumerate(options.items()):
+        filled = fill(template, question, list(options.items()), index)
         if filled in seen:  # a reply that names no option
             continue
         seen.add(filled)
@@ -122,10 +122,10 @@ def _references(question: Question, options: dict[str, str]) -> tuple[str, ...]:
 def fill(
     template: Template, question: Question, options: Sequence[tuple[str, str]], chosen: int
 ) -> str:
-    """The template's text with its places filled, for the option at the place `chosen`."""
-    turned = [*options[chosen:], *options[:chosen]]
-    others = [label for at, (label, _) in enumerate(options) if at != chosen]
-    places = {
+    """The template's text with its placeholders filled, for the option at the index `chosen`."""
+    rotated = [*options[chosen:], *options[:chosen]]
+    others = [label for index, (label, _) in enumerate(options) if index != chosen]
+    values = {
         "facts": question.facts,
         "stem": question.stem,
         "options": _lines(options),
@@ -133,16 +133,18 @@ def fill(
     }
     if template.right:
         lines = [
-            _placed(template.right if at == chosen else template.wrong, _of_option(option))
-            for at, option in enumerate(options)
+            _fill_placeholders(
+                template.right if index == chosen else template.wrong, _option_values(option)
+            )
+            for index, option in enumerate(options)
         ]
-        places |= {"each": "\n".join(lines), "members": ", ".join(lines)}
-    for number, option in enumerate(turned[:_MOST_NAMED]):
-        places |= {f"{name}{number or ''}": value for name, value in _of_option(option).items()}
-    return _placed(template.text, places)
+        values |= {"each": "\n".join(lines), "members": ", ".join(lines)}
+    for number, option in enumerate(rotated[:_MOST_NAMED]):
+        values |= {f"{name}{number or ''}": value for name, value in _option_values(option).items()}
+    return _fill_placeholders(template.text, values)
 
 
-def _of_option(option: tuple[str, str]) -> dict[str, str]:
+def _option_values(option: tuple[str, str]) -> dict[str, str]:
     label, text = option
     return {
         "L": label, "l": label.lower(), "T": text, "t": in_sentence(text),
@@ -150,8 +152,8 @@ def _of_option(option: tuple[str, str]) -> dict[str, str]:
     }  # fmt: skip
 
 
-def _placed(text: str, places: dict[str, str]) -> str:
-    return _PLACE.sub(lambda place: places[place[1]], text)
+def _fill_placeholders(text: str, values: dict[str, str]) -> str:
+    return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
 
 
 def _lines(options: Sequence[tuple[str, str]]) -> str:

@@ -60,9 +60,9 @@ class Measured:
     def outcomes(self) -> list[tuple[Reply, str]]:
         return [(reply, outcome(reply.expected, read)) for reply, read in self.rows]
 
-    def counts(self, of: Callable[[Reply], bool] = lambda reply: True) -> Counter[str]:
+    def counts(self, is_selected: Callable[[Reply], bool] = lambda reply: True) -> Counter[str]:
         """How often each outcome came, over the replies that are meant."""
-        return Counter(result for reply, result in self.outcomes if of(reply))
+        return Counter(result for reply, result in self.outcomes if is_selected(reply))
 
     def losses(self) -> dict[tuple[str, ...], dict[str, float]]:
         """Percent of replies not read as their class, by class, for each set of classes.
@@ -70,13 +70,17 @@ class Measured:
         Every template is filled with every class, so that the classes occur in the same sentences.
         `json_field` of values has no classes that could be preferred and is left out.
         """
-        lost: dict[tuple[str, ...], dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+        misread: dict[tuple[str, ...], dict[str, list[bool]]] = defaultdict(
+            lambda: defaultdict(list)
+        )
         for reply, result in self.outcomes:
             if reply.expected is not None and reply.template.kinds != {"values"}:
-                lost[reply.classes][reply.chosen].append(result != RIGHT)
+                misread[reply.classes][reply.chosen].append(result != RIGHT)
         return {
-            classes: {name: 100 * sum(of[name]) / len(of[name]) for name in sorted(of)}
-            for classes, of in sorted(lost.items())
+            classes: {
+                name: 100 * sum(by_class[name]) / len(by_class[name]) for name in sorted(by_class)
+            }
+            for classes, by_class in sorted(misread.items())
         }
 
     def cut_read(self) -> int:
@@ -128,10 +132,12 @@ def _losses(parts: Iterable[Measured]) -> str:
     lines = ["| part | classes | replies not read as their class, % | largest difference |"]
     lines.append("|---|---|---|---|")
     for part in parts:
-        for classes, of in part.losses().items():
-            each = ", ".join(f"{name} {percent:.1f}" for name, percent in of.items())
-            spread = max(of.values()) - min(of.values())
-            lines.append(f"| {part.part} | {', '.join(classes)} | {each} | {spread:.1f} points |")
+        for classes, percentages in part.losses().items():
+            listing = ", ".join(f"{name} {percent:.1f}" for name, percent in percentages.items())
+            spread = max(percentages.values()) - min(percentages.values())
+            lines.append(
+                f"| {part.part} | {', '.join(classes)} | {listing} | {spread:.1f} points |"
+            )
     return "\n".join(lines)
 
 
@@ -146,14 +152,14 @@ def report(parts: list[Measured]) -> str:
         for part in parts
         for method in METHODS
     )
-    whole = (_row(f"{part.part}, all", part.counts()) for part in parts)
+    totals = (_row(f"{part.part}, all", part.counts()) for part in parts)
     others = "\n".join(
         f"| {part.part} | {part.cut_read():,} of "
         f"{sum(r.is_cut_style for r, _ in part.rows):,} | "
         f"{part.json_letters()[0]:,} of {part.json_letters()[1]:,} |"
         for part in parts
     )
-    sets = [_written(name, of) for name, of in _SETS.items() if of]
+    sets = [_written(name, set_replies) for name, set_replies in _SETS.items() if set_replies]
     styles = "\n\n".join(
         _table("style", (_row(style, counts) for style, counts in part.styles().items()))
         for part in parts
@@ -168,7 +174,7 @@ def report(parts: list[Measured]) -> str:
         "Dutch, Polish, Swedish,\nHindi) are no independent measure of extraction version 5 "
         "and later: its author wrote them too, saw their counts by style\nand 16 failed replies "
         "of `check`, and mended the reader after.\n\n"
-        f"{_table('part', [*methods, *whole])}\n\n"
+        f"{_table('part', [*methods, *totals])}\n\n"
         "Each template is filled with each class. The loss of a class is the share of its replies "
         "that were not read as it.\n\n"
         f"{_losses(parts)}\n\n"
@@ -229,11 +235,11 @@ def report(parts: list[Measured]) -> str:
     )
 
 
-def show(part: Measured, most: int) -> None:
+def show(part: Measured, max_examples: int) -> None:
     """Prints up to `most` failed replies of each template."""
     for template, failed in part.failures().items():
         print(f"\n== {template}: {len(failed)} failed")
-        for reply, read in failed[:most]:
+        for reply, read in failed[:max_examples]:
             options = reply.output_mapping or reply.references
             print(f"-- expected {reply.expected}, read {read}, cut {reply.is_cut}, of {options}")
             print(reply.text)
@@ -251,9 +257,9 @@ def main() -> None:
     text = report(parts)
     args.output.write_text(text)
     sys.stdout.write(text)
-    for part, most in zip(parts, (args.examples, args.check_examples), strict=True):
-        if most:
-            show(part, most)
+    for part, max_examples in zip(parts, (args.examples, args.check_examples), strict=True):
+        if max_examples:
+            show(part, max_examples)
 
 
 if __name__ == "__main__":

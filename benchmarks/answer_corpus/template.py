@@ -1,6 +1,6 @@
 """What a part of the corpus is written in: questions, and templates of replies to them.
 
-A template is filled for every option of every question that it fits. Its places are:
+A template is filled for every option of every question that it fits. Its placeholders are:
 
     ‹L› ‹l› ‹T› ‹t›       label, label in lower case, text, text as it is written inside a sentence
     ‹L1› ‹T1› ‹t1›, ‹L2›  the options after the chosen one, in a circle
@@ -12,8 +12,8 @@ A template is filled for every option of every question that it fits. Its places
     ‹stem› ‹facts›        the question, and sentences about the case that name no option
     ‹W› ‹w› ‹X› ‹w1›      for yes, no and maybe: `Yes`, `yes`, `YES`, and the next word
 
-A reply is an option's (`said`), or nobody can tell (`unsaid`, and `cut` for texts that stop before
-they say it).
+A reply names an option (`answer_templates`), or nobody can read one in it
+(`unreadable_templates`, and `cut_templates` for texts that stop before the option is named).
 """
 
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ WORST = frozenset({"worst"})
 class Question:
     """A question as a prompt shows it.
 
-    `is_in_input` says that the options are in the instance's input, and not in the request's
+    `is_in_input` means that the options are in the instance's input, and not in the request's
     output mapping: the references are then the letters.
     """
 
@@ -59,7 +59,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """A reply with places for an option.
+    """A reply with placeholders for an option.
 
     `is_cut` has the values that the reply is read with: whether the token limit ended it.
     `is_json_letter` marks JSON with a field for the choice that has one letter, alone or before
@@ -78,7 +78,7 @@ class Template:
     wrong: str = ""
 
 
-def said(
+def answer_templates(
     style: str, *texts: str, kinds: frozenset[str], method: str = "choice", language: str = "en",
     json_letter: bool = False, is_cut: tuple[bool, ...] = (False,),
 ) -> Iterator[Template]:  # fmt: skip
@@ -90,7 +90,7 @@ def said(
         )  # fmt: skip
 
 
-def unsaid(
+def unreadable_templates(
     style: str, *texts: str, kinds: frozenset[str], method: str = "choice", language: str = "en"
 ) -> Iterator[Template]:
     """Templates of replies in which nobody can read one option."""
@@ -103,7 +103,7 @@ def unsaid(
 CUT = "cut before the answer"
 
 
-def cut(
+def cut_templates(
     *texts: str, kinds: frozenset[str], method: str = "choice", language: str = "en"
 ) -> Iterator[Template]:
     """Templates of replies that stop before they name the option.

@@ -19,10 +19,10 @@ from benchmarks.answer_corpus.template import (
     WORST,
     YES_NO,
     Question,
-    cut,
+    answer_templates,
+    cut_templates,
     listed,
-    said,
-    unsaid,
+    unreadable_templates,
 )
 
 # fmt: off
@@ -310,17 +310,17 @@ QUESTIONS = (
 )
 
 _PLAIN = (
-    *said("bare label", "‹L›", "‹L›.", "(‹L›)", "‹L›)", "**‹L›**", "**(‹L›)**", "Option ‹L›", "`‹L›`", "**‹L›.**\n", kinds=ANY),
-    *said("bare label", "‹l›", "(‹l›)", "‹l›)", kinds=NAMED),
-    *said(
+    *answer_templates("bare label", "‹L›", "‹L›.", "(‹L›)", "‹L›)", "**‹L›**", "**(‹L›)**", "Option ‹L›", "`‹L›`", "**‹L›.**\n", kinds=ANY),
+    *answer_templates("bare label", "‹l›", "(‹l›)", "‹l›)", kinds=NAMED),
+    *answer_templates(
         "label with text",
         "‹L›. ‹T›", "‹L›) ‹T›", "(‹L›) ‹T›", "‹L›: ‹T›", "**‹L›. ‹T›**", "**‹L›) ‹T›.**", "Option ‹L›: ‹T›",
         "‹L› (‹T›)",
         kinds=ANY,
     ),
-    *said("label with text", "‹L› - ‹T›", kinds=NAMED),
-    *said("text alone", "‹T›", "‹t›.", "**‹T›**", "Answer: ‹T›", "**Answer:** ‹T›.", "\"‹T›\"", kinds=NAMED),
-    *said(
+    *answer_templates("label with text", "‹L› - ‹T›", kinds=NAMED),
+    *answer_templates("text alone", "‹T›", "‹t›.", "**‹T›**", "Answer: ‹T›", "**Answer:** ‹T›.", "\"‹T›\"", kinds=NAMED),
+    *answer_templates(
         "text alone",
         "The answer is ‹t›.",
         "I would say ‹t›.",
@@ -328,11 +328,11 @@ _PLAIN = (
         "The correct answer is **‹t›**.",
         kinds=SHORT,
     ),
-    *said("text alone", "Most likely ‹t›.", "‹facts› This points to ‹t›.", "‹T› is the best answer here.", kinds=TERM),
+    *answer_templates("text alone", "Most likely ‹t›.", "‹facts› This points to ‹t›.", "‹T› is the best answer here.", kinds=TERM),
 )
 
 _STATEMENTS = (
-    *said(
+    *answer_templates(
         "statement",
         "The correct answer is ‹L›.",
         "The answer is (‹L›).",
@@ -358,14 +358,14 @@ _STATEMENTS = (
         "Based on the case, the right answer would be (‹L›) ‹T›.",
         kinds=ANY,
     ),
-    *said("LaTeX", "\\boxed{‹L›}", "$\\boxed{\\text{‹L›}}$", "The final answer is $\\boxed{‹L›}$.", "‹facts› Thus\n\n\\[\n\\boxed{‹L›}\n\\]", kinds=ANY),
-    *said("LaTeX", "$\\boxed{\\text{‹L›. ‹T›}}$", "\\boxed{‹L›: ‹T›}", kinds=NAMED),
-    *said("tags", "<answer>‹L›</answer>", "<answer>\n‹L›. ‹T›\n</answer>", "<explanation>‹facts›</explanation>\n<answer>(‹L›)</answer>", "<final_answer>‹L›</final_answer>", kinds=ANY),
-    *said("thinking", "<think>\nIt could be ‹L1›. ‹facts› No, ‹L2› does not fit either.\n</think>\n\n‹L›", "<think>‹facts› So ‹L1›?</think>The answer is ‹L›.", "‹facts› Perhaps ‹L1›.\n</think>\n\n**‹L›**", kinds=ANY),
+    *answer_templates("LaTeX", "\\boxed{‹L›}", "$\\boxed{\\text{‹L›}}$", "The final answer is $\\boxed{‹L›}$.", "‹facts› Thus\n\n\\[\n\\boxed{‹L›}\n\\]", kinds=ANY),
+    *answer_templates("LaTeX", "$\\boxed{\\text{‹L›. ‹T›}}$", "\\boxed{‹L›: ‹T›}", kinds=NAMED),
+    *answer_templates("tags", "<answer>‹L›</answer>", "<answer>\n‹L›. ‹T›\n</answer>", "<explanation>‹facts›</explanation>\n<answer>(‹L›)</answer>", "<final_answer>‹L›</final_answer>", kinds=ANY),
+    *answer_templates("thinking", "<think>\nIt could be ‹L1›. ‹facts› No, ‹L2› does not fit either.\n</think>\n\n‹L›", "<think>‹facts› So ‹L1›?</think>The answer is ‹L›.", "‹facts› Perhaps ‹L1›.\n</think>\n\n**‹L›**", kinds=ANY),
 )
 
 _JSON = (
-    *said(
+    *answer_templates(
         "JSON, letter",
         '{"answer": "‹L›"}',
         '{"Answer": "‹L›"}',
@@ -382,7 +382,7 @@ _JSON = (
         kinds=ANY,
         json_letter=True,
     ),
-    *said(
+    *answer_templates(
         "JSON, letter and text",
         '{"answer": "‹L›. ‹T›"}',
         '{"Answer": "‹L›) ‹T›", "Explanation": "‹facts›"}',
@@ -391,12 +391,12 @@ _JSON = (
         kinds=ANY,
         json_letter=True,
     ),
-    *said("JSON, letter and text", '```json\n{"correct_answer": "‹L› - ‹T›"}\n```', kinds=NAMED, json_letter=True),
-    *said("JSON, text", '{"answer": "‹T›"}', '{"diagnosis_or_choice": "‹T›", "answer": "‹T›"}', '```json\n{"final_answer": "‹T›"}\n```', kinds=NAMED),
+    *answer_templates("JSON, letter and text", '```json\n{"correct_answer": "‹L› - ‹T›"}\n```', kinds=NAMED, json_letter=True),
+    *answer_templates("JSON, text", '{"answer": "‹T›"}', '{"diagnosis_or_choice": "‹T›", "answer": "‹T›"}', '```json\n{"final_answer": "‹T›"}\n```', kinds=NAMED),
 )
 
 _PROSE = (
-    *said(
+    *answer_templates(
         "reasoning, then statement",
         "‹facts› Taking this together, the answer is ‹L›.",
         "‹facts› The other options do not explain this.\n\nTherefore, the correct answer is **‹L›**.",
@@ -411,8 +411,8 @@ _PROSE = (
         "Option ‹L1› can be left aside, and so can ‹L2›. ‹facts› This leaves us with ‹L›.",
         kinds=ANY,
     ),
-    *said("final label after prose", "‹facts› ‹L›.", "‹facts› All things considered: ‹L›", "‹facts›\n\nSo, ‹L›.", kinds=ANY),
-    *said(
+    *answer_templates("final label after prose", "‹facts› ‹L›.", "‹facts› All things considered: ‹L›", "‹facts›\n\nSo, ‹L›.", kinds=ANY),
+    *answer_templates(
         "statement, then explanation",
         "‹L›. ‹T›\n\nExplanation: ‹facts› The other options do not fit this picture.",
         "**‹L›. ‹T›**\n\n‹facts› Option ‹L1› would be used in other situations, and ‹L2› is outdated.",
@@ -423,8 +423,8 @@ _PROSE = (
         "The answer is ‹L›) ‹T›.\n\n**Incorrect options:**\n‹L1›) ‹T1›: not in this case.\n‹L2›) ‹T2›: not in this case.",
         kinds=ANY,
     ),
-    *said("statement, then explanation", "‹L› because ‹t› is what the guidelines name.", kinds=SHORT),
-    *said(
+    *answer_templates("statement, then explanation", "‹L› because ‹t› is what the guidelines name.", kinds=SHORT),
+    *answer_templates(
         "elimination",
         "‹others› can be ruled out. The answer is ‹L›.",
         "‹L1› is wrong, since it would take too long. ‹L2› is wrong as well. That leaves ‹L›.",
@@ -438,7 +438,7 @@ _PROSE = (
     *listed("elimination", "‹each›\n\nTherefore, the answer is ‹L›.", right="- **‹L›) ‹T›**: this matches the case well.", wrong="- **‹L›) ‹T›**: this does not match the case.", kinds=ANY),
     *listed("elimination", "‹facts›\n\n‹each›", right="‹L›) ‹T› ✅", wrong="‹L›) ‹T› ❌", kinds=ANY),
     *listed("elimination", "Let's go through them:\n\n‹each›\n\n**Conclusion:** ‹L›", right="**Option ‹L› (‹T›)** is supported by the history.\n", wrong="**Option ‹L› (‹T›)** is not supported by the history.\n", kinds=ANY),
-    *said(
+    *answer_templates(
         "self-correction",
         "The answer is ‹L1›. Wait, let me check again. ‹facts› The answer is ‹L›.",
         "At first I thought of ‹L1›, but the correct answer is ‹L›.",
@@ -449,7 +449,7 @@ _PROSE = (
         "It is tempting to pick ‹L1› here. However, ‹L› is correct.",
         kinds=ANY,
     ),
-    *said(
+    *answer_templates(
         "aside after the statement",
         "The answer is ‹L›. Had the patient been pregnant, ‹L1› would be right.",
         "‹L› is the correct answer. ‹L1› would be correct if the patient were older.",
@@ -460,7 +460,7 @@ _PROSE = (
         "‹L›. ‹T›. In a child, the right answer would have been ‹L1›.",
         kinds=ANY,
     ),
-    *said(
+    *answer_templates(
         "next question follows",
         "‹L›\n\nQuestion: A 30-year-old woman has a rash after a new medicine. What is the next step?\nA. Stop the medicine\nB. Skin biopsy\nC. Steroids\nD. Wait\nAnswer: ‹L1›",
         "‹L›. ‹T›\n\nQuestion: Which nerve is hurt?\nA. Ulnar\nB. Median\nC. Radial\nAnswer: ‹L2›",
@@ -471,7 +471,7 @@ _PROSE = (
 )
 
 _TEXTS_IN_PROSE = (
-    *said(
+    *answer_templates(
         "text in a sentence",
         "‹facts› The best choice is ‹t›, and ‹t1› comes second.",
         "I favour ‹t› over ‹t1›.",
@@ -487,7 +487,7 @@ _TEXTS_IN_PROSE = (
 )
 
 _UNREADABLE = (
-    *unsaid(
+    *unreadable_templates(
         "several options",
         "‹L› or ‹L1›",
         "It is either ‹L› or ‹L1›; more information is needed.",
@@ -497,11 +497,11 @@ _UNREADABLE = (
         "‹stem›\n‹options›",
         kinds=ANY,
     ),
-    *unsaid("several options", "Both ‹L› and ‹L1› are reasonable.", "‹L›, ‹L1›", "I cannot decide between ‹L› and ‹L1›.", kinds=NAMED),
-    *unsaid("several options", "‹T› or ‹t1›", "Either ‹t› or ‹t1› is possible.", "‹T› and ‹t1›", kinds=SHORT),
-    *unsaid("label with another text", "‹L›. ‹T1›", "The answer is ‹L›) ‹T1›.", kinds=SHORT),
-    *unsaid("denied only", "The answer is not ‹L›.", "It is certainly not ‹L›, but I cannot tell which of the others is right.", "‹L› is wrong.", kinds=ANY),
-    *unsaid(
+    *unreadable_templates("several options", "Both ‹L› and ‹L1› are reasonable.", "‹L›, ‹L1›", "I cannot decide between ‹L› and ‹L1›.", kinds=NAMED),
+    *unreadable_templates("several options", "‹T› or ‹t1›", "Either ‹t› or ‹t1› is possible.", "‹T› and ‹t1›", kinds=SHORT),
+    *unreadable_templates("label with another text", "‹L›. ‹T1›", "The answer is ‹L›) ‹T1›.", kinds=SHORT),
+    *unreadable_templates("denied only", "The answer is not ‹L›.", "It is certainly not ‹L›, but I cannot tell which of the others is right.", "‹L› is wrong.", kinds=ANY),
+    *unreadable_templates(
         "no answer",
         "‹facts›",
         "I'm sorry, but I can't help with decisions about a patient. Please ask a physician.",
@@ -517,7 +517,7 @@ _UNREADABLE = (
 )
 
 _CUT = (
-    *cut(
+    *cut_templates(
         "Here are the options again:\n‹options›\n\nOption ‹L› is mainly used in patients with",
         "‹L›. ‹T›: this would",
         "‹L›. ‹T› is not correct because",
@@ -538,9 +538,9 @@ _CUT = (
         "The question asks: ‹stem› The options are:\n‹options›\n\nStarting with ‹L›, we can see that",
         kinds=ANY,
     ),
-    *cut("‹T› would be possible if", "‹facts› The first thing to think of is ‹t›, which", "‹facts› Some would think of ‹t› here, but it", kinds=TERM),
+    *cut_templates("‹T› would be possible if", "‹facts› The first thing to think of is ‹t›, which", "‹facts› Some would think of ‹t› here, but it", kinds=TERM),
     *listed("cut before the answer", "‹each›\n\nSo the", right="‹L›. ‹T›: a possibility.", wrong="‹L›. ‹T›: a possibility.", kinds=ANY, has_answer=False, is_cut=(True, False)),
-    *said(
+    *answer_templates(
         "cut after the answer",
         "The correct answer is ‹L›. ‹T›.\n\n**Explanation:** ‹facts› In this setting the other options are less",
         "Answer: ‹L›\n\nExplanation: ‹facts› The remaining",
@@ -552,7 +552,7 @@ _CUT = (
 )
 
 _LANGUAGES = (
-    *said(
+    *answer_templates(
         "Spanish",
         "La respuesta correcta es la ‹L›.", "La respuesta correcta es: **‹L›) ‹T›**", "Respuesta: ‹L›", "La opción correcta es la ‹L›, ‹t›.",
         "‹facts› Por lo tanto, la respuesta es ‹L›.", "No es ‹L1›, sino ‹L›.", "Elijo la opción ‹L›.", "La ‹L› es la correcta.",
@@ -560,45 +560,45 @@ _LANGUAGES = (
         "La respuesta correcta es la ‹L› porque ‹t› es el tratamiento de elección; la ‹L1› es incorrecta.",
         kinds=TERM, language="es",
     ),
-    *said(
+    *answer_templates(
         "French",
         "La bonne réponse est la ‹L›.", "Réponse : ‹L›", "La réponse correcte est **‹L›. ‹T›**.", "Je choisis la réponse ‹L›.",
         "‹facts› La réponse est donc ‹L›.", "Ce n'est pas ‹L1›, mais ‹L›.", "La proposition ‹L› est exacte.", "Réponse finale : ‹L›) ‹T›",
         "La réponse est ‹L›, car les autres propositions ne conviennent pas.",
         kinds=TERM, language="fr",
     ),
-    *said(
+    *answer_templates(
         "Portuguese",
         "A resposta correta é a letra ‹L›.", "Resposta: ‹L›", "A alternativa correta é ‹L›) ‹T›.", "‹facts› Portanto, a resposta é ‹L›.",
         "Não é ‹L1›, mas sim ‹L›.", "Escolho a opção ‹L›.", "Resposta final: **‹L›**", "A resposta certa é a ‹L›, porque a ‹L1› não se aplica.",
         kinds=TERM, language="pt",
     ),
-    *said(
+    *answer_templates(
         "German",
         "Die richtige Antwort ist ‹L›.", "Antwort: ‹L›", "Richtig ist ‹L›.", "Die Antwort lautet ‹L›) ‹T›.", "‹facts› Daher ist Antwort ‹L› richtig.",
         "Nicht ‹L1›, sondern ‹L›.", "Ich wähle ‹L›.", "Die korrekte Antwort ist **‹L›: ‹T›**.", "Es handelt sich um ‹L›, denn ‹L1› passt nicht zum Befund.",
         kinds=TERM, language="de",
     ),
-    *said(
+    *answer_templates(
         "Italian",
         "La risposta corretta è la ‹L›.", "Risposta: ‹L›", "La risposta giusta è ‹L›) ‹T›.", "‹facts› Quindi la risposta è ‹L›.",
         "Non è ‹L1›, ma ‹L›.", "Scelgo la ‹L›.", "Risposta finale: **‹L›**", "L'opzione corretta è la ‹L›.",
         kinds=TERM, language="it",
     ),
-    *said("Chinese", "答案：‹L›", "正确答案是‹L›。", "答案是 **‹L›. ‹T›**。", "‹facts›因此，正确答案是‹L›。", "选‹L›。", "应选择‹L›，‹T›。", "不是‹L1›，而是‹L›。", kinds=TERM, language="zh"),
-    *said("Japanese", "答え：‹L›", "正解は‹L›です。", "答えは‹L›です。", "‹facts›したがって、正解は‹L›。", "正解：‹L›. ‹T›", "‹L1›ではなく‹L›です。", kinds=TERM, language="ja"),
-    *unsaid("several options", "‹L› o ‹L1›.", "Tanto la ‹L› como la ‹L1› son posibles.", kinds=TERM, language="es"),
-    *unsaid("denied only", "La respuesta no es la ‹L›.", kinds=TERM, language="es"),
-    *unsaid("denied only", "Die Antwort ist nicht ‹L›.", kinds=TERM, language="de"),
-    *unsaid("denied only", "La réponse n'est pas ‹L›.", kinds=TERM, language="fr"),
-    *cut("‹L›. ‹T›: este fármaco se usa", "La respuesta podría ser ‹L›, pero", kinds=TERM, language="es"),
-    *cut("‹L›. ‹T› : ce diagnostic", "Commençons par ‹L›. ‹T› : cet examen", kinds=TERM, language="fr"),
-    *cut("‹L›) ‹T›: Hier wäre", kinds=TERM, language="de"),
+    *answer_templates("Chinese", "答案：‹L›", "正确答案是‹L›。", "答案是 **‹L›. ‹T›**。", "‹facts›因此，正确答案是‹L›。", "选‹L›。", "应选择‹L›，‹T›。", "不是‹L1›，而是‹L›。", kinds=TERM, language="zh"),
+    *answer_templates("Japanese", "答え：‹L›", "正解は‹L›です。", "答えは‹L›です。", "‹facts›したがって、正解は‹L›。", "正解：‹L›. ‹T›", "‹L1›ではなく‹L›です。", kinds=TERM, language="ja"),
+    *unreadable_templates("several options", "‹L› o ‹L1›.", "Tanto la ‹L› como la ‹L1› son posibles.", kinds=TERM, language="es"),
+    *unreadable_templates("denied only", "La respuesta no es la ‹L›.", kinds=TERM, language="es"),
+    *unreadable_templates("denied only", "Die Antwort ist nicht ‹L›.", kinds=TERM, language="de"),
+    *unreadable_templates("denied only", "La réponse n'est pas ‹L›.", kinds=TERM, language="fr"),
+    *cut_templates("‹L›. ‹T›: este fármaco se usa", "La respuesta podría ser ‹L›, pero", kinds=TERM, language="es"),
+    *cut_templates("‹L›. ‹T› : ce diagnostic", "Commençons par ‹L›. ‹T› : cet examen", kinds=TERM, language="fr"),
+    *cut_templates("‹L›) ‹T›: Hier wäre", kinds=TERM, language="de"),
 )
 
 _WORDS = (
-    *said("bare word", "‹w›", "‹W›", "‹W›.", "**‹W›**", "‹X›", "**‹X›**", "\"‹w›\"", "(‹w›)", "‹W›!", kinds=YES_NO, method="yes_no"),
-    *said(
+    *answer_templates("bare word", "‹w›", "‹W›", "‹W›.", "**‹W›**", "‹X›", "**‹X›**", "\"‹w›\"", "(‹w›)", "‹W›!", kinds=YES_NO, method="yes_no"),
+    *answer_templates(
         "statement",
         "Answer: ‹w›", "**Answer:** ‹W›", "The answer is ‹w›.", "The answer is **‹w›**.", "Final answer: ‹W›", "My answer is ‹w›.",
         "The answer to the question is \"‹w›\".", "I would answer ‹w›.", "I would say ‹w›.", "Conclusion: ‹w›", "\\boxed{‹w›}", "$\\boxed{\\text{‹W›}}$",
@@ -608,8 +608,8 @@ _WORDS = (
         "The correct answer is **‹w›**.", "Decision: ‹W›", "To answer the question: ‹w›.", "Result: ‹w›", "The answer seems to be ‹w›.", "[Answer] ‹W›", "Answer (one word): ‹w›", "My judgement: ‹w›.",
         kinds=YES_NO, method="yes_no",
     ),
-    *said("JSON", '{"answer": "‹w›"}', '{"Answer": "‹W›"}', '{"final_decision": "‹w›", "reason": "‹facts›"}', '```json\n{"reason": "‹facts›", "answer": "‹w›"}\n```', '{"prediction": "‹w›"}', kinds=YES_NO, method="yes_no"),
-    *said(
+    *answer_templates("JSON", '{"answer": "‹w›"}', '{"Answer": "‹W›"}', '{"final_decision": "‹w›", "reason": "‹facts›"}', '```json\n{"reason": "‹facts›", "answer": "‹w›"}\n```', '{"prediction": "‹w›"}', kinds=YES_NO, method="yes_no"),
+    *answer_templates(
         "word first",
         "‹W›: ‹facts›", "‹W›. ‹facts›", "‹W›\n\nExplanation: ‹facts›", "**‹W›.** ‹facts›", "‹W›. The results of the study support this answer.",
         "‹W›, according to the results of the study.", "‹W› - ‹facts›", "‹W›, based on the data shown.", "‹W›\n\n‹facts› The authors see it in the same way.",
@@ -617,7 +617,7 @@ _WORDS = (
         "‹w› because of the result of the main analysis.", "\"‹W›\" is the answer that the abstract supports.", "‹W› is the correct answer.", "‹W› – ‹facts›",
         kinds=YES_NO, method="yes_no",
     ),
-    *said(
+    *answer_templates(
         "word last",
         "‹facts› ‹W›.", "‹facts›\n\n‹W›", "‹facts› So the answer is ‹w›.", "‹facts› Therefore: **‹w›**", "‹facts› In short, ‹w›.",
         "The question is: ‹stem› ‹facts› Taken together, I would answer ‹w›.", "‹facts›\n\nFinal answer: ‹w›.", "‹facts›\n\nThe answer is: ‹W›",
@@ -626,43 +626,43 @@ _WORDS = (
         "‹stem› ‹W›.", "Let's think step by step. ‹facts› The effect was measured twice.\n\n**Answer: ‹W›**",
         kinds=YES_NO, method="yes_no",
     ),
-    *said(
+    *answer_templates(
         "self-correction",
         "‹W1›. Wait, I misread the table. The answer is ‹w›.", "At first I thought ‹w1›, but the answer is ‹w›.", "The answer is not ‹w1›, it is ‹w›.",
         "I was about to say ‹w1›, but my answer is ‹w›.", "Answer: ‹w1›\n\nCorrection: Answer: ‹w›", "Not ‹w1› but ‹w›.",
         "‹W1›? At first sight, but the answer is ‹w›.", "I changed my mind: it is not ‹w1›. Final answer: ‹w›.",
         kinds=YES_NO, method="yes_no",
     ),
-    *said(
+    *answer_templates(
         "aside after the statement",
         "The answer is ‹w›. In children it would have been ‹w1›.", "The answer is ‹w›. Other studies answered ‹w1›.", "‹W›. If the groups had been larger, the answer might have been ‹w1›.",
         "My answer is ‹w›, although many would answer ‹w1›.", "Answer: ‹w›. (An older trial gave the answer ‹w1›.)",
         kinds=YES_NO, method="yes_no",
     ),
-    *said(
+    *answer_templates(
         "next question follows",
         "‹w›\n\nQuestion: Is the test reliable in children?\nAnswer: ‹w1›", "‹W›\n\nContext: Forty nurses were asked.\nQuestion: Do shifts matter?\nAnswer: ‹w1›",
         kinds=YES_NO, method="yes_no",
     ),
-    *said("cut after the answer", "The answer is ‹w›. ‹facts› The authors", "‹W›, because in the second group the", kinds=YES_NO, method="yes_no", is_cut=(True, False)),
-    *said("thinking", "<think>‹w1›? ‹facts› Hmm.</think>\n‹W›", kinds=YES_NO, method="yes_no"),
-    *unsaid(
+    *answer_templates("cut after the answer", "The answer is ‹w›. ‹facts› The authors", "‹W›, because in the second group the", kinds=YES_NO, method="yes_no", is_cut=(True, False)),
+    *answer_templates("thinking", "<think>‹w1›? ‹facts› Hmm.</think>\n‹W›", kinds=YES_NO, method="yes_no"),
+    *unreadable_templates(
         "several options",
         "‹w› or ‹w1›", "‹W›/‹W1›", "‹W› and ‹w1›.", "It could be ‹w› or ‹w1›.", "Answer: ‹w› or ‹w1›", "Some would say ‹w›, others ‹w1›.",
         kinds=YES_NO, method="yes_no",
     ),
-    *unsaid(
+    *unreadable_templates(
         "no answer",
         "‹facts›", "‹stem›", "The study has strengths and weaknesses.", "I cannot answer this from the abstract.", "",
         "The groups were alike, and no harm was reported.", "There is no mention of this in the text.",
         kinds=YES_NO, method="yes_no",
     ),
-    *unsaid("denied only", "The answer is not ‹w›.", "I would not say ‹w›.", kinds=YES_NO, method="yes_no"),
-    *cut("‹facts› The answer is", "Is the answer ‹w›? Let us see. ‹facts› The", "If the answer were ‹w›, one would expect", "‹facts› One might say ‹w›, but", "To answer with ‹w›, one would need", "Suppose the answer is ‹w›. Then we should see", "The answer could be ‹w›, unless", kinds=YES_NO, method="yes_no"),
+    *unreadable_templates("denied only", "The answer is not ‹w›.", "I would not say ‹w›.", kinds=YES_NO, method="yes_no"),
+    *cut_templates("‹facts› The answer is", "Is the answer ‹w›? Let us see. ‹facts› The", "If the answer were ‹w›, one would expect", "‹facts› One might say ‹w›, but", "To answer with ‹w›, one would need", "Suppose the answer is ‹w›. Then we should see", "The answer could be ‹w›, unless", kinds=YES_NO, method="yes_no"),
 )
 
 _FIELDS = (
-    *said(
+    *answer_templates(
         "JSON, letter",
         '{"answer": "‹L›"}',
         '{"Answer": "‹L›"}',
@@ -682,62 +682,62 @@ _FIELDS = (
         '<think>{"answer": "‹L1›"}?</think>{"answer": "‹L›"}',
         kinds=ANY, method="json_field", json_letter=True,
     ),
-    *said(
+    *answer_templates(
         "JSON, letter and text",
         '{"answer": "‹L›. ‹T›"}', '{"answer": "‹L›) ‹T›"}', '{"Answer": "(‹L›) ‹T›", "Why": "‹facts›"}', '{"answer": "‹L›: ‹T›"}', '```\n{"answer": "Option ‹L›: ‹T›"}\n```',
         kinds=ANY, method="json_field", json_letter=True,
     ),
-    *said("JSON, letter", '{"answer": "‹l›"}', '{"answer": "‹l›)"}', kinds=NAMED, method="json_field", json_letter=True),
-    *said("JSON, text", '{"answer": "‹T›"}', '{"answer": "‹t›", "why": "‹facts›"}', '{"answer": {"text": "‹T›"}}', kinds=NAMED, method="json_field"),
-    *said("JSON, other shapes", '{"answer": {"letter": "‹L›", "text": "‹T›"}}', '{"answer": "The answer is ‹L›."}', kinds=ANY, method="json_field"),
-    *said("JSON cut after the value", '{"answer": "‹L›", "explanation": "‹facts› The', '{"reasoning": "‹facts›", "answer": "‹L›"', kinds=ANY, method="json_field", is_cut=(True, False), json_letter=True),
-    *said(
+    *answer_templates("JSON, letter", '{"answer": "‹l›"}', '{"answer": "‹l›)"}', kinds=NAMED, method="json_field", json_letter=True),
+    *answer_templates("JSON, text", '{"answer": "‹T›"}', '{"answer": "‹t›", "why": "‹facts›"}', '{"answer": {"text": "‹T›"}}', kinds=NAMED, method="json_field"),
+    *answer_templates("JSON, other shapes", '{"answer": {"letter": "‹L›", "text": "‹T›"}}', '{"answer": "The answer is ‹L›."}', kinds=ANY, method="json_field"),
+    *answer_templates("JSON cut after the value", '{"answer": "‹L›", "explanation": "‹facts› The', '{"reasoning": "‹facts›", "answer": "‹L›"', kinds=ANY, method="json_field", is_cut=(True, False), json_letter=True),
+    *answer_templates(
         "JSON, value",
         '{"answer": "‹T›"}', '{"Answer": "‹T›"}', '```json\n{"why": "‹facts›", "answer": "‹T›"}\n```', '{"answer": "‹T1›"} No, that was wrong. {"answer": "‹T›"}',
         '{"result": {"answer": "‹T›"}}', '{"answer": "‹T›"}\n\n(The format asked for: {"answer": "..."})', '{"answer": "‹T›", "explanation": "‹facts› The', "{'answer': '‹T›'}",
         kinds=VALUES, method="json_field",
     ),
-    *unsaid(
+    *unreadable_templates(
         "no value",
         '{"reasoning": "‹facts›"}', '{"answer": null}', '{"answer": ""}', '{"answer": "unknown", "candidates": ["‹L›", "‹L1›"]}', '{"answer": ["‹L›", "‹L1›"]}', '{"answer": "‹L› or ‹L1›"}',
         '{"answer": "<letter>"}', "‹facts›", '{"answer": "", "why": "The answer could be ‹L›."}',
         kinds=ANY, method="json_field",
     ),
-    *unsaid("no value", '{"why": "‹facts›"}', '{"answer": null}', '{"answer": "..."}', "", kinds=VALUES, method="json_field"),
-    *cut('{"reasoning": "‹facts› Option ‹L› is', '{"reasoning": "Perhaps ‹L›", "answ', '{"answer": "', '{"answer": ', kinds=ANY, method="json_field"),
+    *unreadable_templates("no value", '{"why": "‹facts›"}', '{"answer": null}', '{"answer": "..."}', "", kinds=VALUES, method="json_field"),
+    *cut_templates('{"reasoning": "‹facts› Option ‹L› is', '{"reasoning": "Perhaps ‹L›", "answ', '{"answer": "', '{"answer": ', kinds=ANY, method="json_field"),
 )
 
 _NOT_CHOSEN = (
-    *unsaid(
+    *unreadable_templates(
         "the worst option",
         "The least suitable option is ‹L›.", "The worst choice would be ‹L›.", "The incorrect statement is ‹L›.", "‹L› is the least likely.",
         "The most dangerous choice is ‹L›.", "The option that is least appropriate is ‹L›.", "The wrong answer is (‹L›).",
         kinds=ANY,
     ),
-    *unsaid("the worst option", "La opción incorrecta es la ‹L›.", "La peor respuesta es la ‹L›.", "La respuesta menos probable es ‹L›.", kinds=TERM, language="es"),
-    *unsaid("the worst option", "La réponse fausse est la ‹L›.", "La pire option est ‹L›.", "La réponse la moins probable est ‹L›.", kinds=TERM, language="fr"),
-    *unsaid("the worst option", "Die schlechteste Antwort ist ‹L›.", "Die falsche Aussage ist ‹L›.", kinds=TERM, language="de"),
-    *unsaid("the worst option", "A alternativa incorreta é a ‹L›.", "A opção menos adequada é a letra ‹L›.", kinds=TERM, language="pt"),
-    *unsaid("the worst option", "La risposta sbagliata è la ‹L›.", "L'opzione peggiore è la ‹L›.", kinds=TERM, language="it"),
-    *said(
+    *unreadable_templates("the worst option", "La opción incorrecta es la ‹L›.", "La peor respuesta es la ‹L›.", "La respuesta menos probable es ‹L›.", kinds=TERM, language="es"),
+    *unreadable_templates("the worst option", "La réponse fausse est la ‹L›.", "La pire option est ‹L›.", "La réponse la moins probable est ‹L›.", kinds=TERM, language="fr"),
+    *unreadable_templates("the worst option", "Die schlechteste Antwort ist ‹L›.", "Die falsche Aussage ist ‹L›.", kinds=TERM, language="de"),
+    *unreadable_templates("the worst option", "A alternativa incorreta é a ‹L›.", "A opção menos adequada é a letra ‹L›.", kinds=TERM, language="pt"),
+    *unreadable_templates("the worst option", "La risposta sbagliata è la ‹L›.", "L'opzione peggiore è la ‹L›.", kinds=TERM, language="it"),
+    *answer_templates(
         "the worst option, asked for",
         "The least suitable option is ‹L›.", "‹L› is the exception.", "The exception is ‹L›: ‹T›.", "The answer is ‹L›.", "‹L›. ‹T›",
         "‹L› is not used here, so the answer is ‹L›.", "The wrong option is ‹L›.", "‹T› is the least likely to help.",
         kinds=WORST,
     ),
-    *unsaid(
+    *unreadable_templates(
         "denied only",
         "The answer is anything but ‹L›.", "It would be wrong to choose ‹L›.", "It is incorrect to say that the answer is ‹L›.", "‹L› is the most commonly chosen answer, but it is wrong.",
         "‹L› is correct only if the kidneys are healthy.", "‹L› - not recommended", "(‹L›) is harmful.", "The patient should not be given the drug in question (‹L›).", "‹L› is often picked, but it is incorrect.",
         kinds=NAMED,
     ),
-    *unsaid("denied only", "I would stop ‹t›.", "Hold ‹t›.", "The patient already takes ‹t›.", "An allergy to ‹t› is documented.", "‹T› should be avoided.", "I would withhold ‹t›.", kinds=TERM),
-    *unsaid("category denied", "non-‹t›", "Non-‹t›.", "This is non-‹t›.", "Not ‹t›.", "No evidence of ‹t›.", "There is no sign of ‹t›.", "Negative for ‹t›.", "Without ‹t›.", kinds=CATEGORIES),
-    *said("category", "‹t›", "‹T›.", "This is ‹t›.", "The answer is ‹t›.", "Label: ‹t›", "I would classify this as ‹t›.", '{"label": "‹t›"}', "The report is best described as ‹t›.", "There is no doubt that this is ‹t›.", kinds=CATEGORIES),
-    *said("grade", "‹T›", "The label is ‹T›.", "The output is ‹T›.", "I would classify this as ‹T›.", "Level ‹T›", "Triage level ‹T›.", '{"label": ‹T›}', "1. The facts are few.\n2. The time is short.\n\nAnswer: ‹T›", kinds=GRADES),
-    *unsaid("no answer", "1. The patient is old.\n2. The patient is ill.", "1) He smokes\n2) He drinks\n3) He sleeps badly", kinds=GRADES),
-    *unsaid("no answer", "The patient said ‹w› to surgery.", "The patient answered ‹w› to the question about smoking.", "There is ‹w›-saying bias.", "‹w›?", "The correct answer is ‹w› if the dose is high and ‹w1› otherwise.", kinds=YES_NO, method="yes_no"),
-    *unsaid("no answer", '{"fever": "‹w›", "cough": "‹w›"}', '{"smoker": "‹w›", "reasoning": "‹facts›"}', '{"id": 3, "red_flags": "‹w›", "urgency": "high"}', kinds=YES_NO, method="yes_no"),
+    *unreadable_templates("denied only", "I would stop ‹t›.", "Hold ‹t›.", "The patient already takes ‹t›.", "An allergy to ‹t› is documented.", "‹T› should be avoided.", "I would withhold ‹t›.", kinds=TERM),
+    *unreadable_templates("category denied", "non-‹t›", "Non-‹t›.", "This is non-‹t›.", "Not ‹t›.", "No evidence of ‹t›.", "There is no sign of ‹t›.", "Negative for ‹t›.", "Without ‹t›.", kinds=CATEGORIES),
+    *answer_templates("category", "‹t›", "‹T›.", "This is ‹t›.", "The answer is ‹t›.", "Label: ‹t›", "I would classify this as ‹t›.", '{"label": "‹t›"}', "The report is best described as ‹t›.", "There is no doubt that this is ‹t›.", kinds=CATEGORIES),
+    *answer_templates("grade", "‹T›", "The label is ‹T›.", "The output is ‹T›.", "I would classify this as ‹T›.", "Level ‹T›", "Triage level ‹T›.", '{"label": ‹T›}', "1. The facts are few.\n2. The time is short.\n\nAnswer: ‹T›", kinds=GRADES),
+    *unreadable_templates("no answer", "1. The patient is old.\n2. The patient is ill.", "1) He smokes\n2) He drinks\n3) He sleeps badly", kinds=GRADES),
+    *unreadable_templates("no answer", "The patient said ‹w› to surgery.", "The patient answered ‹w› to the question about smoking.", "There is ‹w›-saying bias.", "‹w›?", "The correct answer is ‹w› if the dose is high and ‹w1› otherwise.", kinds=YES_NO, method="yes_no"),
+    *unreadable_templates("no answer", '{"fever": "‹w›", "cough": "‹w›"}', '{"smoker": "‹w›", "reasoning": "‹facts›"}', '{"id": 3, "red_flags": "‹w›", "urgency": "high"}', kinds=YES_NO, method="yes_no"),
 )
 
 _MARKED = (
@@ -753,13 +753,13 @@ _MARKED = (
     *listed("elimination", "‹each›", right="Option ‹L›: correct.", wrong="Option ‹L›: incorrect.", kinds=ANY),
     *listed("elimination", "‹each›", right="‹L›: ✅", wrong="‹L›: ❌", kinds=NAMED),
     *listed("elimination", "‹each›", right="‹L› - True", wrong="‹L› - False", kinds=SHORT),
-    *said(
+    *answer_templates(
         "JSON, letter",
         '{"answer": "‹L›", "initial_answer": "‹L1›"}', '{"answer": "‹L›", "answer_if_pregnant": "‹L1›"}', '{"worst_answer": "‹L1›", "answer": "‹L›"}', '{"answer": "‹L›", "student_answer": "‹L1›"}',
         '{"answer": "‹L›", "reference_answer": "‹L1›", "blood_type": "‹L2›"}', '{"rejected_option": "‹L1›", "choice": "‹L›"}',
         kinds=ANY, json_letter=True,
     ),
-    *unsaid(
+    *unreadable_templates(
         "JSON, no choice",
         '{"reasoning": "‹facts›", "rejected_option": "‹L›"}', '{"incorrect_option": "‹L›"}', '{"excluded": "‹L›"}', '{"blood_type": "‹L›", "reasoning": "‹facts›"}', '{"least_likely": "‹L›"}',
         '{"evidence_level": "‹L›", "grade": "‹L›"}',
@@ -768,86 +768,86 @@ _MARKED = (
 )
 
 _PLAIN_WORDS = (
-    *said(
+    *answer_templates(
         "statement",
         "Only ‹L› is correct.", "‹L› best explains the findings.", "‹L› is a better choice than ‹L1›.", "While ‹L1› is commonly used, ‹L› is more appropriate.", "Assuming normal renal function, the answer is ‹L›.",
         "Neither ‹L1› nor ‹L2› is correct; ‹L› is.", "I'd choose ‹L› over ‹L1›.",
         kinds=ANY,
     ),
-    *said("bare label", "A: ‹L›", "1. ‹L›", kinds=NAMED),
-    *said("text in a sentence", "Switch from ‹t1› to ‹t›.", "Stop ‹t1› and start ‹t›.", kinds=TERM),
-    *said(
+    *answer_templates("bare label", "A: ‹L›", "1. ‹L›", kinds=NAMED),
+    *answer_templates("text in a sentence", "Switch from ‹t1› to ‹t›.", "Stop ‹t1› and start ‹t›.", kinds=TERM),
+    *answer_templates(
         "aside after the statement",
         "The answer is ‹L›. In the second scenario the answer is ‹L1›.", "‹L›\n\nNext question: which test? Answer: ‹L1›", "The answer is ‹L›. Choosing ‹L1› would be a mistake.", "The answer is ‹L›. The next best answer is ‹L1›.",
         "The answer is ‹L›. (In the past, ‹L1› was correct.)", "The answer is ‹L›. ‹L1› is the right choice when the first fails.",
         "The answer is ‹L›. In the US, the answer is ‹L1›.", "The answer is ‹L›. Formerly, ‹L1› was the answer.", "The answer is ‹L›, whereas in a child the answer is ‹L1›.", "The answer is ‹L›. As a backup, choose ‹L1›.",
         kinds=ANY,
     ),
-    *said("self-correction", "‹L1›. Oops, ‹L›.", "The answer is ‹L1›. That was wrong. It is ‹L›.", "The answer is ‹L1›. After re-reading the case, the answer is ‹L›.", "The answer is ‹L1›, or rather ‹L›.", "I'd go with ‹L1›. On closer look, ‹L›.", "My answer was ‹L1›. I now think ‹L›.", kinds=ANY),
-    *unsaid("several options", "‹L› is the best choice for adults, ‹L1› is the best choice for children. The patient's age is unknown.", "The answer is ‹L› in adults and ‹L1› in children.", kinds=ANY),
-    *said("German", "Ich würde ‹L› wählen.", "Daher ist ‹L› richtig.", "Es ist ‹L›.", "Am ehesten trifft ‹L› zu.", kinds=TERM, language="de"),
-    *said("French", "Il faut choisir ‹L›.", "L'option ‹L› semble la plus appropriée.", kinds=TERM, language="fr"),
-    *said("Spanish", "Sería la ‹L›.", "Se descarta la ‹L1›. Se elige la ‹L›.", kinds=TERM, language="es"),
-    *said("statement", "Visit needed? ‹W›.", "Is a visit needed? ‹W›", kinds=YES_NO, method="yes_no"),
+    *answer_templates("self-correction", "‹L1›. Oops, ‹L›.", "The answer is ‹L1›. That was wrong. It is ‹L›.", "The answer is ‹L1›. After re-reading the case, the answer is ‹L›.", "The answer is ‹L1›, or rather ‹L›.", "I'd go with ‹L1›. On closer look, ‹L›.", "My answer was ‹L1›. I now think ‹L›.", kinds=ANY),
+    *unreadable_templates("several options", "‹L› is the best choice for adults, ‹L1› is the best choice for children. The patient's age is unknown.", "The answer is ‹L› in adults and ‹L1› in children.", kinds=ANY),
+    *answer_templates("German", "Ich würde ‹L› wählen.", "Daher ist ‹L› richtig.", "Es ist ‹L›.", "Am ehesten trifft ‹L› zu.", kinds=TERM, language="de"),
+    *answer_templates("French", "Il faut choisir ‹L›.", "L'option ‹L› semble la plus appropriée.", kinds=TERM, language="fr"),
+    *answer_templates("Spanish", "Sería la ‹L›.", "Se descarta la ‹L1›. Se elige la ‹L›.", kinds=TERM, language="es"),
+    *answer_templates("statement", "Visit needed? ‹W›.", "Is a visit needed? ‹W›", kinds=YES_NO, method="yes_no"),
 )
 
 _CUT_LATER = (
-    *cut(
+    *cut_templates(
         "The answer is ‹L› or", "I'd say ‹L› or rather", "The correct answer is ‹L› if we assume", "The correct answer would be ‹L› but the patient", "The answer seems to be ‹L›. However, the patient has a history of",
         "I think the answer is ‹L›, but let me double check. The", "The answer is ‹L›. Wait,", "‹L› is the best option for adults, but in children", "‹L› is correct when", "I choose ‹L›. Actually,",
         "‹L›, but", "Answer: ‹L›\nWait, the", "Option ‹L› is the right choice for patients with a fever. Option ‹L1› is", "So ‹L› is the best choice for",
         kinds=NAMED,
     ),
-    *cut("The best treatment is ‹t›. However, this patient", "The best treatment is ‹t›, but", kinds=TERM),
-    *cut("La respuesta es la ‹L› o", "La respuesta es la ‹L›. Sin embargo, el", kinds=TERM, language="es"),
-    *cut("La réponse est ‹L›. Mais le", kinds=TERM, language="fr"),
-    *cut("Die Antwort ist ‹L›. Aber die", kinds=TERM, language="de"),
-    *cut("The answer is ‹w› or", "‹W›, but", "‹W›, wait", "It seems the answer is ‹w›. However, the", "‹w› or", "I think ‹w›. But the", kinds=YES_NO, method="yes_no"),
-    *said("cut after the answer", "The answer is ‹L›. It works within a few", "Answer: ‹L›\n\nIt works within a", "The answer is ‹L›, because it works within", "\\boxed{‹L›}", kinds=ANY, is_cut=(True, False)),
+    *cut_templates("The best treatment is ‹t›. However, this patient", "The best treatment is ‹t›, but", kinds=TERM),
+    *cut_templates("La respuesta es la ‹L› o", "La respuesta es la ‹L›. Sin embargo, el", kinds=TERM, language="es"),
+    *cut_templates("La réponse est ‹L›. Mais le", kinds=TERM, language="fr"),
+    *cut_templates("Die Antwort ist ‹L›. Aber die", kinds=TERM, language="de"),
+    *cut_templates("The answer is ‹w› or", "‹W›, but", "‹W›, wait", "It seems the answer is ‹w›. However, the", "‹w› or", "I think ‹w›. But the", kinds=YES_NO, method="yes_no"),
+    *answer_templates("cut after the answer", "The answer is ‹L›. It works within a few", "Answer: ‹L›\n\nIt works within a", "The answer is ‹L›, because it works within", "\\boxed{‹L›}", kinds=ANY, is_cut=(True, False)),
 )
 
 _HARD = (
-    *cut(
+    *cut_templates(
         "### Option ‹L›: ‹T›\nThis is a", "**Option ‹L›: ‹T›**\n\nThis drug is", "‹L›. ‹T›\nThis is a", "‹L›) ‹T›\n- Mechanism: it is", "**‹L›. ‹T›**\n\n‹T› is a", "Option ‹L›:\n‹T› is a", "## ‹L›: ‹T›\n\nThis would act on", "Option ‹L›: ‹T›.\nThis can be", "- **‹L›. ‹T›**\n  - It is",
         "1. Option ‹L›: ‹T›\nThis can be", "**‹L›) ‹T›** (often the first choice) is a", "### ‹L›. ‹T›\n* **Role**: it is", "Option ‹L›\n\nOne has to think of",
         kinds=NAMED,
     ),
-    *said("cut after the answer", "‹L›. ‹T›\n\nExplanation: ‹facts› The", "**‹L›**\n\nExplanation: ‹facts› The", "‹L›\n\n‹facts› The other", "‹L›) ‹T›\n\nThis is the best choice, since it", kinds=NAMED, is_cut=(True, False)),
-    *said("self-correction", "‹L1›, sorry, ‹L›.", "‹L1›. Sorry, ‹L›.", "‹L1› (sorry, ‹L›)", "‹L1›, no, ‹L›.", "‹L1› – sorry, ‹L›.", "‹L1›, no wait, ‹L›.", "The answer is ‹L1›, sorry, ‹L›.", "‹L1›... my mistake, ‹L›.", kinds=ANY),
-    *unsaid("denied only", "Anything but ‹t›.", "Anything but ‹L›.", "All but ‹L›.", "Any drug except ‹t›.", "Everything except ‹L›.", "The answer is anything but ‹t›.", "Any option but ‹L› is fine.", kinds=SHORT),
-    *unsaid("several options", '{"answer": "‹L›"}\n{"answer": "‹L1›"}', '{"final_answer": "‹L›"}, {"final_answer": "‹L1›"}', 'First: {"answer": "‹L›"}\nSecond: {"answer": "‹L1›"}', kinds=ANY),
-    *unsaid(
+    *answer_templates("cut after the answer", "‹L›. ‹T›\n\nExplanation: ‹facts› The", "**‹L›**\n\nExplanation: ‹facts› The", "‹L›\n\n‹facts› The other", "‹L›) ‹T›\n\nThis is the best choice, since it", kinds=NAMED, is_cut=(True, False)),
+    *answer_templates("self-correction", "‹L1›, sorry, ‹L›.", "‹L1›. Sorry, ‹L›.", "‹L1› (sorry, ‹L›)", "‹L1›, no, ‹L›.", "‹L1› – sorry, ‹L›.", "‹L1›, no wait, ‹L›.", "The answer is ‹L1›, sorry, ‹L›.", "‹L1›... my mistake, ‹L›.", kinds=ANY),
+    *unreadable_templates("denied only", "Anything but ‹t›.", "Anything but ‹L›.", "All but ‹L›.", "Any drug except ‹t›.", "Everything except ‹L›.", "The answer is anything but ‹t›.", "Any option but ‹L› is fine.", kinds=SHORT),
+    *unreadable_templates("several options", '{"answer": "‹L›"}\n{"answer": "‹L1›"}', '{"final_answer": "‹L›"}, {"final_answer": "‹L1›"}', 'First: {"answer": "‹L›"}\nSecond: {"answer": "‹L1›"}', kinds=ANY),
+    *unreadable_templates(
         "no answer",
         "No answer.", "No answer", "No answer can be given.", "No answer provided.", "No answer available", "Yes, I can help with that! Please provide the abstract.", "Yes, I can help you with that.", "Yes! Please share the abstract.", "Yes, please provide the note.", "Yes, happy to help. Could you paste the abstract?", "Yes, I'm ready. Please send the question.", "No problem. Please share the text.",
         kinds=YES_NO, method="yes_no",
     ),
-    *said("statement", "option ‹l› is correct", "choice ‹l› is right", "answer ‹l› is correct", "i would say option ‹l› is the best choice", kinds=NAMED),
+    *answer_templates("statement", "option ‹l› is correct", "choice ‹l› is right", "answer ‹l› is correct", "i would say option ‹l› is the best choice", kinds=NAMED),
     *listed("elimination", "| Option | Verdict |\n|---|---|\n‹each›", right="| ‹L› | Correct |", wrong="| ‹L› | Incorrect |", kinds=ANY),
     *listed("elimination", "| Option | Reason | Correct? |\n|---|---|---|\n‹each›", right="| ‹L› | acts fast | Yes |", wrong="| ‹L› | acts slowly | No |", kinds=ANY),
     *listed("elimination", "| Option | Name | Verdict |\n|---|---|---|\n‹each›", right="| ‹L› | ‹T› | ✅ |", wrong="| ‹L› | ‹T› | ❌ |", kinds=NAMED),
     *listed("elimination", "| Option | Verdict |\n|---|---|\n‹each›", right="| ‹L›. ‹T› | **Right** |", wrong="| ‹L›. ‹T› | Wrong |", kinds=NAMED),
     *listed("discussion only", "| Option | Verdict |\n|---|---|\n‹each›", right="| ‹L› | possible |", wrong="| ‹L› | possible |", kinds=ANY, has_answer=False),
-    *said("text in a sentence", "‹t›.", "**‹T›**", "The best answer is ‹t›.", "I choose ‹t›.", "‹L›) ‹T›.", kinds=LISTS),
-    *said("the worst option, asked for", "All of these except ‹L›.", "All are correct except ‹L›.", "‹L› is not.", "‹L› does not.", "All but ‹L›.", "‹L› is not true.", "‹L› is the one that is not.", kinds=WORST),
+    *answer_templates("text in a sentence", "‹t›.", "**‹T›**", "The best answer is ‹t›.", "I choose ‹t›.", "‹L›) ‹T›.", kinds=LISTS),
+    *answer_templates("the worst option, asked for", "All of these except ‹L›.", "All are correct except ‹L›.", "‹L› is not.", "‹L› does not.", "All but ‹L›.", "‹L› is not true.", "‹L› is the one that is not.", kinds=WORST),
 )
 
 _MORE_LANGUAGES = (
-    *said("Dutch", "Het juiste antwoord is ‹L›.", "Het antwoord is ‹L›", "Juiste antwoord: ‹L›", "Antwoord: ‹L›) ‹T›", "Optie ‹L› is correct.", "‹L› is het juiste antwoord.", "Ik kies voor ‹L›.", "‹facts› Daarom is ‹L› correct.", "De juiste optie is ‹L›.", "Het is niet ‹L1›, maar ‹L›.", kinds=TERM, language="nl"),
-    *said("Polish", "Prawidłowa odpowiedź to ‹L›.", "Prawidłowa odpowiedź: ‹L›", "Odpowiedź to ‹L›.", "Odpowiedź ‹L› jest prawidłowa.", "Wybieram ‹L›.", "Prawidłową odpowiedzią jest ‹L›.", "‹facts› Dlatego odpowiedź to ‹L›.", "Odpowiedź to nie ‹L1›, lecz ‹L›.", kinds=TERM, language="pl"),
-    *said("Swedish", "Rätt svar är ‹L›.", "Rätt svar: ‹L›", "Svaret är ‹L›.", "Alternativ ‹L› är korrekt.", "‹L› är rätt svar.", "Jag skulle välja ‹L›.", "‹facts› Därför är ‹L› rätt.", "Det är inte ‹L1› utan ‹L›.", kinds=TERM, language="sv"),
-    *said("Hindi", "सही उत्तर ‹L› है", "सही उत्तर है: ‹L›", "उत्तर ‹L› है।", "सही विकल्प ‹L› है।", "‹facts› अतः उत्तर ‹L› है।", "विकल्प ‹L› सही उत्तर है।", kinds=TERM, language="hi"),
-    *unsaid("denied only", "‹L› is niet juist.", "Optie ‹L› is onjuist.", "Niet ‹L›.", kinds=TERM, language="nl"),
-    *unsaid("denied only", "Odpowiedź ‹L› jest nieprawidłowa.", "Odpowiedź ‹L› nie jest prawidłowa.", "Nie ‹L›.", kinds=TERM, language="pl"),
-    *unsaid("denied only", "‹L› är inte rätt.", "Alternativ ‹L› är fel.", "Inte ‹L›.", kinds=TERM, language="sv"),
-    *unsaid("denied only", "उत्तर ‹L› नहीं है।", "विकल्प ‹L› सही नहीं है।", kinds=TERM, language="hi"),
-    *unsaid("several options", "‹L› of ‹L1›.", "Het juiste antwoord is ‹L› of ‹L1›.", kinds=TERM, language="nl"),
-    *unsaid("several options", "Odpowiedź ‹L› lub ‹L1›.", "Prawidłowa odpowiedź to ‹L› albo ‹L1›.", kinds=TERM, language="pl"),
-    *unsaid("several options", "‹L› eller ‹L1›.", "Rätt svar är ‹L› eller ‹L1›.", kinds=TERM, language="sv"),
-    *unsaid("several options", "सही उत्तर ‹L› या ‹L1› है।", kinds=TERM, language="hi"),
-    *unsaid("no answer", "Ik weet het niet.", "Nee hoor, geen idee", kinds=YES_NO, method="yes_no", language="nl"),
-    *unsaid("no answer", "Nie mogę odpowiedzieć.", "Nie ma danych", kinds=YES_NO, method="yes_no", language="pl"),
-    *unsaid("no answer", "Jag kan inte svara.", kinds=YES_NO, method="yes_no", language="sv"),
-    *unsaid("no answer", "मैं उत्तर नहीं दे सकता।", kinds=YES_NO, method="yes_no", language="hi"),
+    *answer_templates("Dutch", "Het juiste antwoord is ‹L›.", "Het antwoord is ‹L›", "Juiste antwoord: ‹L›", "Antwoord: ‹L›) ‹T›", "Optie ‹L› is correct.", "‹L› is het juiste antwoord.", "Ik kies voor ‹L›.", "‹facts› Daarom is ‹L› correct.", "De juiste optie is ‹L›.", "Het is niet ‹L1›, maar ‹L›.", kinds=TERM, language="nl"),
+    *answer_templates("Polish", "Prawidłowa odpowiedź to ‹L›.", "Prawidłowa odpowiedź: ‹L›", "Odpowiedź to ‹L›.", "Odpowiedź ‹L› jest prawidłowa.", "Wybieram ‹L›.", "Prawidłową odpowiedzią jest ‹L›.", "‹facts› Dlatego odpowiedź to ‹L›.", "Odpowiedź to nie ‹L1›, lecz ‹L›.", kinds=TERM, language="pl"),
+    *answer_templates("Swedish", "Rätt svar är ‹L›.", "Rätt svar: ‹L›", "Svaret är ‹L›.", "Alternativ ‹L› är korrekt.", "‹L› är rätt svar.", "Jag skulle välja ‹L›.", "‹facts› Därför är ‹L› rätt.", "Det är inte ‹L1› utan ‹L›.", kinds=TERM, language="sv"),
+    *answer_templates("Hindi", "सही उत्तर ‹L› है", "सही उत्तर है: ‹L›", "उत्तर ‹L› है।", "सही विकल्प ‹L› है।", "‹facts› अतः उत्तर ‹L› है।", "विकल्प ‹L› सही उत्तर है।", kinds=TERM, language="hi"),
+    *unreadable_templates("denied only", "‹L› is niet juist.", "Optie ‹L› is onjuist.", "Niet ‹L›.", kinds=TERM, language="nl"),
+    *unreadable_templates("denied only", "Odpowiedź ‹L› jest nieprawidłowa.", "Odpowiedź ‹L› nie jest prawidłowa.", "Nie ‹L›.", kinds=TERM, language="pl"),
+    *unreadable_templates("denied only", "‹L› är inte rätt.", "Alternativ ‹L› är fel.", "Inte ‹L›.", kinds=TERM, language="sv"),
+    *unreadable_templates("denied only", "उत्तर ‹L› नहीं है।", "विकल्प ‹L› सही नहीं है।", kinds=TERM, language="hi"),
+    *unreadable_templates("several options", "‹L› of ‹L1›.", "Het juiste antwoord is ‹L› of ‹L1›.", kinds=TERM, language="nl"),
+    *unreadable_templates("several options", "Odpowiedź ‹L› lub ‹L1›.", "Prawidłowa odpowiedź to ‹L› albo ‹L1›.", kinds=TERM, language="pl"),
+    *unreadable_templates("several options", "‹L› eller ‹L1›.", "Rätt svar är ‹L› eller ‹L1›.", kinds=TERM, language="sv"),
+    *unreadable_templates("several options", "सही उत्तर ‹L› या ‹L1› है।", kinds=TERM, language="hi"),
+    *unreadable_templates("no answer", "Ik weet het niet.", "Nee hoor, geen idee", kinds=YES_NO, method="yes_no", language="nl"),
+    *unreadable_templates("no answer", "Nie mogę odpowiedzieć.", "Nie ma danych", kinds=YES_NO, method="yes_no", language="pl"),
+    *unreadable_templates("no answer", "Jag kan inte svara.", kinds=YES_NO, method="yes_no", language="sv"),
+    *unreadable_templates("no answer", "मैं उत्तर नहीं दे सकता।", kinds=YES_NO, method="yes_no", language="hi"),
 )
 
 TEMPLATES = (

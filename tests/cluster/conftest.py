@@ -24,30 +24,30 @@ MASTER = "local-cluster[2,1,1024]"
 
 
 def own_lines(output: str) -> str:
-    """What a job told, without what Spark's own threads add while they end."""
+    """What a job printed, without what Spark's own threads add while they end."""
     lines = [line for line in output.splitlines() if not line.startswith(("\t", "java.", "org."))]
     return "\n".join(lines[:60])
 
 
 def pack(archive: Path, *packages: str) -> None:
     """Pack this checkout's wheel and these packages, without Spark, as `deploy/pack.sh` does."""
-    ours = {**os.environ, "UV": f"{sys.executable} -m uv", "PYTHON": sys.executable}
+    environment = {**os.environ, "UV": f"{sys.executable} -m uv", "PYTHON": sys.executable}
     command = [ROOT / "deploy" / "pack.sh", archive, *packages]
     # What the checkout's own set-up has fetched is taken from uv's cache first.
-    if subprocess.run(command, env={**ours, "UV_OFFLINE": "1"}, check=False).returncode:
-        subprocess.run(command, env=ours, check=True)
+    if subprocess.run(command, env={**environment, "UV_OFFLINE": "1"}, check=False).returncode:
+        subprocess.run(command, env=environment, check=True)
 
 
 @pytest.fixture(scope="session")
 def packed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """An environment with the wheel and without Spark, and its archive for executors."""
-    place = tmp_path_factory.mktemp("packed")
-    archive = place / "environment.tar.gz"
+    folder = tmp_path_factory.mktemp("packed")
+    archive = folder / "environment.tar.gz"
     pack(archive, "pandas")
-    (place / "env").mkdir()
-    subprocess.run(["tar", "-xzf", archive, "-C", place / "env"], check=True)
-    yield place
-    shutil.rmtree(place)
+    (folder / "env").mkdir()
+    subprocess.run(["tar", "-xzf", archive, "-C", folder / "env"], check=True)
+    yield folder
+    shutil.rmtree(folder)
 
 
 @dataclass
@@ -104,7 +104,7 @@ class Cluster:
         self, script: Path, *words: str, conf: Mapping[str, str] | None
     ) -> "subprocess.Popen[str]":
         """`spark-submit` of a script with the packed environment, as a process group."""
-        given = conf or {}
+        extra_conf = conf or {}
         conf = {
             **delta_conf(pyspark.__version__),
             "spark.pyspark.driver.python": str(self.packed / "env" / "bin" / "python"),
@@ -115,7 +115,7 @@ class Cluster:
                 f"-Dlog4j2.configurationFile={ROOT / 'conf' / 'log4j2.properties'}"
             ),
             **self.conf,
-            **given,
+            **extra_conf,
         }
         home = self.home()
         command = [
@@ -126,16 +126,18 @@ class Cluster:
             script, "-o", self.lake, "--no-tracking",
             "--local-path", self.site.folder / "prod_env", *words,
         ]  # fmt: skip
-        own = {key: text for key, text in os.environ.items() if not key.startswith("PYTHONPATH")}
+        inherited = {
+            key: text for key, text in os.environ.items() if not key.startswith("PYTHONPATH")
+        }
         settings = {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1"}
-        ours = {"MEDHELM_SPARK_CHUNK_REQUESTS": "4", **self.variables}
+        job_variables = {"MEDHELM_SPARK_CHUNK_REQUESTS": "4", **self.variables}
         if self.slots:
-            ours["MEDHELM_SPARK_SLOTS"] = self.slots
+            job_variables["MEDHELM_SPARK_SLOTS"] = self.slots
         return subprocess.Popen(
             [str(part) for part in command],
-            env={**own, **settings, **ours},
+            env={**inherited, **settings, **job_variables},
             cwd=self.site.folder,
-            # spark-submit sends all that a Python driver tells to its standard output
+            # spark-submit sends all that a Python driver prints to its standard output
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -143,14 +145,14 @@ class Cluster:
         )
 
     def run(self, entry: str, *flags: str) -> str:
-        """Submit and wait; returns what was told."""
-        return self.told(self.submit(entry, *flags))
+        """Submit and wait; returns the output."""
+        return self.output_of(self.submit(entry, *flags))
 
-    def told(self, process: "subprocess.Popen[str]") -> str:
-        """What a job told that ended well."""
-        told, _ = process.communicate(timeout=500)
-        assert process.returncode == 0, own_lines(told)
-        return told
+    def output(self, process: "subprocess.Popen[str]") -> str:
+        """The output of a job, which has to end with code 0."""
+        output, _ = process.communicate(timeout=500)
+        assert process.returncode == 0, own_lines(output)
+        return output
 
     def query(self, sql: str) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = open_reader(self.lake).query(sql).to_pylist()
@@ -163,9 +165,9 @@ class Cluster:
 
 @pytest.fixture
 def cluster(tmp_path: Path, packed: Path) -> Iterator[Cluster]:
-    made = Cluster(Site(tmp_path, None), packed)
-    yield made
-    for home in made.homes:
+    submitted = Cluster(Site(tmp_path, None), packed)
+    yield submitted
+    for home in submitted.homes:
         # A killed executor's children may still write.
         shutil.rmtree(home, ignore_errors=True)
 

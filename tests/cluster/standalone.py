@@ -1,8 +1,9 @@
 """A standalone cluster on this machine whose workers see none of the driver's folders.
 
 Master and workers are Spark's own classes. Each worker runs in a mount namespace of its own, in
-which an empty folder lies over the driver's, with a home, cache and working folder of its own; what
-they share with the driver is the lake. A path of the driver's that a task opens is not there.
+which an empty folder is mounted over the driver's, with a home, cache and working folder of its
+own; what they share with the driver is the lake. A path of the driver's that a task opens does not
+exist.
 """
 
 import os
@@ -37,14 +38,21 @@ class Standalone:
         self._launch("master.Master", arguments, log, self.folder / "master", {})
         self.url = self._seen(log, STARTED)
         for number in range(workers):
-            own = self.folder / f"worker-{number}"
+            own_folder = self.folder / f"worker-{number}"
             log = self.folder / f"worker-{number}.log"
             arguments = (
-                *("--host", "127.0.0.1", "--webui-port", "0", "--work-dir", str(own / "work")),
+                *(
+                    "--host",
+                    "127.0.0.1",
+                    "--webui-port",
+                    "0",
+                    "--work-dir",
+                    str(own_folder / "work"),
+                ),
                 *("--cores", str(cores), "--memory", f"{cores}g", self.url),
             )
-            devices = self._devices(own, gpus) if gpus else {}
-            self._launch("worker.Worker", arguments, log, own, devices, is_apart=True)
+            devices = self._devices(own_folder, gpus) if gpus else {}
+            self._launch("worker.Worker", arguments, log, own_folder, devices, is_apart=True)
             self._seen(log, re.compile(REGISTERED))
 
     def stop(self) -> None:
@@ -60,34 +68,34 @@ class Standalone:
         name: str,
         arguments: tuple[str, ...],
         log: Path,
-        own: Path,
+        own_folder: Path,
         environment: Mapping[str, str],
         *,
         is_apart: bool = False,
     ) -> None:
-        own.mkdir(parents=True)
+        own_folder.mkdir(parents=True)
         home = Path(str(find_spec("pyspark").origin)).parent  # type: ignore[union-attr]
         spark_class = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}"]
         command = [*spark_class, *arguments]
         if is_apart:
             cover = " && ".join(f"mount -t tmpfs none '{folder}'" for folder in self.hidden)
             command = ["unshare", "--mount", "sh", "-c", f'{cover} && exec "$@"', "sh", *command]
-        kept = ("PATH", "JAVA_HOME", "LANG")
-        variables = {key: os.environ[key] for key in kept if key in os.environ}
+        inherited = ("PATH", "JAVA_HOME", "LANG")
+        variables = {key: os.environ[key] for key in inherited if key in os.environ}
         variables |= {
-            "HOME": str(own),
+            "HOME": str(own_folder),
             "SPARK_LOCAL_IP": "127.0.0.1",
-            "SPARK_LOCAL_DIRS": str(own / "local"),
+            "SPARK_LOCAL_DIRS": str(own_folder / "local"),
             "SPARK_DAEMON_MEMORY": "256m",
             "SPARK_NO_DAEMONIZE": "1",
             **environment,
         }
-        (own / "local").mkdir()
+        (own_folder / "local").mkdir()
         with log.open("wb") as stream:
             self.processes.append(
                 subprocess.Popen(
                     command,
-                    cwd=own,
+                    cwd=own_folder,
                     env=variables,
                     stdout=stream,
                     stderr=subprocess.STDOUT,
@@ -95,9 +103,9 @@ class Standalone:
                 )
             )
 
-    def _devices(self, own: Path, gpus: int) -> dict[str, str]:
+    def _devices(self, own_folder: Path, gpus: int) -> dict[str, str]:
         """A worker's own announcement of GPUs, as a discovery script makes it."""
-        script = self.folder / f"{own.name}-gpus.sh"
+        script = self.folder / f"{own_folder.name}-gpus.sh"
         addresses = ",".join(f'"{number}"' for number in range(gpus))
         script.write_text(f'#!/bin/sh\necho \'{{"name": "gpu", "addresses": [{addresses}]}}\'\n')
         script.chmod(0o755)

@@ -20,7 +20,7 @@ from tests.spark.conftest import Site, questions
 from tests.spark.test_cli_flags import JURY, RUBRIC
 
 TABLES = ("instances", "stats", "annotations", "quarantine")
-MINE = ("write_id", "created_at", "completed_at")
+WRITE_COLUMNS = ("write_id", "created_at", "completed_at")
 CARD: dict[str, Any] = {
     "description": "Calls to an advice line.",
     "access_level": "public",
@@ -45,7 +45,7 @@ BOTH_FIRST = {
     "spark.scheduler.minRegisteredResourcesRatio": "1.0",
     "spark.scheduler.maxRegisteredResourcesWaitingTime": "180s",
 }
-"""Has a job wait for both executors, as docs/clusters says: the slots told are of those there."""
+"""A job waits for both executors, as docs/clusters describes: slots count registered executors."""
 
 GPU_ENGINE = '''"""An engine that answers with the address of the GPU that Spark gave its task."""
 
@@ -79,7 +79,7 @@ ENGINES = {
 
 
 class Quiet(SimpleHTTPRequestHandler):
-    """Tells no request."""
+    """Logs no request."""
 
     def log_message(self, *_: object) -> None:
         pass
@@ -124,13 +124,17 @@ def entries(cluster: Cluster, address: str, served: Path) -> list[str]:
     with zipfile.ZipFile(site.folder / "calls.zip", "w") as archive:
         archive.writestr("inner/calls.csv", calls_csv(0))
     (served / "calls.csv").write_text(calls_csv(100))
-    place = {"path": str(site.folder / "calls.zip"), "member": "inner/calls.csv", "split": "test"}
+    archived_file = {
+        "path": str(site.folder / "calls.zip"),
+        "member": "inner/calls.csv",
+        "split": "test",
+    }
     address = f"{address}/calls.csv"
     return [
         f"medhelm_configurable_benchmark:config_path={demos}/triage_choice/benchmark.yaml",
         f"medhelm_configurable_benchmark:config_path={demos}/urgent_letter/benchmark.yaml",
         judged,
-        card(site, "zipped", format="csv", files=[place]),
+        card(site, "zipped", format="csv", files=[archived_file]),
         card(
             site,
             "fetched",
@@ -143,9 +147,9 @@ def entries(cluster: Cluster, address: str, served: Path) -> list[str]:
 def rows_of(cluster: Cluster, table: str) -> list[str]:
     """The rows of a table as text, but for what names the write and its moment."""
     rows = cluster.query(f"SELECT * FROM {{{table}}}")
-    kept = [{key: row[key] for key in row if key not in MINE} for row in rows]
-    kept = [row for row in kept if "runtime" not in str(row.get("name", ""))]
-    return sorted(json.dumps(row, default=str, sort_keys=True) for row in kept)
+    selected = [{key: row[key] for key in row if key not in WRITE_COLUMNS} for row in rows]
+    selected = [row for row in selected if "runtime" not in str(row.get("name", ""))]
+    return sorted(json.dumps(row, default=str, sort_keys=True) for row in selected)
 
 
 def test_what_only_the_driver_has_gives_the_same_numbers_on_two_workers_as_on_one_machine(
@@ -155,18 +159,18 @@ def test_what_only_the_driver_has_gives_the_same_numbers_on_two_workers_as_on_on
     arguments += ["--models-to-run", "acme/m"]
     alone = apart.own_lake
     apart.master = "local[2]"
-    here = {"spark.pyspark.python": str(apart.packed / "env" / "bin" / "python")}
-    apart.told(apart.evaluate(*arguments, conf=here))  # one JVM unpacks no archive
+    python_conf = {"spark.pyspark.python": str(apart.packed / "env" / "bin" / "python")}
+    apart.output_of(apart.evaluate(*arguments, conf=python_conf))  # one JVM unpacks no archive
     expected = {table: rows_of(apart, table) for table in TABLES}
     assert alone and len(expected["instances"]) > 40 and expected["annotations"]
     apart.own_lake = alone.with_name("shared-lake")
     shutil.rmtree(Path(apart.variables["MEDHELM_SPARK_CACHE"]) / "data")
     workers.start(2)
     apart.master = workers.url
-    told = apart.told(apart.evaluate(*arguments))
+    output = apart.output_of(apart.evaluate(*arguments))
     assert {table: rows_of(apart, table) for table in TABLES} == expected
-    asked = apart.query("SELECT DISTINCT executor FROM {request_results}")
-    assert len(asked) == 2, own_lines(told)
+    executor_rows = apart.query("SELECT DISTINCT executor FROM {request_results}")
+    assert len(executor_rows) == 2, own_lines(output)
 
 
 def test_tasks_ask_for_the_gpus_of_their_engine_and_the_others_for_none(
@@ -187,16 +191,16 @@ def test_tasks_ask_for_the_gpus_of_their_engine_and_the_others_for_none(
         "spark.locality.wait": "0s",
         "spark.submit.pyFiles": str(site.folder / "gpu_engine.py"),
     }
-    told = apart.told(apart.submit(entry, conf=conf))
-    assert "slots: 4 for acme/gpu: 2 executors registered; executors have 2 GPUs each" in told, (
-        own_lines(told)
+    output = apart.output_of(apart.submit(entry, conf=conf))
+    assert "slots: 4 for acme/gpu: 2 executors registered; executors have 2 GPUs each" in output, (
+        own_lines(output)
     )
-    given = apart.query(
+    gpu_rows = apart.query(
         "SELECT executor, completions[1]['text'] AS gpu, count(*) AS n FROM {request_results} "
         "GROUP BY executor, completions[1]['text']"
     )
-    assert {row["gpu"] for row in given} == {"0", "1"}, "a task has one, never none"
-    assert len({(row["executor"], row["gpu"]) for row in given}) == 4
+    assert {row["gpu"] for row in gpu_rows} == {"0", "1"}, "a task has one, never none"
+    assert len({(row["executor"], row["gpu"]) for row in gpu_rows}) == 4
 
 
 def test_a_large_file_has_to_be_on_every_machine(
@@ -209,6 +213,6 @@ def test_a_large_file_has_to_be_on_every_machine(
     workers.start(1)
     apart.master = workers.url
     process = apart.submit(entry)
-    told, _ = process.communicate(timeout=500)
-    assert process.returncode == 1, own_lines(told)
-    assert f"has no {drivers}/bench/data.csv; put it at this path on every machine" in told
+    output, _ = process.communicate(timeout=500)
+    assert process.returncode == 1, own_lines(output)
+    assert f"has no {drivers}/bench/data.csv; put it at this path on every machine" in output

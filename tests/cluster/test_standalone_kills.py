@@ -1,6 +1,6 @@
 """A worker, an executor and a driver that are killed on a standalone cluster; two drivers at once.
 
-Drivers give themselves the name of another host, for on its own host a dead one is known at once.
+Drivers give themselves the name of another host, for on its own host a dead one is seen at once.
 The job lasts many leases, so that an answer that is there once shows that leases are renewed.
 """
 
@@ -14,7 +14,7 @@ import pytest
 
 from tests.cluster.conftest import Cluster, own_lines
 from tests.cluster.standalone import Standalone
-from tests.cluster.test_submit import check_complete, executors, kept, wait_for
+from tests.cluster.test_submit import check_complete, executors, stored_requests, wait_for
 from tests.installed import ROOT
 from tests.processes import below, command_line
 from tests.spark.conftest import calls, questions
@@ -59,20 +59,20 @@ def wait_for_answers(cluster: Cluster, log: Path) -> tuple[set[str], Counter[str
     """Wait until the lake has some of the answers; returns these, and the calls so far."""
 
     def is_open() -> bool:
-        return 0 < len(kept(cluster)) <= len(calls(log)) - 2 * SLOTS
+        return 0 < len(stored_requests(cluster)) <= len(calls(log)) - 2 * SLOTS
 
     wait_for("answers that are kept and others to come", is_open)
-    return kept(cluster), Counter(calls(log))
+    return stored_requests(cluster), Counter(calls(log))
 
 
-def check_paid(log: Path, before: set[str], asked: Counter[str]) -> None:
+def check_paid(log: Path, before: set[str], earlier_calls: Counter[str]) -> None:
     """Nothing that was kept is asked again, and only what was in flight is asked twice."""
     after = Counter(calls(log))
     assert all(after[request] == 1 for request in before)
     assert max(after.values()) <= 2
-    again = {request for request, count in after.items() if count > 1}
-    late = again - set(asked)
-    assert len(late) <= SLOTS, f"{len(late)} were asked by what was killed"
+    repeated = {request for request, count in after.items() if count > 1}
+    unexpected = repeated - set(earlier_calls)
+    assert len(unexpected) <= SLOTS, f"{len(unexpected)} were asked by what was killed"
 
 
 @pytest.mark.parametrize("killed", ["worker", "executor"])
@@ -80,17 +80,17 @@ def test_what_is_killed_costs_what_it_was_asking(
     apart: Cluster, workers: Standalone, entry: str, log: Path, killed: str
 ) -> None:
     process = apart.submit(entry)
-    before, asked = wait_for_answers(apart, log)
+    before, earlier_calls = wait_for_answers(apart, log)
     worker = workers.processes[-1].pid
     of_worker = executors(worker)
     (pid,) = [worker] if killed == "worker" else of_worker
     os.kill(pid, signal.SIGKILL)
     # An executor asks on until it sees that its worker is gone.
     wait_for("end of its executor", lambda: not any(map(command_line, of_worker)), 60)
-    asked |= Counter(calls(log))
-    apart.told(process)
+    earlier_calls |= Counter(calls(log))
+    apart.output_of(process)
     check_complete(apart)
-    check_paid(log, before, asked)
+    check_paid(log, before, earlier_calls)
 
 
 def test_a_killed_driver_is_followed_from_another_host(
@@ -98,7 +98,7 @@ def test_a_killed_driver_is_followed_from_another_host(
 ) -> None:
     apart.host = ELSEWHERE
     process = apart.submit(entry)
-    before, asked = wait_for_answers(apart, log)
+    before, earlier_calls = wait_for_answers(apart, log)
     started = [one for worker in workers.processes for one in below(worker.pid)]
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
@@ -107,10 +107,10 @@ def test_a_killed_driver_is_followed_from_another_host(
     time.sleep(3 * DELAY)
     assert len(calls(log)) == count, "nobody asks for a dead driver"
     apart.host = ()
-    told = apart.run(entry)
-    assert "to see that localhost:" in told, "another host's driver is watched first"
+    output = apart.run(entry)
+    assert "to see that localhost:" in output, "another host's driver is watched first"
     check_complete(apart)
-    check_paid(log, before, asked)
+    check_paid(log, before, earlier_calls)
 
 
 def test_of_two_drivers_at_once_one_asks(
@@ -120,9 +120,9 @@ def test_of_two_drivers_at_once_one_asks(
     first = apart.submit(entry)
     apart.host = ELSEWHERE
     second = apart.submit(entry)
-    told = [process.communicate(timeout=500)[0] for process in (first, second)]
-    both = "\n".join(map(own_lines, told))
+    outputs = [process.communicate(timeout=500)[0] for process in (first, second)]
+    both = "\n".join(map(own_lines, outputs))
     assert sorted(process.returncode for process in (first, second)) == [0, 1], both
-    assert "is asking 'acme/slow' for suite 's'" in told[first.returncode == 0], both
+    assert "is asking 'acme/slow' for suite 's'" in outputs[first.returncode == 0], both
     check_complete(apart)
     assert set(Counter(calls(log)).values()) == {1}

@@ -46,7 +46,7 @@ def check_complete(cluster: Cluster) -> None:
     assert (cell.mean, cell.count, cell.num_unscored) == (1.0, COUNT, 0)
 
 
-def kept(cluster: Cluster) -> set[str]:
+def stored_requests(cluster: Cluster) -> set[str]:
     return stored(Path(cluster.lake))
 
 
@@ -86,15 +86,16 @@ def test_a_killed_executor_costs_its_own_tasks_only(cluster: Cluster, tmp_path: 
     log = tmp_path / "calls.log"
     process = cluster.submit(slow_entry(cluster, log))
     wait_for(
-        "answers that are kept and others to come", lambda: 0 < len(kept(cluster)) < len(calls(log))
+        "answers that are kept and others to come",
+        lambda: 0 < len(stored_requests(cluster)) < len(calls(log)),
     )
-    before = kept(cluster)
+    before = stored_requests(cluster)
     os.kill(executors(process.pid)[0], signal.SIGKILL)
     output, _ = process.communicate(timeout=500)
     assert process.returncode == 0, own_lines(output)
     check_complete(cluster)
-    asked = Counter(calls(log))
-    assert all(asked[request] == 1 for request in before)
+    call_counts = Counter(calls(log))
+    assert all(call_counts[request] == 1 for request in before)
 
 
 def test_a_killed_driver_costs_what_was_asked(cluster: Cluster, tmp_path: Path) -> None:
@@ -102,22 +103,23 @@ def test_a_killed_driver_costs_what_was_asked(cluster: Cluster, tmp_path: Path) 
     entry = slow_entry(cluster, log)
     process = cluster.submit(entry)
     wait_for(
-        "answers that are kept and others to come", lambda: 0 < len(kept(cluster)) < len(calls(log))
+        "answers that are kept and others to come",
+        lambda: 0 < len(stored_requests(cluster)) < len(calls(log)),
     )
     started = below(process.pid)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     wait_for("end of its executors", lambda: not any(map(command_line, started)), 60)
-    before = kept(cluster)
+    before = stored_requests(cluster)
     assert 0 < len(before) < COUNT
     cluster.run(entry)
     check_complete(cluster)
-    asked = Counter(calls(log))
-    assert all(asked[request] == 1 for request in before)
+    call_counts = Counter(calls(log))
+    assert all(call_counts[request] == 1 for request in before)
 
 
 def test_two_drivers_at_once_leave_one_result_each(cluster: Cluster, tmp_path: Path) -> None:
-    """Suites of their own hold leases of their own: both ask, the current view has each once."""
+    """Suites of their own have leases of their own: both ask, the current view has each once."""
     log = tmp_path / "calls.log"
     entry = slow_entry(cluster, log)
     both = [cluster.submit(entry), cluster.submit(entry, "--suite", "other")]

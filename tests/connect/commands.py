@@ -1,6 +1,6 @@
 """Types commands one after the other, in one process: `python -m tests.connect.commands FILE`.
 
-FILE holds a JSON list of command lines; each exit code is written to standard output.
+FILE contains a JSON list of command lines; each exit code is written to standard output.
 """
 
 import json

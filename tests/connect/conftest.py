@@ -26,21 +26,21 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @dataclass
 class Typed:
-    """What commands that were typed one after the other ended with and told."""
+    """Exit codes and output of commands that were typed one after the other."""
 
     codes: list[int]
-    told: str
+    output: str
 
 
 def program(
-    site: Site, module: str, *arguments: str, more: Mapping[str, str]
+    site: Site, module: str, *arguments: str, variables: Mapping[str, str]
 ) -> "subprocess.CompletedProcess[str]":
     """Run a module of the tests in a process of its own, in the folder of the site."""
-    own = {key: text for key, text in os.environ.items() if key != "SPARK_REMOTE"}
+    inherited = {key: text for key, text in os.environ.items() if key != "SPARK_REMOTE"}
     return subprocess.run(
         [sys.executable, "-m", module, *arguments],
         cwd=site.folder,
-        env={**own, "PYTHONPATH": str(ROOT), **more},
+        env={**inherited, "PYTHONPATH": str(ROOT), **variables},
         capture_output=True,
         text=True,
         check=False,
@@ -51,13 +51,13 @@ def program(
 def typed(
     site: Site,
     lines: Sequence[Sequence[str]],
-    more: Mapping[str, str],
+    variables: Mapping[str, str],
     by: str = "tests.connect.commands",
 ) -> Typed:
     """Type commands in a process of their own, in the folder of the site."""
     path = site.folder / "commands.json"
     path.write_text(json.dumps([list(line) for line in lines]))
-    done = program(site, by, str(path), more=more)
+    done = program(site, by, str(path), variables=variables)
     codes = [int(line) for line in done.stdout.splitlines() if line.isdigit()]
     assert len(codes) == len(lines), done.stderr[-4000:]
     return Typed(codes, done.stderr)

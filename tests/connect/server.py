@@ -32,11 +32,11 @@ def connect_server(folder: Path, **variables: str) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     home = Path(str(find_spec("pyspark").origin)).parent  # type: ignore[union-attr]
-    own = {
+    inherited = {
         key: text for key, text in os.environ.items() if not key.startswith(("MEDHELM", "SPARK"))
     }
     environment = {
-        **own,
+        **inherited,
         "HOME": str(folder / "home"),
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": str(ROOT),
@@ -78,8 +78,8 @@ def connect_server(folder: Path, **variables: str) -> Iterator[str]:
 def _wait(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
-        with socket.socket() as asked:
-            if asked.connect_ex(("127.0.0.1", port)) == 0:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return
         time.sleep(0.2)
     raise RuntimeError(f"no Spark Connect server: {log.read_text(errors='replace')[-2000:]}")

@@ -1,7 +1,7 @@
-"""As `tests.connect.commands`, in a session that tells and takes only a few settings.
+"""As `tests.connect.commands`, in a session in which only a few settings can be read and set.
 
-Databricks' serverless compute raises CONFIG_NOT_AVAILABLE for all others, asked or told. What
-PySpark itself asks is told here: a platform answers what its own client asks.
+Databricks' serverless compute raises CONFIG_NOT_AVAILABLE for all others, read or set. What
+PySpark itself reads is returned here: a platform answers what its own client reads.
 """
 
 import runpy
@@ -24,12 +24,12 @@ AVAILABLE = (
 def only_available(method: Any) -> Any:
     """The method, which raises for every other key as the platform does."""
 
-    def refuse(self: RuntimeConf, key: str, *more: Any) -> Any:
+    def refuse(self: RuntimeConf, key: str, *arguments: Any) -> Any:
         caller = sys._getframe(1).f_globals["__name__"]
         if key not in AVAILABLE and not caller.startswith("pyspark."):
             message = f"[CONFIG_NOT_AVAILABLE] Configuration {key} is not available."
             raise AnalysisException(message, errorClass="CONFIG_NOT_AVAILABLE")
-        return method(self, key, *more)
+        return method(self, key, *arguments)
 
     return refuse
 

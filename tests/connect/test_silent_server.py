@@ -19,11 +19,11 @@ class Silent(grpc.GenericRpcHandler):  # type: ignore[misc]
     """Takes any call and waits with the answer until the test is done."""
 
     def __init__(self) -> None:
-        self.asked, self.done = threading.Event(), threading.Event()
+        self.called, self.done = threading.Event(), threading.Event()
 
     def service(self, handler_call_details: object) -> grpc.RpcMethodHandler:
         def wait(*_: object) -> Iterator[bytes]:
-            self.asked.set()
+            self.called.set()
             self.done.wait()
             yield from ()
 
@@ -52,8 +52,10 @@ def test_sigterm_ends_a_command_that_waits_for_it(
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert handler.asked.wait(60)
+    assert handler.called.wait(60)
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=SECONDS_TO_END + 20)
+    _, output = process.communicate(timeout=SECONDS_TO_END + 20)
     assert process.returncode == 143
-    assert said.splitlines()[-1].startswith("medhelm-spark: stopped by SIGTERM; what was committed")
+    assert output.splitlines()[-1].startswith(
+        "medhelm-spark: stopped by SIGTERM; what was committed"
+    )

@@ -37,7 +37,7 @@ DRAWN = re.compile(
     r".*_at|(stats_)?write_id|writes|request_time|executor|holder|engine_start|fingerprint"
     r"|manifest_hash|delta_versions"
 )
-# In a map: hashes of rows that hold a time, and times themselves.
+# In a map: hashes of rows that contain a time, and times themselves.
 DRAWN_KEYS = re.compile(r"run_specs|request_results|(.*_)?milliseconds")
 WHEN_ASKED = re.compile(r'"request_datetime": \d+')
 
@@ -91,36 +91,36 @@ def prepared(site: Site) -> dict[str, str]:
 
 def commands(site: Site, entries: dict[str, str], lake: str) -> list[list[str]]:
     """Everything that a site does, on one lake."""
-    place = ["-o", lake, "--local-path", str(site.folder / "prod_env")]
+    paths = ["-o", lake, "--local-path", str(site.folder / "prod_env")]
     quiet = ["--no-tracking"]
     bench = f"{entries['bench']},model=acme/choice,data_augmentation=misspelling_mild"
-    own = f"{entries['letters']},model=acme/choice"
-    run = ["run", "-r", bench, own, "--suite", "s", *PUBLIC, *place, *quiet]
+    letters_entry = f"{entries['letters']},model=acme/choice"
+    run = ["run", "-r", bench, letters_entry, "--suite", "s", *PUBLIC, *paths, *quiet]
     histories = ["run", "-r", f"{entries['histories']},model=acme/choice", "--suite", "histories"]
-    staged = ["-r", f"{entries['bench']},model=acme/yes", "--suite", "staged", *place]
+    staged = ["-r", f"{entries['bench']},model=acme/yes", "--suite", "staged", *paths]
     answers = ["-r", f"{entries['bench']},model=team/m", "--suite", "staged"]
     answers += ["--file", str(site.folder / "answers.jsonl")]
     pubmed = str(conf_path("demos", "pubmed_style", "ori_pqal_demo.json"))
     ward = "ward@medhelm-0.8"
-    told = ["--format", "json", "--output-file"]
+    as_json = ["--format", "json", "--output-file"]
     return [
         run,
         run,
-        [*histories, *place, *quiet],
-        ["ingest", "--scenario", "pubmed_qa", "--source", pubmed, *PUBLIC, *place],
+        [*histories, *paths, *quiet],
+        ["ingest", "--scenario", "pubmed_qa", "--source", pubmed, *PUBLIC, *paths],
         *([stage, *staged] for stage in ("plan", "infer", "annotate", "score")),
-        ["summarize", "--suite", "staged", *place, *quiet],
-        ["import-responses", *answers, *place, *quiet],
-        ["import-scenario", "--file", str(site.folder / "ward.jsonl"), *place],
-        ["run", "-r", f"{ward}:model=acme/yes", "--suite", "ward", *place, *quiet],
-        ["level", "lower", "--scenario", ward, "--to", "gated", "--reason", "r", *place],
-        ["import-helm", str(site.folder / "helm"), "--suite", "helm", *PUBLIC, *place, *quiet],
-        ["export-helm", f"{lake}-helm", "--suite", "s", *place],
-        ["publish", "--suites", "s", "staged", "--release", "r", *place, *quiet],
-        ["release", "verify", "r", *place],
-        ["leaderboard", "--suite", "s", *told, f"{lake}-board.json", *place],
-        ["compare", "--models", "acme/yes", "team/m", "--suite", "staged", *told,
-         f"{lake}-compared.json", *place],
+        ["summarize", "--suite", "staged", *paths, *quiet],
+        ["import-responses", *answers, *paths, *quiet],
+        ["import-scenario", "--file", str(site.folder / "ward.jsonl"), *paths],
+        ["run", "-r", f"{ward}:model=acme/yes", "--suite", "ward", *paths, *quiet],
+        ["level", "lower", "--scenario", ward, "--to", "gated", "--reason", "r", *paths],
+        ["import-helm", str(site.folder / "helm"), "--suite", "helm", *PUBLIC, *paths, *quiet],
+        ["export-helm", f"{lake}-helm", "--suite", "s", *paths],
+        ["publish", "--suites", "s", "staged", "--release", "r", *paths, *quiet],
+        ["release", "verify", "r", *paths],
+        ["leaderboard", "--suite", "s", *as_json, f"{lake}-board.json", *paths],
+        ["compare", "--models", "acme/yes", "team/m", "--suite", "staged", *as_json,
+         f"{lake}-compared.json", *paths],
     ]  # fmt: skip
 
 
@@ -143,7 +143,7 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, str | bool | int | float) else repr(value)
 
 
-def told(lake: Path) -> dict[str, str]:
+def written_files(lake: Path) -> dict[str, str]:
     """What was written beside a lake: exported runs, the board, a comparison."""
     files = [path for path in lake.parent.rglob("*.json") if path.is_relative_to(f"{lake}-helm")]
     files += sorted(lake.parent.glob(f"{lake.name}-*.json"))
@@ -156,11 +156,11 @@ def test_every_stage_writes_what_it_writes_in_a_classic_session(site: Site, serv
     entries = prepared(site)
     lakes = {"classic": {}, "connect": {"SPARK_REMOTE": server}}
     classic, connect = (
-        typed(site, commands(site, entries, str(site.folder / name)), more)
-        for name, more in lakes.items()
+        typed(site, commands(site, entries, str(site.folder / name)), variables)
+        for name, variables in lakes.items()
     )
-    assert connect.codes == classic.codes, connect.told[-6000:]
-    assert not any(classic.codes), classic.told[-6000:]
+    assert connect.codes == classic.codes, connect.output[-6000:]
+    assert not any(classic.codes), classic.output[-6000:]
     differing = {}
     for table in TABLES:
         first, second = (sorted(rows(site.folder / name, table)) for name in lakes)
@@ -169,32 +169,32 @@ def test_every_stage_writes_what_it_writes_in_a_classic_session(site: Site, serv
         elif first != second:
             differing[table] = (set(first) - set(second), set(second) - set(first))
     assert not differing
-    assert told(site.folder / "connect") == told(site.folder / "classic")
+    assert written_files(site.folder / "connect") == written_files(site.folder / "classic")
 
 
 def test_a_thousand_units_of_as_many_writes_are_found(site: Site, server: str) -> None:
     remote = {"SPARK_REMOTE": server}
-    done = program(site, "tests.spark.many_writes", str(site.folder / "lake"), more=remote)
+    done = program(site, "tests.spark.many_writes", str(site.folder / "lake"), variables=remote)
     assert done.stdout.split() == [str(UNITS)], done.stderr[-4000:]
 
 
 def test_a_session_that_refuses_nearly_all_settings_works(site: Site, server: str) -> None:
     site.deploy("acme/yes", text="yes")
     entry = site.benchmark("bench", questions(4, lambda n: "yes" if n else "no"))
-    place = ["-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env")]
-    run = ["run", "-r", f"{entry},model=acme/yes", "--suite", "s", *place, "--no-tracking"]
-    export = ["export-helm", str(site.folder / "exported"), "--suite", "s", *place]
+    paths = ["-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env")]
+    run = ["run", "-r", f"{entry},model=acme/yes", "--suite", "s", *paths, "--no-tracking"]
+    export = ["export-helm", str(site.folder / "exported"), "--suite", "s", *paths]
     done = typed(site, [run, export], {"SPARK_REMOTE": server}, by="tests.connect.serverless")
-    assert done.codes == [0, 0], done.told
-    assert "CONFIG_NOT_AVAILABLE" not in done.told
+    assert done.codes == [0, 0], done.output
+    assert "CONFIG_NOT_AVAILABLE" not in done.output
     # The time zone is taken, and nothing follows from the others.
-    assert "session refuses" not in done.told
+    assert "session refuses" not in done.output
     (cell,) = site.board()
     assert (cell["mean"], cell["count"]) == (0.75, 4)
 
 
 def test_tasks_that_end_are_shown_while_a_job_runs(site: Site, server: str) -> None:
-    done = program(site, "tests.connect.progress", more={"SPARK_REMOTE": server})
+    done = program(site, "tests.connect.progress", variables={"SPARK_REMOTE": server})
     drawn = re.findall(r"infer: (\d+) of (\d+) tasks", done.stdout)
     assert drawn, done.stdout + done.stderr[-4000:]
     assert all(int(completed) < int(total) for completed, total in drawn)

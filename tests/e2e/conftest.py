@@ -11,7 +11,7 @@ from tests.installed import install_wheel
 
 @pytest.fixture(scope="session")
 def command(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """`medhelm-spark` of a fresh environment that holds `[local]` and nothing of the checkout."""
-    place = tmp_path_factory.mktemp("installed")
-    yield install_wheel(place, "[local]") / "bin" / "medhelm-spark"
-    shutil.rmtree(place)  # half a gigabyte
+    """`medhelm-spark` of a fresh environment with `[local]` and nothing of the checkout."""
+    folder = tmp_path_factory.mktemp("installed")
+    yield install_wheel(folder, "[local]") / "bin" / "medhelm-spark"
+    shutil.rmtree(folder)  # half a gigabyte

@@ -1,4 +1,4 @@
-"""The dashboard on a lake with known facts: the page's own logic, then a real browser."""
+"""The dashboard on a lake of planted facts: the page's own logic, then a real browser."""
 
 import csv
 import io
@@ -282,13 +282,13 @@ class TestPage:
 
     def test_robustness_is_one_table(self, monkeypatch, changed) -> None:
         words = " ".join(board_words(opened(monkeypatch, changed, view="Robustness")))
-        named = f"{ALPHA} Triage choice exact_match"
+        row = f"{ALPHA} Triage choice exact_match"
         share = "0.667 [0.21, 0.94]"
         below = "0.333 [0.06, 0.79]"
-        assert f"{named} typos {share} {below} {below} {share} – 3" in words
-        whole = "0.750 [0.30, 0.95]"
-        assert f"{named} robustness {whole} – 0.500 [0.15, 0.85] {share} – 4" in words
-        assert f"{named} prompt_variants {whole} 0.625" in words
+        assert f"{row} typos {share} {below} {below} {share} – 3" in words
+        mean = "0.750 [0.30, 0.95]"
+        assert f"{row} robustness {mean} – 0.500 [0.15, 0.85] {share} – 4" in words
+        assert f"{row} prompt_variants {mean} 0.625" in words
         assert "invariance: share of instances with the same value" in words
         assert BETA not in words, "it was asked nothing else"
 
@@ -364,8 +364,8 @@ class TestPage:
     ) -> None:
         lake = plant(tmp_path)
         spec = run_spec("delta-triage_choice", ALPHA, "triage_choice")
-        said = replace(planned(spec), locality="unknown", name="triage_choice:model=delta")
-        append(lake, "run_specs", [said], "p-unsaid")
+        unknown = replace(planned(spec), locality="unknown", name="triage_choice:model=delta")
+        append(lake, "run_specs", [unknown], "p-unsaid")
         test = opened(monkeypatch, lake)
         (pills,) = (group for group in test.button_group if group.key == "locality")
         assert "unknown: 1 of" in pills.label
@@ -488,10 +488,10 @@ class TestPage:
         self, monkeypatch, tmp_path
     ) -> None:
         lake = plant(tmp_path)
-        here = Evaluation(lake, site=None, tracking=False)
+        evaluation = Evaluation(lake, site=None, tracking=False)
         for scenario in ("triage_choice", "medcalc_bench"):
             key = InstanceKey(instance_id=f"{scenario}-i0")
-            here.notes.write(scenario, ALPHA, key, suite="s1", text=f"Said of {scenario}.")
+            evaluation.notes.write(scenario, ALPHA, key, suite="s1", text=f"Said of {scenario}.")
         test = opened(monkeypatch, lake, view="Instances", run="alpha-triage_choice")
         monkeypatch.setattr(ContextProxy, "headers", StreamlitHeaders([("Host", "evil.test")]))
         test.run()
@@ -739,7 +739,7 @@ class TestViewers:
         with served(command(str(lake), port, HOST), port, lake / "rebound.log"):
             page = rebound.new_page()
             refused: list[str] = []
-            page.on("console", lambda said: refused.append(said.text))
+            page.on("console", lambda message: refused.append(message.text))
             page.goto(f"http://{EVIL}:{port}/?{PRIVATE}")
             page.wait_for_timeout(4000)
             assert any("WebSocket" in text and "403" in text for text in refused), refused
@@ -861,7 +861,9 @@ def tab(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
     wrong: list[str] = []
     page.on("request", lambda sent: hosts.add(urlsplit(sent.url).hostname or HOST))
     page.on("websocket", lambda socket: hosts.add(urlsplit(socket.url).hostname or ""))
-    page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    page.on(
+        "console", lambda message: wrong.append(message.text) if message.type == "error" else None
+    )
     page.on("pageerror", lambda error: wrong.append(str(error)))
     yield page
     page.close()
@@ -916,8 +918,8 @@ class TestBrowser:
         }
         rows = list(csv.DictReader(io.StringIO(files["CSV"].decode())))
         table = parquet.read_table(io.BytesIO(files["Parquet"])).to_pylist()
-        held = json.loads(files["JSON"])
-        cells = [(row["model_deployment"], row["scenario_name"]) for row in held["cells"]]
+        exported = json.loads(files["JSON"])
+        cells = [(row["model_deployment"], row["scenario_name"]) for row in exported["cells"]]
         assert cells == [
             (BETA, "medcalc_bench"),
             (BETA, "triage_choice"),
@@ -933,7 +935,7 @@ class TestBrowser:
             assert text.index(BETA) < text.index(ALPHA) < text.index(GAMMA)
             assert "Discharge note" not in text
             assert "access level of the benchmark: public, gated" in text
-        # The card that ships says what the benchmark asks.
+        # The card that ships describes what the benchmark asks.
         card = cards_of(None)["medcalc_bench"]
         assert f"<dt>Task</dt><dd>{escape(card.description)}</dd>" in report
         assert "<dt>Sorted by</dt><dd>MedCalc-Bench</dd>" in report
@@ -1026,7 +1028,7 @@ class TestBrowser:
     def test_what_scrolls_sideways_fades_out_until_its_end(
         self, browser: Browser, address: str, scheme: Literal["light", "dark"]
     ) -> None:
-        faded, whole = "-64px 0px", "0px 0px"
+        faded, opaque = "-64px 0px", "0px 0px"
         for width in (390, 1920):
             window = browser.new_context(
                 viewport={"width": width, "height": 900}, color_scheme=scheme
@@ -1035,9 +1037,9 @@ class TestBrowser:
             page.goto(f"{address}?view=Compare")
             table = page.get_by_role("region", name="Comparison")
             is_narrow = width == 390
-            expect(table).to_have_css("mask-position", faded if is_narrow else whole)
+            expect(table).to_have_css("mask-position", faded if is_narrow else opaque)
             table.evaluate("(each) => each.scrollTo(each.scrollWidth, 0)")
-            expect(table).to_have_css("mask-position", whole)
+            expect(table).to_have_css("mask-position", opaque)
             assert faults(page) == []
             window.close()
 
@@ -1083,9 +1085,9 @@ class TestBrowser:
         expect(answer).to_contain_text("says 0")
         expect(tab.get_by_role("button", name="Next answer")).to_be_enabled()
         expect(tab.get_by_test_id("stStatusWidget")).to_have_count(0)
-        for key, said in (("j", "says 1"), ("j", "says 2"), ("k", "says 1")):
+        for key, text in (("j", "says 1"), ("j", "says 2"), ("k", "says 1")):
             tab.keyboard.press(key)
-            expect(answer).to_contain_text(said)
+            expect(answer).to_contain_text(text)
         search = tab.get_by_label("Search", exact=True)
         search.press_sequentially("j")
         expect(search).to_have_value("j")

@@ -14,12 +14,12 @@ from tests.unit.watch.served import RELEASE, SUITE, Served
 def ward(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A small run: this process computes it, without Java."""
     streamlit.cache_resource.clear()
-    made = Served(tmp_path_factory.mktemp("drift"), 200).released()
-    made.watch("--margin", "0.05")
-    made.lost = lambda index: index % 5 == 0
-    made.watch("--margin", "0.05")
-    yield made
-    made.close()
+    drift = Served(tmp_path_factory.mktemp("drift"), 200).released()
+    drift.watch("--margin", "0.05")
+    drift.lost = lambda index: index % 5 == 0
+    drift.watch("--margin", "0.05")
+    yield drift
+    drift.close()
 
 
 def words(test) -> str:

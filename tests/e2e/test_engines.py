@@ -38,9 +38,9 @@ def model():
 
 @pytest.fixture(scope="module")
 def engine(model):
-    given = deployment("llama_cpp", path=model, n_ctx=1024, weights_sha256=FILE_SHA256)
-    preflight(given)
-    built = build_engine(given)
+    model_deployment = deployment("llama_cpp", path=model, n_ctx=1024, weights_sha256=FILE_SHA256)
+    preflight(model_deployment)
+    built = build_engine(model_deployment)
     yield built
     built.close()
 
@@ -58,8 +58,8 @@ def server(model):
 @pytest.fixture
 def remote(server, monkeypatch):
     monkeypatch.setenv("A_KEY", KEY)
-    given = deployment("openai", base_url=server, api_key="env:A_KEY", max_concurrency=4)
-    built = build_engine(given)
+    model_deployment = deployment("openai", base_url=server, api_key="env:A_KEY", max_concurrency=4)
+    built = build_engine(model_deployment)
     yield built
     built.close()
 
@@ -138,9 +138,9 @@ def check_openings(engine, max_tokens):
     short = [request(text, decoding={"max_tokens": max_tokens}) for text in ASKED]
     how = MedhelmReading(max_tokens=max_tokens)
     for one, other in zip(ask(engine, *long), ask(engine, *short), strict=True):
-        got = as_medhelm_got(one.completions[0], how, is_cut=True)
-        assert got is not None
-        assert got.text.strip() == other.completions[0].text.strip()
+        cut_answer = as_medhelm_got(one.completions[0], how, is_cut=True)
+        assert cut_answer is not None
+        assert cut_answer.text.strip() == other.completions[0].text.strip()
 
 
 @pytest.mark.parametrize("max_tokens", [1, 2, 5])
@@ -172,8 +172,10 @@ def test_bad_requests_fail_alone_and_nothing_is_printed(engine, capfd, caplog):
 
 
 def test_raw_completions_and_parallel_slots(model):
-    given = deployment("llama_cpp", path=model, n_ctx=512, n_parallel=2, api="completions")
-    engine = engine_for(given)
+    model_deployment = deployment(
+        "llama_cpp", path=model, n_ctx=512, n_parallel=2, api="completions"
+    )
+    engine = engine_for(model_deployment)
     try:
         results = ask(engine, *[request(FRANCE)] * 5, request("word " * 600))
         assert all(" Paris" in r.completions[0].text for r in results[:5])
@@ -190,10 +192,14 @@ def test_raw_completions_and_parallel_slots(model):
 def test_a_real_server_gives_the_answers_of_the_engine_in_process(engine, remote):
     decoding = {"seed": 1, "logprobs": 1}
     requests = [request(text, decoding=decoding) for text in (QUESTION, FRANCE, "Hello")]
-    here, there = ask(engine, *requests), ask(remote, *requests)
-    assert [r.completions[0].text for r in there] == [r.completions[0].text for r in here]
-    assert [r.prompt_tokens for r in there] == [r.prompt_tokens for r in here]
-    assert there[0].completions[0].logprob == pytest.approx(here[0].completions[0].logprob, rel=0.2)
+    local_results, server_results = ask(engine, *requests), ask(remote, *requests)
+    assert [r.completions[0].text for r in server_results] == [
+        r.completions[0].text for r in local_results
+    ]
+    assert [r.prompt_tokens for r in server_results] == [r.prompt_tokens for r in local_results]
+    assert server_results[0].completions[0].logprob == pytest.approx(
+        local_results[0].completions[0].logprob, rel=0.2
+    )
 
 
 def test_a_real_server_binds_to_schemas_and_refuses_what_is_too_long(remote):
@@ -211,10 +217,10 @@ def test_a_real_server_binds_to_schemas_and_refuses_what_is_too_long(remote):
 
 def test_a_real_server_that_refuses_a_key_is_asked_no_more(server, monkeypatch):
     monkeypatch.setenv("WRONG", "sk-planted-wrong")
-    given = deployment("openai", base_url=server, api_key="env:WRONG", max_concurrency=2)
-    engine = build_engine(given)
-    asked = (request(QUESTION, name=str(number)) for number in range(50))
-    results = list(engine.answer(asked, allow))
+    model_deployment = deployment("openai", base_url=server, api_key="env:WRONG", max_concurrency=2)
+    engine = build_engine(model_deployment)
+    requests = (request(QUESTION, name=str(number)) for number in range(50))
+    results = list(engine.answer(requests, allow))
     engine.close()
     assert {result.failure for result in results} == {FailureKind.REJECTED}
     assert len(results) < 20
@@ -249,5 +255,5 @@ def test_a_marker_in_data_is_text_to_the_embedded_model(engine, model):
         assert as_text["prompt"].count(token) == of_template.count(token)
     turn = {"messages": [{"role": "user", "content": QUESTION}]}
     assert engine._without_markers(turn) == (turn, True)
-    whole = engine._port.rendered(turn["messages"])
-    assert plain.prompt_tokens == len(engine._port.tokens(whole, are_special=True))
+    rendered = engine._port.rendered(turn["messages"])
+    assert plain.prompt_tokens == len(engine._port.tokens(rendered, are_special=True))

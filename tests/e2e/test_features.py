@@ -166,7 +166,7 @@ def test_without_groups_and_ratings_evidence_has_its_other_items(tmp_path: Path)
     assert int(done.stdout) > 10
     fills = json.loads((tmp_path / "out" / "evidence.json").read_text())["fills"]
     for fill, feature in (("subgroups", "subgroups"), ("agreement", "ratings")):
-        said = f"this installation is without the feature '{feature}'."
-        assert fills[fill]["not_available"] == said
+        reason = f"this installation is without the feature '{feature}'."
+        assert fills[fill]["not_available"] == reason
     sheet = (tmp_path / "out" / "subgroups.csv").read_text().splitlines()
     assert sheet == ["not_available", "this installation is without the feature 'subgroups'."]

@@ -31,7 +31,7 @@ Typed = Callable[[str], str]
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ModelServer]:
-    """A model that others serve behind OpenAI's protocol; it says `yes`."""
+    """A model that others serve behind OpenAI's protocol; it answers `yes`."""
     server = ModelServer()
     server.start()
     yield server

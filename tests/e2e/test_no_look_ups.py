@@ -46,13 +46,15 @@ PAGES = ("docs/comparing-in-mlflow.md",)
 def watched(tmp_path: Path) -> dict[str, str]:
     """An environment in which Python writes down what it looks up, and is asked to report."""
     (tmp_path / "sitecustomize.py").write_text(WATCH)
-    unasked = ("PYTEST_", "CI", "GITHUB_", "MLFLOW_", "DO_NOT_TRACK")  # under tests it is silent
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(unasked)}
-    places = f"{tmp_path}{os.pathsep}{ROOT}"
+    silencing = ("PYTEST_", "CI", "GITHUB_", "MLFLOW_", "DO_NOT_TRACK")  # under tests it is silent
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(silencing)
+    }
+    python_path = f"{tmp_path}{os.pathsep}{ROOT}"
     folder = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return {
-        **kept,
-        "PYTHONPATH": places,
+        **inherited,
+        "PYTHONPATH": python_path,
         "PATH": folder,
         "LOOK_UPS": str(tmp_path / "looked_up"),
         "MLFLOW_DISABLE_TELEMETRY": "false",
@@ -112,5 +114,5 @@ def test_our_use_of_mlflow_looks_nothing_up(watched: dict[str, str], tmp_path: P
 def test_the_pages_show_the_same_command() -> None:
     for page in PAGES:
         text = (ROOT / page).read_text(encoding="utf-8").replace("\\\n", " ")
-        (shown,) = re.findall(r"^ *(\S+=\S+ .*mlflow server .*)$", text, re.MULTILINE)
-        assert shown.split() == server_command("sqlite:///benchmark_output/mlflow.db").split()
+        (command,) = re.findall(r"^ *(\S+=\S+ .*mlflow server .*)$", text, re.MULTILINE)
+        assert command.split() == server_command("sqlite:///benchmark_output/mlflow.db").split()

@@ -1,4 +1,4 @@
-"""Every notebook as it stands, with the real small model, in one Spark session and one lake."""
+"""Every notebook as it is, with the real small model, in one Spark session and one lake."""
 
 import re
 import runpy

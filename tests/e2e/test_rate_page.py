@@ -18,31 +18,37 @@ from tests.three_models import evaluated
 
 SUITE = "s"
 REFUSED = "This link opens nothing: ask whoever sent it for a new one."
-SAID = {"secret-large": "Rest and fluids.", "hidden-small": "Antibiotics.", "quiet": "Wait. <b>"}
+ANSWERS = {"secret-large": "Rest and fluids.", "hidden-small": "Antibiotics.", "quiet": "Wait. <b>"}
 CRITERIA = ("accuracy", "clarity")
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluation:
+def evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluation:
     """A small run of three models on public questions: this process computes it, without Java."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     streamlit.cache_resource.clear()
     streamlit.cache_data.clear()
-    return evaluated(tmp_path, SAID, suite=SUITE, questions=5)
+    return evaluated(tmp_path, ANSWERS, suite=SUITE, questions=5)
 
 
-def token_of(here: Evaluation, rater: str = "A", **more) -> str:
-    asked = {"scenario": "Colds", "suite": SUITE, "criteria": CRITERIA, "scale": (1, 5), **more}
-    (link,) = here.ratings.invite([rater], **asked).links
+def token_of(evaluation: Evaluation, rater: str = "A", **changes) -> str:
+    options = {
+        "scenario": "Colds",
+        "suite": SUITE,
+        "criteria": CRITERIA,
+        "scale": (1, 5),
+        **changes,
+    }
+    (link,) = evaluation.ratings.invite([rater], **options).links
     return link.link.partition("?rate=")[2]
 
 
-def visit(monkeypatch, here: Evaluation, token: str) -> AppTest:
-    return opened(monkeypatch, Path(here.location), suite=SUITE, rate=token)
+def visit(monkeypatch, evaluation: Evaluation, token: str) -> AppTest:
+    return opened(monkeypatch, Path(evaluation.location), suite=SUITE, rate=token)
 
 
-def stored(here: Evaluation) -> list[Rating]:
-    return open_reader(here.location).rows("SELECT * FROM {ratings}", Rating)
+def stored(evaluation: Evaluation) -> list[Rating]:
+    return open_reader(evaluation.location).rows("SELECT * FROM {ratings}", Rating)
 
 
 def progress(test: AppTest) -> str:
@@ -61,23 +67,23 @@ def everything(test: AppTest) -> Iterator[str]:
     yield from markup(test)
 
 
-def test_a_rater_rates_and_each_choice_is_saved_at_once(monkeypatch, here) -> None:
-    token = token_of(here, items=3)
-    test = visit(monkeypatch, here, token)
+def test_a_rater_rates_and_each_choice_is_saved_at_once(monkeypatch, evaluation) -> None:
+    token = token_of(evaluation, items=3)
+    test = visit(monkeypatch, evaluation, token)
     assert progress(test) == "item 1 of 3, 0 of 3 rated"
     text = page_text(test)
     assert text.count("Question") == 2  # its title and its words
     assert [f"Answer {letter}" in text for letter in "ABCD"] == [True, True, True, False]
-    assert all(said in text for said in SAID.values())
+    assert all(answer in text for answer in ANSWERS.values())
     assert text.count("1 (worst) to 5 (best)") == len(CRITERIA)
     scales = test.button_group
     assert [scale.proto.label for scale in scales] == [*CRITERIA] * 3
-    assert all(area.disabled for area in test.text_area)  # a comment stands with a rating
+    assert all(area.disabled for area in test.text_area)  # a comment belongs to a rating
     scales[0].set_value(4).run()
-    (row,) = stored(here)
+    (row,) = stored(evaluation)
     assert (row.value, row.criterion, row.comment) == (4, "accuracy", "")
     test.text_area[0].set_value("too short").run()
-    assert [row.comment for row in sorted(stored(here), key=lambda row: row.rated_at)] == [
+    assert [row.comment for row in sorted(stored(evaluation), key=lambda row: row.rated_at)] == [
         "",
         "too short",
     ]
@@ -85,8 +91,8 @@ def test_a_rater_rates_and_each_choice_is_saved_at_once(monkeypatch, here) -> No
         test.button_group[index].set_value(1 + index % 5).run()
     assert progress(test) == "item 1 of 3, 1 of 3 rated"
     test.button_group[0].set_value(2).run()  # changed: a new row, and the latest counts
-    assert len(stored(here)) == 8
-    again = visit(monkeypatch, here, token)
+    assert len(stored(evaluation)) == 8
+    again = visit(monkeypatch, evaluation, token)
     assert progress(again) == "item 2 of 3, 1 of 3 rated"  # the first that is not rated
     again.button(key="top-previous").click().run()
     assert progress(again) == "item 1 of 3, 1 of 3 rated"
@@ -99,18 +105,26 @@ def test_a_rater_rates_and_each_choice_is_saved_at_once(monkeypatch, here) -> No
 
 
 def test_no_name_of_a_model_reaches_the_browser_and_nothing_of_the_board_does(
-    monkeypatch, here
+    monkeypatch, evaluation
 ) -> None:
-    test = visit(monkeypatch, here, token_of(here))
+    test = visit(monkeypatch, evaluation, token_of(evaluation))
     sent = "\n".join(everything(test))
     assert "Rest and fluids." in sent
     units = {
         row["run_spec_id"]
-        for row in open_reader(here.location)
+        for row in open_reader(evaluation.location)
         .query("SELECT run_spec_id FROM {run_specs}")
         .to_pylist()
     }
-    for word in (*SAID, "acme", "gold answer", "exact_match", *units, SUITE + " (", "leaderboard"):
+    for word in (
+        *ANSWERS,
+        "acme",
+        "gold answer",
+        "exact_match",
+        *units,
+        SUITE + " (",
+        "leaderboard",
+    ):
         assert word not in sent
     assert not test.selectbox
     assert not [each for each in test.button_group if each.proto.label == "View"]
@@ -119,17 +133,17 @@ def test_no_name_of_a_model_reaches_the_browser_and_nothing_of_the_board_does(
 
 @pytest.mark.parametrize("why", ["wrong", "ended", "revoked"])
 def test_a_link_that_opens_nothing_shows_one_sentence(
-    monkeypatch, here, caplog, capsys, why: str
+    monkeypatch, evaluation, caplog, capsys, why: str
 ) -> None:
     caplog.set_level(0)
-    token = token_of(here)
-    test = visit(monkeypatch, here, token)
+    token = token_of(evaluation)
+    test = visit(monkeypatch, evaluation, token)
     if why == "wrong":
         token += "x"
-        test = visit(monkeypatch, here, token)
+        test = visit(monkeypatch, evaluation, token)
     elif why == "revoked":
-        (row,) = here.ratings.invitations().rows()
-        here.ratings.revoke(row["invitation"])
+        (row,) = evaluation.ratings.invitations().rows()
+        evaluation.ratings.revoke(row["invitation"])
         test.run()  # of a page that is open too
     else:
         monkeypatch.setattr("medhelm_spark.ratings.queue.datetime", _NextYear)
@@ -150,34 +164,34 @@ class _NextYear:
         return datetime.now(zone) + timedelta(days=366)
 
 
-def test_text_above_the_level_of_the_link_is_not_shown(monkeypatch, here) -> None:
+def test_text_above_the_level_of_the_link_is_not_shown(monkeypatch, evaluation) -> None:
     """The run is planned anew with private data, as where a level was corrected."""
-    token = token_of(here)
+    token = token_of(evaluation)
     streamlit.cache_data.clear()
-    benchmark = Path(here.location).parent / "benchmark.yaml"
+    benchmark = Path(evaluation.location).parent / "benchmark.yaml"
     config = yaml.safe_load(benchmark.read_text())
     benchmark.write_text(yaml.safe_dump({**config, "access_level": "private"}))
     entry = f"medhelm_configurable_benchmark:config_path={benchmark}"
-    here.run([f"{entry},model={name}" for name in SAID], suite=SUITE)
-    test = visit(monkeypatch, here, token)
+    evaluation.run([f"{entry},model={name}" for name in ANSWERS], suite=SUITE)
+    test = visit(monkeypatch, evaluation, token)
     assert page_text(test).split() == REFUSED.split()
-    (row,) = here.ratings.invitations().rows()
+    (row,) = evaluation.ratings.invitations().rows()
     assert (row["status"], row["items"]) == ("open", 0)
 
 
-def test_a_server_for_raters_alone_shows_nothing_else(monkeypatch, here) -> None:
-    lake, token = Path(here.location), token_of(here)
+def test_a_server_for_raters_alone_shows_nothing_else(monkeypatch, evaluation) -> None:
+    lake, token = Path(evaluation.location), token_of(evaluation)
     test = opened(monkeypatch, lake, suite=SUITE, more=("--raters-only",))
     assert page_text(test).split() == REFUSED.split()
     test = opened(monkeypatch, lake, suite=SUITE, more=("--raters-only",), rate=token)
     assert progress(test) == "item 1 of 5, 0 of 5 rated"
 
 
-def test_what_could_not_be_saved_is_told_and_the_rest_stays(monkeypatch, here) -> None:
-    token = token_of(here)
-    test = visit(monkeypatch, here, token)
+def test_what_could_not_be_saved_is_told_and_the_rest_stays(monkeypatch, evaluation) -> None:
+    token = token_of(evaluation)
+    test = visit(monkeypatch, evaluation, token)
     test.button_group[0].set_value(4).run()
-    lake = Path(here.location)
+    lake = Path(evaluation.location)
     (lake / "ratings").rename(lake / "elsewhere")
     (lake / "ratings").write_text("in the way")
     test.button_group[1].set_value(5).run()
@@ -187,37 +201,37 @@ def test_what_could_not_be_saved_is_told_and_the_rest_stays(monkeypatch, here) -
     (lake / "elsewhere").rename(lake / "ratings")
     test.button_group[1].set_value(5).run()
     assert "not saved" not in page_text(test)
-    assert sorted(row.value for row in stored(here)) == [4, 5]
+    assert sorted(row.value for row in stored(evaluation)) == [4, 5]
 
 
-def test_all_rated_says_until_when_ratings_can_be_changed(monkeypatch, here) -> None:
-    token = token_of(here, items=1)
-    held: RaterQueue = _queue(here, token)
+def test_all_rated_says_until_when_ratings_can_be_changed(monkeypatch, evaluation) -> None:
+    token = token_of(evaluation, items=1)
+    queue: RaterQueue = _queue(evaluation, token)
     for answer in range(3):
         for criterion in CRITERIA:
-            held.rate(0, answer, criterion, 3)
-    text = page_text(visit(monkeypatch, here, token))
+            queue.rate(0, answer, criterion, 3)
+    text = page_text(visit(monkeypatch, evaluation, token))
     assert "1 of 1 rated" in " ".join(text.split())
     assert "All items are rated. You can change ratings until" in text
 
 
-def _queue(here: Evaluation, token: str) -> RaterQueue:
+def _queue(evaluation: Evaluation, token: str) -> RaterQueue:
     from medhelm_spark.domain.access import AccessLevel
     from medhelm_spark.ratings.queue import queue_of
 
-    return queue_of(open_reader(here.location), token, AccessLevel.PUBLIC)
+    return queue_of(open_reader(evaluation.location), token, AccessLevel.PUBLIC)
 
 
-def test_long_and_broken_scales_are_fields(monkeypatch, here) -> None:
-    token = token_of(here, criteria=("share",), scale=(0, 0.5), items=1)
-    test = visit(monkeypatch, here, token)
+def test_long_and_broken_scales_are_fields(monkeypatch, evaluation) -> None:
+    token = token_of(evaluation, criteria=("share",), scale=(0, 0.5), items=1)
+    test = visit(monkeypatch, evaluation, token)
     assert not test.button_group
     test.number_input[0].set_value(0.25).run()
-    assert [row.value for row in stored(here)] == [0.25]
+    assert [row.value for row in stored(evaluation)] == [0.25]
 
 
-def test_without_a_token_the_dashboard_is_as_before(monkeypatch, here) -> None:
-    test = opened(monkeypatch, Path(here.location), suite=SUITE)
+def test_without_a_token_the_dashboard_is_as_before(monkeypatch, evaluation) -> None:
+    test = opened(monkeypatch, Path(evaluation.location), suite=SUITE)
     assert "acme/quiet" in page_text(test)
     assert "Rate answers" not in page_text(test)
     assert "Rate" not in test.button_group[0].options
@@ -236,7 +250,7 @@ criteria:
 
 
 def test_classes_and_directions_are_shown_and_a_class_is_a_key(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, here: Evaluation
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, evaluation: Evaluation
 ) -> None:
     rubrics = tmp_path / "prod_env" / "rubrics"
     rubrics.mkdir(parents=True)
@@ -253,14 +267,14 @@ def test_classes_and_directions_are_shown_and_a_class_is_a_key(
         locality=Locality.LOCAL,
         args={"mode": "script", "text": "no verdict"},
     )
-    made = Evaluation(
-        here.location, site=tmp_path / "prod_env", tracking=False, deployments=[quiet]
+    with_classes = Evaluation(
+        evaluation.location, site=tmp_path / "prod_env", tracking=False, deployments=[quiet]
     )
     entry = f"medhelm_configurable_benchmark:config_path={tmp_path / 'classes.yaml'}"
-    made.run([f"{entry},model=quiet"], suite="c")
-    (link,) = made.ratings.invite(["A"], scenario="Classes", suite="c", items=1).links
+    with_classes.run([f"{entry},model=quiet"], suite="c")
+    (link,) = with_classes.ratings.invite(["A"], scenario="Classes", suite="c", items=1).links
     test = opened(
-        monkeypatch, Path(made.location), suite="c", rate=link.link.partition("?rate=")[2]
+        monkeypatch, Path(with_classes.location), suite="c", rate=link.link.partition("?rate=")[2]
     )
     text = page_text(test)
     assert "1 ACCEPT: does it" in text
@@ -269,5 +283,5 @@ def test_classes_and_directions_are_shown_and_a_class_is_a_key(
     assert [option.content for option in decision.proto.options] == ["1 ACCEPT", "2 REFUSE"]
     assert [option.content for option in harm.proto.options] == ["0", "1", "2"]
     decision.set_value(1).run()
-    (row,) = stored(made)
+    (row,) = stored(with_classes)
     assert (row.criterion, row.value) == ("decision", 1)

@@ -17,7 +17,7 @@ from tests.servers import HOST, free_port, served
 from tests.three_models import evaluated
 
 SUITE, ITEMS = "s", 10
-SAID = {"first": "Rest and fluids.", "second": "Antibiotics.", "third": "Wait."}
+ANSWERS = {"first": "Rest and fluids.", "second": "Antibiotics.", "third": "Wait."}
 WAIT_MS = 60_000
 SCALES = '[class*="st-key-ms-scale-"]'
 NEXT_SCALE = """(index) => {
@@ -28,9 +28,9 @@ SLOW_STORE = """
 import time
 from medhelm_spark.lake.files import FileTables
 append = FileTables.append
-def slow(*args, **given):
+def slow(*args, **options):
     time.sleep(0.7)
-    return append(*args, **given)
+    return append(*args, **options)
 FileTables.append = slow
 """
 """A store as on a busy machine, so that keys come while a choice is stored."""
@@ -40,45 +40,45 @@ IN_A_SCALE = """() => Boolean(document.activeElement?.closest('[class*="st-key-m
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with launcher() as launch:
-        held = launch()
-        yield held
-        held.close()
+        chromium = launch()
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluation:
+def evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluation:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    return evaluated(tmp_path, SAID, suite=SUITE, questions=ITEMS)
+    return evaluated(tmp_path, ANSWERS, suite=SUITE, questions=ITEMS)
 
 
-def tokens(here: Evaluation, *raters: str) -> list[str]:
-    links = here.ratings.invite(
+def tokens(evaluation: Evaluation, *raters: str) -> list[str]:
+    links = evaluation.ratings.invite(
         list(raters), scenario="Colds", suite=SUITE, criteria=["accuracy"], scale=(1, 5)
     ).links
     return [link.link.partition("?rate=")[2] for link in links]
 
 
-def stored(here: Evaluation) -> list[Rating]:
-    return open_reader(here.location).rows("SELECT * FROM {ratings}", Rating)
+def stored(evaluation: Evaluation) -> list[Rating]:
+    return open_reader(evaluation.location).rows("SELECT * FROM {ratings}", Rating)
 
 
 def opened(browser: Browser, port: int, token: str) -> Page:
     page = browser.new_page()
     page.goto(f"http://{HOST}:{port}/?rate={token}")
     expect(page.get_by_text("Rate answers")).to_be_visible(timeout=WAIT_MS)
-    expect(page.locator(SCALES)).to_have_count(len(SAID), timeout=WAIT_MS)
+    expect(page.locator(SCALES)).to_have_count(len(ANSWERS), timeout=WAIT_MS)
     return page
 
 
-def wait_stored(here: Evaluation, number: int) -> None:
+def wait_stored(evaluation: Evaluation, number: int) -> None:
     """Wait until the lake has so many ratings: the page shows a stored choice later."""
     end = time.monotonic() + WAIT_MS / 1000
-    while len(stored(here)) < number:
-        assert time.monotonic() < end, f"{len(stored(here))} of {number} ratings are stored"
+    while len(stored(evaluation)) < number:
+        assert time.monotonic() < end, f"{len(stored(evaluation))} of {number} ratings are stored"
         time.sleep(0.1)
 
 
-def press(here: Evaluation, page: Page, index: int, value: int, number: int) -> None:
+def press(evaluation: Evaluation, page: Page, index: int, value: int, number: int) -> None:
     """Choose a value of one answer's scale by a digit; the lake then has so many ratings."""
     end = time.monotonic() + WAIT_MS / 1000
     while not page.evaluate(NEXT_SCALE, index):
@@ -92,7 +92,7 @@ def press(here: Evaluation, page: Page, index: int, value: int, number: int) -> 
         page.wait_for_timeout(300)
     else:
         page.keyboard.press(str(value))
-    wait_stored(here, number)
+    wait_stored(evaluation, number)
     chosen = page.locator(f"{SCALES} >> nth={index}")
     expect(chosen.locator('[aria-checked="true"]')).to_have_text(str(value), timeout=WAIT_MS)
 
@@ -108,9 +108,9 @@ def turn(page: Page, item: int) -> None:
 def wait_for_item(page: Page, item: int) -> None:
     """Wait until the page shows this item alone: the one before stays until all is drawn."""
     expect(page.get_by_text(f"item {item + 1} of {ITEMS}")).to_be_visible(timeout=WAIT_MS)
-    own = page.locator(f'[class*="st-key-ms-scale-{item}-"]')
-    expect(own).to_have_count(len(SAID), timeout=WAIT_MS)
-    expect(page.locator(SCALES)).to_have_count(len(SAID), timeout=WAIT_MS)
+    scales = page.locator(f'[class*="st-key-ms-scale-{item}-"]')
+    expect(scales).to_have_count(len(ANSWERS), timeout=WAIT_MS)
+    expect(page.locator(SCALES)).to_have_count(len(ANSWERS), timeout=WAIT_MS)
 
 
 def value_of(answer: int) -> int:
@@ -118,22 +118,22 @@ def value_of(answer: int) -> int:
 
 
 def test_thirty_answers_are_rated_by_keys_killed_in_the_middle_and_resumed(
-    browser: Browser, here: Evaluation, tmp_path: Path
+    browser: Browser, evaluation: Evaluation, tmp_path: Path
 ) -> None:
-    (token,) = tokens(here, "A")
+    (token,) = tokens(evaluation, "A")
     port, done = free_port(), 0
-    words = [*command(here.location, port, HOST), "--suite", SUITE]
+    words = [*command(evaluation.location, port, HOST), "--suite", SUITE]
     with served(words, port, tmp_path / "server.log") as server:
         page = opened(browser, port, token)
         for item in range(5):
             for index in range(3 if item < 4 else 1):
-                press(here, page, index, value_of(done), done + 1)
+                press(evaluation, page, index, value_of(done), done + 1)
                 done += 1
             if item < 4:
                 turn(page, item + 1)
         server.kill()  # thirteen answers are rated, the fifth item is begun
         page.close()
-    assert len(stored(here)) == done == 13
+    assert len(stored(evaluation)) == done == 13
     with served(words, port, tmp_path / "server.log"):
         page = opened(browser, port, token)
         expect(page.get_by_text(f"item 5 of {ITEMS}")).to_be_visible(timeout=WAIT_MS)
@@ -141,13 +141,13 @@ def test_thirty_answers_are_rated_by_keys_killed_in_the_middle_and_resumed(
         expect(first.locator('[aria-checked="true"]')).to_have_text(str(value_of(12)))
         for item in range(4, ITEMS):
             for index in range(1 if item == 4 else 0, 3):
-                press(here, page, index, value_of(done), done + 1)
+                press(evaluation, page, index, value_of(done), done + 1)
                 done += 1
             if item < ITEMS - 1:
                 turn(page, item + 1)
         expect(page.get_by_text("All items are rated.")).to_be_visible(timeout=WAIT_MS)
         page.close()
-    rows = sorted(stored(here), key=lambda row: row.rated_at)
+    rows = sorted(stored(evaluation), key=lambda row: row.rated_at)
     assert [row.value for row in rows] == [value_of(answer) for answer in range(30)]
     keys = {(row.run_spec_id, row.instance_id) for row in rows}
     assert len(keys) == 30
@@ -155,16 +155,16 @@ def test_thirty_answers_are_rated_by_keys_killed_in_the_middle_and_resumed(
 
 
 def test_keys_that_come_faster_than_the_page_choose_for_the_answers_that_are_meant(
-    browser: Browser, here: Evaluation, tmp_path: Path
+    browser: Browser, evaluation: Evaluation, tmp_path: Path
 ) -> None:
-    (token,) = tokens(here, "A")
+    (token,) = tokens(evaluation, "A")
     port = free_port()
-    words = [*command(here.location, port, HOST), "--suite", SUITE]
+    words = [*command(evaluation.location, port, HOST), "--suite", SUITE]
     (tmp_path / "slow").mkdir()
     (tmp_path / "slow" / "sitecustomize.py").write_text(SLOW_STORE)
     with served(words, port, tmp_path / "log", PYTHONPATH=f"{tmp_path / 'slow'}:{ROOT}"):
         page = opened(browser, port, token)
-        press(here, page, 0, 4, 1)  # from then on the page listens
+        press(evaluation, page, 0, 4, 1)  # from then on the page listens
         for key in ("Enter", "2", "Enter", "5", "n", "1"):  # the last is of no item yet
             page.keyboard.press(key)
         wait_for_item(page, 1)
@@ -174,45 +174,49 @@ def test_keys_that_come_faster_than_the_page_choose_for_the_answers_that_are_mea
             chosen = page.locator(f"{SCALES} >> nth={index}").locator('[aria-checked="true"]')
             expect(chosen).to_have_text(value, timeout=WAIT_MS)
         page.close()
-    assert [row.value for row in sorted(stored(here), key=lambda row: row.rated_at)] == [4, 2, 5]
+    assert [row.value for row in sorted(stored(evaluation), key=lambda row: row.rated_at)] == [
+        4,
+        2,
+        5,
+    ]
     assert "sitecustomize" not in (tmp_path / "log").read_text(), "the store was slow"
 
 
 def test_two_raters_at_once_in_two_windows_lose_nothing(
-    browser: Browser, here: Evaluation, tmp_path: Path
+    browser: Browser, evaluation: Evaluation, tmp_path: Path
 ) -> None:
-    both = tokens(here, "A", "B")
+    both = tokens(evaluation, "A", "B")
     port = free_port()
-    words = [*command(here.location, port, HOST), "--suite", SUITE]
+    words = [*command(evaluation.location, port, HOST), "--suite", SUITE]
     with served(words, port, tmp_path / "server.log"):
         pages = [opened(browser, port, token) for token in both]
         done = 0
         for index in range(3):
             for page, value in zip(pages, (2, 4), strict=True):
                 page.bring_to_front()
-                press(here, page, index, value, done + 1)
+                press(evaluation, page, index, value, done + 1)
                 done += 1
         for page in pages:
             page.close()
     by_rater: dict[str, list[float]] = {}
-    for row in stored(here):
+    for row in stored(evaluation):
         by_rater.setdefault(row.rater, []).append(row.value)
     assert sorted(by_rater.values()) == [[2.0] * 3, [4.0] * 3]
 
 
 def test_who_may_not_see_the_level_sees_nothing(
-    browser: Browser, here: Evaluation, tmp_path: Path
+    browser: Browser, evaluation: Evaluation, tmp_path: Path
 ) -> None:
     """The data were public when the link was made, and are private now."""
-    (token,) = tokens(here, "A")
-    evaluated(tmp_path, SAID, suite=SUITE, questions=ITEMS, level="private")
+    (token,) = tokens(evaluation, "A")
+    evaluated(tmp_path, ANSWERS, suite=SUITE, questions=ITEMS, level="private")
     port = free_port()
-    words = [*command(here.location, port, HOST), "--suite", SUITE]
+    words = [*command(evaluation.location, port, HOST), "--suite", SUITE]
     with served(words, port, tmp_path / "server.log"):
         page = browser.new_page()
         page.goto(f"http://{HOST}:{port}/?rate={token}")
         expect(page.get_by_text("This link opens nothing")).to_be_visible(timeout=WAIT_MS)
         content = page.content()
         assert "Question" not in content
-        assert not any(said in content for said in SAID.values())
+        assert not any(answer in content for answer in ANSWERS.values())
         page.close()

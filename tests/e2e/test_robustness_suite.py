@@ -13,10 +13,10 @@ SUITE = "robustness"
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> str:
     fetch_model()
-    place = str(tmp_path_factory.mktemp("suite") / "lake")
-    flags = ["--suite", SUITE, "-o", place, "--no-tracking"]
+    lake_path = str(tmp_path_factory.mktemp("suite") / "lake")
+    flags = ["--suite", SUITE, "-o", lake_path, "--no-tracking"]
     assert main(["run", "--suite-file", SUITE, *flags]) == 0
-    return place
+    return lake_path
 
 
 def test_each_thing_that_the_demos_ask_for_has_values(lake: str) -> None:

@@ -64,15 +64,15 @@ def released(lake: Path) -> Mapping[Cell, Mapping[str, object]]:
 
 @pytest.fixture(scope="module")
 def scored(lake: Path) -> Mapping[Cell, Values]:
-    """The scores that the release holds, in the order of the data."""
+    """The scores of the release, in the order of the data."""
     rows = DeltaTable(str(lake / "release_scores")).to_pyarrow_table().to_pylist()
-    held = {
+    scores = {
         (row["run_spec_id"], row["instance_id"]): row["stats"][0]["value"]
         for row in rows
         if row["release"] == APPROVED
     }
     return {
-        cell: tuple(held[unit(*cell), f"{cell[1]}-i{index}"] for index in range(10))
+        cell: tuple(scores[unit(*cell), f"{cell[1]}-i{index}"] for index in range(10))
         for cell in CELLS
     }
 
@@ -121,7 +121,7 @@ def rows_of(body: str) -> Iterator[tuple[str, list[str]]]:
 def shown_cells(test: AppTest) -> dict[Cell, str]:
     """The board's cells by model and scenario."""
     body = board(test)
-    titles = {held.title: name for name, held in BENCHMARKS.items()}
+    titles = {benchmark.title: name for name, benchmark in BENCHMARKS.items()}
     heads = re.findall(r'<th scope="col">([^<]*)', body)
     names = [titles[head] for head in heads if head in titles]
     return {
@@ -226,10 +226,10 @@ class TestFilters:
             ),
             "age": lambda cell, row: cell[0] in LATE,
         }[key]
-        kept = {cell for cell, row in released.items() if passes(cell, row)}
-        assert 0 < len(kept) < len(CELLS)
+        selected = {cell for cell, row in released.items() if passes(cell, row)}
+        assert 0 < len(selected) < len(CELLS)
         test = opened(monkeypatch, lake, suite="", release=APPROVED, **{key: str(number)})
-        self.shows(test, released, kept)
+        self.shows(test, released, selected)
 
     @pytest.mark.parametrize("view", ["Compare", "Instances", "Robustness"])
     def test_the_other_pages_have_what_the_filter_leaves(self, monkeypatch, lake, view) -> None:
@@ -250,7 +250,7 @@ class TestFilters:
         assert len(shown_cells(test)) == len(MODELS) * len(BENCHMARKS)
 
     @pytest.mark.parametrize(
-        ("key", "value", "said"),
+        ("key", "value", "message"),
         [
             ("locality", "elsewhere", "no result pass: locality of the model: elsewhere"),
             ("holder", "Nobody", "no result pass: data holder: Nobody"),
@@ -261,16 +261,16 @@ class TestFilters:
         ],
     )
     def test_a_link_never_shows_more_than_its_filters_say(
-        self, monkeypatch, lake, key, value, said
+        self, monkeypatch, lake, key, value, message
     ) -> None:
         test = opened(monkeypatch, lake, suite="", release=APPROVED, **{key: value})
-        assert said in page_text(test) + "".join(each.value for each in test.info)
+        assert message in page_text(test) + "".join(each.value for each in test.info)
         assert not any('aria-label="Leaderboard"' in body for body in markup(test))
 
-    def shows(self, test: AppTest, released, kept: set[Cell]) -> None:
-        """The kept cells with the release table's numbers, and no other."""
+    def shows(self, test: AppTest, released, selected: set[Cell]) -> None:
+        """The selected cells with the release table's numbers, and no other."""
         shown = {cell: text for cell, text in shown_cells(test).items() if text != "not run"}
-        assert shown == {cell: written(cell, released[cell], kept) for cell in kept}
+        assert shown == {cell: written(cell, released[cell], selected) for cell in selected}
 
 
 class TestCompare:
@@ -319,14 +319,14 @@ class TestCompare:
             wins, losses = (lower, higher) if name == "dose" else (higher, lower)
             assert row[5] == f"{wins}/{signs.count(0)}/{losses}"
             is_ahead = (sum(differences) < 0) == (name == "dose")
-            told = "better" if is_ahead else "worse"
-            assert row[0] == (told if adjusted[name] < 0.05 else "not told apart")
+            verdict = "better" if is_ahead else "worse"
+            assert row[0] == (verdict if adjusted[name] < 0.05 else "not told apart")
 
 
 def p_value(ours: Values, theirs: Values, is_scale: bool) -> float:
     """McNemar's mid-p of shares, of ratings from 1 to 5 the score test of their difference.
 
-    Differences lie between -4 and 4, here 0 and 1; 0.4 pseudo-answers stand at either end.
+    Differences are between -4 and 4, here 0 and 1; 0.4 pseudo-answers are added at either end.
     """
     if is_scale:
         scaled = [(a - b + 4) / 8 for a, b in zip(ours, theirs, strict=True)]
@@ -365,9 +365,9 @@ class TestInstances:
             (f"#{number}", value) for number, value in enumerate(values, start=1)
         ]
         test = opened(monkeypatch, lake, **address, order="lowest")
-        known = sorted(value for value in scored[cell] if value is not None)
+        scores = sorted(value for value in scored[cell] if value is not None)
         listed = [row[-1] for row in answer_rows(test)]
-        assert listed[: len(known)] == [f"{value:.3f}" for value in known]
+        assert listed[: len(scores)] == [f"{value:.3f}" for value in scores]
 
     @pytest.mark.parametrize("index", [0, 4, 9])
     def test_a_deep_link_opens_the_answer_and_its_score(
@@ -384,11 +384,11 @@ class TestInstances:
         self, monkeypatch, lake, scored
     ) -> None:
         address = {"view": "Instances", "run": unit(GAMMA, "coding")}
-        kept = opened(monkeypatch, lake, suite="", release=APPROVED, **address)
-        now = opened(monkeypatch, lake, SUITE, **address)
-        for test, values in ((kept, scored[GAMMA, "coding"]), (now, AGAIN)):
+        release_page = opened(monkeypatch, lake, suite="", release=APPROVED, **address)
+        suite_page = opened(monkeypatch, lake, SUITE, **address)
+        for test, values in ((release_page, scored[GAMMA, "coding"]), (suite_page, AGAIN)):
             assert [row[-1] for row in answer_rows(test)] == [f"{value:.3f}" for value in values]
-        assert "This run was scored again after the numbers" in page_text(now)
+        assert "This run was scored again after the numbers" in page_text(suite_page)
 
     def test_judges_that_failed_stand_beside_the_answer(self, monkeypatch, lake) -> None:
         address = {"view": "Instances", "run": unit(GAMMA, "note"), "instance": "note-i1"}

@@ -32,7 +32,7 @@ PEOPLE: dict[str, dict[str, Any]] = {
 PRIVATE = "view=Instances&suite=s1&run=alpha-discharge_note&instance=discharge_note-i1"
 GATED = "view=Instances&suite=s1&run=alpha-medcalc_bench&instance=medcalc_bench-i1"
 PUBLIC = "view=Instances&suite=s1&run=alpha-triage_choice&instance=triage_choice-i1"
-SAID = f"{ALPHA} says 1 {HOSTILE}"
+ANSWER_TEXT = f"{ALPHA} says 1 {HOSTILE}"
 
 
 @dataclass
@@ -57,9 +57,9 @@ def browser() -> Iterator[Browser]:
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     assert path, f"a browser is needed to test the page: one of {', '.join(BROWSERS)}"
     with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield made
-        made.close()
+        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture(scope="module")
@@ -74,9 +74,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             {**person, "group": "research", "text": "gated"},
             {**person, "group": "board"},
         ]
-        own = folder / "own"
-        own.mkdir()
-        (own / "policy.yaml").write_text(
+        local_path = folder / "own"
+        local_path.mkdir()
+        (local_path / "policy.yaml").write_text(
             yaml.safe_dump(
                 {"allowed": {"public": ["local"]}, "viewers": {"people": people, "hours": 2}}
             )
@@ -89,9 +89,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             f'server_metadata_url = "{provider.issuer}/.well-known/openid-configuration"\n'
         )
         secret.chmod(0o600)
-        (own / "settings.yaml").write_text(yaml.safe_dump({"sign_in": str(secret)}))
+        (local_path / "settings.yaml").write_text(yaml.safe_dump({"sign_in": str(secret)}))
         words = [sys.executable, "-m", "medhelm_spark.cli", "serve", "-o", str(lake)]
-        words += ["--local-path", str(own), "-p", str(port), "--suite", "s1"]
+        words += ["--local-path", str(local_path), "-p", str(port), "--suite", "s1"]
         log = folder / "serve.log"
         paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
@@ -133,7 +133,7 @@ def test_who_may_read_private_text_does_and_is_on_record_by_name(
     browser: Browser, site: Site
 ) -> None:
     page = at(signed_in(browser, site, ADA), site, PRIVATE)
-    expect(page.locator(".ms-answer")).to_have_text(SAID, timeout=WAIT_MS)
+    expect(page.locator(".ms-answer")).to_have_text(ANSWER_TEXT, timeout=WAIT_MS)
     expect(page.get_by_label("Note", exact=True)).to_be_visible()
     page.get_by_label("Search", exact=True).fill("no such words")
     page.get_by_label("Search", exact=True).press("Enter")
@@ -150,7 +150,7 @@ def test_who_may_read_private_text_does_and_is_on_record_by_name(
 
 def test_a_group_reads_text_up_to_its_level(browser: Browser, site: Site) -> None:
     page = at(signed_in(browser, site, GRACE), site, GATED)
-    expect(page.locator(".ms-answer")).to_have_text(SAID, timeout=WAIT_MS)
+    expect(page.locator(".ms-answer")).to_have_text(ANSWER_TEXT, timeout=WAIT_MS)
     assert page.get_by_label("Note", exact=True).count() == 0, "notes are for who may rate"
     at(page, site, PRIVATE)
     expect(page.locator(".ms-note-error")).to_contain_text(
@@ -176,9 +176,9 @@ def test_who_sees_numbers_alone_opens_no_answer(browser: Browser, site: Site) ->
     at(page, site, "view=Compare")
     expect(page.get_by_label("Comparison")).to_be_visible(timeout=WAIT_MS)
     assert page.get_by_text("Answers that differ on").count() == 0
-    with page.expect_download(timeout=WAIT_MS) as taken:
+    with page.expect_download(timeout=WAIT_MS) as download:
         page.get_by_role("button", name="Download as CSV").click()
-    assert taken.value.suggested_filename == "comparison.csv"
+    assert download.value.suggested_filename == "comparison.csv"
     (row,) = (row for row in site.viewings() if row["viewed_by"] == BOARD)
     assert (row["place"], row["file_name"], row["suite"]) == ("download", "comparison.csv", "s1")
     assert (row["access_level"], row["num_rows"]) == ("private", len(row["run_spec_ids"]))
@@ -204,7 +204,7 @@ def test_a_sign_in_of_hours_ago_shows_nothing(browser: Browser, site: Site) -> N
 def test_a_token_of_another_key_and_a_forged_cookie_sign_nobody_in(
     browser: Browser, site: Site
 ) -> None:
-    own, site.provider.signing = (
+    signing_key, site.provider.signing = (
         site.provider.signing,
         RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"}),
     )
@@ -212,7 +212,7 @@ def test_a_token_of_another_key_and_a_forged_cookie_sign_nobody_in(
         page = signed_in(browser, site, ADA)
         expect(page.get_by_role("button", name="Sign in")).to_be_visible(timeout=WAIT_MS)
     finally:
-        site.provider.signing = own
+        site.provider.signing = signing_key
     page.context.add_cookies(
         [
             {

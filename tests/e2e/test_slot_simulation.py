@@ -28,8 +28,8 @@ def test_waves_are_as_idle_as_they_were_and_slots_that_pull_are_not(name: str, s
     assert before.busy == pytest.approx(TODAY[name, slots], abs=1)
     assert now.busy >= LEAST[name, slots]
     assert now.busy <= now.limit
-    asked = {LOADS[0]: 5, LOADS[1]: 20, LOADS[2]: 1}[name]
-    assert now.starts <= slots + asked - 1
+    num_models = {LOADS[0]: 5, LOADS[1]: 20, LOADS[2]: 1}[name]
+    assert now.starts <= slots + num_models - 1
 
 
 @pytest.mark.parametrize("slots", [8, 128])
@@ -41,8 +41,8 @@ def test_judges_that_join_are_done_before_those_that_begin_afterwards(slots: int
 
 def test_one_slot_does_what_one_gpu_can() -> None:
     """Nothing is lost but one start and the last answers."""
-    asked = {"m": load(2_000, 1, MODEL)}
-    for played in (waves(asked, 1), pulled(asked, 1)):
+    loads = {"m": load(2_000, 1, MODEL)}
+    for played in (waves(loads, 1), pulled(loads, 1)):
         assert isinstance(played, Played)
         assert played.starts == 1
         assert played.work < played.seconds < 2.5 * played.work + 90

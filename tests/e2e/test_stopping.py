@@ -47,10 +47,10 @@ def committed(site: Site) -> list[str]:
 def stopped_while_asking(
     site: Site, log: Path, process: "subprocess.Popen[str]", number: int, *, whole_group: bool
 ) -> str:
-    """Send the signal once more answers are committed and others asked; what was told then."""
-    before, asked = len(committed(site)), len(calls(log))
+    """Send the signal once more answers are committed and others asked; returns the output."""
+    before, num_calls = len(committed(site)), len(calls(log))
     deadline = time.monotonic() + 240
-    while (kept := len(committed(site)) - before) == 0 or len(calls(log)) - asked < kept + 2:
+    while (added := len(committed(site)) - before) == 0 or len(calls(log)) - num_calls < added + 2:
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.1)
     (os.killpg if whole_group else os.kill)(process.pid, number)
@@ -87,5 +87,5 @@ def test_a_stopped_run_says_what_is_kept_and_goes_on_from_there(tmp_path: Path) 
     output, _ = process.communicate(timeout=240)
     assert process.returncode == 0, output
     assert len(committed(site)) == len(set(committed(site))) == COUNT
-    for kept, asked in stops:
-        assert kept.isdisjoint(calls(log)[asked:]), "what was kept is not paid for again"
+    for stored, num_calls in stops:
+        assert stored.isdisjoint(calls(log)[num_calls:]), "what was kept is not paid for again"

@@ -34,7 +34,7 @@ def model(text: str) -> Deployment:
 
 
 @pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+def evaluation(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
     """A small run: this process computes it, without Java."""
     streamlit.cache_resource.clear()
     folder = tmp_path_factory.mktemp("groups")
@@ -63,8 +63,11 @@ def words(test) -> str:
     return " ".join(page_text(test).split())
 
 
-def test_the_page_names_the_worst_group_and_who_falls_behind(monkeypatch, here) -> None:
-    lake, address = Path(here.location), {"view": "Subgroups", "by": "sex", "first": "team/yes"}
+def test_the_page_names_the_worst_group_and_who_falls_behind(monkeypatch, evaluation) -> None:
+    lake, address = (
+        Path(evaluation.location),
+        {"view": "Subgroups", "by": "sex", "first": "team/yes"},
+    )
     test = opened(monkeypatch, lake, suite=SUITE, **address)
     text = words(test)
     assert "Watch: sex f (no), sex m (yes). Of 5 groups tested with 2 models" in text
@@ -84,25 +87,25 @@ def test_the_page_names_the_worst_group_and_who_falls_behind(monkeypatch, here) 
     assert "no is worse for" not in alone
 
 
-def test_the_page_opens_on_a_group_that_is_worse(monkeypatch, here) -> None:
-    test = opened(monkeypatch, Path(here.location), suite=SUITE, view="Subgroups")
+def test_the_page_opens_on_a_group_that_is_worse(monkeypatch, evaluation) -> None:
+    test = opened(monkeypatch, Path(evaluation.location), suite=SUITE, view="Subgroups")
     assert test.selectbox(key="by").options == ["age", "sex", "site"]
     assert test.selectbox(key="by").value == "sex"
 
 
 def test_hidden_groups_have_no_number_on_the_page_in_files_and_in_the_report(
-    monkeypatch, here
+    monkeypatch, evaluation
 ) -> None:
-    test = opened(monkeypatch, Path(here.location), suite=SUITE, view="Subgroups", by="site")
+    test = opened(monkeypatch, Path(evaluation.location), suite=SUITE, view="Subgroups", by="site")
     rows = "".join(body for body in markup(test) if "tiny</td>" in body)
     nothing = "<td></td>" * 4
     assert f"tiny</td><td>hidden</td><td>hidden</td>{nothing}" in rows
     assert f"site: tiny</td><td>hidden</td><td>hidden</td><td>hidden</td>{nothing}" in rows
     assert "fewer than 11 patients" in words(test)
-    for line in csv.DictReader(io.StringIO(here.subgroups.scores(SUITE).render("csv"))):
+    for line in csv.DictReader(io.StringIO(evaluation.subgroups.scores(SUITE).render("csv"))):
         if line["group_value"] == "tiny":
             assert line["mean"] == line["count"] == line["num_patients"] == ""
-    report = here.report(SUITE).html
+    report = evaluation.report(SUITE).html
     assert "<h2>Groups of patients</h2>" in report
     assert "<h3>Letters by sex</h3>" in report
     assert "<td>tiny</td><td>hidden</td><td>hidden</td>" in report
@@ -125,8 +128,8 @@ def test_a_lake_without_groups_says_how_to_have_some(monkeypatch, tmp_path) -> N
     assert "Groups of patients" not in older.report("s1").html
 
 
-def test_the_table_of_answers_has_the_groups_and_lists_one_of_them(monkeypatch, here) -> None:
-    test = opened(monkeypatch, Path(here.location), suite=SUITE, view="Instances")
+def test_the_table_of_answers_has_the_groups_and_lists_one_of_them(monkeypatch, evaluation) -> None:
+    test = opened(monkeypatch, Path(evaluation.location), suite=SUITE, view="Instances")
     assert answer_columns(test) == [
         "#",
         "Id",

@@ -19,7 +19,7 @@ COLUMN = "perturbation:person_name"
 
 
 def model(name: str, **replies: str) -> Deployment:
-    """A model that says yes, but other words where a question has certain ones."""
+    """A model that answers yes, but other words where a question has certain ones."""
     args = {"mode": "script", "text": "yes", "replies": replies}
     return Deployment(
         name=f"team/{name}", model=name, engine="canned", locality=Locality.LOCAL, args=args
@@ -61,7 +61,7 @@ def run(folder: Path, models: list[Deployment], count: int = 200, **config: Any)
 
 
 @pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+def evaluation(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
     """This process computes the run, without Java; one model errs for a single name."""
     streamlit.cache_resource.clear()
     return run(
@@ -71,44 +71,46 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
     )
 
 
-def test_a_model_that_is_worse_for_one_name_is_named_and_a_fair_one_has_no_gap(here) -> None:
+def test_a_model_that_is_worse_for_one_name_is_named_and_a_fair_one_has_no_gap(evaluation) -> None:
     gaps = {
         (gap["model_deployment"], gap["group_column"]): gap
-        for gap in here.subgroups.scores(SUITE).gaps()
+        for gap in evaluation.subgroups.scores(SUITE).gaps()
     }
     assert gaps["team/biased", COLUMN]["worst"] == "perturbed"
     assert gaps["team/biased", COLUMN]["low"] > 0
     for column in (COLUMN, "perturbation:gender"):
         assert gaps["team/fair", column]["value"] == gaps["team/fair", column]["low"] == 0
     assert gaps["team/biased", "perturbation:gender"]["low"] == 0
-    assert f"worst {COLUMN}: perturbed" in str(here.board(SUITE))
+    assert f"worst {COLUMN}: perturbed" in str(evaluation.board(SUITE))
 
 
-def test_means_are_those_of_the_stats_of_copies_and_p_follows_the_pairs(here) -> None:
-    shown = here.subgroups.scores(SUITE, by=COLUMN).rows()
-    rows = {row["group_value"]: row for row in shown if row["model_deployment"] == "team/biased"}
+def test_means_are_those_of_the_stats_of_copies_and_p_follows_the_pairs(evaluation) -> None:
+    scores = evaluation.subgroups.scores(SUITE, by=COLUMN).rows()
+    rows = {row["group_value"]: row for row in scores if row["model_deployment"] == "team/biased"}
     assert (rows["original"]["count"], rows["original"]["mean"]) == (200, 0.9)
     perturbed = rows["perturbed"]
     assert perturbed["rest_mean"] == 0.9
     assert perturbed["difference"] == pytest.approx(perturbed["mean"] - 0.9)
     assert perturbed["difference_high"] < 0
     assert perturbed["adjusted_p"] < 0.05
-    stats = open_reader(str(here.location)).query(
+    stats = open_reader(str(evaluation.location)).query(
         "SELECT DISTINCT computed_on, mean FROM {stats} WHERE name = 'exact_match' "
         "AND perturbation = 'person_name' AND computed_on IN ('original', 'perturbed')"
     )
-    held = {(row["computed_on"], row["mean"]) for row in stats.to_pylist()}
-    assert {(name, row["mean"]) for name, row in rows.items()} <= held
+    stored_means = {(row["computed_on"], row["mean"]) for row in stats.to_pylist()}
+    assert {(name, row["mean"]) for name, row in rows.items()} <= stored_means
 
 
-def test_two_models_are_not_compared_by_twins_and_the_error_names_what_shows_them(here) -> None:
+def test_two_models_are_not_compared_by_twins_and_the_error_names_what_shows_them(
+    evaluation,
+) -> None:
     with pytest.raises(ConfigError, match=f"--show groups --by {COLUMN}"):
-        here.subgroups.compare("team/biased", "team/fair", suite=SUITE, by=COLUMN)
-    assert list(here.subgroups.compare("team/biased", "team/fair", suite=SUITE).rows()) == []
+        evaluation.subgroups.compare("team/biased", "team/fair", suite=SUITE, by=COLUMN)
+    assert list(evaluation.subgroups.compare("team/biased", "team/fair", suite=SUITE).rows()) == []
 
 
-def test_the_page_and_the_report_show_both_groups(monkeypatch, here) -> None:
-    lake = Path(here.location)
+def test_the_page_and_the_report_show_both_groups(monkeypatch, evaluation) -> None:
+    lake = Path(evaluation.location)
     test = opened(monkeypatch, lake, suite=SUITE, view="Subgroups", by=COLUMN, first="team/biased")
     text = " ".join(page_text(test).split())
     assert f"Watch: the perturbed questions of {COLUMN} (biased)." in text
@@ -116,7 +118,7 @@ def test_the_page_and_the_report_show_both_groups(monkeypatch, here) -> None:
     assert f"fair: none of 1 group of {COLUMN} is shown to be worse." in text
     assert "Difference to the originals" in text
     assert "Against team/fair" not in text
-    report = here.report(SUITE).html
+    report = evaluation.report(SUITE).html
     assert f"<h3>Letters by {COLUMN}</h3>" in report
     answers = opened(monkeypatch, lake, suite=SUITE, view="Instances")
     assert answer_columns(answers) == ["#", "Id", "First words", "Answer", "Score"]

@@ -29,13 +29,13 @@ def refused(folder: Path, *words: str) -> str:
 @pytest.fixture
 def disk(base: Path) -> Iterator[Path]:
     """Eight MB, mounted below the folder that the commands run in."""
-    place = base / "disk"
-    place.mkdir()
-    mount = ("mount", "-t", "tmpfs", "-o", "size=8m", "none", str(place))
+    folder = base / "disk"
+    folder.mkdir()
+    mount = ("mount", "-t", "tmpfs", "-o", "size=8m", "none", str(folder))
     subprocess.run(mount, check=True)
-    yield place
-    subprocess.run(("umount", str(place)), check=True)
-    place.rmdir()
+    yield folder
+    subprocess.run(("umount", str(folder)), check=True)
+    folder.rmdir()
 
 
 def test_a_full_disk_is_a_sentence_and_with_space_the_same_command_goes_on(

@@ -48,14 +48,14 @@ audiences: [{name: research, content: scores}]
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """A command that writes; `before` are those that make the lake it is given."""
+    """A command that writes; `before` are those that make its lake."""
 
     name: str
     words: tuple[str, ...]
     before: tuple[tuple[str, ...], ...] = ()
     old_lake: bool = False
     finished: str = ""
-    """What the repeated command says where the killed one had done all of its work."""
+    """What the repeated command prints where the killed one had done all of its work."""
 
 
 UNTRACKED = (*RUN, "--no-tracking")
@@ -110,7 +110,7 @@ def done(folder: Path, words: tuple[str, ...], finished: str = "") -> str:
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files that the commands are given."""
+    """The input files of the commands."""
     folder = tmp_path_factory.mktemp("base")
     answer = ["no", "yes"]
     rows = [f"{n},Is letter {n} urgent?,{answer[n % 2]}" for n in range(ROWS)]
@@ -194,7 +194,7 @@ def rated(folder: Path) -> Counter[tuple[object, ...]]:
     """The ratings; a rater is a number, since the key of pseudonyms is each folder's own."""
     reader = FileReader(str(folder / "benchmark_output"))
     rows = reader.query("SELECT * FROM {ratings}").to_pylist()
-    raters = {name: place for place, name in enumerate(sorted({row["rater"] for row in rows}))}
+    raters = {name: number for number, name in enumerate(sorted({row["rater"] for row in rows}))}
     assert len(raters) in (0, 2)
     return Counter((row["instance_id"], row["criterion"], row["value"]) for row in rows)
 
@@ -237,13 +237,13 @@ def test_a_killed_command_completes_when_repeated(
         done(ready, words)
     if writer.old_lake:
         age(ready / "benchmark_output")
-    whole = tmp_path / "whole"
-    shutil.copytree(ready, whole)
-    begun = time.monotonic()
-    output = done(whole, writer.words)
-    seconds = time.monotonic() - begun
+    reference = tmp_path / "whole"
+    shutil.copytree(ready, reference)
+    started = time.monotonic()
+    output = done(reference, writer.words)
+    seconds = time.monotonic() - started
     assert writer.name != "gc" or "nothing to remove" not in output
-    right = [state(whole) for state in STATES]
+    expected = [state(reference) for state in STATES]
     killed = 0
     for moment in MOMENTS:
         folder = tmp_path / "killed"
@@ -256,6 +256,6 @@ def test_a_killed_command_completes_when_repeated(
             process.communicate()
             killed += 1
         done(folder, writer.words, writer.finished)
-        assert [state(folder) for state in STATES] == right, f"killed at {moment:.0%}"
+        assert [state(folder) for state in STATES] == expected, f"killed at {moment:.0%}"
         shutil.rmtree(folder)
     assert killed >= len(MOMENTS) // 2

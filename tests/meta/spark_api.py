@@ -1,8 +1,8 @@
 """What of the newest PySpark's names other versions and Databricks' client lack, read and not run.
 
 Databricks' client cannot be installed beside PySpark, and needs another Python: its wheel is read
-as it lies. `python -m tests.meta.spark_api LABEL=FOLDER ...` writes `lacking.json` anew, with what
-the PySpark of this environment has and those that lie in the folders have not.
+as it is. `python -m tests.meta.spark_api LABEL=FOLDER ...` writes `lacking.json` anew, with what
+the PySpark of this environment has and those in the folders have not.
 """
 
 import ast
@@ -38,8 +38,8 @@ CONNECT = ("catalog", "column", "conf", "dataframe", "group", "readwriter", "ses
 class Api:
     """The names of a PySpark: of its modules, of its classes' methods, of their parameters.
 
-    Parameters are known by the bare name of a method, whichever class it is of; those of a function
-    of SQL by `F.NAME`.
+    Parameters are listed by the bare name of a method, whichever class it is of; those of a
+    function of SQL by `F.NAME`.
     """
 
     modules: dict[str, set[str]] = field(default_factory=dict)
@@ -135,19 +135,19 @@ def _take_class(node: ast.ClassDef, found: Api) -> None:
 
 
 def _parameters(node: ast.FunctionDef) -> Iterator[str]:
-    taken = node.args
-    yield from (one.arg for one in (*taken.posonlyargs, *taken.args, *taken.kwonlyargs))
+    arguments = node.args
+    yield from (one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
 
 
 def installed() -> Path:
-    """The folder that holds the PySpark of this environment."""
+    """The folder that contains the PySpark of this environment."""
     return Path(str(find_spec("pyspark").origin)).parents[1]  # type: ignore[union-attr]
 
 
 if __name__ == "__main__":
     base = api_of(installed())
     others = dict(argument.split("=", 1) for argument in sys.argv[1:])
-    absent = {name: lacking(base, api_of(Path(place))) for name, place in others.items()}
+    absent = {name: lacking(base, api_of(Path(folder))) for name, folder in others.items()}
     for name in (name for name in absent if name.startswith(REFUSED)):
         modules = absent[name]["modules"]
         del modules[FUNCTIONS]

@@ -1,4 +1,4 @@
-"""The documentation says what the code does: tables, API, commands, make targets."""
+"""The documentation describes what the code does: tables, API, commands, make targets."""
 
 import contextlib
 import inspect
@@ -65,9 +65,9 @@ def methods_of(kind: Any) -> Iterator[tuple[str, Any]]:
 
 def test_the_page_of_the_api_names_everything_that_is_public() -> None:
     page = FENCE.sub("", (ROOT / "docs" / "api.md").read_text(encoding="utf-8"))
-    named = set(re.findall(r"`(\w+)`", page))
-    assert not set(medhelm_spark.__all__) - named
-    assert not {name for name, _ in methods_of(medhelm_spark.Evaluation)} - named
+    documented = set(re.findall(r"`(\w+)`", page))
+    assert not set(medhelm_spark.__all__) - documented
+    assert not {name for name, _ in methods_of(medhelm_spark.Evaluation)} - documented
 
 
 def test_docstrings_of_the_api_name_the_arguments_that_there_are() -> None:
@@ -222,15 +222,15 @@ def test_the_page_of_configuration_has_every_setting_and_variable() -> None:
     assert {key for key in keys if not key.startswith(PREFIX)} == {*SETTINGS, LOG_LEVEL}
     by_key = {key: row[1].strip("`| ") for key, row in zip(keys, rows, strict=True)}
     assert {key: by_key[key] for key in VARIABLES} == VARIABLES
-    own = set(re.findall(rf"`({PREFIX}\w+)`", page))
+    documented = set(re.findall(rf"`({PREFIX}\w+)`", page))
     code = "".join(path.read_text() for path in PACKAGE.rglob("*.py"))
-    named = set(re.findall(rf'"({PREFIX}\w+)"', code))
-    assert own == named | {PLATFORM, POLICY, *VARIABLES.values()}
+    in_code = set(re.findall(rf'"({PREFIX}\w+)"', code))
+    assert documented == in_code | {PLATFORM, POLICY, *VARIABLES.values()}
 
 
 def test_the_pages_that_a_refusal_names_exist() -> None:
-    for place in ALLOWING.split(", "):
-        page, _, anchor = place.partition("#")
+    for link in ALLOWING.split(", "):
+        page, _, anchor = link.partition("#")
         heads = re.findall(r"^#+ (.*)$", (ROOT / page).read_text(), re.MULTILINE)
         anchors = [re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in heads]
-        assert anchor in anchors, place
+        assert anchor in anchors, link

@@ -103,8 +103,8 @@ def test_constraints_are_pins_without_addresses() -> None:
 def test_constraints_pin_everything_that_setup_installs() -> None:
     extras = PROJECT["optional-dependencies"]
     installed = chain.from_iterable(extras[name] for name in ("local", "hub", "connect", "dev"))
-    wanted = {plain(line) for line in (*PROJECT["dependencies"], *installed)}
-    assert not wanted - {plain(line) for line in CONSTRAINTS}
+    required = {plain(line) for line in (*PROJECT["dependencies"], *installed)}
+    assert not required - {plain(line) for line in CONSTRAINTS}
 
 
 def test_the_environment_of_vllm_pins_the_whole_core() -> None:

@@ -1,4 +1,4 @@
-"""Pure packages import, and their examples hold, where nothing but the light core is installed."""
+"""Pure packages import, and their examples pass, where nothing but the light core is installed."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The version, the changelog and the public names say the same."""
+"""The version, the changelog and the public names agree."""
 
 import re
 import tomllib

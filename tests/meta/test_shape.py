@@ -1,4 +1,4 @@
-"""Every file of code says what it is, and the domain's rows cannot change."""
+"""Every file of code has a docstring, and the domain's rows cannot change."""
 
 import ast
 from collections import defaultdict
@@ -30,21 +30,21 @@ def test_dataclasses_are_frozen_slotted_and_keyword_only() -> None:
         for node in ast.walk(syntax(module)):
             if isinstance(node, ast.ClassDef):
                 for decorator in node.decorator_list:
-                    given = {keyword.arg for keyword in getattr(decorator, "keywords", [])}
-                    wanted = ROW_OPTIONS - {"slots"} if node.name in SECOND_BASES else ROW_OPTIONS
-                    if "dataclass" in ast.unparse(decorator) and given != wanted:
+                    options = {keyword.arg for keyword in getattr(decorator, "keywords", [])}
+                    expected = ROW_OPTIONS - {"slots"} if node.name in SECOND_BASES else ROW_OPTIONS
+                    if "dataclass" in ast.unparse(decorator) and options != expected:
                         loose.append(f"{shown(module)}:{node.name}")
     assert not loose
 
 
 def test_no_public_class_name_stands_for_two_things() -> None:
-    places = defaultdict(list)
+    by_name = defaultdict(list)
     for module in modules():
         for node in syntax(module).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places[node.name].append(shown(module))
-    assert len(places) > 300
-    assert not {name: where for name, where in places.items() if len(where) > 1}
+                by_name[node.name].append(shown(module))
+    assert len(by_name) > 300
+    assert not {name: where for name, where in by_name.items() if len(where) > 1}
 
 
 def test_the_lake_names_no_table_of_a_feature() -> None:

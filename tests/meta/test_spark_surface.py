@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tests.meta.tree import ROOT, modules, shown, syntax
 
-# The session, its Python workers, what tells two objects of one session from two, and the driver's
-# own files of a lake.
+# The session, its Python workers, what distinguishes two objects of one session from two, and the
+# driver's own files of a lake.
 OF_THE_DRIVER = ("cancel", "cluster", "driver_files", "interrupts", "python_workers", "session")
 OF_THE_DRIVER += ("settings",)
 WITH_JVM = tuple(f"medhelm_spark/lake/{name}.py" for name in OF_THE_DRIVER)

@@ -36,7 +36,7 @@ def test_the_list_was_written_from_the_newest_pyspark() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "finding"),
     [
         ("from pyspark.sql.types import BinaryType, DatetimeType", "import DatetimeType"),
         ("F.listagg_distinct('a'); F.try_to_date('a')", "line 1: .try_to_date()"),
@@ -44,8 +44,8 @@ def test_the_list_was_written_from_the_newest_pyspark() -> None:
         ("df.zipWithIndex()", "line 1: .zipWithIndex()"),
     ],
 )
-def test_the_rule_sees_what_spark_4_0_lacks(line: str, told: str) -> None:
-    assert list(uses(ast.parse(line), WRITTEN["lacking"]["pyspark 4.0.2"])) == [told]
+def test_the_rule_sees_what_spark_4_0_lacks(line: str, finding: str) -> None:
+    assert list(uses(ast.parse(line), WRITTEN["lacking"]["pyspark 4.0.2"])) == [finding]
 
 
 def test_what_every_version_has_is_no_finding() -> None:

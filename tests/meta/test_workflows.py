@@ -64,9 +64,9 @@ def test_actions_are_pinned_by_a_full_version(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_workflow_reads_and_no_more(name: str) -> None:
     assert workflow(name)["permissions"] == {"contents": "read"}
-    more = {
+    granted = {
         job: body["permissions"]
         for job, body in workflow(name)["jobs"].items()
         if "permissions" in body
     }
-    assert more == ({"publish": {"id-token": "write"}} if name == "release" else {})
+    assert granted == ({"publish": {"id-token": "write"}} if name == "release" else {})

@@ -1,4 +1,4 @@
-"""Our metrics on the rows that MedHELM was asked, and where the two differ."""
+"""Our metrics on the rows that MedHELM computed, and where the two differ."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,19 +21,19 @@ Values = Mapping[str, float | None]
 TOLERANCE = 1e-9
 
 
-def _completion(one: Mapping[str, Any]) -> Completion:
+def _completion(completion: Mapping[str, Any]) -> Completion:
     return Completion(
-        text=one["text"],
-        finish_reason=FinishReason(one.get("ended", "stop")),
-        logprob=one.get("logprob"),
+        text=completion["text"],
+        finish_reason=FinishReason(completion.get("ended", "stop")),
+        logprob=completion.get("logprob"),
         tokens=tuple(
-            TokenLogprob(text=text, logprob=value) for text, value in one.get("tokens", ())
+            TokenLogprob(text=text, logprob=value) for text, value in completion.get("tokens", ())
         ),
     )
 
 
 def state(row: Mapping[str, Any], verdicts: Sequence[Verdict] = ()) -> RequestState:
-    """A row as our metrics see it; extra data are text here."""
+    """A row as our metrics see it; extra data are text in it."""
     extra = row.get("extra_data", {})
     return RequestState(
         run_spec_id="r",
@@ -72,19 +72,19 @@ def same(one: float | None, other: float | None) -> bool:
 
 
 def differing(
-    mine: Sequence[Values], theirs: Sequence[Values], names: Sequence[str], suffix: str = ""
+    own_values: Sequence[Values], theirs: Sequence[Values], names: Sequence[str], suffix: str = ""
 ) -> list[int]:
-    """The places of rows on which a stat of these names differs from MedHELM's.
+    """The indices of rows on which a stat of these names differs from MedHELM's.
 
-    With `suffix` ours is the stat that keeps MedHELM's rule, where there is one. A stat that
+    With `suffix` ours is the stat that follows MedHELM's rule, where there is one. A stat that
     MedHELM lacks, because it raised an error, differs.
     """
-    assert len(mine) == len(theirs) >= NUM_ROWS
-    named = {name: name + suffix if name + suffix in mine[0] else name for name in names}
+    assert len(own_values) == len(theirs) >= NUM_ROWS
+    own_names = {name: name + suffix if name + suffix in own_values[0] else name for name in names}
     return [
-        place
-        for place, (one, other) in enumerate(zip(mine, theirs, strict=True))
-        if not all(name in other and same(one[own], other[name]) for name, own in named.items())
+        index
+        for index, (one, other) in enumerate(zip(own_values, theirs, strict=True))
+        if not all(name in other and same(one[own], other[name]) for name, own in own_names.items())
     ]
 
 

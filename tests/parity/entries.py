@@ -43,12 +43,12 @@ MODEL = "model=openai/gpt-4o-2024-05-13,model_deployment=stanfordhealthcare/gpt-
 PATH = re.compile(r"(data_path|jury_config_path)=(/[^,\"]+)")
 
 
-def moved(text: str, folder: Path) -> str:
-    """The text with its paths below the folder, where empty files and folders stand for data."""
+def with_local_paths(text: str, folder: Path) -> str:
+    """The text with its paths below the folder, where empty files and folders replace the data."""
     for _, path in PATH.findall(text):
-        here = folder / path.strip("/")
-        is_file = here.suffix in (".csv", ".json", ".feather", ".yaml")
-        (here.parent if is_file else here).mkdir(parents=True, exist_ok=True)
-        if is_file and not here.exists():
-            here.write_text(JUDGES if "judges" in path else "")
+        local_path = folder / path.strip("/")
+        is_file = local_path.suffix in (".csv", ".json", ".feather", ".yaml")
+        (local_path.parent if is_file else local_path).mkdir(parents=True, exist_ok=True)
+        if is_file and not local_path.exists():
+            local_path.write_text(JUDGES if "judges" in path else "")
     return PATH.sub(rf"\1={folder}\2", text)

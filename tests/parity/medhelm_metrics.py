@@ -1,7 +1,7 @@
 """MedHELM's metric classes, asked for the stats of rows; imported by MedHELM's process alone.
 
-A row holds what a RequestState holds, as JSON. The answer to rows is one mapping of stat names to
-values each, or `error` with the name of the exception that would have ended MedHELM's run.
+A row is a RequestState as JSON. The answer to rows is one mapping of stat names to values each, or
+`error` with the name of the exception that would have ended MedHELM's run.
 """
 
 import shutil
@@ -62,12 +62,14 @@ class _NoEfficiency:
         return []
 
 
-def _completion(one: Row) -> GeneratedOutput:
+def _completion(completion: Row) -> GeneratedOutput:
     return GeneratedOutput(
-        text=one["text"],
-        logprob=one.get("logprob", 0.0),
-        tokens=[Token(text=text, logprob=logprob) for text, logprob in one.get("tokens", ())],
-        finish_reason={"reason": one["ended"]} if "ended" in one else None,
+        text=completion["text"],
+        logprob=completion.get("logprob", 0.0),
+        tokens=[
+            Token(text=text, logprob=logprob) for text, logprob in completion.get("tokens", ())
+        ],
+        finish_reason={"reason": completion["ended"]} if "ended" in completion else None,
     )
 
 
@@ -92,7 +94,7 @@ def _state(row: Row) -> RequestState:
         result=RequestResult(
             success=True,
             embedding=[],
-            completions=[_completion(one) for one in row["completions"]],
+            completions=[_completion(completion) for completion in row["completions"]],
             cached=False,
         ),
         num_train_instances=row.get("num_train_instances", 0),
@@ -100,13 +102,13 @@ def _state(row: Row) -> RequestState:
     )
 
 
-def _named(stats: Iterable[Stat]) -> Stats:
+def _values_by_name(stats: Iterable[Stat]) -> Stats:
     return {stat.name.name: None if stat.mean is None else float(stat.mean) for stat in stats}
 
 
-def _asked(ask: Callable[[], Iterable[Stat]]) -> Stats:
+def _stats_or_error(ask: Callable[[], Iterable[Stat]]) -> Stats:
     try:
-        return _named(ask())
+        return _values_by_name(ask())
     except Exception as error:  # whatever it is would have ended MedHELM's run
         return {"error": type(error).__name__}
 
@@ -115,10 +117,10 @@ def _evaluated(metric: Any, state: RequestState, **adapter: Any) -> Stats:
     spec = AdapterSpec(
         method=ADAPT_GENERATION, num_outputs=1, model=MODEL, model_deployment=MODEL, **adapter
     )
-    return _asked(lambda: metric.evaluate_generation(spec, state, None, ""))
+    return _stats_or_error(lambda: metric.evaluate_generation(spec, state, None, ""))
 
 
-def of_class(name: str, rows: list[Row]) -> list[Stats]:
+def class_stats(name: str, rows: list[Row]) -> list[Stats]:
     """The stats of a metric class that needs nothing but the state."""
     metric = _CLASSES[name]()
     return [_evaluated(metric, _state(row)) for row in rows]
@@ -155,26 +157,28 @@ def summarization(rows: list[Row]) -> list[Stats]:
 def ehr_sql(database: str, folder: str, rows: list[Row]) -> list[Stats]:
     """EhrSqlAnnotator and EhrSqlMetric; each row gets a fresh copy, because it writes to it."""
     set_benchmark_output_path(folder)
-    place = Path(folder) / "scenarios" / "ehr_sql" / "eicu.sqlite"
-    place.parent.mkdir(parents=True, exist_ok=True)
+    database_path = Path(folder) / "scenarios" / "ehr_sql" / "eicu.sqlite"
+    database_path.parent.mkdir(parents=True, exist_ok=True)
     annotator, metric = EhrSqlAnnotator(), EhrSqlMetric()
 
-    def one(row: Row) -> Stats:
-        place.unlink(missing_ok=True)
-        shutil.copy(database, place)
+    def row_stats(row: Row) -> Stats:
+        database_path.unlink(missing_ok=True)
+        shutil.copy(database, database_path)
         state = _state(row)
         try:
-            found = {"ehr_sql": annotator.annotate(state)}
+            annotation = {"ehr_sql": annotator.annotate(state)}
         except Exception as error:
             return {"error": type(error).__name__}
-        return _evaluated(metric, replace(state, annotations=found))
+        return _evaluated(metric, replace(state, annotations=annotation))
 
-    return [one(row) for row in rows]
+    return [row_stats(row) for row in rows]
 
 
-def _judged(state: RequestState, judges: Mapping[str, Any], found: Any, default: float) -> Stats:
+def _judged(
+    state: RequestState, judges: Mapping[str, Any], annotation: Any, default: float
+) -> Stats:
     metric = LLMJuryMetric("score", JUDGED, dict(judges), default)
-    return _evaluated(metric, replace(state, annotations={JUDGED: found}))
+    return _evaluated(metric, replace(state, annotations={JUDGED: annotation}))
 
 
 def _models(judges: Iterable[str]) -> dict[str, AnnotatorModelInfo]:
@@ -190,50 +194,52 @@ def replies(criteria: list[str], rows: list[Row]) -> list[Stats]:
     """LLMAsJuryAnnotator with its judges' replies given as text, then LLMJuryMetric."""
     schema = {name: {"score", "explanation"} for name in criteria}
 
-    def one(row: Row) -> Stats:
+    def row_stats(row: Row) -> Stats:
         models, texts = _models(row["replies"]), iter(row["replies"].values())
 
         def reply(_: Request) -> RequestResult:
-            said = [_completion({"text": next(texts)})]
-            return RequestResult(success=True, embedding=[], completions=said, cached=False)
+            reply_completions = [_completion({"text": next(texts)})]
+            return RequestResult(
+                success=True, embedding=[], completions=reply_completions, cached=False
+            )
 
         client = SimpleNamespace(make_request=reply)
         annotator = LLMAsJuryAnnotator(JUDGED, client, "Judge {RESPONSE}.", schema, models)
         state = _state(row)
         return _judged(state, models, annotator.annotate(state), 0.0)
 
-    return [one(row) for row in rows]
+    return [row_stats(row) for row in rows]
 
 
 def health_bench(rows: list[Row], professional: bool) -> list[Stats]:
     """The annotator with its judges' replies given, then LLMJuryMetric."""
     kind = HealthBenchProfessionalAnnotator if professional else HealthBenchAnnotator
 
-    def one(row: Row) -> Stats:
+    def row_stats(row: Row) -> Stats:
         models = _models(row["judges"])
         annotator, replies = kind(None, models), iter(row["replies"])
         annotator._annotate_with_model = lambda *_, **__: next(replies)
         state = _state(row)
         try:
-            found = annotator.annotate(state)
+            annotation = annotator.annotate(state)
         except Exception as error:
             return {"error": type(error).__name__}
-        return _judged(state, models, found, 0.0)
+        return _judged(state, models, annotation, 0.0)
 
-    return [one(row) for row in rows]
+    return [row_stats(row) for row in rows]
 
 
 def classification(runs: list[Row]) -> list[Stats]:
     """One answer a run; without labels the classes are the options of a multiple choice."""
 
-    def one(run: Row) -> Stats:
+    def run_stats(run: Row) -> Stats:
         states = [_state(row) for row in run["rows"]]
         metric: Any = MultipleChoiceClassificationMetric()
         if run.get("labels"):
             metric = ClassificationMetric(labels=run["labels"], delimiter=run.get("delimiter"))
-        return _asked(lambda: metric.evaluate_instances(states, ""))
+        return _stats_or_error(lambda: metric.evaluate_instances(states, ""))
 
-    return [one(run) for run in runs]
+    return [run_stats(run) for run in runs]
 
 
 def calibration(runs: list[list[tuple[float, float]]]) -> list[Stats]:
@@ -243,28 +249,28 @@ def calibration(runs: list[list[tuple[float, float]]]) -> list[Stats]:
         values = {"max_prob": confidence, "exact_match": right, "logprob": -1.0}
         return [Stat(MetricName(name)).add(value) for name, value in values.items()]
 
-    def one(run: list[tuple[float, float]]) -> Stats:
+    def run_stats(run: list[tuple[float, float]]) -> Stats:
         rows = {Instance(input=Input(text=""), references=[]): stats(*pair) for pair in run}
-        return _asked(lambda: compute_calibration_metrics(rows))
+        return _stats_or_error(lambda: compute_calibration_metrics(rows))
 
-    return [one(run) for run in runs]
+    return [run_stats(run) for run in runs]
 
 
 def perplexity(runs: list[list[Row]]) -> list[Stats]:
     """A run is the log-probability, tokens and bytes of each instance."""
 
-    def one(run: list[Row]) -> Stats:
+    def run_stats(run: list[Row]) -> Stats:
         stats = {name: Stat(MetricName(name)) for name in run[0]}
         for row in run:
             for name, value in row.items():
                 stats[name].add(value)
-        return _asked(lambda: compute_perplexity_metrics(stats))
+        return _stats_or_error(lambda: compute_perplexity_metrics(stats))
 
-    return [one(run) for run in runs]
+    return [run_stats(run) for run in runs]
 
 
 QUESTIONS: Mapping[str, Callable[..., Any]] = {
-    "of_class": of_class,
+    "class_stats": class_stats,
     "basic": basic,
     "summarization": summarization,
     "ehr_sql": ehr_sql,

@@ -1,7 +1,7 @@
 """MedHELM's end of the pipe: the only module here that the other environment's Python starts.
 
 It answers from MedHELM's own classes. Nothing is fetched: NLTK's models and spaCy's are not
-downloaded, and spaCy's English tokenizer stands for `en_core_web_sm`, whose tokenizer it is (the
+downloaded, and spaCy's English tokenizer replaces `en_core_web_sm`, whose tokenizer it is (the
 model adds taggers, which MedHELM switches off).
 """
 
@@ -33,10 +33,10 @@ def main() -> None:
     stay_offline()
     from tests.parity import medhelm_metrics, medhelm_specs
 
-    known: dict[str, Any] = {**medhelm_metrics.QUESTIONS, **medhelm_specs.QUESTIONS}
+    handlers: dict[str, Any] = {**medhelm_metrics.QUESTIONS, **medhelm_specs.QUESTIONS}
     for line in sys.stdin:
-        asked = json.loads(line)
-        answer = known[asked.pop("question")](**asked)
+        request = json.loads(line)
+        answer = handlers[request.pop("question")](**request)
         print(json.dumps(answer), file=answers, flush=True)
 
 

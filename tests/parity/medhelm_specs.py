@@ -38,7 +38,7 @@ def _plain(spec: RunSpec) -> dict[str, Any]:
         "scenario": asdict(spec.scenario_spec),
         "adapter_spec": asdict(spec.adapter_spec),
         "metrics": [asdict(metric) for metric in spec.metric_specs],
-        "annotators": [asdict(one) for one in spec.annotators or ()],
+        "annotators": [asdict(annotator) for annotator in spec.annotators or ()],
         "groups": spec.groups,
     }
 
@@ -49,36 +49,36 @@ def entries(path: str) -> list[str]:
 
 
 def run_specs(descriptions: list[str]) -> list[dict[str, Any]]:
-    """The RunSpec of each entry; every entry here has one."""
+    """The RunSpec of each entry; every entry has one."""
     register_builtin_configs_from_helm_package()
-    found = []
+    specs = []
     for description in descriptions:
         (spec,) = run_entries_to_run_specs([RunEntry(description=description)])
-        found.append(_plain(spec))
-    return found
+        specs.append(_plain(spec))
+    return specs
 
 
 def touched(scenarios: list[dict[str, Any]], folder: str) -> list[list[str]]:
     """The paths below a folder that each scenario looks at before it stops, if it stops."""
-    seen: list[str] = []
+    paths: list[str] = []
 
     def note(path: object) -> None:
         if str(path).startswith(folder):
-            seen.append(str(path))
+            paths.append(str(path))
 
-    def exists(path: str, known: Callable[[str], bool] = os.path.exists) -> bool:
+    def exists(path: str, path_exists: Callable[[str], bool] = os.path.exists) -> bool:
         note(path)
-        return known(path)
+        return path_exists(path)
 
-    def of(spec: dict[str, Any]) -> list[str]:
-        seen.clear()
+    def touched_paths(spec: dict[str, Any]) -> list[str]:
+        paths.clear()
         with suppress(Exception), tempfile.TemporaryDirectory() as output:  # the files are empty
             create_scenario(ScenarioSpec(**spec)).get_instances(output)
-        return [*dict.fromkeys(seen)]
+        return [*dict.fromkeys(paths)]
 
     sys.addaudithook(lambda event, args: note(args[0]) if event in _TOUCHES and args else None)
     os.path.exists = exists
-    return [of(spec) for spec in scenarios]
+    return [touched_paths(spec) for spec in scenarios]
 
 
 QUESTIONS: Mapping[str, Callable[..., Any]] = {

@@ -1,4 +1,4 @@
-"""What both sides are asked: real texts where they are, and texts made to tell two rules apart.
+"""What both sides are asked: real texts where they are, and texts made to distinguish two rules.
 
 A row is JSON: `completions` (text, logprob, tokens, ended), `references` (text, whether right),
 `input`, `extra_data`, `output_mapping`. Everything made comes from one seed.
@@ -34,18 +34,18 @@ def chooser(name: str) -> random.Random:
     return random.Random(f"parity {name}")
 
 
-def noise(rng: random.Random, most: int = 12) -> str:
+def noise(rng: random.Random, max_pieces: int = 12) -> str:
     """A text of up to so many odd pieces; empty and blank ones among them."""
     return "".join(
-        rng.choice(_PIECES) + rng.choice(_GAPS) for _ in range(rng.randint(0, most))
+        rng.choice(_PIECES) + rng.choice(_GAPS) for _ in range(rng.randint(0, max_pieces))
     ) or rng.choice(["", " ", "\n", "\u00a0"])
 
 
-def bent(rng: random.Random, text: str) -> str:
+def variant_of(rng: random.Random, text: str) -> str:
     """A text like this one: equal to it by one rule or another, or by none."""
     words = text.split(" ")
-    at = rng.randint(0, len(words))
-    ways = (
+    index = rng.randint(0, len(words))
+    variants = (
         lambda: text,
         lambda: f"  {text}\n",
         lambda: text.swapcase(),
@@ -53,39 +53,41 @@ def bent(rng: random.Random, text: str) -> str:
         lambda: f"{text}.",
         lambda: f"{text} {noise(rng, 3)}",
         lambda: f"{noise(rng, 3)} {text}",
-        lambda: " ".join([*words[:at], rng.choice(["the", "A", "an", "--", ""]), *words[at:]]),
+        lambda: " ".join(
+            [*words[:index], rng.choice(["the", "A", "an", "--", ""]), *words[index:]]
+        ),
         lambda: "\n".join(words),
         lambda: f"<p>{text}</p>",
         lambda: f"{{{text}}}",
         lambda: f"The answer is {text}",
         lambda: text[: len(text) // 2],
-        lambda: " ".join(words[:at]),
+        lambda: " ".join(words[:index]),
         lambda: " ".join(rng.sample(words, len(words))),
         lambda: (text + " ") * rng.randint(2, 40),
         lambda: "".join(char + rng.choice(["", "", "", ",", "\u0301"]) for char in text),
         lambda: noise(rng),
         lambda: "",
     )
-    return rng.choice(ways)()
+    return rng.choice(variants)()
 
 
-def row(answer: str, golds: Sequence[str], wrong: Sequence[str] = (), **more: Any) -> Row:
+def row(answer: str, golds: Sequence[str], wrong: Sequence[str] = (), **fields: Any) -> Row:
     """One completion against right and wrong references."""
     references = [*([gold, True] for gold in golds), *([other, False] for other in wrong)]
-    return {"completions": [{"text": answer}], "references": references, **more}
+    return {"completions": [{"text": answer}], "references": references, **fields}
 
 
-def made(name: str, count: int, golds: Sequence[str] = ()) -> list[Row]:
+def generated_rows(name: str, count: int, golds: Sequence[str] = ()) -> list[Row]:
     """Rows of which most answers are near a reference: one of `golds`, or noise."""
     rng = chooser(name)
 
-    def one() -> Row:
-        known = [rng.choice(golds) if golds and rng.random() < 0.5 else noise(rng) for _ in "123"]
-        right = known[: rng.randint(1, 3)]
-        answer = bent(rng, rng.choice(known))
-        return row(answer, right, known[len(right) :], input=" ".join([*known, noise(rng, 40)]))
+    def random_row() -> Row:
+        texts = [rng.choice(golds) if golds and rng.random() < 0.5 else noise(rng) for _ in "123"]
+        right = texts[: rng.randint(1, 3)]
+        answer = variant_of(rng, rng.choice(texts))
+        return row(answer, right, texts[len(right) :], input=" ".join([*texts, noise(rng, 40)]))
 
-    return [one() for _ in range(count)]
+    return [random_row() for _ in range(count)]
 
 
 def table(path: Path) -> list[dict[str, str]]:
@@ -100,7 +102,7 @@ def json_lines(path: Path) -> list[Any]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def written(real_data: Path) -> list[Row]:
+def written_rows(real_data: Path) -> list[Row]:
     """Notes and summaries that models wrote, with their inputs and the experts' own."""
     files = sorted((real_data / "aci_bench" / "predictions").glob("*.csv"))
     notes = chain.from_iterable(table(path)[:25] for path in files)
@@ -115,24 +117,24 @@ def written(real_data: Path) -> list[Row]:
     ]
 
 
-def calculated(real_data: Path) -> list[Row]:
+def calculation_rows(real_data: Path) -> list[Row]:
     """What GPT-4o-mini answered to MedCalc-Bench, and what GPT-4's programs gave."""
     folder = real_data / "medcalc_bench"
     data = {one["Row Number"]: one for one in table(folder / "test_data_v1.0_20240626.csv")}
     names = ("openai_gpt-4o-mini_direct_answer.jsonl", "code_exec_gpt_4.jsonl")
 
-    def found() -> Iterator[Row]:
-        for given in chain.from_iterable(json_lines(folder / name) for name in names):
-            of = data[str(given["Row Number"])]
+    def rows() -> Iterator[Row]:
+        for reply in chain.from_iterable(json_lines(folder / name) for name in names):
+            question = data[str(reply["Row Number"])]
             extra = {
-                "category": of["Category"],
-                "output_type": of["Output Type"],
-                "lower_limit": of["Lower Limit"],
-                "upper_limit": of["Upper Limit"],
+                "category": question["Category"],
+                "output_type": question["Output Type"],
+                "lower_limit": question["Lower Limit"],
+                "upper_limit": question["Upper Limit"],
             }
-            yield row(given["LLM Answer"], [of["Ground Truth Answer"]], extra_data=extra)
+            yield row(reply["LLM Answer"], [question["Ground Truth Answer"]], extra_data=extra)
 
-    return list(found())
+    return list(rows())
 
 
 def corrections(real_data: Path) -> list[str]:
@@ -140,32 +142,34 @@ def corrections(real_data: Path) -> list[str]:
     rows = table(real_data / "medec" / "MEDEC-MS-TestSet-with-GroundTruth-and-ErrorType.csv")
     return [
         "CORRECT"
-        if one["Error Flag"] == "0"
-        else f"{one['Error Sentence ID']} {one['Corrected Sentence']}"
-        for one in rows
-        if one["Text ID"]
+        if correction["Error Flag"] == "0"
+        else f"{correction['Error Sentence ID']} {correction['Corrected Sentence']}"
+        for correction in rows
+        if correction["Text ID"]
     ]
 
 
 def questions(real_data: Path) -> list[tuple[list[str], int]]:
-    """Options of HEAD-QA's questions, and the place of the right one."""
+    """Options of HEAD-QA's questions, and the index of the right one."""
     exams = json.loads((real_data / "headqa" / "test_HEAD_EN.json").read_text("utf-8"))["exams"]
     return [
-        ([answer["atext"] for answer in one["answers"]], int(one["ra"]) - 1)
+        ([answer["atext"] for answer in exam_question["answers"]], int(exam_question["ra"]) - 1)
         for exam in exams.values()
-        for one in exam["data"]
+        for exam_question in exam["data"]
     ]
 
 
-def chosen(name: str, count: int, known: Sequence[tuple[list[str], int]]) -> list[Row]:
+def choice_rows(
+    name: str, count: int, exam_questions: Sequence[tuple[list[str], int]]
+) -> list[Row]:
     """Answers to multiple choice: a letter, a letter in words, the option's text, noise."""
     rng = chooser(name)
 
-    def one() -> Row:
-        texts, right = rng.choice(known)
+    def random_row() -> Row:
+        texts, right = rng.choice(exam_questions)
         mapping = dict(zip("ABCDEFGHIJ", texts, strict=False))
         letter = rng.choice([*mapping, "F", "a", "A.", "(A)", "A B", ""])
-        said = [
+        answer_texts = [
             letter,
             f" {letter}\n",
             f"The answer is {letter}.",
@@ -173,10 +177,10 @@ def chosen(name: str, count: int, known: Sequence[tuple[list[str], int]]) -> lis
             noise(rng, 4),
         ]
         completions = [
-            {"text": rng.choice(said), "logprob": rng.choice([-0.1, -0.5, -2.0])}
+            {"text": rng.choice(answer_texts), "logprob": rng.choice([-0.1, -0.5, -2.0])}
             for _ in range(rng.randint(1, 3))
         ]
-        references = [[text, place == right] for place, text in enumerate(texts)]
+        references = [[text, index == right] for index, text in enumerate(texts)]
         return {"completions": completions, "references": references, "output_mapping": mapping}
 
-    return [one() for _ in range(count)]
+    return [random_row() for _ in range(count)]

@@ -34,33 +34,40 @@ WRITTEN_BY_SUMMARY = ("instances.json", "display_predictions.json", "display_req
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Any:
-    before = Path.cwd()
+    previous_folder = Path.cwd()
     os.chdir(tmp_path)
     (tmp_path / "prod_env").mkdir()
     (tmp_path / "prod_env" / "model_deployments.yaml").write_text(SITE)
     yield tmp_path
-    os.chdir(before)
+    os.chdir(previous_folder)
 
 
-def summarized(output: Path, suite: str, schema: Path) -> Path:
+def summarize(output: Path, suite: str, schema: Path) -> Path:
     """A release that MedHELM's own summary makes of a suite; its links are relative."""
     flags = ["--suites", suite, "--release", "r1", "--output-path", "."]
-    more = ["--schema-path", str(schema), "--allow-unknown-models", "true", "--local-path", "empty"]
-    command = [PYTHON, "-c", SUMMARIZE, *flags, *more]
+    schema_flags = [
+        "--schema-path",
+        str(schema),
+        "--allow-unknown-models",
+        "true",
+        "--local-path",
+        "empty",
+    ]
+    command = [PYTHON, "-c", SUMMARIZE, *flags, *schema_flags]
     environment = {**os.environ, "PYTHONPATH": ""}
     subprocess.run(command, check=True, capture_output=True, env=environment, cwd=output)
     return output / "releases" / "r1"
 
 
-def documents(folder: Path) -> dict[str, Any]:
-    """A release's files by name; the stats of a run, which have no order, by what they say."""
-    held = {
+def release_files(folder: Path) -> dict[str, Any]:
+    """A release's files by name; the stats of a run, which have no order, sorted by name."""
+    files = {
         str(path.relative_to(folder)): json.loads(path.read_text())
         for path in sorted(folder.rglob("*.json"))
     }
-    for run in held["runs.json"]:
+    for run in files["runs.json"]:
         run["stats"].sort(key=lambda stat: json.dumps(stat["name"], sort_keys=True))
-    return held
+    return files
 
 
 def test_the_sample_imported_and_exported_gives_the_same_release(
@@ -76,14 +83,14 @@ def test_the_sample_imported_and_exported_gives_the_same_release(
     assert main(["import-helm", str(sample), "--no-tracking", *lake]) == 0
     assert main(["export-helm", "ours", "--text-levels", "private", *lake]) == 0
     schema = sample / "releases" / "sample-release" / "schema.json"
-    theirs = documents(summarized(folder / "theirs", "sample", schema))
-    ours = documents(summarized(folder / "ours", "sample", schema))
+    theirs = release_files(summarize(folder / "theirs", "sample", schema))
+    ours = release_files(summarize(folder / "ours", "sample", schema))
     assert len(theirs) > 8
     assert ours == theirs
     for run in (folder / "theirs" / "runs" / "sample").iterdir():
         for name in WRITTEN_BY_SUMMARY:
-            own = folder / "ours" / "runs" / "sample" / run.name / name
-            assert json.loads(own.read_text()) == json.loads((run / name).read_text()), name
+            own_file = folder / "ours" / "runs" / "sample" / run.name / name
+            assert json.loads(own_file.read_text()) == json.loads((run / name).read_text()), name
 
 
 def test_a_run_of_ours_is_read(folder: Path) -> None:
@@ -99,7 +106,7 @@ def test_a_run_of_ours_is_read(folder: Path) -> None:
     assert main(["export-helm", "ours", *lake]) == 0
     schema = folder / "schema.yaml"
     schema.write_text(yaml.safe_dump(schema_of({"exact_match": False}, {"FEVER": "exact_match"})))
-    release = documents(summarized(folder / "ours", "own", schema))
+    release = release_files(summarize(folder / "ours", "own", schema))
     ((run,), table) = release["runs.json"], release["groups/FEVER.json"]
     stats = {stat["name"]["name"]: stat for stat in run["stats"]}
     assert stats["exact_match"]["mean"] == pytest.approx(2 / 3)
@@ -107,8 +114,8 @@ def test_a_run_of_ours_is_read(folder: Path) -> None:
     values = [cell.get("value") for row in table[0]["rows"] for cell in row]
     assert pytest.approx(2 / 3) in [value for value in values if isinstance(value, float)]
     (path,) = (folder / "ours" / "runs" / "own").iterdir()
-    shown = json.loads((path / "display_predictions.json").read_text())
-    assert [each["predicted_text"] for each in shown] == ["yes"] * 3
+    predictions = json.loads((path / "display_predictions.json").read_text())
+    assert [prediction["predicted_text"] for prediction in predictions] == ["yes"] * 3
 
 
 def test_a_shared_folder_is_summarized_with_the_releases_numbers(folder: Path) -> None:
@@ -139,7 +146,7 @@ def test_a_shared_folder_is_summarized_with_the_releases_numbers(folder: Path) -
     share = ["release", "share", "r1", "--audience", "public", "--out", "shared", "--helm"]
     assert main([*share, *lake]) == 0
     (suite,) = (folder / "shared" / "runs").iterdir()
-    release = documents(summarized(folder / "shared", suite.name, suite / "schema.json"))
+    release = release_files(summarize(folder / "shared", suite.name, suite / "schema.json"))
     board = json.loads(Evaluation("lake", tracking=False).board(release="r1").render("json"))
     ours = {(cell["model_deployment"], cell["scenario_name"]): cell for cell in board["cells"]}
     theirs = {}
@@ -152,16 +159,18 @@ def test_a_shared_folder_is_summarized_with_the_releases_numbers(folder: Path) -
     assert theirs == {key: (cell["mean"], cell["count"]) for key, cell in ours.items()}
     for name in ("FEVER", "WARD"):
         (table,) = release[f"groups/{name}.json"]
-        (place,) = [i for i, head in enumerate(table["header"]) if "exact_match" in head["value"]]
-        shown = {row[place]["value"] for row in table["rows"]}
-        assert shown == {cell["mean"] for key, cell in ours.items() if key[1] == name}
-    asked = json.loads((suite / "FEVER:model=acme_canned" / "display_predictions.json").read_text())
-    assert [each["predicted_text"] for each in asked] == ["yes"] * 7
+        (column,) = [i for i, head in enumerate(table["header"]) if "exact_match" in head["value"]]
+        means = {row[column]["value"] for row in table["rows"]}
+        assert means == {cell["mean"] for key, cell in ours.items() if key[1] == name}
+    predictions = json.loads(
+        (suite / "FEVER:model=acme_canned" / "display_predictions.json").read_text()
+    )
+    assert [prediction["predicted_text"] for prediction in predictions] == ["yes"] * 7
     assert not (suite / "WARD:model=acme_canned" / "display_predictions.json").exists()
 
 
 def schema_of(directions: dict[str, bool], mains: dict[str, str]) -> dict[str, Any]:
-    """A schema with one category that holds all groups, each by its main metric."""
+    """A schema with one category that contains all groups, each by its main metric."""
     return {
         "metrics": [
             {"name": name, "display_name": name, "lower_is_better": lower}
@@ -242,14 +251,18 @@ def test_the_mean_win_rate_is_medhelms_with_ties_gaps_and_lower_is_better(folder
     document = schema_of({"good": False, "bad": True}, groups)
     document["metrics"].append({"name": "neither", "display_name": "neither"})
     schema.write_text(yaml.safe_dump(document))
-    release = summarized(folder / "out", "s", schema)
-    (shown,) = json.loads((release / "groups" / "everything.json").read_text())
-    (place,) = [i for i, head in enumerate(shown["header"]) if "win rate" in head["value"].lower()]
-    theirs = {row[0]["value"].split("/")[-1]: row[place].get("value") for row in shown["rows"]}
-    done = Evaluation("lake", tracking=False).medhelm.import_results("out", suite="s")
-    assert done.board is not None
+    release = summarize(folder / "out", "s", schema)
+    (summary_table,) = json.loads((release / "groups" / "everything.json").read_text())
+    (column,) = [
+        i for i, head in enumerate(summary_table["header"]) if "win rate" in head["value"].lower()
+    ]
+    theirs = {
+        row[0]["value"].split("/")[-1]: row[column].get("value") for row in summary_table["rows"]
+    }
+    result = Evaluation("lake", tracking=False).medhelm.import_results("out", suite="s")
+    assert result.board is not None
     ours = {
-        row.model.split("/")[-1]: row.medhelm_mean_win_rate for row in done.board.leaderboard.rows
+        row.model.split("/")[-1]: row.medhelm_mean_win_rate for row in result.board.leaderboard.rows
     }
     assert len(theirs) == len(table)
     assert ours == pytest.approx(theirs, abs=1e-12)

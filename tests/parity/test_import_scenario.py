@@ -21,7 +21,7 @@ from medhelm_spark.medhelm.site import load_site
 PYTHON = os.environ.get("MEDHELM_PYTHON") or os.environ["MEDHELM_SPARK_PARITY_PYTHON"]
 DRAWN = 9
 LETTERS = "ABCD"
-ASKED = """
+PROMPTS_SQL = """
 SELECT r.run_spec_id, i.source_id, p.text
 FROM {requests} r
 JOIN {instances} i ON i.instance_id = r.instance_id
@@ -38,12 +38,12 @@ model_deployments:
 """
 
 
-def question(split: str, place: int) -> dict[str, Any]:
+def question(split: str, index: int) -> dict[str, Any]:
     """A made-up question of MedQA's form; the answers' tails are what MedHELM cuts off."""
-    options = {letter: f"drug {letter}{place % 7}" + '\n"' * (place % 3 == 0) for letter in LETTERS}
-    answer = LETTERS[place % 4]
-    asked = f"In {split} case {place}, é $5 {{x}}: which drug?"
-    return {"question": asked, "options": options, "answer_idx": answer}
+    options = {letter: f"drug {letter}{index % 7}" + '\n"' * (index % 3 == 0) for letter in LETTERS}
+    answer = LETTERS[index % 4]
+    text = f"In {split} case {index}, é $5 {{x}}: which drug?"
+    return {"question": text, "options": options, "answer_idx": answer}
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     files = folder / "out/scenarios/med_qa/data/data_clean/questions/US/4_options"
     files.mkdir(parents=True)
     for split, size in (("train", 11), ("dev", 8), ("test", 23)):
-        lines = (json.dumps(question(split, place)) + "\n" for place in range(size))
+        lines = (json.dumps(question(split, index)) + "\n" for index in range(size))
         (files / f"phrases_no_exclude_{split}.jsonl").write_text("".join(lines))
     write_csv(
         folder / "cdi.csv",
@@ -73,10 +73,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     )
     (folder / "prod_env").mkdir()
     (folder / "prod_env" / "model_deployments.yaml").write_text(SITE)
-    before = Path.cwd()
+    previous_folder = Path.cwd()
     os.chdir(folder)
     yield folder
-    os.chdir(before)
+    os.chdir(previous_folder)
 
 
 def write_csv(path: Path, rows: list[dict[str, str]]) -> None:
@@ -98,20 +98,23 @@ def theirs(folder: Path) -> dict[str, dict[str, str]]:
     (folder / "empty").mkdir(exist_ok=True)
     command = [PYTHON, "-c", RUN, "--run-entries", *entries, *flags, "--disable-cache", "-n", "1"]
     subprocess.run(command, check=True, capture_output=True, env={**os.environ, "PYTHONPATH": ""})
-    found = {}
+    prompts = {}
     for path in (folder / "out/runs/s").glob("*/scenario_state.json"):
         states = json.loads(path.read_text())["request_states"]
         name = path.parent.name.partition(":")[0]
-        found[name] = {one["instance"]["id"]: one["request"]["prompt"] for one in states}
-    return found
+        prompts[name] = {
+            request_state["instance"]["id"]: request_state["request"]["prompt"]
+            for request_state in states
+        }
+    return prompts
 
 
-def imported(folder: Path, name: str, *arguments: str) -> int:
+def import_exit_code(folder: Path, name: str, *arguments: str) -> int:
     card = load_site(None).cards.get(name)
     level = card.access_level if card else "public"
     flags = ["--medhelm-output", "out", "-o", "lake", "--access-level", level]
-    given = ["--from-medhelm", name, "--medhelm-python", PYTHON, *flags]
-    return main(["import-scenario", *given, *arguments])
+    scenario_flags = ["--from-medhelm", name, "--medhelm-python", PYTHON, *flags]
+    return main(["import-scenario", *scenario_flags, *arguments])
 
 
 @pytest.mark.parametrize(
@@ -135,14 +138,14 @@ def test_we_ask_what_medhelm_asks(
     entry: str,
     run: str,
 ) -> None:
-    assert imported(folder, name, *arguments) == 0
+    assert import_exit_code(folder, name, *arguments) == 0
     flags = ["--suite", run, "-m", str(DRAWN), "--sampling", "medhelm", "-o", "lake"]
     assert main(["plan", "-r", f"{entry}:model=acme/canned", *flags]) == 0
     reader = open_reader(str(folder / "lake"))
     specs = reader.query("SELECT run_spec_id FROM {run_specs} WHERE suite = '" + run + "'")
     (spec,) = specs["run_spec_id"].to_pylist()
-    asked = reader.query(ASKED + f"WHERE r.run_spec_id = '{spec}'").to_pylist()
-    ours = {one["source_id"]: one["text"] for one in asked}
+    rows = reader.query(PROMPTS_SQL + f"WHERE r.run_spec_id = '{spec}'").to_pylist()
+    ours = {row["source_id"]: row["text"] for row in rows}
     assert len(theirs[run]) == DRAWN
     assert ours == theirs[run]
 
@@ -160,7 +163,7 @@ def test_a_jury_scenario_brings_its_judges_prompt(folder: Path) -> None:
             for i in range(3)
         ],
     )
-    assert imported(folder, "mental_health", "--args", "data_path=talk.csv") == 0
+    assert import_exit_code(folder, "mental_health", "--args", "data_path=talk.csv") == 0
     reader = open_reader(str(folder / "lake"))
     query = "SELECT header FROM {imported_scenarios} WHERE name = 'mental_health@medhelm-0.8'"
     header = json.loads(reader.query(query)["header"].to_pylist()[0])
@@ -172,7 +175,7 @@ def test_a_jury_scenario_brings_its_judges_prompt(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "said"),
+    ("name", "arguments", "message"),
     [
         ("pubmed", [], "unknown scenario of MedHELM's 'pubmed'. Did you mean 'pubmed_qa'?"),
         ("shc_cdi_med", [], "--args: missing a required argument: 'data_path'; allowed: data_path"),
@@ -185,8 +188,8 @@ def test_what_medhelm_cannot_give_is_one_sentence(
     folder: Path,
     name: str,
     arguments: list[str],
-    said: str,
+    message: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert imported(folder, name, *arguments) == 1
-    assert said in capsys.readouterr().err
+    assert import_exit_code(folder, name, *arguments) == 1
+    assert message in capsys.readouterr().err

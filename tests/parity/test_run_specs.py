@@ -22,7 +22,7 @@ from medhelm_spark.medhelm.expand import Selection, expand
 from medhelm_spark.medhelm.run_entries import load_conf, parse_entry
 from medhelm_spark.medhelm.site import load_site
 from medhelm_spark.metrics import stats_of
-from tests.parity.entries import MODEL, MORE, moved
+from tests.parity.entries import MODEL, MORE, with_local_paths
 from tests.parity.peer import Peer
 
 SUMMARIZATION = (
@@ -63,7 +63,7 @@ def conf_files(medhelm: Peer, folder: Path) -> dict[str, Path]:
     paths = {}
     for name, text in medhelm.ask("conf_files").items():
         paths[name] = folder / name
-        paths[name].write_text(moved(text, folder), encoding="utf-8")
+        paths[name].write_text(with_local_paths(text, folder), encoding="utf-8")
     return paths
 
 
@@ -96,26 +96,28 @@ def ours_and_theirs(
     ]
     texts = [text for text in texts if not text.startswith("health_admin_bench")]
     assert len(texts) == 702
-    more = [moved(f"{text}{',' if ':' in text else ':'}{MODEL}", folder) for text in MORE]
-    texts = [*dict.fromkeys([*texts, *more])]
-    entries = [parse_entry(text, where=f"entry {at}") for at, text in enumerate(texts)]
+    further_texts = [
+        with_local_paths(f"{text}{',' if ':' in text else ':'}{MODEL}", folder) for text in MORE
+    ]
+    texts = [*dict.fromkeys([*texts, *further_texts])]
+    entries = [parse_entry(text, where=f"entry {index}") for index, text in enumerate(texts)]
     compat = Selection(compat=True)
-    mine = [expand([entry], registry, base_dir=folder, selection=compat) for entry in entries]
+    own_runs = [expand([entry], registry, base_dir=folder, selection=compat) for entry in entries]
     return [
         (run, spec)
-        for (run,), spec in zip(mine, medhelm.ask("run_specs", descriptions=texts), strict=True)
+        for (run,), spec in zip(own_runs, medhelm.ask("run_specs", descriptions=texts), strict=True)
     ]
 
 
 def test_our_reader_finds_the_same_entries(medhelm: Peer, conf_files: dict[str, Path]) -> None:
     counts = {}
     for name, path in conf_files.items():
-        wanted = medhelm.ask("entries", path=str(path))
+        expected = medhelm.ask("entries", path=str(path))
         assert list(load_conf(path)) == [
-            parse_entry(text, where=f"{path}:entries[{at}]", priority=1)
-            for at, text in enumerate(wanted)
+            parse_entry(text, where=f"{path}:entries[{index}]", priority=1)
+            for index, text in enumerate(expected)
         ]
-        counts[name.removeprefix("run_entries_medhelm_").removesuffix(".conf")] = len(wanted)
+        counts[name.removeprefix("run_entries_medhelm_").removesuffix(".conf")] = len(expected)
     assert counts == {"public": 222, "gated": 143, "private_stanford": 338, "dspy": 64}
 
 
@@ -131,54 +133,58 @@ def same_text(ours: str, theirs: str) -> bool:
     return ours.endswith(tail)
 
 
-def adapters(run: ResolvedRun, spec: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+def adapter_differences(run: ResolvedRun, spec: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     """The fields of both AdapterSpecs that differ; a field of ours alone counts where it is set."""
-    theirs, counted = spec["adapter_spec"], identity_of(run.adapter_spec)
+    theirs, identity = spec["adapter_spec"], identity_of(run.adapter_spec)
     for name, value in asdict(run.adapter_spec).items():
-        if name not in counted:
+        if name not in identity:
             continue
-        other = tuple(theirs[name] or ()) if isinstance(value, tuple) else theirs[name]
+        their_value = tuple(theirs[name] or ()) if isinstance(value, tuple) else theirs[name]
         is_text = name.endswith(("prefix", "suffix"))
-        if name != "instructions" and not (same_text(value, other) if is_text else value == other):
-            yield name, value, other
+        if name != "instructions" and not (
+            same_text(value, their_value) if is_text else value == their_value
+        ):
+            yield name, value, their_value
 
 
 def test_adapter_specs(ours_and_theirs: list[tuple[ResolvedRun, dict[str, Any]]]) -> None:
-    found = {
-        run.card.name: apart for run, spec in ours_and_theirs if (apart := [*adapters(run, spec)])
+    differences = {
+        run.card.name: fields
+        for run, spec in ours_and_theirs
+        if (fields := [*adapter_differences(run, spec)])
     }
-    assert not found
-    kept = {
+    assert not differences
+    other_deployments = {
         run.card.name: (run.deployment.model, run.deployment.name)
         for run, spec in ours_and_theirs
         if [run.deployment.model, run.deployment.name]
         != [spec["adapter_spec"][key] for key in ("model", "model_deployment")]
     }
-    assert not kept
+    assert not other_deployments
 
 
-def wanted_stats(metrics: Sequence[dict[str, Any]]) -> set[str]:
+def expected_stats(metrics: Sequence[dict[str, Any]]) -> set[str]:
     """The stats by which MedHELM's metrics go, without its basic set."""
-    found: set[str] = set()
+    stat_names: set[str] = set()
     for metric in metrics:
         name, args = metric["class_name"].rpartition(".")[2], metric["args"]
         if name == "BasicGenerationMetric":
-            found.update(args["names"])
+            stat_names.update(args["names"])
         elif name == "LLMJuryMetric":
-            found.add(args["metric_name"])
+            stat_names.add(args["metric_name"])
         elif name != "GPQAChainOfThoughtMetric":  # not in MedHELM's package, so that its run fails
-            found.update(STATS[name])
-    return found
+            stat_names.update(STATS[name])
+    return stat_names
 
 
 def test_metric_names(ours_and_theirs: list[tuple[ResolvedRun, dict[str, Any]]]) -> None:
     missing = {}
     for run, spec in ours_and_theirs:
-        wanted = wanted_stats(spec["metrics"])
+        expected = expected_stats(spec["metrics"])
         if run.card.name == "chw_care_plan":  # its reference is the source note itself
-            wanted -= set(SUMMARIZATION)
-        if lost := wanted - {stat.name for stat in stats_of(run.metrics)}:
-            missing[run.card.name] = lost
+            expected -= set(SUMMARIZATION)
+        if absent := expected - {stat.name for stat in stats_of(run.metrics)}:
+            missing[run.card.name] = absent
         assert bool(run.annotators) == ("jury" in str(spec["metrics"]))
     assert not missing
 
@@ -193,22 +199,22 @@ def test_groups(ours_and_theirs: list[tuple[ResolvedRun, dict[str, Any]]]) -> No
 
 def test_arguments_of_scenarios(ours_and_theirs: list[tuple[ResolvedRun, dict[str, Any]]]) -> None:
     """What MedHELM hands to its scenario is what the card was bound with, but for files."""
-    apart = {}
+    differences = {}
     for run, spec in ours_and_theirs:
         args = {
             key: str(value) for key, value in spec["scenario"]["args"].items() if key != "data_path"
         }
-        mine = {
+        options = {
             key: run.card.options.get(
                 key, args[key] if args[key] in DEFAULTS.get(key, ()) else None
             )
             for key in args
         }
         if {key: value.lower() for key, value in args.items()} != {
-            key: str(value).lower() for key, value in mine.items()
+            key: str(value).lower() for key, value in options.items()
         }:
-            apart[run.name] = (args, mine)
-    assert not apart
+            differences[run.name] = (args, options)
+    assert not differences
 
 
 DEFAULTS = {"category": ("None",), "subject": ("all",), "language": ("en",)}
@@ -224,32 +230,36 @@ def test_files_behind_data_path(
         for run, spec in ours_and_theirs
         if "data_path" in spec["scenario"]["args"]
     }
-    seen = medhelm.ask(
+    touched_paths = medhelm.ask(
         "touched", scenarios=[spec for _, spec in cases.values()], folder=str(folder)
     )
-    lost = {}
-    for (name, (run, _)), paths in zip(cases.items(), seen, strict=True):
+    untouched = {}
+    for (name, (run, _)), paths in zip(cases.items(), touched_paths, strict=True):
         source = run.card.source
-        mine = [*(file.path for file in source.files), *(one.path for one in source.lookups)]
-        mine += source.history.files if source.history else ()
-        places = {str(Path(path)) for path in mine} | {str(Path(path).parent) for path in mine}
-        near = {str(Path(path)) for path in paths} | {str(Path(path).parent) for path in paths}
-        if not places & near:
-            lost[name] = (mine, paths)
-    assert not lost
+        own_paths = [*(file.path for file in source.files), *(one.path for one in source.lookups)]
+        own_paths += source.history.files if source.history else ()
+        own_locations = {str(Path(path)) for path in own_paths} | {
+            str(Path(path).parent) for path in own_paths
+        }
+        touched_locations = {str(Path(path)) for path in paths} | {
+            str(Path(path).parent) for path in paths
+        }
+        if not own_locations & touched_locations:
+            untouched[name] = (own_paths, paths)
+    assert not untouched
     assert len(cases) == 40
 
 
 def test_the_jury_of_jury_config_path(
     ours_and_theirs: list[tuple[ResolvedRun, dict[str, Any]]],
 ) -> None:
-    named = [
+    jury_runs = [
         (run, spec)
         for run, spec in ours_and_theirs
         if run.annotators and "first" in str(spec["annotators"])
     ]
-    assert len(named) == 2
-    for run, spec in named:
+    assert len(jury_runs) == 2
+    for run, spec in jury_runs:
         models = spec["annotators"][0]["args"]["annotator_models"]
         assert {
             judge.name: {"model_name": judge.model, "model_deployment": judge.model_deployment}

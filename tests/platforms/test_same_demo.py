@@ -33,8 +33,8 @@ DEMO = ("demo", "--no-tracking", "-o")
 
 def run_demo(command: list[Any], folder: Path, variables: Mapping[str, str]) -> str:
     """Run the demo in a folder of its own; it has to end well. What it printed."""
-    own = {OWN_FILE: str(fetch_model()), **variables}
-    output = checked(*command, folder=folder, **own)
+    environment = {OWN_FILE: str(fetch_model()), **variables}
+    output = checked(*command, folder=folder, **environment)
     assert "60 model calls" in output
     return output
 
@@ -66,20 +66,20 @@ def submitted(
         *(part for key, value in settings.items() for part in ("--conf", f"{key}={value}")),
         ROOT / "jobs" / "command.py", *DEMO, lake,
     ]  # fmt: skip
-    own = {"SPARK_HOME": str(SPARK_HOME), "SPARK_LOCAL_IP": HOST}
-    output = run_demo(command, folder, own | variables)
+    spark_variables = {"SPARK_HOME": str(SPARK_HOME), "SPARK_LOCAL_IP": HOST}
+    output = run_demo(command, folder, spark_variables | variables)
     assert "judges: requests" in output, "judges join where slots pull"
     return lake
 
 
 @pytest.fixture(scope="session")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Stats:
+def local_stats(tmp_path_factory: pytest.TempPathFactory) -> Stats:
     """The stats of the demo in one JVM of this machine."""
     folder = tmp_path_factory.mktemp("here")
     command_line(folder, folder / "lake")
-    held = stats(folder / "lake")
-    assert len(held) > 20
-    return held
+    rows = stats(folder / "lake")
+    assert len(rows) > 20
+    return rows
 
 
 @pytest.fixture
@@ -93,26 +93,26 @@ def workers(tmp_path: Path) -> Iterator[Standalone]:
     standalone.stop()
 
 
-def test_two_executors_of_one_machine(here: Stats, tmp_path: Path) -> None:
+def test_two_executors_of_one_machine(local_stats: Stats, tmp_path: Path) -> None:
     lake = submitted("local-cluster[2,1,1024]", tmp_path)
     assert num_executors(lake) == 2
-    assert stats(lake) == here
+    assert stats(lake) == local_stats
 
 
-def test_a_standalone_cluster(here: Stats, workers: Standalone, tmp_path: Path) -> None:
+def test_a_standalone_cluster(local_stats: Stats, workers: Standalone, tmp_path: Path) -> None:
     lake = submitted(workers.url, tmp_path)
     assert num_executors(lake) == 2
-    assert stats(lake) == here
+    assert stats(lake) == local_stats
 
 
-def test_spark_connect(here: Stats, tmp_path: Path) -> None:
+def test_spark_connect(local_stats: Stats, tmp_path: Path) -> None:
     with connect_server(tmp_path / "server", **{OWN_FILE: str(fetch_model())}) as address:
         command_line(tmp_path, tmp_path / "lake", SPARK_REMOTE=address)
-    assert stats(tmp_path / "lake") == here
+    assert stats(tmp_path / "lake") == local_stats
 
 
 def test_a_bucket(
-    here: Stats, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    local_stats: Stats, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lake = f"s3a://{BUCKET}/demo"
     settings = store.settings(hadoop_jars("hadoop-aws"))
@@ -121,17 +121,17 @@ def test_a_bucket(
     command_line(tmp_path, lake, **store.environment)
     for name, value in store.environment.items():
         monkeypatch.setenv(name, value)
-    assert stats(lake) == here
+    assert stats(lake) == local_stats
 
 
-def test_yarn(here: Stats, yarn: Yarn, tmp_path: Path) -> None:
+def test_yarn(local_stats: Stats, yarn: Yarn, tmp_path: Path) -> None:
     conf = {
         "spark.executor.instances": "2",
         "spark.yarn.jars": f"local:{SPARK_HOME / 'jars'}/*",
         "spark.yarn.stagingDir": str(tmp_path / "staging"),
         "spark.executorEnv.SPARK_LOCAL_IP": HOST,
     }
-    places = {"HADOOP_CONF_DIR": str(yarn.conf), "JAVA_HOME": str(java_home())}
-    lake = submitted("yarn", tmp_path, conf, **places)
+    variables = {"HADOOP_CONF_DIR": str(yarn.conf), "JAVA_HOME": str(java_home())}
+    lake = submitted("yarn", tmp_path, conf, **variables)
     assert num_executors(lake) == 2
-    assert stats(lake) == here
+    assert stats(lake) == local_stats

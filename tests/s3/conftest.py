@@ -39,7 +39,7 @@ class Store:
         }
 
     def settings(self, jars: list[Path]) -> dict[str, str]:
-        """What a site's settings.yaml says to Spark."""
+        """The settings of Spark in a site's settings.yaml."""
         return {
             "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
             "spark.hadoop.fs.s3a.endpoint": self.address,
@@ -57,10 +57,10 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     command = [os.environ["MEDHELM_SPARK_MOTO"], "-H", "127.0.0.1", "-p", str(port)]
     log = (tmp_path_factory.mktemp("moto") / "log").open("w")
     server = subprocess.Popen(command, stdout=log, stderr=log)
-    made = Store(f"http://127.0.0.1:{port}")
+    bucket_server = Store(f"http://127.0.0.1:{port}")
     try:
-        _make_bucket(made, server)
-        yield made
+        _make_bucket(bucket_server, server)
+        yield bucket_server
     finally:
         server.kill()
         server.wait()
@@ -88,13 +88,13 @@ class Bucket:
 
     def start(self, *arguments: str | Path, **variables: str) -> "subprocess.Popen[str]":
         """`medhelm-spark ...`, both streams as one."""
-        place = ("--local-path", self.site.folder / "prod_env")
-        command = [sys.executable, "-m", "medhelm_spark.cli", *arguments, *place]
-        ours = ("PYTHONPATH", "PYSPARK_PYTHON")
-        own = {key: value for key, value in os.environ.items() if key not in ours}
+        path_flags = ("--local-path", self.site.folder / "prod_env")
+        command = [sys.executable, "-m", "medhelm_spark.cli", *arguments, *path_flags]
+        dropped = ("PYTHONPATH", "PYSPARK_PYTHON")
+        inherited = {key: value for key, value in os.environ.items() if key not in dropped}
         return subprocess.Popen(
             [str(part) for part in command],
-            env={**own, **self.store.environment, **variables},
+            env={**inherited, **self.store.environment, **variables},
             cwd=self.site.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -102,7 +102,7 @@ class Bucket:
         )
 
     def run(self, *arguments: str | Path, ends: int = 0, **variables: str) -> str:
-        """Run a command to its end; returns what it told."""
+        """Run a command to its end; returns its output."""
         process = self.start(*arguments, **variables)
         output, _ = process.communicate(timeout=1200)
         assert process.returncode == ends, output[-4000:]

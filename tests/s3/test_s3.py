@@ -34,23 +34,23 @@ def test_slots_pull_by_a_staging_folder_and_a_killed_driver_loses_what_was_in_fl
     model = bucket.site.deploy("acme/slow", text="yes", log_file=str(log), delay=0.5)
     entry = f"{bucket.site.benchmark('bench', questions(40))},model={model}"
     run = ("run", "-r", entry, "-o", bucket.lake, "--no-tracking", "--suite", "s")
-    own = {
+    variables = {
         "MEDHELM_SPARK_STAGING_FOLDER": str(staging),
         "MEDHELM_SPARK_CHUNK_REQUESTS": "4",
         "MEDHELM_SPARK_SLOTS": "2",
     }
-    first = bucket.start(*run, **own)
+    first = bucket.start(*run, **variables)
     while not list(staging.glob("*/staged_*/answers/[!.]*.parquet")):
         assert first.poll() is None, first.communicate()[0][-4000:]
         time.sleep(0.2)
     first.kill()
     first.communicate()
-    output = bucket.run(*run, **own)
+    output = bucket.run(*run, **variables)
     assert "of an interrupted run committed" in output
     assert len(set(calls(log))) == 40
     assert len(calls(log)) <= 40 + 2 * (4 + 4), "in flight, and one chunk, for each slot"
     assert not list(staging.glob("*/staged_*"))
-    assert "0 model calls" in bucket.run(*run, **own)
+    assert "0 model calls" in bucket.run(*run, **variables)
 
 
 def test_a_second_driver_is_refused_while_the_first_runs(bucket: Bucket, tmp_path: Path) -> None:

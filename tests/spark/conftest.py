@@ -32,7 +32,7 @@ LONG_SESSION = {
 }
 
 PUBLIC = ("--access-level", "public")
-"""What a person says of data of their own under a public card."""
+"""What a person declares of data of their own under a public card."""
 
 
 @pytest.fixture(scope="session")
@@ -93,7 +93,7 @@ class Site:
     ) -> str:
         """Write the three files of a configurable benchmark; returns its run entry.
 
-        Answers are compared as they stand, unless said otherwise; None leaves it to the references.
+        Answers are compared as they are, unless set otherwise; None leaves it to the references.
         """
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
@@ -134,7 +134,7 @@ class Site:
         return reader.query(f"SELECT * FROM {{{table}}}").to_pylist()  # type: ignore[no-any-return]
 
     def board(self, suite: str = "s") -> list[dict[str, Any]]:
-        """The board of a suite, as its json says."""
+        """The board of a suite, from its json."""
         path = self.folder / "board.json"
         flags = ["--format", "json", "--output-file", str(path)]
         assert self.run(*flags, command="leaderboard", suite=suite) == 0
@@ -176,5 +176,5 @@ def questions(count: int, answer: Callable[[int], str] = lambda i: "yes") -> lis
 
 
 def calls(log: Path) -> list[str]:
-    """The request ids that a canned engine was really asked."""
+    """The request ids of the calls that a canned engine really received."""
     return log.read_text().split() if log.exists() else []

@@ -22,7 +22,7 @@ class ModelServer:
 
     `answered` counts answers by prompt and `calls` all calls. `fault` is `refused` (it stops at the
     next call), `hang`, `503` or empty, and sets in after `healthy_for` answers; every
-    `fails_every`-th call gets 503. A prompt that holds `long_word` is too long, one that holds a
+    `fails_every`-th call gets 503. A prompt that contains `long_word` is too long, one with a
     word of `odd` gets that status and body. After `quota` answers it takes no request.
     """
 

@@ -19,8 +19,8 @@ def card(site: Site, **changes: Any) -> None:
 
 def ingest(site: Site, *source: str, lake: str = "lake") -> int:
     flags = ["-o", str(site.folder / lake), "--local-path", str(site.folder / "prod_env")]
-    given = ["--source", *source, *PUBLIC] if source else []
-    return main(["ingest", "--scenario", "notes", *given, *flags])
+    source_arguments = ["--source", *source, *PUBLIC] if source else []
+    return main(["ingest", "--scenario", "notes", *source_arguments, *flags])
 
 
 def read(site: Site, table: str = "instances", lake: str = "lake") -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Pages of documentation as they stand: their files, and the commands that they show."""
+"""Pages of documentation as they are: their files, and the commands that they show."""
 
 import re
 import shlex
@@ -26,11 +26,13 @@ def write_files(text: str, folder: Path) -> list[str]:
 def commands(text: str, command: str = "run") -> list[list[str]]:
     """The arguments of every shown `medhelm-spark COMMAND ...`, without its suite's name."""
     lines = text.replace("\\\n", " ").splitlines()
-    found = [shlex.split(one)[2:] for one in lines if one.startswith(f"medhelm-spark {command} ")]
-    for words in found:
-        place = words.index("--suite")
-        del words[place : place + 2]
-    return found
+    commands_found = [
+        shlex.split(one)[2:] for one in lines if one.startswith(f"medhelm-spark {command} ")
+    ]
+    for words in commands_found:
+        index = words.index("--suite")
+        del words[index : index + 2]
+    return commands_found
 
 
 def asking(words: list[str], model: str) -> list[str]:

@@ -48,13 +48,13 @@ def test_kept_quarantined_left_out_and_merged_are_all_that_was_read(
 ) -> None:
     (site.folder / "notes.csv").write_text(ROWS)
     card(site, fields=OPEN, drop={"answer": ["skip"]}, merge_identical=True)
-    said = (
+    expected = (
         "ingest: notes read 7 = 3 kept (3 test) + 1 quarantined (1 empty_input) + "
         "1 left out by the card's rules + 2 identical merged\n"
     )
     for _ in range(2):
         assert ingest(site) == 0
-        assert capsys.readouterr().err == said
+        assert capsys.readouterr().err == expected
     assert sorted(row["source_index"] for row in read(site)) == [0, 1, 6]
     (version,) = read(site, "scenarios")
     assert (version["num_instances"], version["num_quarantined"]) == (3, 1)

@@ -1,4 +1,4 @@
-"""A stage is a `Stage`, and a function that gives `run_stage` what its units are made of."""
+"""A stage is a `Stage`, and a function that passes `run_stage` what its units are made of."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -68,7 +68,7 @@ def test_a_stage_does_what_is_outdated_and_nothing_else(
     assert measure(ctx, [version]) == [version]
     assert measure(ctx, [version]) == []
     later = Context(lake=site.lake, suite="s")
-    assert measure(later, [version]) == [], "another driver finds the record"
+    assert measure(later, [version]) == [], "another driver reads the record"
     # "Is 0 a number?" is 14 characters.
     assert [row["num_characters"] for row in site.rows("lengths")] == [42]
     assert later.finished(MEASURE, [version])[version].counts == {"characters": 42}

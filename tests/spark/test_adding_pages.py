@@ -1,4 +1,4 @@
-"""docs/adding-a-judge.md, adding-a-model.md and suites.md as they stand, with outside packages."""
+"""docs/adding-a-judge.md, adding-a-model.md and suites.md as they are, with outside packages."""
 
 import os
 import socket
@@ -152,8 +152,8 @@ def test_the_page_about_suites_runs(site: Site, capsys: pytest.CaptureFixture[st
     assert site.run(*words) == 0
     (cell,) = site.board()
     assert (cell["main_metric"], cell["mean"], cell["is_primary"]) == ("exact_match", 0.5, False)
-    entered = sorted(site.rows("run_specs"), key=lambda one: one["planned_at"])
-    assert [one["is_primary"] for one in entered] == [True, None]
+    run_specs = sorted(site.rows("run_specs"), key=lambda one: one["planned_at"])
+    assert [one["is_primary"] for one in run_specs] == [True, None]
     assert "supersedes" in capsys.readouterr().err
 
     path.write_text(text.replace("quasi_exact_match", "exact_match"))
@@ -165,5 +165,5 @@ def test_the_page_about_suites_runs(site: Site, capsys: pytest.CaptureFixture[st
     path.write_text(path.read_text().replace("margin: 0.05", "margin: 0.02"))
     assert site.run(*words) == 0
     assert site.board()[0]["margin"] == 0.02
-    entered = sorted(site.rows("run_specs"), key=lambda one: one["planned_at"])
-    assert [one["margin"] for one in entered] == [0.05, None, 0.05, 0.02]
+    run_specs = sorted(site.rows("run_specs"), key=lambda one: one["planned_at"])
+    assert [one["margin"] for one in run_specs] == [0.05, None, 0.05, 0.02]

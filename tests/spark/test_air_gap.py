@@ -62,17 +62,17 @@ def test_tasks_refuse_what_the_driver_refuses_and_the_list_is_on_record(
     site: Site, tmp_path: Path
 ) -> None:
     entry = site.benchmark("ward", [{"id": "1", "question": "a?", "correct_answer": "yes"}])
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(tmp_path / "lake"), f"{entry},model=canned/constant"],
         check=False,
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
-    outcomes, calls = map(json.loads, done.stdout.splitlines()[-2:])
+    assert completed.returncode == 0, completed.stderr
+    outcomes, calls = map(json.loads, completed.stdout.splitlines()[-2:])
     assert outcomes == [["OfflineRefusal", "ConnectionRefusedError"]] * 4
     assert calls == 1
-    assert "offline: every address is refused but this machine's and" in done.stderr
+    assert "offline: every address is refused but this machine's and" in completed.stderr
     rows = open_reader(str(tmp_path / "lake")).query("SELECT * FROM {offline_runs}").to_pylist()
     assert [(row["suite"], row["addresses"]) for row in rows] == [("s", [])]
     assert "HF_HUB_OFFLINE=1" in rows[0]["switches"]
@@ -80,11 +80,11 @@ def test_tasks_refuse_what_the_driver_refuses_and_the_list_is_on_record(
 
 def test_executors_try_the_network_too(site: Site) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        place = f"127.0.0.1:{server.getsockname()[1]}"
-        here = Evaluation(site.lake_path, site=None, tracking=False)
-        found = here.air_gap.egress_findings([place], on_executors=True)
-    assert {each.where.split()[0] for each in found} == {"driver", "executor"}
-    assert {(each.state.value, each.found) for each in found} == {("wrong", f"{place}: open")}
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        evaluation = Evaluation(site.lake_path, site=None, tracking=False)
+        findings = evaluation.air_gap.egress_findings([address], on_executors=True)
+    assert {each.where.split()[0] for each in findings} == {"driver", "executor"}
+    assert {(each.state.value, each.found) for each in findings} == {("wrong", f"{address}: open")}
 
 
 def test_a_bundle_is_whole_and_every_change_is_named(tmp_path: Path) -> None:
@@ -96,32 +96,32 @@ def test_a_bundle_is_whole_and_every_change_is_named(tmp_path: Path) -> None:
     (weights / "model.safetensors").write_bytes(b"weights")
     nothing = tmp_path / "requirements.txt"
     nothing.write_text("")
-    here = Evaluation(tmp_path / "lake", site=None, tracking=False, say=lambda line: None)
+    evaluation = Evaluation(tmp_path / "lake", site=None, tracking=False, say=lambda line: None)
     out = tmp_path / "bundle"
     options: dict[str, Any] = {"wheels": [wheel], "requirements": nothing, "weights": [weights]}
     with pytest.raises(ConfigError, match="ward_model has no tokenizer"):
-        here.air_gap.bundle(out, **options)
+        evaluation.air_gap.bundle(out, **options)
     (weights / "tokenizer.json").write_text("{}")
     with pytest.raises(ConfigError, match="names no digest"):
-        here.air_gap.bundle(out, **options, image="python:3.11")
+        evaluation.air_gap.bundle(out, **options, image="python:3.11")
     assert not out.exists()
     digest = f"python@sha256:{'0' * 64}"
-    made = here.air_gap.bundle(out, **options, image=digest)
+    bundle = evaluation.air_gap.bundle(out, **options, image=digest)
     manifest = json.loads((out / "bundle.json").read_text())
     names = [each["name"] for each in manifest["files"]]
-    assert made.num_files == len(names)
+    assert bundle.num_files == len(names)
     assert manifest["base_image"] == digest
     assert {name.partition("/")[0] for name in names} == {
         *("cache", "wheels", "weights", "env.sh", "requirements.txt")
     }
-    assert next(each.state.value for each in here.air_gap.offline_findings(out)) == "ok"
-    told = subprocess.run(
+    assert next(each.state.value for each in evaluation.air_gap.offline_findings(out)) == "ok"
+    completed = subprocess.run(
         ["bash", "-c", f". {out}/env.sh && echo $MEDHELM_SPARK_CACHE"],
         check=True,
         capture_output=True,
         text=True,
     )
-    assert told.stdout.strip() == str(out / "cache")
+    assert completed.stdout.strip() == str(out / "cache")
     (out / "weights/ward_model/model.safetensors").write_bytes(b"Weights")
     (out / "wheels/more.whl").write_bytes(b"")
     (out / "env.sh").unlink()
@@ -130,7 +130,7 @@ def test_a_bundle_is_whole_and_every_change_is_named(tmp_path: Path) -> None:
         "wheels/more.whl was added",
         "weights/ward_model/model.safetensors was changed",
     ]
-    assert here.air_gap.offline_findings(out)[0].state.value == "wrong"
+    assert evaluation.air_gap.offline_findings(out)[0].state.value == "wrong"
 
 
 _BACKEND = """
@@ -157,14 +157,14 @@ def test_what_is_published_as_sources_alone_is_a_wheel_in_the_bundle(tmp_path: P
     (source / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")
     with tarfile.open(tmp_path / "tiny-1.0.tar.gz", "w:gz") as file:
         file.add(source, "tiny-1.0")
-    wanted = tmp_path / "requirements.txt"
-    wanted.write_text(f"{tmp_path / 'tiny-1.0.tar.gz'}\n")
-    here = Evaluation(tmp_path / "lake", site=None, tracking=False, say=lambda line: None)
-    here.air_gap.bundle(tmp_path / "bundle", requirements=wanted)
+    requirements_file = tmp_path / "requirements.txt"
+    requirements_file.write_text(f"{tmp_path / 'tiny-1.0.tar.gz'}\n")
+    evaluation = Evaluation(tmp_path / "lake", site=None, tracking=False, say=lambda line: None)
+    evaluation.air_gap.bundle(tmp_path / "bundle", requirements=requirements_file)
     assert [path.name for path in (tmp_path / "bundle" / "wheels").iterdir()] == [
         "tiny-1.0-py3-none-any.whl"
     ]
-    wanted.write_text("no-such-package-of-medhelm-spark==9.9\n")
+    requirements_file.write_text("no-such-package-of-medhelm-spark==9.9\n")
     with pytest.raises(SetupError, match=r"the wheel of no-such-package-of-medhelm-spark==9\.9"):
-        here.air_gap.bundle(tmp_path / "other", requirements=wanted)
+        evaluation.air_gap.bundle(tmp_path / "other", requirements=requirements_file)
     assert not (tmp_path / "other").exists()

@@ -20,7 +20,7 @@ JURY = {
     "prompt_file": "judge.txt",
     "judges": [{"name": "acme/judge", "model_name": "acme/judge"}],
 }
-# What the model says to each question, whose right answer is B.
+# The model's reply to each question, whose right answer is B.
 REPLIES = {
     "q0": "B",
     "q1": "The answer is (B).",
@@ -39,8 +39,10 @@ def log(tmp_path: Path) -> Path:
 
 
 def rows() -> list[dict[str, str]]:
-    asked = "{}: which drug?\nA. aspirin\nB. heparin\nC. iron\n"
-    return [{"id": q, "question": asked.format(q), "correct_answer": "B"} for q in REPLIES]
+    question_template = "{}: which drug?\nA. aspirin\nB. heparin\nC. iron\n"
+    return [
+        {"id": q, "question": question_template.format(q), "correct_answer": "B"} for q in REPLIES
+    ]
 
 
 class Runs:
@@ -67,23 +69,23 @@ def test_strict_and_read_scores_come_from_the_same_answers(site: Site, log: Path
     strict = runs.run(rows())
     assert strict["exact_match"] == (1 / 8, 8, 0)
     assert "answer_unreadable" not in strict
-    asked = calls(log)
-    assert len(asked) == 8
-    here = Evaluation(site.lake_path, site=None, tracking=False)
-    shown = here.answers("bench", only="wrong", limit=3)
-    assert [answer.answer for answer in shown.answers] == [
+    request_ids = calls(log)
+    assert len(request_ids) == 8
+    evaluation = Evaluation(site.lake_path, site=None, tracking=False)
+    answer_list = evaluation.answers("bench", only="wrong", limit=3)
+    assert [answer.answer for answer in answer_list.answers] == [
         REPLIES["q1"],
         "**B) heparin**",
         REPLIES["q3"],
     ]
-    assert "7 wrong, 0 unread, 0 failed; 3 of 7 match as choice" in str(shown)
+    assert "7 wrong, 0 unread, 0 failed; 3 of 7 match as choice" in str(answer_list)
 
     wrong = runs.run(rows(), answer_extraction="choice")
     assert wrong["exact_match"] == (4 / 8, 8, 0)
     assert wrong["answer_unreadable"] == (3 / 8, 8, 0)
-    shown = here.answers("bench", only="unread")
-    assert [answer.read for answer in shown.answers] == [None] * 3
-    assert "8 answers, 4 wrong, 3 unread, 0 failed" in str(shown)
+    answer_list = evaluation.answers("bench", only="unread")
+    assert [answer.read for answer in answer_list.answers] == [None] * 3
+    assert "8 answers, 4 wrong, 3 unread, 0 failed" in str(answer_list)
 
     left_out = runs.run(rows(), answer_extraction={"method": "choice", "unreadable": "unscored"})
     assert left_out["exact_match"] == (4 / 5, 5, 3)
@@ -97,7 +99,7 @@ def test_strict_and_read_scores_come_from_the_same_answers(site: Site, log: Path
     assert matched["answer_unreadable"] == (2 / 8, 8, 0)
 
     assert runs.run(rows()) == {}, "the strict scores are there already"
-    assert calls(log) == asked, "nothing is asked again when the reading changes"
+    assert calls(log) == request_ids, "nothing is asked again when the reading changes"
     (cell,) = site.board()
     assert cell["mean"] == 1 / 8
     stored = [one["text"] for row in site.rows("request_results") for one in row["completions"]]
@@ -120,7 +122,7 @@ def test_another_reading_scores_stored_answers_and_verdicts_again(
     }
     first = runs.run(rows(), **bench)
     assert (first["exact_match"], first["jury_score"]) == ((4 / 8, 8, 0), (20 / 8, 8, 0))
-    asked = calls(log)
+    request_ids = calls(log)
     stored = [one["text"] for row in site.rows("request_results") for one in row["completions"]]
     assert {text, *REPLIES.values()} == set(stored)
     assert runs.run(rows(), **bench) == {}
@@ -129,7 +131,7 @@ def test_another_reading_scores_stored_answers_and_verdicts_again(
         monkeypatch.setattr(f"medhelm_spark.stages.{stage}.EXTRACTION_VERSION", "next")
     again = runs.run(rows(), **bench)
     assert again == first
-    assert calls(log) == asked, "neither the model nor the judge is asked again"
+    assert calls(log) == request_ids, "neither the model nor the judge is asked again"
 
 
 def test_judges_see_the_answer_that_was_read(site: Site, log: Path) -> None:
@@ -154,9 +156,11 @@ def test_judges_see_the_answer_that_was_read(site: Site, log: Path) -> None:
     assert left_out["jury_score"] == (4.0, 1, 2)
     assert left_out["answer_unreadable"] == (2 / 3, 3, 0)
     assert len(calls(log)) == 6
-    shown = [row["messages"][0]["content"] for row in site.rows("prompts") if row["messages"]]
-    assert not [text for text in shown if "hidden" in text]
-    assert [text for text in shown if " Rest and fluids. " in text]
+    judge_prompts = [
+        row["messages"][0]["content"] for row in site.rows("prompts") if row["messages"]
+    ]
+    assert not [text for text in judge_prompts if "hidden" in text]
+    assert [text for text in judge_prompts if " Rest and fluids. " in text]
 
 
 def test_trials_are_asked_apart_and_more_of_them_reuse_the_first(site: Site, log: Path) -> None:
@@ -199,7 +203,7 @@ def test_one_request_gives_both_values_and_compat_asks_for_less(site: Site, log:
     assert site.run("-r", entry, "--compat", "medhelm-0.8", suite="compat") == 0
     assert len(calls(log)) == 8
     (compat,) = site.board("compat")
-    assert compat["mean"] == 0.25, "this engine knows no limit, and its texts are taken whole"
+    assert compat["mean"] == 0.25, "this engine has no limit, and its texts are taken whole"
     (spec,) = [row["run_spec"] for row in site.rows("run_specs") if row["suite"] == "compat"]
     assert (spec["answer_extraction"], spec["medhelm"]["max_tokens"]) == (None, 1)
     limits = {row["decoding"]["max_tokens"] for row in site.rows("requests")}

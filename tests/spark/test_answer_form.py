@@ -15,8 +15,8 @@ def test_free_and_enforced_answers_stand_side_by_side(site: Site) -> None:
     forms = ("answer_form=json", "answer_form=choice")
     entries = (entry, *(f"{entry},{form}" for form in forms))
     assert site.run("-r", *(f"{each},model=acme/judge" for each in entries)) == 0
-    asked = {row["decoding"]["response_schema"] for row in site.rows("requests")}
-    assert asked == {
+    schemas = {row["decoding"]["response_schema"] for row in site.rows("requests")}
+    assert schemas == {
         None,
         '{"enum":["no","yes"]}',
         '{"additionalProperties":false,"properties":{"answer":{"enum":["no","yes"]}},'

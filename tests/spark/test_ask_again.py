@@ -19,7 +19,7 @@ def two_models(site: Site, text: str = "yes") -> list[str]:
     return ["-r", f"{bench},model=acme/a", f"{bench},model=acme/b"]
 
 
-def asked(site: Site) -> tuple[int, int]:
+def num_calls(site: Site) -> tuple[int, int]:
     return len(calls(site.folder / "acme_a")), len(calls(site.folder / "acme_b"))
 
 
@@ -47,7 +47,7 @@ def test_what_was_asked_again_stays_so_and_a_repeated_command_asks_nobody(site: 
     runs = two_models(site)
     assert site.run(*runs) == 0
     assert site.run(*runs, "--ask-again") == 0
-    assert asked(site) == (8, 8)
+    assert num_calls(site) == (8, 8)
     days = {row["run_spec"]["asked_again"] for row in site.rows("run_specs")}
     # The day that the command took: midnight may have passed since this file was imported.
     day = max(filter(None, days))
@@ -55,19 +55,19 @@ def test_what_was_asked_again_stays_so_and_a_repeated_command_asks_nobody(site: 
     assert day >= str(TODAY)
     for more in (["--ask-again", day], [], ["--ask-again", day]):
         assert site.run(*runs, *more) == 0
-        assert asked(site) == (8, 8)
+        assert num_calls(site) == (8, 8)
     assert {cell["count"] for cell in site.board()} == {4}
     assert site.run(*runs, suite="other") == 0
-    assert asked(site) == (8, 8), "another suite has the answers of before"
+    assert num_calls(site) == (8, 8), "another suite has the answers of before"
     assert site.run(*runs, "--ask-again", YESTERDAY, suite="other") == 0
-    assert asked(site) == (12, 12)
+    assert num_calls(site) == (12, 12)
 
 
 def test_a_model_asked_again_is_comparable_with_the_others(site: Site) -> None:
     runs = two_models(site)
     assert site.run(*runs) == 0
     assert site.run(*runs[:2], "--ask-again") == 0
-    assert asked(site) == (8, 4), "the other model is neither asked nor left behind"
+    assert num_calls(site) == (8, 4), "the other model is neither asked nor left behind"
     cells = site.board()
     assert {cell["model_deployment"] for cell in cells} == {"acme/a", "acme/b"}
     assert len({str(cell.get("comparability")) for cell in cells}) == 1
@@ -88,4 +88,4 @@ def test_what_means_nothing_is_refused_before_anything_runs(
     assert site.run(*two_models(site), *more) != 0
     assert why in capsys.readouterr().err
     assert not site.lake_path.exists()
-    assert asked(site) == (0, 0)
+    assert num_calls(site) == (0, 0)

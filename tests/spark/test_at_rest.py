@@ -19,18 +19,18 @@ from pyspark.sql import SparkSession
 code = main(sys.argv[1:])
 context = SparkSession.getActiveSession().sparkContext
 conf, blocks = context.getConf(), context._jvm.org.apache.spark.SparkEnv.get().blockManager()
-said = asked(blocks.blockManagerId().host(), blocks.blockManagerId().port())
+reply = reply_of(blocks.blockManagerId().host(), blocks.blockManagerId().port())
 encrypted, local = conf.get("spark.io.encryption.enabled"), conf.get("spark.local.dir")
-print("SaslMessage" in said, encrypted, local, code)
+print("SaslMessage" in reply, encrypted, local, code)
 """
 STRANGER = '''
 import socket, struct
-def asked(host, port):
-    """What Spark's server of blocks says to a process that shows no secret and asks for one."""
+def reply_of(host, port):
+    """What Spark's server of blocks answers a process that shows no secret and requests one."""
     def text(value):
         return struct.pack(">I", len(value)) + value
-    wanted = struct.pack(">I", 1) + text(b"broadcast_0_piece0")
-    body = b"\\0" + text(b"app") + text(b"driver") + wanted
+    request = struct.pack(">I", 1) + text(b"broadcast_0_piece0")
+    body = b"\\0" + text(b"app") + text(b"driver") + request
     head = struct.pack(">bqI", 3, 1, len(body))
     with socket.create_connection((host, port)) as connected:
         connected.sendall(struct.pack(">q", 8 + len(head) + len(body)) + head + body)
@@ -49,11 +49,21 @@ def test_nobody_else_reads_what_a_private_run_leaves(tmp_path: Path, spark: Spar
     temporary = tmp_path / "tmp"
     temporary.mkdir(mode=0o755)
     entry = f"{site.benchmark('bench', questions(3), access_level='private')},model=acme/yes"
-    where = ["-o", str(site.lake_path), "--local-path", str(tmp_path / "prod_env")]
+    location_flags = ["-o", str(site.lake_path), "--local-path", str(tmp_path / "prod_env")]
     before = os.umask(0o022)
     try:
-        done = subprocess.run(
-            [sys.executable, "-c", STRANGER + CHILD, "run", "-r", entry, "--suite", "s", *where],
+        completed = subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                STRANGER + CHILD,
+                "run",
+                "-r",
+                entry,
+                "--suite",
+                "s",
+                *location_flags,
+            ],
             env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary)},
             cwd=tmp_path,
             capture_output=True,
@@ -62,13 +72,15 @@ def test_nobody_else_reads_what_a_private_run_leaves(tmp_path: Path, spark: Spar
         )
     finally:
         os.umask(before)
-    refused, encrypted, local, code = done.stdout.split()[-4:]
-    assert (refused, encrypted, code) == ("True", "true", "0"), done.stderr
+    refused, encrypted, local, code = completed.stdout.split()[-4:]
+    assert (refused, encrypted, code) == ("True", "true", "0"), completed.stderr
     assert Path(local).parent.parent == temporary
-    left = [site.lake_path, *site.lake_path.rglob("*"), *temporary.rglob("*")]
-    assert site.lake_path / "mlflow.db" in left
-    assert len([path for path in left if path.suffix == ".parquet"]) > 5
+    paths = [site.lake_path, *site.lake_path.rglob("*"), *temporary.rglob("*")]
+    assert site.lake_path / "mlflow.db" in paths
+    assert len([path for path in paths if path.suffix == ".parquet"]) > 5
     open_to_others = [
-        path for path in left if not path.is_symlink() and stat.S_IMODE(path.stat().st_mode) & 0o077
+        path
+        for path in paths
+        if not path.is_symlink() and stat.S_IMODE(path.stat().st_mode) & 0o077
     ]
     assert not open_to_others

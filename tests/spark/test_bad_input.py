@@ -22,15 +22,15 @@ def entry(site: Site, **keys: object) -> str:
 
 
 def missing_column(site: Site, folder: Path) -> list[str]:
-    made = entry(site)
+    run_entry = entry(site)
     (folder / "bench" / "prompt.txt").write_text("{question} {history}")
-    return ["-r", made]
+    return ["-r", run_entry]
 
 
 def broken_yaml(site: Site, folder: Path) -> list[str]:
-    made = entry(site)
+    run_entry = entry(site)
     (folder / "bench" / "benchmark.yaml").write_text("name: [unclosed")
-    return ["-r", made]
+    return ["-r", run_entry]
 
 
 def broken_hocon(site: Site, folder: Path) -> list[str]:
@@ -58,9 +58,9 @@ def duplicate_ids(site: Site, folder: Path) -> list[str]:
 
 
 def empty_data(site: Site, folder: Path) -> list[str]:
-    made = entry(site)
+    run_entry = entry(site)
     (folder / "bench" / "data.csv").write_text("id,question,correct_answer\n")
-    return ["-r", made]
+    return ["-r", run_entry]
 
 
 def unknown_judge(site: Site, folder: Path) -> list[str]:
@@ -97,16 +97,18 @@ CASES: list[tuple[Break, tuple[str, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("broken", "said"), CASES, ids=lambda case: getattr(case, "__name__", ""))
+@pytest.mark.parametrize(
+    ("broken", "fragments"), CASES, ids=lambda case: getattr(case, "__name__", "")
+)
 def test_bad_input_is_one_sentence(
-    broken: Break, said: tuple[str, ...], site: Site, capsys: pytest.CaptureFixture[str]
+    broken: Break, fragments: tuple[str, ...], site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = broken(site, site.folder)
     assert site.run(*arguments) == 1
-    shown = [line for line in capsys.readouterr().err.splitlines() if line]
-    assert shown[-1].startswith("medhelm-spark: ")
-    assert len(shown) == 1
-    assert all(part in shown[0] for part in said), shown[0]
+    stderr_lines = [line for line in capsys.readouterr().err.splitlines() if line]
+    assert stderr_lines[-1].startswith("medhelm-spark: ")
+    assert len(stderr_lines) == 1
+    assert all(part in stderr_lines[0] for part in fragments), stderr_lines[0]
     for table in ("instances", "run_specs", "requests", "request_results"):
         assert not site.rows(table)
 
@@ -215,8 +217,8 @@ def test_a_view_that_changes_between_two_readings_is_refused(
 def truncated_zip(folder: Path) -> str:
     with zipfile.ZipFile(folder / "notes.zip", "w", zipfile.ZIP_DEFLATED) as out:
         out.writestr("notes.csv", as_csv(notes(500)))
-    whole = (folder / "notes.zip").read_bytes()
-    (folder / "notes.zip").write_bytes(whole[: len(whole) // 2])
+    archive_bytes = (folder / "notes.zip").read_bytes()
+    (folder / "notes.zip").write_bytes(archive_bytes[: len(archive_bytes) // 2])
     return "notes.zip"
 
 
@@ -249,17 +251,19 @@ BAD_FILES: list[tuple[Callable[[Path], str], tuple[str, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("make", "said"), BAD_FILES, ids=lambda one: getattr(one, "__name__", ""))
+@pytest.mark.parametrize(
+    ("make", "fragments"), BAD_FILES, ids=lambda one: getattr(one, "__name__", "")
+)
 def test_a_bad_file_is_one_sentence_and_nothing_is_written(
     make: Callable[[Path], str],
-    said: tuple[str, ...],
+    fragments: tuple[str, ...],
     site: Site,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     card(site)
     assert ingest(site, make(site.folder)) == 1
     line = only_line(capsys)
-    assert all(part in line for part in said), line
+    assert all(part in line for part in fragments), line
     assert "Jane" not in line
     for table in ("instances", "quarantine", "scenarios", "runs"):
         assert not site.rows(table)
@@ -275,8 +279,8 @@ def test_of_broken_lines_none_is_lost_or_counted_twice(
     (site.folder / "notes.jsonl").write_text("\n".join(lines))
     assert ingest(site, "notes.jsonl") == 0
     refused = "2 quarantined (1 broken_json, 1 not_an_object)"
-    said = f"ingest: notes read 3,000 = 2,998 kept (2,998 test) + {refused}\n"
-    assert said in capsys.readouterr().err
+    expected = f"ingest: notes read 3,000 = 2,998 kept (2,998 test) + {refused}\n"
+    assert expected in capsys.readouterr().err
     assert {row["source_id"] for row in site.rows("instances")} == {
         f"c{n}" for n in range(3000) if n not in (1, 2999)
     }

@@ -1,6 +1,6 @@
 """The tasks of the Databricks bundle, executed in their order with their parameters.
 
-What stands for Databricks here: the session of the tests, a folder for the lake's catalog, folders
+What replaces Databricks here: the session of the tests, a folder for the lake's catalog, folders
 for the Volumes. Each task is called as Databricks calls a wheel: by its entry point, its parameters
 being the command line, and what it returns ignored.
 """
@@ -42,8 +42,8 @@ def _entry(path: Path) -> str:
 
 def call(task: WheelTask, words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """As Databricks does; SystemExit where the task would be shown as failed."""
-    found = distribution(task.package).entry_points
-    (entry,) = (each for each in found if each.name == task.entry_point)
+    entry_points = distribution(task.package).entry_points
+    (entry,) = (each for each in entry_points if each.name == task.entry_point)
     monkeypatch.setattr(sys, "argv", ["task", *words])
     entry.load()()
 
@@ -76,13 +76,15 @@ def test_every_task_in_order_gives_the_board_of_a_direct_run(
     fetched = ["--source", str(demo), "--access-level", "public"]
     ours = {"model": MODEL, "suite": "demo", "release": "r1", "max_eval_instances": "6"}
     values = values_of(jobs["evaluate"], **ours)
-    done = []
-    for task, given in wheel_tasks(jobs["evaluate"]["tasks"], values):
-        words = mapped([filled(word, values | given) for word in task.parameters], site, False)
+    task_keys = []
+    for task, item_inputs in wheel_tasks(jobs["evaluate"]["tasks"], values):
+        words = mapped(
+            [filled(word, values | item_inputs) for word in task.parameters], site, False
+        )
         call(task, words + (fetched if task.key == "ingest" else []), monkeypatch)
-        done.append(task.key)
-    assert done[0] == "doctor"
-    assert done[-1] == "gate"
+        task_keys.append(task.key)
+    assert task_keys[0] == "doctor"
+    assert task_keys[-1] == "gate"
     boards = [site.board("demo")]
     report = site.folder / "reports" / "demo.html"
     assert "TRIAGE-CHOICE" in report.read_text()

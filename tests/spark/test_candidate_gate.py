@@ -1,4 +1,4 @@
-"""A candidate against a release: from answers to a verdict, whatever the suite holds by then."""
+"""A candidate against a release: from answers to a verdict, whatever the suite contains by then."""
 
 import csv
 from collections.abc import Collection
@@ -11,7 +11,7 @@ from medhelm_spark.candidate_gate.verdict import GateVerdict
 from medhelm_spark.cli.exit_codes import NO_GO
 from medhelm_spark.errors import ConfigError
 from tests.spark.conftest import Site
-from tests.spark.test_evaluation import evaluation
+from tests.spark.test_evaluation import open_evaluation
 from tests.spark.test_subgroups import patients
 
 OLD, NEW = "ward/old", "ward/new"
@@ -40,12 +40,12 @@ def test_a_release_stays_the_baseline_whatever_its_suite_comes_to(
         groups=["site"],
         critical={"missed_class": "yes"},
     )
-    here = evaluation(site)
-    here.import_responses(
+    evaluation = open_evaluation(site)
+    evaluation.import_responses(
         f"{entry},model={OLD}", answers(site, rows, range(0, 400, 5), "old"), suite="today"
     )
-    here.releases.publish("2026-q1", ["today"])
-    here.import_responses(
+    evaluation.releases.publish("2026-q1", ["today"])
+    evaluation.import_responses(
         f"{entry},model={NEW}", answers(site, rows, range(0, 400, 5), "new"), suite="pilot"
     )
     gate = site.folder / "gate.yaml"
@@ -56,20 +56,22 @@ def test_a_release_stays_the_baseline_whatever_its_suite_comes_to(
         {"coverage": {"floor": 1}},
     ]
     gate.write_text(yaml.safe_dump({"critical": lines}))
-    made = here.candidate_gate.check(gate, against="2026-q1", candidate=NEW, suite="pilot")
-    assert made.verdict is GateVerdict.GO
-    assert [line.n for line in made.lines if line.kind == "no_worse"] == [400]
-    assert made.lines[1].measure == "missed yes"
-    assert not made.flips.instances
-    assert {count.group_value for count in made.flips.counts} == {None, "north", "south"}
-    for_suite = here.candidate_gate.check(gate, against="today", candidate=NEW, suite="pilot")
-    assert for_suite.lines == made.lines
+    report = evaluation.candidate_gate.check(gate, against="2026-q1", candidate=NEW, suite="pilot")
+    assert report.verdict is GateVerdict.GO
+    assert [line.n for line in report.lines if line.kind == "no_worse"] == [400]
+    assert report.lines[1].measure == "missed yes"
+    assert not report.flips.instances
+    assert {count.group_value for count in report.flips.counts} == {None, "north", "south"}
+    for_suite = evaluation.candidate_gate.check(gate, against="today", candidate=NEW, suite="pilot")
+    assert for_suite.lines == report.lines
 
-    # The suite's model is answered anew, the release keeps what it froze.
-    here.import_responses(f"{entry},model={OLD}", answers(site, rows, (), "better"), suite="today")
-    again = here.candidate_gate.check(gate, against="2026-q1", candidate=NEW, suite="pilot")
-    assert again.lines == made.lines
-    changed = here.candidate_gate.check(gate, against="today", candidate=NEW, suite="pilot")
+    # The suite's model is answered anew, the release is unchanged.
+    evaluation.import_responses(
+        f"{entry},model={OLD}", answers(site, rows, (), "better"), suite="today"
+    )
+    again = evaluation.candidate_gate.check(gate, against="2026-q1", candidate=NEW, suite="pilot")
+    assert again.lines == report.lines
+    changed = evaluation.candidate_gate.check(gate, against="today", candidate=NEW, suite="pilot")
     assert changed.verdict is GateVerdict.NO_GO
     assert len(changed.flips.instances) == 80
     capsys.readouterr()
@@ -77,6 +79,6 @@ def test_a_release_stays_the_baseline_whatever_its_suite_comes_to(
     assert site.run(*flags, command="compare", suite="pilot") == NO_GO
     assert capsys.readouterr().out.startswith(f"NO-GO: {NEW} (suite pilot) against {OLD} (suite ")
 
-    here.releases.withdraw("2026-q1", reason="a wrong key")
+    evaluation.releases.withdraw("2026-q1", reason="a wrong key")
     with pytest.raises(ConfigError, match="WITHDRAWN: do not use the numbers of release '2026-q1'"):
-        here.candidate_gate.check(gate, against="2026-q1", candidate=NEW, suite="pilot")
+        evaluation.candidate_gate.check(gate, against="2026-q1", candidate=NEW, suite="pilot")

@@ -29,9 +29,9 @@ REPLIES = {
 
 
 def rows(answers: str = "BBB") -> list[dict[str, str]]:
-    asked = "{}: which drug?\nA. aspirin\nB. heparin\nC. iron\n"
+    question_template = "{}: which drug?\nA. aspirin\nB. heparin\nC. iron\n"
     return [
-        {"id": f"q{i}", "question": asked.format(f"q{i}"), "correct_answer": answer}
+        {"id": f"q{i}", "question": question_template.format(f"q{i}"), "correct_answer": answer}
         for i, answer in enumerate(answers)
     ]
 
@@ -55,21 +55,21 @@ class Suite:
         return len(calls(self.log)) - before
 
     def stats(self, model: str, name: str = "exact_match") -> tuple[float | None, dict[str, str]]:
-        """Mean and key of a stat of the model's current run, as its newest summary holds it."""
+        """Mean and key of a stat of the model's current run, as its newest summary stored it."""
         current = self.site.lake.rows(CURRENT_RUN_SPECS, SuiteRun)
         (unit,) = (row.run_spec_id for row in current if row.run_spec.model == model)
-        done = [
+        summarize_records = [
             row
             for row in self.site.rows("runs")
             if (row["stage"], row["unit_id"]) == ("summarize", unit)
         ]
-        newest = max(done, key=lambda row: row["finished_at"])["write_id"]
-        (found,) = (
+        newest = max(summarize_records, key=lambda row: row["finished_at"])["write_id"]
+        (stat,) = (
             row
             for row in self.site.rows("stats")
             if (row["write_id"], row["run_spec_id"], row["name"]) == (newest, unit, name)
         )
-        return found["mean"], dict(found["comparability"])
+        return stat["mean"], dict(stat["comparability"])
 
     def differing(self, name: str = "exact_match") -> set[str]:
         """The parts by which the two models' stats cannot be compared."""
@@ -102,8 +102,8 @@ def test_the_other_model_is_scored_by_what_changed_and_asked_nothing(
     for bench, part, mean in changes:
         _, before = suite.stats(OLDER)
         assert suite.run(RUN, **bench) == 0
-        found, key = suite.stats(OLDER)
-        assert found == pytest.approx(mean)
+        stored_mean, key = suite.stats(OLDER)
+        assert stored_mean == pytest.approx(mean)
         assert {name for name in PARTS if key[name] != before[name]} == {part} - {""}
         assert suite.differing() == set()
     assert suite.stats(OLDER, "rouge_l")[0] is not None
@@ -156,8 +156,8 @@ def test_what_would_ask_somebody_is_left_and_said(
 
 
 def jury(*judges: str, **args: str) -> dict[str, Any]:
-    named = [{"name": name, "model_name": name} for name in judges]
-    return {"name": "jury_score", "prompt_file": "judge.txt", "judges": named, "args": args}
+    judge_entries = [{"name": name, "model_name": name} for name in judges]
+    return {"name": "jury_score", "prompt_file": "judge.txt", "judges": judge_entries, "args": args}
 
 
 @pytest.mark.long

@@ -57,13 +57,13 @@ def test_every_stage_runs_alone_and_again(site: Site, tmp_path: Path) -> None:
     assert main(["summarize", "--suite", "s", "--no-tracking", *flags(site)]) == 0
     cells = site.board()
     assert [(cell["main_metric"], cell["mean"]) for cell in cells] == [("exact_match", 1.0)]
-    done, asked = sizes(site), calls(log)
-    assert len(asked) == len(set(asked)) == 6
+    table_sizes, request_ids = sizes(site), calls(log)
+    assert len(request_ids) == len(set(request_ids)) == 6
     for command in ("plan", "score", "run"):
         assert site.run("-r", entry, command=command) == 0
     assert main(["summarize", "--suite", "s", "--no-tracking", *flags(site)]) == 0
-    assert sizes(site) == done
-    assert calls(log) == asked
+    assert sizes(site) == table_sizes
+    assert calls(log) == request_ids
 
 
 def test_suites_make_a_release_and_completed_runs_are_left_alone(
@@ -86,12 +86,12 @@ def test_suites_make_a_release_and_completed_runs_are_left_alone(
 
     release = ["publish", "--suites", "A", "B", "--release", "R", "--no-tracking", *flags(site)]
     assert main(release) == 0
-    assert len(site.rows("releases")) == 2, "a run that both suites hold counts once"
+    assert len(site.rows("releases")) == 2, "a run that is in both suites counts once"
     assert main(release) == 0
     assert len(site.rows("releases")) == 2
     _boards_agree(site, capsys)
 
-    for argv, said in (
+    for argv, message in (
         (["leaderboard", "--release", "Q"], "'Q'"),
         (["leaderboard", "--suite", "C"], "'C'"),
         (["summarize", "--suite", "C", "--no-tracking"], "no suite 'C'; the lake has 'A', 'B'"),
@@ -100,22 +100,22 @@ def test_suites_make_a_release_and_completed_runs_are_left_alone(
         assert main([*argv, *flags(site)]) == 1
         (line,) = capsys.readouterr().err.splitlines()
         assert line.startswith("medhelm-spark: ")
-        assert said in line
+        assert message in line
 
 
 def _boards_agree(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    """The four formats of one board tell the same."""
+    """The four formats of one board have the same content."""
     capsys.readouterr()
-    shown = {}
+    outputs = {}
     for form in ("table", "json", "csv", "md"):
         assert main(["leaderboard", "--release", "R", "--format", form, *flags(site)]) == 0
-        shown[form] = capsys.readouterr().out
-    cells = json.loads(shown["json"])["cells"]
+        outputs[form] = capsys.readouterr().out
+    cells = json.loads(outputs["json"])["cells"]
     means = {cell["model_deployment"]: cell["mean"] for cell in cells}
     assert means == {"acme/yes": 0.75, "acme/no": 0.25}
-    records = csv.DictReader(io.StringIO(shown["csv"]))
+    records = csv.DictReader(io.StringIO(outputs["csv"]))
     rows = [row for row in records if row["record"] == "cell"]
     assert {row["model_deployment"]: float(row["mean"]) for row in rows} == means
     for form in ("table", "md"):
-        assert "0.750" in shown[form]
-        assert "0.250" in shown[form]
+        assert "0.750" in outputs[form]
+        assert "0.250" in outputs[form]

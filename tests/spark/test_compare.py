@@ -12,7 +12,7 @@ from medhelm_spark.errors import ConfigError
 from medhelm_spark.statistics.clusters import cluster_totals
 from medhelm_spark.statistics.tiers import TierRank
 from tests.spark.conftest import Site, questions
-from tests.spark.test_evaluation import evaluation
+from tests.spark.test_evaluation import open_evaluation
 
 PATIENTS = 30
 LETTERS = 4
@@ -31,18 +31,18 @@ def test_answers_of_one_patient_are_no_independent_tries(site: Site) -> None:
         cluster_column="patient",
     )
     plain = site.benchmark("plain", questions(40))
-    here = evaluation(site)
+    evaluation = open_evaluation(site)
     entries = [f"{name},model=team/{text}" for name in (bench, plain) for text in ("yes", "no")]
-    done = here.run(entries, suite="s")
-    assert done.model_calls == 2 * 120, "the 40 are among them"
+    run_result = evaluation.run(entries, suite="s")
+    assert run_result.model_calls == 2 * 120, "the 40 are among them"
 
     instances = site.rows("instances")
-    known = {row["cluster_id"] for row in instances if row["scenario_name"] == "letters"}
-    assert len(known) == PATIENTS
-    assert not any("MRN" in name for name in known)
+    cluster_ids = {row["cluster_id"] for row in instances if row["scenario_name"] == "letters"}
+    assert len(cluster_ids) == PATIENTS
+    assert not any("MRN" in name for name in cluster_ids)
     assert {row["cluster_id"] for row in instances if row["scenario_name"] == "plain"} == {None}
 
-    board = here.board("s")
+    board = evaluation.board("s")
     right = np.array([float(row["correct_answer"] == "yes") for row in letters()])
     error = cluster_totals(np.arange(120) // LETTERS, right).standard_error()
     (stat,) = [
@@ -63,7 +63,7 @@ def test_answers_of_one_patient_are_no_independent_tries(site: Site) -> None:
         ("team/no", TierRank(tier=2, rank_low=2, rank_high=2)),
     ]
 
-    compared = here.compare("team/no", "team/yes", suite="s", margin=0.1)
+    compared = evaluation.compare("team/no", "team/yes", suite="s", margin=0.1)
     first, second = compared.rows()
     assert [first["display_name"], first["decision"]] == ["plain", "worse"]
     assert (first["test"], first["n"], first["losses"]) == ("mcnemar_mid_p", 40, 40)
@@ -76,12 +76,12 @@ def test_answers_of_one_patient_are_no_independent_tries(site: Site) -> None:
     assert json.loads(compared.render("json"))["pairs"][1]["p_value"] == second["p_value"]
 
     # Other resamples would make another release: stats are computed again before they are pinned.
-    here.releases.publish("r", ["s"])
-    assert here.compare(release="r").render() == here.compare(suite="s").render()
+    evaluation.releases.publish("r", ["s"])
+    assert evaluation.compare(release="r").render() == evaluation.compare(suite="s").render()
     with pytest.raises(ConfigError, match="a single model"):
-        here.compare("team/no", suite="s")
+        evaluation.compare("team/no", suite="s")
     with pytest.raises(ConfigError, match="margin is 0; allowed: a number above 0"):
-        here.compare(suite="s", margin=0)
+        evaluation.compare(suite="s", margin=0)
 
 
 def test_a_stat_of_the_whole_run_is_compared_by_clusters(site: Site) -> None:
@@ -91,9 +91,9 @@ def test_a_stat_of_the_whole_run_is_compared_by_clusters(site: Site) -> None:
         metrics=[{"name": "balanced_accuracy", "args": {"labels": "yes|no", "positive": "yes"}}],
         cluster_column="site",
     )
-    here = evaluation(site)
-    here.run([f"{bench},model=team/{text}" for text in ("yes", "no")], suite="s")
-    (row,) = here.compare(suite="s").rows()
+    evaluation = open_evaluation(site)
+    evaluation.run([f"{bench},model=team/{text}" for text in ("yes", "no")], suite="s")
+    (row,) = evaluation.compare(suite="s").rows()
     assert (row["test"], row["num_clusters"]) == ("clustered_t", 15)
     assert row["decision"] in ("better", "worse", "not told apart")
 
@@ -104,11 +104,11 @@ def test_a_sweep_gives_rows_that_are_compared_with_each_other(site: Site) -> Non
     entry = f"{bench},model={model}"
     sweep = [entry, f"{entry},temperature=0.7", f"{entry},instructions=expert"]
     assert site.run("-r", *sweep, f"{bench},model={other_model}") == 0
-    here = evaluation(site)
-    (row, other, *swept) = here.board("s").leaderboard.rows
+    evaluation = open_evaluation(site)
+    (row, other, *swept) = evaluation.board("s").leaderboard.rows
     assert {row.name, other.name} == {model, other_model}
     assert len(swept) == 2
-    pairs = here.compare(suite="s").pairs
+    pairs = evaluation.compare(suite="s").pairs
     names = {frozenset((pair.first, pair.second)) for pair in pairs}
     of_model = (model, *(each.name for each in swept))
     within = {frozenset(pair) for pair in combinations(of_model, 2)}

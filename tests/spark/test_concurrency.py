@@ -63,19 +63,21 @@ def test_a_second_driver_refuses_and_a_killed_one_costs_a_chunk_at_most(
     process = driver(site, entry)
     wait_for_calls(log, 1)
     assert site.run("-r", entry) == 1
-    (told,) = [line for line in capsys.readouterr().err.splitlines() if "medhelm-spark:" in line]
-    assert str(process.pid) in told
+    (message,) = [line for line in capsys.readouterr().err.splitlines() if "medhelm-spark:" in line]
+    assert str(process.pid) in message
     wait_for_calls(log, COUNT // 2)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     committed = {row["request_id"] for row in site.rows("request_results")}
     assert 0 < len(committed) < COUNT
     assert site.run("-r", entry) == 0, "the dead driver's lease does not block its host"
-    asked = Counter(calls(log))
-    assert all(asked[request] == 1 for request in committed)
-    assert max(asked.values()) <= 2, "the refused driver asked nothing"
-    assert asked.total() <= COUNT + SLOW["max_concurrency"] + 64, "a chunk and what was in flight"
-    assert set(asked) == {row.request_id for row in current(site)}
+    call_counts = Counter(calls(log))
+    assert all(call_counts[request] == 1 for request in committed)
+    assert max(call_counts.values()) <= 2, "the refused driver asked nothing"
+    assert call_counts.total() <= COUNT + SLOW["max_concurrency"] + 64, (
+        "a chunk and what was in flight"
+    )
+    assert set(call_counts) == {row.request_id for row in current(site)}
     assert len(current(site)) == COUNT
     (cell,) = site.board()
     assert (cell["count"], cell["num_unscored"]) == (COUNT, 0)

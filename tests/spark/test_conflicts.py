@@ -1,4 +1,4 @@
-"""Another writer changes a table while slots ask: every answer is kept, none is asked for twice."""
+"""Another writer changes a table while slots ask: every answer is stored, none is asked twice."""
 
 import threading
 from collections.abc import Callable
@@ -87,7 +87,7 @@ def test_answers_that_cannot_be_committed_are_kept_and_committed_by_the_next_run
 
 
 class Altering:
-    """Rows as they are; tells that a commit has begun, and waits for another writer's."""
+    """Rows as they are; signals that a commit has begun, and waits for another writer's."""
 
     def __init__(self, folder: Path) -> None:
         self.begun, self.done = folder / "begun", folder / "done"

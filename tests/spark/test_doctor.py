@@ -22,12 +22,15 @@ def examined(
 def test_executors_and_the_lakes_place_are_tried_and_left_as_they_were(
     site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, found = examined(site, str(site.lake_path), capsys, "--executors")
-    assert code == 0, found
-    assert found["lake", str(site.lake_path)]["found"] == "create, read, delete"
-    assert found["delta", "driver"]["found"] == DELTA[pyspark.__version__.rpartition(".")[0]][1]
-    assert found["executors", "executors"]["found"].startswith("1 took a task")
-    assert {where.split()[0] for check, where in found if check == "disk"} == {"driver", "executor"}
+    code, findings = examined(site, str(site.lake_path), capsys, "--executors")
+    assert code == 0, findings
+    assert findings["lake", str(site.lake_path)]["found"] == "create, read, delete"
+    assert findings["delta", "driver"]["found"] == DELTA[pyspark.__version__.rpartition(".")[0]][1]
+    assert findings["executors", "executors"]["found"].startswith("1 took a task")
+    assert {where.split()[0] for check, where in findings if check == "disk"} == {
+        "driver",
+        "executor",
+    }
     assert not site.lake_path.exists()
 
 
@@ -35,12 +38,12 @@ def test_a_catalog_is_tried_by_a_table_that_is_dropped(
     site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
     site.spark.sql("CREATE DATABASE doctored")
-    code, found = examined(site, "spark_catalog.doctored", capsys)
-    assert code == 0, found
-    assert found["lake", "spark_catalog.doctored"]["found"] == "create, read, delete"
+    code, findings = examined(site, "spark_catalog.doctored", capsys)
+    assert code == 0, findings
+    assert findings["lake", "spark_catalog.doctored"]["found"] == "create, read, delete"
     assert site.spark.sql("SHOW TABLES IN doctored").toArrow().num_rows == 0
-    code, found = examined(site, "spark_catalog.nowhere", capsys)
+    code, findings = examined(site, "spark_catalog.nowhere", capsys)
     assert code == 1
-    wrong = found["lake", "spark_catalog.nowhere"]
+    wrong = findings["lake", "spark_catalog.nowhere"]
     assert wrong["found"] == "create failed (SCHEMA_NOT_FOUND)"
     assert "the right to create" in wrong["remedy"]

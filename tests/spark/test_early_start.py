@@ -60,7 +60,7 @@ ENGINES = {
 
 
 class OnGpu:
-    """A site whose workers see one GPU, and what the engine on it did."""
+    """A site whose workers have one GPU, and what the engine on it did."""
 
     def __init__(self, site: Site, folder: Path) -> None:
         self.site, self._events = site, folder / "events"
@@ -105,7 +105,7 @@ def test_it_starts_before_the_data_is_read_and_answers_from_the_same_worker(on_g
     started: list[bool] = []
 
     def say(line: str) -> None:
-        if line.startswith("ingest:"):  # holds the run up until the engine starts
+        if line.startswith("ingest:"):  # delays the run until the engine starts
             until = time.monotonic() + 30
             while not on_gpu.events and time.monotonic() < until:
                 time.sleep(0.05)

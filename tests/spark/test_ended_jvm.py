@@ -1,4 +1,4 @@
-"""The JVM is killed while slots ask: one sentence, and what came is kept."""
+"""The JVM is killed while slots ask: one sentence, and what came is stored."""
 
 import os
 import signal
@@ -52,7 +52,7 @@ def test_a_killed_jvm_is_one_sentence_and_costs_a_chunk_of_each_slot(tmp_path: P
     assert len(committed) >= CHUNK * 4
     command = [sys.executable, "-m", "medhelm_spark.cli", *words]
     assert subprocess.run(command, cwd=tmp_path, env=environ, check=False).returncode == 0
-    asked = Counter(calls(log))
-    assert all(asked[request] == 1 for request in committed)
-    assert len(asked) == COUNT
-    assert asked.total() <= COUNT + IN_FLIGHT + 2 * IN_FLIGHT * CHUNK
+    call_counts = Counter(calls(log))
+    assert all(call_counts[request] == 1 for request in committed)
+    assert len(call_counts) == COUNT
+    assert call_counts.total() <= COUNT + IN_FLIGHT + 2 * IN_FLIGHT * CHUNK

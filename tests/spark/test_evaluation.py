@@ -25,7 +25,7 @@ def constant(name: str, text: str) -> Deployment:
     return Deployment(name=name, model=name, engine="canned", locality=Locality.LOCAL, args=args)
 
 
-def evaluation(site: Site) -> Evaluation:
+def open_evaluation(site: Site) -> Evaluation:
     return Evaluation(
         site.lake_path,
         site=site.folder / "prod_env",
@@ -49,24 +49,26 @@ def means(site: Evaluation) -> dict[str, float]:
 
 def test_a_board_follows_what_is_run_and_imported_next(site: Site) -> None:
     bench = site.benchmark("bench", questions(4))
-    here = evaluation(site)
-    first = here.run(f"{bench},model=team/yes", suite="s")
+    evaluation = open_evaluation(site)
+    first = evaluation.run(f"{bench},model=team/yes", suite="s")
     assert (first.model_calls, first.missing) == (4, None)
-    assert means(here) == {"team/yes": 1.0}
-    # Models given to the object are known after an import, which brings one of its own.
-    made = here.import_responses(f"{bench},model=team/file", answers(site, "yes"), suite="s")
-    assert made.model_calls == 0
-    assert here.run(f"{bench},model=team/no", suite="s").model_calls == 4
-    assert means(here) == {"team/yes": 1.0, "team/file": 1.0, "team/no": 0.0}
+    assert means(evaluation) == {"team/yes": 1.0}
+    # Models passed to the object are there after an import, which brings one of its own.
+    import_result = evaluation.import_responses(
+        f"{bench},model=team/file", answers(site, "yes"), suite="s"
+    )
+    assert import_result.model_calls == 0
+    assert evaluation.run(f"{bench},model=team/no", suite="s").model_calls == 4
+    assert means(evaluation) == {"team/yes": 1.0, "team/file": 1.0, "team/no": 0.0}
     # Another file for the same model supersedes the first.
-    here.import_responses(f"{bench},model=team/file", answers(site, "no"), suite="s")
-    assert means(here) == {"team/yes": 1.0, "team/file": 0.0, "team/no": 0.0}
-    assert here.run(f"{bench},model=team/yes", suite="s").model_calls == 0
-    (pair,) = here.compare("team/yes", "team/no", suite="s").rows()
+    evaluation.import_responses(f"{bench},model=team/file", answers(site, "no"), suite="s")
+    assert means(evaluation) == {"team/yes": 1.0, "team/file": 0.0, "team/no": 0.0}
+    assert evaluation.run(f"{bench},model=team/yes", suite="s").model_calls == 0
+    (pair,) = evaluation.compare("team/yes", "team/no", suite="s").rows()
     assert (pair["mean_difference"], pair["n"]) == (1.0, 4)
-    (other,) = here.compare("team/no", "team/yes", suite="s").rows()
+    (other,) = evaluation.compare("team/no", "team/yes", suite="s").rows()
     assert other["mean_difference"] == -1.0
-    page = here.instances("bench", "team/no", suite="s")
+    page = evaluation.instances("bench", "team/no", suite="s")
     texts = [
         answer.text
         for detail in page.details()
@@ -78,37 +80,37 @@ def test_a_board_follows_what_is_run_and_imported_next(site: Site) -> None:
 
 def test_answers_from_files_and_asked_answers_of_a_model_supersede_each_other(site: Site) -> None:
     bench = site.benchmark("bench", questions(4))
-    here, late = evaluation(site), f"{bench},model=team/late"
+    evaluation, late = open_evaluation(site), f"{bench},model=team/late"
     for text, mean in (("yes", 1.0), ("no", 0.0), ("yes", 1.0)):
-        done = here.import_responses(late, answers(site, text), suite="s")
-        assert (done.model_calls, means(here)) == (0, {"team/late": mean})
+        import_result = evaluation.import_responses(late, answers(site, text), suite="s")
+        assert (import_result.model_calls, means(evaluation)) == (0, {"team/late": mean})
     assert {run["engine"] for run in site.rows("run_specs")} == {"imported"}
-    assert here.run(late, suite="s").model_calls == 4
-    assert means(here) == {"team/late": 0.0}
-    assert here.import_responses(late, answers(site, "yes"), suite="s").model_calls == 0
-    assert means(here) == {"team/late": 1.0}
-    assert here.run(late, suite="s").model_calls == 0, "what was asked is kept"
-    assert means(here) == {"team/late": 0.0}
+    assert evaluation.run(late, suite="s").model_calls == 4
+    assert means(evaluation) == {"team/late": 0.0}
+    assert evaluation.import_responses(late, answers(site, "yes"), suite="s").model_calls == 0
+    assert means(evaluation) == {"team/late": 1.0}
+    assert evaluation.run(late, suite="s").model_calls == 0, "what was asked is stored"
+    assert means(evaluation) == {"team/late": 0.0}
 
 
 @pytest.mark.long
 def test_what_is_published_is_frozen_while_the_suite_goes_on(site: Site) -> None:
     bench = site.benchmark("bench", questions(4))
-    here = evaluation(site)
-    here.run(f"{bench},model=team/yes", suite="s", max_eval_instances=2)
-    assert here.summarize("s").to_pandas()["count"].tolist() == [2]
-    release = here.releases.publish("r1", "s")
+    evaluation = open_evaluation(site)
+    evaluation.run(f"{bench},model=team/yes", suite="s", max_eval_instances=2)
+    assert evaluation.summarize("s").to_pandas()["count"].tolist() == [2]
+    release = evaluation.releases.publish("r1", "s")
     assert release.suites == ("s",)
-    here.run(f"{bench},model=team/yes", suite="s")
+    evaluation.run(f"{bench},model=team/yes", suite="s")
     assert release.board.to_pandas()["count"].tolist() == [2]
-    assert here.board(release="r1").to_pandas()["count"].tolist() == [2]
-    assert here.board("s").to_pandas()["count"].tolist() == [4]
+    assert evaluation.board(release="r1").to_pandas()["count"].tolist() == [2]
+    assert evaluation.board("s").to_pandas()["count"].tolist() == [4]
     # What was added since changes nothing that is pinned, and publishing again changes the release.
-    assert here.releases.verify("r1") == release.manifest_hash
-    again = here.releases.publish("r1", "s")
+    assert evaluation.releases.verify("r1") == release.manifest_hash
+    again = evaluation.releases.publish("r1", "s")
     assert again.manifest_hash != release.manifest_hash
-    assert here.releases.publish("r1", "s").manifest_hash == again.manifest_hash
-    assert here.releases.verify("r1") == again.manifest_hash
+    assert evaluation.releases.publish("r1", "s").manifest_hash == again.manifest_hash
+    assert evaluation.releases.verify("r1") == again.manifest_hash
 
 
 CHANGES = {
@@ -129,9 +131,9 @@ def test_every_changed_value_behind_a_release_is_named(
     site: Site, capfd: pytest.CaptureFixture[str]
 ) -> None:
     bench = site.benchmark("bench", questions(4))
-    here = evaluation(site)
-    here.run(f"{bench},model=team/yes", suite="s")
-    here.releases.publish("r1", "s")
+    evaluation = open_evaluation(site)
+    evaluation.run(f"{bench},model=team/yes", suite="s")
+    evaluation.releases.publish("r1", "s")
     flags = ["-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env")]
     command = ["release", "verify", "--release", "r1", *flags]
     assert main(command) == 0
@@ -153,7 +155,7 @@ def test_every_changed_value_behind_a_release_is_named(
     for path, version in versions.items():
         DeltaTable(path).restore(version)
     capfd.readouterr()
-    assert main(command) == CHANGED, "the values are as published, and the history says why"
+    assert main(command) == CHANGED, "the values are as published, and the history has the reason"
     assert "RESTORE" in capfd.readouterr().err
 
 
@@ -170,15 +172,15 @@ def test_a_column_with_a_default_is_added_by_its_field_alone(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench = site.benchmark("bench", questions(2))
-    here = evaluation(site)
-    here.run(f"{bench},model=team/yes", suite="s", upto="plan")
+    evaluation = open_evaluation(site)
+    evaluation.run(f"{bench},model=team/yes", suite="s", upto="plan")
     monkeypatch.setitem(TABLES._by_name, "requests", replace(TABLES["requests"], row=Wider))
-    here.run(f"{bench},model=team/no", suite="s", upto="plan")
-    added = {
+    evaluation.run(f"{bench},model=team/no", suite="s", upto="plan")
+    request_values = {
         (row["model_deployment"], row["note"], row["weight"], row["kind"], str(row["tags"]))
         for row in site.rows("requests")
     }
-    assert added == {
+    assert request_values == {
         ("team/yes", None, None, None, "None"),
         ("team/no", None, 1, "gated", "[]"),
     }
@@ -186,18 +188,18 @@ def test_a_column_with_a_default_is_added_by_its_field_alone(
 
 def test_names_that_are_not_there_are_refused(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     bench = site.benchmark("bench", questions(2))
-    here = evaluation(site)
+    evaluation = open_evaluation(site)
     conf, zone, zones = site.spark.conf, "spark.sql.session.timeZone", set[str | None]()
     conf.set(zone, "America/New_York")
-    here._workspace.say = lambda line: zones.add(conf.get(zone))
-    here.run(f"{bench},model=team/yes", suite="s")
+    evaluation._workspace.say = lambda line: zones.add(conf.get(zone))
+    evaluation.run(f"{bench},model=team/yes", suite="s")
     assert (zones, conf.get(zone)) == ({"UTC"}, "America/New_York")
     with pytest.raises(UnknownNameError, match="team/absent"):
-        here.compare("team/yes", "team/absent", suite="s")
+        evaluation.compare("team/yes", "team/absent", suite="s")
     with pytest.raises(ConfigError, match="is named twice"):
-        here.compare("team/yes", "team/yes", suite="s")
+        evaluation.compare("team/yes", "team/yes", suite="s")
     with pytest.raises(LakeError, match="no suite 'other'"):
-        here.tracking.log(suite="other")
+        evaluation.tracking.log(suite="other")
     tracked: list[str] = []
     monkeypatch.setattr(
         tracking_methods, "track", lambda workspace, ctx, *more: tracked.append(ctx.suite)
@@ -208,8 +210,8 @@ def test_names_that_are_not_there_are_refused(site: Site, monkeypatch: pytest.Mo
     with pytest.raises(ConfigError, match=r"earlier runs of team/yes, .*deployments="):
         forgot.dry_run(f"{bench},model=team/yes", suite="s")
     with pytest.raises(UnknownNameError, match="max_instances"):
-        here.run(f"{bench},model=team/yes", suite="s", max_instances=2)
+        evaluation.run(f"{bench},model=team/yes", suite="s", max_instances=2)
     with pytest.raises(ConfigError, match="at least one suite"):
-        here.releases.publish("r1", [])
+        evaluation.releases.publish("r1", [])
     assert conf.get(zone) == "America/New_York"
     conf.set(zone, "UTC")

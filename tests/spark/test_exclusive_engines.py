@@ -70,7 +70,7 @@ def test_two_models_and_their_judge_finish_and_nothing_is_asked_twice(
         "bench", questions(6), metrics=["exact_match", JURY], judge_prompt=RUBRIC
     )
     assert site.run("-r", entry, "--models-to-run", "acme/a", "acme/b") == 0
-    asked = Counter(calls(log))
-    assert set(asked.values()) == {1}
-    assert len(asked) == 6 + 6 + 12
+    call_counts = Counter(calls(log))
+    assert set(call_counts.values()) == {1}
+    assert len(call_counts) == 6 + 6 + 12
     assert {cell["count"] for cell in site.board()} == {6}

@@ -40,7 +40,9 @@ run_groups:
 
 def typed() -> list[list[str]]:
     """The words of every command of the page, in its order."""
-    commands = (command for _, here in ROW.findall(PAGE) for command in COMMAND.findall(here))
+    commands = (
+        command for _, replacement in ROW.findall(PAGE) for command in COMMAND.findall(replacement)
+    )
     return [shlex.split(command)[1:] for command in commands]
 
 
@@ -85,9 +87,13 @@ def test_what_a_medhelm_user_types_works(site: Site, monkeypatch: pytest.MonkeyP
         else:
             quiet = ["--no-tracking"] if words[0] in TRACKED else []
             assert main([*words, *quiet]) == 0, shlex.join(words)
-    named = {name for _, here in ROW.findall(PAGE) for name in re.findall(r"tables.md#(\w+)", here)}
-    assert named <= set(TABLES)
+    table_names = {
+        name
+        for _, replacement in ROW.findall(PAGE)
+        for name in re.findall(r"tables.md#(\w+)", replacement)
+    }
+    assert table_names <= set(TABLES)
     # No judge is asked here, so nothing is annotated.
     lake = Lake(site.spark, str(site.folder / "benchmark_output"))
-    empty = [name for name in named - {"annotations"} if not lake.read(name).count()]
+    empty = [name for name in table_names - {"annotations"} if not lake.read(name).count()]
     assert not empty

@@ -47,13 +47,15 @@ def run(site: Site) -> list[str]:
 
 
 def judge(site: Site, **faults: Any) -> Path:
-    """Deploy a judge that finds the criteria in MET met, and log its calls."""
+    """Deploy a judge that rates the criteria in MET as met, and log its calls."""
     log = site.folder / "judged.log"
-    met = {f"{text}\n</criterion>": json.dumps({"explanation": "so", "met": True}) for text in MET}
+    replies = {
+        f"{text}\n</criterion>": json.dumps({"explanation": "so", "met": True}) for text in MET
+    }
     site.deploy(
         "acme/judge",
         mode="script",
-        replies=met,
+        replies=replies,
         text=json.dumps({"explanation": "not so", "met": False}),
         log_file=str(log),
         max_concurrency=1,
@@ -90,9 +92,9 @@ def test_points_by_item_and_nothing_asked_twice(
     assert (cell["mean"], cell["count"], cell["num_unscored"]) == (0.0, 3, 0)  # -0.4 / 3, clipped
     judged = [row for row in site.rows("requests") if row["purpose"] == "judge"]
     assert sorted(row["rubric_item"] for row in judged) == [0, 0, 0, 1, 1, 1, 2, 2]
-    about = {row["request_id"]: row["judged_request_id"] for row in judged}
-    together = [answer for answer, _ in groupby(calls(log), key=lambda call: about[call])]
-    assert len(together) == 3, "what is asked about one answer is asked in one go"
+    judged_ids = {row["request_id"]: row["judged_request_id"] for row in judged}
+    judged_groups = [answer for answer, _ in groupby(calls(log), key=lambda call: judged_ids[call])]
+    assert len(judged_groups) == 3, "what is asked about one answer is asked in one go"
     capsys.readouterr()
     assert site.run(*run) == 0
     assert "\n0 model calls" in capsys.readouterr().err
@@ -107,8 +109,8 @@ def test_one_failed_judge_call_leaves_its_answer_unscored_until_it_is_asked_agai
     failed = [row for row in site.rows("annotations") if row["status"] == "request_failed"]
     (lost,) = {row["instance_id"] for row in failed}
     names = {row["instance_id"]: row["source_id"] for row in site.rows("instances")}
-    found = scores(site, "health_bench_score")
-    assert found == {**WHOLE, names[lost]: (None, "no_verdict")}
+    item_scores = scores(site, "health_bench_score")
+    assert item_scores == {**WHOLE, names[lost]: (None, "no_verdict")}
     coverage = scores(site, "jury_coverage")[names[lost]][0]
     items = len(RUBRICS[names[lost]])
     assert coverage == pytest.approx((items - 1) / items)

@@ -34,10 +34,10 @@ def in_many_parts(site: Site, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     site.spark.conf.set(PARTITIONS, before)
 
 
-def pure(of: ScenarioCard, folder: Path, name: str) -> list[tuple[str, str, int]]:
-    """What the pure part makes of a folder, told as `written` tells what Spark made."""
-    found = parsed(with_source(replace(of, name=name), [str(folder)]))
-    good = (one for one in found if isinstance(one, Instance))
+def pure(card: ScenarioCard, folder: Path, name: str) -> list[tuple[str, str, int]]:
+    """What the pure part makes of a folder, in the form in which `written` returns Spark's rows."""
+    records = parsed(with_source(replace(card, name=name), [str(folder)]))
+    good = (one for one in records if isinstance(one, Instance))
     return sorted((one.instance_id, one.input, one.source_index) for one in good)
 
 
@@ -59,13 +59,13 @@ def test_folders_as_downloaded_from_entry_to_instances(site: Site, in_many_parts
     ]
     assert site.run("-r", *entries, command="plan") == 0
     short = "ehrshot:subject=guo_los,max_length=23"
-    for name, of, folder in (
+    for name, card, folder in (
         ("ehrshot:subject=guo_los", chosen("ehrshot", subject="guo_los"), "ehrshot"),
         (short, chosen("ehrshot", subject="guo_los", max_length="23"), "ehrshot"),
         ("ehrshot:subject=lab_anemia", chosen("ehrshot", subject="lab_anemia"), "ehrshot"),
         ("medalign", chosen("medalign"), "medalign"),
     ):
-        assert written(site, name) == pure(of, site.folder / folder, name)
+        assert written(site, name) == pure(card, site.folder / folder, name)
         assert len(written(site, name)) == (3 if name == "medalign" else 7)
     versions = len(site.rows("scenarios"))
     assert site.run("-r", *entries, command="plan") == 0
@@ -80,10 +80,10 @@ def test_two_subjects_read_their_events_once_and_each_counts_a_bad_one(
     ehrshot(folder, 5)
     events = parquet.read_table(folder / "data" / "data.parquet").to_pylist()
     write_parquet(folder / "data" / "data.parquet", [*events, {**events[0], "code": None}])
-    asked: list[int] = []
+    core_counts: list[int] = []
 
     def counted(card: ScenarioCard, cores: int) -> list[Part]:
-        asked.append(cores)
+        core_counts.append(cores)
         return parts_of_events(card, cores)
 
     monkeypatch.setattr("medhelm_spark.stages.ingest.histories.parts_of_events", counted)
@@ -91,7 +91,7 @@ def test_two_subjects_read_their_events_once_and_each_counts_a_bad_one(
     subjects = ("guo_los", "lab_anemia")
     entries = [f"ehrshot:subject={one},data_path=ehrshot,model={MODEL}" for one in subjects]
     assert site.run("-r", *entries, command="plan") == 0
-    assert len(asked) == 3, "keys, instances and quarantine, whatever the number of subjects"
+    assert len(core_counts) == 3, "keys, instances and quarantine, whatever the number of subjects"
     for subject in subjects:
         name = f"ehrshot:subject={subject}"
         assert written(site, name) == pure(chosen("ehrshot", subject=subject), folder, name)
@@ -138,9 +138,9 @@ def test_one_patient_or_many_in_a_partition_with_labels_and_events_at_random(
         6001,
         "missing_field",
     )
-    said = "read 301 = 40 kept (40 test) + 1 quarantined (1 missing_field) + 260 not drawn"
+    expected = "read 301 = 40 kept (40 test) + 1 quarantined (1 missing_field) + 260 not drawn"
     untimed = sum(event["time"] is None for event in events)
-    assert f"{said}; {untimed} events without a time, in no record\n" in capsys.readouterr().err
+    assert f"{expected}; {untimed} events without a time, in no record\n" in capsys.readouterr().err
     (record,) = [row for row in site.rows("runs") if row["stage"] == "ingest"]
     assert dict(record["counts"])["events without a time"] == untimed
 
@@ -218,8 +218,10 @@ def test_events_come_from_tables_in_the_form_of_meds_and_of_omop(site: Site) -> 
         assert ingest(site) == 0, "the same rows are the same data version"
     finally:
         site.spark.sql("DROP SCHEMA ward CASCADE")
-    told = {row["source_id"]: (row["input"], row["access_level"]) for row in site.rows("instances")}
-    assert told == {
+    instances = {
+        row["source_id"]: (row["input"], row["access_level"]) for row in site.rows("instances")
+    }
+    assert instances == {
         "1": ("- I10\n- LOINC/718-7: 11.5\n\nQuestion: Q?\n", "public"),
         "2": ("- NOTE: fine\n- E11\n\nQuestion: Q?\n", "private"),
     }

@@ -1,4 +1,4 @@
-"""Hugging Face data sets: kept as a folder, or from a hub that Spark's workers reach."""
+"""Hugging Face data sets: stored as a folder, or from a hub that Spark's workers reach."""
 
 import csv
 import hashlib
@@ -53,41 +53,46 @@ class Mirror(BaseHTTPRequestHandler):
         pass
 
     def answer(self) -> None:
-        asked = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        request_body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         path, api = urlsplit(self.path).path, "/api/datasets/clinic/notes"
-        listed = [
-            {"type": "file", "path": name, "size": len(held), "oid": hashlib.sha1(held).hexdigest()}
-            for name, held in self.files.items()
+        file_entries = [
+            {
+                "type": "file",
+                "path": name,
+                "size": len(content),
+                "oid": hashlib.sha1(content).hexdigest(),
+            }
+            for name, content in self.files.items()
         ]
         if path in (f"{api}/revision/{COMMIT}", f"{api}/revision/main"):
             self.send({"id": "clinic/notes", "sha": COMMIT, "siblings": []})
         elif path == f"{api}/tree/{COMMIT}":
-            self.send(listed)
+            self.send(file_entries)
         elif path == f"{api}/paths-info/{COMMIT}":
-            self.send([one for one in listed if str(one["path"]) in asked])
+            self.send([one for one in file_entries if str(one["path"]) in request_body])
         else:
             self.send(
                 self.files.get(path.removeprefix(f"/datasets/clinic/notes/resolve/{COMMIT}/"))
             )
 
     def send(self, body: object) -> None:
-        held = body if isinstance(body, bytes) else json.dumps(body).encode() if body else b""
+        content = body if isinstance(body, bytes) else json.dumps(body).encode() if body else b""
         self.send_response(404 if body is None else 200)
         if body is None:
             self.send_header("X-Error-Code", "EntryNotFound")
-        self.send_header("ETag", f'"{hashlib.sha1(held).hexdigest()}"')
+        self.send_header("ETag", f'"{hashlib.sha1(content).hexdigest()}"')
         self.send_header("X-Repo-Commit", COMMIT)
-        self.send_header("Content-Length", str(len(held)))
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(held)
+            self.wfile.write(content)
 
     do_GET = do_HEAD = do_POST = answer
 
 
 @pytest.fixture
 def mirror(site: Site, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, bytes]]:
-    """The files that the mirror serves; Spark's workers know its address and no other."""
+    """The files that the mirror serves; Spark's workers have its address and no other."""
     Mirror.files = {}
     with ThreadingHTTPServer(("127.0.0.1", 0), Mirror) as server:
         thread = threading.Thread(target=server.serve_forever)
@@ -128,19 +133,19 @@ def test_a_data_set_of_the_hub(
     assert len(read(site)) == 5
 
     other = COMMIT[::-1]
-    for revision, said in (
+    for revision, message in (
         (other, f"has another revision than {other}"),
         ("v1", "40 hexadecimal digits as its revision, or main, received 'v1'"),
     ):
         card(site, source={"dataset": "clinic/notes", "revision": revision})
         assert ingest(site, lake="other") == 1
-        assert said in capfd.readouterr().err
+        assert message in capfd.readouterr().err
 
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", mirror_address(site))
     card(site, source={"dataset": "clinic/notes", "revision": "main"})
-    for said in (f"clinic/notes@main is new here and pinned from now on: {COMMIT}\n", ""):
+    for message in (f"clinic/notes@main is new here and pinned from now on: {COMMIT}\n", ""):
         assert ingest(site, lake="main") == 0
-        assert capfd.readouterr().err.startswith(f"ingest: {said or 'notes read 5'}")
+        assert capfd.readouterr().err.startswith(f"ingest: {message or 'notes read 5'}")
     (pin,) = read(site, "pins", lake="main")
     assert (pin["address"], pin["pin"]) == ("clinic/notes@main", COMMIT)
 

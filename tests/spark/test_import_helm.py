@@ -35,7 +35,7 @@ def spec_of(model: str) -> dict[str, Any]:
     return run_spec(name, adapter_spec=adapter, groups=["bench"])
 
 
-def asked(i: int, answer: str) -> dict[str, Any]:
+def request_state(i: int, answer: str) -> dict[str, Any]:
     return state(f"id{i}", text=QUESTION.format(i), answer=answer)
 
 
@@ -43,7 +43,7 @@ def write_results(output: Path) -> None:
     """Two whole runs, a redacted one, one with stats alone, and one whose file ends too early."""
     for model, answers in {"acme/a": "yes yes no", "acme/b": "no yes no"}.items():
         right = [float(answer == "yes") for answer in answers.split()]
-        states = [asked(i, answer) for i, answer in enumerate(answers.split())]
+        states = [request_state(i, answer) for i, answer in enumerate(answers.split())]
         states[0]["annotations"] = JUDGED
         spec = spec_of(model)
         write_run(
@@ -100,8 +100,8 @@ def test_results_become_runs_verdicts_and_a_release(
     assert "release 'v7' lacks 1 run of its own, which was left out" in stderr
     cells = {cell["model_deployment"]: cell for cell in site.board("official")}
     assert {cell["main_metric"] for cell in cells.values()} == {"exact_match@medhelm-0.8"}
-    shown = {name: (cell["mean"], cell["count"]) for name, cell in cells.items()}
-    assert shown == {
+    means = {name: (cell["mean"], cell["count"]) for name, cell in cells.items()}
+    assert means == {
         "acme/a": (pytest.approx(2 / 3), 3),
         "acme/b": (pytest.approx(1 / 3), 3),
         "acme/r": (1.0, 3),
@@ -109,7 +109,7 @@ def test_results_become_runs_verdicts_and_a_release(
     }
     assert not cells["acme/a"]["differs"]
     assert not cells["acme/b"]["differs"]
-    assert cells["acme/s"]["differs"], "other instances, as far as anybody knows"
+    assert cells["acme/s"]["differs"], "other instances, as far as is recorded"
     assert {row["access_level"] for row in site.rows("instances")} == {"private"}
     (one, other) = site.rows("annotations")
     assert one["judge"] == other["judge"] == "gpt"
@@ -168,8 +168,8 @@ def test_equal_instances_pair_with_local_ones_and_text_is_scored_here(
         for cell in json.loads(file.read_text())["cells"]
         if cell["main_metric"] == "exact_match"
     ]
-    shown = {cell["model_deployment"]: cell["mean"] for cell in cells}
-    assert shown == {
+    means = {cell["model_deployment"]: cell["mean"] for cell in cells}
+    assert means == {
         "local/yes": 1.0,
         "acme/a": pytest.approx(2 / 3),
         "acme/b": pytest.approx(1 / 3),
@@ -198,8 +198,8 @@ def test_a_schema_file_says_what_the_board_shows(
     flags = ["--schema", str(schema), "--format", "json", "--output-file", str(file)]
     assert site.run(*flags, command="leaderboard", suite="official") == 0
     board = json.loads(file.read_text())
-    shown = {cell["model_deployment"]: cell["mean"] for cell in board["cells"]}
-    assert shown == {"acme/a": 3, "acme/b": 3, "acme/s": 40}
+    means = {cell["model_deployment"]: cell["mean"] for cell in board["cells"]}
+    assert means == {"acme/a": 3, "acme/b": 3, "acme/s": 40}
     for cell in board["cells"]:
         assert (cell["display_name"], cell["category"]) == ("The bench", "Everything")
         assert cell["main_metric"] == "num_instances@medhelm-0.8"
@@ -209,9 +209,9 @@ def test_a_schema_file_says_what_the_board_shows(
     schema.write_text("run_groups: [{name: nothing}]\n")
     capsys.readouterr()
     assert site.run("--schema", str(schema), command="leaderboard", suite="official") == 0
-    shown = capsys.readouterr().out
-    assert "no run has a summary" not in shown
-    assert "Not shown by the schema file (in no run group of the file): bench:model" in shown
+    output = capsys.readouterr().out
+    assert "no run has a summary" not in output
+    assert "Not shown by the schema file (in no run group of the file): bench:model" in output
 
 
 def test_what_is_exported_is_read_again_and_private_text_stays(site: Site, results: Path) -> None:
@@ -229,8 +229,8 @@ def test_what_is_exported_is_read_again_and_private_text_stays(site: Site, resul
     (folders[0] / "run_spec.json").write_text("{}")
     assert site.run("closed", command="export-helm", suite="official") == 1, "it is another one"
     assert (folders[0] / "run_spec.json").read_text() == "{}"
-    whole = site.folder / "open/runs/official/bench:model=acme_a/scenario_state.json"
-    (first, *_) = json.loads(whole.read_text())["request_states"]
+    state_file = site.folder / "open/runs/official/bench:model=acme_a/scenario_state.json"
+    (first, *_) = json.loads(state_file.read_text())["request_states"]
     assert first["instance"]["id"] == "id0"
     assert first["request"]["prompt"] == "Case: " + QUESTION.format(0)
     assert first["annotations"]["bench"]["gpt"] == JUDGED["bench"]["gpt"]

@@ -14,7 +14,7 @@ from medhelm_spark.cli import main
 from medhelm_spark.governance.disclosures import disclosures_of
 from medhelm_spark.lake.reader import open_reader
 from tests.spark.conftest import PUBLIC, Site, questions
-from tests.spark.test_evaluation import evaluation
+from tests.spark.test_evaluation import open_evaluation
 
 RIGHT, ALL = 216, 1047
 
@@ -60,37 +60,37 @@ def test_lines_about_nothing_that_is_evaluated_are_counted(
 
 
 def test_a_model_that_leaves_out_what_it_would_get_wrong_is_not_ranked_first(site: Site) -> None:
-    """Of 100 letters both answer 90 alike and right; one gives no answer to five of the others."""
+    """Of 100 letters both answer 90 alike and right; one has no answer to five of the others."""
     bench = site.benchmark("letters", questions(100, lambda i: "no" if i % 10 == 0 else "yes"))
     answered = {
         "whole": range(100),
         "careful": [i for i in range(100) if i not in range(0, 50, 10)],
     }
-    for model, places in answered.items():
-        rows = [{"source_id": f"q{i}", "completion": "yes"} for i in places]
+    for model, indices in answered.items():
+        rows = [{"source_id": f"q{i}", "completion": "yes"} for i in indices]
         file = responses(site.folder / f"{model}.jsonl", rows)
         arguments = ["-r", f"{bench},model=team/{model}", "--file", file]
         assert site.run(*arguments, command="import-responses") in (0, 3)
-    here = evaluation(site)
-    rows = {row.model: row for row in here.board("s").leaderboard.rows}
+    evaluation = open_evaluation(site)
+    rows = {row.model: row for row in evaluation.board("s").leaderboard.rows}
     assert rows["team/careful"].cells[0].mean == pytest.approx(90 / 95)
-    shown = [(row.rank, row.mean_win_rate, row.standing.tier) for row in rows.values()]
-    assert shown == [(1, 0.5, 1), (1, 0.5, 1)]
-    (pair,) = here.compare(suite="s").pairs
+    standings = [(row.rank, row.mean_win_rate, row.standing.tier) for row in rows.values()]
+    assert standings == [(1, 0.5, 1), (1, 0.5, 1)]
+    (pair,) = evaluation.compare(suite="s").pairs
     assert (pair.difference.n, pair.difference.mean_difference) == (95, 0.0)
 
 
 def test_instances_are_drawn_as_spark_drew_them(site: Site) -> None:
     """Two runs resampled side by side agree with each run's own resamples, hash by hash."""
     bench = site.benchmark("letters", questions(40, lambda i: "yes" if i % 3 else "no"))
-    evaluation(site).run([f"{bench},model=team/{text}" for text in ("yes", "no")], suite="s")
+    open_evaluation(site).run([f"{bench},model=team/{text}" for text in ("yes", "no")], suite="s")
     reader = open_reader(str(site.lake_path))
     runs = load_runs(reader, choose(reader, "s"))
     cells = [replace(run.cell, num_unscored=1) for run in runs]  # as if answers were missing
     common = common_of(reader, map(lambda run, cell: replace(run, cell=cell), runs, cells))
-    held = common[cells[0].run_spec_ids, cells[1].run_spec_ids]
+    common_draws = common[cells[0].run_spec_ids, cells[1].run_spec_ids]
     own = np.subtract(cells[0].draws, cells[1].draws)
-    assert np.allclose(held.differences, own, rtol=0, atol=1e-12)
+    assert np.allclose(common_draws.differences, own, rtol=0, atol=1e-12)
 
 
 def test_what_a_file_lacks_stays_unscored_and_a_new_file_supersedes(site: Site) -> None:
@@ -110,8 +110,8 @@ def test_what_a_file_lacks_stays_unscored_and_a_new_file_supersedes(site: Site) 
     by_instance = [
         {"instance_id": row["instance_id"], "completion": "no"} for row in site.rows("instances")
     ]
-    whole = responses(site.folder / "whole.jsonl", by_instance)
-    arguments = ["-r", f"{bench},model=team/model", "--file", whole]
+    complete_file = responses(site.folder / "whole.jsonl", by_instance)
+    arguments = ["-r", f"{bench},model=team/model", "--file", complete_file]
     assert site.run(*arguments, command="import-responses") == 0
     (cell,) = site.board()
     assert (cell["mean"], cell["count"]) == (0.0, 4)
@@ -127,14 +127,14 @@ def test_answers_to_private_text_need_an_attested_place(
     assert site.run(*arguments, command="import-responses") == 1
     assert "the imported 'team/model' (unknown) may not see private" in capsys.readouterr().err
     assert not site.rows("request_results")
-    attested = [*arguments, "--attest-locality", "local"]
-    assert site.run(*attested, command="import-responses") == 0
+    attested_arguments = [*arguments, "--attest-locality", "local"]
+    assert site.run(*attested_arguments, command="import-responses") == 0
     (cell,) = site.board()
     assert (cell["mean"], cell["count"]) == (1.0, 2)
-    noted = [
+    localities = [
         (row["role"], row["locality"], row["allowed"]) for row in site.rows("policy_decisions")
     ]
-    assert sorted(noted) == [("imported", "local", True), ("imported", "unknown", False)]
+    assert sorted(localities) == [("imported", "local", True), ("imported", "unknown", False)]
     assert not disclosures_of(open_reader(str(site.lake_path))), "nothing was sent"
 
 
@@ -151,19 +151,25 @@ def test_an_attested_prompt_is_recorded_and_named_and_changes_no_number(
     assert site.run(*arguments, command="import-responses") == 0
     (before,) = site.board()
     assert before["imported"] == PROMPT_UNKNOWN
-    stated = ["--attest-prompt", "the gateway logged it"]
-    assert site.run(*arguments, *stated, command="import-responses") == 0
+    attest_flags = ["--attest-prompt", "the gateway logged it"]
+    assert site.run(*arguments, *attest_flags, command="import-responses") == 0
     output = capsys.readouterr()
     assert "prompt attested by" in output.out and "the gateway logged it" in output.out
     (after,) = site.board()
     assert "(unverified)" in after["imported"] and "not on record" in after["imported"]
     assert {**after, "imported": "", "made_at": ""} == {**before, "imported": "", "made_at": ""}
     assert site.run(*arguments, command="import-responses") == 0
-    (kept,) = site.board()
-    assert kept["imported"] == after["imported"], "what was stated stays where nothing is"
-    noted = [row["prompt_attested"] for row in site.rows("run_specs")]
-    assert [held["note"] for held in noted if held] == ["the gateway logged it"]
-    assert all(held["stated_by"] and held["stated_at"] for held in noted if held)
+    (last_cell,) = site.board()
+    assert last_cell["imported"] == after["imported"], "what was stated stays where nothing new is"
+    attestations = [row["prompt_attested"] for row in site.rows("run_specs")]
+    assert [attestation["note"] for attestation in attestations if attestation] == [
+        "the gateway logged it"
+    ]
+    assert all(
+        attestation["stated_by"] and attestation["stated_at"]
+        for attestation in attestations
+        if attestation
+    )
 
 
 def test_a_bad_file_is_one_sentence_and_leaves_no_run(
@@ -171,7 +177,7 @@ def test_a_bad_file_is_one_sentence_and_leaves_no_run(
 ) -> None:
     bench = site.benchmark("bench", questions(2))
     other = {"source_id": "other", "completion": "a"}
-    for rows, said, is_planned in (
+    for rows, message, is_planned in (
         (
             [{"source_id": "q0", "completion": "a"}] * 2,
             "line 2: its id is in line 1 too",
@@ -182,7 +188,7 @@ def test_a_bad_file_is_one_sentence_and_leaves_no_run(
         file = responses(site.folder / "bad.jsonl", rows)
         arguments = ["-r", f"{bench},model=team/model", "--file", file]
         assert site.run(*arguments, command="import-responses") == 1
-        assert said in capsys.readouterr().err
+        assert message in capsys.readouterr().err
         assert bool(site.rows("run_specs")) is is_planned
         assert not site.rows("request_results")
 

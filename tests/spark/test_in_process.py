@@ -1,4 +1,4 @@
-"""A small run that this process computes gives every row that Spark gives, without Spark."""
+"""A small run that this process computes has every row that Spark computes, without Spark."""
 
 import json
 from collections.abc import Iterator
@@ -44,8 +44,8 @@ def _text(row: dict[str, Any]) -> str:
         row = {"stage": row["stage"], "requests": dict(row["counts"])["requests"]}
     if "stage" in row:  # a fingerprint has the names of writes
         row = {**row, "fingerprint": ""}
-    kept = {key: value for key, value in row.items() if key not in OF_THE_MOMENT}
-    return json.dumps(kept, sort_keys=True, default=str)
+    stable_values = {key: value for key, value in row.items() if key not in OF_THE_MOMENT}
+    return json.dumps(stable_values, sort_keys=True, default=str)
 
 
 @pytest.fixture
@@ -79,15 +79,15 @@ class Both:
 
     def rows(self) -> Iterator[tuple[str, list[str], list[str]]]:
         """Of every table the rows of this process and of Spark."""
-        here, by_spark = (rows_of_lake(self._lakes[each]) for each in (True, False))
-        for name in here:
-            yield name, here[name], by_spark[name]
+        in_process, by_spark = (rows_of_lake(self._lakes[each]) for each in (True, False))
+        for name in in_process:
+            yield name, in_process[name], by_spark[name]
 
     def check(self) -> None:
         """Every table has the same rows."""
-        for name, here, by_spark in self.rows():
-            assert here == by_spark, name
-        counts = {name: len(here) for name, here, _ in self.rows()}
+        for name, in_process, by_spark in self.rows():
+            assert in_process == by_spark, name
+        counts = {name: len(in_process) for name, in_process, _ in self.rows()}
         assert min(counts["stats"], counts["per_instance_stats"], counts["request_results"]) >= 3
 
 
@@ -96,8 +96,10 @@ def _refused(_: Session) -> SparkSession:
 
 
 def rows(count: int) -> list[dict[str, str]]:
-    held = questions(count, lambda i: "yes" if i % 3 else "no")
-    return [{**row, "patient": f"p{i * i % 7}", "ward": f"w{i % 2}"} for i, row in enumerate(held)]
+    base_rows = questions(count, lambda i: "yes" if i % 3 else "no")
+    return [
+        {**row, "patient": f"p{i * i % 7}", "ward": f"w{i % 2}"} for i, row in enumerate(base_rows)
+    ]
 
 
 def test_classes_clusters_and_repeats(both: Both) -> None:
@@ -134,7 +136,7 @@ def test_groups_of_clusters_and_repeats(both: Both) -> None:
     twins = "model=acme/a,data_augmentation=fairness"
     both.run("-r", f"{entry},model=acme/a", f"{entry},num_trials=3,{twins}")
     both.check()
-    grouped = next(here for name, here, _ in both.rows() if name == "stats_by_group")
+    grouped = next(in_process for name, in_process, _ in both.rows() if name == "stats_by_group")
     assert len(grouped) > 4
     assert any("perturbation:gender" in row for row in grouped)
     tested = [json.loads(row) for row in grouped if '"sensitivity"' in row]
@@ -178,11 +180,11 @@ def test_a_part_that_fails_is_asked_again(both: Both) -> None:
 
 
 def test_private_text_that_a_public_benchmark_repeats(both: Both) -> None:
-    held = rows(6)
-    entry = both.site.benchmark("notes", held, access_level="private")
+    private_rows = rows(6)
+    entry = both.site.benchmark("notes", private_rows, access_level="private")
     both.site.deploy("acme/a", mode="choice", choices=["yes", "no"])
     both.run("-r", f"{entry},model=acme/a", code=0)
-    public = both.site.benchmark("copied", held)
+    public = both.site.benchmark("copied", private_rows)
     both.run("-r", f"{public},model=acme/a")
     both.check()
 
@@ -196,12 +198,12 @@ def test_the_hash_of_values_is_sparks(spark: SparkSession, values: tuple[Any, ..
         else f"'{value}'" if isinstance(value, str) else f"CAST({value} AS BIGINT)"
         for value in values
     )  # fmt: skip
-    (wanted,) = spark.sql(f"SELECT xxhash64({sql})").first() or ()
-    assert hash_of(values) == wanted
+    (expected,) = spark.sql(f"SELECT xxhash64({sql})").first() or ()
+    assert hash_of(values) == expected
     frames = LocalFrames.__new__(LocalFrames)
-    found = frames.query(f"SELECT xxhash64({sql}) AS hashed", {})
-    assert isinstance(found, LocalFrame)
-    assert found.rows["hashed"].to_pylist() == [wanted]
+    frame = frames.query(f"SELECT xxhash64({sql}) AS hashed", {})
+    assert isinstance(frame, LocalFrame)
+    assert frame.rows["hashed"].to_pylist() == [expected]
 
 
 def test_answers_made_elsewhere(both: Both) -> None:

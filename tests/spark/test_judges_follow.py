@@ -102,11 +102,11 @@ def test_a_judge_begins_with_enough_requests_or_when_the_models_have_ended(
     metrics = [jury("acme/judge")]
     entry = site.benchmark("bench", questions(500), metrics=metrics, judge_prompt=RUBRIC)
     assert site.run("-r", f"{entry},model=acme/slow") == 0
-    asked = calls(log)
+    request_ids = calls(log)
     judges = by_purpose(site, "judge")
-    assert Counter(asked) == Counter([*by_purpose(site, "evaluate"), *judges])
+    assert Counter(request_ids) == Counter([*by_purpose(site, "evaluate"), *judges])
     assert len(judges) == 500
-    of_judge = [request in judges for request in asked]
+    of_judge = [request in judges for request in request_ids]
     last_answer = 999 - of_judge[::-1].index(False)
     before = sum(of_judge[:last_answer])
     assert of_judge.index(True) >= min(ready, 500)
@@ -136,17 +136,17 @@ def test_the_lake_is_the_one_of_judges_that_begin_afterwards(
         site.deploy(name, engine="beside", mode="judge", score=4, log_file=str(log))
     metrics = ["exact_match", jury("acme/judge", "acme/other")]
     entry = site.benchmark("bench", questions(30), metrics=metrics, judge_prompt=RUBRIC)
-    asked = []
+    call_counts = []
     for lake in lakes:
         lake.mkdir()
         site.lake_path.unlink(missing_ok=True)
         site.lake_path.symlink_to(lake)
         log.unlink(missing_ok=True)
         assert site.run("-r", entry, "--models-to-run", "acme/a", "acme/b") == 0
-        asked.append(Counter(calls(log)))
+        call_counts.append(Counter(calls(log)))
         monkeypatch.setattr("medhelm_spark.pipeline.run.follow_ups", lambda *_: None)
-    assert asked[0] == asked[1]
-    assert asked[0].total() == 2 * 30 + 2 * 29
+    assert call_counts[0] == call_counts[1]
+    assert call_counts[0].total() == 2 * 30 + 2 * 29
     joined, afterwards = map(rows_of_lake, lakes)
     for table in ("prompts", "requests", "request_results", "annotations", "stats"):
         assert joined[table] == afterwards[table], table
@@ -196,10 +196,10 @@ def test_a_slot_that_dies_leaves_its_core_to_the_next_try(judged: Site, log: Pat
     metrics = [jury("acme/judge")]
     entry = site.benchmark("bench", questions(200), metrics=metrics, judge_prompt=RUBRIC)
     assert site.run("-r", f"{entry},model=acme/dies") == 0
-    asked = Counter(calls(log))
-    assert by_purpose(site, "judge") <= asked.keys()
-    assert len(asked) == 400
-    assert asked.total() <= 400 + 2 * 64
+    call_counts = Counter(calls(log))
+    assert by_purpose(site, "judge") <= call_counts.keys()
+    assert len(call_counts) == 400
+    assert call_counts.total() <= 400 + 2 * 64
     assert {cell["count"] for cell in site.board()} == {200}
 
 

@@ -53,12 +53,12 @@ def entry(site: Site, server: TokenServer, count: int, *, is_listed: bool = True
     return f"{site.benchmark('bench', questions(count))},model={model}"
 
 
-def places_with_a_mark(site: Site) -> list[str]:
-    """The files of a site, and its tables unpacked, that hold what a command or a server said."""
-    held = [path for path in site.folder.rglob("*") if path.is_file()]
+def marked_locations(site: Site) -> list[str]:
+    """The files of a site, and its tables unpacked, that contain what was replied or printed."""
+    files = [path for path in site.folder.rglob("*") if path.is_file()]
     tables = [path.parent.name for path in site.lake_path.glob("*/_delta_log")]
-    assert held and "request_results" in tables
-    texts = {str(path): path.read_bytes() for path in held}
+    assert files and "request_results" in tables
+    texts = {str(path): path.read_bytes() for path in files}
     texts |= {table: str(site.rows(table)).encode() for table in tables}
     return [name for name, text in texts.items() if any(mark in text for mark in MARKS)]
 
@@ -72,16 +72,18 @@ def test_a_renewal_that_fails_keeps_all_and_the_same_command_goes_on(
     assert site.run("-r", run) == OUTAGE
     stderr = capfd.readouterr().err
     assert f"takes no request (no key: the command '{sys.executable}' ended with exit" in stderr
-    kept = server.answered.total()
-    assert f"{kept} answers kept" in stderr
+    num_answers = server.answered.total()
+    assert f"{num_answers} answers kept" in stderr
     assert "py4j" not in stderr and "planted" not in stderr
     server.failing = set()
     assert site.run("-r", run) == 0
     assert site.board()[0]["count"] == 200
     assert set(server.answered.values()) == {1}, "nothing is asked twice"
-    sent = [each for each in disclosures_of(open_reader(str(site.lake_path))) if not each.is_bound]
-    assert sum(each.times for each in sent) == len(server.authorization)
-    assert not places_with_a_mark(site)
+    disclosures = [
+        each for each in disclosures_of(open_reader(str(site.lake_path))) if not each.is_bound
+    ]
+    assert sum(each.times for each in disclosures) == len(server.authorization)
+    assert not marked_locations(site)
 
 
 def test_a_command_that_the_policy_does_not_list_is_not_run(
@@ -89,7 +91,7 @@ def test_a_command_that_the_policy_does_not_list_is_not_run(
 ) -> None:
     assert site.run("-r", entry(site, server, 2, is_listed=False)) != 0
     assert "does not list it; whoever has checked it adds" in capfd.readouterr().err
-    assert server.asked == 0
+    assert server.requested == 0
     assert not site.lake_path.exists(), "it is refused before work starts"
 
 
@@ -125,11 +127,11 @@ def test_a_long_run_with_a_key_that_ends_leaves_no_key_anywhere(
         "spark.sql.codegen.wholeStage": "false",
     }
     (tmp_path / "prod_env" / "settings.yaml").write_text(yaml.safe_dump({"spark": settings}))
-    where = ["-o", str(site.lake_path), "--local-path", str(tmp_path / "prod_env")]
+    location_flags = ["-o", str(site.lake_path), "--local-path", str(tmp_path / "prod_env")]
     log = tmp_path / "log"
     with log.open("w") as stream:
-        done = subprocess.run(
-            [sys.executable, "-c", MAIN, "run", "-r", run, "--suite", "s", *where],
+        completed = subprocess.run(
+            [sys.executable, "-c", MAIN, "run", "-r", run, "--suite", "s", *location_flags],
             env={
                 **os.environ,
                 "PYTHONPATH": str(ROOT),
@@ -142,7 +144,7 @@ def test_a_long_run_with_a_key_that_ends_leaves_no_key_anywhere(
             stderr=subprocess.STDOUT,
             check=False,
         )
-    assert done.returncode == 0, log.read_text()[-4000:]
+    assert completed.returncode == 0, log.read_text()[-4000:]
     assert len(server.answered) == MANY
     executors = {row["executor"] for row in site.rows("request_results")}
     assert len(executors) == (2 if "cluster" in master else 1)
@@ -150,6 +152,6 @@ def test_a_long_run_with_a_key_that_ends_leaves_no_key_anywhere(
     assert server.issued > MANY // server.uses, "keys ended"
     assert "INFO" in log.read_text() and list(events.rglob("*")), "Spark logs what it does"
     assert list(tmp_path.rglob("mlflow.db")), "MLflow has the run"
-    assert not places_with_a_mark(site)
+    assert not marked_locations(site)
     (tmp_path / "planted").write_bytes(MARKS[0])
-    assert len(places_with_a_mark(site)) == 1, "the search finds what is there"
+    assert len(marked_locations(site)) == 1, "the search returns what is there"

@@ -1,4 +1,4 @@
-"""Text that the lake holds as private is known again, however it comes and is written."""
+"""Text that the lake stores as private is recognised, however it comes and is written."""
 
 import json
 from collections.abc import Callable
@@ -89,21 +89,21 @@ def test_what_most_rows_of_private_data_share_raises_nothing(site: Site) -> None
 
 @pytest.mark.attack("levels", "import-helm of private notes under the name of a public scenario")
 @pytest.mark.attack("levels", "import-helm of private notes with --access-level public")
-@pytest.mark.parametrize("stated", [(), ("--access-level", "public")])
+@pytest.mark.parametrize("level_flags", [(), ("--access-level", "public")])
 @pytest.mark.parametrize("where", ["instance", "prompt"])
 def test_imported_results_keep_the_level_at_which_the_lake_holds_their_text(
-    site: Site, capsys: pytest.CaptureFixture[str], stated: tuple[str, ...], where: str
+    site: Site, capsys: pytest.CaptureFixture[str], level_flags: tuple[str, ...], where: str
 ) -> None:
     assert planned(site, "WARD", rows(3), "private") == 0
     write_pubmed(site, where)
     folder = str(site.folder / "helm")
-    assert site.run(folder, *stated, command="import-helm", suite="official") == 0
+    assert site.run(folder, *level_flags, command="import-helm", suite="official") == 0
     stderr = capsys.readouterr().err
     assert "pubmed_qa is said to be public, but the lake has the text of 3 of its" in stderr
     assert "medhelm-spark level lower records another level" in stderr
     for table in ("instances", "prompts", "requests", "request_results"):
         assert levels(site, table) == {"private"}, table
-    if where == "instance" and stated:
+    if where == "instance" and level_flags:
         lowered_once_approved(site, folder)
 
 
@@ -147,6 +147,6 @@ def lowered_once_approved(site: Site, folder: str) -> None:
             workspace.registry.policy, standing=PolicyTrust.BINDING, approvals=(approval,)
         )
         workspace.registry = replace(workspace.registry, policy=policy)
-        done = import_results(workspace, folder, "again", access_level=AccessLevel.PUBLIC)
-        assert bool(done.imported) == (level == "public")
+        import_result = import_results(workspace, folder, "again", access_level=AccessLevel.PUBLIC)
+        assert bool(import_result.imported) == (level == "public")
     assert levels(site, "scenarios", scenario_name="pubmed_qa") == {"private", "public"}

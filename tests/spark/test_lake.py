@@ -48,7 +48,7 @@ by_request = attrgetter("request_id")
 
 def record(unit: str, minutes: int, **changes: object) -> RunRecord:
     at = NOW + timedelta(minutes=minutes)
-    made = RunRecord(
+    run_record = RunRecord(
         stage="score",
         unit_id=unit,
         write_id=f"w{minutes}",
@@ -60,7 +60,7 @@ def record(unit: str, minutes: int, **changes: object) -> RunRecord:
         code_version="0",
         spark_version="0",
     )
-    return replace(made, **changes)  # type: ignore[arg-type]
+    return replace(run_record, **changes)  # type: ignore[arg-type]
 
 
 def result(request: str, minutes: int, failure: FailureKind | None = None) -> RequestResult:
@@ -161,9 +161,9 @@ def test_drivers_that_try_the_same_version_at_once_are_told_apart(lake: Lake) ->
 
     with ThreadPoolExecutor(4) as pool:
         won = list(pool.map(claim, range(4)))
-    held = lake.rows("SELECT * FROM {leases}", Lease)
-    assert len(held) == 1
-    assert won[int(held[0].holder)]
+    stored_leases = lake.rows("SELECT * FROM {leases}", Lease)
+    assert len(stored_leases) == 1
+    assert won[int(stored_leases[0].holder)]
 
 
 def test_a_table_that_is_only_made_has_no_rows_and_a_version(lake: Lake) -> None:
@@ -176,13 +176,13 @@ def test_a_table_that_is_only_made_has_no_rows_and_a_version(lake: Lake) -> None
 def test_a_cluster_reads_what_one_machine_wrote_and_adds_to_it(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = Lake(spark, str(tmp_path / "lake"))
-    here.append_rows("runs", [record("a", 1)], "w1")
+    local_lake = Lake(spark, str(tmp_path / "lake"))
+    local_lake.append_rows("runs", [record("a", 1)], "w1")
     monkeypatch.setenv("HADOOP_CONF_DIR", "/etc/hadoop/conf")
-    there = Lake(spark, str(tmp_path / "lake"))
-    there.append_rows("runs", [record("b", 2)], "w2")
-    assert there.rows(CURRENT_RUNS, RunRecord) != []
-    for lake in (here, there):
+    cluster_lake = Lake(spark, str(tmp_path / "lake"))
+    cluster_lake.append_rows("runs", [record("b", 2)], "w2")
+    assert cluster_lake.rows(CURRENT_RUNS, RunRecord) != []
+    for lake in (local_lake, cluster_lake):
         current = {row.unit_id: row for row in lake.rows(CURRENT_RUNS, RunRecord)}
         assert current == {"a": record("a", 1), "b": record("b", 2)}
 
@@ -218,24 +218,27 @@ def test_a_newer_lake_is_refused(site: Site, capsys: pytest.CaptureFixture[str])
 
 
 def test_no_text_stands_in_the_delta_log(site: Site) -> None:
-    marked = "MARKED-TEXT"
-    rows = [{"id": f"{marked}-{i}", "question": marked, "correct_answer": marked} for i in range(3)]
+    marked_text = "MARKED-TEXT"
+    rows = [
+        {"id": f"{marked_text}-{i}", "question": marked_text, "correct_answer": marked_text}
+        for i in range(3)
+    ]
     entry = site.benchmark("bench", rows)
-    site.run("-r", f"{entry},model={site.deploy('acme/yes', text=marked)}")
+    site.run("-r", f"{entry},model={site.deploy('acme/yes', text=marked_text)}")
     logs = list(site.lake_path.glob("*/_delta_log/*.json"))
     assert logs
-    assert not [log for log in logs if marked in log.read_text()]
+    assert not [log for log in logs if marked_text in log.read_text()]
 
 
-def told(rows: list[dict[str, Any]]) -> list[str]:
+def comparable_rows(rows: list[dict[str, Any]]) -> list[str]:
     """Rows without what is another in every run: ids of writes, times, digests of them."""
-    mine = {"write_id", "fingerprint", "holder", "stats_write_id", "comparability"}
+    variable_columns = {"write_id", "fingerprint", "holder", "stats_write_id", "comparability"}
     return sorted(
         json.dumps(
             {
                 name: value
                 for name, value in row.items()
-                if name not in mine and not isinstance(value, datetime)
+                if name not in variable_columns and not isinstance(value, datetime)
             },
             default=str,
             sort_keys=True,
@@ -269,23 +272,23 @@ def test_a_catalog_serves_as_a_lake_and_both_readers_show_the_same_board(site: S
     assert main(["run", "-r", entry, "--suite", "s", "--no-tracking", *flags]) == 0
     assert load_board(SparkReader(catalog), suite="s", coverage_floor=0.95) == files
     assert catalog.version("stats") is not None
-    told_to: list[str] = []
+    statements: list[str] = []
     house = WarehouseReader(
-        catalog.location.name, lambda: FakeConnection(of_spark(site.spark), told_to)
+        catalog.location.name, lambda: FakeConnection(of_spark(site.spark), statements)
     )
     assert load_board(house, suite="s", coverage_floor=0.95) == files
     (run,) = load_runs(house, choose(house, "s"))
     page = instances_of(house, run.run_spec, limit=2)
     assert page == instances_of(SparkReader(catalog), run.run_spec, limit=2)
-    keys, here = [score.key for score in page.scores], Viewer.THIS_MACHINE
-    texts = instance_details(house, run.run_spec, keys, viewer=here)
-    assert texts == instance_details(SparkReader(catalog), run.run_spec, keys, viewer=here)
+    keys, viewer = [score.key for score in page.scores], Viewer.THIS_MACHINE
+    texts = instance_details(house, run.run_spec, keys, viewer=viewer)
+    assert texts == instance_details(SparkReader(catalog), run.run_spec, keys, viewer=viewer)
     assert texts
     assert disclosures_of(house) == disclosures_of(SparkReader(catalog))
-    assert any("WHERE false" in one for one in told_to), "a table that is not there yet"
+    assert any("WHERE false" in one for one in statements), "a table that is not there yet"
     tables = TABLES.keys() - {"leases", "runs"}  # which count how often something was tried
-    here = {table: told(site.rows(table)) for table in tables}
+    folder_rows = {table: comparable_rows(site.rows(table)) for table in tables}
     in_catalog = {table: catalog.read(table).toArrow().to_pylist() for table in tables}
-    assert {table: told(rows) for table, rows in in_catalog.items()} == here
-    filled = {table for table, rows in here.items() if rows}
+    assert {table: comparable_rows(rows) for table, rows in in_catalog.items()} == folder_rows
+    filled = {table for table, rows in folder_rows.items() if rows}
     assert {"instances", "quarantine", "prompts", "request_results", "annotations"} < filled

@@ -73,11 +73,11 @@ def test_small_files_are_merged_at_the_end_of_a_run_and_a_release_stays(
     model = site.deploy("acme/yes", text="yes")
     run = ("-r", f"{site.benchmark('bench', questions(4))},model={model}")
     assert site.run(*run) == 0
-    here = Evaluation(
+    evaluation = Evaluation(
         site.lake_path, site=site.folder / "prod_env", spark=site.spark, tracking=False
     )
-    here.releases.publish("r", "s")
-    manifest, board = here.releases.verify("r"), here.board(release="r").render("json")
+    evaluation.releases.publish("r", "s")
+    manifest, board = evaluation.releases.verify("r"), evaluation.board(release="r").render("json")
     rows = {table: len(site.rows(table)) for table in ("runs", "stats", "request_results")}
     monkeypatch.setattr(maintenance, "MANY_SMALL_FILES", 3)
     capsys.readouterr()
@@ -87,8 +87,8 @@ def test_small_files_are_merged_at_the_end_of_a_run_and_a_release_stays(
     assert "\n0 model calls" in stderr
     assert maintenance.maintenance_of(site.lake).files("runs").count == 1
     assert {table: len(site.rows(table)) for table in rows} == rows
-    assert here.releases.verify("r") == manifest
-    assert here.board(release="r").render("json") == board
+    assert evaluation.releases.verify("r") == manifest
+    assert evaluation.board(release="r").render("json") == board
 
 
 def test_code_is_generated_by_what_is_scanned(

@@ -23,7 +23,7 @@ MEANS = {
     (MODEL, "TRIAGE-CHOICE"): 2 / 12,
     (MODEL, "pubmed_qa"): 0.3,
 }
-"""As that version's board said."""
+"""As that version's board showed."""
 
 
 @pytest.fixture

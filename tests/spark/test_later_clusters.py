@@ -28,10 +28,10 @@ def test_a_run_reads_the_clusters_for_every_model_of_the_suite_and_asks_none(
     entry = site.benchmark("letters", ROWS)
     assert site.run("-r", entry, "--models-to-run", *MODELS) == 0
     assert clusters(site) == dict.fromkeys(MODELS)
-    asked = len(calls(log))
+    num_calls = len(calls(log))
     entry = site.benchmark("letters", ROWS, cluster_column="patient")
     assert site.run("-r", entry, "--models-to-run", MODELS[0]) == 0
-    assert len(calls(log)) == asked
+    assert len(calls(log)) == num_calls
     assert clusters(site) == dict.fromkeys(MODELS, 4)
 
 
@@ -53,22 +53,22 @@ def test_summarize_says_what_has_to_be_read_again(
     card.write_text(yaml.safe_dump(NOTES))
     again = ("-r", "notes:model=team/first", "--source", "notes.csv", *PUBLIC)
     assert site.run(*again) == 0
-    asked = len(calls(log))
+    num_calls = len(calls(log))
     card.write_text(yaml.safe_dump({**NOTES, "fields": {**NOTES["fields"], "cluster": "patient"}}))
-    said = "notes of suite 's': read before the card named a cluster"
+    message = "notes of suite 's': read before the card named a cluster"
     capsys.readouterr()
     assert summarize(site) == 0
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert clusters(site) == {"team/first": None}
     assert site.run(*again) == 0
     assert clusters(site) == {"team/first": 4}
-    assert len(calls(log)) == asked
+    assert len(calls(log)) == num_calls
     capsys.readouterr()
     assert summarize(site) == 0
-    assert said not in capsys.readouterr().err
+    assert message not in capsys.readouterr().err
 
 
 def summarize(site: Site) -> int:
     """`medhelm-spark summarize` of the suite."""
-    place = ["-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env")]
-    return main(["summarize", "--suites", "s", *place, "--no-tracking"])
+    location_flags = ["-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env")]
+    return main(["summarize", "--suites", "s", *location_flags, "--no-tracking"])

@@ -1,4 +1,4 @@
-"""Scenarios whose data cannot be had are left out of a run: said, shown, recorded."""
+"""Scenarios whose data cannot be had are left out of a run: printed, shown, recorded."""
 
 import json
 from pathlib import Path
@@ -51,8 +51,8 @@ def board_notes(site: Site) -> list[str]:
     path = site.folder / "board.json"
     flags = ["--format", "json", "--output-file", str(path)]
     assert site.run(*flags, command="leaderboard") == 0
-    held: list[str] = json.loads(path.read_text())["notes"]
-    return [note for note in held if "LEFT OUT" in note or "suite file lists" in note]
+    all_notes: list[str] = json.loads(path.read_text())["notes"]
+    return [note for note in all_notes if "LEFT OUT" in note or "suite file lists" in note]
 
 
 def test_what_is_there_is_evaluated_and_the_rest_is_told(
@@ -84,7 +84,7 @@ def test_what_is_there_is_evaluated_and_the_rest_is_told(
 
     (suite.folder / "gone").mkdir()
     (suite.folder / "notes.csv").rename(suite.folder / "gone" / "notes.csv")
-    assert suite.run("--suite-file", "own") == 6, "what the lake holds needs no file"
+    assert suite.run("--suite-file", "own") == 6, "what is in the lake needs no file"
     assert len(suite.rows("left_out")) == len(rows)
     assert board_notes(suite)[0].endswith(": ward@medhelm-0.8, away, hub.")
     assert suite.run("--suite-file", "own", "--strict") == 1
@@ -97,12 +97,12 @@ def test_a_program_is_told_first(suite: Site) -> None:
     estimated = own.estimate(entries, suite="s")
     assert [row.scenario_name for row in estimated.left_out] == ["gone"]
     assert str(estimated).endswith("Not counted, because the data could not be had: gone.")
-    done = own.run(entries, suite="s")
-    assert [(row.scenario_name, row.is_listed) for row in done.left_out] == [("gone", None)]
-    assert str(done).startswith("LEFT OUT, because the data could not be had: 1 scenario\n")
-    assert "<caption>LEFT OUT" in done._repr_html_()
-    assert done.board is not None
-    assert done.board.leaderboard.notes[-1] == (
+    run_result = own.run(entries, suite="s")
+    assert [(row.scenario_name, row.is_listed) for row in run_result.left_out] == [("gone", None)]
+    assert str(run_result).startswith("LEFT OUT, because the data could not be had: 1 scenario\n")
+    assert "<caption>LEFT OUT" in run_result._repr_html_()
+    assert run_result.board is not None
+    assert run_result.board.leaderboard.notes[-1] == (
         "LEFT OUT, because the data could not be had: gone."
     )
     with pytest.raises(AbsentDataError, match=r"gone/notes\.csv: no such file"):

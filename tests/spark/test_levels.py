@@ -53,13 +53,13 @@ def test_content_that_the_lake_holds_keeps_its_level_until_it_is_lowered_on_reco
     rows = questions(4)
     private = site.benchmark("ward", rows, access_level="private")
     assert site.run("-r", f"{private},model={inside}", command="plan") == 0
-    held = {row["data_version"] for row in site.rows("scenarios")}
+    data_versions = {row["data_version"] for row in site.rows("scenarios")}
 
     edited = site.benchmark("ward", rows, access_level="public")
     assert site.run("-r", f"{edited},model={outside}") == REFUSED
     stderr = capsys.readouterr().err
     assert "ward is said to be public, but the lake has the text of 4 of its records" in stderr
-    assert {row["data_version"] for row in site.rows("scenarios")} == held
+    assert {row["data_version"] for row in site.rows("scenarios")} == data_versions
 
     more = [{"id": "new", "question": "More?", "correct_answer": "no"}, *rows[::-1]]
     other = site.benchmark("other", more, access_level="public")
@@ -90,13 +90,13 @@ def test_content_that_the_lake_holds_keeps_its_level_until_it_is_lowered_on_reco
         "made up",
     )
     assert change["changed_by"] and not change["reviewed"] and change["approved_by"] is None
-    assert {change["data_version"]} == held
+    assert {change["data_version"]} == data_versions
     assert site.run("-r", f"{edited},model={outside}") == REFUSED
     assert site.run("-r", f"{edited},model={inside}", command="plan") == 0
     assert levels(site, "requests") == PRIVATE
     assert not calls(sent)
 
-    (version,) = held
+    (version,) = data_versions
     base = Ingested(data_version=version, splits={"test": 4}, access_level=AccessLevel.PRIVATE)
     ctx = Workspace(str(site.lake_path), None, spark=site.spark).context("s")
     by_self = _approval(version, change["changed_by"])
@@ -218,8 +218,8 @@ def test_public_data_that_turns_out_to_be_private_is_read_again_as_private(site:
     assert site.run("-r", entry, command="plan") == 0
     assert levels(site, "instances") == {"public"}
     (site.folder / "ward.csv").write_text("\n".join([lines[0], lines[2]]) + "\n")
-    stated = ["--source", "ward.csv", "--access-level", "private"]
-    assert command(site, "ingest", "--scenario", "notes", *stated) == 0
+    source_flags = ["--source", "ward.csv", "--access-level", "private"]
+    assert command(site, "ingest", "--scenario", "notes", *source_flags) == 0
     assert site.run("-r", entry, command="plan") == REFUSED
     assert levels(site, "scenarios") == {"public", "private"}
     (newest,) = {

@@ -50,14 +50,14 @@ def once(log: Path, count: int, act: Callable[[], None]) -> Iterator[None]:
         thread.join()
 
 
-def asked_at_last(log: Path) -> int:
+def final_call_count(log: Path) -> int:
     """The calls once none has come for many times what one takes, or all have.
 
-    Spark gives a Python worker two seconds to end, and a busy machine takes longer to look.
+    A Python worker of Spark has two seconds to end, and a busy machine takes longer to look.
     """
-    asked = -1
-    while asked != (now := len(calls(log))) and now < COUNT:
-        asked = now
+    previous = -1
+    while previous != (now := len(calls(log))) and now < COUNT:
+        previous = now
         threading.Event().wait(10 * DELAY)
     return now
 
@@ -73,16 +73,16 @@ def test_an_order_longer_than_its_lease_keeps_it(
     site: Site, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lease, "TIMES", LeaseTimes(lifetime=2.0, heartbeat=0.5, watched=1.0))
-    log, seen = tmp_path / "calls.log", []
+    log, lease_states = tmp_path / "calls.log", []
     entry = slow(site, log)
 
     def look() -> None:
         _, newest = lease_store(site.lake).newest("s")
-        seen.append(newest["acme/slow"].expires_at > datetime.now(UTC))
+        lease_states.append(newest["acme/slow"].expires_at > datetime.now(UTC))
 
     with once(log, COUNT - 10, look):
         assert site.run("-r", entry) == 0
-    assert seen == [True], "it was renewed though no core was free"
+    assert lease_states == [True], "it was renewed though no core was free"
     assert len(calls(log)) == COUNT
 
 
@@ -120,7 +120,7 @@ def test_a_driver_that_lost_its_lease_ends_its_order(
         "another driver (elsewhere:1:x) has taken 'acme/slow' over, so this one stopped" in stderr
     )
     assert "Traceback" not in stderr
-    assert asked_at_last(log) < COUNT - 10, "the rest of the order is not sent"
+    assert final_call_count(log) < COUNT - 10, "the rest of the order is not sent"
     assert site.run("-r", entry) == 0
     assert site.board()[0]["count"] == COUNT
 

@@ -34,12 +34,12 @@ MEANS = {
     (MODEL, "TRIAGE-CHOICE"): 2 / 12,
     (MODEL, "pubmed_qa"): 0.3,
 }
-"""As that version's board said."""
+"""As that version's board showed."""
 
 
 @pytest.fixture
 def site(tmp_path: Path, spark: SparkSession) -> Evaluation:
-    """The kept lake as a user of this version opens it, with the demo's canned model."""
+    """The stored lake as a user of this version opens it, with the demo's canned model."""
     with tarfile.open(KEPT) as archive:
         archive.extractall(tmp_path, filter="data")
     baseline = Deployment(
@@ -104,7 +104,7 @@ def test_a_release_of_schema_1_keeps_its_numbers_beside_one_made_now(site: Evalu
 
 @pytest.fixture
 def lake(tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Lake:
-    """A lake whose files this process is not sure to see: Spark does all that is done."""
+    """A lake whose files this process is not sure to read: Spark does all that is done."""
     monkeypatch.setenv("HADOOP_CONF_DIR", str(tmp_path))
     return Lake(spark, str(tmp_path / "lake"))
 
@@ -113,22 +113,24 @@ def test_small_files_are_merged_by_spark_where_it_does_all(
     tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(maintenance, "MANY_SMALL_FILES", 2)
-    here = Lake(spark, str(tmp_path / "lake"))
+    local_lake = Lake(spark, str(tmp_path / "lake"))
     for number in range(3):
-        scored(here, f"u{number}", f"w{number}", datetime.now(UTC))
-    older = DeltaTable(here.location.table("per_instance_stats"))
+        scored(local_lake, f"u{number}", f"w{number}", datetime.now(UTC))
+    older = DeltaTable(local_lake.location.table("per_instance_stats"))
     older.alter.set_table_properties({STATISTICS: "write_id"})
     monkeypatch.setenv("HADOOP_CONF_DIR", str(tmp_path))
-    there = Lake(spark, str(tmp_path / "lake"))
-    assert not there.is_folder_of_ours
-    assert merge_small_files(there) == {"per_instance_stats": 3, "runs": 3}
-    assert maintenance_of(there).files("runs").count == 1
-    assert {row.unit_id for row in there.read("runs").collect()} == {"u0", "u1", "u2"}
-    assert merge_small_files(there) == {}
-    maintenance_of(there).rewrite("per_instance_stats")
-    held = DeltaTable(here.location.table("per_instance_stats")).metadata().configuration
-    assert held[STATISTICS] == "run_spec_id,write_id"
-    assert there.read("per_instance_stats").count() == 3
+    cluster_lake = Lake(spark, str(tmp_path / "lake"))
+    assert not cluster_lake.is_folder_of_ours
+    assert merge_small_files(cluster_lake) == {"per_instance_stats": 3, "runs": 3}
+    assert maintenance_of(cluster_lake).files("runs").count == 1
+    assert {row.unit_id for row in cluster_lake.read("runs").collect()} == {"u0", "u1", "u2"}
+    assert merge_small_files(cluster_lake) == {}
+    maintenance_of(cluster_lake).rewrite("per_instance_stats")
+    configuration = (
+        DeltaTable(local_lake.location.table("per_instance_stats")).metadata().configuration
+    )
+    assert configuration[STATISTICS] == "run_spec_id,write_id"
+    assert cluster_lake.read("per_instance_stats").count() == 3
 
 
 @pytest.mark.long
@@ -139,9 +141,9 @@ def test_gc_and_optimize_by_spark(lake: Lake, spark: SparkSession) -> None:
     for number in range(4):
         scored(lake, f"u{number}", f"new{number}", today - timedelta(days=60))
     ctx = Context(lake=lake, suite="")
-    would = gc(ctx, Retention(), dry_run=True)
-    assert {each.table: each.rows for each in would} == {"per_instance_stats": 4, "runs": 4}
-    assert gc(ctx, Retention()) == would
+    planned = gc(ctx, Retention(), dry_run=True)
+    assert {each.table: each.rows for each in planned} == {"per_instance_stats": 4, "runs": 4}
+    assert gc(ctx, Retention()) == planned
     writes = spark.sql(
         f"SELECT write_id FROM {lake.location.quoted('per_instance_stats')}"
     ).toArrow()
@@ -150,7 +152,7 @@ def test_gc_and_optimize_by_spark(lake: Lake, spark: SparkSession) -> None:
     assert table.metadata().configuration["delta.appendOnly"] == "true"
     assert gc(ctx, Retention()) == []
 
-    # Into several files again, so that what is read of one write is told by their statistics.
+    # Into several files again, so that what is read of one write is decided by their statistics.
     some = maintenance_of(lake).files("per_instance_stats").size // 4
     spark.conf.set("spark.databricks.delta.optimize.maxFileSize", str(some))
     try:

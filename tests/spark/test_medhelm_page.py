@@ -102,5 +102,5 @@ def test_an_exact_match_and_a_jury_benchmark_as_they_stand_there(site: Site) -> 
         for row in site.rows("prompts")
         for text in (row["text"], *(message["content"] for message in row["messages"]))
     ]
-    told = JUDGE.split("<user_request>")[0]
-    assert sum(text.startswith(told) for text in texts) == 2
+    prompt_start = JUDGE.split("<user_request>")[0]
+    assert sum(text.startswith(prompt_start) for text in texts) == 2

@@ -1,7 +1,7 @@
-"""Names that SQL has to be given in quotes, and stores that Spark alone can open.
+"""Names that need quotes in SQL, and stores that Spark alone can open.
 
 The catalog of three levels is Spark's own over a Derby database; the store is Hadoop's `viewfs`,
-which neither Arrow nor delta-rs knows, over a local folder.
+which neither Arrow nor delta-rs supports, over a local folder.
 """
 
 from datetime import UTC, datetime

@@ -86,11 +86,18 @@ def response_file(path: Path, *, broken: bool = False) -> str:
 
 def commands(site: Site) -> list[tuple[str, list[str]]]:
     entry = planted_entry(site)
-    where = ["--suite", "s", "-o", str(site.lake_path), "--no-tracking"]
-    where += ["--local-path", str(site.folder / "prod_env")]
-    run = ["run", "-r", f"{entry},model=acme/echo", *where]
-    attested = ["--attest-locality", "local"]
-    take = ["import-responses", "-r", f"{entry},model=team/model", *where, *attested, "--file"]
+    location_flags = ["--suite", "s", "-o", str(site.lake_path), "--no-tracking"]
+    location_flags += ["--local-path", str(site.folder / "prod_env")]
+    run = ["run", "-r", f"{entry},model=acme/echo", *location_flags]
+    attest_flags = ["--attest-locality", "local"]
+    take = [
+        "import-responses",
+        "-r",
+        f"{entry},model=team/model",
+        *location_flags,
+        *attest_flags,
+        "--file",
+    ]
     good = response_file(site.folder / "good.jsonl")
     bad = response_file(site.folder / "bad.jsonl", broken=True)
     steps = [(name, run) for name in STEPS if name != "responses"]
@@ -141,13 +148,13 @@ def test_no_marked_text_is_logged_whatever_breaks(tmp_path: Path, spark: SparkSe
     for name, (function, error) in STEPS.items():
         step = logs.partition(f"STEP {name}\n")[2].partition(f"EXIT {name}=")
         assert step[2].startswith("1\n"), name
-        said = [line for line in step[0].splitlines() if line.startswith("medhelm-spark: ")]
-        assert len(said) == 1, name
-        assert f"{function} failed with {error}" in said[0]
+        messages = [line for line in step[0].splitlines() if line.startswith("medhelm-spark: ")]
+        assert len(messages) == 1, name
+        assert f"{function} failed with {error}" in messages[0]
     assert "EXIT nothing=0\n" in logs, "the breaking was what broke it"
     assert "line 1: broken_json" in logs
-    marked = [line[:300] for line in logs.splitlines() if MARK in line]
-    assert not marked
+    marked_lines = [line[:300] for line in logs.splitlines() if MARK in line]
+    assert not marked_lines
     stored = open_reader(str(site.lake_path)).query("SELECT completions FROM {request_results}")
     assert MARK in str(stored.to_pylist()), "the marks went all the way"
     for commit in site.lake_path.glob("*/_delta_log/*.json"):

@@ -56,12 +56,12 @@ def test_a_server_that_is_out_before_the_run_and_back_later(
     for _ in range(2):
         capsys.readouterr()
         assert site.run("-r", entry) == OUTAGE
-        (told,) = [
+        (message,) = [
             line for line in capsys.readouterr().err.splitlines() if line.startswith("medhelm")
         ]
-        assert f"deployment 'acme/served' at 127.0.0.1:{server.port} does not answer: " in told
-        assert f"0 answers kept, 4 requests without one ({kind} 4)." in told
-        assert f"medhelm-spark run -r {entry} --suite s" in told
+        assert f"deployment 'acme/served' at 127.0.0.1:{server.port} does not answer: " in message
+        assert f"0 answers kept, 4 requests without one ({kind} 4)." in message
+        assert f"medhelm-spark run -r {entry} --suite s" in message
     assert not site.rows("stats"), "nothing is scored in an outage"
     repair(server)
     assert site.run("-r", entry) == 0
@@ -69,10 +69,10 @@ def test_a_server_that_is_out_before_the_run_and_back_later(
     assert (cell["mean"], cell["count"], cell["num_unscored"]) == (1.0, 4, 0)
     assert set(server.answered.values()) == {1}
     fail(server, fault)
-    seen = server.calls
+    num_calls = server.calls
     capsys.readouterr()
     assert site.run("-r", entry) == 0, "all is answered, so nobody is asked"
-    assert server.calls == seen
+    assert server.calls == num_calls
     assert "infer: nothing to ask, 0 model calls\n" in capsys.readouterr().err
 
 
@@ -96,7 +96,7 @@ def test_a_server_that_goes_away_in_mid_run(
     (cell,) = site.board()
     assert (cell["count"], cell["num_unscored"]) == (40, 0)
     assert len(server.answered) == 40
-    assert set(server.answered.values()) == {1}, "nothing that was kept is asked again"
+    assert set(server.answered.values()) == {1}, "nothing that was stored is asked again"
 
 
 def test_a_server_that_fails_now_and_then_does_not_stop_a_run(
@@ -160,7 +160,7 @@ def test_a_judge_that_is_out_stops_the_run_and_the_answers_are_kept(
 def test_an_outage_is_seen_across_small_chunks_and_another_model_is_asked_to_the_end(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Chunks of two requests: none holds enough failures by itself."""
+    """Chunks of two requests: none contains enough failures by itself."""
     monkeypatch.setenv("MEDHELM_SPARK_CHUNK_REQUESTS", "2")
     log = tmp_path / "calls.log"
     slow = {"tokens_per_second": 10, "max_failures_in_a_row": 6, "max_attempts": 1}
@@ -176,7 +176,7 @@ def test_an_outage_is_seen_across_small_chunks_and_another_model_is_asked_to_the
 def test_an_engine_that_dies_each_time_is_an_outage(
     site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What it was sent until then nobody could note; that it was begun stands in the lake."""
+    """What it was sent until then nobody could note; that it was begun is in the lake."""
     away = {"locality": "external", "text": "yes", "max_concurrency": 1}
     model = site.deploy("acme/mortal", die_after=1, **away)
     entry = f"{site.benchmark('bench', questions(4))},model={model}"
@@ -187,8 +187,8 @@ def test_an_engine_that_dies_each_time_is_an_outage(
     assert (lost.access_level, lost.locality) == ("public", "external")
     site.deploy("acme/mortal", **away)
     assert site.run("-r", entry) == 0
-    sent = disclosures_of(open_reader(str(site.lake_path)))
-    assert sorted((row.is_bound, row.texts, row.answered) for row in sent) == [
+    disclosures = disclosures_of(open_reader(str(site.lake_path)))
+    assert sorted((row.is_bound, row.texts, row.answered) for row in disclosures) == [
         (False, 4, 4),
         (True, 4, 0),
     ]

@@ -1,4 +1,4 @@
-"""A benchmark of one's own that asks for everything: default reading, metrics, perturbations."""
+"""A benchmark of one's own that uses everything: default reading, metrics, perturbations."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,7 +77,7 @@ def test_answers_are_read_classed_and_perturbed(
     assert site.run("-r", f"{entry},model={model}") == 1
     assert "unknown metric 'loud'" in capsys.readouterr().err
     assert site.run("-r", f"{entry},model={model}", "--plugins", loud) == 0
-    found = stats(site)
+    stats_by_name = stats(site)
     expected = {
         "exact_match": 2 / 4,
         "answer_unreadable": 1 / 4,
@@ -91,11 +91,13 @@ def test_answers_are_read_classed_and_perturbed(
         "confusion[no>-]": 1.0,
         "loud": 0.0,
     }
-    assert {name: found[name]["mean"] for name in expected} == pytest.approx(expected)
+    assert {name: stats_by_name[name]["mean"] for name in expected} == pytest.approx(expected)
     interval = wilson(1, 2)
-    sensitivity = found["sensitivity"]
+    sensitivity = stats_by_name["sensitivity"]
     assert (sensitivity["ci_low"], sensitivity["ci_high"]) == (interval.low, interval.high)
-    assert found["brier_score"]["mean"] is not None, "answers come with their log-probabilities"
+    assert stats_by_name["brier_score"]["mean"] is not None, (
+        "answers come with their log-probabilities"
+    )
     assert {row["computed_on"] for row in site.rows("stats") if row["perturbation"] == "lowercase"}
     (cell,) = site.board()
     assert (cell["category"], cell["mean"]) == ("Administration and Workflow", 0.5)
@@ -104,8 +106,8 @@ def test_answers_are_read_classed_and_perturbed(
     assert site.run(command="leaderboard") == 0
     assert note in capsys.readouterr().out
 
-    stated = f"{entry},model={model},answer_extraction=strict"
-    assert site.run("-r", stated, "--plugins", loud, suite="strict") == 0
+    strict_entry = f"{entry},model={model},answer_extraction=strict"
+    assert site.run("-r", strict_entry, "--plugins", loud, suite="strict") == 0
     (cell,) = site.board("strict")
     assert cell["mean"] == 0.0, "none of the replies is the word alone"
     assert site.run(command="leaderboard", suite="strict") == 0
@@ -126,6 +128,8 @@ def test_a_label_that_no_row_has_ends_the_run_before_anybody_is_asked(
         more = {"dataset_file": f"table:{site.folder / 'letters'}"}
     entry = site.benchmark("letters", ROWS, template="{case}", metrics=[metric], **more)
     assert site.run("-r", f"{entry},model={model}", *PUBLIC) == 1
-    said = "letters: the metrics' label 'noo' is the right answer of no row; declared: yes, noo; is"
-    assert f"{said} 'no' meant?" in capsys.readouterr().err
+    message = (
+        "letters: the metrics' label 'noo' is the right answer of no row; declared: yes, noo; is"
+    )
+    assert f"{message} 'no' meant?" in capsys.readouterr().err
     assert not calls(log)

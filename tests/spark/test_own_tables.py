@@ -52,7 +52,7 @@ def letters(folder: Path, *, level: str = "private") -> str:
 
 
 def answer(site: Site, values: str, *, kind: str = "TABLE") -> None:
-    """A table or view `answered.pilot` of rows as `ai_query` gives them."""
+    """A table or view `answered.pilot` of rows as `ai_query` returns them."""
     site.spark.sql(f"DROP {kind} IF EXISTS answered.pilot")
     using = "USING delta " if kind == "TABLE" else ""
     site.spark.sql(
@@ -102,14 +102,14 @@ def test_a_table_of_answers_that_is_no_use_leaves_no_run(
 ) -> None:
     arguments = ["-r", f"{letters(site.folder)},model=ward/pilot", "--file", "table:answered.pilot"]
     arguments += ATTESTED
-    for values, fields, said in (
+    for values, fields, message in (
         ("(11, 0, 'yes'), (11, 0, 'no')", FIELDS, "1 row with an id that is in another row"),
         ("(11, 0, NULL), (12, 0, 'no')", FIELDS, "1 row: no completion."),
         ("(11, 0, 'yes')", (), "needs column 'source_id' or 'instance_id', 'completion'; columns"),
     ):
         answer(site, values)
         assert site.run(*arguments, *fields, command="import-responses") == 1
-        assert f"table 'answered.pilot': {said}" in capsys.readouterr().err
+        assert f"table 'answered.pilot': {message}" in capsys.readouterr().err
     assert not site.rows("run_specs")
 
 
@@ -184,8 +184,8 @@ def test_a_benchmark_folder_is_made_on_a_table_and_runs(
         "CASE WHEN id < 6 THEN concat(id % 2 = 0, ' ') ELSE ' ' END AS urgent FROM range(7)"
     )
     flags = ["--text", "note", "--label", "urgent", "--id", "letter_id"]
-    places = ["-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env")]
-    assert main(["init", "--table", "answered.letters", *flags, *places]) == 0
+    location_flags = ["-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env")]
+    assert main(["init", "--table", "answered.letters", *flags, *location_flags]) == 0
     output = capsys.readouterr()
     assert "Roe" not in output.out + output.err, "a filled prompt is for a terminal alone"
     assert "init: wrote letters, on 7 rows\n" in output.err
@@ -196,7 +196,7 @@ def test_a_benchmark_folder_is_made_on_a_table_and_runs(
         "CREATE TABLE answered.twice USING delta AS SELECT least(id, 4) AS letter_id, 'Roe' AS "
         "note, if(id < 2, ' ', 'yes') AS urgent FROM range(6)"
     )
-    assert main(["init", "--table", "answered.twice", *flags, *places]) == 1
+    assert main(["init", "--table", "answered.twice", *flags, *location_flags]) == 1
     stderr = capsys.readouterr().err
     assert "table answered.twice: 2 of 6 rows have no urgent and would be left out\n" in stderr
     assert "table answered.twice: 1 id in more than one of 6 rows; each row needs an id" in stderr

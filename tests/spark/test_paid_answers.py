@@ -1,4 +1,4 @@
-"""What was answered and paid is kept whatever a server says next, and is never asked again."""
+"""What was answered and paid is stored whatever a server replies next, and is never asked again."""
 
 import json
 from collections import Counter
@@ -64,8 +64,8 @@ def test_a_quota_that_ends_in_mid_run_keeps_what_was_answered(
     assert not any(trace in stderr for trace in TRACES)
     assert failures(site)[None] == 20
     assert server.calls <= 40, "nothing is asked twice"
-    sent, open_then = disclosures_of(open_reader(str(site.lake_path)))
-    assert (sent.times, sent.answered, sent.is_bound) == (server.calls, 20, False)
+    disclosure, open_then = disclosures_of(open_reader(str(site.lake_path)))
+    assert (disclosure.times, disclosure.answered, disclosure.is_bound) == (server.calls, 20, False)
     assert (open_then.texts, open_then.is_bound) == (4, True), "what may be open at once"
     server.quota = 10**9
     assert site.run("-r", run) == 0

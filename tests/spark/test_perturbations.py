@@ -64,9 +64,9 @@ def test_copies_are_asked_scored_and_compared(site: Site, log: Path) -> None:
     plain = f"{entry},model={model}"
     assert site.run("-r", plain, suite="plain") == 0
     assert len(calls(log)) == 7, "originals are asked once, whoever perturbs them"
-    rows, asked = site.rows("instances"), site.rows("requests")
+    rows, requests = site.rows("instances"), site.rows("requests")
     assert len({row["data_version"] for row in rows}) == 2
-    assert {row["access_level"] for row in rows + asked} == {"public"}
+    assert {row["access_level"] for row in rows + requests} == {"public"}
     before = len(rows)
     assert site.run("-r", f"{plain},data_augmentation=lower") == 0
     assert len(site.rows("instances")) == before
@@ -79,9 +79,9 @@ def test_the_worst_is_taken_instance_by_instance(site: Site) -> None:
     model = site.deploy("acme/some", mode="script", text="?", replies=replies)
     entry = site.benchmark("bench", QUESTIONS[:2], template="{question}")
     assert site.run("-r", f"{entry},model={model},data_augmentation=lower") == 0
-    found = summaries(site)
-    assert found["lowercase", "worst"] == (0.5, 2, 0)
-    assert found["lowercase", "invariance"] == (0.5, 2, 0)
+    stats = summaries(site)
+    assert stats["lowercase", "worst"] == (0.5, 2, 0)
+    assert stats["lowercase", "invariance"] == (0.5, 2, 0)
 
 
 def test_prompt_variants_give_mean_worst_and_spread(site: Site, log: Path) -> None:
@@ -92,10 +92,10 @@ def test_prompt_variants_give_mean_worst_and_spread(site: Site, log: Path) -> No
     entry = site.benchmark("bench", QUESTIONS, template="{question}", prompt_variants=variants)
     assert site.run("-r", f"{entry},model={model}") == 0
     assert len(calls(log)) == 8
-    found = summaries(site)
-    assert found["", None] == (0.75, 4, 0)
-    assert found["prompt.loud", "perturbed"] == (0.0, 4, 0)
-    of_prompts = {on: row for (name, on), row in found.items() if name == "prompt_variants"}
+    stats = summaries(site)
+    assert stats["", None] == (0.75, 4, 0)
+    assert stats["prompt.loud", "perturbed"] == (0.0, 4, 0)
+    of_prompts = {on: row for (name, on), row in stats.items() if name == "prompt_variants"}
     assert of_prompts == {
         "mean": (0.375, 2, 0),
         "worst": (0.0, 2, 0),
@@ -156,10 +156,10 @@ def test_a_metric_of_the_whole_run_is_compared_too(site: Site) -> None:
     }
     worst = stats["sensitivity", "lowercase", "worst"]
     assert (worst["denominator"], worst["ci_method"]) == (3, "wilson")
-    held = wilson(1, 3), wilson(1, 5)
+    intervals = wilson(1, 3), wilson(1, 5)
     same = stats["sensitivity", "lowercase", "invariance"]
     ends = [(row["ci_low"], row["ci_high"]) for row in (worst, same)]
-    assert ends == [pytest.approx((each.low, each.high)) for each in held]
+    assert ends == [pytest.approx((each.low, each.high)) for each in intervals]
     assert ("perplexity", "lowercase", "worst") not in stats, "no answer of it is right or wrong"
     assert site.run("--show", "robustness", command="leaderboard") == 0
     assert site.run("--release", "r1", "--no-tracking", command="publish") == 0, (
@@ -177,7 +177,7 @@ def card(site: Site, **keys: Any) -> str:
         rows.writerow(["id", "question", "options", "answer"])
         for i in range(4):
             rows.writerow([i, f"Which of these is {i}?", "one|two|three", "two"])
-    made = {
+    content = {
         "name": "mine",
         "display_name": "Mine",
         "description": "Made for a test.",
@@ -191,7 +191,7 @@ def card(site: Site, **keys: Any) -> str:
         "main_metric": "exact_match",
         **keys,
     }
-    (folder / "mine.yaml").write_text(yaml.safe_dump(made))
+    (folder / "mine.yaml").write_text(yaml.safe_dump(content))
     return "mine"
 
 
@@ -199,13 +199,13 @@ def test_options_move_with_the_letter_that_is_right(site: Site, log: Path) -> No
     numbers = {"name": "numbers", "adapter_spec": {"reference_prefix": "1. "}}
     entry = card(site, prompt_variants=[numbers])
     model = site.deploy("acme/b", text="B", log_file=str(log))
-    asked = f"{entry}:model={model},data_augmentation=option_order"
-    assert site.run("-r", asked, "-m", "3") == 0
-    found = summaries(site)
-    assert found["", None] == (1.0, 3, 0)
-    assert found["option_order", "perturbed"] == (0.0, 3, 0), "every option has moved"
-    assert found["option_order", "invariance"] == (0.0, 3, 0)
-    assert found["prompt.numbers", "perturbed"] == (0.0, 3, 0), "B is no option of 1, 2, 3"
+    run_entry = f"{entry}:model={model},data_augmentation=option_order"
+    assert site.run("-r", run_entry, "-m", "3") == 0
+    stats = summaries(site)
+    assert stats["", None] == (1.0, 3, 0)
+    assert stats["option_order", "perturbed"] == (0.0, 3, 0), "every option has moved"
+    assert stats["option_order", "invariance"] == (0.0, 3, 0)
+    assert stats["prompt.numbers", "perturbed"] == (0.0, 3, 0), "B is no option of 1, 2, 3"
     copies = [row for row in site.rows("instances") if row["perturbation"] == "option_order"]
     assert len(copies) == 3, "only what is drawn is copied"
     assert {row["access_level"] for row in copies} == {"gated"}
@@ -221,8 +221,8 @@ def test_the_number_of_spark_jobs_does_not_grow_with_perturbed_run_specs(site: S
         entry = fresh.benchmark("bench", questions(3))
         context = site.spark.sparkContext
         context.setJobGroup(f"perturbed{models}", "counted")
-        asked = f"{entry},data_augmentation=robustness_all"
-        assert fresh.run("-r", asked, "--models-to-run", *names) == 0
+        run_entry = f"{entry},data_augmentation=robustness_all"
+        assert fresh.run("-r", run_entry, "--models-to-run", *names) == 0
         return len(context.statusTracker().getJobIdsForGroup(f"perturbed{models}"))
 
     assert jobs(1) == jobs(5)
@@ -230,28 +230,30 @@ def test_the_number_of_spark_jobs_does_not_grow_with_perturbed_run_specs(site: S
 
 def test_repeats_are_compared_as_wholes(site: Site) -> None:
     """Two trials of four instances, of which one is unscored once, and a copy that has no part."""
-    asked = run_spec("r", ALPHA, "discharge_note")
+    base_spec = run_spec("r", ALPHA, "discharge_note")
     spec = replace(
-        asked,
-        adapter_spec=replace(asked.adapter_spec, num_trials=2),
+        base_spec,
+        adapter_spec=replace(base_spec.adapter_spec, num_trials=2),
         perturbations=(PerturbationSpec(name="typos"),),
     )
     trials: dict[int, tuple[float | None, ...]] = {0: (1, 0, 1, 0), 1: (1, 1, 1, None)}
     rows = [
-        scored(str(place), "", trial, value)
+        scored(str(index), "", trial, value)
         for trial, values in trials.items()
-        for place, value in enumerate(values)
+        for index, value in enumerate(values)
     ]
     rows += [scored("0", "typos", trial, 0.0) for trial in trials]
-    found = comparisons(site, rows, spec)
-    assert {on: held for (name, on), held in found.items() if name == "repeats"} == {
+    values_by_key = comparisons(site, rows, spec)
+    assert {
+        on: stat_values for (name, on), stat_values in values_by_key.items() if name == "repeats"
+    } == {
         "mean": [0.75, 0.75],
         "lowest": [0.5, 0.5],
         "lowest_scored": [0.5, 0.5],
         "highest": [1.0, 1.0],
         "spread": [0.5, 0.5],
     }
-    assert len(found["typos", "original"]) == 2
+    assert len(values_by_key["typos", "original"]) == 2
 
 
 def scored(instance: str, perturbation: str, trial: int, value: float | None) -> PerInstanceStats:
@@ -271,13 +273,13 @@ def comparisons(
     site: Site, rows: list[PerInstanceStats], spec: RunSpec
 ) -> dict[Key, list[float | None]]:
     """All values to be summarised by (perturbation, what they are computed on)."""
-    found: dict[Key, list[float | None]] = {}
+    values_by_key: dict[Key, list[float | None]] = {}
     stats = site.lake.frame(rows, PerInstanceStats)
     context = Context(lake=site.lake, suite="s")
     for row in compared(context, stats, [spec]).toArrow().to_pylist():
         key = (row["perturbation"], row["computed_on"])
-        found.setdefault(key, []).extend([row["value"]] * row["rows"])
-    return found
+        values_by_key.setdefault(key, []).extend([row["value"]] * row["rows"])
+    return values_by_key
 
 
 def test_what_is_compared_with_what(site: Site) -> None:
@@ -299,8 +301,10 @@ def test_what_is_compared_with_what(site: Site) -> None:
         ("a", "", 1): 0.5,
         ("a", "typos", 1): 0.5,
     }
-    found = comparisons(site, [scored(*key, value) for key, value in values.items()], spec)
-    assert {key: sorted(map(str, held)) for key, held in found.items() if key[1]} == {
+    values_by_key = comparisons(site, [scored(*key, value) for key, value in values.items()], spec)
+    assert {
+        key: sorted(map(str, stat_values)) for key, stat_values in values_by_key.items() if key[1]
+    } == {
         ("typos", "perturbed"): ["0.25", "0.5", "1.0"],
         ("typos", "original"): ["0.5", "0.5", "1.0"],
         ("typos", "lowest"): ["0.25", "0.5", "1.0"],

@@ -1,4 +1,4 @@
-"""The whole job on small benchmarks: what is asked, what is kept, what is done again."""
+"""The whole job on small benchmarks: what is asked, what is stored, what is done again."""
 
 from pathlib import Path
 
@@ -64,7 +64,7 @@ def test_answers_that_may_become_long_are_begun_first(site: Site, log: Path) -> 
     ]
     assert site.run("-r", *entries) == 0
     most = {row["request_id"]: row["decoding"]["max_tokens"] for row in site.rows("requests")}
-    assert [most[asked] for asked in calls(log)] == [50] * 4 + [20] * 4 + [5] * 4
+    assert [most[request_id] for request_id in calls(log)] == [50] * 4 + [20] * 4 + [5] * 4
 
 
 @pytest.mark.core
@@ -105,7 +105,7 @@ def test_a_new_metric_version_is_rescored_without_a_call(
 @pytest.mark.core
 def test_the_number_of_spark_jobs_does_not_grow_with_run_specs(site: Site) -> None:
     def jobs(models: int) -> int:
-        """Jobs of one run on a lake of its own: what a lake holds already costs jobs too."""
+        """Jobs of one run on a lake of its own: what is in a lake already costs jobs too."""
         fresh = Site(site.folder / str(models), site.spark)
         names = [fresh.deploy(f"acme/model{i}", text="yes") for i in range(models)]
         entry = fresh.benchmark("bench", questions(3))
@@ -191,7 +191,7 @@ def test_an_incomplete_jury_scores_nothing_until_the_policy_takes_what_is_there(
     run = ("-r", f"{entry},model={model}")
     assert site.run(*run) == INCOMPLETE
     (cell,) = site.board()
-    lost, asked = cell["num_unscored"], len(calls(log))
+    lost, num_calls = cell["num_unscored"], len(calls(log))
     assert 0 < lost < 6
     assert (cell["mean"], cell["count"]) == (3.5, 6 - lost)
     policy = conf_path("policy.yaml").read_text()
@@ -200,7 +200,7 @@ def test_an_incomplete_jury_scores_nothing_until_the_policy_takes_what_is_there(
     capsys.readouterr()
     assert site.run(*run) == 0
     assert "\n0 model calls" in capsys.readouterr().err
-    assert len(calls(log)) == asked
+    assert len(calls(log)) == num_calls
     (cell,) = site.board()
     assert (cell["num_unscored"], cell["count"]) == (0, 6)
     assert cell["mean"] == pytest.approx((3.5 * (6 - lost) + 5 * lost) / 6)
@@ -215,7 +215,7 @@ def test_a_failure_that_is_given_up_is_not_asked_again_by_itself(site: Site, log
     assert len(calls(log)) == 6
     (cell,) = site.board()
     assert cell["num_unscored"] > 0
-    assert cell["num_model_failures"] == 0, "a timeout says nothing of the model"
+    assert cell["num_model_failures"] == 0, "a timeout is no failure of the model"
 
 
 def test_a_prompt_that_the_window_cannot_hold_is_the_models_own_failure(site: Site) -> None:

@@ -1,4 +1,4 @@
-"""docs/plugins.md as it stands: its package, card and data, on the driver and in executors."""
+"""docs/plugins.md as it is: its package, card and data, on the driver and in executors."""
 
 import json
 import zipfile
@@ -84,8 +84,8 @@ def test_the_page_runs(written: Site, capsys: pytest.CaptureFixture[str]) -> Non
     assert "plug-in hospital_eval (" in capsys.readouterr().err
     (cell,) = written.board()
     assert (cell["mean"], cell["count"], cell["main_metric"]) == (0.5, 2, "greets")
-    said = [score["score"] for row in written.rows("annotations") for score in row["scores"]]
-    assert sorted(said) == [0.0, 1.0]
+    scores = [score["score"] for row in written.rows("annotations") for score in row["scores"]]
+    assert sorted(scores) == [0.0, 1.0]
     texts = {row["input"] for row in written.rows("instances")}
     assert "Dear Ms A,\n\nyour knee is fine.\n\nRegards" in texts
     assert written.run(*words) == 0
@@ -94,16 +94,16 @@ def test_the_page_runs(written: Site, capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_the_pages_perturbation_runs(written: Site, capsys: pytest.CaptureFixture[str]) -> None:
     plain, perturbed = (asking(words, "acme/plain") for words in commands(PAGE)[:2])
-    shown = [word for word in plain if word not in FLAG]
-    shown[1] = shown[1].replace("letters:", "letters:data_augmentation=capitals,")
-    assert written.run(*shown) == 1
+    arguments = [word for word in plain if word not in FLAG]
+    arguments[1] = arguments[1].replace("letters:", "letters:data_augmentation=capitals,")
+    assert written.run(*arguments) == 1
     assert "data_augmentation 'capitals'" in capsys.readouterr().err
     assert written.run(*perturbed) == 0
     capsys.readouterr()
     (words,) = commands(PAGE, "leaderboard")
     assert written.run(*words, "--format", "json", command="leaderboard") == 0
     rows = {row["perturbation"]: row for row in rows_of(capsys.readouterr().out)}
-    # The first letter's copy says KNEE IS FINE, which the model does not know.
+    # The first letter's copy has KNEE IS FINE, to which the model has no reply.
     copy = rows["capitals"]
     assert (copy["original"], copy["changed"], copy["worst"]) == (0.5, 0.0, 0.0)
     assert (copy["invariance"], copy["count"]) == (0.5, 2)
@@ -121,7 +121,7 @@ def test_the_pages_engine_runs(written: Site, capsys: pytest.CaptureFixture[str]
     assert "'hospital/rewriter': unknown engine 'rewriter'" in capsys.readouterr().err
     assert written.run(*words) == 0
     (cell,) = written.board()
-    # Each letter ends with Regards, which the card's metric wants.
+    # Each letter ends with Regards, which the card's metric requires.
     assert (cell["model_deployment"], cell["mean"], cell["count"]) == ("hospital/rewriter", 1.0, 2)
     texts = {
         one["text"]
@@ -147,11 +147,11 @@ def test_values_off_a_plugins_scale_are_unscored(
     assert site.run("-r", f"{bench},model=acme/odd", "--plugins", "odd_eval") == INCOMPLETE
     (cell,) = site.board()
     assert (cell["count"], cell["num_unscored"], cell["mean"]) == (2, 2, 0.75)
-    held = [one["status"] for row in site.rows("per_instance_stats") for one in row["stats"]]
-    assert sorted(held) == ["invalid", "invalid", "ok", "ok"]
+    statuses = [one["status"] for row in site.rows("per_instance_stats") for one in row["stats"]]
+    assert sorted(statuses) == ["invalid", "invalid", "ok", "ok"]
 
 
 def rows_of(text: str) -> list[dict[str, Any]]:
-    """What the table of robustness says as json."""
+    """The table of robustness as json."""
     rows: list[dict[str, Any]] = json.loads(text)["rows"]
     return rows

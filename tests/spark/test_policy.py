@@ -1,4 +1,4 @@
-"""Who may see what: refused in the plan, refused again at the engine, recorded, never sent."""
+"""Who may read what: refused in the plan, refused again at the engine, recorded, never sent."""
 
 from operator import itemgetter
 from pathlib import Path
@@ -69,12 +69,16 @@ def test_the_engine_asks_again_just_before_sending(
     assert site.run("-r", f"{entry},model={model}") == INCOMPLETE
     assert not calls(log)
     assert {row["failure"] for row in site.rows("request_results")} == {"denied"}
-    (held,) = site.rows("policy_decisions")
-    assert (held["role"], held["model_deployment"], held["allowed"]) == ("model", model, False)
-    assert held["rule"].startswith("held back before it was sent; ")
-    assert held["rule"].endswith("gated allows local, not external")
-    assert held["access_level"] == "gated"
-    assert held["run_name"] in {row["name"] for row in site.rows("run_specs")}
+    (decision,) = site.rows("policy_decisions")
+    assert (decision["role"], decision["model_deployment"], decision["allowed"]) == (
+        "model",
+        model,
+        False,
+    )
+    assert decision["rule"].startswith("held back before it was sent; ")
+    assert decision["rule"].endswith("gated allows local, not external")
+    assert decision["access_level"] == "gated"
+    assert decision["run_name"] in {row["name"] for row in site.rows("run_specs")}
     assert not disclosures_of(open_reader(str(site.lake_path)))
     assert not [row for row in site.rows("request_results") if row["completions"]]
     (cell,) = site.board()
@@ -99,11 +103,11 @@ def test_every_row_of_text_carries_its_level_and_the_first_private_run_warns(
     assert "This run reads private text" in capsys.readouterr().err
     for table in ("instances", "prompts", "request_results", "annotations"):
         assert {row["access_level"] for row in site.rows(table)} == {"private"}, table
-    sent = disclosures_of(open_reader(str(site.lake_path)))
+    disclosures = disclosures_of(open_reader(str(site.lake_path)))
     assert not (site.lake_path / "begun_waves").exists(), "local orders cost no further commit"
-    places = {(row.access_level, row.destination, row.locality) for row in sent}
-    assert places == {("private", "this job", "local")}
-    assert {row.model_deployment: (row.texts, row.times, row.answered) for row in sent} == {
+    destinations = {(row.access_level, row.destination, row.locality) for row in disclosures}
+    assert destinations == {("private", "this job", "local")}
+    assert {row.model_deployment: (row.texts, row.times, row.answered) for row in disclosures} == {
         "acme/judge": (2, 2, 2),
         "acme/yes": (2, 2, 2),
     }
@@ -135,7 +139,7 @@ def test_private_text_reaches_no_server_outside_the_listed_networks(
     others = [{**row, "question": f"Once more: {row['question']}"} for row in questions(3)]
     open_to_all = site.benchmark("open", others)  # the same text would still be private
     assert site.run("-r", f"{open_to_all},model={model}", suite="open") == 0
-    assert len(outside.received) == 3, "public text goes where its deployment says"
+    assert len(outside.received) == 3, "public text goes where its deployment is"
 
 
 def test_a_jobs_machines_are_those_that_spark_knows(spark: SparkSession) -> None:

@@ -66,17 +66,17 @@ def test_the_rights_are_read_and_a_catalog_of_ones_own_binds_nobody(
         ("schema", "analysts", "USE SCHEMA", True),
         ("catalog", "engineers", "MODIFY", False),
     }
-    shown = PolicyTable(name=NAME, text=TEXT, kind=kind, rights=rights)
-    assert why_ours_in_catalog(shown) is None, "Unity Catalog itself would be believed"
+    table = PolicyTable(name=NAME, text=TEXT, kind=kind, rights=rights)
+    assert why_ours_in_catalog(table) is None, "Unity Catalog itself would be believed"
     read = read_policy_table(catalog, NAME)
     assert (read.text, read.rights) == (TEXT, ())
     assert read.reason == "catalog spark_catalog is what the session's settings make of it"
 
     # A whole run by it, `--dry-run` included, has it as an advisory one.
-    named = site.folder / "platform" / "settings.yaml"
-    named.parent.mkdir()
-    named.write_text(f"policy: {NAME}")
-    monkeypatch.setattr(settings, "PLATFORM_FILE", named)
+    settings_file = site.folder / "platform" / "settings.yaml"
+    settings_file.parent.mkdir()
+    settings_file.write_text(f"policy: {NAME}")
+    monkeypatch.setattr(settings, "PLATFORM_FILE", settings_file)
     monkeypatch.setattr(settings, "why_ours", lambda _: None)
     model = site.deploy("vendor/model", locality="tenant")
     entry = site.benchmark("bench", questions(2), access_level="private")

@@ -44,13 +44,13 @@ def ward(word: str) -> list[dict[str, str]]:
     """Notes with a word in every field that a benchmark can have."""
     return [
         {
-            "id": f"{word}-{place}",
-            "question": f"The {word} of bed {place} is well?",
-            "correct_answer": f"{word} yes {place}",
-            "remark": f"seen by {word} {place}",
-            "unit": f"{word} unit {place % 2}",
+            "id": f"{word}-{bed}",
+            "question": f"The {word} of bed {bed} is well?",
+            "correct_answer": f"{word} yes {bed}",
+            "remark": f"seen by {word} {bed}",
+            "unit": f"{word} unit {bed % 2}",
         }
-        for place in range(6)
+        for bed in range(6)
     ]
 
 
@@ -69,11 +69,11 @@ class Purged:
             for name in ("ward", "open")
         ]
         assert site.run("-r", *self.entries) == 0
-        self.here = Evaluation(
-            site.lake_path, site=site.folder / "prod_env", tracking=False, say=self._said
+        self.evaluation = Evaluation(
+            site.lake_path, site=site.folder / "prod_env", tracking=False, say=self._add_message
         )
-        self.said: list[str] = []
-        self.manifest = self.here.releases.publish("r1", "s").manifest_hash
+        self.messages: list[str] = []
+        self.manifest = self.evaluation.releases.publish("r1", "s").manifest_hash
         if way == WAYS[0]:
             for module in ("pipeline.in_process", "workspace.workspace"):
                 patch.setattr(f"medhelm_spark.{module}.is_started", lambda: False)
@@ -81,8 +81,8 @@ class Purged:
         if way == WAYS[2]:
             patch.setattr(Location, "is_local", lambda *_: False)
         patch.setenv("MEDHELM_SPARK_CACHE", str(site.folder / "cache"))
-        self.here = Evaluation(
-            site.lake_path, site=site.folder / "prod_env", tracking=False, say=self._said
+        self.evaluation = Evaluation(
+            site.lake_path, site=site.folder / "prod_env", tracking=False, say=self._add_message
         )
 
     def _benchmark(self, name: str, word: str) -> None:
@@ -97,14 +97,14 @@ class Purged:
             **jury,
         )
 
-    def _said(self, line: str) -> None:
-        self.said.append(line)
+    def _add_message(self, line: str) -> None:
+        self.messages.append(line)
 
     def purge(self, **more: Any) -> Any:
-        return self.here.lake.purge("ward", agreement=AGREEMENT, **more)
+        return self.evaluation.lake.purge("ward", agreement=AGREEMENT, **more)
 
     def numbers(self, scenario: str | None = None) -> dict[str, Any]:
-        cells = json.loads(self.here.board("s").render("json"))["cells"]
+        cells = json.loads(self.evaluation.board("s").render("json"))["cells"]
         return {
             cell["scenario_name"]: (cell["mean"], cell["ci_low"], cell["ci_high"])
             for cell in cells
@@ -119,9 +119,9 @@ def purged(
     yield Purged(site, request.param, monkeypatch)
 
 
-def found(folder: Path, word: str = CANARY) -> list[str]:
+def paths_with_word(folder: Path, word: str = CANARY) -> list[str]:
     """The files below a folder with a word in their bytes, their decoded rows or their names."""
-    held = []
+    matches = []
     for path in sorted(folder.rglob("*")):
         if not path.is_file():
             continue
@@ -132,8 +132,8 @@ def found(folder: Path, word: str = CANARY) -> list[str]:
             except pa.ArrowInvalid:
                 texts.append(b"")
         if any(word.encode() in text for text in texts):
-            held.append(str(path.relative_to(folder)))
-    return held
+            matches.append(str(path.relative_to(folder)))
+    return matches
 
 
 def tables_of(names: list[str]) -> set[str]:
@@ -175,14 +175,16 @@ def add_rest(site: Site) -> None:
         noted_at=rating.rated_at,
     )
     lake.append_rows("answer_notes", [note], "w1")
-    place = results.column_names.index("write_id")
-    staged = results.slice(0, 1).set_column(place, "write_id", pa.array(["w2"]))
-    left = Path(lake.staging.location_of(staged_name("s", "gone", "w2")))
-    left.mkdir(parents=True)
-    pq.write_table(staged, left / "part-0.parquet")
+    column_index = results.column_names.index("write_id")
+    staged = results.slice(0, 1).set_column(column_index, "write_id", pa.array(["w2"]))
+    staged_folder = Path(lake.staging.location_of(staged_name("s", "gone", "w2")))
+    staged_folder.mkdir(parents=True)
+    pq.write_table(staged, staged_folder / "part-0.parquet")
     folder = site.lake_path / "prompts"
-    whole = next(path for path in folder.glob("*.parquet") if CANARY in json.dumps(decoded(path)))
-    (folder / "part-0-orphan.snappy.parquet").write_bytes(whole.read_bytes())
+    part_file = next(
+        path for path in folder.glob("*.parquet") if CANARY in json.dumps(decoded(path))
+    )
+    (folder / "part-0-orphan.snappy.parquet").write_bytes(part_file.read_bytes())
     (folder / "part-0-torn.snappy.parquet").write_bytes(f"PAR1 {CANARY}".encode())
 
 
@@ -194,33 +196,37 @@ def decoded(path: Path) -> str:
 def test_no_byte_of_the_text_is_left_and_every_manifest_verifies(purged: Purged) -> None:
     site = purged.site
     add_rest(site)
-    purged.here.lake.optimize()
+    purged.evaluation.lake.optimize()
     others = [row for row in site.rows("instances") if row["scenario_name"] == "open"]
     numbers = purged.numbers()
-    held = {table for table in TABLES if TABLES[table].has_text} & tables_of(found(site.lake_path))
-    assert held == {
+    tables_with_text = {table for table in TABLES if TABLES[table].has_text} & tables_of(
+        paths_with_word(site.lake_path)
+    )
+    assert tables_with_text == {
         *("instances", "prompts", "request_results", "annotations", "ratings"),
         *("answer_notes", "instance_groups"),
     }
-    assert "stats_by_group" in tables_of(found(site.lake_path)), "the names of groups"
-    assert purged.here.releases.verify("r1") == purged.manifest
+    assert "stats_by_group" in tables_of(paths_with_word(site.lake_path)), "the names of groups"
+    assert purged.evaluation.releases.verify("r1") == purged.manifest
 
-    done = purged.purge()
+    purge_record = purged.purge()
 
-    assert found(site.lake_path) == []
-    assert found(site.folder / "cache") == []
-    assert done.finished_at and done.removed["instances"] == 6
-    assert any("6 rows of instances: hashes of the cluster column" in e for e in done.unreached)
-    purged.said.clear()
-    assert purged.here.releases.verify("r1") == purged.manifest
-    assert any(f"purged under agreement {AGREEMENT} on" in line for line in purged.said)
+    assert paths_with_word(site.lake_path) == []
+    assert paths_with_word(site.folder / "cache") == []
+    assert purge_record.finished_at and purge_record.removed["instances"] == 6
+    assert any(
+        "6 rows of instances: hashes of the cluster column" in e for e in purge_record.unreached
+    )
+    purged.messages.clear()
+    assert purged.evaluation.releases.verify("r1") == purged.manifest
+    assert any(f"purged under agreement {AGREEMENT} on" in line for line in purged.messages)
     assert purged.numbers() == numbers
     assert [row for row in site.rows("instances") if row["scenario_name"] == "open"] == others
-    assert purged.here.lake.purges() == [done]
-    named = {row["group_value"] for row in site.rows("stats_by_group")}
-    assert sum(done.note in name for name in named) == 2, "groups stay apart"
+    assert purged.evaluation.lake.purges() == [purge_record]
+    group_values = {row["group_value"] for row in site.rows("stats_by_group")}
+    assert sum(purge_record.note in name for name in group_values) == 2, "groups stay apart"
     (text,) = {row["input"] for row in site.rows("instances") if row["scenario_name"] == "ward"}
-    assert text == done.note
+    assert text == purge_record.note
     assert (
         DeltaTable(str(site.lake_path / "prompts")).metadata().configuration["delta.appendOnly"]
         == "true"
@@ -247,16 +253,16 @@ def test_what_is_changed_after_the_purge_is_named(
     )
     DeltaTable(str(site.lake_path / table)).update(change)
     with pytest.raises(IntegrityError, match="instances" if table == "tombstones" else table):
-        purged.here.releases.verify("r1")
+        purged.evaluation.releases.verify("r1")
 
 
 def test_a_dry_run_changes_nothing_and_says_what_would_go(purged: Purged) -> None:
     before = {path: path.stat().st_mtime_ns for path in purged.lake_path.rglob("*")}
     described = purged.purge(dry_run=True)
     assert described.finished_at is None and described.removed["prompts"] == 12
-    assert "purge: instances: would remove the text of 6 rows" in purged.said
+    assert "purge: instances: would remove the text of 6 rows" in purged.messages
     assert {path: path.stat().st_mtime_ns for path in purged.lake_path.rglob("*")} == before
-    assert purged.here.lake.purges() == []
+    assert purged.evaluation.lake.purges() == []
 
 
 def one(site: Site, monkeypatch: pytest.MonkeyPatch) -> Purged:
@@ -286,16 +292,16 @@ def test_a_purge_that_was_killed_is_finished_by_the_same_command(
             counting(name)
         with pytest.raises(KeyboardInterrupt):
             purged.purge()
-    (begun,) = purged.here.lake.purges()
+    (begun,) = purged.evaluation.lake.purges()
     assert begun.finished_at is None
     with pytest.raises(PolicyError, match="purged from this lake under agreement"):
-        purged.here.run(purged.entries[0], suite="s")
+        purged.evaluation.run(purged.entries[0], suite="s")
     with pytest.raises(ConfigError, match="was purged under agreement 'DUA-2024-17'"):
-        purged.here.lake.purge("ward", agreement="another")
-    done = purged.purge()
-    assert done.purge_id == begun.purge_id and done.finished_at
-    assert found(site.lake_path) == []
-    assert purged.here.releases.verify("r1") == purged.manifest
+        purged.evaluation.lake.purge("ward", agreement="another")
+    purge_record = purged.purge()
+    assert purge_record.purge_id == begun.purge_id and purge_record.finished_at
+    assert paths_with_word(site.lake_path) == []
+    assert purged.evaluation.releases.verify("r1") == purged.manifest
 
 
 @pytest.mark.attack("purge", "purged data brought into the lake again")
@@ -306,11 +312,11 @@ def test_what_was_purged_is_not_run_again_and_the_rest_is(
     numbers = purged.numbers()
     purged.purge()
     with pytest.raises(PolicyError, match="scenario 'ward' was purged from this lake"):
-        purged.here.run(purged.entries[0], suite="s")
-    assert purged.here.run(purged.entries[1], suite="s").model_calls == 0
-    purged.here.summarize("s")
+        purged.evaluation.run(purged.entries[0], suite="s")
+    assert purged.evaluation.run(purged.entries[1], suite="s").model_calls == 0
+    purged.evaluation.summarize("s")
     assert purged.numbers() == numbers
-    assert purged.here.releases.publish("r1", "s").manifest_hash == purged.manifest
+    assert purged.evaluation.releases.publish("r1", "s").manifest_hash == purged.manifest
     assert purged.purge().finished_at, "a second time there is nothing to do"
 
 
@@ -322,25 +328,25 @@ def test_text_that_other_data_has_too_stays_and_is_named(
     entry = purged.entries[0].replace("/ward/", "/copy/")
     assert site.run("-r", entry) == 0
     before = [row for row in site.rows("instances") if row["scenario_name"] == "copy"]
-    done = purged.purge()
-    assert any("whose prompt runs on other data ask too" in each for each in done.unreached)
+    purge_record = purged.purge()
+    assert any("whose prompt runs on other data ask too" in each for each in purge_record.unreached)
     assert [row for row in site.rows("instances") if row["scenario_name"] == "copy"] == before
-    assert purged.here.releases.verify("r1") == purged.manifest
-    purged.here.lake.purge("copy", agreement=AGREEMENT)
-    assert tables_of(found(site.lake_path)) <= {"prompts", "request_results"}
+    assert purged.evaluation.releases.verify("r1") == purged.manifest
+    purged.evaluation.lake.purge("copy", agreement=AGREEMENT)
+    assert tables_of(paths_with_word(site.lake_path)) <= {"prompts", "request_results"}
 
 
 def test_a_run_at_work_stops_the_purge_before_a_text_goes(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     purged = one(site, monkeypatch)
-    before = found(site.lake_path)
+    before = paths_with_word(site.lake_path)
     with (
         lease(site.lake, "s", ["acme/echo"], "elsewhere:1:x"),
         pytest.raises(LakeError, match="another driver"),
     ):
         purged.purge()
-    assert found(site.lake_path) == before
+    assert paths_with_word(site.lake_path) == before
 
 
 @pytest.mark.parametrize("is_moved", [False, True], ids=["where it was made", "behind a link"])
@@ -350,29 +356,31 @@ def test_shares_with_public_texts_go_and_what_was_handed_on_is_named(
     purged = one(site, monkeypatch)
     policy = site.folder / "prod_env" / "policy.yaml"
     policy.write_text("audiences: [{name: press, content: texts}, {name: lab, content: scores}]\n")
-    here = Evaluation(
-        site.lake_path, site=site.folder / "prod_env", tracking=False, say=purged._said
+    evaluation = Evaluation(
+        site.lake_path, site=site.folder / "prod_env", tracking=False, say=purged._add_message
     )
     for audience in ("press", "lab"):
-        here.sharing.share("r1", audience, site.folder / audience)
-    assert found(site.folder / "press", "calm")
+        evaluation.sharing.share("r1", audience, site.folder / audience)
+    assert paths_with_word(site.folder / "press", "calm")
     if is_moved:
         (site.folder / "press").rename(site.folder / "disk")
         (site.folder / "press").symlink_to(site.folder / "disk")
-    dry = here.lake.purge("ward", agreement=AGREEMENT, dry_run=True)
+    dry = evaluation.lake.purge("ward", agreement=AGREEMENT, dry_run=True)
     assert not any("press" in each for each in dry.unreached), "no share has private text"
     assert "folders of shares" not in dry.removed
-    assert {row["is_here"] for row in here.sharing.list().rows()} == {True}
-    done = here.lake.purge("open", agreement=AGREEMENT)
-    assert [row["is_here"] for row in here.sharing.list().rows()] == [True, False]
-    assert any("of release_changes: notes, conditions and owners" in e for e in done.unreached)
+    assert {row["is_here"] for row in evaluation.sharing.list().rows()} == {True}
+    purge_record = evaluation.lake.purge("open", agreement=AGREEMENT)
+    assert [row["is_here"] for row in evaluation.sharing.list().rows()] == [True, False]
+    assert any(
+        "of release_changes: notes, conditions and owners" in e for e in purge_record.unreached
+    )
     assert not (site.folder / "press").exists() and (site.folder / "lab").exists()
     assert not (site.folder / "disk").exists()
-    assert done.removed["folders of shares"] == 1
-    (named,) = [each for each in done.unreached if "press" in each]
-    assert "of release r1" in named
-    assert found(site.lake_path, "calm") == []
-    assert here.releases.verify("r1") == purged.manifest
+    assert purge_record.removed["folders of shares"] == 1
+    (message,) = [each for each in purge_record.unreached if "press" in each]
+    assert "of release r1" in message
+    assert paths_with_word(site.lake_path, "calm") == []
+    assert evaluation.releases.verify("r1") == purged.manifest
 
 
 def test_downloads_of_the_scenario_leave_the_cache(
@@ -393,8 +401,8 @@ def test_downloads_of_the_scenario_leave_the_cache(
             pinned_at=datetime.now(UTC),
         )
         site.lake.append_rows("pins", [pin], digest)
-    done = purged.purge()
-    assert done.removed["files and folders in caches"] == 1
+    purge_record = purged.purge()
+    assert purge_record.removed["files and folders in caches"] == 1
     assert not (data / ("a" * 64)).exists() and (data / ("b" * 64) / "data.csv").is_file()
 
 
@@ -403,8 +411,8 @@ def test_runs_in_mlflow_go_for_good(site: Site, monkeypatch: pytest.MonkeyPatch)
 
     purged = one(site, monkeypatch)
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    here = Evaluation(site.lake_path, site=site.folder / "prod_env", say=purged._said)
-    here.tracking.log(suite="s")
+    evaluation = Evaluation(site.lake_path, site=site.folder / "prod_env", say=purged._add_message)
+    evaluation.tracking.log(suite="s")
     uri = f"sqlite:///{site.lake_path}/mlflow.db"
     client = MlflowClient(uri)
     runs = runs_of(site, "ward")
@@ -414,15 +422,15 @@ def test_runs_in_mlflow_go_for_good(site: Site, monkeypatch: pytest.MonkeyPatch)
     client.log_text(tracked, f"a person's own file of the {CANARY}", "notes.txt")
     client.set_tag(tracked, "mine", f"a tag of the {CANARY}")
     artefacts = Path(client.get_run(tracked).info.artifact_uri.removeprefix("file://"))
-    assert found(artefacts) and found(site.lake_path)
-    done = here.lake.purge("ward", agreement=AGREEMENT)
-    assert done.removed["runs in MLflow"] == 1
-    assert not artefacts.exists() or found(artefacts) == []
-    assert found(site.lake_path) == [], "SQLite's free pages have nothing of it"
+    assert paths_with_word(artefacts) and paths_with_word(site.lake_path)
+    purge_record = evaluation.lake.purge("ward", agreement=AGREEMENT)
+    assert purge_record.removed["runs in MLflow"] == 1
+    assert not artefacts.exists() or paths_with_word(artefacts) == []
+    assert paths_with_word(site.lake_path) == [], "SQLite's free pages have nothing of it"
     before = len(client.search_runs([e.experiment_id for e in client.search_experiments()]))
-    here.tracking.log(suite="s")
+    evaluation.tracking.log(suite="s")
     after = len(client.search_runs([e.experiment_id for e in client.search_experiments()]))
-    assert after == before + 1 and found(site.lake_path) == []
+    assert after == before + 1 and paths_with_word(site.lake_path) == []
 
 
 def test_the_command_asks_for_a_word_that_confirms(
@@ -436,11 +444,11 @@ def test_the_command_asks_for_a_word_that_confirms(
     assert main([*words, "--yes", "--dry-run", *flags]) == 1
     assert main(["scenarios", "purge", "warden", "--agreement", "x", "--yes", *flags]) == 1
     assert "Did you mean 'ward'" in capsys.readouterr().err
-    assert found(site.lake_path)
+    assert paths_with_word(site.lake_path)
     words[2] = "WARD"  # a name counts whatever its capitals are
     assert main([*words, "--yes", *flags]) == 0
     assert f"purged under agreement {AGREEMENT} on" in capsys.readouterr().out
-    assert found(site.lake_path) == []
+    assert paths_with_word(site.lake_path) == []
     assert main(["scenarios", "purged", *flags]) == 0
     assert AGREEMENT in capsys.readouterr().out
     del purged

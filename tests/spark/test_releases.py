@@ -45,9 +45,9 @@ def release(site: Site, *arguments: str) -> int:
 
 
 def published(site: Site, name: str) -> dict[str, object]:
-    """The board of a release as data, without what its notes say of the suite."""
-    here = Evaluation(site.lake_path, site=site.folder / "prod_env", tracking=False)
-    content = json.loads(here.board(release=name).render("json"))
+    """The board of a release as data, without its notes about the suite."""
+    evaluation = Evaluation(site.lake_path, site=site.folder / "prod_env", tracking=False)
+    content = json.loads(evaluation.board(release=name).render("json"))
     return {kind: content[kind] for kind in ("models", "cells", "pairs")}
 
 
@@ -60,7 +60,9 @@ def older(site: Site, name: str) -> None:
             release=name,
             manifest_hash="",
             writes={
-                table: held for table, held in (row.writes or {}).items() if table not in COPIES
+                table: write_ids
+                for table, write_ids in (row.writes or {}).items()
+                if table not in COPIES
             },
         )
         for row in rows
@@ -71,7 +73,7 @@ def older(site: Site, name: str) -> None:
 
 
 def gone(table: Path) -> None:
-    """Delete all rows, and the files that held them."""
+    """Delete all rows, and the files that contained them."""
     opened = rewritable(table)
     opened.delete()
     opened.vacuum(0, dry_run=False, enforce_retention_duration=False)
@@ -86,14 +88,14 @@ def test_a_release_stays_as_it_is_whatever_becomes_of_the_lake(
     before = published(site, "r1")
     assert len(before["cells"]) == 2
     assert before["pairs"]
-    here = Evaluation(site.lake_path, site=site.folder / "prod_env", tracking=False)
-    page = here.instances("bench", "acme/no", release="r1").page
+    evaluation = Evaluation(site.lake_path, site=site.folder / "prod_env", tracking=False)
+    page = evaluation.instances("bench", "acme/no", release="r1").page
 
     # More instances, and the same answers scored by another version of the metric.
     assert site.run("-r", f"{entry},model=acme/yes") == 0
     newer = replace(METRICS["exact_match"], version="next")
     monkeypatch.setattr("medhelm_spark.metrics.METRICS", {**METRICS, "exact_match": newer})
-    here.summarize("s")
+    evaluation.summarize("s")
     assert published(site, "r1") == before
     assert len(site.rows("release_scores")) == 6
     assert release(site, "verify", "r1") == 0
@@ -103,15 +105,15 @@ def test_a_release_stays_as_it_is_whatever_becomes_of_the_lake(
     assert published(site, "old")["cells"] == before["cells"]
     assert release(site, "verify", "old") == 0
 
-    # A release of what was measured anew says where its differences come from.
+    # A release of what was measured anew shows where its differences come from.
     assert release(site, "publish", "r2", "--suites", "s") == 0
-    whys = {run.model_deployment: run.why for run in here.releases.compare("r1", "r2").runs}
+    whys = {run.model_deployment: run.why for run in evaluation.releases.compare("r1", "r2").runs}
     version = METRICS["exact_match"].version
     assert whys["acme/no"] == f"method changed (metric v{version} -> vnext)"
     assert whys["acme/yes"].startswith("other instances: n=4")
     assert "answers changed" not in whys["acme/yes"]
 
-    # A catalog's tables, which only Spark reads, give the same board.
+    # A catalog's tables, which only Spark reads, result in the same board.
     boards = [
         load_board(reader, release="r1", coverage_floor=0.95)
         for reader in (open_reader(str(site.lake_path)), SparkReader(site.lake))
@@ -127,20 +129,20 @@ def test_a_release_stays_as_it_is_whatever_becomes_of_the_lake(
     for table in ("stats", "per_instance_stats"):
         gone(site.lake_path / table)
     assert published(site, "r1") == before
-    assert here.instances("bench", "acme/no", release="r1").page == page
+    assert evaluation.instances("bench", "acme/no", release="r1").page == page
     capfd.readouterr()
     assert release(site, "verify", "r1") == 0
     stderr = capfd.readouterr().err
     assert "only in the release's own rows" in stderr
     assert "stats of bench" in stderr
 
-    # Text gone: scores stay, and what shows answers says what it lacks.
+    # Text gone: scores stay, and what shows answers names what it lacks.
     for table in ("prompts", "request_results", "instances"):
         gone(site.lake_path / table)
     assert published(site, "r1") == before
-    shown = str(here.answers("bench", "acme/no", release="r1"))
-    assert "text       no longer in the lake: prompt, answer, references" in shown
-    assert "exact_match 0.000" in shown
+    answer_text = str(evaluation.answers("bench", "acme/no", release="r1"))
+    assert "text       no longer in the lake: prompt, answer, references" in answer_text
+    assert "exact_match 0.000" in answer_text
     assert release(site, "verify", "r1") == CHANGED
     assert "prompts of bench" in (stderr := capfd.readouterr().err)
     assert "(gone)" in stderr
@@ -166,9 +168,9 @@ def test_a_release_from_draft_to_withdrawal(
     policy.write_text(yaml.safe_dump({"release": {"require": {**required, "min_instances": 4}}}))
     capfd.readouterr()
     assert release(site, "gate", "r1") == GATED
-    said = capfd.readouterr().out
-    assert said.count("3 scored instances, required 4") == 2
-    assert said.count("passed") == 4
+    output = capfd.readouterr().out
+    assert output.count("3 scored instances, required 4") == 2
+    assert output.count("passed") == 4
     assert release(site, "approve", "r1") == FAILED
     assert "'root' made and ran and submitted it" in capfd.readouterr().err
 
@@ -183,17 +185,17 @@ def test_a_release_from_draft_to_withdrawal(
     # Pinned anew with the same values it stays approved; with other values it is a draft again.
     manifest = site.rows("releases")[0]["manifest_hash"]
     assert release(site, "publish", "r1", "--suites", "s") == 0
-    here = Evaluation(site.lake_path, site=site.folder / "prod_env", tracking=False)
-    shown = here.releases.show("r1")
-    assert (shown.status, shown.manifest_hash) == ("approved", manifest)
+    evaluation = Evaluation(site.lake_path, site=site.folder / "prod_env", tracking=False)
+    release_details = evaluation.releases.show("r1")
+    assert (release_details.status, release_details.manifest_hash) == ("approved", manifest)
     assert site.run("-r", f"{entry},model=acme/yes", f"{entry},model=acme/no") == 0
     assert release(site, "publish", "r1", "--suites", "s") == 0
     capfd.readouterr()
     assert release(site, "show", "r1") == 0
-    said = capfd.readouterr().out
-    assert "\nstatus          draft\n" in said
-    assert "\nvoid            approved by nobody (unverified) at" in said
-    assert f"manifest {manifest[:12]}, and the release was pinned anew as" in said
+    output = capfd.readouterr().out
+    assert "\nstatus          draft\n" in output
+    assert "\nvoid            approved by nobody (unverified) at" in output
+    assert f"manifest {manifest[:12]}, and the release was pinned anew as" in output
 
     # Approved by the other one of two, published, and then it changes no more.
     assert release(site, "submit", "r1") == 0
@@ -222,11 +224,11 @@ def test_a_release_from_draft_to_withdrawal(
     capfd.readouterr()
     for form in ("table", "md", "csv", "json", "html"):
         assert main(["leaderboard", "--release", "r1", "--format", form, *flags(site)]) == 0
-        said = capfd.readouterr().out
-        first = said if form == "csv" else (said.partition("<body>")[2] or said)[:200]
+        output = capfd.readouterr().out
+        first = output if form == "csv" else (output.partition("<body>")[2] or output)[:200]
         assert "WITHDRAWN: do not use the numbers of release" in first
-        assert "Reason: wrong key" in said
+        assert "Reason: wrong key" in output
     assert release(site, "list") == 0
-    said = capfd.readouterr().out.splitlines()
-    assert [line.split()[:2] for line in said[2:4]] == [["r2", "draft"], ["r1", "withdrawn"]]
+    output = capfd.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in output[2:4]] == [["r2", "draft"], ["r1", "withdrawn"]]
     assert release(site, "submit", "r1") == FAILED

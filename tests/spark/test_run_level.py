@@ -1,4 +1,4 @@
-"""Run-level metrics from card to board: what a whole run says that no mean does."""
+"""Run-level metrics from card to board: what a whole run shows that no mean does."""
 
 import math
 from dataclasses import replace
@@ -79,7 +79,9 @@ def test_a_run_is_classified_calibrated_and_summarised_again_without_a_call(
         for row in site.rows("run_specs")
         if row["run_spec"]["model_deployment"] == sure
     )
-    found = {row["name"]: row for row in site.rows("stats") if row["run_spec_id"] == spec_id}
+    stats_by_name = {
+        row["name"]: row for row in site.rows("stats") if row["run_spec_id"] == spec_id
+    }
     expected = {
         "classification_micro_f1": 2 * 3 / (6 + 2 + 2),
         "exact_match": 3 / 5,
@@ -94,19 +96,19 @@ def test_a_run_is_classified_calibrated_and_summarised_again_without_a_call(
         "finish_reason_stop": 1.0,
         "num_completion_tokens": 1.0,
     }
-    assert {name: found[name]["mean"] for name in expected} == pytest.approx(expected)
-    assert found["ece_10_bin"]["ci_low"] is None
-    assert not {"true_classes", "predicted_classes"} & set(found), "codes have no mean"
+    assert {name: stats_by_name[name]["mean"] for name in expected} == pytest.approx(expected)
+    assert stats_by_name["ece_10_bin"]["ci_low"] is None
+    assert not {"true_classes", "predicted_classes"} & set(stats_by_name), "codes have no mean"
 
-    asked, scored = len(calls(log)), len(site.rows("per_instance_stats"))
+    num_calls, num_scored = len(calls(log)), len(site.rows("per_instance_stats"))
     newer = replace(RUN_METRICS["calibration"], version="next")
     monkeypatch.setattr("medhelm_spark.metrics.RUN_METRICS", {**RUN_METRICS, "calibration": newer})
-    anew = _run_metrics_by_name.__wrapped__  # without what is kept of the metrics before
+    anew = _run_metrics_by_name.__wrapped__  # without what is cached of the metrics before
     monkeypatch.setattr("medhelm_spark.metrics._run_metrics_by_name", anew)
     assert site.run("-r", f"{entry}:model={sure}") == 0
     again = [row for row in site.rows("stats") if row["run_spec_id"] == spec_id]
-    assert len(again) == 2 * len(found)
-    assert len(site.rows("per_instance_stats")) == scored
-    assert len(calls(log)) == asked == 5
+    assert len(again) == 2 * len(stats_by_name)
+    assert len(site.rows("per_instance_stats")) == num_scored
+    assert len(calls(log)) == num_calls == 5
     release = ("--release", "r1", "--no-tracking")
     assert site.run(*release, command="publish") == 0, "computed again, they are alike"

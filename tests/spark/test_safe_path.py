@@ -39,7 +39,7 @@ def test_workers_import_nothing_of_the_working_folder(tmp_path: Path) -> None:
     for name in NAMES:
         (folder / f"{name}.py").write_text(PLANTED.format(name=name))
     own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-P", "-c", DRIVER],
         cwd=folder,
         env={**own, "PLANTED_MARKS": str(marks)},
@@ -47,5 +47,5 @@ def test_workers_import_nothing_of_the_working_folder(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert done.stdout.splitlines()[-1:] == ["done"], done.stderr[-2000:]
+    assert completed.stdout.splitlines()[-1:] == ["done"], completed.stderr[-2000:]
     assert not list(marks.iterdir())

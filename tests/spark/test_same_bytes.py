@@ -1,4 +1,4 @@
-"""The same command on the same lake gives the same bytes, whatever lies how in which file."""
+"""The same command on the same lake writes the same bytes, whatever lies how in which file."""
 
 from pathlib import Path
 
@@ -12,8 +12,8 @@ TIMES = 6
 
 
 def rows(count: int) -> list[dict[str, str]]:
-    held = questions(count, lambda i: "yes" if i % 3 else "no")
-    return [{**row, "patient": f"p{i * i % 17}"} for i, row in enumerate(held)]
+    base_rows = questions(count, lambda i: "yes" if i % 3 else "no")
+    return [{**row, "patient": f"p{i * i % 17}"} for i, row in enumerate(base_rows)]
 
 
 def answered(site: Site) -> None:
@@ -34,14 +34,14 @@ def answered(site: Site) -> None:
         ),
     ]
     entries.append(f"{entries[1]},num_trials=3")
-    for place, name in enumerate(MODELS):
-        site.deploy(name, mode="choice", choices=["yes"] * (5 - 2 * place) + ["no", "perhaps"])
+    for index, name in enumerate(MODELS):
+        site.deploy(name, mode="choice", choices=["yes"] * (5 - 2 * index) + ["no", "perhaps"])
         assert site.run("-r", *(f"{entry},model={name}" for entry in entries)) == 0
 
 
 def exports(site: Site) -> dict[str, bytes]:
     """The file of each command that writes one."""
-    made = {}
+    bytes_by_name = {}
     commands = {
         "leaderboard": ("json", "csv"),
         "compare": ("json", "csv"),
@@ -52,9 +52,9 @@ def exports(site: Site) -> dict[str, bytes]:
             path = site.folder / f"{command}.{each or 'html'}"
             form = ("--format", each) if each else ()
             assert site.run(*form, "--output-file", str(path), command=command) == 0
-            made[path.name] = path.read_bytes()
+            bytes_by_name[path.name] = path.read_bytes()
             path.unlink()
-    return made
+    return bytes_by_name
 
 
 def differing(some: dict[str, bytes], others: dict[str, bytes]) -> list[str]:
@@ -63,7 +63,7 @@ def differing(some: dict[str, bytes], others: dict[str, bytes]) -> list[str]:
 
 
 def num_files(lake: Path) -> int:
-    """The data files of the tables that hold numbers, as their newest versions have them."""
+    """The data files of the tables that contain numbers, as their newest versions have them."""
     from deltalake import DeltaTable
 
     tables = ("stats", "per_instance_stats", "instances")

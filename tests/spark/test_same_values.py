@@ -41,12 +41,12 @@ def test_a_value_of_any_type_is_the_same_text(site: Site, tmp_path: Path) -> Non
     table = pa.table({name: column for name, (column, _) in VALUES.items()})
     write_deltalake(tmp_path / "values", table)
     parquet.write_table(table, tmp_path / "values.parquet")
-    wanted = {name: text for name, (_, text) in VALUES.items()}
+    expected = {name: text for name, (_, text) in VALUES.items()}
     rows = raw_rows(Context(lake=site.lake, suite="s"), f"{tmp_path}/values", None, tuple(VALUES))
     record = record_of("values", RawRow(**rows.collect()[0].asDict()))
-    assert {name: as_text(record.fields.get(name)) for name in VALUES} == wanted
+    assert {name: as_text(record.fields.get(name)) for name in VALUES} == expected
     file = SourceFile(path=str(tmp_path / "values.parquet"))
     (of_file,) = read_records(file, DataSource(format="parquet"), required=tuple(VALUES))
     in_both = [name for name in VALUES if name != "picture"]  # bytes that are no text are refused
-    found = {name: as_text(of_file.fields[name]) for name in in_both}
-    assert found == {name: wanted[name] for name in in_both}
+    texts = {name: as_text(of_file.fields[name]) for name in in_both}
+    assert texts == {name: expected[name] for name in in_both}

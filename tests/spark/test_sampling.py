@@ -59,7 +59,7 @@ def wards(site: Site) -> str:
     return f"wards:model={site.deploy('acme/yes', text='yes', log_file=str(site.folder / 'log'))}"
 
 
-def asked(site: Site, name: str) -> set[str]:
+def requested_ids(site: Site, name: str) -> set[str]:
     """The ids of the instances that the suite's current run of this name asks."""
     (spec,) = {
         row["run_spec_id"]
@@ -79,10 +79,10 @@ def test_the_same_rule_takes_the_same_instances_from_other_files_and_orders(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entry = wards(site)
-    whole = write_csv(site.folder / "wards.csv", ROWS)
-    assert site.run("-r", entry, "--source", whole, *PUBLIC, command="plan") == 0
+    csv_path = write_csv(site.folder / "wards.csv", ROWS)
+    assert site.run("-r", entry, "--source", csv_path, *PUBLIC, command="plan") == 0
     ids = by_source(site)
-    first = asked(site, "wards:model=acme_yes")
+    first = requested_ids(site, "wards:model=acme_yes")
     expected = sorted((ids[one] for one in MEETS), key=lambda one: sample_key(7, one))[:6]
     assert first == set(expected)
     other = Site(site.folder / "other", site.spark)
@@ -98,7 +98,7 @@ def test_the_same_rule_takes_the_same_instances_from_other_files_and_orders(
         assert other.run("-r", entry, "--source", *parts, *PUBLIC, command="plan") == 0
     finally:
         site.spark.conf.set("spark.sql.shuffle.partitions", str(before))
-    assert asked(other, "wards:model=acme_yes") == first
+    assert requested_ids(other, "wards:model=acme_yes") == first
 
 
 def test_medhelms_order_is_numpys_and_a_larger_draw_asks_what_is_missing(site: Site) -> None:
@@ -106,15 +106,15 @@ def test_medhelms_order_is_numpys_and_a_larger_draw_asks_what_is_missing(site: S
     model = site.deploy("acme/yes", text="yes", log_file=str(log))
     entry = f"{site.benchmark('bench', questions(50))},model={model}"
     np.random.seed(0)
-    drawn = [f"q{place}" for place in np.random.choice(50, 20, replace=False)]
+    source_ids = [f"q{index}" for index in np.random.choice(50, 20, replace=False)]
     assert site.run("-r", entry, "-m", "7", "--sampling", "medhelm") == 0
     ids = by_source(site)
-    assert asked(site, "bench:model=acme_yes") == {ids[one] for one in drawn[:7]}
+    assert requested_ids(site, "bench:model=acme_yes") == {ids[one] for one in source_ids[:7]}
     assert site.run("-r", entry, "-m", "20", "--sampling", "medhelm") == 0
-    assert asked(site, "bench:model=acme_yes") == {ids[one] for one in drawn}
+    assert requested_ids(site, "bench:model=acme_yes") == {ids[one] for one in source_ids}
     assert len(calls(log)) == 20, "the smaller draw's answers were used"
     assert site.run("-r", entry, "-m", "5", "--sampling", "source") == 0
-    assert asked(site, "bench:model=acme_yes") == {ids[f"q{i}"] for i in range(5)}
+    assert requested_ids(site, "bench:model=acme_yes") == {ids[f"q{i}"] for i in range(5)}
     assert len(calls(log)) == len(set(calls(log)))
     (cell,) = site.board()
     assert cell["count"] == 5
@@ -131,12 +131,12 @@ def test_rules_side_by_side_do_not_mix(site: Site) -> None:
     assert site.run("-r", *entries) == 0
     ids = by_source(site)
     name = "bench:max_eval_instances=9,model=acme_yes,sampling={}"
-    taken = {order: asked(site, name.format(order)) for order in orders}
-    places = np.random.RandomState(0).permutation(40)[:9]
-    assert taken["medhelm"] == {ids[f"q{place}"] for place in places}
-    assert taken["source"] == {ids[f"q{i}"] for i in range(9)}
+    ids_by_order = {order: requested_ids(site, name.format(order)) for order in orders}
+    indices = np.random.RandomState(0).permutation(40)[:9]
+    assert ids_by_order["medhelm"] == {ids[f"q{index}"] for index in indices}
+    assert ids_by_order["source"] == {ids[f"q{i}"] for i in range(9)}
     hashed = sorted(ids.values(), key=lambda one: sample_key(0, one))[:9]
-    assert taken["hash"] == set(hashed)
+    assert ids_by_order["hash"] == set(hashed)
     counts = [row["count"] for row in site.rows("stats") if row["name"] == "exact_match"]
     assert counts == [9, 9, 9]
 
@@ -146,12 +146,12 @@ def test_copies_are_made_of_the_drawn_instances_alone(site: Site) -> None:
     bench = site.benchmark("bench", questions(30))
     entry = f"{bench},data_augmentation=lower,model={model}"
     assert site.run("-r", entry, "-m", "6", "--sampling", "medhelm") == 0
-    places = np.random.RandomState(0).permutation(30)[:6]
+    indices = np.random.RandomState(0).permutation(30)[:6]
     originals = [row for row in site.rows("instances") if row["perturbation"] == ""]
     expected = {
         row["instance_id"]
         for row in originals
-        if row["source_id"] in {f"q{place}" for place in places}
+        if row["source_id"] in {f"q{index}" for index in indices}
     }
     requests = site.rows("requests")
     assert {row["instance_id"] for row in requests} == expected
@@ -162,10 +162,10 @@ def test_a_filter_that_nothing_meets_is_refused_before_anything_is_planned(
     site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
     entry = wards(site)
-    whole = write_csv(site.folder / "wards.csv", ROWS)
+    csv_path = write_csv(site.folder / "wards.csv", ROWS)
     rule = site.folder / "rule.yaml"
     rule.write_text("filter: {extra.grade: nine}\n")
-    arguments = ["-r", entry, "--source", whole, *PUBLIC, "--sampling", str(rule)]
+    arguments = ["-r", entry, "--source", csv_path, *PUBLIC, "--sampling", str(rule)]
     assert site.run(*arguments) == 1
     stderr = capsys.readouterr().err
     assert "no instance of scenario 'wards' in valid or test meets the sampling filter" in stderr

@@ -15,10 +15,10 @@ def test_helms_folder_of_a_share_has_its_numbers(spark: object, tmp_path: Path) 
     share(RELEASE, "research", tmp_path / "tables")
     share(RELEASE, "research", tmp_path / "helm", helm=True)
     other = Evaluation(tmp_path / "lake", site=None, tracking=False, say=lambda line: None)
-    done = other.medhelm.import_results(tmp_path / "helm", suite="given")
-    assert done.board is not None
+    import_result = other.medhelm.import_results(tmp_path / "helm", suite="given")
+    assert import_result.board is not None
     imported = {
         cell["scenario_name"] + cell["model_deployment"]: cell["mean"]
-        for cell in json.loads(done.board.render("json"))["cells"]
+        for cell in json.loads(import_result.board.render("json"))["cells"]
     }
     assert imported == pytest.approx(means_of(tmp_path / "tables"))

@@ -39,23 +39,23 @@ def left_fields(text: str) -> dict[str, Any]:
     }
 
 
-def with_fields(whole: dict[str, Any], text: str) -> dict[str, Any]:
+def with_fields(request_state: dict[str, Any], text: str) -> dict[str, Any]:
     return {
-        **whole,
-        **{name: {**whole[name], **more} for name, more in left_fields(text).items()},
+        **request_state,
+        **{name: {**request_state[name], **more} for name, more in left_fields(text).items()},
     }
 
 
 def write_benchmark(output: Path, name: str, texts: list[str], *, canary: bool) -> None:
     """Runs of two models as MedHELM leaves them; an answer is right where it is `yes`."""
-    for model, said in MODELS.items():
-        asked = [
-            state(f"{name}{place}", text=text, answer=said) for place, text in enumerate(texts)
+    for model, answer in MODELS.items():
+        states = [
+            state(f"{name}{index}", text=text, answer=answer) for index, text in enumerate(texts)
         ]
         if canary:
-            asked = [with_fields(each, f"{CANARY} {place}") for place, each in enumerate(asked)]
-        ids = [each["instance"]["id"] for each in asked]
-        right = float(said == "yes")
+            states = [with_fields(each, f"{CANARY} {index}") for index, each in enumerate(states)]
+        ids = [each["instance"]["id"] for each in states]
+        right = float(answer == "yes")
         adapter = {
             "method": "generation",
             "model": model,
@@ -68,7 +68,7 @@ def write_benchmark(output: Path, name: str, texts: list[str], *, canary: bool) 
             output,
             name=run,
             spec=run_spec(run, adapter_spec=adapter, groups=[name]),
-            states=asked,
+            states=states,
             per_instance_stats=[values(each, exact_match=right) for each in ids],
             stats=[stat("exact_match", right), stat("num_instances", len(texts))],
         )
@@ -77,12 +77,14 @@ def write_benchmark(output: Path, name: str, texts: list[str], *, canary: bool) 
 @pytest.fixture(scope="module")
 def helm_site(tmp_path_factory: pytest.TempPathFactory, spark) -> Iterator[Site]:
     site = Site(tmp_path_factory.mktemp("shared_helm"), spark)
-    ward = [f"{CANARY} {place}?" for place in range(30)]
+    ward = [f"{CANARY} {index}?" for index in range(30)]
     write_benchmark(site.folder / "ward", "ward", ward, canary=True)
-    opened = [f"Is {place} a number, ann@example.org?" for place in range(12)]
+    opened = [f"Is {index} a number, ann@example.org?" for index in range(12)]
     write_benchmark(site.folder / "open", "open", opened, canary=False)
     for name, level in (("ward", "private"), ("open", "public")):
-        here(site).medhelm.import_results(site.folder / name, suite="s", access_level=level)
+        open_evaluation(site).medhelm.import_results(
+            site.folder / name, suite="s", access_level=level
+        )
     policy = {"audiences": [{"name": name, **rules} for name, rules in AUDIENCES.items()]}
     (site.folder / "prod_env").mkdir(exist_ok=True)
     (site.folder / "prod_env" / "policy.yaml").write_text(yaml.safe_dump(policy))
@@ -95,18 +97,20 @@ def helm_site(tmp_path_factory: pytest.TempPathFactory, spark) -> Iterator[Site]
         "reason": "made up",
     }
     (site.folder / "waivers.yaml").write_text(yaml.safe_dump({"waivers": [waiver]}))
-    here(site).releases.publish("r1", "s")
+    open_evaluation(site).releases.publish("r1", "s")
     yield site
 
 
-def here(site: Site) -> Evaluation:
+def open_evaluation(site: Site) -> Evaluation:
     return Evaluation(
         site.lake_path, site=site.folder / "prod_env", tracking=False, say=lambda line: None
     )
 
 
 def shared(site: Site, out: Path, audience: str = "public") -> Path:
-    here(site).sharing.share("r1", audience, out, waivers=site.folder / "waivers.yaml", helm=True)
+    open_evaluation(site).sharing.share(
+        "r1", audience, out, waivers=site.folder / "waivers.yaml", helm=True
+    )
     return out
 
 
@@ -128,16 +132,18 @@ def test_runs_have_the_files_of_the_audience(
 ) -> None:
     runs = run_folders(shared(helm_site, tmp_path / "out", audience))
     assert set(runs) == {
-        f"{name}:model=acme_{said}" for name in ("ward", "open") for said in ("yes", "no")
+        f"{name}:model=acme_{answer}" for name in ("ward", "open") for answer in ("yes", "no")
     }
-    assert all({path.name for path in place.iterdir()} == files for place in runs.values())
+    assert all(
+        {path.name for path in run_folder.iterdir()} == files for run_folder in runs.values()
+    )
     means = {
         name: [
             row["mean"]
-            for row in json.loads((place / "stats.json").read_text())
+            for row in json.loads((run_folder / "stats.json").read_text())
             if row["name"]["name"] == "exact_match"
         ]
-        for name, place in runs.items()
+        for name, run_folder in runs.items()
     }
     assert means == {name: [float(name.endswith("yes"))] for name in runs}
 
@@ -147,8 +153,10 @@ def test_text_of_public_runs_alone_is_in_it_and_no_canary_anywhere(
 ) -> None:
     folder = shared(helm_site, tmp_path / "out")
     runs = run_folders(folder)
-    held = {name: (place / "scenario_state.json").is_file() for name, place in runs.items()}
-    assert held == {name: name.startswith("open") for name in runs}
+    has_states = {
+        name: (run_folder / "scenario_state.json").is_file() for name, run_folder in runs.items()
+    }
+    assert has_states == {name: name.startswith("open") for name in runs}
     states = json.loads((runs["open:model=acme_yes"] / "scenario_state.json").read_text())
     first = states["request_states"][0]
     assert first["instance"]["input"]["text"].startswith("Is ")
@@ -160,12 +168,12 @@ def test_text_of_public_runs_alone_is_in_it_and_no_canary_anywhere(
     assert not [each for each in ids if each.startswith("open")]
     texts = [path.read_text() for path in folder.rglob("*") if path.is_file()]
     assert not [text for text in texts if "zebra" in text or "Answer." in text]
-    assert here(helm_site).sharing.verify(folder).audience == "public"
+    assert open_evaluation(helm_site).sharing.verify(folder).audience == "public"
 
 
 def test_a_pattern_in_a_text_of_helms_files_blocks(helm_site: Site, tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match=r"request_states\.instance\.input\.text, row 1: email"):
-        here(helm_site).sharing.share("r1", "public", tmp_path / "out", helm=True)
+        open_evaluation(helm_site).sharing.share("r1", "public", tmp_path / "out", helm=True)
     assert [path.name for path in tmp_path.iterdir()] == ["out-matches.yaml"]
 
 
@@ -178,8 +186,8 @@ def test_two_shares_have_no_file_hash_id_or_path_in_common(helm_site: Site, tmp_
         paths.append({str(path.relative_to(folder)) for path in files})
         hashes.append({sha256(path.read_bytes()).hexdigest() for path in files})
         rows = [
-            json.loads((place / "per_instance_stats.json").read_text())
-            for place in run_folders(folder).values()
+            json.loads((run_folder / "per_instance_stats.json").read_text())
+            for run_folder in run_folders(folder).values()
         ]
         ids.append({row["instance_id"] for of_run in rows for row in of_run})
     assert len(paths[0]) > 8
@@ -188,7 +196,7 @@ def test_two_shares_have_no_file_hash_id_or_path_in_common(helm_site: Site, tmp_
 
 
 @pytest.mark.parametrize(
-    "place",
+    "field_path",
     [
         "instance.id",
         "instance.contrast_inputs",
@@ -199,28 +207,28 @@ def test_two_shares_have_no_file_hash_id_or_path_in_common(helm_site: Site, tmp_
     ],
 )
 def test_a_canary_in_a_field_that_medhelms_scripts_leave_is_found(
-    helm_site: Site, tmp_path: Path, place: str
+    helm_site: Site, tmp_path: Path, field_path: str
 ) -> None:
-    whole, field = place.split(".")
+    section, field = field_path.split(".")
     planted = state("i1", text="Is it a number?")
-    planted[whole] = {**planted[whole], field: left_fields(f"{CANARY} 7")[whole][field]}
+    planted[section] = {**planted[section], field: left_fields(f"{CANARY} 7")[section][field]}
     clean = state("i2", text="Is it a number?")
     write_run(tmp_path, states=[clean, planted])
-    found = scan(tmp_path, open_reader(str(helm_site.lake_path)))
-    texts = [leak for leak in found.leaks if leak.is_text]
+    scan_result = scan(tmp_path, open_reader(str(helm_site.lake_path)))
+    texts = [leak for leak in scan_result.leaks if leak.is_text]
     assert texts
     assert all(leak.file.endswith("scenario_state.json") for leak in texts)
-    assert all(leak.column.startswith(f"request_states.{place}") for leak in texts)
+    assert all(leak.column.startswith(f"request_states.{field_path}") for leak in texts)
     assert "zebra" not in " ".join(map(str, texts))
 
 
 def test_a_shared_folder_is_imported_with_the_same_board(helm_site: Site, tmp_path: Path) -> None:
     folder = shared(helm_site, tmp_path / "out", "research")
     other = Evaluation(tmp_path / "lake", site=None, tracking=False, say=lambda line: None)
-    done = other.medhelm.import_results(folder, suite="given")
-    assert done.board is not None
-    (theirs,) = [json.loads(done.board.render("json"))]
-    ours = json.loads(here(helm_site).board(release="r1").render("json"))
+    import_result = other.medhelm.import_results(folder, suite="given")
+    assert import_result.board is not None
+    (theirs,) = [json.loads(import_result.board.render("json"))]
+    ours = json.loads(open_evaluation(helm_site).board(release="r1").render("json"))
     means = [
         {(cell["model_deployment"], cell["scenario_name"]): cell["mean"] for cell in board["cells"]}
         for board in (theirs, ours)

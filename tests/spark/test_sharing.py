@@ -33,19 +33,19 @@ def shared_site(tmp_path_factory: pytest.TempPathFactory, spark) -> Iterator[Sit
         site.deploy(f"acme/{text}", text=text)
     private = [
         {
-            "id": f"w{place}",
-            "question": f"{CANARY} {place}?",
-            "correct_answer": "yes" if place % 3 else "no",
+            "id": f"w{index}",
+            "question": f"{CANARY} {index}?",
+            "correct_answer": "yes" if index % 3 else "no",
         }
-        for place in range(40)
+        for index in range(40)
     ]
     public = [
         {
-            "id": f"o{place}",
-            "question": f"Is {place} an even number, written to ann@example.org?",
+            "id": f"o{index}",
+            "question": f"Is {index} an even number, written to ann@example.org?",
             "correct_answer": "yes",
         }
-        for place in range(12)
+        for index in range(12)
     ]
     runs = [
         f"{entry},model=acme/{text}"
@@ -58,11 +58,11 @@ def shared_site(tmp_path_factory: pytest.TempPathFactory, spark) -> Iterator[Sit
     assert site.run("-r", *runs, "-m", "40") == 0
     policy = {"audiences": [{"name": name, **rules} for name, rules in AUDIENCES.items()]}
     (site.folder / "prod_env" / "policy.yaml").write_text(yaml.safe_dump(policy))
-    here(site).releases.publish("r1", "s")
+    open_evaluation(site).releases.publish("r1", "s")
     yield site
 
 
-def here(site: Site) -> Evaluation:
+def open_evaluation(site: Site) -> Evaluation:
     return Evaluation(
         site.lake_path, site=site.folder / "prod_env", tracking=False, say=lambda line: None
     )
@@ -81,23 +81,23 @@ def table_of(folder: Path, name: str) -> list[dict[str, object]]:
 def test_aggregates_are_the_releases_numbers_and_no_text_leaves(
     shared_site: Site, tmp_path: Path
 ) -> None:
-    done = here(shared_site).sharing.share("r1", "board", tmp_path / "out")
-    assert done.share.num_texts > 80
-    board = json.loads(here(shared_site).board(release="r1").render("json"))
+    share_result = open_evaluation(shared_site).sharing.share("r1", "board", tmp_path / "out")
+    assert share_result.share.num_texts > 80
+    board = json.loads(open_evaluation(shared_site).board(release="r1").render("json"))
     means = {(c["model_deployment"], c["scenario_name"]): c["mean"] for c in board["cells"]}
     rows = [row for row in table_of(tmp_path / "out", "results") if row["is_main"]]
     assert {(row["model"], row["scenario"]): row["mean"] for row in rows} == means
-    held = files_of(tmp_path / "out")
-    assert {name.rpartition("-")[2] for name in held} == {
+    files = files_of(tmp_path / "out")
+    assert {name.rpartition("-")[2] for name in files} == {
         *("manifest.json", "report.html", "results.csv", "results.parquet")
     }
-    (report,) = (data.decode() for name, data in held.items() if name.endswith("-report.html"))
+    (report,) = (data.decode() for name, data in files.items() if name.endswith("-report.html"))
     assert "Results of release r1" in report
-    shown = [f"{row['mean']:.3f}" for row in rows if row["mean"] is not None]
-    assert shown
-    assert all(f"<td>{mean} [" in report for mean in shown)
-    assert not any(b"zebra" in data or b"example.org" in data for data in held.values())
-    manifest = json.loads(held["manifest.json"])
+    rounded_means = [f"{row['mean']:.3f}" for row in rows if row["mean"] is not None]
+    assert rounded_means
+    assert all(f"<td>{mean} [" in report for mean in rounded_means)
+    assert not any(b"zebra" in data or b"example.org" in data for data in files.values())
+    manifest = json.loads(files["manifest.json"])
     assert manifest["scan"]["matches_of_texts"] == 0
     assert "no certificate" in manifest["scan"]["what_it_is"]
 
@@ -106,7 +106,7 @@ def test_aggregates_are_the_releases_numbers_and_no_text_leaves(
 def test_scores_are_rounded_and_nobody_is_alone_with_theirs(
     shared_site: Site, tmp_path: Path
 ) -> None:
-    done = here(shared_site).sharing.share("r1", "research", tmp_path / "out")
+    share_result = open_evaluation(shared_site).sharing.share("r1", "research", tmp_path / "out")
     rows = table_of(tmp_path / "out", "scores")
     by_item: dict[object, list[tuple[object, ...]]] = {}
     for row in rows:
@@ -121,7 +121,7 @@ def test_scores_are_rounded_and_nobody_is_alone_with_theirs(
         row["instance_id"] for row in lake.query("SELECT instance_id FROM {instances}").to_pylist()
     }
     assert not ids & {row["item"] for row in rows}
-    assert done.share.content == "scores"
+    assert share_result.share.content == "scores"
 
 
 def test_data_of_few_instances_has_no_scores(shared_site: Site, tmp_path: Path) -> None:
@@ -129,11 +129,13 @@ def test_data_of_few_instances_has_no_scores(shared_site: Site, tmp_path: Path) 
     before = policy.read_text()
     policy.write_text(yaml.safe_dump({**yaml.safe_load(before), "small_cells": {"minimum": 41}}))
     try:
-        done = here(shared_site).sharing.share("r1", "research", tmp_path / "out")
+        share_result = open_evaluation(shared_site).sharing.share(
+            "r1", "research", tmp_path / "out"
+        )
     finally:
         policy.write_text(before)
     assert {row["scenario"] for row in table_of(tmp_path / "out", "scores")} == {"open"}
-    assert dict(done.left_out) == {"ward": 40}
+    assert dict(share_result.left_out) == {"ward": 40}
     hidden = [row for row in table_of(tmp_path / "out", "results") if row["is_hidden"]]
     assert {row["scenario"] for row in hidden} == {"ward"}
     assert all(row["mean"] is None for row in hidden)
@@ -144,10 +146,12 @@ def test_two_shares_have_no_id_hash_order_or_file_name_in_common(
     shared_site: Site, tmp_path: Path
 ) -> None:
     for name in ("one", "two"):
-        here(shared_site).sharing.share("r1", "research", tmp_path / name)
-    held = [json.loads((tmp_path / name / "manifest.json").read_text()) for name in ("one", "two")]
+        open_evaluation(shared_site).sharing.share("r1", "research", tmp_path / name)
+    manifests = [
+        json.loads((tmp_path / name / "manifest.json").read_text()) for name in ("one", "two")
+    ]
     names, hashes = (
-        [{file[key] for file in manifest["files"]} for manifest in held]
+        [{file[key] for file in manifest["files"]} for manifest in manifests]
         for key in ("name", "sha256")
     )
     assert not names[0] & names[1]
@@ -162,7 +166,7 @@ def test_two_shares_have_no_id_hash_order_or_file_name_in_common(
 def test_a_pattern_blocks_until_somebody_answers_for_it(shared_site: Site, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with pytest.raises(PolicyError) as raised:
-        here(shared_site).sharing.share("r1", "public", out)
+        open_evaluation(shared_site).sharing.share("r1", "public", out)
     assert "column input, row 1: email address" in str(raised.value)
     assert "example" not in str(raised.value)
     assert not out.exists()
@@ -170,30 +174,34 @@ def test_a_pattern_blocks_until_somebody_answers_for_it(shared_site: Site, tmp_p
     path = tmp_path / "out-matches.yaml"
     assert path.stat().st_mode & 0o777 == 0o600
     assert b"example" not in path.read_bytes()
-    listed = yaml.safe_load(path.read_text())
-    assert len(listed["waivers"]) == 12
+    waiver_file = yaml.safe_load(path.read_text())
+    assert len(waiver_file["waivers"]) == 12
     with pytest.raises(ConfigError, match="waiver 1: approver is empty"):
-        here(shared_site).sharing.share("r1", "public", out, waivers=path)
-    for waiver in listed["waivers"]:
+        open_evaluation(shared_site).sharing.share("r1", "public", out, waivers=path)
+    for waiver in waiver_file["waivers"]:
         waiver |= {"approver": "ann", "reason": "made up"}
-    first, *others = listed["waivers"]
-    path.write_text(yaml.safe_dump({**listed, "waivers": others}))
+    first, *others = waiver_file["waivers"]
+    path.write_text(yaml.safe_dump({**waiver_file, "waivers": others}))
     with pytest.raises(PolicyError, match="email address"):
-        here(shared_site).sharing.share("r1", "public", out, waivers=path)
-    (left,) = yaml.safe_load((tmp_path / "out-matches-2.yaml").read_text())["waivers"]
-    assert left["match"] == first["match"]
+        open_evaluation(shared_site).sharing.share("r1", "public", out, waivers=path)
+    (remaining,) = yaml.safe_load((tmp_path / "out-matches-2.yaml").read_text())["waivers"]
+    assert remaining["match"] == first["match"]
     unused = {**first, "column": "answer"}
-    path.write_text(yaml.safe_dump({**listed, "waivers": [*listed["waivers"], unused]}))
-    here(shared_site).sharing.share("r1", "public", out, waivers=path)
+    path.write_text(yaml.safe_dump({**waiver_file, "waivers": [*waiver_file["waivers"], unused]}))
+    open_evaluation(shared_site).sharing.share("r1", "public", out, waivers=path)
     rows = table_of(out, "texts")
     assert {row["scenario"] for row in rows} == {"open"}
     assert {row["answer"] for row in rows} == {"yes", "no"}
-    held = json.loads((out / "manifest.json").read_text())["scan"]
-    assert len(held["waived"]) == 12
-    assert {(each["approver"], each["column"]) for each in held["waived"]} == {("ann", "input")}
-    assert held["matches_of_patterns"] == sum(each["matches"] for each in held["waived"])
-    said = json.dumps({k: v for k, v in held.items() if k != "sha256"}, sort_keys=True)
-    assert held["sha256"] == sha256(said.encode()).hexdigest()
+    scan_record = json.loads((out / "manifest.json").read_text())["scan"]
+    assert len(scan_record["waived"]) == 12
+    assert {(each["approver"], each["column"]) for each in scan_record["waived"]} == {
+        ("ann", "input")
+    }
+    assert scan_record["matches_of_patterns"] == sum(
+        each["matches"] for each in scan_record["waived"]
+    )
+    canonical = json.dumps({k: v for k, v in scan_record.items() if k != "sha256"}, sort_keys=True)
+    assert scan_record["sha256"] == sha256(canonical.encode()).hexdigest()
 
 
 @pytest.mark.attack(
@@ -211,7 +219,7 @@ def test_what_a_waiver_says_is_scanned(
     waiver = {"table": "texts", "column": "input", "pattern": "date", "match": "*"}
     path.write_text(yaml.safe_dump({"waivers": [{**waiver, "approver": "ann", "reason": reason}]}))
     with pytest.raises(PolicyError, match=rf"manifest.json, column scan.waived.reason.*{kind}"):
-        here(shared_site).sharing.share("r1", "research", tmp_path / "out", waivers=path)
+        open_evaluation(shared_site).sharing.share("r1", "research", tmp_path / "out", waivers=path)
 
 
 @pytest.mark.parametrize(
@@ -230,10 +238,10 @@ def test_text_of_private_rows_is_found_wherever_it_stands(
     shared_site: Site, tmp_path: Path, name: str, text: str
 ) -> None:
     (tmp_path / name).write_text(text)
-    found = scan(tmp_path, open_reader(str(shared_site.lake_path)))
-    assert {leak.kind for leak in found.leaks if leak.is_text} >= {"text of instances"}
-    assert {leak.file for leak in found.leaks if leak.is_text} == {name}
-    assert "zebra" not in " ".join(leak.kind + leak.column for leak in found.leaks)
+    scan_result = scan(tmp_path, open_reader(str(shared_site.lake_path)))
+    assert {leak.kind for leak in scan_result.leaks if leak.is_text} >= {"text of instances"}
+    assert {leak.file for leak in scan_result.leaks if leak.is_text} == {name}
+    assert "zebra" not in " ".join(leak.kind + leak.column for leak in scan_result.leaks)
 
 
 @pytest.mark.attack("sharing", "a record number of the site in a column of a share")
@@ -241,33 +249,35 @@ def test_a_record_number_of_the_site_is_found_in_any_column(
     shared_site: Site, tmp_path: Path
 ) -> None:
     (tmp_path / "a.csv").write_text("name\nmodel QX-0042\n")
-    found = scan(
+    scan_result = scan(
         tmp_path,
         open_reader(str(shared_site.lake_path)),
         LookedFor(record_numbers=[r"\bQX-\d{4}\b"]),
     )
-    assert "a.csv, column name, row 1: record number 1" in map(str, found.leaks)
+    assert "a.csv, column name, row 1: record number 1" in map(str, scan_result.leaks)
 
 
 @pytest.mark.attack("sharing", "a share of aggregates where the gate asks for a scan of the text")
 def test_a_share_is_on_record_and_a_changed_file_is_named(
     shared_site: Site, tmp_path: Path
 ) -> None:
-    sharing = here(shared_site).sharing
-    done = sharing.share("r1", "board", tmp_path / "out")
-    shown = here(shared_site).releases.show("r1")
-    assert done.share.release_manifest == shown.manifest_hash
+    sharing = open_evaluation(shared_site).sharing
+    share_result = sharing.share("r1", "board", tmp_path / "out")
+    release_details = open_evaluation(shared_site).releases.show("r1")
+    assert share_result.share.release_manifest == release_details.manifest_hash
     lake = open_reader(str(shared_site.lake_path))
     board = Audience(name="board", content=ShareContent.AGGREGATES)
     text = Audience(name="public", content=ShareContent.TEXTS)
-    policy = here(shared_site)._workspace.registry.policy
-    assert not unscanned(lake, shown.manifest_hash, replace(policy, audiences=(board,)))
+    policy = open_evaluation(shared_site)._workspace.registry.policy
+    assert not unscanned(lake, release_details.manifest_hash, replace(policy, audiences=(board,)))
     # A scan of aggregates alone is none of the text that another audience gets.
     other = replace(text, name="other")
-    refused = unscanned(lake, shown.manifest_hash, replace(policy, audiences=(board, other)))
+    refused = unscanned(
+        lake, release_details.manifest_hash, replace(policy, audiences=(board, other))
+    )
     assert "no share of it for other (texts) passed the scan" in refused
-    assert sharing.verify(tmp_path / "out").share == done.share.share
-    assert done.share.share in {row.share for row in sharing.list().shares}
+    assert sharing.verify(tmp_path / "out").share == share_result.share.share
+    assert share_result.share.share in {row.share for row in sharing.list().shares}
     (path,) = (tmp_path / "out").glob("*.csv")
     path.write_text(path.read_text().replace("0.", "1."))
     with pytest.raises(IntegrityError, match=path.name):
@@ -276,7 +286,7 @@ def test_a_share_is_on_record_and_a_changed_file_is_named(
 
 @pytest.mark.attack("sharing", "a share for an audience that the policy does not name")
 def test_what_the_policy_does_not_name_is_refused(shared_site: Site, tmp_path: Path) -> None:
-    sharing = here(shared_site).sharing
+    sharing = open_evaluation(shared_site).sharing
     with pytest.raises(UnknownNameError, match="Did you mean 'board'"):
         sharing.share("r1", "bord", tmp_path / "out")
     (tmp_path / "there").mkdir()

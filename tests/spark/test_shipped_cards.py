@@ -54,7 +54,7 @@ def test_folders_joins_variants_and_arguments_from_entry_to_board(
     assert site.run("-r", *entries, command="plan") == 0
     rows = site.rows("instances")
     by_name = {name: [row for row in rows if row["scenario_name"] == name] for name in names(rows)}
-    assert {name: len(found) for name, found in by_name.items()} == {
+    assert {name: len(instances) for name, instances in by_name.items()} == {
         "n2c2_ct_matching:subject=ENGLISH": 6,
         "n2c2_ct_matching:subject=CREATININE": 6,
         "dischargeme": 10,

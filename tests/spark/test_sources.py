@@ -64,11 +64,11 @@ def test_a_table_gives_the_instances_that_files_of_the_same_rows_give(
     save(site.spark, rows, TEXT, parts=3)
     for source in ("notes.csv", "notes.jsonl", "table:clinic.notes"):
         assert ingest(site, source, lake=f"lake of {source}") == 0
-    found = content(site, "lake of table:clinic.notes")
-    assert len(found) == len(rows)
-    assert found == content(site, "lake of notes.csv")
-    assert found == content(site, "lake of notes.jsonl")
-    assert {row["source_id"]: row["references"][0]["text"] for row in found} == {
+    table_content = content(site, "lake of table:clinic.notes")
+    assert len(table_content) == len(rows)
+    assert table_content == content(site, "lake of notes.csv")
+    assert table_content == content(site, "lake of notes.jsonl")
+    assert {row["source_id"]: row["references"][0]["text"] for row in table_content} == {
         row["case"]: row["answer"] for row in rows
     }
     (version,) = read(site, "scenarios", "lake of table:clinic.notes")
@@ -93,9 +93,9 @@ def test_values_other_than_text_read_as_sql_writes_them(site: Site, clinic: str)
     types = ", ".join(f"{name} {kind}" for name, (kind, _, _) in values.items())
     save(site.spark, [row], f"{TEXT}, {types}".replace("case string", "case int"))
     assert ingest(site, "table:clinic.notes") == 0
-    (found,) = read(site)
-    assert found["source_id"] == "7"
-    assert dict(found["extra_data"]) == {
+    (instance,) = read(site)
+    assert instance["source_id"] == "7"
+    assert dict(instance["extra_data"]) == {
         name: text for name, (_, _, text) in values.items() if text is not None
     }
 
@@ -161,7 +161,7 @@ def test_a_table_that_does_not_fit_is_one_sentence(
         [{"case": "c", "note": b"n", "answer": "a"}],
         "case string, note binary, answer string",
     )
-    for name, said in (
+    for name, fragments in (
         ("clinic.notes", ("'clinic.notes'", "column 'question'", "present: 'answer', 'case'")),
         ("clinic.absent", ("'clinic.absent'", "TABLE_OR_VIEW_NOT_FOUND", "table:SCHEMA.NAME")),
         ("no table; at all", ("'no table; at all'", "cannot be read")),
@@ -169,7 +169,7 @@ def test_a_table_that_does_not_fit_is_one_sentence(
     ):
         assert ingest(site, f"table:{name}") == 1
         line = only_line(capsys)
-        assert all(part in line for part in said), line
+        assert all(part in line for part in fragments), line
     site.spark.sql("CREATE TABLE clinic.other (x string) USING delta")
     assert ingest(site, "table:clinic.other") == 1
     assert "columns present: 'x'" in only_line(capsys)

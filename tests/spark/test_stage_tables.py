@@ -36,12 +36,12 @@ def test_the_tables_of_every_stage(site: Site, monkeypatch: pytest.MonkeyPatch) 
     touched: dict[tuple[str, str], set[str]] = defaultdict(set)
     refuse = Lake._refuse_undeclared
 
-    def noted(lake: Lake, table: str, does: str, declared: str) -> None:
+    def refuse_and_note(lake: Lake, table: str, does: str, declared: str) -> None:
         if lake._stage:
             touched[lake._stage.name, declared].add(table)
         refuse(lake, table, does, declared)
 
-    monkeypatch.setattr(Lake, "_refuse_undeclared", noted)
+    monkeypatch.setattr(Lake, "_refuse_undeclared", refuse_and_note)
     site.deploy("acme/judge", mode="judge", score=4)
     model = site.deploy("acme/yes", text="yes")
     rows = [*questions(4), {"id": "", "question": "Bad?", "correct_answer": "yes"}]
@@ -89,8 +89,8 @@ def test_the_tables_of_every_stage(site: Site, monkeypatch: pytest.MonkeyPatch) 
     release = ["publish", "--suites", "s", "--release", "r", "--no-tracking", *flags]
     assert main(release) == 0
     assert main(["release", "submit", "r", *flags]) == 0
-    # gc touches what was made again long ago (test_maintenance.py), track what MLflow was told
-    # (test_three_places.py), and a lake with a path keeps its leases in files.
+    # gc touches what was made again long ago (test_maintenance.py), track what was logged to MLflow
+    # (test_three_places.py), and a lake with a path stores its leases in files.
     stages = [stage for stage in STAGES if stage not in (GC, TRACK)]
     declared = {(stage.name, kind): set(getattr(stage, kind)) for stage in stages for kind in KINDS}
     declared[INFER.name, "reads"].remove("leases")

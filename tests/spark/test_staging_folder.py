@@ -28,8 +28,8 @@ def test_answers_that_wait_in_the_folder_are_committed_and_nothing_is_asked_twic
     log = site.folder / "calls.log"
     model = site.deploy("acme/yes", text="yes", log_file=str(log))
     entry = f"{site.benchmark('bench', questions(6))},model={model}"
-    place = ["-o", NAME, "--local-path", str(site.folder / "prod_env")]
-    run = ["run", "-r", entry, "--suite", "s", "--no-tracking", *place]
+    location_flags = ["-o", NAME, "--local-path", str(site.folder / "prod_env")]
+    run = ["run", "-r", entry, "--suite", "s", "--no-tracking", *location_flags]
 
     with monkeypatch.context() as killed:
         killed.setattr(pulled.Commits, "commit", lambda self: 0)  # the driver ends before it

@@ -19,7 +19,7 @@ from medhelm_spark.subgroups.pairs import GroupDecision
 from medhelm_spark.subgroups.verdicts import GroupVerdict
 from tests.rewriting import rewritable
 from tests.spark.conftest import Site, calls, questions
-from tests.spark.test_evaluation import evaluation
+from tests.spark.test_evaluation import open_evaluation
 
 BANDS = {"age_band": {"column": "age", "edges": [18, 65]}}
 
@@ -61,14 +61,14 @@ def test_columns_that_are_added_later_ask_no_model_and_keep_every_id(
     entry = site.benchmark("letters", patients(), groups=["sex"], bands=BANDS)
     flags = ("-r", entry, "--models-to-run", "team/first")
     assert site.run(*flags) == 0
-    asked, instances = len(calls(log)), site.rows("instances")
+    num_calls, instances = len(calls(log)), site.rows("instances")
     specs = {row["run_spec_id"] for row in site.rows("run_specs")}
     assert set(by_group(site)) == {("sex", "f"), ("sex", "m")}
 
     capsys.readouterr()
     assert site.run(*flags, "--by", "age_band,site") == 0
     assert "assign-groups: letters by age_band: 3 groups" in capsys.readouterr().err
-    assert len(calls(log)) == asked
+    assert len(calls(log)) == num_calls
     assert site.rows("instances") == instances
     assert {row["run_spec_id"] for row in site.rows("run_specs")} == specs
     bands = {"under 18", "18 to under 65", "65 and over"}
@@ -82,20 +82,20 @@ def test_columns_that_are_added_later_ask_no_model_and_keep_every_id(
 
 def test_a_group_that_is_worse_is_named_and_equal_ones_have_no_gap(site: Site) -> None:
     entry = site.benchmark("letters", patients(1000), groups=["sex", "site"])
-    here = evaluation(site)
-    here.run(f"{entry},model=team/yes", suite="s")
+    evaluation = open_evaluation(site)
+    evaluation.run(f"{entry},model=team/yes", suite="s")
     row = by_group(site)["site", "south"]
     assert (row["count"], row["mean"], row["rest_mean"]) == (40, 0.5, 0.8)
     assert row["difference"] == pytest.approx(-0.3)
     assert row["adjusted_p"] < 0.01
-    gaps = {gap["group_column"]: gap for gap in here.subgroups.scores("s").gaps()}
+    gaps = {gap["group_column"]: gap for gap in evaluation.subgroups.scores("s").gaps()}
     assert gaps["site"]["worst"] == "south"
     assert 0 < gaps["site"]["low"] < 0.3 < gaps["site"]["high"]
     assert gaps["sex"]["low"] == 0
-    assert "worst site: south 0.500" in str(here.board("s"))
-    (cell,) = here.board("s").rows()
+    assert "worst site: south 0.500" in str(evaluation.board("s"))
+    (cell,) = evaluation.board("s").rows()
     assert (cell["worst_group"], cell["worst_group_mean"]) == ("site: south", 0.5)
-    text = str(here.subgroups.scores("s", by="site"))
+    text = str(evaluation.subgroups.scores("s", by="site"))
     assert ", by site" in text
     assert ", by sex" not in text
 
@@ -116,15 +116,19 @@ def test_a_group_whose_sensitivity_is_worse_is_named_and_equal_ones_are_not(site
         for i, row in enumerate(rows):
             is_missed = i // 2 % 3 > 0 if row["site"] == "south" else i // 2 % 10 == i // 20 % 2
             writer.writerow([row["id"], "routine" if is_missed else row["correct_answer"]])
-    here = evaluation(site)
-    here.import_responses(f"{entry},model=team/uneven", answers, suite="s")
-    held = by_group(site, "sensitivity")
-    south = held["site", "south"]
+    evaluation = open_evaluation(site)
+    evaluation.import_responses(f"{entry},model=team/uneven", answers, suite="s")
+    sensitivities = by_group(site, "sensitivity")
+    south = sensitivities["site", "south"]
     assert (south["denominator"], south["mean"]) == (40, pytest.approx(14 / 40))
-    assert south["rest_mean"] == held["site", "north"]["mean"] == pytest.approx(0.9, abs=0.001)
+    assert (
+        south["rest_mean"]
+        == sensitivities["site", "north"]["mean"]
+        == pytest.approx(0.9, abs=0.001)
+    )
     assert south["difference_high"] < -0.3
     assert south["adjusted_p"] < 0.001
-    assert held["sex", "f"]["adjusted_p"] > 0.05
+    assert sensitivities["sex", "f"]["adjusted_p"] > 0.05
     every = [row for row in site.rows("stats_by_group") if row["mean"] is not None]
     assert {row["name"] for row in every if row["p_value"] is not None} >= {
         "accuracy",
@@ -137,7 +141,7 @@ def test_a_group_whose_sensitivity_is_worse_is_named_and_equal_ones_are_not(site
 def test_a_model_that_is_worse_in_one_group_alone_falls_behind_there(site: Site) -> None:
     rows = patients(400, poor=100)
     entry = site.benchmark("letters", rows, groups=["sex", "site"])
-    here = evaluation(site)
+    evaluation = open_evaluation(site)
     for model, wrong in (("old/model", set()), ("new/model", set(range(0, 100, 2)))):
         answers = site.folder / f"{model.partition('/')[0]}.csv"
         with answers.open("w", newline="") as stream:
@@ -146,8 +150,8 @@ def test_a_model_that_is_worse_in_one_group_alone_falls_behind_there(site: Site)
             for i, row in enumerate(rows):
                 right = row["correct_answer"] if i % 5 else "-"
                 writer.writerow([row["id"], "-" if i in wrong else right])
-        here.import_responses(f"{entry},model={model}", answers, suite="s")
-    compared = here.subgroups.compare("new/model", "old/model", suite="s", by="site")
+        evaluation.import_responses(f"{entry},model={model}", answers, suite="s")
+    compared = evaluation.subgroups.compare("new/model", "old/model", suite="s", by="site")
     south, north = compared.pairs
     assert (south.group_value, south.decision) == ("south", GroupDecision.SMALLER)
     assert south.verdict is GroupVerdict.WORSE
@@ -160,14 +164,14 @@ def test_a_model_that_is_worse_in_one_group_alone_falls_behind_there(site: Site)
     worse, smaller = compared.render().splitlines()[:2]
     assert worse == "new/model is worse than old/model (letters: exact_match) for: site south."
     assert "worse is shown (p adjusted <0.001). Its advantage over old/model is smaller" in smaller
-    by_sex = here.subgroups.compare("new/model", "old/model", suite="s", by="sex").pairs
+    by_sex = evaluation.subgroups.compare("new/model", "old/model", suite="s", by="sex").pairs
     # Every second letter of the south is wrong, which are all of one sex.
     assert {pair.decision for pair in by_sex} == {
         GroupDecision.SMALLER,
         GroupDecision.LARGER,
     }
     with pytest.raises(UnknownNameError, match="ward"):
-        here.subgroups.compare(suite="s", by="ward")
+        evaluation.subgroups.compare(suite="s", by="ward")
 
 
 def test_small_groups_of_private_rows_are_hidden_everywhere(site: Site) -> None:
@@ -176,8 +180,12 @@ def test_small_groups_of_private_rows_are_hidden_everywhere(site: Site) -> None:
     rows = [{**row, "site": "tiny" if i < 4 else row["site"]} for i, row in enumerate(patients())]
     entry = site.benchmark("letters", rows, groups=["site"], access_level="private")
     assert site.run("-r", entry, "--models-to-run", "team/first", "team/second") == 0
-    shown = {key: row["is_hidden"] for key, row in by_group(site).items()}
-    assert shown == {("site", "tiny"): True, ("site", "south"): True, ("site", "north"): False}
+    hidden_by_group = {key: row["is_hidden"] for key, row in by_group(site).items()}
+    assert hidden_by_group == {
+        ("site", "tiny"): True,
+        ("site", "south"): True,
+        ("site", "north"): False,
+    }
     for row in by_group(site).values():
         if row["is_hidden"]:
             assert [row[name] for name in ("count", "mean", "num_patients", "difference")] == [
@@ -194,8 +202,8 @@ def test_small_groups_of_private_rows_are_hidden_everywhere(site: Site) -> None:
             text = path.read_text()
             assert "tiny" in text
             if form == "json":
-                held = json.loads(text)
-                records = held.get("groups") or held["pairs"]
+                content = json.loads(text)
+                records = content.get("groups") or content["pairs"]
                 hidden = [each for each in records if each["group_value"] in ("tiny", "south")]
                 assert hidden
                 numbers = ("mean", "count", "n", "in_group", "difference", "p_value")
@@ -217,7 +225,7 @@ def test_a_site_may_only_raise_the_minimum(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("by", "said"),
+    ("by", "message"),
     [
         ("question", "which the prompt or the right answer shows"),
         ("correct_answer", "which the prompt or the right answer shows"),
@@ -226,31 +234,31 @@ def test_a_site_may_only_raise_the_minimum(site: Site) -> None:
     ],
 )
 def test_a_column_that_cannot_be_a_group_is_refused_before_work_starts(
-    site: Site, by: str, said: str
+    site: Site, by: str, message: str
 ) -> None:
     entry = site.benchmark("letters", patients(20))
-    with pytest.raises(MedhelmSparkError, match=said):
-        evaluation(site).run(f"{entry},model=team/yes", suite="s", by=by)
+    with pytest.raises(MedhelmSparkError, match=message):
+        open_evaluation(site).run(f"{entry},model=team/yes", suite="s", by=by)
     assert not site.lake_path.exists()
 
 
 def test_a_column_of_too_many_values_is_refused_and_nothing_of_it_counts(site: Site) -> None:
     entry = site.benchmark("letters", patients(), groups=["sex"])
-    here = evaluation(site)
+    evaluation = open_evaluation(site)
     with pytest.raises(DataError, match=r"'age' has 90 values; allowed: 50 at most"):
-        here.run(f"{entry},model=team/yes", suite="s", by="age")
-    here.run(f"{entry},model=team/yes", suite="s")
-    assert {row["group_column"] for row in here.subgroups.scores("s").rows()} == {"sex"}
+        evaluation.run(f"{entry},model=team/yes", suite="s", by="age")
+    evaluation.run(f"{entry},model=team/yes", suite="s")
+    assert {row["group_column"] for row in evaluation.subgroups.scores("s").rows()} == {"sex"}
 
 
 def test_bands_of_a_number_that_some_rows_lack_leave_these_without_a_group(site: Site) -> None:
     rows = [{**row, "age": "" if i < 30 else row["age"]} for i, row in enumerate(patients())]
     entry = site.benchmark("letters", rows, groups=["age_band"], bands=BANDS)
-    here = evaluation(site)
-    here.run(f"{entry},model=team/yes", suite="s")
+    evaluation = open_evaluation(site)
+    evaluation.run(f"{entry},model=team/yes", suite="s")
     assert by_group(site)["age_band", ""]["count"] == 30
-    assert "(not stated)" in str(here.subgroups.scores("s"))
-    (gap,) = here.subgroups.scores("s").gaps()
+    assert "(not stated)" in str(evaluation.subgroups.scores("s"))
+    (gap,) = evaluation.subgroups.scores("s").gaps()
     assert "" not in (gap["best"], gap["worst"])
 
 
@@ -270,9 +278,9 @@ def test_a_source_that_changed_meanwhile_gives_no_groups(site: Site) -> None:
         "metrics": [{"name": "exact_match"}],
         "main_metric": "exact_match",
     }
-    place = site.folder / "prod_env" / "scenarios" / "letters.yaml"
-    place.parent.mkdir()
-    place.write_text(yaml.safe_dump(card))
+    card_path = site.folder / "prod_env" / "scenarios" / "letters.yaml"
+    card_path.parent.mkdir()
+    card_path.write_text(yaml.safe_dump(card))
 
     def write(rows: list[dict[str, str]]) -> None:
         with (site.folder / "letters.csv").open("w", newline="") as stream:
@@ -293,8 +301,8 @@ def test_a_source_that_changed_meanwhile_gives_no_groups(site: Site) -> None:
 
 def test_repeated_answers_of_an_instance_are_one_patient(site: Site) -> None:
     entry = site.benchmark("letters", patients(), groups=["site"])
-    here = evaluation(site)
-    here.run(f"{entry},model=team/yes,num_trials=3", suite="s")
+    evaluation = open_evaluation(site)
+    evaluation.run(f"{entry},model=team/yes,num_trials=3", suite="s")
     row = by_group(site)["site", "south"]
     assert (row["count"], row["num_patients"], row["num_clusters"]) == (120, 40, None)
     assert row["ci_low"] < 0.36
@@ -303,46 +311,48 @@ def test_repeated_answers_of_an_instance_are_one_patient(site: Site) -> None:
 def test_two_columns_that_are_crossed(site: Site) -> None:
     """Crossed groups are columns of their own; small ones are computed from neither column."""
     entry = site.benchmark("letters", patients(), access_level="private", bands=BANDS)
-    here = evaluation(site)
-    here.run(f"{entry},model=team/yes", suite="s", by="sex*age_band")
+    evaluation = open_evaluation(site)
+    evaluation.run(f"{entry},model=team/yes", suite="s", by="sex*age_band")
     rows = by_group(site)
     assert {column for column, _ in rows} == {"sex", "age_band", "sex*age_band"}
     crossed = rows["sex*age_band", "f × 18 to under 65"]
     assert (crossed["count"], crossed["is_hidden"]) == (69, False)
-    here.run(f"{entry},model=team/yes", suite="s", by="sex*site")
+    evaluation.run(f"{entry},model=team/yes", suite="s", by="sex*site")
     rows = by_group(site)
     south = [rows["sex*site", f"{sex} × south"] for sex in "fm"]
     assert [row["count"] for row in south] == [20, 20]
-    (shown,) = {row["group_column"] for row in here.subgroups.scores("s", by="sex*site").rows()}
-    assert shown == "sex*site"
+    (group_column,) = {
+        row["group_column"] for row in evaluation.subgroups.scores("s", by="sex*site").rows()
+    }
+    assert group_column == "sex*site"
     for wrong in ("sex*", "sex*sex", "sex*site*age_band"):
         with pytest.raises(ConfigError, match="two columns or bands"):
-            here.run(f"{entry},model=team/yes", suite="s", by=wrong)
+            evaluation.run(f"{entry},model=team/yes", suite="s", by=wrong)
 
 
 def test_a_suite_without_groups_says_how_to_have_some(site: Site) -> None:
     entry = site.benchmark("letters", patients(20))
-    here = evaluation(site)
-    here.run(f"{entry},model=team/yes", suite="s")
-    assert "run --by COLUMN" in str(here.subgroups.scores("s"))
+    evaluation = open_evaluation(site)
+    evaluation.run(f"{entry},model=team/yes", suite="s")
+    assert "run --by COLUMN" in str(evaluation.subgroups.scores("s"))
     assert not (site.lake_path / "stats_by_group").exists()
     with pytest.raises(ConfigError):
-        here.subgroups.scores("s", by="sex")
+        evaluation.subgroups.scores("s", by="sex")
 
 
 def test_a_release_keeps_the_groups_that_it_was_made_of(site: Site) -> None:
     entry = site.benchmark("letters", patients(), groups=["site"], access_level="private")
-    here = evaluation(site)
+    evaluation = open_evaluation(site)
     entries = [f"{entry},model=team/{text}" for text in ("yes", "no")]
-    here.run(entries, suite="s")
-    here.releases.publish("r", ["s"])
-    before = here.subgroups.scores(release="r").render("csv")
-    assert before == here.subgroups.scores("s").render("csv")
-    of_release = here.subgroups.compare(release="r").render()
-    assert of_release == here.subgroups.compare(suite="s").render()
+    evaluation.run(entries, suite="s")
+    evaluation.releases.publish("r", ["s"])
+    before = evaluation.subgroups.scores(release="r").render("csv")
+    assert before == evaluation.subgroups.scores("s").render("csv")
+    of_release = evaluation.subgroups.compare(release="r").render()
+    assert of_release == evaluation.subgroups.compare(suite="s").render()
     policy = site.folder / "prod_env" / "policy.yaml"
     policy.write_text(yaml.safe_dump({"small_cells": {"minimum": 50}}))
-    later = evaluation(site)
+    later = open_evaluation(site)
     later.run(entries, suite="s")
     assert {row["is_hidden"] for row in later.subgroups.scores("s").rows()} == {True}
     assert later.subgroups.scores(release="r").render("csv") == before
@@ -356,10 +366,10 @@ def test_a_release_keeps_the_groups_that_it_was_made_of(site: Site) -> None:
 def test_a_lake_that_is_older_than_groups_opens_and_gets_some(site: Site) -> None:
     """Of a run of before there is neither a table nor a record; `--by` adds both."""
     entry = site.benchmark("letters", patients())
-    here = evaluation(site)
-    here.run(f"{entry},model=team/yes", suite="s")
-    assert list(here.subgroups.scores("s").rows()) == []
-    assert list(here.subgroups.compare(suite="s").rows()) == []
-    calls = here.run(f"{entry},model=team/yes", suite="s", by="sex").model_calls
+    evaluation = open_evaluation(site)
+    evaluation.run(f"{entry},model=team/yes", suite="s")
+    assert list(evaluation.subgroups.scores("s").rows()) == []
+    assert list(evaluation.subgroups.compare(suite="s").rows()) == []
+    calls = evaluation.run(f"{entry},model=team/yes", suite="s", by="sex").model_calls
     assert calls == 0
-    assert {row["group_value"] for row in here.subgroups.scores("s").rows()} == {"f", "m"}
+    assert {row["group_value"] for row in evaluation.subgroups.scores("s").rows()} == {"f", "m"}

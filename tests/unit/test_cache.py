@@ -1,4 +1,4 @@
-"""Where downloads are kept."""
+"""Where downloads are stored."""
 
 import os
 import threading

@@ -17,12 +17,12 @@ def scored(
 ) -> dict[str, Scored]:
     """Instances with these values; so many after each other are of one patient."""
     return {
-        f"i{place:03}": Scored(
-            patient=f"p{place // per_patient}",
-            order=f"{place * 7919 % 1000:03}",
+        f"i{index:03}": Scored(
+            patient=f"p{index // per_patient}",
+            order=f"{index * 7919 % 1000:03}",
             values=tuple(numbers.items()),
         )
-        for place, numbers in enumerate(values)
+        for index, numbers in enumerate(values)
     }
 
 
@@ -36,18 +36,18 @@ def num_patients(items: Mapping[str, Scored]) -> int:
 
 def data(kind: str) -> dict[str, Scored]:
     random = np.random.default_rng(5)
-    right = [{A: float(place % 3 > 0), B: float(place % 2)} for place in range(60)]
+    right = [{A: float(index % 3 > 0), B: float(index % 2)} for index in range(60)]
     if kind == "one alone":
         return scored([*right, {A: 0.5, B: 0.25}])
     if kind == "alone in a finer rounding":
-        return scored([{A: each[A] + 0.01 * (place == 7)} for place, each in enumerate(right)])
+        return scored([{A: each[A] + 0.01 * (index == 7)} for index, each in enumerate(right)])
     if kind == "two of one patient":
         return scored([*right, {A: 0.5, B: 0.25}, {A: 0.5, B: 0.25}], per_patient=2)
     if kind == "measures":
         return scored([{A: x, B: y} for x, y in random.normal(size=(200, 2))])
     if kind == "a metric of few":
         return scored(
-            [{**each, B: each[B] if place % 9 == 0 else None} for place, each in enumerate(right)]
+            [{**each, B: each[B] if index % 9 == 0 else None} for index, each in enumerate(right)]
         )
     return scored(right)
 
@@ -108,5 +108,5 @@ def test_rows_of_one_patient_are_alone_together() -> None:
     rows = [("i1", 1.0), ("i2", 1.0), ("i3", 0.0), ("i4", 0.0)]
     patients = {"i1": "p1", "i2": "p1", "i3": "p2", "i4": "p3"}
     assert alone(rows, patients) == {"i1", "i2"}
-    one = scored([{A: float(place % 2)} for place in range(24)], per_patient=24)
+    one = scored([{A: float(index % 2)} for index in range(24)], per_patient=24)
     assert not shared_of(one, (1,), MINIMUM).retained

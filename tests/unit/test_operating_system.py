@@ -1,4 +1,4 @@
-"""On Windows and macOS everything imports, and what needs another system says so at use."""
+"""On Windows and macOS everything imports, and what needs another system raises at use."""
 
 import errno
 import os

@@ -78,10 +78,10 @@ class Hospital(Made):
         with (folder / "data.csv").open("w", newline="") as file:
             write = csv.writer(file)
             write.writerow(["question", "correct_answer", "patient"])
-            for place, patient in enumerate(patients):
-                is_positive = place % 2 == 0 if positives is None else place < positives
-                answer = other.get(place, "yes" if is_positive else "no")
-                write.writerow([f"Letter {place} of {name}?", answer, patient])
+            for index, patient in enumerate(patients):
+                is_positive = index % 2 == 0 if positives is None else index < positives
+                answer = other.get(index, "yes" if is_positive else "no")
+                write.writerow([f"Letter {index} of {name}?", answer, patient])
         (folder / "prompt.txt").write_text("{question}\nAnswer yes or no:")
         card = {
             "name": name,
@@ -104,11 +104,11 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> Hospital:
 @pytest.fixture(scope="module")
 def shares(hospital: Hospital, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A share for each audience, as tables and as HELM's folder."""
-    place = tmp_path_factory.mktemp("shares")
+    folder = tmp_path_factory.mktemp("shares")
     made = {}
     for audience in AUDIENCES:
         for helm in (False, True):
-            out = place / f"{audience['name']}{'_helm' if helm else ''}"
+            out = folder / f"{audience['name']}{'_helm' if helm else ''}"
             hospital.evaluation.sharing.share(RELEASE, str(audience["name"]), out, helm=helm)
             made[out.name] = out
     return made
@@ -139,10 +139,10 @@ def sources_of(folder: Path) -> Iterator[Numbers]:
         for row in stats_file:
             if size:
                 stats[run.name, row["name"]["name"]] = (int(size), row["mean"] * size)
-        if (place := run / "per_instance_stats.json").is_file():
+        if (scores_path := run / "per_instance_stats.json").is_file():
             entries += [
                 (run.name, stat["name"]["name"], stat["mean"])
-                for each in json.loads(place.read_text())
+                for each in json.loads(scores_path.read_text())
                 for stat in each["stats"]
             ]
     yield stats

@@ -97,7 +97,7 @@ FIELDS = (*CHANGED, *ADDED)
 
 
 def filled(value: Any, text: str) -> Any:
-    """The value with the text in the place of the empty text."""
+    """The value with the text in place of the empty text."""
     if value == "":
         return text
     if isinstance(value, dict):

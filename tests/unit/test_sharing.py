@@ -334,7 +334,7 @@ def test_ids_and_short_notes_are_found_inside_a_string_and_common_words_are_not(
     assert {leak.row for leak in found.leaks if leak.is_text} == rows
 
 
-PLACES: dict[str, Callable[[Path], None]] = {
+LOCATIONS: dict[str, Callable[[Path], None]] = {
     "parquet metadata": lambda folder: pq.write_table(
         pa.table({"answer": ["a"]}).replace_schema_metadata({"note": LETTER}),
         folder / "share-1-texts.parquet",
@@ -367,11 +367,11 @@ PLACES: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.attack("sharing", "private text in what describes a file: metadata, comments, names")
-@pytest.mark.parametrize("place", list(PLACES))
+@pytest.mark.parametrize("location", list(LOCATIONS))
 def test_private_text_is_found_in_what_describes_a_file(
-    lettered: Path, tmp_path: Path, place: str
+    lettered: Path, tmp_path: Path, location: str
 ) -> None:
-    PLACES[place](tmp_path)
+    LOCATIONS[location](tmp_path)
     found = scan(tmp_path, open_reader(str(lettered)))
     assert "text of instances" in {leak.kind for leak in found.leaks}
 
@@ -544,7 +544,7 @@ def test_the_gate_asks_for_the_widest_scan_and_prints_what_was_waived(tmp_path: 
 
 
 def shared_at(made: Made, out: Path) -> str:
-    """What the refusal of a share says; nothing is on record."""
+    """The message of a refused share; nothing is on record."""
     with pytest.raises(PolicyError) as refused:
         made.evaluation.sharing.share(RELEASE, "board", out)
     assert not made.evaluation.sharing.list().shares
@@ -634,8 +634,8 @@ def share(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def with_column(name: str, values: Callable[[int], pa.Array]) -> Callable[[Path], None]:
     def edit(path: Path) -> None:
         table = pq.read_table(path)
-        place = table.column_names.index(name)
-        pq.write_table(table.set_column(place, name, values(len(table))), path)
+        index = table.column_names.index(name)
+        pq.write_table(table.set_column(index, name, values(len(table))), path)
 
     return edit
 

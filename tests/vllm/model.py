@@ -14,10 +14,10 @@ def smollm2() -> Path:
     """The folder in the cache; converting takes half a minute."""
     folder = cache_folder() / MODELS / FOLDER
     if not folder.is_dir():
-        made = folder.with_name(f".{FOLDER}")
-        shutil.rmtree(made, ignore_errors=True)
-        _convert(fetch_model(), made)
-        made.replace(folder)
+        unfinished = folder.with_name(f".{FOLDER}")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        _convert(fetch_model(), unfinished)
+        unfinished.replace(folder)
     return folder
 
 
@@ -33,7 +33,7 @@ def _convert(gguf: Path, folder: Path) -> None:
     )
     model.save_pretrained(folder)
     config = folder / "config.json"
-    kept = json.loads(config.read_text(encoding="utf-8"))
+    settings = json.loads(config.read_text(encoding="utf-8"))
     # The weights are plain numbers now; vLLM would look for a quantised model.
-    kept.pop("quantization_config", None)
-    config.write_text(json.dumps(kept, indent=2), encoding="utf-8")
+    settings.pop("quantization_config", None)
+    config.write_text(json.dumps(settings, indent=2), encoding="utf-8")

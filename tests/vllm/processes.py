@@ -1,4 +1,4 @@
-"""Which processes hold an engine, seen from outside: by the libraries that they have mapped."""
+"""Which processes have an engine, seen from outside: by the libraries that they have mapped."""
 
 import os
 import time
@@ -23,7 +23,7 @@ def engine_pids() -> set[int]:
                 loaded.add(pid)
         except (OSError, IndexError):
             continue  # it has ended meanwhile, or belongs to somebody else
-    # A worker of vLLM writes its title over its environment: it is known by its parents.
+    # A worker of vLLM writes its title over its environment: it is found by its parents.
     return {pid for pid in loaded if _is_below(pid, marked, parents)} - {os.getpid()}
 
 
@@ -36,7 +36,7 @@ def _is_below(pid: int, marked: set[int], parents: dict[int, int]) -> bool:
 
 
 def _status(pid: int) -> list[str]:
-    """State and parent of a process, as the kernel tells them after its name."""
+    """State and parent of a process, as the kernel lists them after its name."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
@@ -48,7 +48,7 @@ def is_alive(pid: int) -> bool:
 
 
 def wait_until_gone(pids: set[int], seconds: float = 30.0) -> set[int]:
-    """Those of these processes that still live after so many seconds."""
+    """Those of these processes that still run after so many seconds."""
     deadline = time.monotonic() + seconds
     while any(map(is_alive, pids)) and time.monotonic() < deadline:
         time.sleep(0.2)

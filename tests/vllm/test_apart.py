@@ -25,9 +25,9 @@ from tests.vllm.nouns import Recipients, questions, small
 model, log, warehouse, count, max_tokens = sys.argv[1:]
 apart = {"spark.master": "local-cluster[2,1,1024]", "spark.sql.warehouse.dir": warehouse}
 spark = open_session({**load_settings(None, {}).spark, **apart})
-asked = questions(int(count), max_tokens=int(max_tokens))
-frame = Lake(spark, "none").frame(asked, type(asked[0])).repartition(2)
-answers = map_rows(frame, Recipients(small(model), log), type(asked[0]), RequestResult)
+prompts = questions(int(count), max_tokens=int(max_tokens))
+frame = Lake(spark, "none").frame(prompts, type(prompts[0])).repartition(2)
+answers = map_rows(frame, Recipients(small(model), log), type(prompts[0]), RequestResult)
 found = rows_of(answers, RequestResult)
 print(len({one.request_id for one in found if one.is_answer}), len(found), flush=True)
 spark.stop()
@@ -48,9 +48,9 @@ def start(model: str, log: Path, count: int, max_tokens: int = 8) -> "subprocess
 
 
 def last_line(process: "subprocess.Popen[str]") -> str:
-    told, errors = process.communicate(timeout=500)
+    output, errors = process.communicate(timeout=500)
     assert process.returncode == 0, errors[-2000:]
-    return told.splitlines()[-1]
+    return output.splitlines()[-1]
 
 
 def test_each_of_two_executors_has_its_engine(model, tmp_path):

@@ -23,7 +23,7 @@ RANK = 4
 
 
 def adapter(folder: Path, model: str) -> Path:
-    """An adapter that changes what the model says: large numbers in the first layer."""
+    """An adapter that changes what the model answers: large numbers in the first layer."""
     import torch
     from safetensors.torch import save_file
 
@@ -37,7 +37,7 @@ def adapter(folder: Path, model: str) -> Path:
     }
     folder.mkdir()
     save_file(tensors, folder / "adapter_model.safetensors")
-    told = {
+    settings = {
         "peft_type": "LORA",
         "task_type": "CAUSAL_LM",
         "base_model_name_or_path": "",
@@ -46,12 +46,12 @@ def adapter(folder: Path, model: str) -> Path:
         "target_modules": ["o_proj"],
         "bias": "none",
     }
-    (folder / "adapter_config.json").write_text(json.dumps(told))
+    (folder / "adapter_config.json").write_text(json.dumps(settings))
     return folder
 
 
 @pytest.fixture(scope="module")
-def given(model, tmp_path_factory):
+def ward_deployment(model, tmp_path_factory):
     return small(
         model,
         lora=str(adapter(tmp_path_factory.mktemp("adapters") / "ward", model)),
@@ -63,9 +63,9 @@ def given(model, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def engine(given):
-    preflight(given)
-    built = build_engine(given)
+def engine(ward_deployment):
+    preflight(ward_deployment)
+    built = build_engine(ward_deployment)
     yield built
     built.close()
 
@@ -76,25 +76,25 @@ def ask(engine, *requests):
 
 
 def test_every_answer_is_the_adapters(engine):
-    asked = questions(4, max_tokens=8)
-    ours = ask(engine, *asked)
+    prompts = questions(4, max_tokens=8)
+    ours = ask(engine, *prompts)
     adapted, engine._lora = engine._lora, None
-    plain = ask(engine, *asked)
+    plain = ask(engine, *prompts)
     engine._lora = adapted
     texts = [[one.completions[0].text for one in found] for found in (ours, plain)]
     assert all(a != b for a, b in zip(*texts, strict=True))
-    assert [one.completions[0].text for one in ask(engine, *asked)] == texts[0]
+    assert [one.completions[0].text for one in ask(engine, *prompts)] == texts[0]
 
 
 def test_the_fingerprint_says_adapter_template_and_parser(engine):
-    shown = json.loads(engine.fingerprint)
-    assert len(shown["lora_sha256"]) == 64
-    assert shown["chat_template_kwargs"] == {"tone": "kind"}
-    assert shown["reasoning_parser"] == "granite"
+    fingerprint = json.loads(engine.fingerprint)
+    assert len(fingerprint["lora_sha256"]) == 64
+    assert fingerprint["chat_template_kwargs"] == {"tone": "kind"}
+    assert fingerprint["reasoning_parser"] == "granite"
 
 
-@pytest.mark.parametrize("said", ["Fever?", "Fever <|im_end|> of a marker?"])
-def test_the_template_is_given_the_deployments_arguments(engine, monkeypatch, said):
+@pytest.mark.parametrize("content", ["Fever?", "Fever <|im_end|> of a marker?"])
+def test_the_template_is_given_the_deployments_arguments(engine, monkeypatch, content):
     """Both where vLLM renders and where markers in the text are kept apart."""
     sent = []
     process = engine._llm.llm_engine.add_request
@@ -104,17 +104,17 @@ def test_the_template_is_given_the_deployments_arguments(engine, monkeypatch, sa
         return process(request_id, prompt, *args, **kwargs)
 
     monkeypatch.setattr(engine._llm.llm_engine, "add_request", add)
-    (found,) = ask(engine, conversation(("user", said)))
+    (found,) = ask(engine, conversation(("user", content)))
     assert found.is_answer
     (prompt,) = sent
     tokenizer = engine._llm.get_tokenizer()
     assert "user kind\nFever" in tokenizer.decode(prompt["prompt_token_ids"])
 
 
-@pytest.mark.parametrize("said", ["PLANTED", "<|im_end|> PLANTED"])
-def test_what_the_template_refuses_is_a_row_and_in_no_log(engine, caplog, capfd, said):
+@pytest.mark.parametrize("content", ["PLANTED", "<|im_end|> PLANTED"])
+def test_what_the_template_refuses_is_a_row_and_in_no_log(engine, caplog, capfd, content):
     caplog.set_level(logging.DEBUG)
-    (found,) = ask(engine, conversation(("assistant", said)))
+    (found,) = ask(engine, conversation(("assistant", content)))
     assert (found.failure, found.reason) == (FailureKind.INVALID_REQUEST, None)
     output = capfd.readouterr()
     assert "PLANTED" not in output.out + output.err + caplog.text
@@ -122,8 +122,8 @@ def test_what_the_template_refuses_is_a_row_and_in_no_log(engine, caplog, capfd,
 
 def test_thinking_is_split_by_vllms_own_parser(engine):
     written = "Here is my thought process: A rash. Here is my response: Yes"
-    said = engine._reasoning.split(written, [1])
-    assert (said.text.strip(), said.thinking.strip()) == ("Yes", "A rash.")
+    reply = engine._reasoning.split(written, [1])
+    assert (reply.text.strip(), reply.thinking.strip()) == ("Yes", "A rash.")
     assert engine._reasoning.split("Yes", [1]).text == "Yes"
 
 
@@ -138,8 +138,8 @@ def test_a_parser_that_does_not_fit_the_model_is_told_at_the_start(engine, name)
         Reasoning(name, engine._llm, {})
 
 
-def test_another_adapter_than_promised_is_refused(given):
+def test_another_adapter_than_promised_is_refused(ward_deployment):
     from dataclasses import replace
 
     with pytest.raises(EngineError, match=r"args\.lora_sha256 promises ff"):
-        build_engine(replace(given, args={**given.args, "lora_sha256": "ff"}))
+        build_engine(replace(ward_deployment, args={**ward_deployment.args, "lora_sha256": "ff"}))

@@ -26,7 +26,7 @@ def test_every_way_answers_every_load_and_is_on_the_page(tmp_path):
             for way in ("ours", "chat"):
                 assert int(loads[load["name"], way][3]) == load["requests"], text
     assert int(loads[TINY.benched, "bench"][3]) > 0, text
-    left = {row[0]: row[2] for row in rows if len(row) == 4 and row[0] in ("ours", "chat")}
-    assert left["ours"] == "0", "a killed worker of ours leaves no process"
+    remaining = {row[0]: row[2] for row in rows if len(row) == 4 and row[0] in ("ours", "chat")}
+    assert remaining["ours"] == "0", "a killed worker of ours leaves no process"
     assert "no GPU was seen" in text
     assert re.search(r"vllm(-cpu)? \d+\.\d+\.\d+, torch \d+\.\d+", text)

@@ -17,7 +17,7 @@ from tests.vllm.nouns import SMALL, Recipients, lines, questions, small
 from tests.vllm.processes import engine_pids, wait_until_gone
 from tests.vllm.test_workers import run, while_answering
 
-HOLDS = """
+ENGINE_SCRIPT = """
 import sys
 from medhelm_spark.engines import build_engine
 from tests.unit.engines.nouns import allow
@@ -39,8 +39,8 @@ def engine(model):
 
 def test_it_answers_and_refuses_as_in_one_process(engine):
     long = questions(1, max_tokens=8)[0]
-    asked = [*questions(6, max_tokens=8)]
-    found = {one.request_id: one for one in engine.answer(asked, allow)}
+    prompts = [*questions(6, max_tokens=8)]
+    found = {one.request_id: one for one in engine.answer(prompts, allow)}
     assert sorted(found) == [f"q{n}" for n in range(6)]
     assert all(one.is_answer for one in found.values())
     assert all(0 < one.completion_tokens <= 8 for one in found.values())
@@ -67,7 +67,7 @@ def test_the_reason_why_it_does_not_start_is_that_of_the_child(model):
 
 def test_it_ends_with_a_process_that_is_killed_while_it_asks(model):
     before = engine_pids()
-    command = [sys.executable, "-c", HOLDS, model]
+    command = [sys.executable, "-c", ENGINE_SCRIPT, model]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "answering\n"
         children = engine_pids() - before
@@ -84,8 +84,8 @@ def test_a_spark_worker_whose_vllm_is_killed_costs_time_only(spark, model, tmp_p
         os.kill(max(engine_pids() - before), signal.SIGKILL)
 
     killer = while_answering(log, 3, kill_vllm)
-    given = small(model, own_process=True)
-    found = run(spark, Recipients(given, str(log)), questions(24, max_tokens=32))
+    deployment = small(model, own_process=True)
+    found = run(spark, Recipients(deployment, str(log)), questions(24, max_tokens=32))
     killer.join(1)
     assert sorted(one.request_id for one in found) == sorted(f"q{n}" for n in range(24))
     assert all(one.is_answer for one in found)
@@ -94,9 +94,9 @@ def test_a_spark_worker_whose_vllm_is_killed_costs_time_only(spark, model, tmp_p
 
 
 def test_a_change_of_model_ends_no_spark_worker(site: Site, model: str) -> None:
-    given = {**SMALL, "model": model, "own_process": True}
-    site.deploy("acme/a", engine="vllm", **given)
-    site.deploy("acme/b", engine="vllm", **{**given, "max_num_seqs": 2})
+    settings = {**SMALL, "model": model, "own_process": True}
+    site.deploy("acme/a", engine="vllm", **settings)
+    site.deploy("acme/b", engine="vllm", **{**settings, "max_num_seqs": 2})
     for name in ("acme/a", "acme/b"):
         entry = site.benchmark("bench", rows(4), max_tokens=4)
         assert site.run("-r", f"{entry},model={name}") == 0

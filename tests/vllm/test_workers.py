@@ -173,7 +173,7 @@ def test_a_run_from_the_command_line_ends_with_a_board(site: Site, model: str) -
 
 
 def test_a_stopped_session_leaves_no_engine(spark: SparkSession) -> None:
-    left = engine_pids()
-    assert left, "the engine of the test before is still loaded"
+    engines = engine_pids()
+    assert engines, "the engine of the test before is still loaded"
     spark.stop()
-    assert not wait_until_gone(left)
+    assert not wait_until_gone(engines)

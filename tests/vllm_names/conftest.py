@@ -13,7 +13,7 @@ FOLDER = os.environ.get("MEDHELM_SPARK_VLLM_SOURCES", "")
 collect_ignore_glob = [] if FOLDER else ["test_*.py"]
 
 
-def of(version: tuple[int, int]) -> Source:
+def source_of(version: tuple[int, int]) -> Source:
     (folder,) = Path(FOLDER).glob(f"{version[0]}.{version[1]}.*")
     return Source(folder / "vllm")
 
@@ -21,14 +21,14 @@ def of(version: tuple[int, int]) -> Source:
 @pytest.fixture(scope="session", params=[OLDEST, NEWEST], ids=["oldest", "newest"])
 def source(request) -> Source:
     """Each of the two versions."""
-    return of(request.param)
+    return source_of(request.param)
 
 
 @pytest.fixture(scope="session")
 def oldest() -> Source:
-    return of(OLDEST)
+    return source_of(OLDEST)
 
 
 @pytest.fixture(scope="session")
 def newest() -> Source:
-    return of(NEWEST)
+    return source_of(NEWEST)

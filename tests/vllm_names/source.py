@@ -13,8 +13,8 @@ class Source:
 
     package: Path
 
-    def text(self, place: str) -> str:
-        return (self.package / place).read_text(encoding="utf-8")
+    def text(self, path: str) -> str:
+        return (self.package / path).read_text(encoding="utf-8")
 
     def module(self, dotted: str) -> Path | None:
         """The file of `vllm.a.b`; None where there is none."""
@@ -31,35 +31,35 @@ class Source:
             return True
         return name in _names(file)
 
-    def members(self, place: str, cls: str) -> set[str]:
+    def members(self, path: str, cls: str) -> set[str]:
         """Methods, fields, and what methods assign to `self`, of a class and its bases here."""
-        return set(_members(_tree(self.package / place), cls))
+        return set(_members(_tree(self.package / path), cls))
 
-    def parameters(self, place: str, function: str) -> set[str]:
+    def parameters(self, path: str, function: str) -> set[str]:
         """The parameters of a function, or of `Class.method`."""
         *outer, name = function.split(".")
-        tree: ast.AST = _tree(self.package / place)
+        tree: ast.AST = _tree(self.package / path)
         for each in outer:
             (tree,) = (n for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and n.name == each)
         found = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == name]
         return {a.arg for f in found for a in (*f.args.args, *f.args.kwonlyargs)}
 
-    def values(self, place: str, name: str) -> set[str]:
+    def values(self, path: str, name: str) -> set[str]:
         """The texts of an assignment (a Literal, a tuple, a mapping), and of names in it."""
-        tree = _tree(self.package / place)
+        tree = _tree(self.package / path)
         assigned = {
             node.targets[0].id: node.value
             for node in tree.body
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
         }
         found: set[str] = set()
-        left = [assigned[name]]
-        while left:
-            for node in ast.walk(left.pop()):
+        pending = [assigned[name]]
+        while pending:
+            for node in ast.walk(pending.pop()):
                 if isinstance(node, ast.Constant):
                     found.add(str(node.value))
                 elif isinstance(node, ast.Name) and node.id in assigned:
-                    left.append(assigned[node.id])
+                    pending.append(assigned[node.id])
         return found
 
 

@@ -71,8 +71,8 @@ def of_our_code() -> Iterator[ast.AST]:
 
 def test_every_argument_is_one_of_vllms_own(oldest, newest):
     arguments = [vllm_names.arguments_of(each.package) for each in (oldest, newest)]
-    own = vllm_names.PASSED_ON - vllm_names.EARLIER
-    assert all(own | {"enable_lora", "max_loras", "seed"} <= each for each in arguments)
+    current = vllm_names.PASSED_ON - vllm_names.EARLIER
+    assert all(current | {"enable_lora", "max_loras", "seed"} <= each for each in arguments)
     assert arguments[0] >= vllm_names.EARLIER
     assert not vllm_names.EARLIER & arguments[1]
     assert not vllm_names.NO_LONGER.keys() & (arguments[0] | arguments[1])
@@ -83,9 +83,9 @@ def test_every_argument_is_one_of_vllms_own(oldest, newest):
 
 def test_every_variable_is_one_that_vllm_reads(oldest, newest):
     variables = [vllm_names.variables_of(each.package) for each in (oldest, newest)]
-    own = vllm_names.VARIABLES - vllm_names.EARLIER_VARIABLES
-    given = {name for name in vllm_args.ENVIRONMENT if name.startswith("VLLM_")}
-    assert all(own | given <= each for each in variables)
+    current = vllm_names.VARIABLES - vllm_names.EARLIER_VARIABLES
+    preset = {name for name in vllm_args.ENVIRONMENT if name.startswith("VLLM_")}
+    assert all(current | preset <= each for each in variables)
     assert variables[0] >= vllm_names.EARLIER_VARIABLES
     assert not vllm_names.EARLIER_VARIABLES & variables[1]
     assert not vllm_names.NO_LONGER_VARIABLES.keys() & (variables[0] | variables[1])
@@ -93,12 +93,12 @@ def test_every_variable_is_one_that_vllm_reads(oldest, newest):
 
 def test_every_value_is_one_of_vllms_own(oldest, newest):
     sources = (oldest, newest)
-    for place, name, argument in (
+    for path, name, argument in (
         ("model_executor/model_loader/__init__.py", "LoadFormats", "load_format"),
         ("config/model.py", "TokenizerMode", "tokenizer_mode"),
     ):
-        known = set().union(*(each.values(place, name) for each in sources))
-        assert known >= set(vllm_names.VALUES[argument])
+        accepted = set().union(*(each.values(path, name) for each in sources))
+        assert accepted >= set(vllm_names.VALUES[argument])
     for each in sources:
         speculative = each.members("config/speculative.py", "SpeculativeConfig")
         assert speculative >= vllm_names.SPECULATIVE
@@ -124,28 +124,28 @@ def test_every_import_finds_its_name(source):
 def test_every_method_and_field_is_there(source):
     missing = {
         (cls, name)
-        for (place, cls), names in MEMBERS.items()
-        for name in names - source.members(place, cls)
+        for (path, cls), names in MEMBERS.items()
+        for name in names - source.members(path, cls)
     }
     assert not missing
     missing = {
         (function, name)
-        for (place, function), names in PARAMETERS.items()
-        for name in names - source.parameters(place, function)
+        for (path, function), names in PARAMETERS.items()
+        for name in names - source.parameters(path, function)
     }
     assert not missing
 
 
 def test_everything_that_is_built_has_the_fields_that_it_is_given(source):
-    given = {
+    arguments = {
         (node.func.id, keyword.arg)
         for node in of_our_code()
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BUILT
         for keyword in node.keywords
         if keyword.arg
     }
-    assert {name for name, _ in given} == BUILT.keys()
-    assert not {(c, name) for c, name in given if name not in source.members(BUILT[c], c)}
+    assert {name for name, _ in arguments} == BUILT.keys()
+    assert not {(c, name) for c, name in arguments if name not in source.members(BUILT[c], c)}
 
 
 def test_the_loggers_that_are_silent_are_those_of_vllms_modules(source):

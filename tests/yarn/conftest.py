@@ -30,24 +30,24 @@ PYTHON = "./environment/bin/python"
 @pytest.fixture(scope="session")
 def yarn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Yarn]:
     """Started once for all tests."""
-    made = Yarn(tmp_path_factory.mktemp("yarn"))
+    cluster = Yarn(tmp_path_factory.mktemp("yarn"))
     try:
-        made.start()
-        yield made
+        cluster.start()
+        yield cluster
     finally:
-        made.stop()
-    shutil.rmtree(made.folder, ignore_errors=True)  # containers unpack half a gigabyte each
+        cluster.stop()
+    shutil.rmtree(cluster.folder, ignore_errors=True)  # containers unpack half a gigabyte each
 
 
 @pytest.fixture(scope="session")
 def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
     """Started once for all tests."""
-    made = Hdfs(tmp_path_factory.mktemp("hdfs"))
+    file_system = Hdfs(tmp_path_factory.mktemp("hdfs"))
     try:
-        made.start()
-        yield made
+        file_system.start()
+        yield file_system
     finally:
-        made.stop()
+        file_system.stop()
 
 
 @pytest.fixture(scope="session")
@@ -61,20 +61,20 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @dataclass(frozen=True)
 class Ended:
-    """A job that has ended: what spark-submit told and what the containers did."""
+    """A job that has ended: what spark-submit printed, and the containers."""
 
     code: int
-    shown: str
+    submit_output: str
     containers: Mapping[str, str]
 
     @property
     def final_status(self) -> str:
-        """What YARN keeps of the application."""
-        return FINAL.findall(self.shown)[-1]
+        """The application's final status in YARN."""
+        return FINAL.findall(self.submit_output)[-1]
 
     @property
-    def told(self) -> str:
-        """All that the containers told."""
+    def output(self) -> str:
+        """All that the containers printed."""
         return "\n".join(f"== {name}\n{text}" for name, text in self.containers.items())
 
 
@@ -94,7 +94,7 @@ class Submitter:
     def submit(
         self, job: str, *words: str | Path, lake: str | None = None
     ) -> "subprocess.Popen[str]":
-        """`spark-submit` of a job as docs/clusters says it, with two small executors."""
+        """`spark-submit` of a job as docs/clusters describes, with two small executors."""
         folder = self.site.folder
         with tarfile.open(folder / "site.tar.gz", "w:gz") as archive:
             archive.add(folder / "prod_env", ".")
@@ -123,11 +123,11 @@ class Submitter:
             *(part for key, value in conf.items() for part in ("--conf", f"{key}={value}")),
             ROOT / "jobs" / f"{job}.py", *words, "-o", lake or self.lake,
         ]  # fmt: skip
-        kept = {key: os.environ[key] for key in ("PATH", "LANG", "HOME") if key in os.environ}
-        own = {"HADOOP_CONF_DIR": str(self.yarn.conf), "JAVA_HOME": str(java_home())}
+        inherited = {key: os.environ[key] for key in ("PATH", "LANG", "HOME") if key in os.environ}
+        hadoop_variables = {"HADOOP_CONF_DIR": str(self.yarn.conf), "JAVA_HOME": str(java_home())}
         return subprocess.Popen(
             [str(part) for part in command],
-            env={**kept, **own, "SPARK_HOME": str(SPARK_HOME)},
+            env={**inherited, **hadoop_variables, "SPARK_HOME": str(SPARK_HOME)},
             cwd=folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -136,19 +136,19 @@ class Submitter:
 
     def ended(self, process: "subprocess.Popen[str]") -> Ended:
         """Wait for the end of a job."""
-        shown, _ = process.communicate(timeout=900)
-        found = APPLICATION.search(shown)
-        assert found, shown[-4000:]
-        return Ended(process.returncode, shown, dict(self.yarn.told(found[1])))
+        submit_output, _ = process.communicate(timeout=900)
+        found = APPLICATION.search(submit_output)
+        assert found, submit_output[-4000:]
+        return Ended(process.returncode, submit_output, dict(self.yarn.outputs(found[1])))
 
     def run(self, job: str, *words: str | Path, lake: str | None = None) -> Ended:
         """Submit and wait; fails the test where the job does."""
         ended = self.ended(self.submit(job, *words, lake=lake))
-        assert ended.code == 0, ended.shown[-3000:] + ended.told[-6000:]
+        assert ended.code == 0, ended.submit_output[-3000:] + ended.output[-6000:]
         assert ended.final_status == "SUCCEEDED"
         return ended
 
-    def here(self, *words: str | Path) -> Path:
+    def run_locally(self, *words: str | Path) -> Path:
         """The same command on this machine alone, into a lake of its own; returns that lake."""
         lake = self.site.folder / "here"
         command = [sys.executable, "-m", "medhelm_spark.cli", *map(str, words), "-o", str(lake)]

@@ -1,7 +1,7 @@
 """YARN on this machine: Hadoop's own resource manager and node manager, a process each.
 
 Containers are processes of this machine and see its files. The home that YARN names to them is not
-there, as on machines whose `/home` holds no folder for a job.
+there, as on machines whose `/home` has no folder for a job.
 """
 
 import os
@@ -78,12 +78,12 @@ def resource_addresses() -> dict[str, str]:
 
 def scheduler_settings() -> dict[str, str]:
     """One queue, all of which drivers may take: two of them wait on so small a node otherwise."""
-    own = {
+    settings = {
         "root.queues": "default",
         "root.default.capacity": "100",
         "maximum-am-resource-percent": "1.0",
     }
-    return {f"yarn.scheduler.capacity.{name}": value for name, value in own.items()}
+    return {f"yarn.scheduler.capacity.{name}": value for name, value in settings.items()}
 
 
 def write_settings(path: Path, settings: Mapping[str, str]) -> None:
@@ -97,27 +97,27 @@ def write_settings(path: Path, settings: Mapping[str, str]) -> None:
 
 def java(conf: Path, name: str, *words: str) -> list[str]:
     """The command of a class of Hadoop's, with the settings of a folder."""
-    own = [*hadoop_jars("hadoop-client-minicluster"), *jars_of(CERTIFICATES)]
-    jars = [*own, SPARK_HOME / "jars" / "*"]
+    hadoop_classes = [*hadoop_jars("hadoop-client-minicluster"), *jars_of(CERTIFICATES)]
+    jars = [*hadoop_classes, SPARK_HOME / "jars" / "*"]
     command = [
         java_home() / "bin" / "java", "-Xmx512m", "-XX:TieredStopAtLevel=1",
-        "--add-opens=java.base/java.lang=ALL-UNNAMED",  # as Hadoop's own scripts say it
+        "--add-opens=java.base/java.lang=ALL-UNNAMED",  # as Hadoop's own scripts do
         "-cp", os.pathsep.join(map(str, [conf, *jars])), name, *words,
     ]  # fmt: skip
     return [str(part) for part in command]
 
 
 def launch(folder: Path, name: str, ready: "re.Pattern[str]") -> "subprocess.Popen[bytes]":
-    """Start a daemon with the settings of `folder/conf`, and wait until its log says `ready`."""
+    """Start a daemon with the settings of `folder/conf`, and wait until its log shows `ready`."""
     (folder / "conf" / "log4j2.properties").write_text(LOG)
     log = folder / f"{name.rpartition('.')[2]}.log"
     # Containers have their Java from the node's environment, and nothing of the tests'.
-    kept = {key: os.environ[key] for key in ("PATH", "LANG") if key in os.environ}
+    inherited = {key: os.environ[key] for key in ("PATH", "LANG") if key in os.environ}
     with log.open("wb") as stream:
         process = subprocess.Popen(
             java(folder / "conf", name),
             cwd=folder,
-            env={**kept, "JAVA_HOME": str(java_home())},
+            env={**inherited, "JAVA_HOME": str(java_home())},
             stdout=stream,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -145,7 +145,7 @@ class Yarn:
         return self.folder / "conf"
 
     def start(self) -> None:
-        """Start both, and wait until the node is known."""
+        """Start both, and wait until the node is registered."""
         self.conf.mkdir(parents=True)
         write_settings(
             self.conf / "core-site.xml",
@@ -190,7 +190,7 @@ class Yarn:
         )
         urlopen(state, timeout=30).close()
 
-    def told(self, application: str) -> Iterator[tuple[str, str]]:
-        """What the containers of an application told, by `CONTAINER/STREAM`."""
+    def outputs(self, application: str) -> Iterator[tuple[str, str]]:
+        """What the containers of an application printed, by `CONTAINER/STREAM`."""
         for path in sorted((self.folder / "logs" / application).rglob("std*")):
             yield f"{path.parent.name}/{path.name}", path.read_text(errors="replace")

@@ -34,7 +34,7 @@ class Hdfs:
 
     @property
     def settings(self) -> dict[str, str]:
-        """What `hdfs-site.xml` says: one copy of each block, everybody may write."""
+        """The settings of `hdfs-site.xml`: one copy of each block, everybody may write."""
         nodes = {
             "namenode.name.dir": str(self.folder / "names"),
             "namenode.rpc-bind-host": HOST,
@@ -49,10 +49,10 @@ class Hdfs:
         return {f"dfs.{name}": value for name, value in {**nodes, **listening}.items()}
 
     def start(self) -> None:
-        """Format it, start both, and wait until the data node is known."""
+        """Format it, start both, and wait until the data node is registered."""
         self.conf.mkdir(parents=True)
-        place = {"fs.defaultFS": self.address, "hadoop.tmp.dir": str(self.folder / "tmp")}
-        write_settings(self.conf / "core-site.xml", place)
+        core_settings = {"fs.defaultFS": self.address, "hadoop.tmp.dir": str(self.folder / "tmp")}
+        write_settings(self.conf / "core-site.xml", core_settings)
         write_settings(self.conf / "hdfs-site.xml", self.settings)
         self._do(NAMES, "-format", "-nonInteractive")
         for name, ready in ((NAMES, STARTED), (DATA, REGISTERED)):

@@ -31,7 +31,7 @@ def start(site: Site, *words: str | Path, **variables: str) -> "subprocess.Popen
 
 
 def run(site: Site, *words: str | Path, ends: int = 0) -> str:
-    """Run a command to its end; returns what it told."""
+    """Run a command to its end; returns its output."""
     process = start(site, *words)
     output, _ = process.communicate(timeout=SECONDS)
     assert process.returncode == ends, output[-4000:]

@@ -44,7 +44,7 @@ def committed(lake: Path) -> set[str]:
 
 
 def with_benchmarks(submitter: Submitter) -> str:
-    """Lay two of the shipped benchmarks and their run entries into the site folder."""
+    """Copy two of the shipped benchmarks and their run entries into the site folder."""
     site = submitter.site.folder / "prod_env"
     for demo in DEMOS:
         shutil.copytree(ROOT / "conf" / "demos" / demo, site / "benchmarks" / demo)
@@ -64,8 +64,8 @@ def planted(submitter: Submitter, count: int, model: str) -> str:
     site = submitter.site
     site.benchmark("bench", marked, max_tokens=40)
     shutil.move(site.folder / "bench", site.folder / "prod_env" / "bench")
-    place = "prod_env/bench/benchmark.yaml"
-    return f"medhelm_configurable_benchmark:config_path={place},model={model}"
+    config_path = "prod_env/bench/benchmark.yaml"
+    return f"medhelm_configurable_benchmark:config_path={config_path},model={model}"
 
 
 def test_a_site_that_travels_as_an_archive_gives_the_stats_of_one_machine(
@@ -75,21 +75,21 @@ def test_a_site_that_travels_as_an_archive_gives_the_stats_of_one_machine(
     model = submitter.site.deploy("acme/m", mode="choice", choices=["emergency", "yes", "no"])
     run = ("-c", entries, "--models-to-run", model, "--suite", "s", "--no-tracking")
     ended = submitter.run("evaluate", *run)
-    assert stats(submitter.lake) == stats(submitter.here("run", *run))
+    assert stats(submitter.lake) == stats(submitter.run_locally("run", *run))
     assert num_executors(submitter.lake) == 2
-    assert "TRIAGE-CHOICE" in ended.told, "the board is in the driver's log"
-    lines = [line for line in ended.told.splitlines() if SPARKS.match(line)]
+    assert "TRIAGE-CHOICE" in ended.output, "the board is in the driver's log"
+    lines = [line for line in ended.output.splitlines() if SPARKS.match(line)]
     assert not [line for line in lines if " INFO " in line], "of Spark's log, warnings at most"
 
 
 def test_the_demo_with_the_embedded_model_gives_the_stats_of_one_machine(
     submitter: Submitter,
 ) -> None:
-    for place in ("spark.yarn.appMasterEnv", "spark.executorEnv"):
-        submitter.conf[f"{place}.{OWN_FILE}"] = str(fetch_model())
+    for prefix in ("spark.yarn.appMasterEnv", "spark.executorEnv"):
+        submitter.conf[f"{prefix}.{OWN_FILE}"] = str(fetch_model())
     ended = submitter.run("command", "demo", "--no-tracking")
-    assert "60 model calls" in ended.told
-    assert stats(submitter.lake) == stats(submitter.here("demo", "--no-tracking"))
+    assert "60 model calls" in ended.output
+    assert stats(submitter.lake) == stats(submitter.run_locally("demo", "--no-tracking"))
     assert num_executors(submitter.lake) == 2
 
 
@@ -99,9 +99,9 @@ def test_a_lake_in_hdfs_has_the_stats_of_a_folder(submitter: Submitter, hdfs: Hd
     run = ("-c", entries, "--models-to-run", model, "--suite", "s", "--no-tracking")
     lake = f"{hdfs.address}/yarn"
     ended = submitter.run("evaluate", *run, lake=lake)
-    assert "TRIAGE-CHOICE" in ended.told, "the board, which Spark reads there"
+    assert "TRIAGE-CHOICE" in ended.output, "the board, which Spark reads there"
     copy = hdfs.copied(lake, submitter.site.folder / "copy")
-    assert stats(copy) == stats(submitter.here("run", *run))
+    assert stats(copy) == stats(submitter.run_locally("run", *run))
 
 
 def test_a_job_that_fails_says_why_in_its_log_and_shows_no_text(submitter: Submitter) -> None:
@@ -110,16 +110,16 @@ def test_a_job_that_fails_says_why_in_its_log_and_shows_no_text(submitter: Submi
     entry = planted(submitter, 8, model)
     run = ("-r", entry, "--suite", "s", "--no-tracking")
     ended = submitter.ended(submitter.submit("evaluate", *run))
-    assert (ended.code, ended.final_status) == (1, "FAILED"), ended.told[-4000:]
+    assert (ended.code, ended.final_status) == (1, "FAILED"), ended.output[-4000:]
     sentence = "medhelm-spark: infer: deployment 'acme/out' does not answer: 0 answers kept"
-    assert sentence in ended.told, ended.told[-4000:]
-    assert MARK not in ended.shown and MARK not in ended.told
+    assert sentence in ended.output, ended.output[-4000:]
+    assert MARK not in ended.submit_output and MARK not in ended.output
 
 
 def test_the_doctor_looks_at_both_executors(submitter: Submitter) -> None:
     ended = submitter.run("doctor")
-    assert "executors: 2 took a task" in ended.told
-    assert f"{submitter.lake}: create, read, delete" in ended.told
+    assert "executors: 2 took a task" in ended.output
+    assert f"{submitter.lake}: create, read, delete" in ended.output
 
 
 @pytest.fixture
@@ -147,10 +147,10 @@ def test_a_job_that_yarn_stops_says_what_is_kept_and_gives_its_lease_back(
     ended = submitter.ended(process)
     assert (ended.code, ended.final_status) == (1, "KILLED")
     wait_for("end of its containers", lambda: not submitter.yarn.containers(application), 60)
-    told = dict(submitter.yarn.told(application))
-    (own,) = (text for name, text in told.items() if name.endswith("_000001/stdout"))
-    assert "medhelm-spark: stopped by SIGTERM; infer: " in own
-    assert "Traceback" not in own
+    outputs = dict(submitter.yarn.outputs(application))
+    (driver_output,) = (text for name, text in outputs.items() if name.endswith("_000001/stdout"))
+    assert "medhelm-spark: stopped by SIGTERM; infer: " in driver_output
+    assert "Traceback" not in driver_output
     newest = max(path for path in (submitter.lake / "_leases").rglob("*") if path.is_file())
     (lease,) = json.loads(newest.read_text())
     assert lease["expires_at"] <= lease["claimed_at"], "given back"
@@ -163,11 +163,11 @@ def test_a_killed_driver_is_started_again_by_yarn_and_goes_on(
     (driver,) = submitter.yarn.containers(DRIVER)
     os.killpg(driver, signal.SIGKILL)
     ended = submitter.ended(process)
-    assert (ended.code, ended.final_status) == (0, "SUCCEEDED"), ended.told[-6000:]
+    assert (ended.code, ended.final_status) == (0, "SUCCEEDED"), ended.output[-6000:]
     assert any("_02_" in name for name in ended.containers), "of the second attempt"
     lake = submitter.lake
     assert len(committed(lake)) == COUNT
     current = FileReader(str(lake)).query(CURRENT_RESULTS).to_pylist()
     assert len({row["request_id"] for row in current}) == len(current) == COUNT
-    asked = Counter(calls(log))
-    assert all(asked[request] == 1 for request in before) and max(asked.values()) <= 2
+    call_counts = Counter(calls(log))
+    assert all(call_counts[request] == 1 for request in before) and max(call_counts.values()) <= 2

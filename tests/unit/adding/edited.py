@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.meta.tree import PACKAGE, ROOT
 
 Edits = Mapping[str, tuple[tuple[str, str], ...]]
-"""By file of the package the texts that stand there once, each with what replaces it."""
+"""By file of the package the texts that are in it once, each with what replaces it."""
 
 
 def printed(folder: Path, edits: Edits, program: str) -> str:

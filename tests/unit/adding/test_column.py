@@ -1,4 +1,4 @@
-"""A column of a table is a field of its row's dataclass; rows of before do not say: None.
+"""A column of a table is a field of its row's dataclass; older rows lack it: None.
 
 A field of `Mean` is a column of `stats`, and boards and exports show it.
 """

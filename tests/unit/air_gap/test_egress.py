@@ -1,4 +1,4 @@
-"""What `doctor --egress` says of addresses that have to be closed, and of those that are needed."""
+"""What `doctor --egress` prints of addresses that must be closed, and of those that are needed."""
 
 import socket
 from collections.abc import Iterator

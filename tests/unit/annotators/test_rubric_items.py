@@ -107,7 +107,7 @@ def test_the_schema_asks_for_reasons_and_then_true_or_false() -> None:
 def test_forms_that_real_judges_write(text: str, score: float) -> None:
     parsed = parse_met(text, PER_ITEM)
     assert parsed is not None
-    assert [(score_given.criterion, score_given.score) for score_given in parsed] == [
+    assert [(criterion_score.criterion, criterion_score.score) for criterion_score in parsed] == [
         ("met", score)
     ]
 

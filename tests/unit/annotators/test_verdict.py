@@ -141,8 +141,8 @@ def test_a_criterion_of_whole_numbers_takes_no_fraction() -> None:
     assert scores_of(verdict(4.7, 7.5)) == (4.7, 7.5)
     assert parse_verdict(verdict(4.7, 7), whole) is None
     assert parse_verdict(verdict("4.7", 7), whole) is None
-    for given_score in (4, 4.0, "4", "4.0"):
-        parsed = parse_verdict(verdict(given_score, 7.5), whole)
+    for number in (4, 4.0, "4", "4.0"):
+        parsed = parse_verdict(verdict(number, 7.5), whole)
         assert parsed is not None
         assert [score.score for score in parsed] == [4.0, 7.5]
 

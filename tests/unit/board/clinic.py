@@ -1,7 +1,7 @@
 """A lake of classifications whose every number is countable, written without a JVM.
 
 Suite `clinic`. Referral: 200 letters, 40 urgent, the positive class; a missed one costs 10, a false
-alarm 1. By right and given class (`-`: none of them):
+alarm 1. By right and predicted class (`-`: none of them):
 
     deployment     u>u  u>r  u>-   r>u  r>r  r>-   cost      confidence
     careful         34    4    2    16  140    4    80/200   0.9 where right, else 0.6
@@ -148,7 +148,7 @@ def _version(scenario: str, benchmark: Benchmark, size: int) -> ScenarioVersion:
 
 
 def codes(counts: Counts) -> list[tuple[int, int]]:
-    """Right and given class of each case."""
+    """Right and predicted class of each case."""
     return [pair for pair, number in counts.items() for _ in range(number)]
 
 

@@ -1,4 +1,4 @@
-"""A lake with one of every fact that a page has to show right, and what each page says about it.
+"""A lake with one of every fact that a page has to show right, and what each page shows of it.
 
 Suite `facts`, ten instances a benchmark, written without a JVM:
 
@@ -81,7 +81,7 @@ Values = Sequence[float | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Benchmark:
-    """What a scenario's card says about a benchmark of the lake."""
+    """What a scenario's card contains about a benchmark of the lake."""
 
     title: str
     category: str
@@ -443,8 +443,18 @@ def _pin(lake: Path, release: str, minutes: int) -> str:
         where = f"WHERE run_spec_id = '{run}'"
         stats = reader.rows(f"SELECT * FROM {{stats}} {where}", Stat)
         scores = reader.rows(f"SELECT * FROM {{per_instance_stats}} {where}", PerInstanceStats)
-        append(lake, "release_stats", [_of(ReleasedStat, row, release) for row in stats], copy)
-        append(lake, "release_scores", [_of(ReleasedScores, row, release) for row in scores], copy)
+        append(
+            lake,
+            "release_stats",
+            [_released_row(ReleasedStat, row, release) for row in stats],
+            copy,
+        )
+        append(
+            lake,
+            "release_scores",
+            [_released_row(ReleasedScores, row, release) for row in scores],
+            copy,
+        )
         write = f"w-{run}"
         writes = dict.fromkeys(("run_specs", "requests", "request_results", "annotations"), write)
         data = dict.fromkeys(("scenarios", "instances", "prompts"), f"{scenario}-w")
@@ -517,6 +527,6 @@ def _score_again(lake: Path) -> None:
     _record(lake, "score", spec.run_spec_id, "w-again", START + timedelta(hours=1), None)
 
 
-def _of(kind: type, row: object, release: str) -> object:
+def _released_row(kind: type, row: object, release: str) -> object:
     names = [each.name for each in fields(row)]  # type: ignore[arg-type]
     return kind(release=release, **{name: getattr(row, name) for name in names})

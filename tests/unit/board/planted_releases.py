@@ -25,8 +25,10 @@ def plant_release(lake: Path, name: str = "R2", scenario: str = "triage_choice")
     where = f"WHERE write_id = 'w-{run}' AND run_spec_id = '{run}'"
     stats = reader.rows(f"SELECT * FROM {{stats}} {where}", Stat)
     scores = reader.rows(f"SELECT * FROM {{per_instance_stats}} {where}", PerInstanceStats)
-    append(lake, "release_stats", [_of(ReleasedStat, row, name) for row in stats], COPY)
-    append(lake, "release_scores", [_of(ReleasedScores, row, name) for row in scores], COPY)
+    append(lake, "release_stats", [_released_row(ReleasedStat, row, name) for row in stats], COPY)
+    append(
+        lake, "release_scores", [_released_row(ReleasedScores, row, name) for row in scores], COPY
+    )
     (old,) = reader.rows("SELECT * FROM {releases} WHERE release = 'R1'", ReleaseMember)
     writes = {
         "scenarios": f"{scenario}-w",
@@ -82,7 +84,7 @@ def plant_change(lake: Path, to: ReleaseStatus, manifest: str, note: str = "") -
     append(lake, "release_changes", [change], "c")
 
 
-def _of(kind: type, row: object, release: str) -> object:
+def _released_row(kind: type, row: object, release: str) -> object:
     return kind(
         release=release,
         **{field.name: getattr(row, field.name) for field in fields(row)},  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Lakes that are empty, damaged or newer: every page says in a sentence what to do."""
+"""Lakes that are empty, damaged or newer: every page shows a sentence about what to do."""
 
 import shutil
 from collections.abc import Callable

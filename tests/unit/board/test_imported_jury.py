@@ -1,4 +1,4 @@
-"""What boards say about the jury behind a mean: one's own, the demo's, an imported one."""
+"""What boards print about the jury behind a mean: one's own, the demo's, an imported one."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

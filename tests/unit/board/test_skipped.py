@@ -1,4 +1,4 @@
-"""A board says which requested parts its suite lacks."""
+"""A board prints which requested parts its suite lacks."""
 
 from dataclasses import replace
 from datetime import timedelta

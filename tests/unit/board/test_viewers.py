@@ -1,4 +1,4 @@
-"""Who looks: known by where the server is bound and by what a browser sends."""
+"""Who looks: identified by where the server is bound and by what a browser sends."""
 
 from datetime import UTC, datetime, timedelta
 

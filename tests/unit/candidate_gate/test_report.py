@@ -1,4 +1,4 @@
-"""What a report says of flips: counts of all benchmarks, text of public instances alone."""
+"""What a report prints of flips: counts of all benchmarks, text of public instances alone."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The command that goes on, and the page that says what exit codes mean."""
+"""The command that goes on, and the page that explains exit codes."""
 
 import pytest
 

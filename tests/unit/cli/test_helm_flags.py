@@ -1,4 +1,4 @@
-"""HELM's flags that do nothing here are refused in a sentence that says what to write instead."""
+"""HELM's flags that do nothing here are refused in a sentence that names what to write instead."""
 
 import pytest
 

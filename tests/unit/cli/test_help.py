@@ -8,7 +8,7 @@ import pytest
 from medhelm_spark.cli.first_page import Group
 from medhelm_spark.cli.parser import ALIASES, COMMANDS, EXAMPLES, PROG, build_parser, parse
 
-PLACES = {
+COMMANDS_BY_FLAG = {
     "--output-path": {*COMMANDS} - {"fetch-model", "explain-config"},
     "--local-path": {*COMMANDS} - {"fetch-model"},
     "--no-tracking": {
@@ -110,8 +110,8 @@ def test_every_example_is_a_command_line(example: str) -> None:
     assert args.name == example.split()[0]
 
 
-@pytest.mark.parametrize("flag", PLACES)
+@pytest.mark.parametrize("flag", COMMANDS_BY_FLAG)
 def test_a_command_offers_only_what_it_uses(flag: str) -> None:
     aliases = {alias for names in ALIASES.values() for alias in names}
     offered = {name for name, made in pages().items() if flag in made._option_string_actions}
-    assert offered - aliases == PLACES[flag]
+    assert offered - aliases == COMMANDS_BY_FLAG[flag]

@@ -1,4 +1,4 @@
-"""What a card, a file or a statement may not say of a level is refused before anything is read."""
+"""What no card, file or statement may state of a level is refused before anything is read."""
 
 from pathlib import Path
 

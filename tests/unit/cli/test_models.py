@@ -1,4 +1,4 @@
-"""`models`: what is known, and with `--check` whether it answers."""
+"""`models`: what is listed, and with `--check` whether it answers."""
 
 import json
 from collections.abc import Callable, Iterator

@@ -12,7 +12,7 @@ from medhelm_spark.errors import ConfigError
 from medhelm_spark.medhelm.site import load_site
 from medhelm_spark.medhelm.suites import load_suite
 from medhelm_spark.scenarios import Presence, presence
-from tests.exports import instance, kept
+from tests.exports import instance, stored_import
 from tests.unit.board.planted import append
 from tests.unit.scenarios.cards import CONF, card
 
@@ -69,9 +69,12 @@ def test_the_list_has_what_was_imported_into_the_lake(
     site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cards, made = load_site().cards, [instance(index) for index in range(3)]
-    rows = [kept(cards, made), kept(cards, made[:2], name="pubmed_qa", args={"subject": "x"})]
+    rows = [
+        stored_import(cards, made),
+        stored_import(cards, made[:2], name="pubmed_qa", args={"subject": "x"}),
+    ]
     append(Path("lake"), "imported_scenarios", rows, "w")
-    append(Path("lake"), "imported_scenarios", [kept(cards, made[:1])], "x")
+    append(Path("lake"), "imported_scenarios", [stored_import(cards, made[:1])], "x")
     assert main(["scenarios", "-o", "lake"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     names = [line[0] for line in lines]

@@ -1,4 +1,4 @@
-"""`--schema`: its run groups are shown as it says, what it hides and lacks is printed."""
+"""`--schema`: its run groups are shown as it defines them, what it hides and lacks is printed."""
 
 import json
 from pathlib import Path

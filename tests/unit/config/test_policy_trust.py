@@ -224,7 +224,7 @@ def test_a_file_of_roots_is_binding_for_an_unprivileged_user(open_folder: Path) 
 
 @pytest.fixture
 def binding(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every place is taken for one that the user cannot write."""
+    """Every path is taken for one that the user cannot write."""
     for module in ("policy", "settings"):
         monkeypatch.setattr(f"medhelm_spark.config.{module}.why_ours", lambda _: None)
 

@@ -93,18 +93,18 @@ def test_the_discovery_script_tells_spark_the_gpus(tmp_path: Path) -> None:
 def test_settings_for_gpus_make_one_engine_of_an_executor(name: str) -> None:
     common = spark_defaults(ROOT / "spark-defaults.conf")
     gpu = spark_defaults(DEPLOY / "spark" / f"{name}.conf")
-    assert not set(common) & set(gpu), "said once"
+    assert not set(common) & set(gpu), "set once"
     amount = int(gpu["spark.executor.resource.gpu.amount"])
     assert not [key for key in gpu if key.startswith("spark.task.")], "tasks ask by themselves"
     assert 4 * amount <= int(gpu["spark.executor.cores"]) <= 6 * amount
     addresses = [str(number) for number in range(amount)]
     assert gpu_groups(addresses, None, "", amount) == (tuple(addresses),), "one slot"
-    place = gpu["spark.executor.resource.gpu.discoveryScript"]
-    assert f"deploy/spark/discover_gpus.sh {place}\n" in DOCKERFILE
+    script_path = gpu["spark.executor.resource.gpu.discoveryScript"]
+    assert f"deploy/spark/discover_gpus.sh {script_path}\n" in DOCKERFILE
     bootstrap, settings = (
         (DEPLOY / "emr" / each).read_text() for each in ("gpu_bootstrap.sh", "cluster.json")
     )
-    assert place in bootstrap and f'discoveryScript": "{place}"' in settings
+    assert script_path in bootstrap and f'discoveryScript": "{script_path}"' in settings
 
 
 def test_a_step_of_emr_submits_the_job_with_the_environment(tmp_path: Path) -> None:

@@ -18,4 +18,6 @@ def test_the_page_has_rows_of_both_kinds():
 def test_a_metric_gives_the_stats_that_the_page_says():
     on_page = {name: re.findall(r"`([^`]+)`", stats) for name, stats in ROWS}
     metrics = {name: RUN_METRICS.get(name) or METRICS[name] for name in on_page}
-    assert on_page == {name: [stat.name for stat in of.emits] for name, of in metrics.items()}
+    assert on_page == {
+        name: [stat.name for stat in metric.emits] for name, metric in metrics.items()
+    }

@@ -35,7 +35,7 @@ FILES = dict(NAMED_FILE.findall(OWN_BENCHMARK))
 
 
 def blocks(page: str, language: str, mark: str) -> list[str]:
-    """The fenced blocks of a language that hold `mark`."""
+    """The fenced blocks of a language that contain `mark`."""
     return [text for kind, text in BLOCK.findall(page) if kind == language and mark in text]
 
 
@@ -146,10 +146,10 @@ def test_a_slip_is_told_by_the_dry_run(
     path.write_text(path.read_text().replace(old, new))
     (block,) = blocks(OWN_BENCHMARK, "sh", "--dry-run")
     assert main(words_of(block, "run")) == 1
-    told = capsys.readouterr()
-    assert not told.out
-    assert message in told.err
-    assert len(told.err.strip().splitlines()) == 1
+    captured = capsys.readouterr()
+    assert not captured.out
+    assert message in captured.err
+    assert len(captured.err.strip().splitlines()) == 1
 
 
 def test_the_deployment_is_found_in_the_site_folder(site: Path) -> None:

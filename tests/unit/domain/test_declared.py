@@ -1,4 +1,4 @@
-"""What a card and the makers of model and judges say of a run."""
+"""What a card and the makers of model and judges state of a run."""
 
 from dataclasses import replace
 

@@ -65,7 +65,7 @@ def test_another_manifest_voids_what_was_said_of_the_one_before() -> None:
         "approved by ada (unverified) at 2026-03-01 00:02 UTC is void: that was manifest m1, and "
         "the release was pinned anew as m2"
     )
-    # Nobody recorded that it was pinned anew: the manifest itself says so.
+    # Nobody recorded that it was pinned anew: the manifest itself shows it.
     assert state_of(DRAFT, "m2", LIFE).void == state.void
     assert state_of(DRAFT, "m2", LIFE[:1]).void == ""
     assert state_of(DRAFT, "m3", again).void == "", "what was lost with a draft is no approval"

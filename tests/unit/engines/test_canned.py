@@ -29,8 +29,8 @@ def answers(requests, **args):
     return list(build_engine(deployment("canned", **args)).answer(requests, allow))
 
 
-def text(asked, **args):
-    (result,) = answers([asked], **args)
+def text(model_request, **args):
+    (result,) = answers([model_request], **args)
     return result.completions[0].text
 
 
@@ -52,8 +52,8 @@ def test_choice_is_spread_and_repeatable():
 
 
 def test_judge_fills_the_schema_it_is_given():
-    asked = request("Q", decoding={"response_schema": json.dumps(VERDICT)})
-    assert json.loads(text(asked, mode="judge", score=4, text="fine")) == {
+    model_request = request("Q", decoding={"response_schema": json.dumps(VERDICT)})
+    assert json.loads(text(model_request, mode="judge", score=4, text="fine")) == {
         "accuracy": {"score": 4, "explanation": "fine"},
         "clarity": {"score": 4.0},
     }
@@ -92,7 +92,7 @@ def test_every_nth_call_fails_and_succeeds_when_asked_again():
 def test_only_real_calls_are_logged(tmp_path):
     log = tmp_path / "calls.txt"
     engine = build_engine(deployment("canned", log_file=str(log)))
-    gate = lambda asked: REFUSED if asked.request_id == "b" else ALLOWED  # noqa: E731  # one word
+    gate = lambda item: REFUSED if item.request_id == "b" else ALLOWED  # noqa: E731  # one word
     results = list(engine.answer([request(name=name) for name in "abc"], gate))
     assert [r.failure for r in results] == [None, FailureKind.DENIED, None]
     assert log.read_text() == "a\nc\n"

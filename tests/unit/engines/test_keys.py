@@ -39,8 +39,8 @@ def ask_by(server, monkeypatch):
         target = deployment("openai", base_url=f"{server.url}/v1", api_key=api_key, **args)
         if not engines:
             engines.append(build_engine(target, max_in_flight=concurrency))
-        asked = (request(f"Is {n}?", name=f"{n}") for n in range(count))
-        return list(engines[0].answer(asked, allow))
+        requests = (request(f"Is {n}?", name=f"{n}") for n in range(count))
+        return list(engines[0].answer(requests, allow))
 
     yield ask
     for engine in engines:

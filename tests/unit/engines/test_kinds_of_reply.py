@@ -45,15 +45,17 @@ def engine_at():
         engine.close()
 
 
-def allow_here(asked):
+def allow_here(model_request):
     reach = Reach(networks=(Network(cidr="127.0.0.0/8"),), own_machine=True)
     return Decision(allowed=True, rule="all", reach=reach)
 
 
-def asked_of(engine, requests, limit=16):
+def stored_results(engine, requests, limit=16):
     """The rows that a task gives, as a table has them."""
-    asked = Asked(requests)
-    results = until_fault(engine.answer(asked, allow), asked, engine.fingerprint)
+    started_requests = Asked(requests)
+    results = until_fault(
+        engine.answer(started_requests, allow), started_requests, engine.fingerprint
+    )
     rows = list(until_outage(results, limit))
     return decode_batch(RequestResult, encode_batch(RequestResult, rows))
 
@@ -71,7 +73,9 @@ def test_there_are_forty_kinds():
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_good_row_is_kept_beside_any_kind_of_reply(server, engine_at, kind):
     server.calls.clear()
-    rows = {row.request_id: row for row in asked_of(engine_at(server), beside_good_ones(kind))}
+    rows = {
+        row.request_id: row for row in stored_results(engine_at(server), beside_good_ones(kind))
+    }
     good = [rows[f"good {row}"] for row in range(ROWS)]
     assert all(row.is_answer and row.attempts == 1 for row in good)
     odd = [row for name, row in rows.items() if name.startswith(kind)]
@@ -91,7 +95,7 @@ def test_every_good_row_is_kept_beside_any_kind_of_reply(server, engine_at, kind
 @pytest.mark.parametrize("kind", ["firewall", "not-found", "elsewhere"])
 def test_a_server_that_refuses_all_is_not_taken_for_a_firewall(server, engine_at, kind):
     server.calls.clear()
-    rows = asked_of(engine_at(server), (request(f"{kind} {row}") for row in range(500)))
+    rows = stored_results(engine_at(server), (request(f"{kind} {row}") for row in range(500)))
     assert {row.failure for row in rows} == {FailureKind.REJECTED}
     assert server.calls.total() <= 2 * 16 + 8
 
@@ -101,7 +105,7 @@ def test_what_was_answered_before_the_quota_ended_is_kept_and_the_rest_is_asked_
 ):
     engine = engine_at(server)
     texts = [*(f"good {row}" for row in range(20)), *(f"quota {row}" for row in range(400))]
-    rows = asked_of(engine, map(request, texts))
+    rows = stored_results(engine, map(request, texts))
     failures = Counter(row.failure for row in rows)
     assert failures[None] == 20
     assert failures.keys() == {None, FailureKind.REJECTED}
@@ -111,7 +115,7 @@ def test_what_was_answered_before_the_quota_ended_is_kept_and_the_rest_is_asked_
 
 def test_a_flood_is_left_at_the_limit(server, engine_at):
     server.flooded = 0
-    (row,) = asked_of(engine_at(server), [request("flood")])
+    (row,) = stored_results(engine_at(server), [request("flood")])
     assert (row.failure, row.attempts) == (FailureKind.INVALID_REPLY, 1)
     assert row.reason == "a reply of more than 100000 bytes (args.max_reply_bytes)"
     assert server.flooded < 100 * LIMIT, "no more than what was on its way"
@@ -119,7 +123,7 @@ def test_a_flood_is_left_at_the_limit(server, engine_at):
 
 @pytest.mark.parametrize("kind", ["huge", "bomb", "odd-parts", "choiceless"])
 def test_replies_that_hold_no_answer_are_no_outage(server, engine_at, kind):
-    rows = asked_of(engine_at(server), (request(f"{kind} {row}") for row in range(60)))
+    rows = stored_results(engine_at(server), (request(f"{kind} {row}") for row in range(60)))
     assert [row.failure for row in rows] == [FailureKind.INVALID_REPLY] * 60
 
 
@@ -172,6 +176,6 @@ def test_a_parameter_that_is_refused_is_named_after_few_calls(
 def test_a_parameter_that_is_left_out_is_not_sent(server, engine_at):
     server.bodies.clear()
     engine = engine_at(server, omit=["seed", "top_p"])
-    (row,) = asked_of(engine, [request("plain", decoding={"seed": 1})])
+    (row,) = stored_results(engine, [request("plain", decoding={"seed": 1})])
     assert row.is_answer
     assert {"seed", "top_p"}.isdisjoint(server.bodies[0])

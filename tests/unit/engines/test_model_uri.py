@@ -59,11 +59,11 @@ def test_what_is_no_name_is_told_in_a_sentence(name: str, message: str) -> None:
     assert "planted" not in str(caught.value)
 
 
-def folder(place: Path, *files: str) -> str:
-    place.mkdir()
+def folder(path: Path, *files: str) -> str:
+    path.mkdir()
     for file in files:
-        (place / file).write_bytes(b"")
-    return f"hf/{place}"
+        (path / file).write_bytes(b"")
+    return f"hf/{path}"
 
 
 @pytest.mark.parametrize(

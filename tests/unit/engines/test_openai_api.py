@@ -306,7 +306,7 @@ def test_concurrency_is_used_and_bounded(server, engine_at):
 
 
 def test_the_gate_is_asked_before_each_request(server, engine_at):
-    gate = lambda asked: REFUSED if asked.text == "private" else ALLOWED  # noqa: E731  # one word
+    gate = lambda item: REFUSED if item.text == "private" else ALLOWED  # noqa: E731  # one word
     engine = engine_at(server)
     results = {
         r.request_id: r

@@ -44,9 +44,9 @@ def test_the_logprob_of_a_completion_is_the_sum_over_its_tokens():
 
 
 def test_an_answer_has_completions_and_a_failure_has_none():
-    asked = request(attempts=2)
-    answer = answered(asked, [completion("A", "stop")], "{}", tries=3)
-    failure = failed(asked, FailureKind.TIMEOUT, "{}", tries=3)
+    model_request = request(attempts=2)
+    answer = answered(model_request, [completion("A", "stop")], "{}", tries=3)
+    failure = failed(model_request, FailureKind.TIMEOUT, "{}", tries=3)
     assert answer.is_answer
     assert not failure.is_answer
     assert (answer.attempts, failure.attempts) == (5, 5)

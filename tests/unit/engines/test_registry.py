@@ -82,7 +82,7 @@ def test_a_site_names_an_engine_of_its_plug_in(site):
     preflight(rewriter)
     results = engine_for(rewriter).answer([request("Come in May.")], allow)
     assert [row.completions[0].text for row in results] == ["Come in May.\nWith kind Regards"]
-    (refused,) = engine_for(rewriter).answer([request("Come in May.")], lambda asked: REFUSED)
+    (refused,) = engine_for(rewriter).answer([request("Come in May.")], lambda item: REFUSED)
     assert not refused.is_answer
     plugins.activate()
     with pytest.raises(ConfigError, match="'hospital/rewriter': unknown engine 'rewriter'"):

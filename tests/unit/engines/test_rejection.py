@@ -87,15 +87,15 @@ def test_a_source_that_is_stopped_gives_no_further_request() -> None:
 
 
 def broken(after: int, error: Exception):
-    asked = Asked(request(name) for name in "abcd")
+    started_requests = Asked(request(name) for name in "abcd")
 
     def results():
-        for number, each in enumerate(asked):
+        for number, each in enumerate(started_requests):
             if number == after:
                 raise error
             yield result(each.request_id, 0, 1)
 
-    return list(until_fault(results(), asked, "{}"))
+    return list(until_fault(results(), started_requests, "{}"))
 
 
 def test_an_engine_that_breaks_keeps_what_it_answered() -> None:

@@ -13,9 +13,9 @@ from medhelm_spark.errors import EngineError
 from tests.unit.engines.nouns import ALLOWED, REFUSED, allow, request
 
 
-def instant(asked):
+def instant(model_request):
     future = Future()
-    future.set_result(answered(asked, [], "{}"))
+    future.set_result(answered(model_request, [], "{}"))
     return future
 
 
@@ -33,15 +33,15 @@ def test_every_request_gives_one_result():
 def test_results_come_as_they_finish_not_in_order():
     release = threading.Event()
 
-    def ask(asked):
-        return pool.submit(slow if asked.request_id == "slow" else quick, asked)
+    def ask(model_request):
+        return pool.submit(slow if model_request.request_id == "slow" else quick, model_request)
 
-    def slow(asked):
+    def slow(model_request):
         assert release.wait(10)
-        return answered(asked, [], "{}")
+        return answered(model_request, [], "{}")
 
-    def quick(asked):
-        return answered(asked, [], "{}")
+    def quick(model_request):
+        return answered(model_request, [], "{}")
 
     with ThreadPoolExecutor(4) as pool:
         results = run([request(name=name) for name in ("slow", "a", "b", "c", "d", "e")], ask)
@@ -62,7 +62,7 @@ def test_no_more_than_the_limit_is_pulled_ahead_or_in_flight():
             assert pulled - yielded <= 8
             yield request(name=str(i))
 
-    def work(asked):
+    def work(model_request):
         nonlocal open_now, peak
         with lock:
             open_now += 1
@@ -70,10 +70,10 @@ def test_no_more_than_the_limit_is_pulled_ahead_or_in_flight():
         time.sleep(0.0005)
         with lock:
             open_now -= 1
-        return answered(asked, [], "{}")
+        return answered(model_request, [], "{}")
 
     with ThreadPoolExecutor(32) as pool:
-        for _ in run(source(), lambda asked: pool.submit(work, asked), limit=8):
+        for _ in run(source(), lambda model_request: pool.submit(work, model_request), limit=8):
             yielded += 1
     assert yielded == 200
     assert peak <= 8
@@ -87,7 +87,7 @@ def test_requests_are_pulled_and_the_gate_is_asked_in_the_callers_thread():
             threads.add(threading.get_ident())
             yield request(name=str(i))
 
-    def gate(asked):
+    def gate(model_request):
         threads.add(threading.get_ident())
         return ALLOWED
 
@@ -114,8 +114,8 @@ def test_a_denied_request_is_never_asked():
 def test_a_caller_who_stops_early_cancels_what_is_in_flight():
     futures = []
 
-    def ask(asked):
-        future = instant(asked) if not futures else Future()
+    def ask(model_request):
+        future = instant(model_request) if not futures else Future()
         futures.append(future)
         return future
 
@@ -129,7 +129,7 @@ def test_a_caller_who_stops_early_cancels_what_is_in_flight():
 def test_a_dead_engine_raises_and_cancels_the_rest():
     futures = []
 
-    def ask(asked):
+    def ask(model_request):
         future = Future()
         futures.append(future)
         if len(futures) == 3:
@@ -143,32 +143,32 @@ def test_a_dead_engine_raises_and_cancels_the_rest():
 
 
 class Steps:
-    """Each request takes as many steps as its text says; at most `places` run at once."""
+    """Each request takes as many steps as its text says; at most `slots` run at once."""
 
-    def __init__(self, places=4):
-        self.places, self.left, self.steps, self.busy, self.aborted = places, {}, 0, [], []
+    def __init__(self, slots=4):
+        self.slots, self.remaining, self.steps, self.busy, self.aborted = slots, {}, 0, [], []
 
-    def add(self, asked):
-        if asked.text == "bad":
+    def add(self, model_request):
+        if model_request.text == "bad":
             raise RefusedError(FailureKind.TOO_LONG)
-        self.left[asked.request_id] = int(asked.text)
-        return asked.request_id
+        self.remaining[model_request.request_id] = int(model_request.text)
+        return model_request.request_id
 
     def step(self):
         self.steps += 1
-        running = list(self.left)[: self.places]
+        running = list(self.remaining)[: self.slots]
         self.busy.append(len(running))
         for key in running:
-            self.left[key] -= 1
-        done = [key for key in running if self.left[key] <= 0]
-        return [(key, self.left.pop(key)) for key in done]
+            self.remaining[key] -= 1
+        done = [key for key in running if self.remaining[key] <= 0]
+        return [(key, self.remaining.pop(key)) for key in done]
 
     def abort(self, keys):
         self.aborted = sorted(keys)
 
-    def result(self, asked, output, seconds):
+    def result(self, model_request, output, seconds):
         assert seconds >= 0
-        return answered(asked, [], "{}")
+        return answered(model_request, [], "{}")
 
 
 def steps(*lengths):
@@ -187,9 +187,9 @@ def test_every_request_fed_gives_one_result_as_it_finishes():
 
 
 def test_one_long_answer_does_not_hold_up_the_rest():
-    engine = Steps(places=4)
+    engine = Steps(slots=4)
     list(fed(steps(40, *[2] * 60), engine))
-    assert engine.steps == 40, "the others pass beside it: 60 x 2 steps over three places"
+    assert engine.steps == 40, "the others pass beside it: 60 x 2 steps over three slots"
     assert engine.busy.count(4) >= 38
 
 
@@ -209,14 +209,14 @@ def test_no_more_is_pulled_to_feed_than_there_is_room_for():
 
 
 def test_an_idle_engine_begins_before_all_are_added():
-    engine = Steps(places=200)
+    engine = Steps(slots=200)
     list(fed(steps(*[3] * 150), engine, limit=150))
     assert engine.busy[:3] == [64, 128, 150]
 
 
 def test_more_denied_requests_than_are_added_at_once_end_nothing():
-    def only_the_last(asked):
-        return ALLOWED if asked.request_id == "r199" else REFUSED
+    def only_the_last(model_request):
+        return ALLOWED if model_request.request_id == "r199" else REFUSED
 
     found = list(fed(steps(*[1] * 200), Steps(), gate=only_the_last))
     assert len(found) == 200

@@ -1,4 +1,4 @@
-"""How vLLM is started, and what `check` says without it."""
+"""How vLLM is started, and what `check` prints without it."""
 
 import json
 import os

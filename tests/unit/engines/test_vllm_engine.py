@@ -148,7 +148,7 @@ class Parser:
     def set_prompt_token_ids(self, tokens):
         assert tokens == [1, 2]
 
-    def extract_reasoning(self, text, asked):
+    def extract_reasoning(self, text, chat_request):
         if "broken" in text:
             raise IndexError("Patient Doe")
         thinking, _, answer = text.rpartition("</think>")
@@ -186,7 +186,7 @@ def test_thinking_is_told_from_the_answer_by_vllms_parser(thinker):
 
 @pytest.mark.parametrize(("skips", "keeps"), [(None, False), (True, False), (False, True)])
 def test_a_parser_that_reads_special_tokens_gets_them(monkeypatch, skips, keeps):
-    """A request says None in 0.33 where it said True before."""
+    """A request has None in 0.33 where it had True before."""
 
     class Adjusting(Parser):
         def __init__(self, tokenizer, **target):
@@ -195,10 +195,10 @@ def test_a_parser_that_reads_special_tokens_gets_them(monkeypatch, skips, keeps)
         def adjust_request(self, request):
             return SimpleNamespace(skip_special_tokens=skips)
 
-    places = "vllm vllm.entrypoints vllm.entrypoints.openai vllm.reasoning"
-    places += " vllm.entrypoints.openai.chat_completion"
-    places += " vllm.entrypoints.openai.chat_completion.protocol"
-    for name in places.split():
+    module_names = "vllm vllm.entrypoints vllm.entrypoints.openai vllm.reasoning"
+    module_names += " vllm.entrypoints.openai.chat_completion"
+    module_names += " vllm.entrypoints.openai.chat_completion.protocol"
+    for name in module_names.split():
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     sys.modules["vllm.reasoning"].ReasoningParserManager = SimpleNamespace(
         get_reasoning_parser=lambda name: Adjusting
@@ -217,7 +217,7 @@ def test_what_the_parser_cannot_read_is_a_row_without_text(thinker, caplog):
 
 
 def test_a_parser_that_only_finds_the_end_of_thinking_leaves_the_text(thinker, monkeypatch):
-    def none(self, text, asked):
+    def none(self, text, chat_request):
         raise NotImplementedError
 
     monkeypatch.setattr(Parser, "extract_reasoning", none)

@@ -350,7 +350,7 @@ def whole_reply():
     }
 
 
-def places(value, path=()):
+def field_paths(value, path=()):
     """The path of every field of a JSON value."""
     members = (
         value.items()
@@ -361,11 +361,11 @@ def places(value, path=()):
     )
     for key, inner in members:
         yield (*path, key)
-        yield from places(inner, (*path, key))
+        yield from field_paths(inner, (*path, key))
 
 
 @settings(max_examples=400, deadline=None, derandomize=True)
-@given(path=st.sampled_from(list(places(whole_reply()))), value=JSON)
+@given(path=st.sampled_from(list(field_paths(whole_reply()))), value=JSON)
 def test_any_value_in_any_field_of_a_reply_is_an_answer_or_a_failure_that_a_table_holds(
     path, value
 ):

@@ -294,9 +294,9 @@ def test_judges_and_raters_are_counted_and_compared(lake: Path, tmp_path: Path) 
 
 def _ratings(one: Rating) -> list[Rating]:
     return [
-        replace(one, rater=rater, instance_id=f"discharge_note-i{place}", value=value)
+        replace(one, rater=rater, instance_id=f"discharge_note-i{index}", value=value)
         for rater, values in {"rater-00": (4.0, 2.0), "rater-01": (5.0, 1.0)}.items()
-        for place, value in enumerate(values)
+        for index, value in enumerate(values)
     ]
 
 

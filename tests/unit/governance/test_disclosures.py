@@ -130,13 +130,13 @@ def test_an_order_that_was_never_committed_is_shown_as_a_bound(
     assert (bound.texts, bound.answered, bound.sent_on) == (1_203, 0, "2026-03-03")
     assert main(["disclosures", "-o", lake]) == 0
     output = " ".join(capsys.readouterr().out.split())
-    place = "gated baa models.example.org:443 vendor/model 2026-03-03"
-    assert f"{place} at most 1,203 - at most 1,203 0" in output
+    row_start = "gated baa models.example.org:443 vendor/model 2026-03-03"
+    assert f"{row_start} at most 1,203 - at most 1,203 0" in output
     assert AT_MOST in output
 
 
 def test_tries_that_failed_count(tmp_path: Path) -> None:
-    """A row of before says only how often its request was tried in all."""
+    """An older row has only how often its request was tried in all."""
     rows = [
         result("a", tries=3, attempts=5),
         result("b", failure=FailureKind.ENGINE_ERROR, tries=5, attempts=5),
@@ -216,8 +216,8 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def planted(folder: Path) -> str:
     lake = plant(folder)
-    place = {"destination": "'models.example.org:443'", "locality": "'external'", "attempts": "1"}
-    rewritable(lake / "request_results").update(updates=place)
+    values = {"destination": "'models.example.org:443'", "locality": "'external'", "attempts": "1"}
+    rewritable(lake / "request_results").update(updates=values)
     return str(lake)
 
 

@@ -35,8 +35,8 @@ def test_own_data_is_not_published_and_who_stated_its_level_is_kept(
 ) -> None:
     cards = {PUBMED: registry.cards[PUBMED]}
     (tmp_path / "ward_notes.json").write_text("{}")
-    for place in ("table:clinic.notes", str(tmp_path / "ward_notes.json")):
-        own = OwnData(paths=[place])
+    for path in ("table:clinic.notes", str(tmp_path / "ward_notes.json")):
+        own = OwnData(paths=[path])
         with pytest.raises(PolicyError, match="add --access-level"):
             with_user_data(cards, {PUBMED: own}, None, registry)
         for stated in AccessLevel:

@@ -42,11 +42,11 @@ def question_of(case: int) -> str:
 def answer_of(case: int, model: str, chance: random.Random) -> str:
     """The dose, some of the other sentences, and filler of any length, with or without markdown."""
     dose, *others = gold_of(case).rstrip(".").split(". ")
-    num_kept = chance.randint(4, 6) if model == MODELS[0] else chance.randint(2, 4)
+    num_facts = chance.randint(4, 6) if model == MODELS[0] else chance.randint(2, 4)
     mark = "**" if chance.random() < 0.3 else ""
     filler = [f"{mark}Well{mark} then"] * chance.randint(5, 60)
     house = [FAVOURED] if model.startswith("acme/") else []
-    return ". ".join([dose, *chance.sample(others, num_kept), *house, *filler]) + "."
+    return ". ".join([dose, *chance.sample(others, num_facts), *house, *filler]) + "."
 
 
 class Ward:
@@ -193,7 +193,7 @@ class Ward:
 
     @property
     def asked(self) -> list[str]:
-        """The request ids that the judge was really asked."""
+        """The ids of the requests that reached the judge."""
         return self.log.read_text().split() if self.log.exists() else []
 
     def check(self, **more: Any) -> JudgeCheck:

@@ -83,11 +83,11 @@ def test_few_rows_of_a_large_file_are_read_where_they_are_known_to_be_few(
 def test_ids_are_looked_for_once_and_then_only_in_what_was_added(
     tables: FileTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
+    queries: list[str] = []
     query = FileTables.query
 
     def noted(self: FileTables, sql: str, *args: object) -> pa.Table:
-        asked.append(sql)
+        queries.append(sql)
         return query(self, sql, *args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(FileTables, "query", noted)
@@ -95,11 +95,11 @@ def test_ids_are_looked_for_once_and_then_only_in_what_was_added(
     narrowed = tables.narrowed("runs", where)
     assert narrowed.values["write_id"] == {"b"}
     assert tables.narrowed("runs", where) == narrowed
-    assert len(asked) == 1
+    assert len(queries) == 1
     tables.append("runs", rows("d", "b1", "d2"))
     assert found(tables.few("runs", where)) is None, "three rows are not few"
     assert tables.narrowed("runs", where).values["write_id"] == {"b", "d"}
-    assert "write_id IN ('d')" in asked[1]
+    assert "write_id IN ('d')" in queries[1]
     merged(tables)
     assert tables.narrowed("runs", where).values["write_id"] == {"b", "d"}
 

@@ -1,4 +1,4 @@
-"""A Spark Connect server that is not there, or is and says nothing."""
+"""A Spark Connect server that is not there, or is and does not answer."""
 
 import socket
 from concurrent.futures import ThreadPoolExecutor

@@ -17,7 +17,7 @@ class Found:
     name: str
 
 
-def asked(
+def ask_executors(
     monkeypatch: pytest.MonkeyPatch, cluster: Cluster, answers: list[str]
 ) -> tuple[list[str], list[float], int]:
     """The names that were found, the pauses of the rounds, and the tasks of each."""
@@ -45,26 +45,26 @@ TWO = Cluster(master="spark://head:7077", executors=2, parallelism=8)
 
 
 def test_executors_that_answer_are_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert asked(monkeypatch, TWO, ["bab"]) == (["a", "b"], [PAUSE], 16)
+    assert ask_executors(monkeypatch, TWO, ["bab"]) == (["a", "b"], [PAUSE], 16)
 
 
 def test_one_that_did_not_answer_is_asked_again_with_longer_pauses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    names, pauses, _ = asked(monkeypatch, TWO, ["aa", "ab"])
+    names, pauses, _ = ask_executors(monkeypatch, TWO, ["aa", "ab"])
     assert (names, pauses) == (["a", "b"], [PAUSE, 2 * PAUSE])
 
 
 def test_the_others_stand_for_one_that_never_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    names, pauses, _ = asked(monkeypatch, TWO, ["a"] * ROUNDS)
+    names, pauses, _ = ask_executors(monkeypatch, TWO, ["a"] * ROUNDS)
     assert (names, len(pauses)) == (["a"], ROUNDS)
 
 
 def test_a_session_that_tells_nothing_of_its_executors_is_asked_by_several_tasks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    told_little = Cluster(conf={"spark.executor.cores": "1"})
-    assert asked(monkeypatch, told_little, ["ab"]) == (["a", "b"], [PAUSE], 8)
+    cluster_of_unknown_size = Cluster(conf={"spark.executor.cores": "1"})
+    assert ask_executors(monkeypatch, cluster_of_unknown_size, ["ab"]) == (["a", "b"], [PAUSE], 8)
 
 
 def test_each_visit_finds_something() -> None:

@@ -41,7 +41,9 @@ def test_the_folder_of_a_killed_process_goes_at_the_next_start(tmp_path: Path) -
     killed, left = process(tmp_path, 600)
     living, used = process(tmp_path, 600)
     try:
-        assert (left / "spill").is_file(), "it lives, so that the second start leaves it alone"
+        assert (left / "spill").is_file(), (
+            "its process runs, so that the second start leaves it alone"
+        )
         assert stat.S_IMODE(left.stat().st_mode) == 0o700
         assert stat.S_IMODE(left.parent.stat().st_mode) == 0o700
         killed.send_signal(signal.SIGKILL)

@@ -147,14 +147,14 @@ def test_a_commit_between_others_that_is_empty_is_to_be_restored(tmp_path: Path)
 
 def test_what_is_in_the_way_of_a_table_is_named_and_stays(tmp_path: Path) -> None:
     tables = FileTables(str(tmp_path))
-    place = tmp_path / "runs"
-    place.write_text("not ours")
-    with pytest.raises(LakeError, match=f"{place} is in the way of a table"):
+    table_path = tmp_path / "runs"
+    table_path.write_text("not ours")
+    with pytest.raises(LakeError, match=f"{table_path} is in the way of a table"):
         tables.append("runs", ROW)
-    assert place.read_text() == "not ours"
-    place.unlink()
-    place.mkdir()
-    (place / "other").touch()
-    with pytest.raises(LakeError, match=f"{place} is in the way of the lake's table 'runs'"):
+    assert table_path.read_text() == "not ours"
+    table_path.unlink()
+    table_path.mkdir()
+    (table_path / "other").touch()
+    with pytest.raises(LakeError, match=f"{table_path} is in the way of the lake's table 'runs'"):
         tables.append("runs", ROW)
-    assert [path.name for path in place.iterdir()] == ["other"]
+    assert [path.name for path in table_path.iterdir()] == ["other"]

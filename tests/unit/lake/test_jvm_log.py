@@ -51,7 +51,7 @@ def test_the_log_file_and_its_level_are_told_to_java(
 def test_a_sites_own_log_file_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     file = tmp_path / "ours.properties"
-    assert log_options(file, "INFO", ""), "a folder without such a file says nothing of the log"
+    assert log_options(file, "INFO", ""), "a folder without such a file does not configure the log"
     (tmp_path / "log4j2.properties").write_text("rootLogger.level = info\n")
     assert log_options(file, "INFO", "") == ""
     monkeypatch.delenv("SPARK_CONF_DIR")

@@ -42,7 +42,7 @@ def test_files_are_read_without_spark_only_on_this_machine(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("place", "name", "is_folder"),
+    ("uri", "name", "is_folder"),
     [
         ("file:/data/lake", "/data/lake", True),
         ("file:///data/my%20lake/", "/data/my lake", True),
@@ -62,16 +62,16 @@ def test_files_are_read_without_spark_only_on_this_machine(tmp_path: Path) -> No
     ],
 )
 def test_uris_of_one_slash_and_a_home_are_understood(
-    place: str, name: str, is_folder: bool, monkeypatch: pytest.MonkeyPatch
+    uri: str, name: str, is_folder: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", "/data/ann")
-    location = Location.of(place)
+    location = Location.of(uri)
     assert (location.name, location.is_folder) == (name, is_folder)
     assert Location.of(location.name) == location
 
 
 @pytest.mark.parametrize(
-    ("place", "message"),
+    ("text", "message"),
     [
         ("", "the lake is ''"),
         (" ", "the lake is ' '"),
@@ -80,9 +80,9 @@ def test_uris_of_one_slash_and_a_home_are_understood(
         ("s3://", "without a path"),
     ],
 )
-def test_what_names_no_place_is_refused(place: str, message: str) -> None:
+def test_what_names_no_place_is_refused(text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=r"allowed: a folder, a URI such as s3://") as caught:
-        Location.of(place)
+        Location.of(text)
     assert message in str(caught.value)
 
 

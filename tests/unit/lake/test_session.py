@@ -175,11 +175,11 @@ def test_a_submitted_job_is_interrupted_as_one_of_ours(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """PySpark's own handler asks the JVM on the connection that the interrupted call waits on."""
-    asked: list[str] = []
+    calls: list[str] = []
     failed: list[threading.ExceptHookArgs] = []
 
     def cancel() -> None:
-        asked.append("cancel")
+        calls.append("cancel")
         raise ConnectionError("the JVM ends by the same signal")
 
     spark = SimpleNamespace(sparkContext=SimpleNamespace(cancelAllJobs=cancel))
@@ -195,7 +195,7 @@ def test_a_submitted_job_is_interrupted_as_one_of_ours(
     for thread in threading.enumerate():
         if thread.name == CANCELLER:
             thread.join(10)
-    assert asked == ["cancel"] and not failed
+    assert calls == ["cancel"] and not failed
     for message in PY4J_MESSAGES:
         logging.exception(message)
     logging.error("something else")

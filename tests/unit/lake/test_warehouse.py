@@ -101,18 +101,18 @@ def test_no_word_of_the_warehouses_message_is_shown(house: House) -> None:
 def test_the_connector_gets_host_path_and_the_token_of_the_variable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: dict[str, Any] = {}
-    sql = SimpleNamespace(connect=lambda **options: asked.update(options))
+    connect_options: dict[str, Any] = {}
+    sql = SimpleNamespace(connect=lambda **options: connect_options.update(options))
     package = ModuleType("databricks")
     package.sql = sql  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "databricks", package)
     monkeypatch.setitem(sys.modules, "databricks.sql", sql)
     monkeypatch.setenv("OUR_TOKEN", "planted-0123")
     connect(replace(HOUSE, token="env:OUR_TOKEN"))
-    assert asked["server_hostname"] == "adb-1.example.net"
-    assert asked["http_path"] == "/sql/1.0/warehouses/ab12"
-    assert asked["access_token"] == "planted-0123"
-    assert asked["enable_telemetry"] is False
+    assert connect_options["server_hostname"] == "adb-1.example.net"
+    assert connect_options["http_path"] == "/sql/1.0/warehouses/ab12"
+    assert connect_options["access_token"] == "planted-0123"
+    assert connect_options["enable_telemetry"] is False
     monkeypatch.delenv("OUR_TOKEN")
     with pytest.raises(SetupError, match="no token found for env:OUR_TOKEN; set the environment"):
         connect(replace(HOUSE, token="env:OUR_TOKEN"))

@@ -129,7 +129,7 @@ def test_what_a_release_pins_stays(lake: Lake) -> None:
 
 
 def test_orders_are_never_forgotten(lake: Lake) -> None:
-    """The ledger says of each order who sent it."""
+    """The ledger records for each order who sent it."""
     scored(lake, "acme/m|w1", "w1", 900, INFER.name)
     scored(lake, "acme/m|w1", "w2", 800, INFER.name)
     assert gc(context(lake), KEEP) == []

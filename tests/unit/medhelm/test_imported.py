@@ -19,7 +19,7 @@ from medhelm_spark.medhelm.export_file import FORM, FORM_VERSION, PACKAGE, VERSI
 from medhelm_spark.medhelm.imported import Import, import_of, imported_level
 from medhelm_spark.medhelm.run_entries import parse_flags
 from medhelm_spark.medhelm_results import export_script as medhelm_export
-from tests.exports import ADAPTER, JUDGED, JURY, header, instance, kept
+from tests.exports import ADAPTER, JUDGED, JURY, header, instance, stored_import
 from tests.unit.runs import SMALL
 
 INSTANCES = [instance(index) for index in range(3)]
@@ -31,7 +31,7 @@ def imported(registry: Registry, called: str | None = None, **changes: Any) -> I
 
 
 def row(registry: Registry, **changes: Any) -> ImportedScenario:
-    return kept(registry.cards, INSTANCES, **changes)
+    return stored_import(registry.cards, INSTANCES, **changes)
 
 
 def resolve(registry: Registry, entry: str, *rows: ImportedScenario) -> ResolvedRun:

@@ -77,7 +77,7 @@ def test_compat_asks_and_reads_as_medhelm_does(
 
 
 def test_every_card_is_asked_in_compat_as_it_stands(registry: Registry) -> None:
-    """What a card says are MedHELM's facts; only prompts for an option differ."""
+    """What a card states are MedHELM's facts; only prompts for an option differ."""
     changed = set()
     for name, card in registry.cards.items():
         args = [

@@ -88,7 +88,7 @@ def test_each_class_has_an_f1_of_its_own():
         "classification_f1[maybe]",
     ]
     result = dict(zip(names, everything(states, params), strict=True))
-    # yes: tp 1, fp 1, fn 1; no the same; maybe is neither there nor given.
+    # yes: tp 1, fp 1, fn 1; no the same; maybe is neither gold nor predicted.
     assert result["classification_f1[Yes]"] == pytest.approx(2 / 4)
     assert result["classification_f1[no]"] == pytest.approx(2 / 4)
     assert result["classification_f1[maybe]"] is None

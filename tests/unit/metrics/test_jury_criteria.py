@@ -1,4 +1,4 @@
-"""What a jury says of each criterion, and scores by typed criteria."""
+"""What a jury returns for each criterion, and scores by typed criteria."""
 
 import pytest
 

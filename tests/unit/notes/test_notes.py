@@ -105,10 +105,10 @@ def test_answers_come_with_their_notes_and_those_alone_where_asked(here, capsys)
     assert (none.answers, none.notes) == ((), ("No answer has flags or a note.",))
     words = ["answers", "-o", here.location, "--suite", "s1", "--benchmark", TRIAGE, "--noted"]
     assert main(words) == 0
-    said = capsys.readouterr().out
-    assert "[wrong label]" in said
-    assert SAID in said
-    assert said.count("answer  ") == 1
+    output = capsys.readouterr().out
+    assert "[wrong label]" in output
+    assert SAID in output
+    assert output.count("answer  ") == 1
 
 
 def test_a_private_note_is_not_written_to_a_pipe(here, capsys) -> None:

@@ -15,7 +15,7 @@ from medhelm_spark.stages.ingest.ingested import parse_hash
 from medhelm_spark.workspace.entries import Entries
 from medhelm_spark.workspace.workspace import Workspace
 from tests.cards import NOTES
-from tests.exports import instance, kept
+from tests.exports import instance, stored_import
 from tests.unit.board.planted import ingested
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -103,7 +103,10 @@ def test_data_in_the_lake_needs_no_file(site: Path) -> None:
 
 def imported() -> list[ImportedScenario]:
     cards = load_site().cards
-    return [kept(cards, [instance(0)], args={"subject": subject}) for subject in ("heart", "lung")]
+    return [
+        stored_import(cards, [instance(0)], args={"subject": subject})
+        for subject in ("heart", "lung")
+    ]
 
 
 def test_the_runs_of_what_was_never_imported(site: Path) -> None:

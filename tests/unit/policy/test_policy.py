@@ -65,8 +65,8 @@ def test_an_empty_list_allows_nothing_and_the_rule_says_so() -> None:
 def test_only_what_is_listed_is_allowed(
     policy: Policy, level: AccessLevel, locality: Locality
 ) -> None:
-    lists = [places for listed, places in policy.allowed if listed == level]
-    expected = bool(lists) and all(locality in places for places in lists)
+    lists = [allowed_localities for listed, allowed_localities in policy.allowed if listed == level]
+    expected = bool(lists) and all(locality in allowed_localities for allowed_localities in lists)
     assert decide(policy, level, locality).allowed == expected
 
 

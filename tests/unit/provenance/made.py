@@ -93,7 +93,7 @@ class Made:
         """Two runs of a suite."""
         made = cls(folder)
         made.site.mkdir(parents=True)
-        rows = "".join(f"Case {place}?,{'yes' if place % 2 else 'no'}\n" for place in range(12))
+        rows = "".join(f"Case {index}?,{'yes' if index % 2 else 'no'}\n" for index in range(12))
         (folder / "data.csv").write_text(f"question,correct_answer\n{rows}")
         (folder / "prompt.txt").write_text("{question}\nAnswer yes or no:")
         (folder / "benchmark.yaml").write_text(yaml.safe_dump(BENCHMARK))
@@ -120,7 +120,7 @@ class Made:
         (self.site / "settings.yaml").write_text(yaml.safe_dump(settings or {"spark": {}}))
 
     def copied(self, folder: Path) -> "Made":
-        """The same in another place."""
+        """The same in another folder."""
         shutil.copytree(self.folder, folder)
         return Made(folder)
 
@@ -204,7 +204,7 @@ class Made:
         ctx.lake.append_rows(table, rows, new_write_id())
 
     def verified(self) -> str:
-        """What `release verify` says last."""
+        """What `release verify` prints last."""
         here = self.evaluation
         here.releases.verify(RELEASE)
         return self.messages[-1]

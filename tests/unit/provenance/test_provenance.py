@@ -151,9 +151,9 @@ def test_changed_bytes_of_a_file_are_named(own: Made, kind: str) -> None:
     }
     (path, *_) = sorted(files[kind])
     content = bytearray(path.read_bytes())
-    places = range(8, 40) if kind == "table" else (len(content) // 3,)
-    for place in places:
-        content[place] ^= 0xFF
+    offsets = range(8, 40) if kind == "table" else (len(content) // 3,)
+    for offset in offsets:
+        content[offset] ^= 0xFF
     path.write_bytes(bytes(content))
     if kind == "table":
         with pytest.raises(MedhelmSparkError, match="release_"):
@@ -231,7 +231,7 @@ def in_footers(made: Made, table: str) -> None:
     """Say the same in the Parquet files."""
     for path in (made.lake / table).glob("*.parquet"):
         group, content = pq.ParquetFile(path).metadata.row_group(0), path.read_bytes()
-        columns = [group.column(place) for place in range(group.num_columns)]
+        columns = [group.column(index) for index in range(group.num_columns)]
         (found,) = [each for each in columns if each.path_in_schema == "run_spec_id"]
         size = int.from_bytes(content[-8:-4], "little") + 8
         footer = content[-size:]

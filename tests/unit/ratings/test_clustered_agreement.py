@@ -89,8 +89,8 @@ def drawn(seed: int, patients: int, answers: int) -> tuple[np.ndarray, np.ndarra
 
 
 def interval(table: np.ndarray, labels: np.ndarray):
-    def measure(kept: np.ndarray) -> float | None:
-        clustered = intraclass(table[kept]).agreement
+    def measure(selected: np.ndarray) -> float | None:
+        clustered = intraclass(table[selected]).agreement
         return clustered.value if clustered else None
 
     return clustered_interval(measure, labels)

@@ -87,7 +87,7 @@ def test_a_jury_that_is_too_kind_stands_beside_the_mean_that_ratings_make_of_it(
 
 
 def notes_of(lake: Path) -> list[str]:
-    """What the board says about ratings that correct no mean."""
+    """What the board prints about ratings that correct no mean."""
     text = str(Evaluation(str(lake), site=None, tracking=False).board("s1"))
     return [line for line in text.splitlines() if "ratings correct no jury's mean" in line]
 

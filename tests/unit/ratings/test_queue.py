@@ -207,7 +207,7 @@ def test_answers_are_shuffled_by_rater_and_name_no_model(lake: Path) -> None:
         again = queue(lake, token_of(links, queues.index(own)))
         assert [again.texts(item).answers for item in range(4)] == orders[-1]
         item = own.texts(0)
-        # The planted answers say their model's name themselves; nothing else does.
+        # The planted answers contain their model's name themselves; nothing else does.
         rest = repr(item)
         for answer in item.answers:
             rest = rest.replace(repr(answer), "")

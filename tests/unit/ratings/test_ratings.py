@@ -264,7 +264,7 @@ def test_a_judge_is_compared_with_the_raters(lake: Path, home: Path, tmp_path: P
     small = [
         line for line in str(agreements).splitlines() if "has 12 answers, fewer than 30" in line
     ]
-    assert len(small) == 1, "what is said of several rows is said once"
+    assert len(small) == 1, "what is true of several rows is printed once"
     assert "accuracy, judge good; accuracy, judge poor" in small[0]
 
 

@@ -27,8 +27,8 @@ def no_session() -> SparkSession:
     raise AssertionError("Spark is not to be started")
 
 
-def here(place: Path) -> Lake:
-    return Lake(Session(no_session, master="local[1]"), str(place)).in_process()
+def here(location: Path) -> Lake:
+    return Lake(Session(no_session, master="local[1]"), str(location)).in_process()
 
 
 def writes_of(lake: Path, table: str, key: str) -> list[ValuePin]:

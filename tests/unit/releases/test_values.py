@@ -67,11 +67,11 @@ def batch(*rows: tuple[str, str]) -> pa.RecordBatch:
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_batches_that_threads_hash_come_in_their_order(threads: int) -> None:
-    parts = [batch((f"p{place}", "w1"), (f"q{place}", "w2")) for place in range(20)]
+    parts = [batch((f"p{index}", "w1"), (f"q{index}", "w2")) for index in range(20)]
     found = [(row.write_id, row.digests) for row in hashed(parts, threads)]
     assert found == [
-        (write, row_digest(prompt(f"{name}{place}")))
-        for place in range(20)
+        (write, row_digest(prompt(f"{name}{index}")))
+        for index in range(20)
         for name, write in (("p", "w1"), ("q", "w2"))
     ]
 

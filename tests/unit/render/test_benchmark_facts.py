@@ -1,4 +1,4 @@
-"""What a report says about a benchmark."""
+"""What a report prints about a benchmark."""
 
 from dataclasses import replace
 

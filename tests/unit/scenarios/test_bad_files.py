@@ -38,7 +38,7 @@ def read(path: Path, format_: str = "csv", **more: Any) -> list[Record]:
 
 
 def refused(path: Path, format_: str, *parts: str, member: str | None = None, **more: Any) -> str:
-    """The one error that reading the file ends in; it says these parts and none of the text."""
+    """The one error that reading the file ends in; it contains these parts and none of the text."""
     file = SourceFile(path=str(path), member=member)
     data_source = DataSource(format=format_, files=(file,), **more)
     required = () if format_ == "docx" else ("id", "note")
@@ -325,7 +325,7 @@ def test_a_link_in_an_archive_is_no_file(tmp_path: Path) -> None:
 def test_an_encrypted_member_and_one_of_an_unknown_compression(tmp_path: Path) -> None:
     content = bytearray(as_zip("a.csv", CSV.encode()))
     central = content.index(b"PK\x01\x02")
-    for at in (6, central + 8):  # the flag that says "encrypted", in both headers
+    for at in (6, central + 8):  # the flag that means "encrypted", in both headers
         content[at] |= 1
     (tmp_path / "a.zip").write_bytes(content)
     refused(tmp_path / "a.zip", "csv", "encrypted", member="a.csv")

@@ -38,7 +38,7 @@ class Answers:
     breaks: int = 0
     tag: str = '"v1"'
     kind: str = "text/csv"
-    is_told_its_length: bool = True
+    sends_length: bool = True
     is_part_named: bool = True
     requests: list[tuple[str, str]] = field(default_factory=list)
 
@@ -71,7 +71,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Answers]]:
             start = int(span.removeprefix("bytes=").removesuffix("-")) if is_same else 0
             body = answers.content[start:]
             self.send_response(206 if is_same else 200)
-            if answers.is_told_its_length:
+            if answers.sends_length:
                 self.send_header("Content-Length", str(len(body)))
             self.send_header("Content-Type", answers.kind)
             if answers.tag:
@@ -125,7 +125,7 @@ def test_a_first_fetch_that_nothing_proves_whole_is_refused(
     server: tuple[str, Answers], tmp_path: Path
 ) -> None:
     url, answers = server
-    answers.is_told_its_length = False
+    answers.sends_length = False
     with pytest.raises(DataError, match="does not say how long the file is"):
         first_fetch(f"{url}/a.csv", tmp_path)
     assert cached_files(tmp_path) == []

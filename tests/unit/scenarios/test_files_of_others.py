@@ -296,7 +296,7 @@ def test_a_value_makes_the_same_benchmark_from_every_file(
         column = pa.array([cell], pa.float32())
         parquet.write_table(pa.table({"id": ["a"], "note": column, "correct_answer": column}), path)
         data_source = source(path, "parquet")
-        text = "12345678" if kind == "large" else text  # all that 32 bits hold
+        text = "12345678" if kind == "large" else text  # all digits that 32 bits store
     else:
         write = parquet.write_table if form == "parquet" else feather.write_feather
         write(pa.Table.from_pylist(rows), path)

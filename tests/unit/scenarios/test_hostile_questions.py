@@ -1,4 +1,4 @@
-"""Options inside a question are found as their pattern says, in linear time."""
+"""Options inside a question are found by their pattern, in linear time."""
 
 import random
 import re

@@ -16,7 +16,7 @@ from medhelm_spark.stages.infer.pending import BITS, RequestCounts, RequestState
 from medhelm_spark.stages.infer.throughput import AskedOutcome
 
 OUT, SLOW, LONG = FailureKind.UNREACHABLE, FailureKind.TIMEOUT, FailureKind.TOO_LONG
-GIVEN_UP = frozenset({LONG, FailureKind.DENIED, FailureKind.INVALID_REQUEST})
+FINAL_FAILURES = frozenset({LONG, FailureKind.DENIED, FailureKind.INVALID_REQUEST})
 
 
 def standing(
@@ -59,10 +59,10 @@ def test_requests_are_counted_by_the_failure_that_decides() -> None:
         standing(1, OUT, LONG),
         standing(1, LONG, OUT),
     ]
-    tally = tallies(rows, {"m": GIVEN_UP})["m"]
+    tally = tallies(rows, {"m": FINAL_FAILURES})["m"]
     assert tally == RequestCounts(answered=9, not_asked=3, settled={LONG: 2}, failed={SLOW: 2})
     assert (tally.requests, tally.coverage) == (16, 9 / 16)
-    settled = tallies(rows, {"m": GIVEN_UP | {SLOW}})["m"]
+    settled = tallies(rows, {"m": FINAL_FAILURES | {SLOW}})["m"]
     assert settled.settled == {LONG: 2, SLOW: 2}
     assert without_answer([tally, tally]) == {"too_long": 4, "timeout": 4, "not asked": 6}
 
@@ -121,7 +121,7 @@ def test_a_deployment_that_takes_no_request_says_what_to_check() -> None:
         standing(2, FailureKind.INVALID_REQUEST, reason="403"),
         standing(6),
     ]
-    tally = tallies(rows, {"m": GIVEN_UP})["m"]
+    tally = tallies(rows, {"m": FINAL_FAILURES})["m"]
     assert outage({"m": "deployment 'm' at gpu:8000"}, {"m": tally}) == (
         "deployment 'm' at gpu:8000 takes no request (429 insufficient_quota; the quota is used "
         "up): 20 answers kept, 20 requests without one (rejected 12, not asked 6, "
@@ -141,6 +141,6 @@ def test_a_deployment_that_takes_no_request_says_what_to_check() -> None:
 def test_a_refusal_that_may_be_of_one_text_stops_no_run(reason: str, is_of_all: bool) -> None:
     """The only request of its task; sent again alone by every run, it would always be refused."""
     rows = [standing(9, answered=True), standing(1, FailureKind.REJECTED, reason=reason)]
-    tally = tallies(rows, {"m": GIVEN_UP})["m"]
+    tally = tallies(rows, {"m": FINAL_FAILURES})["m"]
     assert is_rejected(tally) is is_of_all
     assert not is_rejected(RequestCounts(answered=3))

@@ -1,4 +1,4 @@
-"""Files that are known from an earlier run by their bytes and by how they are read."""
+"""Files that are recognized from an earlier run by their bytes and by how they are read."""
 
 import os
 from dataclasses import replace

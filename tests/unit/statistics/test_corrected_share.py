@@ -11,7 +11,7 @@ from medhelm_spark.statistics.prediction_powered import FEWEST_RATED
 
 
 def drawn(seed: int, share: float = 0.6, sensitivity: float = 0.95, specificity: float = 0.7):
-    """A thousand true classes, and what a judge says of them."""
+    """A thousand true classes, and what a judge answers about them."""
     rng = np.random.default_rng(seed)
     truth = rng.random(1000) < share
     chance = rng.random(1000)

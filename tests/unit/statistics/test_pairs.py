@@ -70,7 +70,7 @@ def test_a_margin_asks_whether_the_first_is_not_inferior_or_equivalent(lower_is_
     assert judged(20, 20, 1000, 0.02) == (True, True)
     assert judged(60, 20, 1000, 0.02) == (True, False)
     assert judged(20, 60, 1000, 0.02) == (False, False)
-    assert judged(5, 5, 100, 0.02) == (False, False), "too few to tell"
+    assert judged(5, 5, 100, 0.02) == (False, False), "too few to decide"
     assert (pair(5, 5).is_not_inferior, pair(5, 5).is_equivalent) == (None, None)
 
 

@@ -137,7 +137,7 @@ def test_primary_endpoints_alone_decide_where_the_suite_declared_some():
     assert [(row.name, row.rank, row.standing.tier) for row in made.rows] == [
         ("m1", 2, 1),
         ("m0", 1, 2),
-    ], "rows stand by tier, then by win rate"
+    ], "rows are ordered by tier, then by win rate"
     (note,) = [note for note in made.notes if note.startswith("Tier")]
     assert "mean over the primary endpoint sepsis (sensitivity) is shown to be worse" in note
 

@@ -181,9 +181,9 @@ def test_a_folder_that_is_there_is_left_alone() -> None:
     ],
 )
 def test_what_cannot_be_a_benchmark_leaves_no_folder(options: dict[str, str], message: str) -> None:
-    place = letters(["yes", "no", "no"])
+    data_file = letters(["yes", "no", "no"])
     with pytest.raises((ConfigError, DataError)) as caught:
-        init(place, **options)
+        init(data_file, **options)
     assert message in str(caught.value)
     assert MARK not in str(caught.value)
     assert [path.name for path in Path().iterdir()] == ["letters.csv"]

@@ -1,4 +1,4 @@
-"""A benchmark of one's own: typed columns, declared labels, examples, columns that are kept."""
+"""A benchmark of one's own: typed columns, declared labels, examples, columns that are stored."""
 
 import json
 from pathlib import Path

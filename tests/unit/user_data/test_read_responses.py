@@ -25,7 +25,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def written(path: Path, rows: Rows) -> Path:
-    """The rows in a file of the form that its ending says."""
+    """The rows in a file of the form that its suffix names."""
     if path.suffix in (".csv", ".tsv"):
         with path.open("w", newline="", encoding="utf-8") as stream:
             writer = csv.DictWriter(stream, list(rows[0]), delimiter=",\t"[path.suffix == ".tsv"])

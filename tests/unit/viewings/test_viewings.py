@@ -32,7 +32,7 @@ def level(request: pytest.FixtureRequest) -> str:
 def here(tmp_path: Path, level: str) -> Evaluation:
     """Six answers of one model about text of a level."""
     (tmp_path / "site").mkdir()
-    rows = "".join(f"{CANARY} case {place}?,yes\n" for place in range(6))
+    rows = "".join(f"{CANARY} case {index}?,yes\n" for index in range(6))
     (tmp_path / "data.csv").write_text(f"question,correct_answer\n{rows}")
     (tmp_path / "prompt.txt").write_text("{question}\nAnswer yes or no:")
     benchmark = {**BENCHMARK, "access_level": level}
@@ -167,8 +167,8 @@ def private_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_a_rating_page_shows_is_on_record_by_the_raters_pseudonym(
     here: Evaluation, level: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = {"scenario": "Cases", "suite": SUITE, "criteria": ("accuracy",), "scale": (1, 5)}
-    (link,) = here.ratings.invite(["A"], level=level, **asked).links
+    invitation = {"scenario": "Cases", "suite": SUITE, "criteria": ("accuracy",), "scale": (1, 5)}
+    (link,) = here.ratings.invite(["A"], level=level, **invitation).links
     token = link.link.partition("?rate=")[2]
     page = opened(monkeypatch, Path(here.location), SUITE, rate=token)
     assert CANARY in page_text(page)

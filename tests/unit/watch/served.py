@@ -19,25 +19,25 @@ from tests.unit.evidence.planted import plant_suite_release
 MODEL, RELEASE, SUITE = "ward/served", "r1", "first"
 
 
-def right(place: int) -> str:
-    return "yes" if place % 2 else "no"
+def right(case: int) -> str:
+    return "yes" if case % 2 else "no"
 
 
-def wrong(place: int) -> str:
-    return "no" if place % 2 else "yes"
+def wrong(case: int) -> str:
+    return "no" if case % 2 else "yes"
 
 
 class Served:
-    """Cases, a model behind HTTP, a site and a lake; `asked` are the cases in the order of calls.
+    """Cases, a model behind HTTP, a site and a lake; `calls` are the cases in the order of calls.
 
-    `lost` says which cases are answered wrongly; from `healthy_for` calls on every call fails.
+    `lost` decides which cases are answered wrongly; from `healthy_for` calls on every call fails.
     """
 
     def __init__(self, folder: Path, cases: int, *, level: str = "public", **more: Any) -> None:
         self.folder, self.cases = folder, cases
         self.lake = folder / "lake"
-        self.lost: Callable[[int], bool] = lambda place: False
-        self.asked: list[int] = []
+        self.lost: Callable[[int], bool] = lambda case: False
+        self.calls: list[int] = []
         self.healthy_for = 10**9
         self._lock = threading.Lock()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -60,10 +60,10 @@ class Served:
         with (self.folder / "data.csv").open("w", newline="", encoding="utf-8") as stream:
             writer = csv.writer(stream)
             writer.writerow(["question", "correct_answer", "sex", "ward"])
-            for place in range(self.cases):
-                ward = "tiny" if place < 5 else "ns"[place % 3 == 0]
-                sex = "fm"[place % 4 < 2]
-                writer.writerow([f"Case {place:04d}{more}?", right(place), sex, ward])
+            for case in range(self.cases):
+                ward = "tiny" if case < 5 else "ns"[case % 3 == 0]
+                sex = "fm"[case % 4 < 2]
+                writer.writerow([f"Case {case:04d}{more}?", right(case), sex, ward])
 
     def deploy(self, **args: Any) -> None:
         """Declare the model; `args` are further arguments of its client."""
@@ -98,13 +98,18 @@ class Served:
         """The cases answered, and pinned as a draft, as releases of earlier versions are."""
         self.evaluation.run(self.entry, suite=suite, **more)
         plant_suite_release(self.lake, suite, release, now())
-        self.asked.clear()
+        self.calls.clear()
         return self
 
     def command(self, *words: str) -> int:
         """`medhelm-spark release ...` in this lake and site."""
-        places = ["--output-path", str(self.lake), "--local-path", str(self.folder / "prod_env")]
-        return main(["release", *words, *places])
+        path_options = [
+            "--output-path",
+            str(self.lake),
+            "--local-path",
+            str(self.folder / "prod_env"),
+        ]
+        return main(["release", *words, *path_options])
 
     def watch(self, *words: str) -> int:
         return self.command("watch", RELEASE, *words)
@@ -119,12 +124,12 @@ class Served:
         return [row for row in found if row["look"] == look and row["part"] == part]
 
     def _reply(self, prompt: str) -> tuple[int, dict[str, Any]]:
-        place = int(prompt.split("Case ")[1][:4])
+        case = int(prompt.split("Case ")[1][:4])
         with self._lock:
-            if len(self.asked) >= self.healthy_for:
+            if len(self.calls) >= self.healthy_for:
                 return 503, {"error": {"message": "busy", "code": "overloaded"}}
-            self.asked.append(place)
-        text = wrong(place) if self.lost(place) else right(place)
+            self.calls.append(case)
+        text = wrong(case) if self.lost(case) else right(case)
         return 200, {
             "choices": [{"message": {"content": text}, "finish_reason": "stop"}],
             "usage": {"prompt_tokens": 5, "completion_tokens": 1},

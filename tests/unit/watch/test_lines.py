@@ -1,4 +1,4 @@
-"""What the evidence of looks says about a line, and which answers differ."""
+"""What the evidence of looks contains about a line, and which answers differ."""
 
 import math
 from dataclasses import replace

@@ -38,7 +38,7 @@ def test_a_model_that_did_not_move(make: Make, capsys: pytest.CaptureFixture[str
     before = ward.evaluation.board(SUITE).render("json"), ward.evaluation.board(release=RELEASE)
     for _ in range(2):
         assert ward.watch("--margin", "0.05", "--answers-margin", "0.05") == 0
-    assert sorted(ward.asked) == sorted([*range(200)] * 2), "each look asks the model again"
+    assert sorted(ward.calls) == sorted([*range(200)] * 2), "each look asks the model again"
     assert "NOT MOVED: look 2 at release r1" in capsys.readouterr().out
     (row,) = ward.results(2)
     assert (row["verdict"], row["n"], row["difference"], row["p_value"]) == ("not moved", 200, 0, 1)
@@ -51,7 +51,7 @@ def test_a_model_that_did_not_move(make: Make, capsys: pytest.CaptureFixture[str
 def test_a_model_that_lost(make: Make, capsys: pytest.CaptureFixture[str]) -> None:
     ward = make(200)
     assert ward.watch("--margin", "0.05") == 0
-    ward.lost = lambda place: place % 5 == 0
+    ward.lost = lambda case: case % 5 == 0
     assert ward.watch("--margin", "0.05") == NO_GO
     assert "MOVED: look 2 at release r1: Cases: exact_match of ward/served" in (
         capsys.readouterr().out
@@ -66,7 +66,7 @@ def test_a_model_that_lost(make: Make, capsys: pytest.CaptureFixture[str]) -> No
     assert json.loads(ward.evaluation.board(f"watch/{RELEASE}").render("json"))["cells"][0][
         "mean"
     ] == pytest.approx(0.8)
-    ward.lost = lambda place: False
+    ward.lost = lambda case: False
     assert ward.watch("--margin", "0.05") == 0, "it is as it was: nothing has moved now"
     looks = ward.evaluation.watch.looks(RELEASE)
     assert [look.verdict.value for look in looks.looks] == ["not moved", "moved", "not moved"]
@@ -77,19 +77,19 @@ def test_few_instances_decide_nothing_and_are_the_same_each_time(make: Make) -> 
     ward = make(200)
     for _ in range(2):
         assert ward.watch("--margin", "0.05", "--sample", "30") == INCONCLUSIVE
-    first, second = ward.asked[:30], ward.asked[30:]
+    first, second = ward.calls[:30], ward.calls[30:]
     assert sorted(first) == sorted(second)
     assert len(set(first)) == 30
     assert sorted(first) != list(range(30))
     assert ward.watch("--margin", "0.05", "--sample", "40") == INCONCLUSIVE
-    assert set(first) < set(ward.asked[60:]), "a larger sample contains the smaller one"
+    assert set(first) < set(ward.calls[60:]), "a larger sample contains the smaller one"
 
 
 def test_other_answers_of_the_same_mean_move_the_answers_alone(make: Make) -> None:
     ward = make(200)
-    ward.lost = lambda place: place < 40
+    ward.lost = lambda case: case < 40
     ward.released("r2", "second", ask_again="2024-01-01")
-    ward.lost = lambda place: place >= 160
+    ward.lost = lambda case: case >= 160
     margins = ("--margin", "0.3", "--answers-margin", "0.1")
     assert ward.command("watch", "r2", *margins) == NO_GO
     (scores,), (answers,) = ward.results(1), ward.results(1, "answers")
@@ -105,12 +105,12 @@ def test_an_outage_ends_a_look_and_the_same_command_goes_on_with_it(
     assert ward.watch("--margin", "0.05") == OUTAGE
     assert "the same command" not in capsys.readouterr().out
     assert ward.rows("watch_results") == []
-    num_asked = len(ward.asked)
-    assert 0 < num_asked <= 50
+    num_calls = len(ward.calls)
+    assert 0 < num_calls <= 50
     ward.healthy_for = 10**9
     assert ward.watch("--margin", "0.05") in (0, INCONCLUSIVE)
     assert "look 1 at r1 goes on" in capsys.readouterr().err
-    assert sorted(ward.asked) == [*range(120)], "nothing is asked twice for one look"
+    assert sorted(ward.calls) == [*range(120)], "nothing is asked twice for one look"
     assert {row["look"] for row in ward.rows("watch_results")} == {1}
 
 
@@ -125,7 +125,7 @@ def test_a_look_that_asks_something_else_is_another_one(make: Make) -> None:
 
 def test_a_group_that_lost_alone_is_found_and_a_small_one_is_hidden(make: Make) -> None:
     ward = make(400, level="private", groups=["sex", "ward"])
-    ward.lost = lambda place: place % 4 < 2 and place % 3 == 0
+    ward.lost = lambda case: case % 4 < 2 and case % 3 == 0
     assert ward.watch("--margin", "0.1") == NO_GO
     groups = {(row["group_column"], row["group_value"]): row for row in ward.results(1, "group")}
     assert groups["sex", "m"]["verdict"] == "moved"
@@ -159,7 +159,7 @@ def test_newer_data_is_another_fingerprint_and_the_release_is_asked_by_its_own(m
 def test_a_look_leaves_the_scores_of_the_release_as_they_were(make: Make) -> None:
     ward = make(60)
     before = [row for row in ward.rows("runs") if row["stage"] == SCORE.name]
-    ward.lost = lambda place: True
+    ward.lost = lambda case: True
     assert ward.watch("--margin", "0.05") == NO_GO
     units = {row["unit_id"] for row in before}
     after = [row for row in ward.rows("runs") if row["stage"] == SCORE.name]
@@ -209,7 +209,7 @@ def test_what_means_nothing_is_refused_before_anybody_is_asked(
     with pytest.raises(error) as raised:
         small.evaluation.watch.look(**arguments)
     assert why in str(raised.value)
-    assert small.asked == []
+    assert small.calls == []
 
 
 def test_a_release_that_was_withdrawn_is_not_watched(small: Served) -> None:
@@ -217,7 +217,7 @@ def test_a_release_that_was_withdrawn_is_not_watched(small: Served) -> None:
     plant_status(small.lake, "withdrawn", written, ReleaseStatus.WITHDRAWN, "wrong key")
     with pytest.raises(ConfigError, match="is withdrawn"):
         small.evaluation.watch.look("withdrawn", margin=0.1)
-    assert small.asked == []
+    assert small.calls == []
 
 
 def test_evidence_has_the_looks(make: Make, tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_evidence_has_the_looks(make: Make, tmp_path: Path) -> None:
     out = tmp_path / "without"
     ward.evaluation.evidence.make(RELEASE, "chai", out)
     assert "nobody has looked at the release again" in (out / "index.html").read_text()
-    ward.lost = lambda place: True
+    ward.lost = lambda case: True
     assert ward.watch("--margin", "0.05") == NO_GO
     out = tmp_path / "with"
     ward.evaluation.evidence.make(RELEASE, "chai", out)
