@@ -10,12 +10,17 @@ judge of two classes has a sensitivity and a specificity.
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from medhelm_spark.statistics.corrected_share import corrected_share
-from medhelm_spark.statistics.prediction_powered import corrected_difference, corrected_mean
+from medhelm_spark.statistics.corrected_share import CorrectedShare, corrected_share
+from medhelm_spark.statistics.prediction_powered import (
+    CorrectedMean,
+    corrected_difference,
+    corrected_mean,
+)
 from medhelm_spark.statistics.student import quantile
 
 VALUES, SHARES = (1.0, 2.0, 3.0, 4.0, 5.0), (0.03, 0.07, 0.15, 0.4, 0.35)
@@ -31,11 +36,12 @@ JUDGES = ((0.95, 0.9), (0.98, 0.6), (0.6, 0.6), (0.5, 0.5))
 CLASS_SHARES = (0.1, 0.5, 0.8)
 
 Values = NDArray[np.float64]
+Labels = NDArray[np.int64]
 Coverage = list[float]
 """Percent of intervals with the truth, their mean width, and that of the ratings alone."""
 
 
-def _sample(generator: np.random.Generator, *, is_clustered: bool) -> tuple[Values, Values]:
+def _sample(generator: np.random.Generator, *, is_clustered: bool) -> tuple[Values, Labels]:
     """True values and the labels of their patients."""
     truth, labels = generator.choice(VALUES, ANSWERS, p=SHARES), np.arange(ANSWERS)
     if is_clustered:  # three of five answers are like the patient's first one
@@ -102,6 +108,7 @@ def share_coverage(
     """Of corrected shares of a class, or of their difference of two equal models."""
     generator = np.random.default_rng(rated)
     inside, width, ratings_width, count = 0, 0.0, 0.0, 0
+    corrected: CorrectedMean | CorrectedShare | None
     for _ in range(repeats):
         models = []
         for model_number in range(1 + is_difference):
@@ -175,9 +182,7 @@ def _lines(repeats: int) -> Iterator[str]:
             name = f"{error}, {PATIENT} answers a patient" if is_clustered else f"{error}"
             yield _line(
                 name,
-                lambda n, simulation=simulation, error=error, is_clustered=is_clustered: simulation(
-                    n, error, repeats, is_clustered=is_clustered
-                ),
+                partial(simulation, error=error, repeats=repeats, is_clustered=is_clustered),
             )
     for is_difference in (False, True):
         yield from ("", f"## {'Differences of shares' if is_difference else 'Two classes'}", "")
@@ -193,8 +198,12 @@ def _lines(repeats: int) -> Iterator[str]:
             for judge in JUDGES:
                 yield _line(
                     f"{share}, {judge[0]}, {judge[1]}",
-                    lambda n, judge=judge, share=share, is_difference=is_difference: share_coverage(
-                        n, judge, share, repeats, is_difference=is_difference
+                    partial(
+                        share_coverage,
+                        judge=judge,
+                        share=share,
+                        repeats=repeats,
+                        is_difference=is_difference,
                     ),
                 )
 

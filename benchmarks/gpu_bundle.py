@@ -16,6 +16,7 @@ import tarfile
 import tempfile
 import tomllib
 from pathlib import Path
+from typing import BinaryIO
 
 from tests.vllm.model import smollm2
 
@@ -43,7 +44,8 @@ class Parts(io.RawIOBase):
     """A stream that ends up in files of PART_BYTES each, with their hashes."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._remaining_bytes, self._file = folder, 0, None
+        self._folder, self._remaining_bytes = folder, 0
+        self._file: BinaryIO | None = None
         self.hashes: dict[str, hashlib._Hash] = {}
 
     def writable(self) -> bool:
@@ -52,8 +54,8 @@ class Parts(io.RawIOBase):
     def write(self, data: bytes) -> int:  # type: ignore[override]
         view = memoryview(data)
         while view:
-            if not self._remaining_bytes:
-                self._next()
+            if self._file is None or not self._remaining_bytes:
+                self._file = self._next()
             piece = view[: self._remaining_bytes]
             self._file.write(piece)
             self._hash.update(piece)
@@ -61,13 +63,13 @@ class Parts(io.RawIOBase):
             view = view[len(piece) :]
         return len(data)
 
-    def _next(self) -> None:
+    def _next(self) -> BinaryIO:
         if self._file:
             self._file.close()
         name = f"gpu.tar.{len(self.hashes):03}"
-        self._file = (self._folder / name).open("wb")
         self._hash = self.hashes[name] = hashlib.sha256()
         self._remaining_bytes = PART_BYTES
+        return (self._folder / name).open("wb")
 
     def close(self) -> None:
         if self._file:

@@ -84,7 +84,7 @@ class Ours:
         from medhelm_spark.domain.request import Request, RequestResult
         from medhelm_spark.lake.columnar import decode_batch, encode_batch
 
-        batches = self._batches(load, prompts)
+        batches: Iterable[Any] = self._batches(load, prompts)
         if not load.get("endless"):
             batches = list(batches)
         began, answers, read, made = time.time(), 0, 0, 0
@@ -157,7 +157,7 @@ class Chat:
         del self._llm
 
 
-WAYS = {"ours": Ours, "chat": Chat}
+WAYS: Mapping[str, type[Ours | Chat]] = {"ours": Ours, "chat": Chat}
 
 
 def measure(plan: Mapping[str, Any], events: Events) -> None:

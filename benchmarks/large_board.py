@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -217,7 +217,7 @@ def _texts(lake: Path, rows: int) -> None:
         _write(lake, "request_results", _filled(RequestResult, results, n), "w-0")
 
 
-def _append(lake: Path, table: str, rows: list[object], write: str) -> None:
+def _append(lake: Path, table: str, rows: Sequence[object], write: str) -> None:
     _write(lake, table, pa.Table.from_batches([encode_batch(TABLES[table].row, rows)]), write)
 
 

@@ -110,7 +110,7 @@ def _common(name: str, values: Values, units: NDArray[np.uint64]) -> dict[_Key, 
 
 
 def _on_common(values: Values) -> OnCommon:
-    is_common = ~np.isnan(values).any(axis=0)
+    is_common = np.asarray(~np.isnan(values).any(axis=0))
     return OnCommon(is_common, values[:, is_common].mean(axis=1), values[:, is_common])
 
 

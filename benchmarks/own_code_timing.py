@@ -47,7 +47,8 @@ def timed(
     own: Callable[[], Result], theirs: Callable[[], Result]
 ) -> tuple[tuple[Result, float], tuple[Result, float]]:
     """The result of each, and the least processor seconds of its rounds, taken in turns."""
-    works, results, least = (own, theirs), [], [math.inf, math.inf]
+    works, least = (own, theirs), [math.inf, math.inf]
+    results: list[Result] = []
     for _ in range(ROUNDS):
         results = []
         for index, work in enumerate(works):

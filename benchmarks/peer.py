@@ -142,8 +142,7 @@ def server(vllm: Path, model: Path) -> Iterator[None]:
         "--model", str(model), "--served-model-name", "smollm2", "--port", str(PORT),
         "--max-model-len", "2048", "--max-num-seqs", "64", "--dtype", "float32", "--enforce-eager",
     ]  # fmt: skip
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen(command, **quiet)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         while not _is_ready():
             if process.poll() is not None:

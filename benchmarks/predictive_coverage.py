@@ -44,7 +44,7 @@ def study(found: int, called: int, positive: int, negative: int) -> ClassAnswers
     return ClassAnswers(
         is_positive=is_positive,
         predicted=predictions,
-        costs=Costs(of_answers=costs, costliest=MISSED, always={}),
+        costs=Costs(of_answers=costs, costliest=(MISSED, ALARM), always={}),
     )
 
 

@@ -15,7 +15,7 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from medhelm_spark.statistics.bootstrap import weights
+from medhelm_spark.statistics.bootstrap import Units, weights
 from medhelm_spark.statistics.paired import paired_difference
 from medhelm_spark.statistics.pairs import BoardPair, adjusted
 from medhelm_spark.statistics.tiers import DecidingColumn, TierRank, standings
@@ -59,7 +59,8 @@ def _bound(shares: Shares) -> Shares:
 def column(generator: np.random.Generator, right: NDArray[np.float64]) -> DecidingColumn:
     """The benchmark as a board has it."""
     n = right.shape[1]
-    resample_weights = weights(generator.integers(0, 2**63, n).astype(np.uint64))
+    units: Units = generator.integers(0, 2**63, (n,)).astype(np.uint64)
+    resample_weights = weights(units)
     means, draws = right.mean(axis=1), (right @ resample_weights) / resample_weights.sum(axis=0)
     first, second = np.triu_indices(len(right), 1)
     return DecidingColumn(

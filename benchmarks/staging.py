@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 from pyspark.sql import DataFrame
 
@@ -92,7 +93,8 @@ def main() -> None:
             return cpu() - cpu_started
 
         def rows(size: int) -> DataFrame:
-            return map_rows(spark.range(0, size, 1, 2), answers, Number, RequestResult)
+            frame = map_rows(spark.range(0, size, 1, 2), answers, Number, RequestResult)
+            return cast(DataFrame, frame)  # of a frame of Spark's
 
         def at_once(lake: Lake, size: int) -> None:
             lake.append(TABLE, rows(size), "w", at_most=size)

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from medhelm_spark.board.measured import InstanceStat
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.run import MetricSpec
-from medhelm_spark.domain.stats import SHARE
+from medhelm_spark.domain.stats import SHARE, Summary
 from medhelm_spark.stages.summarize.run_summarizer import Observed
 from medhelm_spark.statistics.clusters import ClusterTotals
 from medhelm_spark.statistics.paired import PairedDifference
 from medhelm_spark.statistics.pairs import BoardPair
-from medhelm_spark.statistics.summary import Summary, summarize
+from medhelm_spark.statistics.summary import summarize
 from medhelm_spark.subgroups.estimates import IntervalEstimate, estimate
 from medhelm_spark.subgroups.group_stats import RunGroups
 from medhelm_spark.subgroups.model_groups import ModelGroups, adjusted as adjusted_groups

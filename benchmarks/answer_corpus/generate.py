@@ -105,7 +105,7 @@ def _filled(part: str, template: Template, question: Question, shift: int) -> It
                 text=filled,
                 output_mapping=options if has_labels and not question.is_in_input else {},
                 references=_references(question, options),
-                question=f"{question.facts} {question.stem}\n{_lines(options.items())}"
+                question=f"{question.facts} {question.stem}\n{_lines(list(options.items()))}"
                 if has_labels
                 else f"{question.facts} {question.stem}",
                 is_cut=is_cut,

@@ -12,7 +12,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from benchmarks.answer_corpus.generate import PARTS, Reply, replies
@@ -145,10 +145,14 @@ def _written(name: str, replies: Iterable[Written]) -> str:
     return _row(name, Counter(outcome(reply.expected, reply.read()) for reply in replies))
 
 
+def _has_method(method: str, reply: Reply) -> bool:
+    return reply.template.method == method
+
+
 def report(parts: list[Measured]) -> str:
     """The numbers of all parts as markdown."""
     methods = (
-        _row(f"{part.part}, `{method}`", part.counts(lambda r, m=method: r.template.method == m))
+        _row(f"{part.part}, `{method}`", part.counts(partial(_has_method, method)))
         for part in parts
         for method in METHODS
     )
