@@ -20,6 +20,9 @@ def is_stream(text: str) -> bool:
 def joined(text: str) -> dict[str, Any]:
     """The reply that the events make up together, with their texts joined.
 
+    A server that fails in the middle sends an error after pieces of the answer: the reply is that
+    error then, for the pieces are no answer.
+
     Raises:
         ValueError: an event is no JSON object, or the stream was cut: it ends without an end.
     """
@@ -36,8 +39,9 @@ def joined(text: str) -> dict[str, Any]:
         whole |= {key: value for key, value in event.items() if value is not None}
         for choice in _objects(event.get("choices")):
             _add(choices.setdefault(_index(choice), {"message": {}}), choice)
-    is_ended = is_ended or any(choice.get("finish_reason") for choice in choices.values())
-    if not is_ended and not whole.get("error"):
+    if whole.get("error"):
+        return {**whole, "choices": []}
+    if not is_ended and not any(choice.get("finish_reason") for choice in choices.values()):
         raise ValueError("a stream that was cut")
     return {**whole, "choices": [choices[index] for index in sorted(choices)]}
 

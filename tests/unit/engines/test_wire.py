@@ -14,6 +14,7 @@ from medhelm_spark.engines.wire import (
     MalformedReplyError,
     UnreadableReplyError,
     body_of as body_of_text,
+    error_of,
     parse_reply,
     request_body as body_of,
 )
@@ -297,6 +298,15 @@ def test_a_body_that_is_no_json_and_a_stream_that_was_cut_are_no_reply(text):
     with pytest.raises(MalformedReplyError) as caught:
         body_of_text(text)
     assert not isinstance(caught.value, UnreadableReplyError)
+
+
+@pytest.mark.parametrize("end", ["data: [DONE]\n\n", ""])
+def test_an_error_after_pieces_of_an_answer_is_an_error(end):
+    piece, _, _ = EVENTS.decode().partition("\n\n")
+    body = body_of_text(f'{piece}\n\ndata: {{"error": {{"message": "x", "code": 500}}}}\n\n{end}')
+    assert error_of(body) == {"message": "x", "code": 500}
+    with pytest.raises(MalformedReplyError):
+        parse_reply(body)
 
 
 def test_a_mark_of_the_byte_order_is_no_part_of_a_reply():
