@@ -1,8 +1,9 @@
 """Whether settings, engines, juries and data are those of the release, by their hashes."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import Any
 
 from medhelm_spark.domain.comparability import JURY
 from medhelm_spark.domain.ids import content_id
@@ -17,7 +18,7 @@ from medhelm_spark.watch.baseline import WatchedRun
 _ENGINES = """
 SELECT DISTINCT q.run_spec_id, r.engine_fingerprint
 FROM ({requests}) q JOIN ({results}) r ON r.request_id = q.request_id
-WHERE q.run_spec_id IN ({units}) AND q.purpose = 'evaluate'
+WHERE q.run_spec_id IN ({units}) AND q.purpose = 'evaluate' AND r.failure IS NULL
 """
 SETTINGS, ENGINE, JUDGES, DATA = "settings", "engine", "jury", "data"
 
@@ -55,9 +56,7 @@ def fingerprints_of(
         before=_short(spec.deployment_fingerprint),
         now=_short(run.deployment.identity),
     )
-    before, now = engines.get(spec.run_spec_id, set()), engines.get(looked, set())
-    both = _differing_fields(sorted(before), sorted(before if now <= before else now))
-    yield Fingerprint(name=ENGINE, before=both[0], now=both[1])
+    yield engine_fingerprint(engines.get(spec.run_spec_id, set()), engines.get(looked, set()))
     if run.annotators and run.board_run.cell:
         part = (run.board_run.cell.comparability or {}).get(JURY)
         if part:
@@ -85,20 +84,52 @@ def engines_of(reader: Reader, run_spec_ids: Sequence[str]) -> dict[str, set[str
     return engines
 
 
-def _differing_fields(before: list[str], now: list[str]) -> tuple[str, str]:
-    """Records of engines as text: the fields that differ, where both are such records."""
-    if before == now:
-        return "same", "same"
-    try:
-        ours, theirs = (json.loads(each[-1]) for each in (before, now))
-        names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
-        texts = tuple(
-            ", ".join(f"{name} {record[name]}" for name in names if name in record)
-            for record in (ours, theirs)
+def engine_fingerprint(before: Set[str], now: Set[str]) -> Fingerprint:
+    """What engines recorded with answers of the release and of the look: the fields that differ.
+
+    One record of the look that the release has not is a change, whatever the others are. A record
+    with some fields of one that the release has is none: of a refused text a server states less.
+    """
+    ours, theirs = list(map(_fields, sorted(before))), list(map(_fields, sorted(now)))
+    are_records = bool(before) and all((*ours, *theirs))
+    is_known = are_records and all(
+        any(each.items() <= other.items() for other in ours) for each in theirs
+    )
+    values_before, values_now = _values(ours), _values(theirs)
+    if now <= before or (is_known and values_now.keys() >= values_before.keys()):
+        return Fingerprint(name=ENGINE, before="same", now="same")
+    names = [
+        name
+        for name in {**values_before, **values_now}
+        if values_before.get(name) != values_now.get(name)
+    ]
+    if not (are_records and names):
+        return Fingerprint(
+            name=ENGINE, before="; ".join(sorted(before)), now="; ".join(sorted(now))
         )
-        return texts[0], texts[1]
-    except (ValueError, IndexError, AttributeError, TypeError):
-        return "; ".join(before), "; ".join(now)
+    texts = [
+        ", ".join(f"{name} {' or '.join(values[name])}" for name in names if name in values)
+        for values in (values_before, values_now)
+    ]
+    return Fingerprint(name=ENGINE, before=texts[0], now=texts[1])
+
+
+def _fields(text: str) -> dict[str, Any]:
+    """The fields of an engine's record; none of a text that is no such record."""
+    try:
+        record = json.loads(text)
+    except ValueError:
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _values(records: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Each field's values in some records of engines."""
+    values: dict[str, set[str]] = {}
+    for record in records:
+        for name, value in record.items():
+            values.setdefault(name, set()).add(str(value))
+    return {name: sorted(values[name]) for name in sorted(values)}
 
 
 def _newest_data(reader: Reader, scenario: str) -> str | None:
