@@ -9,6 +9,8 @@ Of a run, over all its instances together:
 
     perplexity = exp(-sum logprob / sum tokens)      logprob_per_byte = sum logprob / sum bytes
     bits_per_byte = -sum logprob / sum bytes / ln 2
+
+A perplexity that is too large for a number has no value.
 """
 
 import math
@@ -57,10 +59,18 @@ def _perplexity(columns: Columns, weights: Weights, params: Params) -> tuple[flo
     logprob, tokens, size = (float(total) for total in weights @ columns)
     per_byte = logprob / size if size else None
     return (
-        math.exp(-logprob / tokens) if tokens else None,
+        _exp(-logprob / tokens) if tokens else None,
         None if per_byte is None else -per_byte / math.log(2),
         per_byte,
     )
+
+
+def _exp(exponent: float) -> float | None:
+    """The exponential; None where it is too large for a number."""
+    try:
+        return math.exp(exponent)  # servers write -9999 or -3.4e38 for log 0
+    except OverflowError:
+        return None
 
 
 LANGUAGE_MODEL = Metric(

@@ -66,3 +66,11 @@ def test_nothing_generated_has_no_perplexity():
     nothing = PERPLEXITY.fn(np.array([[0.0, 0.0, 0.0]]), np.array([3]), {})
     assert nothing == (None, None, None)
     assert completion("").logprob is None
+
+
+@pytest.mark.parametrize("logprob", [-9999.0, -3.4028234663852886e38])
+def test_a_perplexity_beyond_numbers_has_no_value(logprob):
+    # what servers and llama.cpp write for a token whose probability is next to nothing
+    perplexity, bits, per_byte = PERPLEXITY.fn(np.array([[logprob, 1.0, 1.0]]), np.array([2]), {})
+    assert perplexity is None
+    assert (bits, per_byte) == (pytest.approx(-logprob / math.log(2)), logprob)
