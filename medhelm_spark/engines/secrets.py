@@ -39,10 +39,11 @@ def references_in(args: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def resolve(reference: str, *, where: str) -> str:
-    """The key behind a reference.
+    """The key behind a reference, without white space around it: secrets often end with a line.
 
     Raises:
-        SetupError: no such key, a broken file, or `reference` is none; no key is ever shown.
+        SetupError: no such key, one that no header may carry, a broken file, or `reference` is
+            none; no key is ever shown.
     """
     if not is_reference(reference):
         raise SetupError(f"{where}: a key is given by reference ({FORMS}), never written out.")
@@ -58,8 +59,15 @@ def resolve(reference: str, *, where: str) -> str:
     else:
         key = _from_file(name, where)
         cure = "add the key, in quotes, to that file, readable on every executor"
+    key = (key or "").strip()
     if not key:
         raise SetupError(f"{where}: no key found for {reference}; {cure}.")
+    if not key.isprintable():
+        raise SetupError(
+            f"{where}: the key found for {reference} has {len(key)} characters, and one in its "
+            "middle is a line break or cannot be printed; allowed: one line of printable "
+            "characters."
+        )
     return key
 
 
@@ -86,9 +94,9 @@ def _from_scope(name: str) -> str | None:
 
 
 def _text_of(path: Path) -> str | None:
-    """The key that is a file's whole text, whatever white space is around it."""
+    """The key that is a file's whole text."""
     try:
-        return path.read_text(encoding="utf-8-sig").strip()
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
         return None
 

@@ -24,6 +24,26 @@ def test_a_key_in_the_environment(monkeypatch):
     assert resolve("env:MY_KEY", where="here") == KEY
 
 
+def test_white_space_around_a_key_is_no_part_of_it(monkeypatch, tmp_path):
+    # a secret of Kubernetes that was made from a file ends with a line
+    monkeypatch.setenv("MY_KEY", f" {KEY}\n")
+    assert resolve("env:MY_KEY", where="here") == KEY
+    (tmp_path / "key").write_text(f"{KEY}\r\n")
+    assert resolve(f"file:{tmp_path / 'key'}", where="here") == KEY
+    monkeypatch.setenv("MY_KEY", " \n")
+    with pytest.raises(SetupError, match="no key found for env:MY_KEY"):
+        resolve("env:MY_KEY", where="here")
+
+
+@pytest.mark.parametrize("inside", ["\n", "\r\n", "\t", "\u200b"])
+def test_a_key_that_no_header_may_carry_is_refused_and_not_shown(monkeypatch, inside):
+    monkeypatch.setenv("MY_KEY", f"sk-planted{inside}second")
+    with pytest.raises(SetupError, match="line break or cannot be printed") as caught:
+        resolve("env:MY_KEY", where="here")
+    assert "planted" not in str(caught.value)
+    assert "second" not in str(caught.value)
+
+
 def test_a_key_of_a_secret_scope_by_its_variable(monkeypatch):
     assert secret_variable("llm/gpt-4o") == "MEDHELM_SPARK_SECRET_LLM_GPT_4O"
     monkeypatch.setenv("MEDHELM_SPARK_SECRET_LLM_GPT_4O", KEY)
