@@ -5,10 +5,11 @@ gets the weight of the experts who chose it over the greatest weight of any rati
 commonest expert rating is worth 1; `sct_expert_set_membership` is 1 where any expert chose it. The
 weights are the five numbers of the JSON list in extra_data["expert_distribution"], for -2 to +2.
 
-The rating is the first number from -2 to 2 after the word `Rating`, or the whole answer. Anything
-else is wrong; where all weights are 0 there is no value. MedHELM gives 0 there too, reads five
-characters after `Rating: `, and reads no 1 and 2 without a plus sign: `Rating: 1` and `**Rating:**
-+1` are wrong to it, and `Rating: 10` is the rating 0.
+The rating is the first number from -2 to 2 after the word `Rating`, or the whole answer. A scale
+after the word, as in `Rating (-2 to +2): +1`, is no rating. Anything else is wrong; where all
+weights are 0 there is no value. MedHELM gives 0 there too, reads five characters after `Rating: `,
+and reads no 1 and 2 without a plus sign: `Rating: 1` and `**Rating:** +1` are wrong to it, and
+`Rating: 10` is the rating 0.
 """
 
 import json
@@ -31,8 +32,12 @@ from medhelm_spark.metrics.metric import (
 
 _RATINGS = range(-2, 3)
 _NUMBER = r"([+\-−–]?)\s?([0-2])(?!\d|[.,/]\d)"
+_SCALE = r"[\-−–]\s?2\s?(?:to|\.{2,3}|…|[\-−–/,])\s?\+?\s?2"
+"""The scale itself, as questions write it and answers repeat it: no rating."""
 _AFTER_WORD = re.compile(
-    rf"\brating\b(?:\s+(?:is|of)\b)?[\s:=*_`\"'(\[]{{0,12}}{_NUMBER}", re.IGNORECASE
+    rf"\brating\b(?:\s?[(\[]\s?{_SCALE}\s?[)\]])?(?:\s+(?:is|of)\b)?"
+    rf"[\s:=*_`\"'(\[]{{0,12}}(?!{_SCALE}){_NUMBER}",
+    re.IGNORECASE,
 )
 _ALONE = re.compile(rf"[\s*_`\"'(\[]{{0,12}}{_NUMBER}[\s*_`\"')\].]{{0,12}}")
 _MEDHELM_RATING = re.compile(r"\+[12]|0|-[12]")
@@ -112,7 +117,7 @@ SCT = Metric(
     fn=_score,
     needs=frozenset({"extra_data", "completions"}),
     emits=(*_infos("", ""), *_infos(MEDHELM, " (MedHELM 0.8)")),
-    version="1",
+    version="2",
     data_set="SCT-Bench",
 )
 _NAMES = tuple(info.name for info in SCT.emits)

@@ -48,6 +48,13 @@ def scores(answer, extra=PANEL):
         ("Rating: 3", (0, 0, 0, 0)),
         ("Rating: 0-1", (1, 1, 0, 0)),
         ("Rating: 0 0", (1, 1, 1, 1)),
+        # The scale that the question states is no rating.
+        ("Rating (-2 to +2): +1", (0.75, 1, 0, 0)),
+        ("**Rating [\u22122, +2]:** 0", (1, 1, 0, 0)),
+        ("Rating (-2 ... 2) is -1", (0.5, 1, 0, 0)),
+        ("Rating: -2 to +2", (0, 0, 0.25, 1)),
+        ("Rating: -2, for +2 would be wrong", (0.25, 1, 0.25, 1)),
+        ("Rating (-2)", (0.25, 1, 0, 0)),
         ("I cannot say.", (0, 0, 0, 0)),
         ("0 or 1", (0, 0, 0, 0)),
         ("", (0, 0, 0, 0)),
