@@ -90,7 +90,7 @@ BLEU = Metric(
             description="Precision of runs of four words alone, if not short; MedHELM's weights.",
         ),
     ),
-    version="1",
+    version="2",
 )
 _NAMES = tuple(info.name for info in BLEU.emits)
 

@@ -135,7 +135,7 @@ SUMMARIZATION = Metric(
             description="Words of the input per word of the answer.",
         ),
     ),
-    version="1",
+    version="2",
 )
 COPIED_SHARE = Metric(
     fn=_score_copied,
@@ -148,7 +148,7 @@ COPIED_SHARE = Metric(
             description="Share of the answer's runs of four words that are in the input.",
         ),
     ),
-    version="1",
+    version="2",
 )
 _NAMES = tuple(info.name for info in SUMMARIZATION.emits)
 

@@ -10,10 +10,17 @@ itself; unlike in spaCy, line breaks are no words.
 import re
 import string
 
+import regex
+
 _ARTICLES = re.compile(r"\b(?:an?|the)\b")
 _ARTICLE_WORDS = frozenset({"a", "an", "the"})
 _PUNCTUATION = string.punctuation.encode()
-_WORD = re.compile(r"[0-9]+(?:[.,:/][0-9]+)*|(?<=\w)['’]\w+|\w+|[^\w\s]")
+_ASCII_WORD = re.compile(r"[0-9]+(?:[.,:/][0-9]+)*|(?<=\w)'\w+|\w+|[^\w\s]")
+_LETTER = r"[\p{Alphabetic}\p{M}\p{N}_\u200c\u200d]"
+"""With vowel signs and accents, and the invisible joiners within words of Hindi or Persian."""
+_WORD = regex.compile(
+    rf"[0-9]+(?:[.,:/][0-9]+)*|(?<={_LETTER})['’]{_LETTER}+|{_LETTER}+|[^\s\x1c-\x1f\p{{M}}]"
+)
 
 
 def normalise(text: str, *, keep_articles: bool = False) -> str:
@@ -33,9 +40,10 @@ def normalise(text: str, *, keep_articles: bool = False) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words and marks of a text, in order.
+    """The words and marks of a text, in order; signs that belong to a letter are within its word.
 
     >>> words("The patient's BP was 120/80, follow-up in 2.5 weeks.")[:7]
     ['The', 'patient', "'s", 'BP', 'was', '120/80', ',']
     """
-    return _WORD.findall(text)
+    found: list[str] = (_ASCII_WORD if text.isascii() else _WORD).findall(text)
+    return found

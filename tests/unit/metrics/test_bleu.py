@@ -58,6 +58,14 @@ def test_the_best_correct_reference_counts_and_wrong_ones_do_not():
     assert second[0].value == 0.0
 
 
+def test_vowel_signs_are_no_words():
+    # "high blood pressure" and "fever, cough" in Hindi share signs of vowels and no word.
+    answer = "\u0909\u091a\u094d\u091a \u0930\u0915\u094d\u0924\u091a\u093e\u092a"
+    gold = "\u092c\u0941\u0916\u093e\u0930 \u0914\u0930 \u0916\u093e\u0902\u0938\u0940 \u0939\u094d"
+    assert scores(answer, gold)["bleu_1"] == 0.0
+    assert scores(gold, gold)["bleu_1"] == 1.0
+
+
 def test_empty_and_absent():
     assert scores("", "fever") == {"bleu_1": 0.0, "bleu_4": 0.0}
     assert scores(" . ", "fever") == {"bleu_1": 0.0, "bleu_4": 0.0}

@@ -82,6 +82,12 @@ def test_fewer_than_four_words_copy_nothing_that_can_be_told():
         ("patient's follow-up", ["patient", "'s", "follow", "-", "up"]),
         ("  \n\n ", []),
         ("na\u00efve \u5fc3\u810f", ["na\u00efve", "\u5fc3\u810f"]),
+        # Signs that belong to a letter: Hindi's vowels, Arabic's, an accent by itself, a joiner.
+        ("\u0909\u091a\u094d\u091a BP, 5mg", ["\u0909\u091a\u094d\u091a", "BP", ",", "5", "mg"]),
+        ("\u0645\u064f\u0639\u064e", ["\u0645\u064f\u0639\u064e"]),
+        ("cafe\u0301's", ["cafe\u0301", "'s"]),
+        ("\u0645\u06cc\u200c\u062e\u0648", ["\u0645\u06cc\u200c\u062e\u0648"]),
+        ("na\u00efve\x1cx \u2019s", ["na\u00efve", "x", "\u2019", "s"]),
     ],
 )
 def test_words(text, expected):
