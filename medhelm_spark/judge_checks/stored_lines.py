@@ -26,7 +26,7 @@ from medhelm_spark.judge_checks.lines import (
     not_below,
     within,
 )
-from medhelm_spark.judge_checks.model_order import model_order
+from medhelm_spark.judge_checks.model_order import JudgedAnswer, model_order
 from medhelm_spark.judge_checks.people import PeoplesRatings, WithPeople
 from medhelm_spark.judge_checks.planting import StoredAnswer
 from medhelm_spark.judge_checks.stored import AnswerName, StoredVerdicts
@@ -178,11 +178,12 @@ def _unrated(evidence: StoredEvidence, otherwise: str) -> tuple[str, str]:
 def _order(evidence: StoredEvidence) -> EvidenceLine:
     line = _line("order of models", Use.RANK)
     models = {spec.run_spec_id: spec.model_deployment for spec in evidence.jury.specs}
-    by_model: dict[str, dict[tuple[str, int], tuple[float, float]]] = {}
+    by_model: dict[str, dict[tuple[str, int], JudgedAnswer]] = {}
     for name, score in evidence.verdicts.of_jury.items():
-        if name in evidence.people.means:
-            own = by_model.setdefault(models[name[0]], {})
-            own[name[1], name[2]] = (score, evidence.people.means[name])
+        if name in evidence.people.means and name in evidence.answers:
+            by_model.setdefault(models[name[0]], {})[name[1:]] = JudgedAnswer(
+                score, evidence.people.means[name], evidence.answers[name].cluster
+            )
     if len(set(models.values())) < 2:
         return replace(line, note="one model", cure="judge the answers of a second model")
     found = model_order(by_model, _scale_of_people(evidence))
@@ -190,8 +191,13 @@ def _order(evidence: StoredEvidence) -> EvidenceLine:
         why = _unrated(evidence, "raters tell no two models apart")
         note = why[0] if not by_model else f"{why[0]}; raters tell no two models apart"
         return replace(line, note=note, cure=RATINGS.text(FEWEST_RATED))
-    turned = f"; {', '.join(found.turned)}" if found.turned else ""
-    note = f"{counted(found.num_pairs, 'pair')} that raters tell apart{turned}"
+    note = "; ".join(
+        [
+            f"{counted(found.num_pairs, 'pair')} that raters tell apart",
+            *found.turned,
+            *(f"equal scores of the jury for {pair}" for pair in found.tied),
+        ]
+    )
     return not_below(
         replace(line, note=note), found.same, found.num_pairs, evidence.rules.model_order
     )

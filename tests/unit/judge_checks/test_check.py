@@ -64,6 +64,12 @@ def test_no_items_ask_nobody_and_without_ratings_nothing_is_trusted(judged: Ward
     assert line_of(done, "length").note.startswith("plain slope")
 
 
+def test_the_order_of_models_counts_patients(tmp_path: Path) -> None:
+    done = Ward(tmp_path / "site", patients=3).run().rate().check(items=0)
+    order = line_of(done, "order of models")
+    assert (order.value, order.low, order.outcome) == (1.0, None, LineOutcome.INCONCLUSIVE)
+
+
 def test_planted_texts_are_prompts_of_their_level_and_in_no_table_of_the_feature(
     judged: Ward,
 ) -> None:

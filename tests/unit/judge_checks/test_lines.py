@@ -17,7 +17,7 @@ from medhelm_spark.judge_checks.lines import (
     verdict_of,
     within,
 )
-from medhelm_spark.judge_checks.model_order import model_order
+from medhelm_spark.judge_checks.model_order import JudgedAnswer, model_order
 from medhelm_spark.statistics.intervals import wilson
 from medhelm_spark.statistics.two_by_two import Estimated
 
@@ -107,24 +107,81 @@ def test_clustered_slopes_cover_the_truth() -> None:
     assert 180 <= hits <= 199
 
 
-def pairs(jury: float, raters: float, n: int = 40) -> dict[tuple[str, int], tuple[float, float]]:
+def rated(jury: float, raters: float, n: int = 40) -> dict[tuple[str, int], JudgedAnswer]:
+    """Answers to `n` questions of one patient each."""
     rng = np.random.default_rng(int(10 * jury + raters))
     return {
-        (f"i{index}", 0): (jury + rng.normal(scale=0.3), raters + rng.normal(scale=0.3))
+        (f"i{index}", 0): JudgedAnswer(
+            jury + rng.normal(scale=0.3), raters + rng.normal(scale=0.3), f"i{index}"
+        )
         for index in range(n)
     }
 
 
 def test_an_order_of_models_is_that_of_the_pairs_that_raters_tell_apart() -> None:
-    same = model_order({"a": pairs(3, 3), "b": pairs(4, 4), "c": pairs(2, 2)}, SCALE)
+    same = model_order({"a": rated(3, 3), "b": rated(4, 4), "c": rated(2, 2)}, SCALE)
     assert (same.same.value, same.num_pairs, same.turned) == (1.0, 3, ())
-    turned = model_order({"a": pairs(4, 2), "b": pairs(3, 4)}, SCALE)
+    turned = model_order({"a": rated(4, 2), "b": rated(3, 4)}, SCALE)
     assert (turned.same.value, turned.same.high) == (0.0, 0.0)
     assert turned.turned == ("a before b",)
-    alike = {name: (score, 3.0) for name, (score, _) in pairs(4, 3).items()}
+    alike = {name: answer._replace(rating=3.0) for name, answer in rated(4, 3).items()}
     assert model_order({"a": alike, "b": alike}, SCALE).num_pairs == 0
 
 
 def test_too_few_instances_give_an_order_without_an_interval() -> None:
-    few = model_order({"a": pairs(2, 2, 6), "b": pairs(4, 4, 6)}, SCALE)
+    few = model_order({"a": rated(2, 2, 6), "b": rated(4, 4, 6)}, SCALE)
     assert few.same == Estimated(1.0)
+
+
+def of_patients(gains: list[float], answers: int) -> dict[str, dict[tuple[str, int], JudgedAnswer]]:
+    """Models a and b on so many answers of each patient, a better than b by the patient's gain."""
+    rng = np.random.default_rng(0)
+    models: dict[str, dict[tuple[str, int], JudgedAnswer]] = {"a": {}, "b": {}}
+    for patient, gain in enumerate(gains):
+        for question in range(answers):
+            name, error = (f"q{patient}-{question}", 0), rng.normal(scale=0.1)
+            models["a"][name] = JudgedAnswer(3 + gain, 3 + gain + error, f"p{patient}")
+            models["b"][name] = JudgedAnswer(3, 3, f"p{patient}")
+    return models
+
+
+def test_three_patients_with_twenty_answers_each_tell_no_models_apart() -> None:
+    assert model_order(of_patients([1.0, 0.8, -0.2], 20), SCALE).num_pairs == 0
+
+
+def test_models_that_few_patients_tell_apart_have_an_order_without_an_interval() -> None:
+    few = model_order(of_patients([1.0, 0.9, 1.1], 20), SCALE)
+    assert (few.num_pairs, few.same) == (1, Estimated(1.0))
+    enough = model_order(of_patients([1.0, 0.9, 1.1] * 4, 5), SCALE)
+    assert enough.same == Estimated(1.0, 1.0, 1.0)
+
+
+def test_trials_of_one_question_count_once() -> None:
+    models = {
+        model: {
+            (name, trial): answer
+            for (name, _), answer in rated(score, score, 6).items()
+            for trial in range(10)
+        }
+        for model, score in (("a", 2), ("b", 4))
+    }
+    assert model_order(models, SCALE).same == Estimated(1.0)
+
+
+def test_a_jury_that_ties_a_pair_has_it_neither_in_order_nor_turned() -> None:
+    better, worse = (
+        {name: answer._replace(score=3.0) for name, answer in rated(3, mean).items()}
+        for mean in (4, 2)
+    )
+    found = model_order({"a": better, "b": worse}, SCALE)
+    assert (found.turned, found.tied) == ((), ("a and b",))
+    assert found.same == Estimated(0.0, 0.0, 0.0)
+
+
+def test_equal_scores_are_a_tie_whatever_rounding_leaves_of_them() -> None:
+    thirds = [(0.1 + 0.2, 0.3), (1 / 3, 0.0), (0.0, 1 / 3)]
+    models: dict[str, dict[tuple[str, int], JudgedAnswer]] = {"a": {}, "b": {}}
+    for index, (first, second) in enumerate(thirds * 5):
+        models["a"][f"i{index}", 0] = JudgedAnswer(first, 4.0 + index % 2, f"i{index}")
+        models["b"][f"i{index}", 0] = JudgedAnswer(second, 2.0, f"i{index}")
+    assert model_order(models, SCALE).tied == ("a and b",)

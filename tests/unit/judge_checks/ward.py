@@ -61,8 +61,11 @@ class Ward:
         others: Sequence[str] = (),
         prompt: str = PROMPT,
         rubric: str = "",
+        patients: int = 0,
     ) -> None:
         self.others, self.prompt, self.rubric = others, prompt, rubric
+        self.patients = patients
+        """How many patients share the questions; 0: no column names a patient."""
         self.judge, self.folder, self.lake = judge, folder, folder / "lake"
         self.site, self.log = folder / "prod_env", folder / "judge.log"
         self.shift = folder / "shift.txt"
@@ -84,8 +87,12 @@ class Ward:
         (self.folder / "judge.txt").write_text(self.prompt)
         with (self.folder / "data.csv").open("w", newline="", encoding="utf-8") as stream:
             writer = csv.writer(stream)
-            writer.writerow(["question", "correct_answer"])
-            writer.writerows([question_of(i), gold_of(i)] for i in range(QUESTIONS))
+            patient_id = ["patient_id"] if self.patients else []
+            writer.writerow(["question", "correct_answer", *patient_id])
+            writer.writerows(
+                [question_of(i), gold_of(i), *(f"p{i % self.patients}" for _ in patient_id)]
+                for i in range(QUESTIONS)
+            )
         names = (self.judge, *self.others)
         judges = [{"name": name, "model_name": name} for name in names]
         rubric_fields = {"rubric": RUBRIC} if self.rubric else {"prompt_file": "judge.txt"}
@@ -102,6 +109,8 @@ class Ward:
             "metrics": [jury],
             "answer_extraction": "strict",
         }
+        if self.patients:
+            config["cluster_column"] = "patient_id"
         (self.folder / "benchmark.yaml").write_text(yaml.safe_dump(config))
 
     def _write_deployments(self, judge: dict[str, Any]) -> None:
