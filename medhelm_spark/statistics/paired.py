@@ -118,11 +118,12 @@ def paired_difference(
     dropped = int(has_any.sum()) - n
     if n == 0:
         return PairedDifference(n=0, num_dropped=dropped)
+    # On an instance the higher value wins, whatever the mean's move onto the scale does to both.
+    counts = (ours > theirs).sum(), (ours == theirs).sum(), (ours < theirs).sum()
+    higher, equal, lower = map(int, counts)
     if scale.clips_mean:
         ours, theirs = _onto_scale(ours, scale), _onto_scale(theirs, scale)
     differences = ours - theirs
-    counts = (differences > 0).sum(), (differences == 0).sum(), (differences < 0).sum()
-    higher, equal, lower = map(int, counts)
     totals = cluster_totals(clusters[both], differences) if clusters is not None else None
     joint = None if totals is None or totals.are_single else totals
     is_binary = scale.is_share and not is_of_runs and bool(np.isin([ours, theirs], (0, 1)).all())

@@ -175,6 +175,14 @@ def test_means_are_compared_on_the_scale_that_a_board_shows():
     assert paired_difference(first, second, POINTS).mean_difference == pytest.approx(0.4)
 
 
+def test_wins_are_counted_before_means_are_brought_onto_the_scale():
+    """Two means below 0 are moved by 1.3 and by 0.325, which would part the two ties."""
+    first, second = np.array([-6.0, 0.2, 0.1, 0.5]), np.array([-2.0, 0.2, 0.1, 0.4])
+    result = paired_difference(first, second, POINTS)
+    assert (result.num_higher, result.num_equal, result.num_lower) == (1, 2, 1)
+    assert result.mean_difference == pytest.approx(0.0)
+
+
 def test_ratings_that_happen_to_be_ones_get_no_mcnemar():
     assert paired_difference(*values((1.0, 1.0, 10))).test is PairedTest.MCNEMAR
     assert paired_difference(*values((1.0, 1.0, 10)), RATING).test is PairedTest.SCORE
