@@ -14,7 +14,7 @@ from medhelm_spark.domain.sampling import Sampling
 from medhelm_spark.domain.scenario import ScenarioVersion
 from medhelm_spark.domain.stats import UNREADABLE_STAT, Mean, MetricInfo, Stat, values_of
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.metrics import info, metrics_behind
+from medhelm_spark.metrics import info, metrics_behind, run_metric_behind
 from medhelm_spark.metrics.jury import COVERAGE
 from medhelm_spark.statistics.cell import BoardCell
 from medhelm_spark.statistics.comparison import ADAPTER, OTHER
@@ -120,6 +120,7 @@ def _measured(row: SuiteRun, main: Stat, scenario: ScenarioVersion | None) -> Bo
         cluster_column=scenario.cluster_column if scenario and main.num_clusters else None,
         draws=main.draws,
         traded_metric=scale.traded_against if scale else "",
+        is_of_run=bool(scale and run_metric_behind(spec.main_metric, spec.metrics)),
         num_model_failures=main.num_model_failures or 0,
         num_unscorable=main.num_unscorable or 0,
     )

@@ -71,7 +71,8 @@ class BoardCell(Mean, CellSubject):
     `part` names the part of the scenario, empty for the whole; `is_disjoint`: no case is in two
     parts. Two means are compared only where `comparability` is equal (see `Stat.comparability`).
     `configuration` has the run's settings by name, `made_at` is when the mean was computed, and
-    `is_current` is false where the run was scored again since.
+    `is_current` is false where the run was scored again since. `is_of_run`: the mean is a stat of
+    the whole run, as macro F1 is.
 
     `arrangement` fills in the rest: `variant` (what differs in a further run of a model), `differs`
     (why the cell is not compared with its column), `is_asked_otherwise` (in that alone a further
@@ -101,6 +102,7 @@ class BoardCell(Mean, CellSubject):
     configuration: Mapping[str, str] = field(default_factory=dict)
     made_at: datetime | None = field(default=None, compare=False)
     is_current: bool = True
+    is_of_run: bool = False
     run_spec_ids: tuple[str, ...] = ()
     num_runs: int = 1
     variant: str = ""
@@ -172,7 +174,9 @@ class BoardCell(Mean, CellSubject):
     def bounds(self) -> tuple[float, float] | None:
         """The mean if all failed answers had the scale's lowest value, and its highest.
 
-        None where the scale has no such end.
+        None where the scale has no such end, and of a stat of the whole run that is no mean over
+        answers, as macro F1. Of a share of a part of the answers, as sensitivity, all failed
+        answers are taken to be of that part.
         """
         if self.parts:
             bounds = [part.bounds for part in self.parts]
@@ -180,7 +184,9 @@ class BoardCell(Mean, CellSubject):
             if len(known) < len(bounds):
                 return None
             return _average(low for low, _ in known), _average(high for _, high in known)
-        if self.minimum is None or self.maximum is None or not self.count + self.num_failed:
+        if self.minimum is None or self.maximum is None or not self.num_counted + self.num_failed:
+            return None
+        if self.is_of_run and self.denominator is None:
             return None
         failed = self.num_failed
         return self._filled(self.minimum, failed), self._filled(self.maximum, failed)
@@ -197,14 +203,16 @@ class BoardCell(Mean, CellSubject):
         if worst is None:
             return None
         if self.parts:
-            means = [part.mean_with_failures or part.mean for part in self.parts]
-            known = [mean for mean in means if mean is not None]
-            return _average(known) if known else None
+            return _known_average(
+                part.mean if part.mean_with_failures is None else part.mean_with_failures
+                for part in self.parts
+            )
         return self._filled(worst, self.num_model_failures)
 
     def _filled(self, value: float, times: int) -> float:
         """The mean with `times` failed answers counted as `value`."""
-        return ((self.mean or 0.0) * self.count + value * times) / (self.count + times)
+        counted = self.num_counted
+        return ((self.mean or 0.0) * counted + value * times) / (counted + times)
 
 
 _SHARED = (
@@ -213,6 +221,7 @@ _SHARED = (
     "maximum",
     "cluster_column",
     "traded_metric",
+    "is_of_run",
     "is_disjoint",
     "variant",
     "differs",

@@ -32,7 +32,7 @@ NO_BETTER = "no better than one answer to every case"
 # board's notes have `uncorrected`.
 _NOT_AS_IS = (
     *("comparability", "configuration", "parts", "part", "made_at", "run_spec_ids", "draws"),
-    "uncorrected",
+    *("uncorrected", "is_of_run"),
 )
 _FIRST = (
     *(field.name for field in fields(CellSubject)),

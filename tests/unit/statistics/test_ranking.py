@@ -90,6 +90,17 @@ def test_answers_that_nothing_can_be_scored_by_are_no_failures() -> None:
     assert [row.rank for row in board_of(*cells).rows] == [1, 1]
 
 
+def test_failed_answers_are_weighed_against_those_that_a_share_rests_on() -> None:
+    """45 of 50 positives are found; the 30 failed answers may be positives too."""
+    cell = cell_of("a", count=300, num_unscored=30, denominator=50, mean=0.9)
+    assert cell.bounds == pytest.approx((45 / 80, 75 / 80))
+    of_run = replace(cell, is_of_run=True)
+    assert of_run.bounds == cell.bounds, "a share of answers, whatever computed it"
+    macro = replace(of_run, denominator=None)
+    assert macro.bounds is None, "macro F1 is no mean over answers"
+    assert "under the floor" in render(board_of(macro, CELL), "table")
+
+
 def test_what_the_model_itself_caused_counts_as_wrong_in_a_second_value() -> None:
     windowed = cell_of("small", count=50, num_unscored=10, num_model_failures=6, mean=0.8)
     board = board_of(windowed, CELL)
@@ -284,6 +295,19 @@ def test_a_part_below_the_floor_is_a_cell_below_it() -> None:
     cell = row.cells[0]
     assert cell and cell.is_below_floor
     assert cell.bounds == pytest.approx(((0.5 + 25 / 60) / 2, (0.5 + 35 / 60) / 2))
+
+
+def test_a_part_whose_prompts_were_all_too_long_counts_as_wrong() -> None:
+    long = replace(
+        parts("a", {"y": 0.5}, is_disjoint=True)[0],
+        count=0,
+        num_unscored=60,
+        num_model_failures=60,
+        mean=None,
+    )
+    (row,) = board_of(*parts("a", {"x": 0.8}, is_disjoint=True), long).rows
+    cell = row.cells[0]
+    assert cell and (cell.mean, cell.mean_with_failures) == (0.8, 0.4)
 
 
 def test_the_board_is_the_same_for_any_order_of_the_cells() -> None:
