@@ -422,7 +422,7 @@ def _tier_notes(
             "by this mean, with 95 % confidence for all models together."
         )
     elif any(row.rank is not None for row in rows):
-        few = [column for column, cells in deciding.items() if any(map(_is_few, cells))]
+        few = [column for column, cells in deciding.items() if any(cell.is_few for cell in cells)]
         bare = [
             column
             for column, cells in deciding.items()
@@ -436,10 +436,6 @@ def _tier_notes(
             if columns:
                 names = first_of([column.display_name for column in columns])
                 yield f"No tiers: a mean on {names} {reason}."
-
-
-def _is_few(cell: BoardCell) -> bool:
-    return cell.num_independent < MIN_UNITS
 
 
 def _named(deciding: Sequence[BoardColumn]) -> str:

@@ -12,6 +12,7 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.jury_evidence import JuryEvidence, weakest
 from medhelm_spark.domain.stats import IntervalMethod, Mean
+from medhelm_spark.statistics.bootstrap import MIN_UNITS
 
 MOVER = IntervalMethod.MOVER.value
 """Independent means (Zou and Donner 2008)."""
@@ -129,6 +130,13 @@ class BoardCell(Mean, CellSubject):
     def num_independent(self) -> float:
         """How many independent tries the mean rests on: clusters of equal size, else answers."""
         return self.num_effective_clusters or self.num_clusters or self.num_counted
+
+    @property
+    def is_few(self) -> bool:
+        """Whether it, or a part of it, rests on too few independent tries for tiers."""
+        if self.parts:
+            return any(part.is_few for part in self.parts if part.mean is not None)
+        return self.num_independent < MIN_UNITS
 
     @property
     def num_failed(self) -> int:

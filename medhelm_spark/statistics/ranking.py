@@ -128,7 +128,8 @@ def tier_ranks_of(
 ) -> dict[RowKey, TierRank]:
     """The tier of each row, and which ranks are possible, over the columns that decide.
 
-    Nothing for fewer than two rows, and where one of their means has no resamples.
+    Nothing for fewer than two rows, and where one of their means has no resamples or rests on fewer
+    than MIN_UNITS answers or clusters.
     """
     if len(rows) < MIN_MODELS:
         return {}
@@ -140,11 +141,15 @@ def tier_ranks_of(
 
 
 def _deciding(cells: Sequence[BoardCell], common: Common) -> DecidingColumn | None:
-    """The column by pairs of its cells; None where a pair has no resamples."""
+    """The column by pairs of its cells; None where a pair has no resamples.
+
+    Nor where a mean rests on too few answers or clusters: a run is resampled by all its answers,
+    also where a share, as sensitivity, counts few of them.
+    """
     low, high = cells[0].minimum, cells[0].maximum
     pairs = [on_common(*pair, common) for pair in combinations(cells, 2)]
     means = [pair.means for pair in pairs]
-    if None in means or not all(cell.draws for cell in cells):
+    if None in means or any(cell.is_few or not cell.draws for cell in cells):
         return None
     own = np.array([cell.draws for cell in cells], np.float64)
     first, second = np.triu_indices(len(cells), 1)

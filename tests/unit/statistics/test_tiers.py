@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from medhelm_spark.statistics.board import Leaderboard
 from medhelm_spark.statistics.bootstrap import mean_draws, weights
 from medhelm_spark.statistics.paired import paired_difference
 from medhelm_spark.statistics.pairs import BoardPair, PairDecision, adjusted
@@ -175,7 +176,7 @@ def test_a_difference_without_any_spread_needs_six_units(n, expected):
 
 
 def test_clusters_of_uneven_size_count_as_so_many_equal_ones():
-    right = answers(np.random.default_rng(3), [0.62, 0.5], 300)
+    right = answers(np.random.default_rng(3), [0.52, 0.5], 300)
 
     def tiers_of(**changes) -> list[int | None]:
         planted = cells(np.random.default_rng(4), "triage", right, **changes)
@@ -183,5 +184,34 @@ def test_clusters_of_uneven_size_count_as_so_many_equal_ones():
         return [row.standing and row.standing.tier for row in rows]
 
     assert tiers_of() == tiers_of(num_clusters=60, num_effective_clusters=58.0) == [1, 2]
-    assert tiers_of(num_clusters=60, num_effective_clusters=2.3) == [1, 1]
-    assert tiers_of(denominator=2) == [1, 1]
+    assert tiers_of(num_clusters=60, num_effective_clusters=10.0) == [1, 1]
+    assert tiers_of(denominator=10) == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "few", [{"denominator": 8}, {"num_clusters": 60, "num_effective_clusters": 9.5}]
+)
+@pytest.mark.parametrize("parts", [("",), ("a", "b")])
+def test_a_mean_of_few_answers_that_count_gets_no_tier(few: dict, parts: tuple[str, ...]) -> None:
+    """A run is resampled by all 300 answers, also where a sensitivity counts 8 of them."""
+    right = answers(np.random.default_rng(3), [0.9, 0.2], 300)
+
+    def board_of_parts(**changes) -> Leaderboard:
+        of_parts = [
+            cells(
+                np.random.default_rng(4),
+                "triage",
+                right,
+                part=part,
+                is_disjoint=True,
+                **(changes if part == parts[-1] else {}),
+            )
+            for part in parts
+        ]
+        return board_of(cell for group in of_parts for cell in group)
+
+    assert [row.standing and row.standing.tier for row in board_of_parts().rows] == [1, 2]
+    made = board_of_parts(**few)
+    assert [row.standing for row in made.rows] == [None, None]
+    (note,) = [note for note in made.notes if note.startswith("No tiers")]
+    assert note == "No tiers: a mean on triage rests on fewer than 10 answers or clusters."
