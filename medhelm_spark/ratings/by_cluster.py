@@ -68,7 +68,9 @@ def clustered_raters(
     *,
     kappa: Callable[[Numbers], float | None],
 ) -> ClusteredAgreement | None:
-    """The raters among themselves; None for one rater, and without clusters.
+    """The raters among themselves; None for one rater, without clusters, and without two ratings.
+
+    An answer with a single rating says nothing of agreement, and its cluster does not count.
 
     Args:
         table: one row per answer, one column per rater, NaN where there is no rating.
@@ -76,8 +78,12 @@ def clustered_raters(
         scale: what a difference of two ratings means, for alpha.
         kappa: a function of such a table.
     """
-    if labels is None or table.shape[1] < 2:
+    if labels is None:
         return None
+    is_compared = (~np.isnan(table)).sum(axis=1) >= 2
+    if not is_compared.any():
+        return None
+    table, labels = table[is_compared], labels[is_compared]
     is_whole = np.asarray(~np.isnan(table).any(axis=1))
     return ClusteredAgreement(
         num_clusters=len(np.unique(labels)),

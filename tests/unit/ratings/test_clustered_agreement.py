@@ -9,6 +9,9 @@ import pytest
 from medhelm_spark import Evaluation
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.scenario import Instance, Split
+from medhelm_spark.ratings.agreement import _kappa_of_raters
+from medhelm_spark.ratings.by_cluster import ClusteredAgreement, clustered_raters
+from medhelm_spark.statistics.agreement import MeasurementLevel
 from medhelm_spark.statistics.clustered_agreement import clustered_interval
 from medhelm_spark.statistics.intraclass import intraclass
 from tests.unit.board.clinic import CAREFUL, SUITE, plant_clinic
@@ -105,6 +108,23 @@ def test_intervals_that_count_patients_cover_the_truth_and_those_of_f_do_not() -
         of_f += plain.low <= 0.662 <= plain.high
     assert of_patients >= 89
     assert of_f < of_patients
+
+
+def test_answers_with_a_single_rating_and_their_patients_count_nothing() -> None:
+    table, labels = drawn(2, 3, 4)
+    single = np.full((100, 3), np.nan)
+    single[np.arange(100), np.arange(100) % 3] = np.random.default_rng(5).integers(1, 6, 100)
+
+    def of(ratings: np.ndarray, patients: np.ndarray) -> ClusteredAgreement | None:
+        return clustered_raters(
+            ratings, patients, MeasurementLevel.INTERVAL, kappa=_kappa_of_raters
+        )
+
+    found = of(np.vstack([table, single]), np.append(labels, 3 + np.arange(100)))
+    assert found is not None
+    assert found.num_clusters == 3
+    assert found == of(table, labels)
+    assert of(single, np.arange(100)) is None
 
 
 def test_clusters_of_one_answer_are_a_jackknife_over_answers() -> None:
