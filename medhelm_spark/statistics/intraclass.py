@@ -9,7 +9,8 @@ and error (MSE) of the two-way analysis of variance (McGraw and Wong 1996, Psych
     ICC(A,k) = (MSR - MSE) / (MSR + (MSC - MSE) / n)
 
 The 95 % intervals are those of the same paper, by quantiles of F; that of ICC(A,1) is by
-Satterthwaite's degrees of freedom, and that of ICC(A,k) follows from it by Spearman and Brown.
+Satterthwaite's degrees of freedom, its lower end cut at -1, and that of ICC(A,k) follows from it by
+Spearman and Brown: an end of ICC(A,1) at -1 / (k - 1) or below gives ICC(A,k) no such end.
 """
 
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from numpy.typing import NDArray
 from medhelm_spark.statistics.two_by_two import Estimated
 
 _UPPER = 0.975
+_FEWEST = 0.01
+"""Degrees of freedom below which quantiles of F are beyond the largest float, or rounding alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,13 +113,13 @@ def _agreement(rows: float, columns: float, error: float, n: int, k: int) -> Est
     b = 1 + k * value * (n - 1) / (n * (1 - value))
     parts = (a * columns) ** 2 / (k - 1) + (b * error) ** 2 / ((n - 1) * (k - 1))
     free = (a * columns + b * error) ** 2 / parts if parts else 0.0
-    if free <= 0:
+    if free < _FEWEST:
         return Estimated(value)
     rest = k * columns + (k * n - k - n) * error
     over, under = _quantile(n - 1, free), _quantile(free, n - 1)
     low = n * (rows - over * error) / (over * rest + n * rows)
     high = n * (under * rows - error) / (rest + n * under * rows)
-    return Estimated(value, low, high)
+    return Estimated(value, max(low, min(value, -1.0)), high)
 
 
 def _mean_agreement(rows: float, columns: float, error: float, n: int, k: int) -> Estimated | None:
@@ -127,10 +130,14 @@ def _mean_agreement(rows: float, columns: float, error: float, n: int, k: int) -
     one = _agreement(rows, columns, error, n, k)
     if one is None or one.low is None or one.high is None:
         return Estimated(value)
-    low, high = (_of_mean(end, k) for end in (one.low, one.high))
-    return Estimated(value, low, high)
+    return Estimated(value, _of_mean(one.low, k), _of_mean(one.high, k))
 
 
-def _of_mean(one: float, k: int) -> float:
-    """The reliability of the mean of k raters from that of one (Spearman and Brown)."""
-    return k * one / (1 + (k - 1) * one)
+def _of_mean(one: float, k: int) -> float | None:
+    """The reliability of the mean of k raters from that of one (Spearman and Brown).
+
+    None where the divisor is not above 0: it falls without end there, and beyond it the raters who
+    agree least would have the most reliable mean.
+    """
+    below = 1 + (k - 1) * one
+    return k * one / below if below > 0 else None

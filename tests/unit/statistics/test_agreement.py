@@ -119,6 +119,32 @@ def test_raters_who_agree_wholly_have_no_interval_and_no_nan() -> None:
     assert not math.isnan(shifted.agreement.low or 0)
 
 
+def test_intervals_of_raters_who_answer_by_chance_are_in_order_and_on_their_scale() -> None:
+    chance = np.random.default_rng(1)
+    num_open = 0
+    for items, raters in [(3, 2), (3, 3), (4, 5), (6, 3), (12, 5)] * 300:
+        found = intraclass(chance.integers(1, 6, (items, raters)).astype(float))
+        for each in (found.agreement, found.mean_agreement):
+            if each is not None:
+                low = -math.inf if each.low is None else each.low
+                high = 1 + 1e-9 if each.high is None else each.high
+                assert low <= each.value <= high <= 1 + 1e-9, "also false where an end is NaN"
+        one = found.agreement
+        if one and one.low is not None:
+            assert one.low >= min(one.value, -1)
+            num_open += bool(found.mean_agreement and found.mean_agreement.low is None)
+    assert num_open > 0
+
+
+def test_the_mean_of_raters_has_no_lower_end_where_one_of_them_may_agree_too_ill() -> None:
+    """With two raters Spearman and Brown's divisor 1 + ICC(A,1) is 0 at the end of -1."""
+    found = intraclass(np.array([[5, 3], [2, 5], [2, 3], [4, 3], [1, 1]], float))
+    assert found.agreement.low == -1
+    assert found.mean_agreement.value == pytest.approx(0.4)
+    assert found.mean_agreement.low is None
+    assert 0.4 < found.mean_agreement.high < 1
+
+
 def test_the_interval_of_an_intraclass_correlation_holds_the_true_one() -> None:
     chance = np.random.default_rng(4)
     covered = [0, 0]
