@@ -153,13 +153,18 @@ def _intraclass(judge: Values, ratings: Table, w: Weights) -> Values:
 
 
 def _kappa(judge: Values, ratings: Table, w: Weights) -> Values:
-    """Quadratic weights, the mean over the raters with whom it is defined."""
+    """Quadratic weights, the mean over the raters with whom it is defined.
+
+    As of `statistics.agreement.weighted_kappa` it is not defined with a rater of fewer than two
+    answers, nor where a resample has fewer than two of them.
+    """
     kappas = []
     for rater in ratings.T:
         is_rated = ~np.isnan(rater)
-        _, p, q, u, v, c = _moments(judge[is_rated], rater[is_rated], w[is_rated])
-        expected = u + v + (p - q) ** 2
-        kappas.append(_ratio(2 * c, expected))
+        drawn = w[is_rated]
+        _, p, q, u, v, c = _moments(judge[is_rated], rater[is_rated], drawn)
+        is_defined = (drawn > 0).sum(axis=0) >= 2
+        kappas.append(np.where(is_defined, _ratio(2 * c, u + v + (p - q) ** 2), np.nan))
     table = np.stack(kappas)
     known = ~np.isnan(table)
     return _ratio(np.where(known, table, 0.0).sum(axis=0), known.sum(axis=0).astype(np.float64))

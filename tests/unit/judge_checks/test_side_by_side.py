@@ -13,7 +13,11 @@ from medhelm_spark.cli.exit_codes import INCONCLUSIVE, NO_GO
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.judge_checks.side_by_side_results import JuriesSideBySide
 from medhelm_spark.statistics.agreement import spearman, weighted_kappa
-from medhelm_spark.statistics.agreement_differences import AgreementMeasure, agreement_differences
+from medhelm_spark.statistics.agreement_differences import (
+    AgreementDifference,
+    AgreementMeasure,
+    agreement_differences,
+)
 from medhelm_spark.statistics.intraclass import intraclass
 from tests.unit.judge_checks.ward import MODELS, PLUGIN, Ward
 
@@ -209,6 +213,22 @@ def test_measures_are_those_of_the_other_modules() -> None:
     }
     for measure, value in expected.items():
         assert found[measure].second == pytest.approx(value, abs=1e-9)
+
+
+def test_a_rater_of_one_common_answer_counts_in_no_kappa() -> None:
+    first, second, raters, units = drawn(3)
+
+    def kappa_of(table: np.ndarray) -> AgreementDifference | None:
+        found = agreement_differences(first, second, table, units, has_unit=True)
+        return next((each for each in found if each.measure is AgreementMeasure.KAPPA), None)
+
+    alone = raters[:, :1].copy()
+    alone[np.isnan(alone)] = 3.0
+    once = np.full_like(alone, np.nan)
+    once[0] = 5.0
+    assert kappa_of(np.hstack([alone, once])) == kappa_of(alone)
+    each_once = np.where(np.eye(len(alone), dtype=bool), alone, np.nan)
+    assert kappa_of(each_once) is None
 
 
 def test_equal_judges_are_called_different_five_times_in_a_hundred() -> None:
