@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from medhelm_spark.evidence.fills import FILLS, FLOW, OF_RELEASE, RESULTS, SUBGR
 from medhelm_spark.evidence.material import ReleaseMaterial, material_of
 from medhelm_spark.evidence.page import FILLED, WHAT_IT_IS, FilledScheme, page
 from medhelm_spark.evidence.scheme import StoredScheme, load_scheme
+from medhelm_spark.local_files import whole_folder
 from medhelm_spark.render.report import Report, formatted
 from medhelm_spark.version import VERSION
 from medhelm_spark.workspace.workspace import Workspace
@@ -64,7 +64,8 @@ def make_evidence(
         out: the folder to make, which may not be there.
 
     Raises:
-        ConfigError: the scheme is wrong, or the folder exists; nothing was written.
+        ConfigError: the scheme is wrong, or the folder exists or is made by another command now;
+            nothing was written.
         LakeError: the lake does not have the release.
         IntegrityError: a value behind its board was changed; no number of it is shown.
     """
@@ -172,12 +173,6 @@ def _json(content: Mapping[str, object]) -> str:
 
 def _write(out: Path, files: Mapping[str, str]) -> None:
     """All files, or no folder."""
-    half = out.with_name(f".{out.name}.unfinished")
-    shutil.rmtree(half, ignore_errors=True)
-    half.mkdir(parents=True)
-    try:
+    with whole_folder(out) as half:
         for name, text in files.items():
             (half / name).write_bytes(text.encode())
-        half.rename(out)
-    finally:
-        shutil.rmtree(half, ignore_errors=True)

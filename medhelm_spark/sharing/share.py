@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from medhelm_spark.domain.policy import Audience
 from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.errors import PolicyError, UnknownNameError
 from medhelm_spark.lake.user import this_user
+from medhelm_spark.local_files import whole_folder
 from medhelm_spark.releases.pinned import StoredRelease
 from medhelm_spark.releases.source import expired_at, release_of
 from medhelm_spark.render.report import unformulated
@@ -91,10 +91,11 @@ def share(
         PolicyError: the policy names no such audience, the folder is there or is in the lake, the
             release is withdrawn, or the scan found what may not leave; no folder is left, and a
             file beside it lists the matches.
+        ConfigError: another command makes the folder now.
     """
     waivers = waivers or Waivers.none()
     rules = _audience(workspace, audience)
-    half = _free_folder(out, workspace.reader.location)
+    _check_out(out, workspace.reader.location)
     stored = release_of(workspace.reader, release)
     if stored.state.status is ReleaseStatus.WITHDRAWN:
         raise PolicyError(
@@ -104,8 +105,7 @@ def share(
     runs = load_runs(workspace.reader, BoardSource(kind=Kind.RELEASE, name=release))
     keys = ShareKeys()
     made = project(reader, runs, keys, rules, workspace.registry.policy)
-    half.mkdir(parents=True)
-    try:
+    with whole_folder(out) as half:
         if helm:
             write_helm_folder(half, runs, made.tables, keys.share)
         else:
@@ -146,9 +146,6 @@ def share(
             folder=str(out.absolute()),
         )
         workspace.context("").lake.append_rows("shares", [record], keys.share, txn=(keys.share, 1))
-        half.rename(out)
-    finally:
-        shutil.rmtree(half, ignore_errors=True)
     return SharedFolder(
         folder=out,
         share=record,
@@ -158,21 +155,14 @@ def share(
     )
 
 
-def _free_folder(out: Path, lake: str) -> Path:
-    """The folder beside `out` that a share is made in; refuses what is there or below the lake."""
+def _check_out(out: Path, lake: str) -> None:
+    """Refuse an address, what is there, and what is below the lake."""
     if is_uri(str(out)):  # Arrow would write there, before the scan
         raise PolicyError(f"{out} is an address; name a folder of this machine.")
     if out.name == ".." or os.path.lexists(out):
         raise PolicyError(f"{out} is there already; name a folder that is not.")
-    half = out.with_name(f".{out.name}.unfinished")
-    if os.path.lexists(half):
-        raise PolicyError(
-            f"{half} is there: another command makes this share, or was killed as it did. Remove "
-            "it if none does, or name another folder."
-        )
     if Path(lake).resolve() in (out.resolve(), *out.resolve().parents):
         raise PolicyError(f"{out} is in the lake {lake}; name a folder outside it.")
-    return half
 
 
 def lines_of(release: StoredRelease) -> list[str]:

@@ -1,10 +1,14 @@
 """Files and folders that a command writes are whole, or as they were before."""
 
+import errno
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from medhelm_spark import local_files
+from medhelm_spark.errors import ConfigError
 from medhelm_spark.local_files import whole_folder, write_whole
 
 
@@ -69,3 +73,64 @@ def test_a_folder_with_the_same_files_stays_and_another_is_refused(tmp_path: Pat
     with pytest.raises(OSError, match="not empty"), whole_folder(target) as folder:
         (folder / "file").write_text("two")
     assert [path.name for path in tmp_path.iterdir()] == ["new"]
+
+
+def test_a_folder_that_is_being_filled_is_refused_to_another(tmp_path: Path) -> None:
+    target = tmp_path / "new"
+    with whole_folder(target) as folder:
+        (folder / "file").touch()
+        refused = pytest.raises(ConfigError, match=r"another command makes .*new now")
+        with refused, whole_folder(target):
+            pass
+        assert (folder / "file").is_file()
+    assert [path.name for path in target.iterdir()] == ["file"]
+
+
+def test_of_many_that_fill_a_folder_at_once_none_mixes_its_files(tmp_path: Path) -> None:
+    target = tmp_path / "new"
+
+    def fill(number: int) -> str:
+        try:
+            with whole_folder(target) as folder:
+                for part in range(20):
+                    (folder / f"{part}").write_text(str(number))
+        except ConfigError:
+            return "refused"
+        except OSError as error:
+            assert error.errno == errno.ENOTEMPTY
+            return "later"
+        return "made"
+
+    with ThreadPoolExecutor(8) as pool:
+        outcomes = list(pool.map(fill, range(40)))
+    assert outcomes.count("made") == 1
+    files = list(target.iterdir())
+    assert len(files) == 20
+    assert len({file.read_text() for file in files}) == 1
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_without_locks_an_unfinished_folder_may_be_a_living_process_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_files, "take_lock", no_locks)
+    with whole_folder(tmp_path / "new") as folder:
+        (folder / "file").touch()
+        refused = pytest.raises(ConfigError, match=r"\.new\.unfinished is there: another command")
+        with refused, whole_folder(tmp_path / "new"):
+            pass
+    assert (tmp_path / "new" / "file").is_file()
+
+
+def no_locks(file: int, *, wait: bool = True) -> bool:
+    raise OSError(errno.ENOLCK, "no locks")
+
+
+def test_what_a_link_leads_to_stays_where_an_unfinished_folder_was(tmp_path: Path) -> None:
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "file").touch()
+    (tmp_path / ".new.unfinished").symlink_to(tmp_path / "theirs")
+    with whole_folder(tmp_path / "new") as folder:
+        (folder / "own").touch()
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["own"]
+    assert (tmp_path / "theirs" / "file").is_file()

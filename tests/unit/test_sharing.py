@@ -26,6 +26,7 @@ from medhelm_spark.errors import ConfigError, IntegrityError, PolicyError
 from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.reader import open_reader, table_schema
 from medhelm_spark.lake.tables import TABLES
+from medhelm_spark.local_files import whole_folder
 from medhelm_spark.sharing.manifest import sha256_of
 from medhelm_spark.sharing.scan import (
     NAME_COLUMNS,
@@ -555,19 +556,34 @@ def shared_at(made: Made, out: Path) -> str:
 def test_a_share_takes_no_place_that_something_else_has(tmp_path: Path) -> None:
     made = Made.planned(tmp_path / "made")
     made.evaluation.releases.publish(RELEASE, SUITE)
-    out, begun = tmp_path / "out", tmp_path / ".other.unfinished"
+    out, other = tmp_path / "out", tmp_path / "other"
     out.symlink_to("/nowhere")
-    begun.mkdir()
-    (begun / "file").touch()
     assert "is there already" in shared_at(made, out)
     assert "is there already" in shared_at(made, tmp_path / "new" / "..")
     assert "is an address" in shared_at(made, Path("s3://bucket/share"))
-    assert "another command makes this share" in shared_at(made, tmp_path / "other")
-    assert {path.name for path in tmp_path.iterdir()} == {".other.unfinished", "made", "out"}
-    assert (begun / "file").is_file()
-    begun.rename(tmp_path / "elsewhere")
-    begun.symlink_to(tmp_path / "elsewhere")
-    assert "another command makes this share" in shared_at(made, tmp_path / "other")
+    with whole_folder(other) as begun:
+        (begun / "file").touch()
+        with pytest.raises(ConfigError, match=r"another command makes .*other now"):
+            made.evaluation.sharing.share(RELEASE, "board", other)
+        assert not made.evaluation.sharing.list().shares
+    assert [path.name for path in other.iterdir()] == ["file"]
+    assert {path.name for path in tmp_path.iterdir()} == {"other", "made", "out"}
+    (tmp_path / ".link.unfinished").symlink_to(other)
+    share = made.evaluation.sharing.share(RELEASE, "board", tmp_path / "link").folder
+    assert not share.is_symlink()
+    assert [path.name for path in other.iterdir()] == ["file"]
+
+
+def test_a_share_that_was_killed_is_made_by_the_same_command(tmp_path: Path) -> None:
+    made = Made.planned(tmp_path / "made")
+    made.evaluation.releases.publish(RELEASE, SUITE)
+    left = tmp_path / ".share.unfinished"
+    left.mkdir()
+    (left / "of a killed process").touch()
+    (tmp_path / ".share.unfinished.lock").touch()
+    share = made.evaluation.sharing.share(RELEASE, "board", tmp_path / "share").folder
+    assert not (share / "of a killed process").exists()
+    assert {path.name for path in tmp_path.iterdir()} == {"made", "share"}
 
 
 @pytest.mark.attack("sharing", "a name that a spreadsheet computes, in the csv files of a share")

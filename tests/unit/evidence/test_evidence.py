@@ -19,10 +19,12 @@ from medhelm_spark.cli.exit_codes import CHANGED, FAILED
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.domain.run import RunRecord
+from medhelm_spark.errors import ConfigError
 from medhelm_spark.evidence.fills import FILLS
 from medhelm_spark.evidence.page import BLANK, WHAT_IT_IS
 from medhelm_spark.evidence.scheme import UNCHECKED, load_scheme, shipped_schemes
 from medhelm_spark.lake.reader import open_reader
+from medhelm_spark.local_files import whole_folder
 from medhelm_spark.ratings.tables import Rating
 from medhelm_spark.releases.tables import ReleaseMember
 from medhelm_spark.releases.value_hash import manifest_hash
@@ -455,3 +457,12 @@ def test_it_starts_no_spark(clinic: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "no claim of compliance" in done.stdout
+
+
+def test_a_folder_that_another_command_makes_is_left_to_it(clinic: Path, tmp_path: Path) -> None:
+    out = tmp_path / "evidence"
+    with whole_folder(out) as begun:
+        (begun / "file").touch()
+        with pytest.raises(ConfigError, match=r"another command makes .*evidence now"):
+            made(clinic, out)
+    assert [path.name for path in out.iterdir()] == ["file"]
