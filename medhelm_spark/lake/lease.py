@@ -108,8 +108,9 @@ class LeaseHandle:
             others = [lease for name in self._deployments if (lease := newest.get(name))]
             for lease in others:
                 self._refuse_if_held(lease)
-            if silent := [lease for lease in others if self._may_live(lease)]:
-                self._watch(silent, say)
+            silent = [lease for lease in others if self._may_live(lease)]
+            for renewed in self._renewals(silent, say):
+                raise _refusal(renewed, "if it is dead, start again later")
             if self._write(version, newest, self._lifetime):
                 return
         raise LakeError(
@@ -141,15 +142,26 @@ class LeaseHandle:
                 "kept. The same command goes on."
             )
 
-    def others(self) -> frozenset[str]:
-        """Other drivers that hold a lease of this suite now."""
-        at = datetime.now(UTC)
+    def others(
+        self, say: Callable[[str], None], is_asked: Callable[[str], bool] = lambda holder: True
+    ) -> frozenset[str]:
+        """Other drivers that have a lease of this suite and may live.
+
+        One whose lease has run out by this driver's clock is watched first, as by `take`.
+        `is_asked` says of a holder whether the caller needs it: others are not waited for.
+        """
         _, newest = self._store.newest(self._suite)
-        return frozenset(
-            lease.holder
+        others = [
+            lease
             for lease in newest.values()
-            if lease.holder != self._holder and lease.expires_at > at and not is_gone(lease.holder)
-        )
+            if lease.holder != self._holder
+            and not _is_released(lease)
+            and not is_gone(lease.holder)
+            and is_asked(lease.holder)
+        ]
+        alive = {lease.holder for lease in others if self._seconds_left(lease) > 0}
+        silent = [lease for lease in others if lease.holder not in alive and self._may_live(lease)]
+        return frozenset(alive | {lease.holder for lease in self._renewals(silent, say)})
 
     def _write(self, version: int, newest: dict[str, Lease], lifetime: float) -> bool:
         """Write the version after this one; whether it is this driver's."""
@@ -189,9 +201,7 @@ class LeaseHandle:
         return False
 
     def _refuse_if_held(self, lease: Lease) -> None:
-        left = _seconds_left(lease)
-        if self._store.needs_executor and not _is_released(lease):
-            left += self._times.skew
+        left = self._seconds_left(lease)
         if lease.holder == self._holder or left <= 0 or is_gone(lease.holder):
             return
         if self._store.needs_executor or _is_of_this_host(lease.holder):
@@ -205,22 +215,30 @@ class LeaseHandle:
             or is_gone(lease.holder)
         )
 
-    def _watch(self, silent: Sequence[Lease], say: Callable[[str], None]) -> None:
-        """Refuse where a holder renews its lease: it lives, whatever its clock."""
+    def _seconds_left(self, lease: Lease) -> float:
+        """Until the lease of another driver has surely ended, where renewing needs an executor."""
+        has_skew = self._store.needs_executor and not _is_released(lease)
+        return _seconds_left(lease) + (self._times.skew if has_skew else 0.0)
+
+    def _renewals(self, silent: Sequence[Lease], say: Callable[[str], None]) -> Iterator[Lease]:
+        """Watch leases; yields each that is renewed: its holder lives, whatever its clock."""
+        if not silent:
+            return
         holders = ", ".join(sorted({lease.holder for lease in silent}))
         seconds = self._times.watched + max(0.0, *map(_seconds_left, silent))
         say(f"waiting {seconds:.0f} s to see that {holders} asks no longer")
+        waiting = {lease.model_deployment: lease for lease in silent}
         until = time.monotonic() + seconds
-        while time.monotonic() < until:
+        while waiting and time.monotonic() < until:
             time.sleep(min(POLL_SECONDS, self._times.watched))
             _, newest = self._store.newest(self._suite)
-            now = [(lease, newest.get(lease.model_deployment, lease)) for lease in silent]
-            left = [(lease, renewed) for lease, renewed in now if not _is_released(renewed)]
-            for lease, renewed in left:
-                if renewed.version != lease.version:
-                    raise _refusal(renewed, "if it is dead, start again later")
-            if not left:
-                return
+            for name, lease in list(waiting.items()):
+                renewed = newest.get(name, lease)
+                if _is_released(renewed):
+                    del waiting[name]
+                elif renewed.version != lease.version:
+                    del waiting[name]
+                    yield renewed
 
 
 def _seconds_left(lease: Lease) -> float:

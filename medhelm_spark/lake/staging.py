@@ -41,6 +41,11 @@ def is_of(name: str, suite: str) -> bool:
     return name.startswith(_prefix(suite))
 
 
+def is_by(name: str, holder: str) -> bool:
+    """Whether a staged name is of a driver."""
+    return f"_{content_id(holder)[:12]}_" in name
+
+
 def _prefix(suite: str) -> str:
     return f"{PREFIX}_{content_id(suite)[:12]}_"
 

@@ -23,7 +23,7 @@ from medhelm_spark.governance.purges import purges_of
 from medhelm_spark.lake.condition import one_of
 from medhelm_spark.lake.file_permissions import work_folder
 from medhelm_spark.lake.lake import new_write_id
-from medhelm_spark.lake.lease import lease
+from medhelm_spark.lake.lease import LeaseHandle, lease
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.maintenance import Maintenance, maintenance_of
@@ -120,7 +120,7 @@ def purge(workspace: Workspace, scenario: str, agreement: str, *, dry_run: bool)
     Raises:
         UnknownNameError: the lake has no data of the scenario.
         ConfigError: it was purged under another agreement.
-        LakeError: a run asks about the scenario now, or others kept writing a table.
+        LakeError: a run of one of the scenario's suites asks now, or others kept writing a table.
     """
     if not Location.of(workspace.location).may_exist:
         raise LakeError(f"there is no lake at {workspace.location!r}.")
@@ -152,11 +152,14 @@ def purge(workspace: Workspace, scenario: str, agreement: str, *, dry_run: bool)
         return _described(workspace, ctx, scope, begun, tables)
     _record(ctx, begun)
     with ExitStack() as leases:
-        for suite, names in sorted(scope.deployments.items()):
-            leases.enter_context(
+        handles = {
+            suite: leases.enter_context(
                 lease(ctx.lake, suite, sorted(names), ctx.holder, say=workspace.say)
             )
-        _commit_staged(workspace, ctx, scope)
+            for suite, names in sorted(scope.deployments.items())
+        }
+        _refuse_others(workspace, handles)
+        _commit_staged(workspace, ctx, handles)
         scope = scope_of(workspace.reader, scenario)
         disclosed = tuple(_disclosed(workspace, scope))
         removed = dict(_counts(workspace, scope, tables))
@@ -227,11 +230,21 @@ def _summed(removed: dict[str, int], swept: Iterable[Swept]) -> dict[str, int]:
     return {table: rows for table, rows in removed.items() if rows} | more
 
 
-def _commit_staged(workspace: Workspace, ctx: Context, scope: PurgeScope) -> None:
+def _refuse_others(workspace: Workspace, handles: Mapping[str, LeaseHandle]) -> None:
+    """Refuse a suite in which another driver asks anything: judges may read the scenario's text."""
+    for suite, handle in handles.items():
+        if others := handle.others(workspace.say):
+            raise LakeError(
+                f"another driver ({', '.join(sorted(others))}) asks for suite {suite!r}, which has "
+                "runs of the scenario; wait for it, and start the purge again."
+            )
+
+
+def _commit_staged(workspace: Workspace, ctx: Context, handles: Mapping[str, LeaseHandle]) -> None:
     """Commit what killed runs left, as the next run would: no staged file stays behind."""
     policy = workspace.registry.policy
-    for suite in sorted(scope.deployments):
-        commit_interrupted(replace(ctx, suite=suite), (), {}, policy)
+    for suite, handle in handles.items():
+        commit_interrupted(replace(ctx, suite=suite), handle, {}, policy)
 
 
 def _purgings(tables: Maintenance) -> Iterator[tuple[str, Purging]]:

@@ -1,13 +1,13 @@
 """Commits the answers that a driver had not committed when it ended, before any request is sent."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from medhelm_spark.domain.deployment import Deployment
-from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.policy import Policy
-from medhelm_spark.lake.staging import ORDER, is_of, write_id_of
+from medhelm_spark.lake.lease import LeaseHandle
+from medhelm_spark.lake.staging import ORDER, is_by, is_of, write_id_of
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.commits import Commits
 from medhelm_spark.stages.infer.denied import record_denied
@@ -17,18 +17,21 @@ from medhelm_spark.stages.infer.throughput import outcomes_of
 
 def commit_interrupted(
     ctx: Context,
-    alive: Collection[str],
+    lease_handle: LeaseHandle,
     deployments: Mapping[str, Deployment],
     policy: Policy,
 ) -> bool:
     """Commit the staged answers of runs of this suite; returns whether there were any.
 
-    It leaves those of holders that are `alive`.
+    It leaves those of other drivers that have a lease of the suite and live.
     """
-    theirs = tuple(f"_{content_id(holder)[:12]}_" for holder in alive)
-    names = [
-        name for name in ctx.lake.staging.names(ctx.suite) if not any(one in name for one in theirs)
-    ]
+    staged = ctx.lake.staging.names(ctx.suite)
+
+    def has_staged(holder: str) -> bool:
+        return any(is_by(name, holder) for name in staged)
+
+    alive = lease_handle.others(ctx.say, has_staged) if staged else frozenset()
+    names = [name for name in staged if not any(is_by(name, holder) for holder in alive)]
     for name in names:
         write_id, shared = write_id_of(name), ctx.lake.staging.shared
         if shared and OrderFolder(str(shared / name)).is_one:

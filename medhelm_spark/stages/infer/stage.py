@@ -74,9 +74,7 @@ def infer(
         judges = follow_ups.deployments if follow_ups else ()
         names = sorted({*at_most, *judges})
         with lease(ctx.lake, ctx.suite, names, ctx.holder, say=ctx.say) as lease_handle:
-            if commit_interrupted(
-                ctx, lease_handle.others(), recipients.deployments, recipients.policy
-            ):
+            if commit_interrupted(ctx, lease_handle, recipients.deployments, recipients.policy):
                 at_most = _open(tallies_of(ctx, run_spec_ids, recipients), recipients)
             total, down = _send(ctx, run_spec_ids, recipients, at_most, lease_handle, follow_ups)
         standing = tallies_of(ctx, run_spec_ids, recipients)

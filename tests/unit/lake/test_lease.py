@@ -196,6 +196,26 @@ def test_a_version_whose_driver_died_in_writing_it_is_passed_over(store, tmp_pat
     assert (version, newest["m"].holder) == (2, ELSEWHERE)
 
 
+def test_another_driver_of_the_suite_lives_whatever_its_clock_until_it_is_silent(store):
+    own = handle(store, deployments=["own"])
+    own.take(silent)
+    assert not own.others(silent)
+    write(store, ELSEWHERE, -120)
+    messages = []
+    with renewing(store, ELSEWHERE, -120):
+        assert own.others(messages.append) == {ELSEWHERE}
+    assert messages == [f"waiting 0 s to see that {ELSEWHERE} asks no longer"]
+    assert not own.others(silent, lambda holder: False)
+    assert not own.others(silent), "it renews no longer"
+    write(store, ELSEWHERE, 30)
+    assert own.others(silent) == {ELSEWHERE}
+    handle(store, here(2), ["third"]).take(silent)
+    released = handle(store, here(3), ["fourth"])
+    released.take(silent)
+    released.release()
+    assert own.others(silent) == {ELSEWHERE, here(2)}
+
+
 class Slow(FileLeases):
     """A store whose every write is a Spark job."""
 
@@ -208,7 +228,10 @@ def test_where_renewing_needs_an_executor_a_lease_covers_a_job(tmp_path):
     lease = store.newest("s")[1]["m"]
     assert lease.expires_at - lease.claimed_at == timedelta(seconds=3 * 600)
     write(store, ELSEWHERE, -30)
+    other = handle(store, deployments=["other"])
+    assert other.others(silent) == {ELSEWHERE}
     with pytest.raises(LakeError, match="if it is dead, 30 s for its lease to end"):
         handle(store).take(silent)
     write(store, ELSEWHERE, -61)
+    assert not other.others(silent)
     handle(store).take(silent)
