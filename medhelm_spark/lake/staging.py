@@ -13,12 +13,14 @@ a killed driver left is found by `names`.
 from collections.abc import Callable
 from pathlib import Path
 
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.lake.driver_files import DriverFiles, LocalFiles
 from medhelm_spark.lake.location import Location
 from medhelm_spark.lake.rows import parsed
+from medhelm_spark.lake.spark_tables import ABSENT, is_condition
 
 FOLDER = "_staged"
 PREFIX = "staged"
@@ -115,7 +117,7 @@ class Staging:
         return [name for name in self._files.names(FOLDER) if name.startswith(prefix)]
 
     def remove(self, name: str) -> None:
-        """Remove the rows; where Spark Connect removes no folder, an empty one stays."""
+        """Remove the rows, if any; where Spark Connect removes no folder, an empty one stays."""
         if self.named_files and self.named_files.names(name):
             self.named_files.remove(name)
         elif self._location.is_catalog:
@@ -123,6 +125,11 @@ class Staging:
         elif self._files is not None:
             self._files.remove(f"{FOLDER}/{name}")
         else:
-            here = self._spark().read.parquet(self.location_of(name))
-            none = self._spark().createDataFrame([], here.schema)
+            try:
+                schema = self._spark().read.parquet(self.location_of(name)).schema
+            except PySparkException as error:
+                if is_condition(error, ABSENT):  # nothing was staged
+                    return
+                raise
+            none = self._spark().createDataFrame([], schema)
             none.write.mode("overwrite").parquet(self.location_of(name))
