@@ -256,6 +256,19 @@ def _whole(column: Any) -> pa.Array:
     return column.cast(pa.string()) if pa.types.is_large_string(column.type) else column
 
 
+def completed(kind: type, rows: pa.Table) -> pa.Table:
+    """The type's columns, in its order; a column that earlier rows lack has the field's default.
+
+    Raises:
+        KeyError: the rows lack a column of a field without a default.
+    """
+    defaults = defaults_of(kind)
+    for name, codec in fields_of(kind).items():
+        if name in defaults and name not in rows.column_names:
+            rows = rows.append_column(name, codec.encode([defaults[name]] * rows.num_rows))
+    return rows.select(list(fields_of(kind)))
+
+
 def encode_batch(kind: type, rows: Sequence[Any]) -> pa.RecordBatch:
     """A batch of the type's columns."""
     arrays = [

@@ -21,7 +21,7 @@ from medhelm_spark.domain.data_uri import VOLUMES
 from medhelm_spark.domain.stages import Stage
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.cancel import cancellable
-from medhelm_spark.lake.columnar import arrow_schema, ddl
+from medhelm_spark.lake.columnar import completed, ddl
 from medhelm_spark.lake.condition import RowCondition
 from medhelm_spark.lake.driver_files import DriverFiles, driver_files
 from medhelm_spark.lake.files import FileTables
@@ -278,8 +278,10 @@ class Lake:
         This process sees the folder. It appends the rows itself where it appends to the lake's
         tables, a few thousand at a time; else Spark does.
 
+        A column that files of an earlier version lack has its field's default.
+
         Returns:
-            How many rows there are.
+            How many rows there are; 0 if another driver committed them and removed the files.
 
         Raises:
             LakeError: they cannot be committed; the files are kept.
@@ -289,14 +291,17 @@ class Lake:
         if not files:
             return 0
         try:
+            num_rows: int = sum(pq.read_metadata(file).num_rows for file in files)
             if self.is_folder_of_ours:
-                rows = pa.concat_tables([pq.read_table(file) for file in files])
-                self.append_table(table, rows.select(arrow_schema(row).names), write_id, txn=txn)
+                rows = pa.concat_tables([completed(row, pq.read_table(file)) for file in files])
+                self.append_table(table, rows, write_id, txn=txn)
             else:
                 frame = self.spark.read.schema(parsed(ddl(row))).parquet(_by_uri(folder))
                 self._by_spark.commit(table, complete(table, frame, write_id), txn)
-            return sum(pq.read_metadata(file).num_rows for file in files)
+            return num_rows
         except Exception as error:  # Delta's conflicts reach Python as the JVM's or delta-rs's own
+            if not all(file.exists() for file in files):
+                return 0  # another driver committed the rows, and removed the files then
             raise _uncommitted(table, folder, error) from None
 
     def append_staged(self, table: str, staged: str, write_id: str) -> None:

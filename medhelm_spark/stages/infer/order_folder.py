@@ -134,8 +134,8 @@ class OrderFolder:
     def _taken(self, files: Iterable[Path]) -> str | None:
         name, taken = f"{COMMIT}{uuid4().hex}", False
         for path in files:
-            Path(self.root, name).mkdir(exist_ok=True)
             with suppress(FileNotFoundError):
+                Path(self.root, name).mkdir(exist_ok=True)
                 path.replace(Path(self.root, name, path.name))
                 taken = True
         return name if taken else None

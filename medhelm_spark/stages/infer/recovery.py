@@ -33,6 +33,8 @@ def commit_interrupted(
     alive = lease_handle.others(ctx.say, has_staged) if staged else frozenset()
     names = [name for name in staged if not any(is_by(name, holder) for holder in alive)]
     for name in names:
+        if name not in ctx.lake.staging.names(ctx.suite):  # another driver committed it meanwhile
+            continue
         write_id, shared = write_id_of(name), ctx.lake.staging.shared
         if shared and OrderFolder(str(shared / name)).is_one:
             many = Commits(ctx, OrderFolder(str(shared / name)), write_id).commit()

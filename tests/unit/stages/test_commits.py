@@ -3,6 +3,8 @@
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
@@ -113,3 +115,42 @@ def test_of_a_chunk_whose_slot_ended_what_has_no_answer_is_left(
     assert [folder.request_ids(rest)[row] for row in rest.rows] == ["m-2", "m-4"]
     answer(folder, "0-2", "m-2", "m-4")
     assert commits.unanswered([chunk]) == []
+
+
+def test_answers_that_another_driver_committed_meanwhile_are_no_error(
+    ctx: Context, folder: OrderFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer(folder, "0-0", "a")
+    answer(folder, "0-1", "b")
+    other = Commits(ctx, folder, WRITE)
+    read = pq.read_table
+
+    def late(path: Path, **options: object) -> pa.Table:
+        monkeypatch.undo()
+        assert other.commit() == 2
+        return read(path, **options)
+
+    monkeypatch.setattr(pq, "read_table", late)
+    assert Commits(ctx, OrderFolder(folder.root), WRITE).commit() == 0
+    assert rows(ctx) == ["a", "b"]
+
+
+def test_a_folder_that_another_driver_removes_meanwhile_has_nothing_to_take(
+    folder: OrderFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer(folder, "0-0", "a")
+    files = folder._answer_files()
+    monkeypatch.setattr(OrderFolder, "_answer_files", lambda self: files)
+    shutil.rmtree(folder.root)
+    assert folder.take_answers() == []
+
+
+def test_answers_of_a_version_that_lacked_a_column_are_committed(
+    ctx: Context, folder: OrderFolder
+) -> None:
+    answer(folder, "0-0", "a")
+    (path,) = Path(folder.root, "answers").glob("*.parquet")
+    pq.write_table(pq.read_table(path).drop_columns(["reason"]), path)
+    answer(folder, "0-1", "b")
+    assert Commits(ctx, folder, WRITE).commit() == 2
+    assert rows(ctx) == ["a", "b"]

@@ -10,6 +10,7 @@ from medhelm_spark.lake.lease import LeaseTimes, lease
 from medhelm_spark.lake.session import Session
 from medhelm_spark.lake.staging import staged_name
 from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.infer.commits import Commits
 from medhelm_spark.stages.infer.order_folder import OrderFolder
 from medhelm_spark.stages.infer.recovery import commit_interrupted
 from tests.unit.stages.test_commits import answer, never, rows
@@ -41,7 +42,7 @@ def staged(ctx: Context, holder: str, write_id: str, *names: str) -> OrderFolder
 
 
 def recover(ctx: Context) -> bool:
-    with lease(ctx.lake, "s", ["acme/other"], ctx.holder, times=TIMES) as handle:
+    with lease(ctx.lake, "s", [f"acme/{ctx.holder}"], ctx.holder, times=TIMES) as handle:
         return commit_interrupted(ctx, handle, {}, POLICY)
 
 
@@ -60,3 +61,23 @@ def test_the_folder_of_a_living_driver_of_another_deployment_is_left_to_it(
     assert recover(ctx)
     assert rows(ctx) == ["a", "b"]
     assert not folder.is_one
+
+
+def test_what_another_driver_recovered_meanwhile_is_no_error(
+    ctx: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [staged_name("s", "elsewhere:7:gone", each) for each in ("w1", "w2")]
+    for write_id, answered in (("w1", "a"), ("w2", "b")):
+        staged(ctx, "elsewhere:7:gone", write_id, answered)
+    other = driver(tmp_path)
+    commit = Commits.commit
+
+    def slow(self: Commits) -> int:
+        monkeypatch.undo()
+        assert recover(other)
+        return commit(self)
+
+    monkeypatch.setattr(Commits, "commit", slow)
+    assert recover(ctx)
+    assert rows(ctx) == ["a", "b"]
+    assert not set(names) & set(ctx.lake.staging.names())
