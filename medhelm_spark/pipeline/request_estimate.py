@@ -1,7 +1,8 @@
 """The cost of the remaining requests of a plan, counted from its prompts without a request.
 
 Every number is an upper bound: it assumes that a model uses all of its `max_tokens`, and that a
-judge reads an answer of that length. Settled requests cost nothing and are not counted.
+judge reads an answer of that length. Settled requests cost nothing and are not counted, unless other
+judges, another rubric or further answers may have them planned again.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,12 +13,20 @@ from medhelm_spark.adaptation.decoding import estimate_text_tokens
 from medhelm_spark.domain.annotation import RUBRIC_ITEMS
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.run import RunSpec
-from medhelm_spark.domain.stages import ANNOTATE, INGEST
+from medhelm_spark.domain.stages import INGEST, PLAN_JUDGES
 from medhelm_spark.engines.tokens import token_counter
 from medhelm_spark.lake.rows import Frame, map_rows, rows_of, united
-from medhelm_spark.stages.annotate.judges import JudgeCall, Judging, judge_calls, subjects_of
+from medhelm_spark.stages.annotate.judges import (
+    JudgeCall,
+    JudgedAnswers,
+    Judging,
+    judge_calls,
+    subjects_of,
+)
+from medhelm_spark.stages.annotate.stage import judged_answers, judges_of
 from medhelm_spark.stages.context import Context
-from medhelm_spark.stages.infer.pending import InferenceTargets, pending_of
+from medhelm_spark.stages.infer.pending import InferenceTargets, pending_of, tallies_of
+from medhelm_spark.stages.run_stage import outdated
 
 TO_ASK = """
 SELECT q.model_deployment, concat_ws(' ', k.text, transform(k.messages, m -> m.content)) AS text,
@@ -117,7 +126,7 @@ def costs(
 ) -> dict[str, Cost]:
     """The cost of the remaining requests of these planned RunSpecs, by deployment."""
     deployments = {**recipients.deployments, **judging.deployments}
-    frames = [*_to_ask(ctx, specs, recipients), *_to_judge(ctx, specs, judging)]
+    frames = [*_to_ask(ctx, specs, recipients), *_to_judge(ctx, specs, recipients, judging)]
     if not frames:
         return {}
     counted = map_rows(united(frames), CountTokens(deployments), ToCount, Counted)
@@ -134,10 +143,24 @@ def _to_ask(
         yield ctx.lake.query(TO_ASK, pending=left)
 
 
-def _to_judge(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> Iterator[Frame]:
-    judged = [spec for spec in specs if judging.annotators.get(spec.run_spec_id)]
-    done = ctx.finished(ANNOTATE, [spec.run_spec_id for spec in judged])
-    todo = [spec for spec in judged if spec.run_spec_id not in done]
+def _to_judge(
+    ctx: Context, specs: Sequence[RunSpec], recipients: InferenceTargets, judging: Judging
+) -> Iterator[Frame]:
+    """The requests to judges: those that are planned and not settled, and all that may be planned.
+
+    They are planned again where the judges, their rubric or the answers have changed.
+    """
+    judged = {spec.run_spec_id: spec for spec in specs if judging.annotators.get(spec.run_spec_id)}
+    if not judged:
+        return
+    answers = judged_answers(ctx, judged, judging)
+    fingerprints = {unit: each.fingerprint for unit, each in answers.items()}
+    unplanned = {*outdated(ctx, PLAN_JUDGES, fingerprints)}
+    unplanned |= _with_open_requests(ctx, judged, recipients, answers)
+    planned = [spec for unit, spec in judged.items() if unit not in unplanned]
+    if planned:
+        yield from _to_ask(ctx, planned, judges_of(judging))
+    todo = [spec for unit, spec in judged.items() if unit in unplanned]
     if not todo:
         return
     versions = {spec.data_version for spec in todo}
@@ -147,6 +170,22 @@ def _to_judge(ctx: Context, specs: Sequence[RunSpec], judging: Judging) -> Itera
         calls=ctx.lake.frame(_judge_costs(judging, todo), JudgeCost),
         instances_now=ctx.current("instances", INGEST, versions, "data_version"),
     )
+
+
+def _with_open_requests(
+    ctx: Context,
+    specs: Mapping[str, RunSpec],
+    recipients: InferenceTargets,
+    answers: Mapping[str, JudgedAnswers],
+) -> set[str]:
+    """The RunSpecs whose model may give further answers, which judges read then."""
+    lacking = [unit for unit in specs if answers[unit].unanswered]
+    may_ask = {
+        name
+        for name, tally in tallies_of(ctx, lacking, recipients).items()
+        if tally.is_open(retry_failed=recipients.retry_failed)
+    }
+    return {unit for unit in lacking if specs[unit].model_deployment in may_ask}
 
 
 def _judge_costs(judging: Judging, specs: Iterable[RunSpec]) -> Iterator[JudgeCost]:

@@ -56,3 +56,39 @@ def test_a_budget_that_is_passed_is_refused(site: Site, capsys: pytest.CaptureFi
     flags = ("-r", f"{entry},model={model}", "--max-cost", "1")
     assert site.run(*flags, command="estimate") == 1
     assert "acme/yes has no prices in model_deployments.yaml" in capsys.readouterr().err
+
+
+def test_what_judges_may_still_be_asked_is_counted(
+    site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = site.folder / "asked.log"
+    for name in ("acme/judge", "acme/second"):
+        site.deploy(name, mode="judge", score=3, log_file=str(log))
+    model = site.deploy("acme/yes", text="yes")
+
+    def flags(*judges: str) -> tuple[str, str]:
+        metric = {
+            "name": "jury_score",
+            "prompt_file": "judge.txt",
+            "judges": [{"name": name, "model_name": name} for name in judges],
+        }
+        entry = site.benchmark("bench", questions(3), metrics=[metric], judge_prompt=JUDGE_PROMPT)
+        return "-r", f"{entry},model={model}"
+
+    def estimated(*judges: str) -> dict[str, int]:
+        capsys.readouterr()
+        assert site.run(*flags(*judges), command="estimate") == 0
+        lines = map(str.split, capsys.readouterr().out.splitlines())
+        return {line[0]: int(line[1]) for line in lines if line and line[0].startswith("acme/")}
+
+    assert site.run(*flags("acme/judge")) == 0
+    assert estimated("acme/judge") == {}
+    asked = len(calls(log))
+    both = estimated("acme/judge", "acme/second")
+    assert both["acme/second"] == 3
+    site.deploy("acme/second", mode="judge", fail_every=2, failure="unreachable")
+    site.run(*flags("acme/judge", "acme/second"))
+    assert len(calls(log)) == asked, "the first judge's answers are stored"
+    failed = sum(row["failure"] is not None for row in site.rows("request_results"))
+    assert failed
+    assert estimated("acme/judge", "acme/second") == {"acme/second": failed}

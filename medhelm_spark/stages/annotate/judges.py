@@ -70,10 +70,14 @@ JOIN (SELECT DISTINCT render_id, subject_id, rubric_item, prompt_id, num_charact
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedAnswers:
-    """The answers that a RunSpec's juries read: the id of juries and answers, and their number."""
+    """The answers that a RunSpec's juries read: the id of juries and answers, and their number.
+
+    `unanswered` of the requests have no answer: they failed, or were not sent.
+    """
 
     fingerprint: str
     requests: int
+    unanswered: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -150,17 +150,25 @@ def _plan_judges(
     ctx: Context, judged: Mapping[str, RunSpec], judging: Judging
 ) -> dict[str, JudgedAnswers]:
     """Plan the judges' requests; returns the judged answers by run_spec_id."""
+    answers = judged_answers(ctx, judged, judging)
+    plan_judges(ctx, judging, judged, answers)
+    return answers
+
+
+def judged_answers(
+    ctx: Context, judged: Mapping[str, RunSpec], judging: Judging
+) -> dict[str, JudgedAnswers]:
+    """The stored answers that these RunSpecs' juries read, by run_spec_id."""
     answered_by = {spec.model_deployment for spec in judged.values()}
     inputs = inputs_of(ctx, list(judged), PLAN, Purpose.EVALUATE, answered_by)
-    answers = {
+    return {
         unit: JudgedAnswers(
             fingerprint=_fingerprint(judging.annotators[unit], inputs[unit].fingerprint),
             requests=inputs[unit].requests,
+            unanswered=inputs[unit].requests - inputs[unit].answered,
         )
         for unit in judged
     }
-    plan_judges(ctx, judging, judged, answers)
-    return answers
 
 
 def judges_of(judging: Judging) -> InferenceTargets:
