@@ -1,8 +1,8 @@
 """The cost of the remaining requests of a plan, counted from its prompts without a request.
 
 Every number is an upper bound: it assumes that a model uses all of its `max_tokens`, and that a
-judge reads an answer of that length. Settled requests cost nothing and are not counted, unless other
-judges, another rubric or further answers may have them planned again.
+judge reads an answer of that length. Settled requests cost nothing and are not counted, unless
+other judges, another rubric or further answers may have them planned again.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
