@@ -13,7 +13,7 @@ from medhelm_spark.adaptation.options import Options, options_among, options_of,
 from medhelm_spark.domain.run import AnswerExtraction, ExtractionMethod
 from medhelm_spark.patterns import SlowPatternError, last_match
 
-EXTRACTION_VERSION = "14"
+EXTRACTION_VERSION = "15"
 """Part of every fingerprint of scores and judgements, so that stored answers are read again.
 
 Raised whenever an answer is read in another way: by a method here, or by `domain.thinking`.

@@ -405,13 +405,16 @@ def read_state(
 
 
 def reading_needs(spec: RunSpec) -> frozenset[str]:
-    """The RequestState fields that are needed to read this RunSpec's answers."""
-    how = (spec.answer_extraction or STRICT).method
-    if spec.adapter_spec.method.shows_options:
-        return frozenset({"references"})
-    if how in READ_OPTIONS:
+    """The RequestState fields that are needed to read this RunSpec's answers.
+
+    A question may ask for the wrong option ("EXCEPT"), so that every method that finds an option
+    reads the input too.
+    """
+    how, has_options = spec.answer_extraction or STRICT, spec.adapter_spec.method.shows_options
+    finds_option = has_options and how.method is not ExtractionMethod.STRICT
+    if finds_option or how.method in READ_OPTIONS:
         return frozenset({"references", "input"})
-    return frozenset()
+    return frozenset({"references"}) if has_options else frozenset()
 
 
 def _column(name: str, fields: Set[str]) -> str:

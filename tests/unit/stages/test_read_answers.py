@@ -138,6 +138,42 @@ def test_free_text_has_nothing_to_read() -> None:
     assert reading_needs(free) == frozenset()
 
 
+@pytest.mark.parametrize(
+    "how",
+    [
+        AnswerExtraction(method=ExtractionMethod.CHOICE),
+        AnswerExtraction(method=ExtractionMethod.REGEX, pattern="Answer: (.*)"),
+        AnswerExtraction(method=ExtractionMethod.JSON_FIELD, field="answer"),
+    ],
+    ids=lambda how: str(how.method),
+)
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("All of these are anticoagulants EXCEPT:", ("A", False)),
+        ("Which of these is an anticoagulant?", ("B", False)),
+    ],
+)
+def test_stages_that_read_options_get_the_question_that_says_which_is_meant(
+    how: AnswerExtraction, question: str, expected: tuple[str, bool]
+) -> None:
+    spec = dataclasses.replace(SPEC, answer_extraction=how)
+    sentence = "Aspirin is not an anticoagulant."
+    reply = {
+        ExtractionMethod.REGEX: f"Answer: {sentence}",
+        ExtractionMethod.JSON_FIELD: f'{{"answer": "{sentence}"}}',
+    }.get(how.method, sentence)
+    stored = dataclasses.replace(state(reply), input=question)
+    fetched = {"input": stored.input if "input" in reading_needs(spec) else ""}
+    read = read_state(dataclasses.replace(stored, **fetched), spec)
+    assert read.completions
+    assert (read.completions[0].text, read.unreadable) == expected
+
+
+def test_an_answer_that_is_compared_as_it_is_needs_no_question() -> None:
+    assert reading_needs(SPEC) == frozenset({"references"})
+
+
 def test_a_wrong_split_is_undone_by_scoring_the_stored_answer_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
