@@ -88,8 +88,9 @@ def abbreviation_expansion(args: Args, lists: WordLists) -> Change:
 def unit(args: Args, lists: WordLists) -> Change:
     """Amounts in another unit, exactly equal (0.5 g: 500 mg), each with probability `prob`.
 
-    The right answer is preserved: only exact conversions are made; rates and ranges are not
-    changed, nor is an instance in which a reference repeats an amount that would change.
+    The right answer is preserved: only exact conversions are made; rates, ranges and what may be a
+    difference of temperatures are not changed, nor is an instance in which a reference repeats an
+    amount that would change.
     """
     prob = number(args, "prob")
 
@@ -240,7 +241,7 @@ PERTURBATIONS = {
     "abbreviation_expansion": Perturbation(
         build=abbreviation_expansion, lists=("abbreviations",), robustness=True
     ),
-    "unit": Perturbation(build=unit, args={"prob": "1"}, robustness=True),
+    "unit": Perturbation(build=unit, args={"prob": "1"}, robustness=True, version="2"),
     "irrelevant_text": Perturbation(
         build=irrelevant_text, lists=("irrelevant_text",), robustness=True
     ),

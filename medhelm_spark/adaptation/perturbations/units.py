@@ -16,6 +16,8 @@ FACTORS = {
     "mL": (("L", Decimal("0.001")),),
     "cm": (("mm", Decimal(10)),),  # not back: "PaO2 130mm" is a pressure
 }
+# A smaller number may be a difference (a fever that rose by 2 °C), which has another formula.
+LEAST_DEGREES = {"°C": Decimal(30), "°F": Decimal(86)}
 SPELLINGS = {"µg": "mcg", "μg": "mcg", "ml": "mL", "l": "L", "° C": "°C", "° F": "°F"}
 
 AMOUNT = re.compile(
@@ -44,6 +46,8 @@ def amounts(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _converted(value: Decimal, unit: str) -> tuple[Decimal, str] | None:
+    if value < LEAST_DEGREES.get(unit, 0):
+        return None
     if unit == "°C":
         return value * Decimal("1.8") + 32, "°F"
     if unit == "°F":

@@ -70,6 +70,9 @@ def test_amounts_are_converted_exactly(text: str, expected: str) -> None:
         "90 kg",
         "0 mg",
         "-4 \u00b0C",
+        "it rose by 2 \u00b0C",
+        "cooled by 1.5\u00b0C",
+        "5 \u00b0F lower",
         "3.5.2 g",
     ],
 )
