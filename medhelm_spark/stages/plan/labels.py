@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from medhelm_spark.adaptation.render import option_prefixes
 from medhelm_spark.domain.answer_form import answer_schema
-from medhelm_spark.domain.run import AnswerForm, RunSpec
+from medhelm_spark.domain.run import AdapterSpec, AnswerForm, RunSpec
 from medhelm_spark.domain.scenario import CORRECT_TAG
 from medhelm_spark.domain.stages import INGEST, PLAN
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.rows import Frame, rows_of
 from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.plan.run_specs import adapters_of
 
 MOST_LABELS = 50
 """The largest number of labels that a classification may have."""
@@ -54,11 +55,12 @@ def right_answers(ctx: Context, data_version: str) -> list[str]:
     return [row.text for row in rows_of(rows, _Answer)]
 
 
-def answer_schemas(ctx: Context, specs: Iterable[RunSpec]) -> dict[str, str | None]:
-    """The schemas of answers by run_spec_id, for the RunSpecs with an enforced form.
+def answer_schemas(ctx: Context, specs: Iterable[RunSpec]) -> dict[tuple[str, str], str | None]:
+    """The schemas of answers by run_spec_id and prompt variant, for RunSpecs with an enforced form.
 
-    Labels are the letters of the instance with the most options; if the prompt shows none, the
-    distinct right answers of the data. The number of jobs does not grow with the RunSpecs.
+    Labels are the letters of the instance with the most options, as the prompt or its variant shows
+    them; if it shows none, the distinct right answers of the data. The number of jobs does not grow
+    with the RunSpecs.
 
     Raises:
         ConfigError: the data has no labels.
@@ -66,27 +68,30 @@ def answer_schemas(ctx: Context, specs: Iterable[RunSpec]) -> dict[str, str | No
     enforced = [spec for spec in specs if spec.adapter_spec.answer_form is not AnswerForm.FREE]
     with_options = [spec for spec in enforced if spec.adapter_spec.method.shows_options]
     without_options = [spec for spec in enforced if not spec.adapter_spec.method.shows_options]
-    labels = {**_letters(ctx, with_options), **_classes(ctx, without_options)}
+    options, classes = _options(ctx, with_options), _classes(ctx, without_options)
     return {
-        spec.run_spec_id: answer_schema(spec.adapter_spec.answer_form, labels[spec.run_spec_id])
+        (spec.run_spec_id, variant): answer_schema(
+            adapter.answer_form,
+            _letters(adapter, options.get(spec.data_version, 0))
+            if adapter.method.shows_options
+            else classes[spec.run_spec_id],
+        )
         for spec in enforced
+        for variant, adapter in adapters_of(spec).items()
     }
 
 
-def _letters(ctx: Context, specs: Sequence[RunSpec]) -> Mapping[str, Sequence[str]]:
+def _options(ctx: Context, specs: Sequence[RunSpec]) -> Mapping[str, int]:
+    """The largest number of options of an instance, by data version."""
     if not specs:
         return {}
     instances = _instances(ctx, {spec.data_version for spec in specs})
     rows = rows_of(ctx.lake.query(OPTIONS, instances_now=instances), _Options)
-    options = {row.data_version: row.options for row in rows}
-    return {
-        spec.run_spec_id: option_prefixes(
-            spec.adapter_spec.reference_prefix,
-            spec.adapter_spec.reference_prefix_characters,
-            options.get(spec.data_version, 0),
-        )[0]
-        for spec in specs
-    }
+    return {row.data_version: row.options for row in rows}
+
+
+def _letters(adapter: AdapterSpec, count: int) -> Sequence[str]:
+    return option_prefixes(adapter.reference_prefix, adapter.reference_prefix_characters, count)[0]
 
 
 def _classes(ctx: Context, specs: Sequence[RunSpec]) -> Mapping[str, Sequence[str]]:

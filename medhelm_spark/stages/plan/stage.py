@@ -16,6 +16,7 @@ from medhelm_spark.adaptation.decoding import (
     REQUEST_ID_SQL,
     call_id,
     decoding_for,
+    option_fields,
     render_id,
 )
 from medhelm_spark.adaptation.fit import render_fitting
@@ -24,7 +25,7 @@ from medhelm_spark.adaptation.sampling import LABEL_SQL, TrainRow, select_train
 from medhelm_spark.adaptation.variants import IS_VARIANT_SQL
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.request import Decoding, Prompt, Purpose
-from medhelm_spark.domain.run import AdapterSpec, RunSpec
+from medhelm_spark.domain.run import AdapterSpec, AnswerForm, RunSpec
 from medhelm_spark.domain.scenario import Instance, Split
 from medhelm_spark.domain.stages import INGEST, PLAN
 from medhelm_spark.engines import IMPORTED
@@ -171,7 +172,8 @@ def plan(
     specs = frozen(runs, versions)
     planned = {spec.run_spec_id: (run, spec) for run, spec in zip(runs, specs, strict=True)}
     fingerprints = {
-        unit: PLAN.fingerprint(unit, *_fit_parts(run)) for unit, (run, _) in planned.items()
+        unit: PLAN.fingerprint(unit, *_fit_parts(run), *form_parts(spec))
+        for unit, (run, spec) in planned.items()
     }
     refuse_empty(
         ctx,
@@ -198,9 +200,7 @@ def _write(ctx: Context, todo: Sequence[tuple[ResolvedRun, RunSpec]], write_id: 
     draws, marked = draws_of(ctx, instances, [spec for _, spec in todo])
     forms = answer_schemas(ctx, [spec for _, spec in todo])
     calls = [
-        call
-        for run, spec in todo
-        for call in _calls(run, spec, draws[spec.run_spec_id], forms.get(spec.run_spec_id))
+        call for run, spec in todo for call in calls_of(run, spec, draws[spec.run_spec_id], forms)
     ]
     renders = sorted({call.render_id for call in calls})
     size = _most(ctx, calls)
@@ -251,6 +251,19 @@ def _fit_parts(run: ResolvedRun) -> tuple[str, ...]:
     return fit.parts if fit else ()
 
 
+def form_parts(spec: RunSpec) -> tuple[str, ...]:
+    """A part of the fingerprint if a prompt variant shows other letters under an enforced form.
+
+    Earlier versions asked such a variant for the letters of the run's own prompt, so that it has to
+    be planned again.
+    """
+    if spec.adapter_spec.answer_form is AnswerForm.FREE:
+        return ()
+    own = option_fields(spec.adapter_spec)
+    has_others = any(option_fields(adapter) != own for adapter in adapters_of(spec).values())
+    return ("letters of variants",) if has_others else ()
+
+
 def _render_id(run: ResolvedRun, spec: RunSpec, adapter: AdapterSpec) -> str:
     return render_id(adapter, spec.data_version, *_fit_parts(run))
 
@@ -266,9 +279,13 @@ def _needs_tokens(spec: RunSpec) -> bool:
     return is_read or spec.is_cut_for_medhelm
 
 
-def _calls(
-    run: ResolvedRun, spec: RunSpec, draw: Sample, response_schema: str | None
+def calls_of(
+    run: ResolvedRun, spec: RunSpec, draw: Sample, forms: Mapping[tuple[str, str], str | None]
 ) -> Iterator[Call]:
+    """The ways in which a RunSpec asks its instances.
+
+    `forms` are the schemas of answers by run_spec_id and prompt variant, where they are enforced.
+    """
     adapter = spec.adapter_spec
     trials = product(range(adapter.num_trials), range(adapter.num_train_trials))
     for (trial, train_trial), (variant, worded) in product(trials, adapters_of(spec).items()):
@@ -277,7 +294,7 @@ def _calls(
             trial_index=trial,
             needs_tokens=_needs_tokens(spec),
             asked_again=spec.asked_again,
-            response_schema=response_schema,
+            response_schema=forms.get((spec.run_spec_id, variant)),
         )
         yield Call(
             **{field.name: getattr(draw, field.name) for field in fields(Sample)},
