@@ -325,8 +325,10 @@ def compare(args: Namespace) -> int:
 
 def _by_group(args: Namespace) -> Result:
     """What `compare --by` is to show."""
-    if args.margin is not None:
-        raise ConfigError("--margin is for whole benchmarks; give it without --by.")
+    named = {"--margin": args.margin is not None, "--prevalence": bool(args.prevalence)}
+    if refused := [flag for flag, is_named in named.items() if is_named]:
+        verb = "are" if len(refused) > 1 else "is"
+        raise ConfigError(f"{' and '.join(refused)} {verb} for whole benchmarks, not for --by.")
     return evaluation(args).subgroups.compare(
         *args.models,
         suite=args.suite,

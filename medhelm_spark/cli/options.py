@@ -438,7 +438,7 @@ def levels(parser: ArgumentParser) -> None:
 
 def summarizing(parser: ArgumentParser) -> None:
     """Which suites, and what to show."""
-    add = parser.add_argument
+    add = parser.add_mutually_exclusive_group().add_argument
     add("--suite", type=suite_name, metavar="NAME", help="the suite to summarise")
     add(
         "--suites",

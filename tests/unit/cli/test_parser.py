@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from medhelm_spark.cli import main
 from medhelm_spark.cli.parser import parse
 
 ENTRY = "pubmed_qa:model=openai/gpt-4o"
@@ -109,6 +110,8 @@ def test_a_whole_helm_run_command() -> None:
         (["run", "--suite", "s", "-n", "many"], "'many' is not a whole number of at least 1"),
         (["infer", "--suite", "s", "-r", ENTRY, "--no-tracking"], "--no-tracking"),
         (["summarize", "--schema", "f.yaml", "--auto-generate-schema"], "not allowed with"),
+        (["summarize", "--suite", "a", "--suites", "b"], "not allowed with argument --suite"),
+        (["publish", "--suites", "a", "--suite", "b", "--release", "R"], "not allowed with"),
         (["scenarios", "lake"], "'lake' (choose from"),
         (["explain-config", "--output-path", "lake"], "--output-path"),
         (["fetch-model", "--local-path", "site"], "--local-path"),
@@ -128,3 +131,18 @@ def test_a_wrong_command_line_is_refused(
         parse(argv)
     assert left.value.code == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("flags", "refused"),
+    [
+        (["--prevalence", "0.02"], "--prevalence is for whole benchmarks, not for --by."),
+        (["--margin", "0"], "--margin is for whole benchmarks, not for --by."),
+        (["--margin", "1", "--prevalence", "x=1"], "--margin and --prevalence are for whole"),
+    ],
+)
+def test_a_comparison_by_groups_refuses_what_it_would_ignore(
+    flags: list[str], refused: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "--by", "sex", *flags]) == 1
+    assert refused in capsys.readouterr().err
