@@ -125,6 +125,25 @@ def test_a_model_that_is_a_judge_too_is_started_once(judged: Site, log: Path) ->
     assert {cell["count"] for cell in site.board()} == {20}
 
 
+def test_scenarios_with_and_without_judges_are_asked_in_one_order(judged: Site, log: Path) -> None:
+    site = judged
+    site.deploy("acme/m", text="yes", log_file=str(log))
+    site.deploy("acme/judge", engine="beside", mode="judge", score=4, log_file=str(log))
+    with_judge = site.benchmark(
+        "notes",
+        questions(10),
+        metrics=["exact_match", jury("acme/judge")],
+        judge_prompt=RUBRIC,
+        template="A note: {question}",
+    )
+    without = site.benchmark("choice", questions(200), template="Which? {question}")
+    entries = [f"{entry},model=acme/m" for entry in (with_judge, without)]
+    assert site.run("-r", entries[0], "-r", entries[1]) == 0
+    asked = by_purpose(site, "evaluate") | by_purpose(site, "judge")
+    assert Counter(calls(log)) == Counter(asked)
+    assert len(site.rows("annotations")) == 10
+
+
 def test_the_lake_is_the_one_of_judges_that_begin_afterwards(
     judged: Site, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

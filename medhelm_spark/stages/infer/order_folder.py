@@ -84,11 +84,18 @@ class OrderFolder:
     def _file_of(
         self, files: ExitStack, folder: str, name: str, row: type
     ) -> Callable[[pa.Table], None]:
-        """Open a new file; returns the function that writes rows to it as a record batch."""
+        """Open a new file; returns the function that writes rows, or none, as one record batch."""
         schema, path = arrow_schema(row), Path(self.root, folder, name)
         sink = files.enter_context(pa.OSFile(str(path), "wb"))
         writer = files.enter_context(pa.ipc.new_file(sink, schema, options=COMPRESSED))
-        return lambda rows: writer.write_table(as_schema(rows, schema))
+
+        def write(rows: pa.Table) -> None:
+            # Not `write_table`: it writes no record batch of a table without rows, and the chunks
+            # after it would have the numbers of others.
+            columns = [column.chunk(0) for column in as_schema(rows, schema).columns]
+            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
+
+        return write
 
     def requests(self, chunk: Chunk) -> list[Request]:
         """The requests of a chunk."""

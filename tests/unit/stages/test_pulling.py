@@ -13,6 +13,7 @@ import pytest
 from medhelm_spark.config.settings import MOST_CHUNK_REQUESTS
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment, Locality
+from medhelm_spark.domain.judged import JudgedInstance
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.engines.engine_pool import close_engines
 from medhelm_spark.errors import EngineError, LakeError
@@ -20,7 +21,7 @@ from medhelm_spark.lake.columnar import encode_batch
 from medhelm_spark.stages.infer.asking import AskEngines
 from medhelm_spark.stages.infer.channel import Address, ChunkClient, ChunkServer
 from medhelm_spark.stages.infer.dispatcher import Chunk, Dispatcher
-from medhelm_spark.stages.infer.order import OrderedRequest, chunks_of, in_order
+from medhelm_spark.stages.infer.order import JudgedRequest, OrderedRequest, chunks_of, in_order
 from medhelm_spark.stages.infer.order_folder import OrderFolder
 from medhelm_spark.stages.infer.pulling import PullChunks, Slot
 from tests.unit.engines.nouns import deployment, request
@@ -62,6 +63,37 @@ def pulled(folder: OrderFolder, server: ChunkServer, model: Deployment, slot: in
 def answers(folder: OrderFolder) -> Counter[str]:
     files = sorted(Path(folder.root, "answers").glob("*.parquet"))
     return Counter(name for file in files for name in pq.read_table(file)[0].to_pylist())
+
+
+def judged_request(name: str, number: int, *, is_judged: bool) -> JudgedRequest:
+    one = ordered(name, number)
+    fields = {field: getattr(one, field) for field in type(one).__dataclass_fields__}
+    instance = JudgedInstance(
+        request_id=one.request_id,
+        run_spec_id="run",
+        annotator="jury",
+        subject_id="s",
+        question="?",
+        messages=(),
+        references=(),
+        extra_data={},
+        access_level=AccessLevel.PUBLIC,
+    )
+    return JudgedRequest(**fields, judged=(instance,) if is_judged else None)
+
+
+@pytest.mark.parametrize("is_first_judged", [True, False])
+def test_each_chunk_reads_its_own_judged_instances_though_others_have_none(
+    folder: OrderFolder, *, is_first_judged: bool
+) -> None:
+    folder.make()
+    judged = {number: (number < 8) == is_first_judged for number in range(24)}
+    requests = [judged_request("a", n, is_judged=judged[n]) for n in range(24)]
+    listed = folder.write_requests([encode_batch(JudgedRequest, requests)], 8)
+    assert [chunk.judged for chunk in listed] == ([8, 0, 0] if is_first_judged else [0, 8, 8])
+    for chunk in listed:
+        expected = folder.request_ids(chunk.whole) if chunk.judged else []
+        assert [each.request_id for each in folder.judged(chunk.whole)] == expected
 
 
 @pytest.mark.parametrize("batch", [1, 3, 100])
