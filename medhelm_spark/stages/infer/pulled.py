@@ -60,6 +60,8 @@ class PulledOrder:
         self._name = staged_name(ctx.suite, ctx.holder, self._write_id)
         self._folder = OrderFolder(str(shared / self._name))
         self._commits = Commits(ctx, self._folder, self._write_id)
+        self._listed: list[OrderedChunk] = []
+        """The chunks of all groups so far, and those that answers brought."""
 
     @property
     def stored(self) -> int:
@@ -77,18 +79,20 @@ class PulledOrder:
         """Ask the chunks of a group; returns the deployments that stopped answering."""
         ctx, started_at, follow = self._ctx, now(), self._follow_ups
         judges = {} if follow is None else follow.deployments
+        # A judge that joins the group may be a model of another one, which asks its chunks.
+        names = {each.name for stream in group for each in stream.deployments}
+        own = tuple(chunk for chunk in chunks if chunk.model_deployment in names)
         group = with_judges(ctx, group, judges.values())
         deployments = {name: each for stream in group for name, each in stream.shared.items()}
-        own = [chunk for chunk in chunks if chunk.model_deployment in deployments]
         every = {**judges, **self._recipients.deployments}
         whole = {name: every[name] for name in deployments}
 
-        def record(joined: Sequence[OrderedChunk], *, is_ended: bool = False) -> None:
-            own.extend(joined)
-            record_begun(ctx, self._write_id, own, whole, is_ended=is_ended)
+        def record(listed: Sequence[OrderedChunk], *, is_ended: bool = False) -> None:
+            self._listed.extend(listed)
+            record_begun(ctx, self._write_id, self._listed, whole, is_ended=is_ended)
 
-        record(())
-        down = self._job(tuple(own), group, deployments, watch, record)
+        record(own)
+        down = self._job(own, group, deployments, watch, record)
         if down:
             record((), is_ended=True)
         slots = {name: stream.slots.count for stream in group for name in stream.shared}
