@@ -47,6 +47,7 @@ class Commits:
     @contextmanager
     def under_way(self) -> Iterator[None]:
         """Commit every few seconds while the body runs, and the rest when it has ended."""
+        self._ended.clear()  # a group of deployments before this one has set it
         thread = threading.Thread(target=self._repeat, name="medhelm-spark-commits", daemon=True)
         if self._ctx.lake.is_folder_of_ours:
             thread.start()

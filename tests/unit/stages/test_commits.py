@@ -1,6 +1,8 @@
 """Answers in files become rows once, whatever ends between; a slot that ended asks the rest."""
 
 import shutil
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -68,6 +70,20 @@ def test_a_commit_that_is_made_twice_is_one(
     Commits(ctx, folder, WRITE).commit()
     assert rows(ctx) == ["a", "b", "c"]
     assert not folder.commits()
+
+
+def test_answers_of_each_group_are_committed_while_it_is_asked(
+    ctx: Context, folder: OrderFolder
+) -> None:
+    commits = Commits(replace(ctx, commit_seconds=0.0), folder, WRITE)
+    for group in range(2):
+        with commits.under_way():
+            answer(folder, f"{group}-0", f"a{group}")
+            deadline = time.monotonic() + 30
+            while folder.count_files() and time.monotonic() < deadline:
+                time.sleep(0.1)
+            assert not folder.count_files()
+    assert rows(ctx) == ["a0", "a1"]
 
 
 def test_many_answers_are_several_commits(
