@@ -9,7 +9,7 @@ _MASK = 0xFFFFFFFF
 
 @cache
 def numbers_for(partitions: int) -> tuple[int, ...]:
-    """For each partition, in order, a 32-bit integer that Spark hashes to it.
+    """For each partition, in order, a BIGINT that Spark hashes to it.
 
     `repartition(n, column)` puts a row into the partition that is the column's Murmur3 hash (32
     bits, seed 42) modulo n. Spark has a function that takes the partition itself only since 4.1
@@ -24,9 +24,12 @@ def numbers_for(partitions: int) -> tuple[int, ...]:
 
 
 def spark_hash(number: int) -> int:
-    """Spark's `hash` of one INT from 0 up: MurmurHash3_x86_32 (Appleby, 2011) of its four bytes."""
-    mixed = _rotated(number * 0xCC9E2D51 & _MASK, 15) * 0x1B873593 & _MASK
-    hashed = (_rotated(SEED ^ mixed, 13) * 5 + 0xE6546B64) & _MASK ^ 4
+    """Spark's `hash` of a BIGINT from 0 up: MurmurHash3_x86_32 (Appleby, 2011) of its 8 bytes."""
+    hashed = SEED
+    for word in (number & _MASK, number >> 32 & _MASK):
+        mixed = _rotated(word * 0xCC9E2D51 & _MASK, 15) * 0x1B873593 & _MASK
+        hashed = (_rotated(hashed ^ mixed, 13) * 5 + 0xE6546B64) & _MASK
+    hashed ^= 8
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
         hashed = (hashed ^ hashed >> shift) * factor & _MASK
     hashed ^= hashed >> 16
