@@ -75,8 +75,8 @@ class Lake:
         )
         self._frames: Frames = SparkFrames(self.session, self._by_spark, self._tables)
         self._stage: Stage | None = None
-        self.is_cancelled = threading.Event()
-        """Set where what this process does itself has to end."""
+        self._cancellable: list[threading.Event] = []
+        """One for each piece of this process's own work, set where it has to end; copies share."""
         self.before_writing: Callable[[], None] = _nothing
 
     @property
@@ -109,10 +109,19 @@ class Lake:
     def cancellable(self) -> Iterator[Callable[[], None]]:
         """Yields a function that ends this thread's work from another thread."""
         if self.is_in_process:
-            yield self.is_cancelled.set
+            cancelled = threading.Event()
+            self._cancellable.append(cancelled)
+            try:
+                yield cancelled.set
+            finally:  # later work of this lake is not ended
+                self._cancellable.remove(cancelled)
             return
         with cancellable(self.spark, f"medhelm-spark-{uuid4().hex[:12]}") as cancel:
             yield cancel
+
+    def is_cancelled(self) -> bool:
+        """Whether what this process does itself has to end; pieces of work may be nested."""
+        return any(each.is_set() for each in tuple(self._cancellable))
 
     @property
     def driver_host(self) -> str:

@@ -59,6 +59,18 @@ def left_over(tallies: Iterable[RequestCounts]) -> str:
     return "; ".join(parts)
 
 
+def not_asked(tallies: Mapping[str, RequestCounts]) -> str:
+    """The requests that an order left without a result; empty if there are none.
+
+    >>> not_asked({"acme/m": RequestCounts(answered=1, not_asked=2), "acme/n": RequestCounts()})
+    "2 requests to deployment 'acme/m' were not asked: the same command asks them"
+    """
+    left = {name: tally.not_asked for name, tally in sorted(tallies.items()) if tally.not_asked}
+    parts = [f"{counted(count, 'request')} to deployment {name!r}" for name, count in left.items()]
+    were, them = ("was", "it") if sum(left.values()) == 1 else ("were", "them")
+    return f"{', '.join(parts)} {were} not asked: the same command asks {them}" if parts else ""
+
+
 def without_answer(tallies: Iterable[RequestCounts]) -> Counter[str]:
     """The number of requests without an answer, by kind of failure or as `not asked`."""
     sums: Counter[str] = Counter()

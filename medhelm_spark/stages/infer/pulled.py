@@ -120,9 +120,7 @@ class PulledOrder:
             )
             for stream in group
         }
-        server = ChunkServer(
-            lake.driver_host, streams, self._commits.unanswered, lake.is_cancelled.is_set
-        )
+        server = ChunkServer(lake.driver_host, streams, self._commits.unanswered, lake.is_cancelled)
         pull = PullChunks(
             asking=AskEngines(deployments, policy, lake.node_addresses),
             address=server.address,

@@ -13,7 +13,13 @@ from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.stages import INFER
 from medhelm_spark.engines import factory_of
-from medhelm_spark.errors import Interrupted, MedhelmSparkError, OutageError, is_interrupt
+from medhelm_spark.errors import (
+    EngineError,
+    Interrupted,
+    MedhelmSparkError,
+    OutageError,
+    is_interrupt,
+)
 from medhelm_spark.lake.lease import LeaseHandle, lease
 from medhelm_spark.lake.progress import Watch
 from medhelm_spark.lake.rows import Frame
@@ -22,7 +28,7 @@ from medhelm_spark.stages.infer.dispatch_log import is_sent
 from medhelm_spark.stages.infer.follow_ups import FollowUps
 from medhelm_spark.stages.infer.groups import Group, groups_of
 from medhelm_spark.stages.infer.order import OrderedChunk, ordered_requests
-from medhelm_spark.stages.infer.outage import is_rejected, left_over, outage
+from medhelm_spark.stages.infer.outage import is_rejected, left_over, not_asked, outage
 from medhelm_spark.stages.infer.pending import InferenceTargets, RequestCounts, tallies_of
 from medhelm_spark.stages.infer.pulled import PulledOrder
 from medhelm_spark.stages.infer.recovery import commit_interrupted
@@ -62,6 +68,7 @@ def infer(
 
     Raises:
         OutageError: a deployment gave no answers; the others were asked to the end.
+        EngineError: requests of the order have neither an answer nor a failure.
     """
     to_infer, ctx = recipients.to_infer, ctx.within(INFER)
     if not to_infer or not run_spec_ids:
@@ -159,6 +166,8 @@ def _report(
     if down:
         names = {name: _described(recipients.deployments[name]) for name in down}
         raise OutageError(f"{recipients.label}: {outage(names, tallies)}.")
+    if total and (unasked := not_asked(tallies)):
+        raise EngineError(f"{recipients.label}: {unasked}.")
     rest = left_over(tallies.values())
     if not total and not recipients.asked_in:
         nothing = "nothing to ask, 0 model calls"

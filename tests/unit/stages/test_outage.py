@@ -1,10 +1,16 @@
 """Which requests are settled, which are asked again, and the message of an outage."""
 
+from contextlib import nullcontext
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from medhelm_spark.domain.request import FailureKind
+from medhelm_spark.errors import EngineError
+from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.session import Session
+from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.outage import (
     cut_short,
     is_rejected,
@@ -12,8 +18,18 @@ from medhelm_spark.stages.infer.outage import (
     outage,
     without_answer,
 )
-from medhelm_spark.stages.infer.pending import BITS, RequestCounts, RequestStates, tallies
+from medhelm_spark.stages.infer.pending import (
+    BITS,
+    InferenceTargets,
+    RequestCounts,
+    RequestStates,
+    tallies,
+)
+from medhelm_spark.stages.infer.stage import infer
 from medhelm_spark.stages.infer.throughput import AskedOutcome
+from tests.unit.engines.nouns import deployment
+from tests.unit.stages.test_commits import never
+from tests.unit.stages.test_pulling import POLICY
 
 OUT, SLOW, LONG = FailureKind.UNREACHABLE, FailureKind.TIMEOUT, FailureKind.TOO_LONG
 FINAL_FAILURES = frozenset({LONG, FailureKind.DENIED, FailureKind.INVALID_REQUEST})
@@ -48,6 +64,22 @@ def outcome(name: str, requests: int, failure: FailureKind | None = None) -> Ask
         starts=0,
         start_time=0.0,
     )
+
+
+@pytest.mark.parametrize(
+    ("left", "sentence"), [(2, "2 requests to deployment 'm' were not asked"), (0, "")]
+)
+def test_an_order_that_left_requests_unasked_without_an_outage_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: int, sentence: str
+) -> None:
+    lake = Lake(Session(never, "local"), str(tmp_path / "lake")).in_process()
+    counts = iter([RequestCounts(not_asked=3), RequestCounts(answered=3 - left, not_asked=left)])
+    stage = "medhelm_spark.stages.infer.stage"
+    monkeypatch.setattr(f"{stage}.tallies_of", lambda *_: {"m": next(counts)})
+    monkeypatch.setattr(f"{stage}._send", lambda *_: (3, set()))
+    targets = InferenceTargets(deployments={"m": deployment("canned", name="m")}, policy=POLICY)
+    with pytest.raises(EngineError, match=sentence) if left else nullcontext():
+        assert infer(Context(lake=lake, suite="s"), ["u"], targets) == 3
 
 
 def test_requests_are_counted_by_the_failure_that_decides() -> None:

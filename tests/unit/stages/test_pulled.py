@@ -95,6 +95,19 @@ def test_a_judge_that_is_a_model_of_another_group_is_asked_each_request_once(
     )
 
 
+def test_an_order_after_one_that_was_ended_is_asked(
+    ctx: Context, models: dict[str, Deployment], calls: Path
+) -> None:
+    """As in a process whose first run lost its lease."""
+    with ctx.lake.cancellable() as cancel:
+        cancel()
+        ask(ctx, order_of(ctx, models, judge="a"), models)
+    assert not calls.exists()
+    with ctx.lake.cancellable():
+        ask(ctx, order_of(ctx, models, judge="a"), models)
+    assert len(calls.read_text().splitlines()) == 2 * len(models) * REQUESTS
+
+
 def test_all_texts_that_a_judge_is_sent_in_several_groups_are_recorded_before(
     ctx: Context, models: dict[str, Deployment]
 ) -> None:
