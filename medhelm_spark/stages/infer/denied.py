@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.deployment import UNKNOWN, Deployment
+from medhelm_spark.domain.deployment import UNKNOWN
 from medhelm_spark.domain.policy import Policy, PolicyDecision
 from medhelm_spark.domain.request import FailureKind, Purpose
 from medhelm_spark.domain.stages import INFER
@@ -16,7 +17,7 @@ from medhelm_spark.stages.infer.throughput import AskedOutcome
 DENIALS = replace(
     INFER,
     name=f"{INFER.name}/denied",
-    reads=("requests", "request_results", "run_specs"),
+    reads=("requests", "request_results", "run_specs", "policy_decisions"),
     writes=("policy_decisions",),
 )
 """Runs only after a job in which a request was denied."""
@@ -28,6 +29,14 @@ FROM {{request_results}} q
 JOIN {{requests}} r ON r.request_id = q.request_id AND r.model_deployment = q.model_deployment
 JOIN {{run_specs}} s ON s.run_spec_id = r.run_spec_id
 WHERE q.write_id = 'WRITE_ID' AND q.failure = '{FailureKind.DENIED}'
+"""
+# The newest decision on each model and judge.
+DECIDED = """
+SELECT suite, model_deployment AS name, subject AS model, locality
+FROM (SELECT *, row_number() OVER (
+          PARTITION BY suite, model_deployment ORDER BY decided_at DESC) AS age
+      FROM {policy_decisions} WHERE role IN ('model', 'judge')) d
+WHERE age = 1
 """
 ROLES: Mapping[Purpose, str] = {Purpose.EVALUATE: "model", Purpose.JUDGE: "judge"}
 
@@ -43,17 +52,50 @@ class Denied:
     access_level: AccessLevel
 
 
+class Recipient(Protocol):
+    """What a decision names of a deployment."""
+
+    @property
+    def name(self) -> str:
+        """The deployment's name."""
+
+    @property
+    def model(self) -> str:
+        """Its model."""
+
+    @property
+    def locality(self) -> str | None:
+        """Where it runs; None where nobody stated it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecidedRecipient:
+    """A deployment as the newest decision on it names it."""
+
+    suite: str
+    name: str
+    model: str
+    locality: str | None
+
+
+def decided_recipients(ctx: Context) -> dict[str, DecidedRecipient]:
+    """The deployments of the suite by name, as `policy_decisions` has them."""
+    rows = ctx.within(DENIALS).lake.rows(DECIDED, DecidedRecipient)
+    return {row.name: row for row in rows if row.suite == ctx.suite}
+
+
 def record_denied(
     ctx: Context,
     write_id: str,
     outcomes: Sequence[AskedOutcome],
-    deployments: Mapping[str, Deployment],
+    deployments: Mapping[str, Recipient],
     policy: Policy,
     purposes: Collection[Purpose] = tuple(Purpose),
 ) -> None:
     """Add a row to `policy_decisions` for each run and deployment with a denied request.
 
-    Counts requests with these `purposes`: judges' requests are planned after they joined an order.
+    A write may have denied requests of other deployments, which another call records. Counts
+    requests with these `purposes`: judges' requests are planned after they joined an order.
     """
     if not any(outcome.failure == FailureKind.DENIED for outcome in outcomes):
         return
@@ -62,12 +104,14 @@ def record_denied(
     rows = [
         _decision(ctx, row, deployments[row.model_deployment], policy)
         for row in denied
-        if row.suite == ctx.suite and row.purpose in purposes
+        if row.suite == ctx.suite
+        and row.purpose in purposes
+        and row.model_deployment in deployments
     ]
     ctx.lake.append_rows("policy_decisions", rows, new_write_id())
 
 
-def _decision(ctx: Context, row: Denied, deployment: Deployment, policy: Policy) -> PolicyDecision:
+def _decision(ctx: Context, row: Denied, deployment: Recipient, policy: Policy) -> PolicyDecision:
     decision = decide(policy, row.access_level, deployment.locality)
     return PolicyDecision(
         suite=ctx.suite,

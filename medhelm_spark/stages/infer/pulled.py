@@ -98,7 +98,8 @@ class PulledOrder:
         slots = {name: stream.slots.count for stream in group for name in stream.shared}
         outcomes = record_asked(ctx, self._write_id, started_at, slots)
         policy, purpose = self._recipients.policy, self._recipients.purpose
-        record_denied(ctx, self._write_id, outcomes, deployments, policy, (purpose,))
+        asked = {name: deployments[name] for name in names}
+        record_denied(ctx, self._write_id, outcomes, asked, policy, (purpose,))
         return down
 
     def _job(

@@ -10,7 +10,7 @@ from medhelm_spark.lake.lease import LeaseHandle
 from medhelm_spark.lake.staging import ORDER, is_by, is_of, write_id_of
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.infer.commits import Commits
-from medhelm_spark.stages.infer.denied import record_denied
+from medhelm_spark.stages.infer.denied import Recipient, decided_recipients, record_denied
 from medhelm_spark.stages.infer.order_folder import OrderFolder
 from medhelm_spark.stages.infer.throughput import outcomes_of
 
@@ -47,8 +47,11 @@ def commit_interrupted(
             many = sum(outcome.requests for outcome in outcomes_of(ctx, write_id))
         outcomes = outcomes_of(ctx, write_id)
         ctx.say(f"infer: {counted(many, 'result')} of an interrupted run committed")
-        known = [outcome for outcome in outcomes if outcome.model_deployment in deployments]
-        record_denied(ctx, write_id, known, deployments, policy)
+        # An interrupted run may have asked deployments that this command does not have.
+        others = {outcome.model_deployment for outcome in outcomes} - deployments.keys()
+        recipients: dict[str, Recipient] = {**decided_recipients(ctx)} if others else {}
+        recipients.update(deployments)
+        record_denied(ctx, write_id, outcomes, recipients, policy)
     return bool(names)
 
 
