@@ -43,7 +43,8 @@ def ctx(tmp_path: Path) -> Iterator[Context]:
 @pytest.fixture
 def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Deployment]:
     """Three models whose engine fills its slot: a job asks two of them."""
-    monkeypatch.setitem(canned.ENGINES, "fills", replace(canned.ENGINE, exclusive=True))
+    fills = replace(canned.ENGINE, exclusive=True)
+    monkeypatch.setattr("medhelm_spark.engines.ENGINES", {"fills": fills})
     base = deployment("fills", text="yes", log_file=str(tmp_path / "calls.log"))
     return {name: replace(base, name=name) for name in "abc"}
 
