@@ -1,7 +1,7 @@
 """One stat of the runs of a column, measured on the instances that two of the runs share."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -16,7 +16,7 @@ from medhelm_spark.metrics import Params, RunMetric, run_metric_behind
 from medhelm_spark.statistics.common import OnCommon
 from medhelm_spark.statistics.jackknife import pseudo_values
 from medhelm_spark.statistics.paired import Labels, PairedDifference, Values, paired_difference
-from medhelm_spark.statistics.shares import shares_by_row
+from medhelm_spark.statistics.shares import Share, shares_by_row
 
 
 class Measured(Protocol):
@@ -41,6 +41,18 @@ class Measured(Protocol):
 
     def among(self, chosen: NDArray[np.bool_]) -> "Measured":
         """The same runs on the `chosen` instances, shape (instances,)."""
+        ...
+
+    def has_value(self, run: int) -> NDArray[np.bool_]:
+        """On which instances a run has all that the stat is made of; shape (instances,)."""
+        ...
+
+    def denominators(self, run: int) -> Mapping[str, NDArray[np.bool_]]:
+        """By stat that is a share of a part of the run's answers, this part; shape (instances,).
+
+        All such stats of the metric are named, as the sensitivity beside a balanced accuracy;
+        none where each instance has the stat.
+        """
         ...
 
 
@@ -102,8 +114,17 @@ class InstanceStat:
     def difference(self, first: int, second: int) -> PairedDifference:
         return paired_difference(self.values[first], self.values[second], self.scale, self.clusters)
 
+    def has_value(self, run: int) -> NDArray[np.bool_]:
+        """See Measured."""
+        is_known: NDArray[np.bool_] = ~np.isnan(self.values[run])
+        return is_known
+
+    def denominators(self, run: int) -> Mapping[str, NDArray[np.bool_]]:
+        """See Measured."""
+        return {}
+
     def on_common(self, first: int, second: int) -> OnCommon:
-        both = ~np.isnan(self.values[first]) & ~np.isnan(self.values[second])
+        both = self.has_value(first) & self.has_value(second)
         if not both.any():
             return OnCommon.nothing(len(both))
         parts = self.values[[first, second]][:, both]
@@ -141,7 +162,7 @@ class RunStat:
 
         A share of the same instances in both runs is compared on these instances: right or wrong.
         """
-        first_whole, second_whole = (self._is_whole(run) for run in (first, second))
+        first_whole, second_whole = (self.has_value(run) for run in (first, second))
         both = first_whole & second_whole
         n, dropped = int(both.sum()), int((first_whole ^ second_whole).sum())
         if n == 0:
@@ -164,7 +185,7 @@ class RunStat:
         return replace(paired, num_dropped=dropped)
 
     def on_common(self, first: int, second: int) -> OnCommon:
-        both = self._is_whole(first) & self._is_whole(second)
+        both = self.has_value(first) & self.has_value(second)
         if not both.any():
             return OnCommon.nothing(len(both))
         ours, theirs = (self._measured(run, both) for run in (first, second))
@@ -176,10 +197,22 @@ class RunStat:
             parts=np.stack([ours.pseudo, theirs.pseudo]),
         )
 
-    def _is_whole(self, run: int) -> NDArray[np.bool_]:
-        """On which instances a run has all that the metric reads."""
+    def has_value(self, run: int) -> NDArray[np.bool_]:
+        """See Measured."""
         whole: NDArray[np.bool_] = ~np.isnan(self.rows[run]).any(axis=1)
         return whole
+
+    def denominators(self, run: int) -> Mapping[str, NDArray[np.bool_]]:
+        """See Measured."""
+        is_whole = self.has_value(run)
+        distinct, inverse = np.unique(self.rows[run][is_whole], axis=0, return_inverse=True)
+        parts: dict[str, NDArray[np.bool_]] = {}
+        stats = self.metric.emitted(self.params)
+        for stat, shares in zip(stats, self._shares(distinct), strict=False):
+            if len(shares) == 1:
+                parts[stat.name] = np.zeros(len(is_whole), bool)
+                parts[stat.name][is_whole] = (shares[0].counts > 0)[inverse.reshape(-1)]
+        return parts
 
     def _measured(self, run: int, both: NDArray[np.bool_]) -> "_OfRun":
         """The stat of one run on the instances that it shares with another."""
@@ -206,15 +239,19 @@ class RunStat:
 
         An average of several shares is not a share.
         """
-        fn = self.metric.shares
-        if fn is None:
-            return None
-        shares = shares_by_row(lambda rows, weights: fn(rows, weights, self.params), distinct)
-        if len(shares[self.stat_index]) != 1:
+        shares = self._shares(distinct)
+        if not shares or len(shares[self.stat_index]) != 1:
             return None
         (share,) = shares[self.stat_index]
         hits: Values = np.where(share.counts > 0, share.hits, math.nan)[inverse]
         return hits
+
+    def _shares(self, distinct: NDArray[np.float64]) -> Sequence[Sequence[Share]]:
+        """By stat, the shares that it is the mean of; empty without distinct rows or shares."""
+        fn = self.metric.shares
+        if fn is None or not len(distinct):
+            return []
+        return shares_by_row(lambda rows, weights: fn(rows, weights, self.params), distinct)
 
 
 @dataclass(frozen=True, slots=True)

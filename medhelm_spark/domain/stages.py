@@ -150,7 +150,7 @@ ASSIGN_GROUPS = Stage(
 )
 SUMMARIZE_GROUPS = Stage(
     name="summarize-groups",
-    version="6",
+    version="7",
     about="Means, counts and intervals of a RunSpec's scores by group, small cells hidden.",
     reads=("group_columns", "instance_groups", "per_instance_stats", "runs"),
     writes=("stats_by_group", "runs"),

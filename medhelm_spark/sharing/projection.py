@@ -4,6 +4,7 @@ Nothing is edited in place: every value below is computed for the share. A colum
 here is in no share.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -152,17 +153,20 @@ def _hidden(rows: Sequence[StatRow], specs: Mapping[str, RunSpec], minimum: int)
             of_runs[row.run_spec_id, row.split].append(index)
     for key, indices in of_runs.items():
         pairs = product((rows[index] for index in indices), of_instances[key])
-        if not few.isdisjoint(indices) or any(_differ_by_few(*pair, minimum) for pair in pairs):
+        requests = specs[key[0]].adapter_spec.requests_per_instance
+        if not few.isdisjoint(indices) or any(
+            _differ_by_few(*pair, requests, minimum) for pair in pairs
+        ):
             few.update(indices)
     return frozenset(few)
 
 
-def _differ_by_few(one: StatRow, other: StatRow, minimum: int) -> bool:
+def _differ_by_few(one: StatRow, other: StatRow, requests_per_instance: int, minimum: int) -> bool:
     """Whether two stats may rest on the same patients but for a few.
 
     Where answers are clustered, nobody can say of how many patients the further answers are.
     """
-    difference = abs(one.count - other.count)
+    difference = math.ceil(abs(one.count - other.count) / requests_per_instance)
     is_clustered = other.num_clusters not in {None, other.count}
     return bool(other.count) and difference > 0 and (is_clustered or difference < minimum)
 

@@ -51,6 +51,7 @@ class RunGroups:
     access_level: AccessLevel
     minimum: int
     """The patients that a group needs to be shown; 1 hides nothing."""
+    requests_per_instance: int = 1
 
 
 @dataclass(frozen=True, slots=True)

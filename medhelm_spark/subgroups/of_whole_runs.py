@@ -1,5 +1,6 @@
 """Stats of whole runs by group: of the stats over groups as splits to rows of `stats_by_group`."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -9,13 +10,8 @@ from medhelm_spark.metrics import info
 from medhelm_spark.subgroups.estimates import estimate
 from medhelm_spark.subgroups.group_stats import RunGroups, adjusted, beside
 from medhelm_spark.subgroups.part_summarizer import MARK
-from medhelm_spark.subgroups.small_cells import Group, hidden_groups
+from medhelm_spark.subgroups.small_cells import Group, hidden_groups, is_share_of_answers
 from medhelm_spark.subgroups.tables import GroupStat, with_mean
-
-SHARES_OF_ANSWERS = ("ppv", "npv")
-"""Shares of a model's answers: their denominators are answers, not patients of the data.
-
-They follow from sensitivity and specificity, and are hidden where one of these is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +54,10 @@ def rows_of_run(stats: Sequence[CountedStat], run: RunGroups) -> Iterator[GroupS
             groups.setdefault((column, value), []).append(stat)
     gone = hidden_groups(
         {group: stats[0].patients or 0 for group, stats in groups.items()},
-        {group: min(map(_num_seen, stats)) for group, stats in groups.items()},
+        {
+            group: min(_num_seen(stat, run.requests_per_instance) for stat in stats)
+            for group, stats in groups.items()
+        },
         run.minimum,
     )
     by_name: dict[str, list[GroupStat]] = {}
@@ -71,11 +70,18 @@ def rows_of_run(stats: Sequence[CountedStat], run: RunGroups) -> Iterator[GroupS
         yield from adjusted(rows)
 
 
-def _num_seen(stat: CountedStat) -> int:
-    """How many patients a stat rests on; for a share of some of them at most its denominator."""
-    is_of_data = stat.denominator is not None and stat.name not in SHARES_OF_ANSWERS
-    parts = [stat.patients or 0, stat.count]
-    return min([*parts, stat.denominator or 0] if is_of_data else parts)
+def _num_seen(stat: CountedStat, requests_per_instance: int) -> int:
+    """How many patients a stat rests on; of a share of some answers the patients of these.
+
+    Without a cluster column every instance is a patient. So many answers are of no fewer instances
+    than if each of them had an answer to every request.
+    """
+    if is_share_of_answers(stat.name):
+        answers, clusters = stat.count, None
+    else:
+        answers, clusters = stat.num_counted, stat.num_clusters
+    of_answers = math.ceil(answers / requests_per_instance) if clusters is None else clusters
+    return min(stat.patients or 0, of_answers)
 
 
 def _row(

@@ -29,7 +29,7 @@ from medhelm_spark.statistics.pairs import BoardPair
 from medhelm_spark.statistics.student import LEVEL
 from medhelm_spark.subgroups.estimates import IntervalEstimate, difference, estimate
 from medhelm_spark.subgroups.model_groups import group_order
-from medhelm_spark.subgroups.small_cells import Group, hidden_groups
+from medhelm_spark.subgroups.small_cells import Group, hidden_groups, is_share_of_answers
 from medhelm_spark.subgroups.verdicts import GroupVerdict, verdict
 
 _GROUPS = """
@@ -84,7 +84,7 @@ class GroupPair:
     """The instances of the group on which both have a value."""
 
     first_mean: float | None = None
-    """The first model's score on them; None too where it would give away fewer left-out instances
+    """The first model's score on them; None too where it would give away fewer left-out patients
     than a group needs to be shown."""
 
     second_mean: float | None = None
@@ -279,18 +279,38 @@ def pairs_of(
     for pair in pairs:
         first, second = (units.index(unit) for unit in pair.run_spec_ids)
         inside = {group: among.difference(first, second) for group, (among, _) in sides.items()}
-        seen = {group: each.num_clusters or each.n for group, each in inside.items()}
+        seen = {group: _num_seen(among, first, second) for group, (among, _) in sides.items()}
         gone = hidden_groups(in_data, seen, minimum)
         for group, (among, rest) in sides.items():
             named = _named(pair, group, is_hidden=group in gone)
             if group not in gone:
                 means = among.on_common(first, second).values
-                dropped = inside[group].num_dropped
+                is_of_one = among.has_value(first) ^ among.has_value(second)
+                dropped = _num_patients(among, is_of_one)
                 if np.isfinite(means).all() and not 0 < dropped < minimum:
                     ours, theirs = map(float, means)
                     named = replace(named, first_mean=ours, second_mean=theirs)
                 named = _with_differences(named, inside[group], rest.difference(first, second))
             yield named
+
+
+def _num_seen(among: Measured, first: int, second: int) -> int:
+    """The patients behind the comparison of two runs in a group.
+
+    As in `of_whole_runs` no more than those behind any share of the metric, such as the positive
+    ones: all its stats of a group are hidden together.
+    """
+    both = among.has_value(first) & among.has_value(second)
+    parts = [
+        part & both
+        for name, part in among.denominators(first).items()
+        if not is_share_of_answers(name)
+    ]
+    return min(_num_patients(among, part) for part in (both, *parts))
+
+
+def _num_patients(among: Measured, chosen: NDArray[np.bool_]) -> int:
+    return len(np.unique(among.units.indices.to_numpy()[chosen]))
 
 
 def group_masks(

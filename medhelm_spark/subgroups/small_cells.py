@@ -19,6 +19,11 @@ Cell = TypeVar("Cell", bound=Hashable)
 Group = tuple[str, str]
 """The names of a column and of one of its groups."""
 
+SHARES_OF_ANSWERS = ("ppv", "npv")
+"""Shares of a model's answers: their denominators are answers, not patients of the data.
+
+They follow from sensitivity and specificity, and are hidden where one of these is."""
+
 _EXACT = 1e-9
 
 
@@ -89,6 +94,15 @@ def hidden_groups(
     by_data = hidden(patients, totals, minimum)
     counted = {group: min(seen[group], n) for group, n in patients.items()}
     return hidden(counted, totals, minimum, by_data)
+
+
+def is_share_of_answers(name: str) -> bool:
+    """Whether a stat is one of SHARES_OF_ANSWERS, of all classes or of one.
+
+    >>> is_share_of_answers("ppv[urgent]"), is_share_of_answers("sensitivity[urgent]")
+    (True, False)
+    """
+    return name.partition("[")[0] in SHARES_OF_ANSWERS
 
 
 def _totals(groups: Iterable[Group]) -> list[Total[Group]]:

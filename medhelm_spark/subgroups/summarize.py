@@ -219,6 +219,7 @@ def stats_by_group(
             split=spec.main_split,
             access_level=spec.access_level,
             minimum=_minimum(spec, rules),
+            requests_per_instance=spec.adapter_spec.requests_per_instance,
         )
         for spec in specs
     }

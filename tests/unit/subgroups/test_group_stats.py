@@ -289,6 +289,51 @@ def test_a_predictive_value_over_no_answers_hides_nothing():
     assert not any(row.is_hidden for row in rows_of_run(stats, run(metrics=DIAGNOSTIC)))
 
 
+def test_neither_does_one_of_a_single_class():
+    per_class = (MetricSpec(name="diagnostic_accuracy", args={"labels": "yes|no"}),)
+    stats = [
+        stat(name, group, 0.8, denominator)
+        for group in "fm"
+        for name, denominator in (("sensitivity[yes]", 20), ("ppv[yes]", 0))
+    ]
+    assert not any(row.is_hidden for row in rows_of_run(stats, run(metrics=per_class)))
+
+
+def test_positive_answers_of_one_patient_are_one_patient():
+    stats = [
+        replace(stat(name, group, 0.8, 20), num_clusters=clusters)
+        for group, positives in (("f", 1), ("m", 20))
+        for name, clusters in (("sensitivity", positives), ("specificity", 20))
+    ]
+    assert all(row.is_hidden for row in rows_of_run(stats, run(metrics=DIAGNOSTIC)))
+    of_ten_more = [
+        replace(each, num_clusters=11) if each.num_clusters == 1 else each for each in stats
+    ]
+    assert not any(row.is_hidden for row in rows_of_run(of_ten_more, run(metrics=DIAGNOSTIC)))
+
+
+def test_scored_answers_of_one_patient_are_one_patient():
+    stats = [
+        replace(stat("cost_weighted_error", group, 0.2, None), num_clusters=clusters)
+        for group, clusters in (("f", 1), ("m", 40))
+    ]
+    costs = {"labels": "yes|no", "positive": "yes", "costs": "yes>no=1"}
+    metrics = (MetricSpec(name="diagnostic_accuracy", args=costs),)
+    assert all(row.is_hidden for row in rows_of_run(stats, run(metrics=metrics)))
+
+
+@pytest.mark.parametrize(("positives", "is_hidden"), [(15, True), (50, True), (51, False)])
+def test_repeated_answers_to_a_positive_instance_are_one_patient(positives: int, is_hidden: bool):
+    """Of five answers to each instance; 51 are of at least 11 instances."""
+    stats = [
+        replace(stat(name, group, 0.8, denominator, 200), patients=40)
+        for group, found in (("f", positives), ("m", 100))
+        for name, denominator in (("sensitivity", found), ("specificity", 100))
+    ]
+    repeated = replace(run(metrics=DIAGNOSTIC), requests_per_instance=5)
+    assert {row.is_hidden for row in rows_of_run(stats, repeated)} == {is_hidden}
+
+
 def test_a_two_by_two_table_is_not_told_by_group():
     """Its cells are of few patients, and it has no better end."""
     counts = stat("confusion[yes>no]", "f", 3.0, None)
