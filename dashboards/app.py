@@ -143,6 +143,7 @@ def main(args: argparse.Namespace, viewer: Viewer) -> None:
         all_runs=runs,
         filters=filters,
         coverage_floor=args.coverage_floor,
+        smallest_group=args.smallest_group,
         viewer=viewer,
         site=args.local_path,
     )

@@ -5,14 +5,14 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from medhelm_spark.domain.policy import ComparisonRules
+from medhelm_spark.domain.policy import ComparisonRules, SmallCells
 
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     """Lake, suite and release: from the command line, else from the environment.
 
-    `medhelm-spark serve` passes the policy's `--coverage-floor` and the site folder. With
-    `--raters-only` nothing is shown to whoever has no link of a rater.
+    `medhelm-spark serve` passes the policy's `--coverage-floor` and `--smallest-group`, and the
+    site folder. With `--raters-only` nothing is shown to whoever has no link of a rater.
     """
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
     names = {"output-path": "benchmark_output", "suite": None, "release": None}
@@ -24,4 +24,5 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--raters-only", action="store_true")
     parser.add_argument("--plugins", nargs="+", default=())
     parser.add_argument("--coverage-floor", type=float, default=ComparisonRules().coverage_floor)
+    parser.add_argument("--smallest-group", type=int, default=SmallCells().minimum)
     return parser.parse_known_args(words)[0]

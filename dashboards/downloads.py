@@ -106,6 +106,7 @@ class Exports:
                     reader=self.context.reader,
                     runs=self.runs,
                     pairs=self.whole.pairs,
+                    smallest_group=self.context.smallest_group,
                     has_public_text=self.context.viewer.may_see(AccessLevel.PUBLIC),
                 )
             ),

@@ -18,7 +18,9 @@ class PageContext:
     """The runs of one suite or release, and who looks at them.
 
     `runs` pass `filters`, `all_runs` are those of the source. `reader` reads the lake, or what
-    a release froze of it. `coverage_floor` is the policy's, `site` the folder of its own files.
+    a release froze of it. `coverage_floor` is the policy's, and so is `smallest_group`: the
+    patients that a group of gated and private rows needs to be shown. `site` is the folder of its
+    own files.
     """
 
     reader: Reader
@@ -27,6 +29,7 @@ class PageContext:
     all_runs: tuple[BoardRun, ...]
     filters: Filters
     coverage_floor: float
+    smallest_group: int
     viewer: Viewer
     site: Path
 

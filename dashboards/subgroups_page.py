@@ -103,10 +103,12 @@ def _pairs(view: ModuleType, context: PageContext, picked: Sequence[Any]) -> lis
         return []
     ids = {each.run_spec_id for each in picked}
     runs = [run for run in context.runs if run.run_spec.run_spec_id in ids]
-    minimum = view.minimum_of(picked)
-    first = picked[0].model_deployment
     pairs = view.pairs_of_runs(
-        context.reader, runs, first, minimum=minimum, coverage_floor=context.coverage_floor
+        context.reader,
+        runs,
+        picked[0].model_deployment,
+        minimum=context.smallest_group,
+        coverage_floor=context.coverage_floor,
     )
     return list(view.shortened_pairs(pairs))
 

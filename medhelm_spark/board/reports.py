@@ -75,6 +75,7 @@ def report_of(
                 reader=as_of(workspace.reader, release),
                 runs=view.runs,
                 pairs=board.pairs,
+                smallest_group=workspace.registry.policy.small_cells.minimum,
             )
         ),
     )

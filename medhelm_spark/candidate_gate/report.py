@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 
-from medhelm_spark import features
 from medhelm_spark.board import (
     InstanceDetail,
     InstanceKey,
@@ -41,9 +40,12 @@ _Details = Mapping[tuple[str, str], InstanceDetail]
 
 def sections(report: Reported) -> Iterator[Section]:
     """The counts by benchmark, pair and group, then public instances; nothing without a flip."""
-    minimum = _minimum(report)
     flips = flips_of(
-        report.reader, report.runs, report.pairs, minimum=minimum, most_instances=MOST_OF_A_PAIR
+        report.reader,
+        report.runs,
+        report.pairs,
+        minimum=report.smallest_group,
+        most_instances=MOST_OF_A_PAIR,
     )
     if not flips.instances:
         return
@@ -53,12 +55,6 @@ def sections(report: Reported) -> Iterator[Section]:
         heading=HEADING,
         parts=[Sentences(lines=sentences), pair_counts_table(flips.counts), *tables],
     )
-
-
-def _minimum(report: Reported) -> int:
-    """The patients that a group of gated and private rows needs to be shown; 1 without groups."""
-    groups = features.part("subgroups", "model_groups")
-    return groups.minimum_of(groups.groups_of_runs(report.reader, report.runs)) if groups else 1
 
 
 def _side_by_side(report: Reported, flips: Sequence[FlippedInstance]) -> Iterator[TextTable]:

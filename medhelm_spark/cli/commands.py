@@ -398,6 +398,7 @@ def serve(args: Namespace) -> int:
         args.port,
         args.host,
         coverage_floor=floor,
+        smallest_group=policy.small_cells.minimum,
         site=args.local_path,
         plugins=args.plugins,
         allowed=args.allowed_hosts or (),

@@ -24,6 +24,7 @@ def serve(
     host: str = "127.0.0.1",
     *,
     coverage_floor: float,
+    smallest_group: int,
     site: Path | None = None,
     plugins: Sequence[str] = (),
     allowed: Sequence[str] = (),
@@ -33,7 +34,8 @@ def serve(
 ) -> int:
     """Become the dashboard's server; errors of the lake or the names are raised before.
 
-    The page ranks by the policy's `coverage_floor`. It loads `plugins` for the directions of
+    The page ranks by the policy's `coverage_floor`, and shows groups of gated and private rows
+    from `smallest_group` patients on. It loads `plugins` for the directions of
     their metrics; tables do not have them: those that the policy of `site` lists, where there is
     gated or private text. `allowed` are names of the server beside its own. A lake in a catalog is
     read through `warehouse`; of its token the page gets the variable's name. With `raters_only`
@@ -52,6 +54,7 @@ def serve(
     source = choose(reader, suite, release)
     file = sign_in.file if sign_in else None
     words = [*command(output_path, port, host, allowed, file)]
+    words += ["--smallest-group", str(smallest_group)]
     words += ["--coverage-floor", str(coverage_floor)]
     words += ["--local-path", str(site)] if site else []
     if warehouse:

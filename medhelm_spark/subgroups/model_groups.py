@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from medhelm_spark.board import BoardRun
 from medhelm_spark.domain.groups import NOT_STATED, NOT_STATED_LABEL
 from medhelm_spark.domain.natural_order import in_natural_order
-from medhelm_spark.domain.policy import SmallCells
 from medhelm_spark.domain.stages import SUMMARIZE_GROUPS
 from medhelm_spark.domain.stats import SHARE, MetricInfo
 from medhelm_spark.errors import ConfigError, UnknownNameError
@@ -102,12 +101,6 @@ def group_label(value: str) -> str:
 def group_order(value: str) -> tuple[object, ...]:
     """Sort key of a group: bands ascend, and what is not stated comes last."""
     return value == NOT_STATED, not value.startswith("under "), in_natural_order(value)
-
-
-def minimum_of(groups: Iterable[ModelGroups]) -> int:
-    """The patients that a group of gated and private rows needs to be shown, by these rows."""
-    stats = (stat for each in groups for stat in each.stats)
-    return max((stat.minimum for stat in stats), default=SmallCells().minimum)
 
 
 def groups_of_runs(

@@ -7,7 +7,7 @@ from medhelm_spark.board.render.charts import Palette, Spec
 from medhelm_spark.board.render.report_file import Figure, Reported, Section, Sentences
 from medhelm_spark.render.table import TextTable
 from medhelm_spark.subgroups.chart import group_plot
-from medhelm_spark.subgroups.model_groups import ModelGroups, groups_of_runs, minimum_of
+from medhelm_spark.subgroups.model_groups import ModelGroups, groups_of_runs
 from medhelm_spark.subgroups.pairs import group_pairs
 from medhelm_spark.subgroups.render import groups_table, notes, watched
 from medhelm_spark.subgroups.render_pairs import pair_sentences, pairs_table
@@ -34,7 +34,7 @@ def sections(report: Reported) -> Iterator[Section]:
             replace(table, notes=list(notes(groups))) if number == len(by_table) else table
         )
     if compared := group_pairs(
-        report.reader, report.runs, report.pairs, minimum=minimum_of(groups)
+        report.reader, report.runs, report.pairs, minimum=report.smallest_group
     ):
         sentences = Sentences(lines=list(pair_sentences(compared)))
         parts += ["Two models in each group", sentences, pairs_table(compared)]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from medhelm_spark.render.report import formatted
 from medhelm_spark.render.table import TextTable
 from medhelm_spark.subgroups.chart import group_plot
-from medhelm_spark.subgroups.model_groups import ModelGroups, groups_of_runs, minimum_of
+from medhelm_spark.subgroups.model_groups import ModelGroups, groups_of_runs
 from medhelm_spark.subgroups.pairs import GroupPair, pairs_of_runs
 from medhelm_spark.subgroups.render import groups_report, groups_table, lead, notes, watched
 from medhelm_spark.subgroups.render_pairs import pair_sentences, pairs_report, pairs_table
@@ -17,7 +17,6 @@ __all__ = [
     "groups_of_runs",
     "is_twins",
     "lead",
-    "minimum_of",
     "pair_sentences",
     "pairs_of_runs",
     "watched",

@@ -148,6 +148,8 @@ class Reported:
     runs: Sequence[BoardRun]
     pairs: Sequence[BoardPair]
     """The pairs of models that the report compares."""
+    smallest_group: int
+    """The patients that a group of gated and private rows needs to be shown: the policy's."""
     has_public_text: bool = True
     """Whether the report may show text of public rows."""
 

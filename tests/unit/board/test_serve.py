@@ -89,21 +89,31 @@ def test_an_unknown_name_is_said_before_a_server_starts(
 ) -> None:
     monkeypatch.setattr(serve_module.os, "execv", lambda *_: pytest.fail("a server was started"))
     with pytest.raises(LakeError, match=sentence):
-        serve(str(lake), suite, release, 8000, coverage_floor=0.9)
+        serve(str(lake), suite, release, 8000, coverage_floor=0.9, smallest_group=20)
 
 
 def test_the_suite_asked_for_reaches_the_page(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[list[str]] = []
     monkeypatch.setattr(serve_module.os, "execv", lambda _, words: started.append(words))
-    serve(str(lake), "s0", None, 8000, coverage_floor=0.9)
-    assert started[0][-4:] == ["--coverage-floor", "0.9", "--suite", "s0"]
+    serve(str(lake), "s0", None, 8000, coverage_floor=0.9, smallest_group=20)
+    assert started[0][-6:-2] == ["--smallest-group", "20", "--coverage-floor", "0.9"]
+    assert started[0][-2:] == ["--suite", "s0"]
 
 
 def test_plug_ins_reach_the_page(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[list[str]] = []
     monkeypatch.setattr(serve_module.os, "execv", lambda _, words: started.append(words))
     modules = ["hospital_eval", "other"]
-    serve(str(lake), None, None, 8000, coverage_floor=0.9, site=Path("own"), plugins=modules)
+    serve(
+        str(lake),
+        None,
+        None,
+        8000,
+        coverage_floor=0.9,
+        smallest_group=20,
+        site=Path("own"),
+        plugins=modules,
+    )
     assert started[0][-5:] == ["--local-path", "own", "--plugins", "hospital_eval", "other"]
 
 

@@ -16,12 +16,20 @@ from tests.unit.board.planted import ALPHA, BETA, GAMMA
 from tests.unit.candidate_gate.planted import OLD, Answered, plant, plant_run, wrong_at
 
 
-def flips_in(lake: Path, suite: str, *, has_public_text: bool = True) -> Section:
+def flips_in(
+    lake: Path, suite: str, *, has_public_text: bool = True, smallest_group: int = 11
+) -> Section:
     """The section of a suite whose board ranks every mean."""
     reader = open_reader(str(lake))
     runs = load_runs(reader, BoardSource(kind=Kind.SUITE, name=suite))
     pairs = paired(reader, runs, board_of(reader, runs, coverage_floor=0.5).rows)
-    reported = Reported(reader=reader, runs=runs, pairs=pairs, has_public_text=has_public_text)
+    reported = Reported(
+        reader=reader,
+        runs=runs,
+        pairs=pairs,
+        smallest_group=smallest_group,
+        has_public_text=has_public_text,
+    )
     (section,) = sections(reported)
     return section
 
@@ -89,3 +97,20 @@ def test_counts_of_a_small_private_group_are_hidden(
         "site: south": ("hidden", "", ""),
         "site: west": ("hidden", "", ""),
     }
+
+
+def test_the_policy_decides_from_how_many_patients_on_a_group_is_shown(tmp_path: Path) -> None:
+    """Stored groups may be of public runs alone, which have a minimum of 1."""
+    right = [1] * 60
+    answered = Answered(
+        right=right,
+        old=right,
+        new=wrong_at(right, range(40)),
+        groups={"site": ["north"] * 35 + ["south"] * 25},
+        level=AccessLevel.PRIVATE,
+    )
+    lake = plant(tmp_path / "lake", answered)
+    plant_run(lake, OLD, "new", answered, answered.old)
+    for smallest, south in ((25, "25"), (26, "hidden")):
+        (counts,) = tables_in(flips_in(lake, "new", smallest_group=smallest))
+        assert {row[3]: row[4] for row in counts.rows}["site: south"] == south
