@@ -54,8 +54,13 @@ def common_of(reader: Reader, runs: Iterable[BoardRun]) -> Common:
 
 
 def _lacks_answers(column: _Column) -> bool:
+    """Whether two runs may have scores of other instances.
+
+    Answers to which a stat does not apply may be others in each run, as those without a query are
+    to the validity of queries.
+    """
     sizes = {cell.count for _, cell in column}
-    return len(column) > 1 and (len(sizes) > 1 or any(cell.num_failed for _, cell in column))
+    return len(column) > 1 and (len(sizes) > 1 or any(cell.num_unscored for _, cell in column))
 
 
 def _num_answers(column: _Column) -> int:

@@ -139,6 +139,8 @@ def _scores(values: dict[str, Value], suffix: str = "") -> ScoreRow:
 
 _OK = ScoreStatus.OK
 _ABSENT = dict.fromkeys(("execution_accuracy", "reliability_10"), ScoreStatus.NO_REFERENCE)
+# Of the others an answer without a query lacks nothing: they are shares of the queries that a model
+# chose to give, which may be of other questions in each run.
 
 
 def _limits(params: Params) -> Limits:

@@ -166,7 +166,7 @@ def _typed_row(
     coverage = _coverage(len(usable), verdicts, is_empty=is_empty)
     if is_empty:
         default = None if any(each.classes for each in criteria) else _default(params)
-        value, status = default, ScoreStatus.NOT_APPLICABLE
+        value, status = default, ScoreStatus.NO_VERDICT
     elif not usable or (len(usable) < len(verdicts) and not takes_available(params)):
         value, status = None, ScoreStatus.NO_VERDICT
     else:
@@ -198,7 +198,7 @@ def _typed_score(
         if any(each.score(one, fields) is None for one in votes.get(each.name, ()))
     }
     lacks_row = ScoreStatus.NO_REFERENCE in reasons
-    return None, ScoreStatus.NO_REFERENCE if lacks_row else ScoreStatus.NOT_APPLICABLE
+    return None, ScoreStatus.NO_REFERENCE if lacks_row else ScoreStatus.NO_VERDICT
 
 
 def gates_of(params: Params, criteria: Sequence[Criterion]) -> list[Criterion]:
@@ -278,7 +278,7 @@ JURY_SCORE = Metric(
     fn=_score,
     needs=frozenset({"completions", "verdicts", "extra_data"}),
     emits=(_rating("jury_score"), COVERAGE, _rating(f"jury_score{MEDHELM}")),
-    version="2",
+    version="3",
     renamed=_renamed,
     aliases=_ALIASES,
     preflight=_check,

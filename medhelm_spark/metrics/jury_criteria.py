@@ -11,9 +11,10 @@ here the 1 is seen. Of each answer:
   scale.
 
 The mean over answers of the last three is a share of answers. What lacks a usable verdict has no
-value (NO_VERDICT; params["incomplete_jury"] as in `jury_score`); an empty answer, which no judge
-sees, and a class that its table leaves unscored have none either (NOT_APPLICABLE), and a value of
-the instance's field that the table does not name gives NO_REFERENCE.
+value (NO_VERDICT; params["incomplete_jury"] as in `jury_score`), and neither have an empty answer,
+which no judge sees, and a class that its table leaves unscored: both follow from the answer, so
+that they count against its coverage. A value of the instance's field that the table does not name
+is a fact of the data and gives NO_REFERENCE.
 
 params["criteria"] are the criteria as `domain.criterion.criteria_text` writes them. A rubric whose
 criteria are scales alone gives none: its stats are then of whatever criteria the verdicts have, on
@@ -149,8 +150,6 @@ def _absent(
     """Why an answer has no value, or None where it has."""
     if not state.completions:
         return ScoreStatus.NO_ANSWER
-    if not usable and any(v.status is VerdictStatus.SKIPPED_EMPTY_OUTPUT for v in verdicts):
-        return ScoreStatus.NOT_APPLICABLE
     if not usable or (len(usable) < len(verdicts) and not partial):
         return ScoreStatus.NO_VERDICT
     return None
@@ -212,14 +211,14 @@ def _of_criterion(
 def open_because(criterion: Criterion, fields: Mapping[str, str]) -> ScoreStatus:
     """Why a class has no score: its table leaves it open, or lacks a row for the instance."""
     has_row = any(criterion.score(p, fields) is not None for p in range(len(criterion.classes)))
-    return ScoreStatus.NOT_APPLICABLE if has_row else ScoreStatus.NO_REFERENCE
+    return ScoreStatus.NO_VERDICT if has_row else ScoreStatus.NO_REFERENCE
 
 
 JURY_CRITERIA = Metric(
     fn=_score,
     needs=frozenset({"completions", "verdicts", "extra_data"}),
     emits=_infos({}),
-    version="1",
+    version="2",
     renamed=_infos,
     stems=frozenset({CRITERION, LOW}),
     aliases=(_share(CLASS, "Class", _CLASS_RULE),),

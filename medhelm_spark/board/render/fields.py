@@ -106,7 +106,8 @@ _MEANINGS: Mapping[type, Mapping[str, str]] = {
         "confidence for all models together",
         "rank_high": "the worst rank that is possible, with the same confidence",
         "num_model_failures": "of the answers without a score, those that count against the model",
-        "num_unscorable": "of the answers without a score, those without a reference",
+        "num_unscorable": "of the answers without a score, those without a reference or to which "
+        "the metric does not apply",
         "num_runs": "runs behind the mean",
         "num_rated": "answers that people rated, behind the corrected mean; of a pair instances "
         "on which people rated both answers",
