@@ -20,7 +20,7 @@ from medhelm_spark.domain.data_uri import (
     normal_location,
     table_of,
 )
-from medhelm_spark.domain.scenario import DataSource, SourceFile, Split
+from medhelm_spark.domain.scenario import DataSource, SourceFile, Split, numbered
 from medhelm_spark.encoded_text import codec_of
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.local_files import has_delta_log, part_files
@@ -60,9 +60,9 @@ def data_source(
     )
     for each in files:
         if format_of(each.path) != form:
-            raise ConfigError(f"{path}: {each.path} is no {form} file as the others are.")
+            raise ConfigError(f"{path}: {each.shown_path} is no {form} file as the others are.")
         if form in DELIMITERS and not (is_uri(each.path) or each.path.lower().endswith(".gz")):
-            _check_header(file, Path(each.path), columns, source, comparing)
+            _check_header(file, each, columns, source, comparing)
     return source
 
 
@@ -81,10 +81,8 @@ def _files(name: str, path: Path, key: str, split: Split | None) -> list[SourceF
     parts = part_files(found)
     if not parts:
         raise ConfigError(f"{path}: {key} is {name!r}, a folder, and no such file lies in it.")
-    return [
-        SourceFile(path=str(part), split=split, label=f"file {number} of {len(parts)} in {found}")
-        for number, part in enumerate(parts, 1)
-    ]
+    files = [SourceFile(path=str(part), split=split) for part in parts]
+    return [*numbered(files, f"in {found}")]
 
 
 def format_of(name: str) -> str:
@@ -117,7 +115,7 @@ def _found_table(table: str, path: Path) -> str:
 
 def _check_header(
     file: BenchmarkFile,
-    dataset: Path,
+    dataset: SourceFile,
     columns: tuple[str, ...],
     source: DataSource,
     comparing: str | None,
@@ -139,7 +137,7 @@ def _check_header(
     needed_by["columns"] = list(file.columns.values())
     needed = [name for names in needed_by.values() for name in names]
     present = csv_columns(dataset, DELIMITERS[source.format], needed, source=source)
-    require_columns(present, needed_by, dataset)
+    require_columns(present, needed_by, dataset.shown_path)
 
 
 def find_file(name: str, owner: Path, key: str) -> Path:

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from medhelm_spark.delimited import Delimited, TableError
 from medhelm_spark.domain.columns import lacking
-from medhelm_spark.domain.scenario import DataSource
+from medhelm_spark.domain.scenario import DataSource, SourceFile
 from medhelm_spark.encoded_text import NotTextError
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.local_files import open_file
@@ -45,7 +45,7 @@ def template_columns(template: str, where: str) -> tuple[str, ...]:
 
 
 def csv_columns(
-    path: Path, delimiter: str, needed: Sequence[str], *, source: DataSource
+    file: SourceFile, delimiter: str, needed: Sequence[str], *, source: DataSource
 ) -> tuple[str, ...]:
     """The header of a csv or tsv file that has at least one row below it.
 
@@ -53,20 +53,24 @@ def csv_columns(
         ConfigError: If the file is empty, has no row, is no text, or names a column twice.
     """
     try:
-        with open_file(path) as stream:
+        with open_file(Path(file.path)) as stream:
             table = _table(stream, source, delimiter, needed)
             has_rows = next(table.rows, None) is not None
     except (NotTextError, TableError) as error:
-        raise ConfigError(f"{path}: {error}.") from None
+        raise ConfigError(f"{file.shown_path}: {error}.") from None
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({type(error).__name__}).") from None
+        raise ConfigError(f"{file.shown_path}: cannot be read ({type(error).__name__}).") from None
     if not has_rows:
-        raise ConfigError(f"{path}: has a header and no rows; a data set needs at least one.")
+        raise ConfigError(
+            f"{file.shown_path}: has a header and no rows; a data set needs at least one."
+        )
     first: dict[str, int] = {}
     for number, name in enumerate(table.names, 1):
         if (earlier := first.setdefault(name, number)) != number:
             # The first line of a file without a header is data, and is not shown.
-            raise ConfigError(f"{path}: columns {earlier} and {number} have the same name.")
+            raise ConfigError(
+                f"{file.shown_path}: columns {earlier} and {number} have the same name."
+            )
     return tuple(table.names)
 
 
@@ -107,7 +111,7 @@ def _listed(text: str | None) -> list[str]:
 
 
 def require_columns(
-    columns: Sequence[str], needed_by: Mapping[str, Sequence[str]], path: Path
+    columns: Sequence[str], needed_by: Mapping[str, Sequence[str]], path: str
 ) -> None:
     """Refuses a csv file that lacks a column; `needed_by` are columns by what needs them."""
     known = [name for names in needed_by.values() for name in names]

@@ -1,7 +1,7 @@
 """Scenario, Instance, Reference and the card that declares a scenario."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -234,6 +234,27 @@ class SourceFile:
         ('data/a.json', 'a.csv')
         """
         return inside(self.path)
+
+    @property
+    def shown_path(self) -> str:
+        """The file in messages: its label, else its path.
+
+        >>> SourceFile(path="a.csv").shown_path, SourceFile(path="MRN-7.csv", label="b").shown_path
+        ('a.csv', 'b')
+        """
+        return self.label or self.path
+
+
+def numbered(files: Sequence[SourceFile], whole: str) -> tuple[SourceFile, ...]:
+    """Files labelled by their numbers in a whole: their own names may be those of patients.
+
+    >>> [file.label for file in numbered([SourceFile(path="c/MRN-7.csv")], "in c")]
+    ['file 1 of 1 in c']
+    """
+    return tuple(
+        replace(file, label=f"file {number} of {len(files)} {whole}")
+        for number, file in enumerate(files, 1)
+    )
 
 
 def inside(path: str) -> str:

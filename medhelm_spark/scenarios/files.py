@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from medhelm_spark.domain.data_uri import is_uri
-from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile
+from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, numbered
 from medhelm_spark.errors import AbsentDataError, ConfigError
 from medhelm_spark.scenarios.downloads import (
     FIRST_FETCH,
@@ -38,24 +38,23 @@ def spread(source: DataSource) -> DataSource:
     if history is not None:
         paths = (path for pattern in history.files for path in _matches(pattern, source))
         history = replace(history, files=tuple(paths))
-    files = tuple(
-        each
-        for file in source.files
-        for each in ([file] if _is_fetched(file) else labelled(file, _matches(file.path, source)))
-    )
+    files = tuple(each for file in source.files for each in _spread_file(file, source))
     return replace(source, files=files, history=history)
 
 
 def _is_fetched(file: SourceFile) -> bool:
-    return STAR in file.path and file.url is not None and not any(_glob(file.path))
+    return file.url is not None and not any(_glob(file.path))
 
 
-def labelled(file: SourceFile, paths: Sequence[str]) -> Iterator[SourceFile]:
-    """The files that a pattern matched: their names are data, so messages give their number."""
-    for number, path in enumerate(paths, 1):
-        is_named = path == file.path
-        label = "" if is_named else f"file {number} of {len(paths)} of {file.path}"
-        yield replace(file, path=path, label=label)
+def _spread_file(file: SourceFile, source: DataSource) -> Sequence[SourceFile]:
+    """The files that a path matches, by their numbers in messages: their names are data.
+
+    A path that names its file stays as it is, with the label that the file may have.
+    """
+    if STAR not in file.path or _is_fetched(file):
+        return [file]
+    matches = [replace(file, path=path) for path in _matches(file.path, source)]
+    return numbered(matches, f"of {file.path}")
 
 
 def _matches(pattern: str, source: DataSource) -> list[str]:
@@ -169,7 +168,7 @@ def _address(file: SourceFile, source: DataSource) -> str | None:
     if is_uri(file.path) or Path(file.path).expanduser().is_file():
         return None
     if file.url is None:
-        raise AbsentDataError(f"{file.path}: no such file; {advice(source)}.")
+        raise AbsentDataError(f"{file.shown_path}: no such file; {advice(source)}.")
     return file.url
 
 

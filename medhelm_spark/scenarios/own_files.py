@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from medhelm_spark.domain.data_uri import FORMATS, TABLE, ending_of, is_uri
-from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, inside
+from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, inside, numbered
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.local_files import has_delta_log, part_files
 from medhelm_spark.scenarios.files import STAR
-from medhelm_spark.scenarios.raw_files import is_archive
+from medhelm_spark.scenarios.raw_files import is_archive, nameless
 from medhelm_spark.scenarios.sources import sha256_of, split_of_name, split_of_path
 
 SAME_ENDING = {("json", "jsonl"), ("text", "lines")}
@@ -54,7 +54,11 @@ def with_known_hashes(card: ScenarioCard, pinning: ScenarioCard) -> ScenarioCard
     paths = {file.path for file in source.files}
     if not (known and source.is_own and paths) or beside_it or any(STAR in path for path in paths):
         return card
-    hashes = {path: sha256_of(path) for path in sorted(paths)}
+    hashes: dict[str, str] = {}
+    for file in source.files:
+        if file.path not in hashes:
+            with nameless(file):
+                hashes[file.path] = sha256_of(file.path)
     if not set(hashes.values()) <= known:
         return card
     files = tuple(replace(file, sha256=hashes[file.path]) for file in source.files)
@@ -83,10 +87,8 @@ def _in_folder(source: DataSource, path: str, folder: Path) -> list[SourceFile]:
     parts = sorted(folder.glob("**/*.parquet")) or [
         part for part in part_files(folder) if ending_of(part.name) in FORMATS
     ]
-    files = files or [
-        replace(_own_file(source, str(part)), label=f"file {number} of {len(parts)} in {folder}")
-        for number, part in enumerate(parts, 1)
-    ]
+    own = [_own_file(source, str(part)) for part in parts]
+    files = files or [*numbered(own, f"in {folder}")]
     if has_delta_log(folder):
         raise DataError(f"{path}: the folder is a Delta table; name it {TABLE}{path}.")
     if not files:

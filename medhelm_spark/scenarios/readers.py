@@ -135,15 +135,15 @@ def check_head(
         rows = _read(file, source, open_file, required, report=recognised.setdefault)
         head = list(islice(rows, HEAD))
         if not head:
-            raise DataError(f"{display_name(file)}: has no row.")
+            raise DataError(f"{file.shown_path}: has no row.")
         if source.format in WITHOUT_HEADER:
             objects = [row for row in head if not isinstance(row, BadReason)]
             keys = list(dict.fromkeys(key for row in objects for key in row))
             if objects:
-                check_columns(display_name(file), required, keys)
+                check_columns(file.shown_path, required, keys)
         _print_encoding(file, source, open_file, recognised.setdefault)
         if recognised:
-            report(f"{file.label or display_name(file)}: recognised {', '.join(recognised)}")
+            report(f"{file.shown_path}: recognised {', '.join(recognised)}")
 
 
 def _print_encoding(

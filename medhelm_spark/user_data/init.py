@@ -14,7 +14,7 @@ from medhelm_spark.config.dataset import INCORRECT_COLUMN
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.data_uri import TABLE, is_delta_path, is_uri, table_of
 from medhelm_spark.domain.pluralize import counted
-from medhelm_spark.domain.scenario import DataSource, Instance, ScenarioCard, SourceFile
+from medhelm_spark.domain.scenario import DataSource, Instance, ScenarioCard, SourceFile, numbered
 from medhelm_spark.errors import ConfigError, DataError, MedhelmSparkError, MissingColumnError
 from medhelm_spark.local_files import local_table, part_files, whole_folder
 from medhelm_spark.medhelm.own_benchmark import load_benchmark
@@ -203,12 +203,15 @@ def _here(location: str) -> str:
 def _source(location: str, new: NewBenchmark) -> DataSource | None:
     """What is at a path of this machine: a file, or the files of a folder; None of another."""
     path = Path(location).expanduser()
-    paths = part_files(path) if path.is_dir() else [path] if path.is_file() else []
-    if not paths:
+    if path.is_dir():
+        files = numbered([SourceFile(path=str(part)) for part in part_files(path)], f"in {path}")
+    else:
+        files = (SourceFile(path=str(path)),) if path.is_file() else ()
+    if not files:
         return None
     return DataSource(
-        format=format_of(str(paths[0])),
-        files=tuple(SourceFile(path=str(each)) for each in paths),
+        format=format_of(files[0].path),
+        files=files,
         sheet=new.sheet,
         separator=new.separator,
         encoding=new.encoding,
@@ -358,5 +361,7 @@ def _filled(card: ScenarioCard, head: tuple[Record, ...]) -> str:
             return row.input
         refused.append(row.reason)
     why = f" ({', '.join(sorted(set(refused)))})" if refused else ""
-    source = card.source.files[0].path if card.source.files else f"table {card.source.table!r}"
+    source = (
+        card.source.files[0].shown_path if card.source.files else f"table {card.source.table!r}"
+    )
     raise DataError(f"{source}: none of the first {len(head)} rows can be used{why}.")

@@ -46,7 +46,7 @@ def check_named_columns(source: DataSource, names: Mapping[str, str | None]) -> 
     for flag, name in requested.items():
         if columns and name not in columns:
             raise DataError(
-                f"{source.files[0].path}: --{flag} is {name!r}, which is none of its "
+                f"{source.files[0].shown_path}: --{flag} is {name!r}, which is none of its "
                 f"{len(columns)} columns; {lacking(name, columns, list(requested.values()))}"
             )
 

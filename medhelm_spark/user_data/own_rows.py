@@ -106,14 +106,15 @@ def check_own_rows(card: ScenarioCard, report: Callable[[str], None]) -> None:
     rows = 0
     reasons: dict[str, list[str]] = {}
     by_key: dict[str, list[str]] = {}
-    for key in _keys(card):
+    for file, key in _keys(card):
         rows += key.instance_index == 0
-        position = _position(key, is_only=len(files) == 1)
+        row = str(key.source_row)
+        position = row if len(files) == 1 else f"{row} of {file.shown_path}"
         if key.reason is None:
             by_key.setdefault(key.source_key, []).append(position)
         elif key.reason != LEFT_OUT:
             reasons.setdefault(key.reason, []).append(position)
-    name = files[0].path if len(files) == 1 else f"{card.name}: {counted(len(files), 'file')}"
+    name = files[0].shown_path if len(files) == 1 else f"{card.name}: {counted(len(files), 'file')}"
     if reasons:
         bad = sum(map(len, reasons.values()))
         left_out = "; ".join(
@@ -142,15 +143,11 @@ def _is_plain(file: SourceFile) -> bool:
     return not file.member and Path(file.path).expanduser().is_file()
 
 
-def _keys(card: ScenarioCard) -> Iterator[RecordKey]:
+def _keys(card: ScenarioCard) -> Iterator[tuple[SourceFile, RecordKey]]:
     for file in card.source.files:
-        yield from fingerprint_records(
-            read_records(file, card.source, required=required_columns(card)), card
-        )
-
-
-def _position(key: RecordKey, *, is_only: bool) -> str:
-    return str(key.source_row) if is_only else f"{key.source_file} {key.source_row}"
+        records = read_records(file, card.source, required=required_columns(card))
+        for key in fingerprint_records(records, card):
+            yield file, key
 
 
 def _rows(positions: Sequence[str]) -> str:

@@ -297,7 +297,7 @@ def _refuse(card: ScenarioCard, summaries: Sequence[IngestSummary], left_out: in
 
 def _named(card: ScenarioCard) -> str:
     """A card's source for a message; the first files of a folder."""
-    paths = [file.label or file.path for file in card.source.files]
+    paths = [file.shown_path for file in card.source.files]
     more = f" and {len(paths) - SHOWN_FILES} more" if len(paths) > SHOWN_FILES else ""
     return ", ".join(paths[:SHOWN_FILES]) + more or str(card.source.table or card.source.dataset)
 

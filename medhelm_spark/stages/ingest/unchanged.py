@@ -77,7 +77,7 @@ def refuse_changed(cards: Mapping[str, ScenarioCard], before: Mapping[str, Stamp
     for name, card in cards.items():
         events = card.source.history.files if card.source.history else ()
         labels = dict.fromkeys(events, "a file of events")
-        labels |= {file.path: file.label or file.path for file in card.source.files}
+        labels |= {file.path: file.shown_path for file in card.source.files}
         for path, now in stamps(card).items():
             if now != before[name][path]:
                 raise changed(labels.get(path, path))
