@@ -7,7 +7,7 @@ rows to, or a file to write them into. So there is a list of those that only cos
 import re
 import socket
 from collections.abc import Callable, Iterable, Mapping
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlparse, urlsplit
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Locality
@@ -47,9 +47,6 @@ MASTER = "spark.master"
 MASTERS = re.compile(r"local(\[[\d*,]+\])?|yarn")
 BESIDE_SPARK = ("jars", "staging_folder")
 """Settings that are none of Spark's and may run code, or lead text elsewhere."""
-
-SECURE = re.compile(r"(^|;)(use_ssl=true|token=)", re.IGNORECASE)
-"""Parameters of a Connect address with which PySpark speaks TLS."""
 
 
 def check_settings(settings: Mapping[str, str], path: str) -> None:
@@ -104,7 +101,7 @@ def check_remote(
     if not guarded:
         return
     parts = urlsplit(remote)
-    is_encrypted = SECURE.search(parts.path.lstrip("/")) is not None
+    is_encrypted = _is_encrypted(remote)
     addresses = list(look_up(parts.hostname or "")) or [""]
     for level in guarded:
         allowed = [locality for locality in Locality if decide(policy, level, locality).allowed]
@@ -118,9 +115,23 @@ def check_remote(
                     f"SPARK_REMOTE names a Spark Connect server at {parts.hostname}, to which "
                     f"{level} text may not be sent: "
                     f"{_reason(reasons, policy)}; allowed: a server in the networks that the "
-                    "policy lists for a locality of that level, by TLS (use_ssl=true) outside "
-                    "loopback."
+                    "policy lists for a locality of that level, by TLS (use_ssl=true, once and in "
+                    "small letters) outside loopback."
                 )
+
+
+def _is_encrypted(remote: str) -> bool:
+    """Whether PySpark asks this server by TLS, by the parameters of its address.
+
+    PySpark compares names with their case and uses the last value of a repeated one. Which value is
+    meant, the address does not show: one that repeats a name counts as unencrypted.
+    """
+    parameters = urlparse(f"http{remote.removeprefix('sc')}").params
+    pairs = [pair.partition("=")[::2] for pair in parameters.split(";")]
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        return False
+    return "token" in values or unquote(values.get("use_ssl", "")).lower() == "true"
 
 
 def _reason(reasons: list[str], policy: Policy) -> str:

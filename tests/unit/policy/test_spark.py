@@ -139,17 +139,45 @@ def test_a_connect_server_outside_gets_no_text_above_public(
     check_remote(SHIPPED, [PUBLIC, level], "sc://[::1]:15002/;user_id=x", names)
 
 
-def test_a_connect_server_in_a_listed_network_is_asked_by_tls() -> None:
-    policy = replace(
-        SHIPPED,
-        allowed=(
-            *(each for each in SHIPPED.allowed if each[0] is not GATED),
-            (GATED, (Locality.TENANT,)),
-        ),
-        networks=((Locality.TENANT, (Network(cidr="10.20.0.0/16"),)),),
-    )
-    check_remote(policy, [GATED], f"sc://{TENANT}:443/;use_ssl=true", names)
-    with pytest.raises(PolicyError, match="it is asked without TLS outside this machine"):
-        check_remote(policy, [GATED], f"sc://{TENANT}:443/;user_id=use_ssl", names)
+LISTED = replace(
+    SHIPPED,
+    allowed=(
+        *(each for each in SHIPPED.allowed if each[0] is not GATED),
+        (GATED, (Locality.TENANT,)),
+    ),
+    networks=((Locality.TENANT, (Network(cidr="10.20.0.0/16"),)),),
+)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "use_ssl=true",
+        "use_ssl=True",
+        "token=abc",
+        "user_id=x;use_ssl=true",
+        "use_ssl=false;token=a",
+    ],
+)
+def test_a_connect_server_in_a_listed_network_is_asked_by_tls(parameters: str) -> None:
+    remote = f"sc://{TENANT}:443/;{parameters}"
+    check_remote(LISTED, [GATED], remote, names)
     with pytest.raises(PolicyError, match="to which private text may not be sent"):
-        check_remote(policy, [GATED, PRIVATE], f"sc://{TENANT}:443/;use_ssl=true", names)
+        check_remote(LISTED, [GATED, PRIVATE], remote, names)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "user_id=use_ssl",
+        "use_ssl=false",
+        "USE_SSL=true",
+        "Token=abc",
+        "use_ssl=trueish",
+        "use_ssl=true;use_ssl=false",
+        "use_ssl=false;use_ssl=true",
+    ],
+)
+def test_what_pyspark_does_not_read_as_tls_is_refused(parameters: str) -> None:
+    with pytest.raises(PolicyError, match="it is asked without TLS outside this machine"):
+        check_remote(LISTED, [GATED], f"sc://{TENANT}:443/;{parameters}", names)
