@@ -347,6 +347,12 @@ class DataSource:
         urls = any(file.url and not file.sha256 for file in self.files) or bool(self.text_urls)
         return urls or (self.dataset is not None and self.revision == NEWEST)
 
+    @property
+    def is_published(self) -> bool:
+        """Whether the card fetches or pins its data, so that no person wrote it for this lake."""
+        is_known = self.dataset is not None or any(file.url or file.sha256 for file in self.files)
+        return is_known and not self.is_own
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:

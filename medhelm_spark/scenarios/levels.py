@@ -9,6 +9,7 @@ from typing import Any
 import regex
 
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.scenario import DataSource
 from medhelm_spark.json_text import objects
 from medhelm_spark.scenarios.records import ParsedInput
 
@@ -36,14 +37,26 @@ _NESTED = 4
 def table_level(fields: Mapping[str, Any]) -> AccessLevel | None:
     """The level of a table's row; a lake's row without one, and an unknown one, are private."""
     if LEVEL_COLUMN in fields:
-        return file_level(fields) or AccessLevel.PRIVATE
+        return _named_level(fields) or AccessLevel.PRIVATE
     return AccessLevel.PRIVATE if LAKE_COLUMN in fields else None
 
 
-def file_level(fields: Mapping[str, Any]) -> AccessLevel | None:
-    """The level that a file's record names, as an export of a lake's table does."""
+def file_level(fields: Mapping[str, Any], source: DataSource) -> AccessLevel | None:
+    """The level that a file's record names, as an export of a lake's table does.
+
+    An unknown one is private, as a table's is. In published data it is no level: a publisher's
+    column of this name may mean something else.
+    """
+    level = _named_level(fields)
+    if level or LEVEL_COLUMN not in fields or source.is_published:
+        return level
+    return AccessLevel.PRIVATE
+
+
+def _named_level(fields: Mapping[str, Any]) -> AccessLevel | None:
+    """The level that the column has, whatever its case and the blanks around it."""
     value = fields.get(LEVEL_COLUMN)
-    return _LEVELS.get(value) if isinstance(value, str) else None
+    return _LEVELS.get(value.strip().casefold()) if isinstance(value, str) else None
 
 
 def text_hashes(content: ParsedInput, fields: Mapping[str, Any]) -> tuple[int, ...]:

@@ -241,7 +241,7 @@ def _parsed(
     )
     sub_split = content.sub_split or optional_text(record, card, "sub_split")
     identity = _identity(content, extra_data, split, sub_split)
-    own = record.access_level or file_level(record.fields)
+    own = record.access_level or file_level(record.fields, card.source)
     source_id = _source_id(record, card, content, ids, identity)
     return _Parsed(
         source_id=source_id,

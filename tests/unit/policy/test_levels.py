@@ -28,7 +28,7 @@ from medhelm_spark.domain.level_change import (
 from medhelm_spark.domain.policy import Decision, Policy
 from medhelm_spark.domain.request import Completion, Decoding, FailureKind, FinishReason, Request
 from medhelm_spark.domain.run import AdapterMethod, AdapterSpec
-from medhelm_spark.domain.scenario import Instance, Split
+from medhelm_spark.domain.scenario import DataSource, Instance, SourceFile, Split
 from medhelm_spark.engines.outcome import answered, failed
 from medhelm_spark.errors import PolicyError
 from medhelm_spark.policy.levels import stated_level, without_review
@@ -52,9 +52,18 @@ NOTE = "The patient came with a cough of three weeks and was sent home with advi
 RUBRIC = load_rubric(sorted(conf_path("rubrics").glob("*.md"))[0])
 
 
-def parsed(level: AccessLevel, fields: dict[str, Any], *, is_table: bool = False) -> Instance:
+OWN_FILE = DataSource(files=(SourceFile(path="data.csv"),))
+
+
+def parsed(
+    level: AccessLevel,
+    fields: dict[str, Any],
+    *,
+    is_table: bool = False,
+    data: DataSource = OWN_FILE,
+) -> Instance:
     scenario_card = card(
-        metric="jury_score", access_level=level, options={"template": "Read: {note}"}
+        metric="jury_score", access_level=level, options={"template": "Read: {note}"}, source=data
     )
     own = table_level(fields) if is_table else None
     record = Record(source_file="a", row=1, split=Split.TEST, fields=fields, access_level=own)
@@ -95,11 +104,40 @@ def test_a_row_keeps_the_strictest_of_card_and_row(
 ) -> None:
     fields = {"note": NOTE, "access_level": own, **({"write_id": "w"} if is_of_a_lake else {})}
     row = parsed(level, fields, is_table=is_table)
-    known = own if own in list(AccessLevel) else (PRIVATE if is_table else PUBLIC)
-    assert row.access_level is strictest([level, AccessLevel(str(known))])
+    named = (own or "").strip().casefold()
+    known = AccessLevel(named) if named in list(AccessLevel) else PRIVATE
+    assert row.access_level is strictest([level, known])
     del fields["access_level"]
     unsaid = parsed(level, fields, is_table=is_table)
     assert unsaid.access_level is (PRIVATE if is_table and is_of_a_lake else level)
+
+
+@pytest.mark.parametrize(
+    ("written", "own", "published"),
+    [
+        ("public", PUBLIC, PUBLIC),
+        ("gated ", GATED, GATED),
+        ("Gated", GATED, GATED),
+        ("PRIVATE", PRIVATE, PRIVATE),
+        ("restricted", PRIVATE, PUBLIC),
+        ("", PRIVATE, PUBLIC),
+        (None, PRIVATE, PUBLIC),
+        (3, PRIVATE, PUBLIC),
+    ],
+)
+def test_a_level_is_read_in_any_spelling_and_an_unknown_one_is_private(
+    written: object, own: AccessLevel, published: AccessLevel
+) -> None:
+    fields = {"note": NOTE, "access_level": written}
+    assert table_level(fields) is own
+    assert parsed(PUBLIC, fields).access_level is own
+    fetched = SourceFile(path="a.csv", url="https://example.org/a.csv")
+    for files, is_own, level in (((fetched,), False, published), ((fetched,), True, own)):
+        data = DataSource(files=files, is_own=is_own)
+        assert parsed(PUBLIC, fields, data=data).access_level is level
+    pinned = DataSource(files=(SourceFile(path="a.csv", sha256="0" * 64),))
+    assert parsed(PUBLIC, fields, data=pinned).access_level is published
+    assert parsed(PUBLIC, fields, data=DataSource(dataset="a/b")).access_level is published
 
 
 @given(st.permutations(["note", "id", "more"]), st.sampled_from([str.upper, str.title, str]))
