@@ -1,8 +1,9 @@
 """What the package logs to MLflow: runs and suites as plain rows, with MLflow's names.
 
 The rows contain no text of an instance and no source id. Of gated and private prompts they contain
-only hashes. A name in MLflow has letters, digits and `_ - . / space`, up to 250 characters. A param
-has up to 6,000 characters, and MLflow does not let a program change it.
+only hashes, and of such runs no stat of a single right answer. A name in MLflow has letters, digits
+and `_ - . / space`, up to 250 characters. A param has up to 6,000 characters, and MLflow does not
+let a program change it.
 """
 
 import dataclasses
@@ -16,6 +17,7 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.ids import canonical_json, digest
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stats import Stat
+from medhelm_spark.metrics.classification import labels_of
 from medhelm_spark.statistics.cell import BoardCell
 from medhelm_spark.statistics.ranking import MEAN_WIN_RATE, MEDHELM_MEAN_WIN_RATE
 
@@ -59,6 +61,12 @@ NOT_WORDS = frozenset(
 
 ARGUMENTS = re.compile(r"(metrics|perturbations)\.\d+\.args\.")
 """Beginnings of the names of arguments, whose names do not show what their values contain."""
+
+OF_ONE = re.compile(r"\[(.*)\]")
+"""What a stat's name states beside the metric: a label or a pair of them, a criterion, a field."""
+
+METRIC_NAME = re.compile(r"main_metric|metrics\.\d+\.name")
+"""The params whose values are names of stats."""
 
 BLANK = ("null", "true", "false", "[]", "{}", '""')
 
@@ -189,17 +197,49 @@ def params_of(run_spec: RunSpec) -> dict[str, str]:
     """The params of a RunSpec: exactly its fields, flattened.
 
     If the data is not public, params about prompts and about reading answers may contain clinical
-    text. Such a param becomes `hash:` and its digest, like a text that is too long.
+    text. Such a param becomes `hash:` and its digest, like a text that is too long, and so does a
+    label in the name of a metric.
     """
     if run_spec.access_level == AccessLevel.PUBLIC:
         return flatten(run_spec)
-    return {name: _hashed(name, text) for name, text in flatten(run_spec).items()}
+    labels = _guarded_labels([run_spec])
+    return {name: _hashed(name, text, labels) for name, text in flatten(run_spec).items()}
 
 
-def _hashed(name: str, text: str) -> str:
+def _hashed(name: str, text: str, labels: frozenset[str]) -> str:
+    if METRIC_NAME.fullmatch(name):
+        return _without_label(text, labels)
     is_worded = name.startswith(WORDED) and name.rpartition(".")[2] not in NOT_WORDS
     is_hashed = (is_worded or ARGUMENTS.match(name)) and text not in BLANK
     return f"hash:{digest(text)}" if is_hashed else text
+
+
+def _guarded_labels(run_specs: Iterable[RunSpec]) -> frozenset[str]:
+    """The right answers that metrics of runs above public declare: one may be a patient's."""
+    return frozenset(
+        label
+        for run_spec in run_specs
+        if run_spec.access_level != AccessLevel.PUBLIC
+        for metric in run_spec.metrics
+        for label in labels_of(metric.args)
+    )
+
+
+def _without_label(stat: str, labels: frozenset[str]) -> str:
+    """The name of a stat, with the hash of the label or of the pair that is in it.
+
+    >>> _without_label("f1[yes]", frozenset()), _without_label("f1[yes]", frozenset(["yes"]))[:10]
+    ('f1[yes]', 'f1[hash:81')
+    """
+    inside = OF_ONE.search(stat)
+    if inside is None or not any(_is_of(label, inside[1]) for label in labels):
+        return stat
+    return f"{stat[: inside.start()]}[hash:{digest(inside[1])}]{stat[inside.end() :]}"
+
+
+def _is_of(label: str, inside: str) -> bool:
+    """Whether this part of a stat's name is the label, or a pair `right>given` with it."""
+    return inside == label or inside.startswith(f"{label}>") or inside.endswith(f">{label}")
 
 
 def _values(name: str, number: Stat | BoardCell, metric: str) -> dict[str, float | None]:
@@ -237,14 +277,20 @@ def metrics_of(run: TrackedRun) -> dict[str, float]:
     The function takes all stats of the main split without perturbation. `n` and `n_unscored` belong
     to the main metric, whose mean is in the group SCORES too. The keys of a further run of a
     scenario begin with `<scenario>@<variant>`.
+
+    Of a run that is not public the function leaves out the stats of one label or of a pair: they
+    may be counts of one patient. A main metric of one label has the label's hash in its name.
     """
     spec = run.run_spec
+    labels = _guarded_labels([spec])
     values: dict[str, float | None] = {}
     name = shown_name(spec.scenario_name, run.variant)
     for stat in run.stats:
         if stat.split == spec.main_split and not stat.perturbation:
-            values |= _values(name, stat, stat.name)
-            if stat.name == spec.main_metric:
+            metric, is_main = _without_label(stat.name, labels), stat.name == spec.main_metric
+            if is_main or metric == stat.name:
+                values |= _values(name, stat, metric)
+            if is_main:
                 values |= _counts(name, stat) | {metric_key(SCORES, name): stat.mean}
     return _known(values)
 
@@ -262,8 +308,11 @@ def suite_metrics(suite: TrackedSuite) -> dict[str, float]:
         MEAN_WIN_RATE: suite.mean_win_rate,
         allowed_name(MEDHELM_MEAN_WIN_RATE): suite.medhelm_mean_win_rate,
     }
+    labels = _guarded_labels(run.run_spec for run in suite.runs)
     for name, cell in suite.cells.items():
-        own = _values(name, cell, cell.main_metric) | _counts(name, cell)
+        is_public = cell.access_level == AccessLevel.PUBLIC
+        metric = cell.main_metric if is_public else _without_label(cell.main_metric, labels)
+        own = _values(name, cell, metric) | _counts(name, cell)
         values |= _known(own | {metric_key(SCORES, name): cell.mean})
     return values | _known(rates)
 

@@ -17,6 +17,7 @@ from medhelm_spark.domain.run import (
 )
 from medhelm_spark.domain.sampling import Condition, Sampling
 from medhelm_spark.tracking.records import (
+    TrackedRun,
     allowed_name,
     fitting,
     flatten,
@@ -245,3 +246,47 @@ def test_values_of_the_data_in_a_filter_are_hashes_where_it_is_not_public() -> N
     assert params["sampling.seed"] == "3"
     public = params_of(replace(made, access_level=AccessLevel.PUBLIC))
     assert public["sampling.filter.extra.patient.values"] == '["MRN-0042"]'
+
+
+ROE, NEGATIVE = "HIV positive (J. Roe)", "negative"
+OF_LABELS = (f"sensitivity[{ROE}]", f"confusion[{ROE}>-]", f"confusion[{NEGATIVE}>{ROE}]")
+
+
+def labelled(level: AccessLevel, main_metric: str = "exact_match") -> TrackedRun:
+    """A run with overall stats and with those of its two labels."""
+    metric = MetricSpec(name="diagnostic_accuracy", args={"labels": f"{ROE}|{NEGATIVE}"})
+    names = (main_metric, "accuracy", "jury_criteria[dose]", *OF_LABELS)
+    made = (stat(name) for name in dict.fromkeys(names))
+    return run("qa", *made, access_level=level, metrics=(metric,), main_metric=main_metric)
+
+
+@pytest.mark.parametrize("level", [AccessLevel.GATED, AccessLevel.PRIVATE])
+def test_stats_of_one_label_are_left_out_where_the_data_is_not_public(level: AccessLevel) -> None:
+    names = {original_name(key) for key in metrics_of(labelled(level))}
+    assert names == {
+        "0_scores/qa",
+        "qa/n",
+        "qa/n_unscored",
+        *(
+            f"qa/{name}{end}"
+            for name in ("exact_match", "accuracy", "jury_criteria[dose]")
+            for end in ("", "_ci_low", "_ci_high")
+        ),
+    }
+    public = {original_name(key) for key in metrics_of(labelled(AccessLevel.PUBLIC))}
+    assert public.issuperset(f"qa/{name}" for name in OF_LABELS)
+
+
+def test_the_label_of_a_main_metric_is_a_hash_where_the_data_is_not_public() -> None:
+    one = labelled(AccessLevel.PRIVATE, OF_LABELS[0])
+    shown = f"sensitivity[hash:{digest(ROE)}]"
+    tracked = suite(one, cells={"qa": replace(cell("qa", one.stats[0]), access_level="private")})
+    metrics = {original_name(key): value for key, value in suite_metrics(tracked).items()}
+    assert metrics[f"qa/{shown}"] == metrics["0_scores/qa"] == 0.5
+    assert not [name for name in metrics if "Roe" in name]
+    params = params_of(one.run_spec)
+    assert params["main_metric"] == shown
+    assert not [text for text in params.values() if "Roe" in text]
+    assert (
+        params_of(labelled(AccessLevel.PUBLIC, OF_LABELS[0]).run_spec)["main_metric"] in OF_LABELS
+    )
