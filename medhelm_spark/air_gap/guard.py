@@ -32,7 +32,12 @@ SWITCHES = {
 """The variable of each library that keeps it from asking its makers' servers."""
 
 ASKS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
-LOOKS_UP = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyname_ex"})
+LOOKS_UP = frozenset(
+    f"socket.{name}"
+    for name in ("getaddrinfo", "gethostbyaddr", "gethostbyname", "gethostbyname_ex", "getnameinfo")
+)
+ASKS_FOR_NAME = frozenset({"socket.gethostbyaddr", "socket.getnameinfo"})
+"""Look-ups from an address to its name, which are sent to a server of names too."""
 OWN_FAMILIES = frozenset(
     getattr(socket, name) for name in ("AF_UNIX", "AF_NETLINK") if hasattr(socket, name)
 )
@@ -68,7 +73,7 @@ class _ConnectionGuard:
     def check(self, event: str, args: tuple[Any, ...]) -> None:
         """Raise OfflineRefusal where an event of Python's is about another address."""
         if event in LOOKS_UP:
-            self._check_name(args[0])
+            self._check_name(event, args[0])
             return
         family, address = args[0].family, args[1] if len(args) > 1 else None
         if family in OWN_FAMILIES or address is None:
@@ -79,9 +84,11 @@ class _ConnectionGuard:
         if not self._is_own(host) and not self._is_listed(host, port):
             raise OfflineRefusal(f"offline: {host}:{port} is not on the list of addresses")
 
-    def _check_name(self, name: object) -> None:
-        host = _plain(name)
-        if not host or _is_address(host) or self._is_own(host):
+    def _check_name(self, event: str, name: object) -> None:
+        host = _plain(name[0] if isinstance(name, tuple) else name)
+        if not host or self._is_own(host):
+            return
+        if _is_address(host) and event not in ASKS_FOR_NAME:
             return  # an address is looked up nowhere; it is compared when it is connected to
         if host not in {each.host for each in self.listed}:
             raise OfflineRefusal(f"offline: {host} is not on the list of addresses")

@@ -53,6 +53,10 @@ print(json.dumps({
     "listed name": outcome(lambda: socket.getaddrinfo("llm.invalid", 443)),
     "name": outcome(lambda: socket.getaddrinfo("huggingface.co", 443)),
     "name in capitals": outcome(lambda: socket.gethostbyname("HuggingFace.co.")),
+    "name by its host": outcome(lambda: socket.gethostbyaddr("huggingface.co")),
+    "name of an address": outcome(lambda: socket.gethostbyaddr("192.0.2.9")),
+    "name of a socket address": outcome(lambda: socket.getnameinfo(("192.0.2.9", 53), 0)),
+    "own name of an address": outcome(lambda: socket.getnameinfo(("127.0.0.1", port), 0)),
     "switches": [os.environ[name] for name in ("HF_HUB_OFFLINE", "PIP_NO_INDEX")],
     "list": len(listed()),
 }))
@@ -83,10 +87,17 @@ def test_this_machine_is_never_refused(tried: dict[str, Any], attempt: str) -> N
         "event loop",
         "name",
         "name in capitals",
+        "name by its host",
+        "name of an address",
+        "name of a socket address",
     ],
 )
 def test_what_is_not_listed_is_refused(tried: dict[str, Any], attempt: str) -> None:
     assert tried[attempt] == "OfflineRefusal"
+
+
+def test_the_name_of_this_machines_own_address_may_be_asked_for(tried: dict[str, Any]) -> None:
+    assert tried["own name of an address"] == "made"
 
 
 def test_for_a_library_a_refused_server_is_one_that_does_not_answer(tried: dict[str, Any]) -> None:
