@@ -203,7 +203,12 @@ def verdicts_html(annotations: Sequence[Annotation], instance: Instance | None) 
         for score in verdict.scores:
             reason = passage(score.explanation) if score.explanation else ""
             rows.append(
-                (judge, item or text(score.criterion), score.label or f"{score.score:g}", reason)
+                (
+                    judge,
+                    item or text(score.criterion),
+                    text(score.label or f"{score.score:g}"),
+                    reason,
+                )
             )
             judge = ""
     aside = "a judge's score is a model's opinion"

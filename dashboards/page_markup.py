@@ -81,7 +81,7 @@ def passage(value: str, kind: str = "") -> str:
     """Clinical text, unchanged: with line breaks, and in the direction of its script."""
     if not value:
         return '<p class="ms-empty">empty text</p>'
-    return f'<pre class="ms-text ms-{kind}" dir="auto">{text(value)}</pre>'
+    return f'<pre class="ms-text ms-{text(kind)}" dir="auto">{text(value)}</pre>'
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[str]], kind: str = "") -> str:

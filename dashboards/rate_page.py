@@ -166,7 +166,7 @@ def _scales(queue: Any) -> str:
         anchors = "".join(f"<li>{text(line)}</li>" for line in lines)
         first, last = ("best", "worst") if each.lower_is_better else ("worst", "best")
         scale = f"{each.minimum:g} ({first}) to {each.maximum:g} ({last})"
-        ends = ", ".join(each.classes) or scale
+        ends = text(", ".join(each.classes) or scale)
         lower = " Lower is better." if each.lower_is_better else ""
         question = f"{each.question}{lower}".strip()
         asks = f"<p>{text(question)}</p>" if question else ""
