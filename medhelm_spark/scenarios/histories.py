@@ -10,7 +10,7 @@ patient's lines. It does not grow with the number of patients, records or files.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, time
 from decimal import Decimal
@@ -37,6 +37,7 @@ from medhelm_spark.scenarios.records import (
     BadReason,
     BadRecord,
     Record,
+    as_text,
     has_values,
     value_of,
 )
@@ -158,7 +159,7 @@ def record_entries(
             time=until,
             is_record=True,
             position=position,
-            text=json.dumps(dict(fields), default=_plain),
+            text=json.dumps(_plain(fields), default=_no_text),
         )
 
     selected = (
@@ -203,8 +204,20 @@ def _patient(fields: Fields, name: str) -> str:
 
 
 def _plain(value: Any) -> object:
-    """A value that JSON has no type for: as text if a record's text may contain it, else `{}`."""
-    return str(value) if isinstance(value, (date, time, Decimal)) else {}
+    """A value as JSON, with every value that JSON writes otherwise as the text that a cell has."""
+    if isinstance(value, (float, bytes, date, time, Decimal)):
+        try:
+            return as_text(value)
+        except BadRecord:
+            return _no_text(value)
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    return [*map(_plain, value)] if isinstance(value, list | tuple) else value
+
+
+def _no_text(_: object) -> dict[str, object]:
+    """In place of a value that a record's text may not contain: no text either."""
+    return {}
 
 
 def serialised(entries: Iterable[Entry], source: DataSource) -> Iterator[tuple[int | None, Record]]:

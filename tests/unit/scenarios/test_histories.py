@@ -15,7 +15,7 @@ from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.scenarios import read_events
 from medhelm_spark.scenarios.histories import check_history, drawn, most_records
 from medhelm_spark.scenarios.history_lines import UNITS, ending
-from medhelm_spark.scenarios.records import BadReason
+from medhelm_spark.scenarios.records import BadReason, as_text
 from tests.unit.scenarios.histories import event, record, texts, write_parquet, write_rows
 
 T = datetime.fromisoformat("2020-03-04 10:00")
@@ -162,7 +162,7 @@ def test_the_columns_of_a_record_stay_what_they_were() -> None:
         "list": ["a", None],
         "dec": "1.50",
         "none": None,
-        "raw": {},
+        "raw": "x",
         "text": "- a",
     }
 
@@ -291,3 +291,24 @@ def test_partitions_hold_every_event_once_and_only_the_used_columns(
             assert set(by_row[1]) == {"patient_id", "start", "code"}
         with pytest.raises(DataError, match=rf"a\.{form}: needs column 'when'"):
             list(read_events(path, replace(history, time="when")))
+
+
+def test_a_records_cells_have_the_same_text_with_a_history_as_without() -> None:
+    cells: dict[str, Any] = {
+        "whole": 1.0,
+        "large": 1e20,
+        "small": 1e-5,
+        "nothing": float("nan"),
+        "decimal": Decimal("1E+2"),
+        "bytes": b"yes",
+        "moment": datetime(2020, 1, 31, 8, tzinfo=timezone(timedelta(hours=2))),
+        "day": date(2020, 1, 31),
+        "flag": True,
+        "number": 3,
+    }
+    row = {**record(T), **cells, "list": [1.0, b"a"], "broken": b"\xff"}
+    (found,) = texts([event("a", "2019-01-01")], [row])
+    assert {name: as_text(found.fields[name]) for name in cells} == {
+        name: as_text(value) for name, value in cells.items()
+    }
+    assert (found.fields["list"], found.fields["broken"]) == (["1", "a"], {})
