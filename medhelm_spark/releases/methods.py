@@ -229,6 +229,9 @@ def _end_of(day: date | str) -> datetime:
         named = day if isinstance(day, date) else date.fromisoformat(day)
     except ValueError:
         raise ConfigError(f"until (--until) is {day!r}; allowed: a day as 2027-06-30.") from None
+    last = date.max - timedelta(days=1)
+    if named > last:
+        raise ConfigError(f"until (--until) is {named}; allowed: a day up to {last}.")
     end = datetime.combine(named, time(), UTC) + timedelta(days=1)
     if end <= datetime.now(UTC):
         raise ConfigError(f"until (--until) is {named}, which is over; allowed: today or later.")

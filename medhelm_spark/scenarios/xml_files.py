@@ -31,7 +31,7 @@ def read_xml(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, str] |
     The reader keeps one record in memory at a time.
 
     Raises:
-        DataError: the file is not well-formed XML.
+        DataError: the file is not well-formed XML, or in an encoding that the parser lacks.
         ConfigError: ElementTree cannot read a path.
     """
     paths = {column: _split_path(path) for column, path in file.source.paths.items()}
@@ -54,11 +54,16 @@ def read_xml(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, str] |
 def _elements(file: RawFile) -> Iterator[ET.Element]:
     name = file.source.record_path
     root: ET.Element | None = None
-    for event, element in ET.iterparse(file.stream, events=("start", "end")):
-        if event == "start":
-            root = element if root is None else root
-        elif element.tag == name or (name is None and element is root):
-            yield element
+    try:
+        for event, element in ET.iterparse(file.stream, events=("start", "end")):
+            if event == "start":
+                root = element if root is None else root
+            elif element.tag == name or (name is None and element is root):
+                yield element
+    except (ValueError, LookupError):  # of the parser alone, which knows no such encoding
+        raise DataError(
+            f"{file.path}: XML in an encoding that cannot be read here; save it as UTF-8."
+        ) from None
 
 
 def _split_path(path: str) -> tuple[str, str | None]:
@@ -138,7 +143,7 @@ def _paragraphs(file: RawFile) -> Iterator[ET.Element]:
         with zipfile.ZipFile(stream) as document:
             check_parts(file.path, document, size_of(stream))
             root = ET.fromstring(document.read(BODY))
-    except (zipfile.BadZipFile, KeyError, ET.ParseError) as error:
+    except (zipfile.BadZipFile, LookupError, ValueError, ET.ParseError) as error:
         kind = type(error).__name__
         raise DataError(f"{file.path}: not a readable Word document ({kind}).") from None
     yield from root.iter(f"{W}p")

@@ -176,13 +176,14 @@ def test_the_monitoring_plan_is_what_a_look_runs(made: Made) -> None:
     [
         ({"until": "soon"}, "a day as 2027-06-30"),
         ({"until": "2020-01-01"}, "which is over"),
+        ({"until": "9999-12-31"}, "is 9999-12-31; allowed: a day up to 9999-12-30"),
         ({"monitoring": {"margin": -1}}, "a number above 0"),
         ({"monitoring": {"margin": "inf"}}, "margin is 'inf'; allowed: a number above 0"),
         ({"monitoring": {"answers_margin": 1}}, "a number above 0 and below 1"),
         ({"monitoring": {"sample": 1.5}}, "a whole number above 0"),
         ({"monitoring": {"size": 1}}, "unknown 'size'"),
     ],
-    ids=["no_day", "over", "negative", "infinite", "share", "broken", "unknown"],
+    ids=["no_day", "over", "last", "negative", "infinite", "share", "broken", "unknown"],
 )
 def test_a_wrong_statement_is_refused(made: Made, options: Any, message: str) -> None:
     made.evaluation.releases.submit(RELEASE, key=by(made, "ada"))

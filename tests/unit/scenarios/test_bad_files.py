@@ -418,3 +418,14 @@ def test_a_file_of_events_is_named_by_its_number(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="event file 2 of 2: not UTF-8") as caught:
         list(read_events(str(paths[1]), history))
     assert "MRN" not in str(caught.value)
+
+
+@pytest.mark.parametrize("encoding", ["Shift_JIS", "GB2312", "klingon"])
+def test_xml_in_an_encoding_that_the_parser_lacks(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "MRN-7.xml"
+    path.write_bytes(f'<?xml version="1.0" encoding="{encoding}"?><a><q>x</q></a>'.encode())
+    file = SourceFile(path=str(path), label="file 1 of 1 in a folder")
+    with pytest.raises(DataError) as caught:
+        list(read_records(file, DataSource(format="xml", paths={"q": "q"})))
+    message = "XML in an encoding that cannot be read here; save it as UTF-8."
+    assert str(caught.value) == f"{file.label}: {message}"
