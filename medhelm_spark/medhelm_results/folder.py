@@ -125,7 +125,8 @@ def find_results(path: Path) -> HelmFolder:
         try:
             _refuse_outside(folder, (RUNS_TO_SUITES, RELEASE_RUNS, RUNS), root)
             releases.append(_release_folder(folder))
-            for run in _runs_of_release(folder, {*runs, *(_name(out) for out in left_out)}):
+            known = {*runs, *(_name(out) for out in left_out)}
+            for run in _runs_of_release(folder, known, root, left_out):
                 runs[run.name] = run
         except BrokenFileError as error:
             left_out.append(NotImported(name=_shown(folder), reason=str(error)))
@@ -145,13 +146,13 @@ def find_results(path: Path) -> HelmFolder:
 
 
 def _refuse_outside(folder: Path, names: Iterable[str], root: Path) -> None:
-    """Refuse files that a link leads out of the folder that is imported.
+    """Refuse files that a link or a name leads out of the folder that is imported.
 
     A folder of somebody else's could name any file of this machine as its results.
     """
     for path in (folder, *(folder / name for name in names)):
         if not path.resolve().is_relative_to(root):
-            raise BrokenFileError(f"{path.name} is a link that leads out of the folder")
+            raise BrokenFileError(f"{path.name} leads out of the folder")
 
 
 def _name(left_out: NotImported) -> str:
@@ -238,14 +239,26 @@ def _listed_runs(folder: Path) -> Iterator[Mapping[str, Any]]:
         yield from (run for run in items(folder / RELEASE_RUNS) if isinstance(run, dict))
 
 
-def _runs_of_release(folder: Path, known: Iterable[str]) -> Iterator[RunFolder]:
-    """The runs of which there is only what the release's list has: RunSpec and stats."""
+def _runs_of_release(
+    folder: Path, known: Iterable[str], root: Path, left_out: list[NotImported]
+) -> Iterator[RunFolder]:
+    """The runs of which there is only what the release's list has: RunSpec and stats.
+
+    A run whose folder would be outside `root` is added to `left_out`.
+    """
     known = set(known)
     for run in _listed_runs(folder):
         run_spec = _run_spec(run.get("run_spec") or {})
         stats = tuple(stat for stat in run.get("stats") or () if isinstance(stat, dict))
         if run_spec.name not in known and stats:
             path = folder / RUNS / run_spec.name
+            try:
+                # The name may be an absolute path or contain `..`.
+                _refuse_outside(path, FILES, root)
+            except BrokenFileError as error:
+                name = f"{folder.name}/{run_spec.name}"
+                left_out.append(NotImported(name=name, reason=str(error)))
+                continue
             yield RunFolder(
                 name=run_spec.name,
                 suite=folder.name,

@@ -403,9 +403,34 @@ def test_a_run_whose_files_are_links_out_of_the_folder_is_left_out(
     linked.symlink_to(tmp_path / "elsewhere")
     found = find_results(tmp_path / "out")
     assert not found.runs
-    assert [each.reason for each in found.left_out] == [
-        f"{linked.name} is a link that leads out of the folder"
+    assert [each.reason for each in found.left_out] == [f"{linked.name} leads out of the folder"]
+
+
+@pytest.mark.parametrize("form", ["absolute", "parents", "a folder and parents", "link"])
+def test_a_run_of_a_release_whose_name_leads_out_of_the_folder_is_left_out(
+    tmp_path: Path, form: str
+) -> None:
+    private = write_run(tmp_path / "private", states=[state("a")], stats=[stat("exact_match", 1.0)])
+    release = tmp_path / "out" / "releases" / "v1"
+    (release / "runs" / "med:x=").mkdir(parents=True)
+    (release / "runs" / "link").symlink_to(private)
+    up = f"../../../../{private.relative_to(tmp_path)}"
+    names = {
+        "absolute": str(private),
+        "parents": up,
+        "a folder and parents": f"med:x=/../{up}",
+        "link": "link",
+    }
+    listed = [
+        {"run_spec": run_spec(name), "stats": [stat("exact_match", 0.5)]}
+        for name in (names[form], "FEVER:model=acme_two")
     ]
+    (release / "runs.json").write_text(json.dumps(listed))
+    output = find_results(tmp_path / "out")
+    assert [run.name for run in output.runs] == ["FEVER:model=acme_two"], "the others are read"
+    (left_out,) = output.left_out
+    assert left_out.name == f"v1/{names[form]}"
+    assert left_out.reason.endswith("leads out of the folder")
 
 
 def test_links_within_the_folder_are_followed_as_helm_writes_them(tmp_path: Path) -> None:
