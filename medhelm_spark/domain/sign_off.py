@@ -58,10 +58,14 @@ class ReleasePeople:
     people: tuple[ListedPerson, ...] = ()
     issuers: tuple[TokenIssuer, ...] = ()
 
-    def may(self, name: str, to: ReleaseStatus) -> bool:
-        """Whether a person may take the step: the listed ones where somebody is listed for it."""
+    def may(self, person: "Person", to: ReleaseStatus) -> bool:
+        """Whether a person may take the step: the listed ones where somebody is listed for it.
+
+        The name alone does not count: a subject or a user of a platform may be called as somebody
+        whom the policy lists by a key.
+        """
         allowed = self.names(to)
-        return not allowed or name in allowed
+        return not allowed or (person.is_listed and person.name in allowed)
 
     def names(self, to: ReleaseStatus) -> frozenset[str]:
         """Who is listed for a step."""
@@ -81,6 +85,8 @@ class Person:
     name: str
     identified_by: str = ""
     """What names them; empty for the operating system's user, whom nobody has checked."""
+    is_listed: bool = False
+    """Whether their key, subject or platform user is in the policy, whose name for it `name` is."""
 
     @property
     def is_verified(self) -> bool:

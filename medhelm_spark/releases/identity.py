@@ -51,7 +51,7 @@ def signer_of(workspace: Workspace, key: str | Path | None = None) -> Signer:
     if spark and (found := platform_user(spark)):
         user, method = found
         listed = {each.platform: each.name for each in people.people if each.platform}
-        return Signer(person=Person(name=listed.get(user, user), identified_by=method))
+        return Signer(person=_named(listed.get(user), user, method))
     return Signer(person=Person(name=this_user()))
 
 
@@ -66,7 +66,7 @@ def _by_key(key: SigningKey, people: ReleasePeople, where: str) -> Signer:
             f"with key {key.public}."
         )
     method = f"key {key_name(key.public)}"
-    return Signer(person=Person(name=names[key.public], identified_by=method), key=key)
+    return Signer(person=_named(names[key.public], key.public, method), key=key)
 
 
 def _by_token(file: str, people: ReleasePeople) -> Person:
@@ -78,7 +78,12 @@ def _by_token(file: str, people: ReleasePeople) -> Person:
         ) from None
     subject, issuer = subject_of(token, people.issuers, now())
     listed = {(each.issuer, each.subject): each.name for each in people.people}
-    return Person(name=listed.get((issuer, subject), subject), identified_by=issuer)
+    return _named(listed.get((issuer, subject)), subject, issuer)
+
+
+def _named(listed: str | None, own: str, method: str) -> Person:
+    """A person by the name that the policy lists, else by the name that the method gives."""
+    return Person(name=listed or own, identified_by=method, is_listed=listed is not None)
 
 
 def wrong_signatures(changes: list[ReleaseChange], people: ReleasePeople) -> list[str]:

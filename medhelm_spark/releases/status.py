@@ -26,10 +26,11 @@ def check_change(
             "and it has no rows of its own; pin it anew by `publish --suites`."
         )
     people = people or ReleasePeople()
-    if not people.may(person.name, to) or (people.names(to) and not person.is_verified):
+    if not people.may(person, to):
+        by = f" ({person.identified_by})" if person.is_verified else ""
         raise ReleaseError(
             f"release {release.name!r}: the policy lets {', '.join(sorted(people.names(to)))} do "
-            f"this (release.people), and {person.name!r} is "
+            f"this (release.people), and {person.name!r}{by} is "
             f"{'not listed for it' if person.is_verified else 'the name of a system user alone'}."
         )
     if to is ReleaseStatus.APPROVED and person.is_verified:

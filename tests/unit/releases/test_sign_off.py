@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -18,13 +19,14 @@ from medhelm_spark.cli.exit_codes import GATED
 from medhelm_spark.config.policy import load_policy
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.domain.release import ReleaseStatus
-from medhelm_spark.domain.sign_off import TokenIssuer
+from medhelm_spark.domain.sign_off import ListedPerson, Person, ReleasePeople, TokenIssuer
 from medhelm_spark.errors import ConfigError, GateError, IntegrityError, ReleaseError
 from medhelm_spark.releases.keys import signing_key
 from medhelm_spark.releases.tokens import subject_of
 from tests.unit.provenance.made import RELEASE, SUITE, Made, write_key
 
 ISSUER = "https://login.example.org"
+OTHER_ISSUER = "https://ci.example.org"
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
@@ -350,6 +352,40 @@ def test_a_person_is_named_by_a_token(made: Made, tmp_path: Path) -> None:
     done = made.evaluation.releases.approve(RELEASE)
     assert done.changes[-1].who == f"Carol ({ISSUER})"
     assert replace(done.changes[-1], note="x").is_verified
+
+
+def test_who_only_has_a_listed_persons_name_may_not_do_what_that_person_may() -> None:
+    people = ReleasePeople(people=(ListedPerson(name="Carol", key="AAAA"),))
+    namesake = Person(name="Carol", identified_by="Databricks")
+    assert not people.may(namesake, ReleaseStatus.APPROVED)
+    assert people.may(replace(namesake, is_listed=True), ReleaseStatus.APPROVED)
+    assert people.may(namesake, ReleaseStatus.IN_REVIEW), "a step for which nobody is listed"
+    assert ReleasePeople().may(Person(name="ward"), ReleaseStatus.APPROVED)
+
+
+@pytest.mark.parametrize(("name", "issued_by"), [("Carol", OTHER_ISSUER), ("Ada", ISSUER)])
+def test_a_subject_of_a_listed_persons_name_does_not_approve(
+    made: Made, tmp_path: Path, name: str, issued_by: str
+) -> None:
+    issuer = TokenMaker(tmp_path, "EdDSA")
+    keys = {"audience": "medhelm-spark", "keys": issuer.issuer.keys}
+    issuers = [{"issuer": each, **keys} for each in (ISSUER, OTHER_ISSUER)]
+    people = [
+        {"name": "Carol", "issuer": ISSUER, "subject": "c-17", "may": ["approve"]},
+        {"name": "Ada", "key": public(made, "ada"), "may": ["approve"]},
+        {"name": "Bob", "key": public(made, "bob"), "may": ["submit"]},
+    ]
+    (made.site / "policy.yaml").write_text(
+        yaml.safe_dump({"release": {"people": people, "issuers": issuers}})
+    )
+    made.evaluation.releases.submit(RELEASE, key=by(made, "bob"))
+    token = tmp_path / "token"
+    until = datetime.now(UTC).timestamp() + 600
+    token.write_text(issuer.token(iss=issued_by, sub=name, exp=until))
+    made.set(identity_token=str(token))
+    message = re.escape(f"'{name}' ({issued_by}) is not listed for it")
+    with pytest.raises(ReleaseError, match=message):
+        made.evaluation.releases.approve(RELEASE)
 
 
 @pytest.mark.parametrize(
