@@ -9,6 +9,9 @@ from medhelm_spark.domain.release_requirements import ReleaseRequirements
 from medhelm_spark.errors import ReleaseError
 from medhelm_spark.namespaces import MARK
 
+DATABRICKS, KERBEROS = PLATFORMS = ("Databricks", "Kerberos")
+"""What names a user of a platform."""
+
 HANDED_IN = ("made", "submitted")
 """What a person does with a release of their own will; jobs in containers run what is in it."""
 
@@ -39,6 +42,16 @@ class ListedPerson:
     platform: str | None = None
     """The user's name on Databricks or of Kerberos."""
 
+    def is_named_in(self, change: ReleaseChange) -> bool:
+        """Whether a status has this person's name, and was given by what names them here."""
+        if self.name != change.changed_by:
+            return False
+        if self.key:
+            return self.key == change.key
+        if self.issuer:
+            return self.issuer == change.identified_by
+        return change.identified_by in PLATFORMS
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenIssuer:
@@ -66,6 +79,15 @@ class ReleasePeople:
         """
         allowed = self.names(to)
         return not allowed or (person.is_listed and person.name in allowed)
+
+    def may_have_given(self, change: ReleaseChange) -> bool:
+        """Whether whom a status names may take that step; `may` for a status on record."""
+        allowed = self.names(change.to_status)
+        return not allowed or (change.changed_by in allowed and self.has_named(change))
+
+    def has_named(self, change: ReleaseChange) -> bool:
+        """Whether a listed person has the name of a status, and what it says named them."""
+        return any(person.is_named_in(change) for person in self.people)
 
     def names(self, to: ReleaseStatus) -> frozenset[str]:
         """Who is listed for a step."""

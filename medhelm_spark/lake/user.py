@@ -4,6 +4,7 @@ import getpass
 import os
 from typing import Any
 
+from medhelm_spark.domain.sign_off import DATABRICKS, KERBEROS
 from medhelm_spark.namespaces import MARK, in_user_namespace
 
 
@@ -27,9 +28,9 @@ def this_user() -> str:
 def platform_user(spark: Any) -> tuple[str, str] | None:
     """The user whom Databricks or Kerberos names, and which of them; None where neither does."""
     if "DATABRICKS_RUNTIME_VERSION" in os.environ:
-        return str(spark.sql("SELECT current_user()").collect()[0][0]), "Databricks"
+        return str(spark.sql("SELECT current_user()").collect()[0][0]), DATABRICKS
     jvm = getattr(spark, "_jvm", None)
     if jvm is None:  # Spark Connect
         return None
     user = jvm.org.apache.hadoop.security.UserGroupInformation.getCurrentUser()
-    return (str(user.getUserName()), "Kerberos") if user.hasKerberosCredentials() else None
+    return (str(user.getUserName()), KERBEROS) if user.hasKerberosCredentials() else None

@@ -21,6 +21,7 @@ from medhelm_spark.lake.tables import TABLES
 from medhelm_spark.provenance.chain import ChainEntry, broken, follow, in_order, last_signed
 from medhelm_spark.provenance.facts import facts_of
 from medhelm_spark.provenance.tables import ProvenanceRecord, RecordKind
+from medhelm_spark.releases.identity import Signer
 from medhelm_spark.releases.keys import SigningKey, site_keys
 from medhelm_spark.releases.pinned import Rows, StoredRelease, changes_of
 from medhelm_spark.releases.source import release_of
@@ -235,8 +236,10 @@ def check(workspace: Workspace) -> None:
     _refuse_broken(records_of(workspace.reader))
 
 
-def is_pending(workspace: Workspace, release: StoredRelease, to: ReleaseStatus, user: str) -> bool:
-    """Whether this user gave the release this status, and the command was killed before its record.
+def pending(
+    workspace: Workspace, release: StoredRelease, to: ReleaseStatus, signer: Signer
+) -> ReleaseChange | None:
+    """The status that this person gave the release by a command that was killed before its record.
 
     Raises:
         IntegrityError: the chain is broken.
@@ -245,10 +248,10 @@ def is_pending(workspace: Workspace, release: StoredRelease, to: ReleaseStatus, 
     check(workspace)
     records = records_of(workspace.reader)
     if not any(record.manifest_hash == release.manifest_hash for record in records):
-        return False
+        return None
     lacking = unrecorded(workspace.reader, release, records)
-    if [(change.to_status, change.changed_by) for change in lacking] == [(to, user)]:
-        return True
+    if len(lacking) == 1 and lacking[0].to_status is to and signer.gave(lacking[0]):
+        return lacking[0]
     if lacking:
         raise ReleaseError(_of_earlier(release, lacking[0]))
-    return False
+    return None

@@ -7,15 +7,16 @@ from medhelm_spark.board import BoardSource, Kind, load_runs
 from medhelm_spark.domain.moments import now
 from medhelm_spark.domain.release import ReleaseStatus, check_transition
 from medhelm_spark.domain.release_requirements import ReleaseRequirements, refuse_blocked
-from medhelm_spark.domain.sign_off import Person, SignOff
+from medhelm_spark.domain.sign_off import Person, SignOff, stated_in
 from medhelm_spark.errors import ConfigError, GateError, ReleaseError
 from medhelm_spark.pipeline.in_process import is_own_machine
 from medhelm_spark.releases.anchors import add_anchor, anchor_file
 from medhelm_spark.releases.differences import behind, release_differences
 from medhelm_spark.releases.gate import gate_of
-from medhelm_spark.releases.identity import signer_of
+from medhelm_spark.releases.identity import signer_of, wrong_signatures
 from medhelm_spark.releases.pinned import (
     StoredRelease,
+    changes_of,
     read_release,
     refuse_changed,
     stored_releases,
@@ -56,7 +57,7 @@ def gate(workspace: Workspace, release: str) -> Gate:
 
     Raises:
         ReleaseError: The release was made elsewhere.
-        IntegrityError: A value behind its board was changed.
+        IntegrityError: A value behind its board was changed, or a status is not by whom it names.
     """
     return _gate(workspace, release_of(workspace.reader, release))
 
@@ -67,7 +68,10 @@ def _gate(workspace: Workspace, release: StoredRelease) -> Gate:
             f"release {release.name!r} is external: its numbers were made elsewhere, and the gate "
             "checks what this lake has on record of its own runs."
         )
-    findings = gate_of(workspace.reader, release, workspace.registry.policy)
+    policy, statuses = workspace.registry.policy, changes_of(workspace.reader, release.name)
+    wrong = wrong_signatures(statuses, policy.people, release.manifest_hash)
+    refuse_changed(release.name, read_release(workspace.reader, release.members), wrong)
+    findings = gate_of(workspace.reader, release, policy)
     return Gate(release=release.name, findings=findings)
 
 
@@ -83,7 +87,7 @@ def take_step(
     Raises:
         ReleaseError: The status does not follow, or this person may not give it.
         GateError: The release lacks what the policy requires.
-        IntegrityError: A value behind its board was changed.
+        IntegrityError: A value behind its board was changed, or a status is not by whom it names.
     """
     if to is ReleaseStatus.WITHDRAWN and not stated.note.strip():
         raise ConfigError(f"release {release!r}: withdrawing it needs a reason (--reason TEXT).")
@@ -91,14 +95,16 @@ def take_step(
     ctx = workspace.context("", is_in_process=is_own_machine(workspace))
     signer, policy = signer_of(workspace, key), workspace.registry.policy
     chained = features.part("provenance", "chained")
-    if chained and chained.is_pending(workspace, stored, to, signer.person.name):
+    pending = chained.pending(workspace, stored, to, signer) if chained else None
+    # Who wrote the row of a status into the table may take the step no more than who did not.
+    before, stated = (stored.without(pending), stated_in(pending)) if pending else (stored, stated)
+    check_change(before, to, signer.person, policy.people)
+    _refuse_unstated(release, to, stated, signer.person, policy.release)
+    if to in GATED:
+        refuse_blocked(release, str(to), _gate(workspace, before).findings)
+    if pending:
         ctx.say(f"release: {release!r} is {to} already; its record is written now")
     else:
-        check_change(stored, to, signer.person, policy.people)
-        _refuse_unstated(release, to, stated, signer.person, policy.release)
-        if to in GATED:
-            refuse_changed(release, read_release(workspace.reader, stored.members))
-            refuse_blocked(release, str(to), _gate(workspace, stored).findings)
         stored = change_status(ctx, release, to, stated, signer=signer, people=policy.people)
     keep(workspace, ctx, stored)
     return _record(workspace, stored)

@@ -1,5 +1,6 @@
 """Who takes a step of a release: by a key, a token, the platform, else the system's user."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,14 +25,23 @@ class Signer:
 
     def signed(self, change: ReleaseChange) -> ReleaseChange:
         """The change by this person, signed where they have a key."""
-        named = replace(
+        named = self._by_person(change)
+        return replace(named, signature=self.key.sign(row_digest(named))) if self.key else named
+
+    def gave(self, change: ReleaseChange) -> bool:
+        """Whether a status is by this person, by what names them now."""
+        unsigned = replace(change, signature=None)
+        return _is_as_signed(change) and unsigned == self._by_person(change)
+
+    def _by_person(self, change: ReleaseChange) -> ReleaseChange:
+        return replace(
             change,
             changed_by=self.person.name,
             is_verified=self.person.is_verified,
             identified_by=self.person.identified_by or None,
             key=self.key.public if self.key else None,
+            signature=None,
         )
-        return replace(named, signature=self.key.sign(row_digest(named))) if self.key else named
 
 
 def signer_of(workspace: Workspace, key: str | Path | None = None) -> Signer:
@@ -65,8 +75,7 @@ def _by_key(key: SigningKey, people: ReleasePeople, where: str) -> Signer:
             f"{where}: the policy lists nobody with this key; allowed: an entry of release.people "
             f"with key {key.public}."
         )
-    method = f"key {key_name(key.public)}"
-    return Signer(person=_named(names[key.public], key.public, method), key=key)
+    return Signer(person=_named(names[key.public], key.public, _method(key.public)), key=key)
 
 
 def _by_token(file: str, people: ReleasePeople) -> Person:
@@ -86,16 +95,54 @@ def _named(listed: str | None, own: str, method: str) -> Person:
     return Person(name=listed or own, identified_by=method, is_listed=listed is not None)
 
 
-def wrong_signatures(changes: list[ReleaseChange], people: ReleasePeople) -> list[str]:
-    """The statuses whose person's signature is wrong, or whose key the policy gives another."""
+def wrong_signatures(
+    changes: Iterable[ReleaseChange], people: ReleasePeople, manifest_hash: str
+) -> list[str]:
+    """The statuses that whom they name did not give, by signature, key and the policy's people.
+
+    A status that a key names has to be signed by that key. The policy has to list the keys that the
+    statuses of the current manifest name, for that person; a policy without people lists none and
+    cannot say whose a key is. What a token or the platform names has no signature: it may not be
+    the name of somebody whom the policy lists for this step by something else.
+
+    Args:
+        changes: all statuses of a release.
+        people: the policy's.
+        manifest_hash: the current manifest's.
+    """
     names = {each.key: each.name for each in people.people if each.key}
     wrong = []
     for change in changes:
-        if change.key is None:
-            continue
-        signed = row_digest(replace(change, signature=None))
-        if not is_signed(signed, change.signature or "", change.key):
+        if not _is_as_signed(change):
             wrong.append(f"signature of {change.step}")
-        elif names.get(change.key, change.changed_by) != change.changed_by:
+        elif names.get(change.key or "", change.changed_by) != change.changed_by or (
+            change.manifest_hash == manifest_hash and _is_anothers_name(change, people)
+        ):
             wrong.append(f"name of {change.step}")
     return wrong
+
+
+def _is_as_signed(change: ReleaseChange) -> bool:
+    """Whether a key that names a person signed the status, or nothing says that a key does."""
+    method = change.identified_by or ""
+    if change.is_verified and not method:
+        return False
+    if change.key is None:
+        return not method.startswith(_BY_KEY)
+    signed = row_digest(replace(change, signature=None))
+    is_whole = is_signed(signed, change.signature or "", change.key)
+    return is_whole and method == _method(change.key)
+
+
+def _is_anothers_name(change: ReleaseChange, people: ReleasePeople) -> bool:
+    if not change.is_verified or not people.people:
+        return False
+    is_claimed = change.changed_by in people.names(change.to_status)
+    return (change.key is not None or is_claimed) and not people.has_named(change)
+
+
+_BY_KEY = "key "
+
+
+def _method(public: str) -> str:
+    return f"{_BY_KEY}{key_name(public)}"

@@ -5,7 +5,7 @@ made of are hashed by `medhelm-spark release verify`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol, TypeVar
 
@@ -148,6 +148,12 @@ class StoredRelease:
         if self.manifest:
             return self.manifest.suites
         return tuple(sorted({member.suite for member in self.members}))
+
+    def without(self, change: ReleaseChange) -> "StoredRelease":
+        """The release as it was before this status was given."""
+        changes = [each for each in self.state.changes if each != change]
+        state = state_of(_began(self.members[0]), self.manifest_hash, changes)
+        return replace(self, state=state)
 
 
 def stored_releases(source: Rows) -> list[StoredRelease]:

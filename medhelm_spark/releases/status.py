@@ -38,6 +38,12 @@ def check_change(
     elif to is ReleaseStatus.APPROVED:
         refuse_involved(release.name, person.name, involved_in(release))
     approval = release.state.approval
+    if to is ReleaseStatus.PUBLISHED and approval and not people.may_have_given(approval):
+        raise ReleaseError(
+            f"release {release.name!r} was approved by {approval.who}; the policy lets "
+            f"{', '.join(sorted(people.names(ReleaseStatus.APPROVED)))} do this (release.people); "
+            "pin it anew for another review."
+        )
     if to is ReleaseStatus.PUBLISHED and approval and approval.is_expired(now()):
         raise ReleaseError(
             f"release {release.name!r}: its approval ended at {approval.end}; pin it anew for "

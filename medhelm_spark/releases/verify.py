@@ -84,7 +84,8 @@ def verify(workspace: Workspace, ctx: Context, release: str, anchors: Path | Non
     further = [change for change in changes if change not in gone]
     stored = release_of(workspace.reader, release)
     policy = workspace.registry.policy
-    signatures = wrong_signatures(changes_of(ctx.lake, release), policy.people)
+    statuses = changes_of(ctx.lake, release)
+    signatures = wrong_signatures(statuses, policy.people, stored.manifest_hash)
     provenance = features.part("provenance", "verified")
     named = provenance.changed(workspace, stored) if provenance else []
     unread = _unread(workspace.reader, rows)

@@ -18,10 +18,13 @@ from medhelm_spark.cli import main
 from medhelm_spark.cli.exit_codes import GATED
 from medhelm_spark.config.policy import load_policy
 from medhelm_spark.config.resources import conf_path
-from medhelm_spark.domain.release import ReleaseStatus
+from medhelm_spark.domain.release import ReleaseChange, ReleaseStatus
 from medhelm_spark.domain.sign_off import ListedPerson, Person, ReleasePeople, TokenIssuer
 from medhelm_spark.errors import ConfigError, GateError, IntegrityError, ReleaseError
-from medhelm_spark.releases.keys import signing_key
+from medhelm_spark.releases.commands import keep
+from medhelm_spark.releases.identity import Signer
+from medhelm_spark.releases.keys import SigningKey, key_name, signing_key
+from medhelm_spark.releases.source import release_of
 from medhelm_spark.releases.tokens import subject_of
 from tests.unit.provenance.made import RELEASE, SUITE, Made, write_key
 
@@ -125,6 +128,103 @@ def test_a_changed_approval_is_no_longer_signed(made: Made, column: str) -> None
     made.edit("release_changes", edit)
     with pytest.raises(IntegrityError, match="signature of approved by"):
         made.verified()
+
+
+def appended(made: Made, to: ReleaseStatus, signer: Signer, **values: Any) -> None:
+    """A status written into the table and the chain by who shares the account, by no command."""
+    workspace = made.evaluation._workspace
+    stored = release_of(workspace.reader, RELEASE)
+    change = ReleaseChange(
+        release=RELEASE,
+        manifest_hash=stored.manifest_hash,
+        from_status=stored.state.status,
+        to_status=to,
+        changed_by="",
+        changed_at=datetime.now(UTC),
+        note="fine",
+    )
+    made._append("release_changes", [replace(signer.signed(change), **values)])
+
+
+def recorded(made: Made) -> None:
+    workspace = made.evaluation._workspace
+    ctx = workspace.context("", is_in_process=True)
+    keep(workspace, ctx, release_of(workspace.reader, RELEASE))
+
+
+FORGED = {
+    "by another key": ("signature", {}),
+    "by another key that it names": ("name", {"identified_by": "its own"}),
+    "without a key": ("signature", {"key": None, "signature": None}),
+    "by a token": ("name", {"key": None, "signature": None, "identified_by": ISSUER}),
+    "by nothing": ("signature", {"key": None, "signature": None, "identified_by": None}),
+}
+
+
+@pytest.mark.parametrize("how", FORGED)
+def test_an_approval_in_a_listed_persons_name_without_their_key_is_refused(
+    made: Made, how: str
+) -> None:
+    named, values = FORGED[how]
+    made.evaluation.releases.submit(RELEASE, key=by(made, "ada"))
+    other = SigningKey(ed25519.Ed25519PrivateKey.generate())
+    is_own = values.get("identified_by") == "its own"
+    method = f"key {key_name(other.public if is_own else public(made, 'bob'))}"
+    person = Person(name="Bob", identified_by=method)
+    changed = {} if is_own else values
+    appended(made, ReleaseStatus.APPROVED, Signer(person=person, key=other), **changed)
+    recorded(made)
+    listed(made, verified_people=True)
+    releases = made.evaluation.releases
+    for refused in (made.verified, lambda: releases.gate(RELEASE)):
+        with pytest.raises(IntegrityError, match=f"{named} of approved by Bob"):
+            refused()
+    with pytest.raises((IntegrityError, ReleaseError), match="approved by Bob"):
+        releases.publish(RELEASE, key=by(made, "bob"))
+
+
+def test_keys_of_who_left_the_site_stay_in_the_policy(made: Made) -> None:
+    made.evaluation.releases.submit(RELEASE, key=by(made, "ada"))
+    made.evaluation.releases.approve(RELEASE, note="read it", key=by(made, "bob"))
+    left = [{"name": "Bob", "key": public(made, "bob"), "may": []}]
+    ada = [{"name": "Ada", "key": public(made, "ada"), "may": ["approve"]}]
+    for people, is_refused in ((ada, True), ([*ada, *left], False), ([], False)):
+        (made.site / "policy.yaml").write_text(yaml.safe_dump({"release": {"people": people}}))
+        if is_refused:
+            with pytest.raises(IntegrityError, match="name of approved by Bob"):
+                made.verified()
+        else:
+            assert made.verified().endswith("(integrity only)")
+
+
+@pytest.mark.parametrize("is_of_bob", [True, False])
+def test_an_approval_written_into_the_table_is_recorded_for_who_may_approve_alone(
+    made: Made, is_of_bob: bool
+) -> None:
+    made.evaluation.releases.submit(RELEASE, key=by(made, "ada"))
+    name = "bob" if is_of_bob else "ada"
+    key = signing_key(str(by(made, name)), "a test", "nowhere")
+    person = Person(name=name.title(), identified_by=f"key {key_name(key.public)}")
+    appended(made, ReleaseStatus.APPROVED, Signer(person=person, key=key))
+    releases = made.evaluation.releases
+    if is_of_bob:
+        assert (
+            releases.approve(RELEASE, note="again", key=by(made, name)).changes[-1].note == "fine"
+        )
+        assert made.verified().endswith("(integrity only)")
+        return
+    with pytest.raises(ReleaseError, match="'Ada' submitted it"):
+        releases.approve(RELEASE, note="again", key=by(made, name))
+    with pytest.raises(ReleaseError, match="no record of an earlier status: approved by Ada"):
+        releases.approve(RELEASE, note="again", key=by(made, "bob"))
+
+
+def test_an_approval_by_who_is_not_listed_is_not_published(made: Made) -> None:
+    made.evaluation.releases.submit(RELEASE, key=by(made, "ada"))
+    appended(made, ReleaseStatus.APPROVED, Signer(person=Person(name="ward")))
+    recorded(made)
+    with pytest.raises(ReleaseError, match=r"approved by ward \(unverified\); the policy lets Ada"):
+        made.evaluation.releases.publish(RELEASE, key=by(made, "bob"))
 
 
 def test_the_policy_may_refuse_names_that_nobody_checked(made: Made) -> None:
