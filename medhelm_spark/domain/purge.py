@@ -28,6 +28,9 @@ class Purge:
     """By table the rows whose text was removed; by kind the files, runs and folders removed."""
     unreached: tuple[str, ...] | None = None
     """What may contain text of the scenario and was not removed, a sentence each."""
+    tombstones: Mapping[str, str] | None = None
+    """By table the hash of its tombstones of this purge; None while it is under way, and in rows of
+    earlier versions."""
 
     @property
     def note(self) -> str:

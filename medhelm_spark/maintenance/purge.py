@@ -197,6 +197,7 @@ def _finished(
     done = replace(
         begun,
         finished_at=now([begun.begun_at]),
+        tombstones=_tombstones(ctx, begun),
         removed=_summed(removed, swept),
         unreached=_unreached(workspace, swept, disclosed, scope),
     )
@@ -204,6 +205,14 @@ def _finished(
     print_purge(ctx.say, done, "removed")
     _enter_chain(workspace, ctx)
     return done
+
+
+def _tombstones(ctx: Context, begun: Purge) -> dict[str, str]:
+    return {
+        table: digest
+        for feature in features.parts("tombstones")
+        for table, digest in feature.hashes_of(ctx, begun).items()
+    }
 
 
 def _enter_chain(workspace: Workspace, ctx: Context) -> None:

@@ -16,7 +16,7 @@ from medhelm_spark.provenance.chained import (
 from medhelm_spark.provenance.facts import ROWS, decisions_of, judged_by, rows_of
 from medhelm_spark.provenance.tables import ProvenanceRecord, RecordKind
 from medhelm_spark.releases.keys import site_keys
-from medhelm_spark.releases.pinned import Rows, StoredRelease, changes_of, read_release
+from medhelm_spark.releases.pinned import Rows, StoredRelease, changes_of, purges_of, read_release
 from medhelm_spark.releases.value_hash import row_digest
 from medhelm_spark.workspace.workspace import Workspace
 
@@ -39,11 +39,13 @@ def changed(workspace: Workspace, release: StoredRelease) -> list[str]:
 def changed_beside(workspace: Workspace, release: StoredRelease) -> list[str]:
     """The shares of a release, and purges of the lake, that are not as the chain has them.
 
-    A lake whose chain has no such record is of an earlier version: nothing is named.
+    A lake whose chain has no such record is of an earlier version: nothing is named, but for a
+    purge that has the hashes of its tombstones, which no earlier version wrote.
     """
     records = records_of(workspace.reader)
     recorded = [record for record in records if record.kind in OF_LAKE]
-    if not recorded:
+    purges = purges_of(workspace.reader).values()
+    if not recorded and all(row.tombstones is None for row in purges):
         return []
     rows, own = rows_beside(workspace.reader), ("", release.name)
     wrong = [

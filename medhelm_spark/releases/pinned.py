@@ -4,12 +4,13 @@ The rows that are shown are the rows that are hashed, at every read. The tables 
 made of are hashed by `medhelm-spark release verify`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol, TypeVar
 
 from medhelm_spark.domain.pluralize import first_of
+from medhelm_spark.domain.purge import Purge
 from medhelm_spark.domain.release import (
     ReleaseChange,
     ReleaseManifest,
@@ -36,6 +37,7 @@ JOIN (SELECT release, max(created_at) AS created_at FROM {releases} GROUP BY rel
 _PLANNED = "SELECT * FROM {{run_specs}} WHERE run_spec_id IN ({units})"
 _STATS = "SELECT * FROM {{stats}} WHERE run_spec_id IN ({units})"
 _COPIED = "SELECT * FROM {{release_stats}} WHERE {write_id} IN ({writes})"
+_PURGES = "SELECT * FROM {purges}"
 _TOMBSTONES = "SELECT * FROM {tombstones} WHERE table_name = 'run_specs'"
 _SCENARIOS = "SELECT * FROM {{scenarios}} WHERE data_version IN ({units})"
 _MANIFESTS = "SELECT * FROM {release_manifests}"
@@ -219,12 +221,48 @@ def read_release(source: Rows, members: Sequence[ReleaseMember]) -> ReleaseRows:
         stats=own_stats(source, members),
         scenarios={(row.data_version, row.write_id): row for row in scenarios},
         manifest=manifest,
-        before={
-            row.replaced_by: row.digest
-            for row in source.rows(_TOMBSTONES, Tombstone)
-            if row.unit in {member.run_spec_id for member in members}
-        },
+        before=_before(source, {member.run_spec_id for member in members}),
     )
+
+
+def _before(source: Rows, units: Collection[str]) -> dict[str, str]:
+    """By the digest of a purged row of `run_specs` the digest from before."""
+    tombstones: dict[str, list[Tombstone]] = {}
+    for row in source.rows(_TOMBSTONES, Tombstone):
+        tombstones.setdefault(row.purge_id, []).append(row)
+    hashes = {purge_id: values_hash(rows) for purge_id, rows in tombstones.items()}
+    return {
+        row.replaced_by: row.digest
+        for purge_id in recorded_purges(source, "run_specs", hashes)
+        for row in tombstones[purge_id]
+        if row.unit in units
+    }
+
+
+def purges_of(source: Rows) -> dict[str, Purge]:
+    """The purges on record by id, of each the newest row."""
+    rows = source.rows(_PURGES, Purge)
+    in_order = sorted(rows, key=lambda row: row.finished_at is not None)
+    return {row.purge_id: row for row in in_order}
+
+
+def recorded_purges(source: Rows, table: str, hashes: Mapping[str, str]) -> list[str]:
+    """The purges whose tombstones of a table are as recorded; others replace no digest.
+
+    A purge of an earlier version recorded no hash: its tombstones count, and `verify` says so.
+
+    Args:
+        source: the lake.
+        table: whose tombstones they are.
+        hashes: by purge_id the hash of its tombstones of the table.
+    """
+    purges = purges_of(source) if hashes else {}
+    recorded = {purge_id: purges[purge_id].tombstones for purge_id in hashes if purge_id in purges}
+    return [
+        purge_id
+        for purge_id, of_tables in recorded.items()
+        if of_tables is None or of_tables.get(table) == hashes[purge_id]
+    ]
 
 
 def _manifest_of(source: Rows, members: Sequence[ReleaseMember]) -> ReleaseManifest | None:

@@ -13,7 +13,7 @@ from medhelm_spark.lake.tables import TABLES, WRITE_ID
 from medhelm_spark.releases.manifest import FROZEN
 from medhelm_spark.releases.tables import Tombstone
 from medhelm_spark.releases.value_hash import row_digest
-from medhelm_spark.releases.values import ROW_OF
+from medhelm_spark.releases.values import ROW_OF, tombstone_hashes
 from medhelm_spark.stages.context import Context
 
 
@@ -60,3 +60,12 @@ def write_tombstones(ctx: Context, purge: Purge, table: str, rows: Frame, write_
     make = _MakeTombstones(purge, table, purging.by, purging.purged, WRITE_ID in named)
     tombstones = map_rows(rows, make, purging.row, Tombstone)
     ctx.lake.append("tombstones", tombstones, write_id, txn=(write_id, 1))
+
+
+def hashes_of(ctx: Context, purge: Purge) -> dict[str, str]:
+    """By table the hash of a purge's tombstones, for its record, which the chain covers."""
+    if ctx.lake.version("tombstones") is None:
+        return {}
+    tables = (table for table in FROZEN if TABLES[table].purging)
+    hashes = {table: tombstone_hashes(ctx.lake, table).get(purge.purge_id) for table in tables}
+    return {table: digest for table, digest in hashes.items() if digest}

@@ -17,15 +17,15 @@ from medhelm_spark.domain.stats import PerInstanceStats
 from medhelm_spark.lake.columnar import arrow_schema
 from medhelm_spark.lake.condition import RowCondition, of_writes
 from medhelm_spark.lake.lake import Lake
-from medhelm_spark.lake.literals import literals
+from medhelm_spark.lake.literals import literal, literals
 from medhelm_spark.lake.progress import Rows, Watch
 from medhelm_spark.lake.rows import Frame, map_batches, map_rows, rows_of, sorted_rows, united
 from medhelm_spark.lake.tables import TABLES, WRITE_ID
 from medhelm_spark.lake.threads import in_threads
 from medhelm_spark.operating_system import usable_cpus
 from medhelm_spark.releases.parts import parts_of
-from medhelm_spark.releases.pinned import COPIES, Change, ReleaseRows, copy_of
-from medhelm_spark.releases.tables import ReleaseMember
+from medhelm_spark.releases.pinned import COPIES, Change, ReleaseRows, copy_of, recorded_purges
+from medhelm_spark.releases.tables import ReleaseMember, Tombstone
 from medhelm_spark.releases.value_hash import DIGITS, batch_digests, hash_of_digests
 
 
@@ -125,7 +125,7 @@ GROUP BY q.run_spec_id, d.write_id
 """
 _TOMBSTONES = """
 SELECT DISTINCT unit, row_write_id AS write_id, digest AS digests, replaced_by FROM {{tombstones}}
-WHERE table_name = '{table}'
+WHERE table_name = '{table}' AND purge_id IN ({purges})
 """
 _TOMBSTONES_OF_REQUESTS = """
 SELECT q.run_spec_id AS unit, s.write_id, s.digests, s.replaced_by FROM ({tombstones}) s
@@ -333,11 +333,25 @@ def _with_tombstones(
     """
     if TABLES[table].purging is None or lake.version("tombstones") is None:
         return digests
-    sql = _TOMBSTONES.format(table=table)
+    purges = recorded_purges(lake, table, tombstone_hashes(lake, table))
+    if not purges:
+        return digests
+    sql = _TOMBSTONES.format(table=table, purges=literals(purges))
     if requests is None:
         return united([digests, lake.query(sql)])
     of_requests = _TOMBSTONES_OF_REQUESTS.format(tombstones=sql, key=OF_REQUESTS[table].key)
     return united([digests, lake.query(of_requests, requests=requests)])
+
+
+def tombstone_hashes(lake: Lake, table: str) -> dict[str, str]:
+    """By purge_id the hash of its tombstones of a table; the lake has the table of tombstones."""
+    columns = ", ".join(field.name for field in fields(Tombstone))
+    where = f"table_name = {literal(table)}"
+    rows = lake.streamed(f"SELECT {columns} FROM {{tombstones}} WHERE {where}")
+    threads = usable_cpus() if lake.is_in_process else 1
+    hash_rows = _HashRows(Tombstone, "purge_id", _as_they_are, threads)
+    hashes = _combined(map_batches(rows, hash_rows, Tombstone, _Digests))
+    return {purge_id: row.digest for purge_id, row in hashes.items()}
 
 
 def _combined(digests: Frame, pins: Iterable[ValuePin] | None = None) -> dict[str, RowsHash]:

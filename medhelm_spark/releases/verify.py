@@ -24,6 +24,7 @@ from medhelm_spark.releases.pinned import (
     copy_of,
     members_of,
     pinned_stats,
+    purges_of,
     read_release,
     refuse_changed,
 )
@@ -104,13 +105,23 @@ def verify(workspace: Workspace, ctx: Context, release: str, anchors: Path | Non
             f"verify: scenario {row.scenario_name!r}: its text was {row.note[1:-1]} by "
             f"{row.purged_by}; tombstones replace {counted(_tombstones(ctx, row), 'row')}"
         )
+    unrecorded = [
+        row
+        for row in purges_of(ctx.lake).values()
+        if row.tombstones is None and _tombstones(ctx, row)
+    ]
+    for row in unrecorded:
+        ctx.say(
+            f"verify: purge {row.purge_id} of {row.scenario_name!r}: no record has the hash of its "
+            "tombstones, so that no signature and no anchor covers the rows that they replace"
+        )
     size = counted(len(rows.members), "run")
     if ended := expired_at(stored):
         ctx.say(f"verify: release {release!r}: its approval expired at {ended}")
     signed = provenance.signed_by(workspace, stored) if provenance else ""
     records = provenance.hashes_of(workspace, release) if provenance else ()
     guarantees = [signed, guarantee(anchors, ctx.lake.location.name, release, manifest, records)]
-    summary = ", ".join(filter(None, guarantees)) or NONE
+    summary = ", ".join(filter(None, guarantees if not unrecorded else ())) or NONE
     ctx.say(f"verify: release {release!r}, {size}: every value is as published ({summary})")
     return manifest
 
@@ -159,8 +170,7 @@ def _refuse_unsigned(release: str, manifest: str, *, is_signed: bool) -> None:
 def purges_in(source: Rows, rows: ReleaseRows) -> list[Purge]:
     """The purges of scenarios whose runs a release contains, oldest first."""
     scenarios = {row.run_spec.scenario_name for row in rows.planned.values()}
-    found = {row.purge_id: row for row in source.rows("SELECT * FROM {purges}", Purge)}
-    purges = [row for row in found.values() if row.scenario_name in scenarios]
+    purges = [row for row in purges_of(source).values() if row.scenario_name in scenarios]
     return sorted(purges, key=lambda row: row.begun_at)
 
 

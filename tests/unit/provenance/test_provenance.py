@@ -3,19 +3,25 @@
 import json
 import os
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
+from medhelm_spark.domain.purge import Purge
 from medhelm_spark.domain.release import ReleaseStatus
+from medhelm_spark.domain.run import SuiteRun
 from medhelm_spark.errors import IntegrityError, MedhelmSparkError, PolicyError, ReleaseError
 from medhelm_spark.lake.session import is_started
 from medhelm_spark.provenance.facts import FACTS
 from medhelm_spark.provenance.tables import ProvenanceRecord
 from medhelm_spark.releases.keys import key_name, public_keys
 from medhelm_spark.releases.status import change_status
+from medhelm_spark.releases.tables import Tombstone
+from medhelm_spark.releases.tombstones import hashes_of
+from medhelm_spark.releases.value_hash import row_digest, values_hash
 from tests.unit.provenance.made import RELEASE, SUITE, Made, Rows, public_of, write_key
 
 
@@ -469,3 +475,83 @@ def test_a_wrong_key_is_refused_before_anything_is_recorded(
     with pytest.raises(MedhelmSparkError, match=message):
         made.evaluation.releases.withdraw(RELEASE, reason="x")
     assert made.evaluation.releases.show(RELEASE).status is ReleaseStatus.APPROVED
+
+
+def renamed(made: Made) -> list[Tombstone]:
+    """Swap the models of the two runs; the tombstones that would hide it."""
+    before = made.rows("run_specs", SuiteRun)
+
+    def swap(rows: Rows) -> Rows:
+        names = [row["run_spec"]["model_deployment"] for row in rows]
+        for row, name in zip(rows, reversed(names), strict=True):
+            row["run_spec"]["model_deployment"] = row["run_spec"]["model"] = name
+        return rows
+
+    made.edit("run_specs", swap)
+    old = {row.run_spec_id: row_digest(row) for row in before}
+    return [
+        Tombstone(
+            purge_id="forged",
+            table_name="run_specs",
+            unit=row.run_spec_id,
+            row_write_id="",
+            digest=old[row.run_spec_id],
+            replaced_by=row_digest(row),
+        )
+        for row in made.rows("run_specs", SuiteRun)
+    ]
+
+
+PURGES = {
+    "no purge": (None, "changed since: run_specs of"),
+    "a purge of other tombstones": ({"run_specs": "0" * 64}, "changed since: run_specs of"),
+    "a purge with other tables": ({}, "changed since: run_specs of"),
+    "a purge that no record has": ("theirs", "purges: forged is not in the chain"),
+}
+
+
+@pytest.mark.parametrize("purge", PURGES)
+def test_tombstones_that_no_purge_recorded_replace_nothing(made: Made, purge: str) -> None:
+    tombstones, message = PURGES[purge]
+    made.edit("provenance", without(6))  # a chain without shares, as of an earlier version
+    stones = renamed(made)
+    made._append("tombstones", stones)
+    if tombstones is not None:
+        hashes = {"run_specs": values_hash(stones)} if tombstones == "theirs" else tombstones
+        made._append("purges", [purge_of(hashes)])
+    with pytest.raises(IntegrityError, match=message):
+        made.verified()
+
+
+def test_tombstones_of_a_purge_of_an_earlier_version_are_named_as_unproven(made: Made) -> None:
+    made._append("tombstones", renamed(made))
+    made._append("purges", [purge_of(None)])
+    made.record()
+    assert made.verified().endswith("(integrity only)")
+    assert "purge forged of 'Cases': no record has the hash of its tombstones" in " ".join(
+        made.messages
+    )
+
+
+def test_tombstones_of_a_recorded_purge_replace_digests(made: Made) -> None:
+    stones = renamed(made)
+    made._append("tombstones", stones)
+    made._append("purges", [purge_of({"run_specs": values_hash(stones)})])
+    made.record()
+    made.verified()
+    assert "no record has the hash" not in " ".join(made.messages)
+    ctx = made.evaluation._workspace.context("", is_in_process=True)
+    assert hashes_of(ctx, purge_of(None)) == {"run_specs": values_hash(stones)}
+
+
+def purge_of(tombstones: dict[str, str] | None) -> Purge:
+    at = datetime.now(UTC)
+    return Purge(
+        purge_id="forged",
+        scenario_name="Cases",
+        agreement="DUA 7",
+        begun_at=at,
+        purged_by="ada",
+        finished_at=at,
+        tombstones=tombstones,
+    )
