@@ -186,6 +186,7 @@ PUBLISH = Stage(
         "stats_by_group",
         "instance_groups",
         "tombstones",
+        "purges",
     ),
     writes=("releases", "release_manifests", "release_changes", "release_stats", "release_scores"),
 )

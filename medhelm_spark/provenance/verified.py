@@ -16,7 +16,13 @@ from medhelm_spark.provenance.chained import (
 from medhelm_spark.provenance.facts import ROWS, decisions_of, judged_by, rows_of
 from medhelm_spark.provenance.tables import ProvenanceRecord, RecordKind
 from medhelm_spark.releases.keys import site_keys
-from medhelm_spark.releases.pinned import Rows, StoredRelease, changes_of, purges_of, read_release
+from medhelm_spark.releases.pinned import (
+    Rows,
+    StoredRelease,
+    changes_of,
+    purges_by_id,
+    read_release,
+)
 from medhelm_spark.releases.value_hash import row_digest
 from medhelm_spark.workspace.workspace import Workspace
 
@@ -44,7 +50,7 @@ def changed_beside(workspace: Workspace, release: StoredRelease) -> list[str]:
     """
     records = records_of(workspace.reader)
     recorded = [record for record in records if record.kind in OF_LAKE]
-    purges = purges_of(workspace.reader).values()
+    purges = purges_by_id(workspace.reader).values()
     if not recorded and all(row.tombstones is None for row in purges):
         return []
     rows, own = rows_beside(workspace.reader), ("", release.name)

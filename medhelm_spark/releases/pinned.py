@@ -239,7 +239,7 @@ def _before(source: Rows, units: Collection[str]) -> dict[str, str]:
     }
 
 
-def purges_of(source: Rows) -> dict[str, Purge]:
+def purges_by_id(source: Rows) -> dict[str, Purge]:
     """The purges on record by id, of each the newest row."""
     rows = source.rows(_PURGES, Purge)
     in_order = sorted(rows, key=lambda row: row.finished_at is not None)
@@ -256,7 +256,7 @@ def recorded_purges(source: Rows, table: str, hashes: Mapping[str, str]) -> list
         table: whose tombstones they are.
         hashes: by purge_id the hash of its tombstones of the table.
     """
-    purges = purges_of(source) if hashes else {}
+    purges = purges_by_id(source) if hashes else {}
     recorded = {purge_id: purges[purge_id].tombstones for purge_id in hashes if purge_id in purges}
     return [
         purge_id

@@ -24,7 +24,7 @@ from medhelm_spark.releases.pinned import (
     copy_of,
     members_of,
     pinned_stats,
-    purges_of,
+    purges_by_id,
     read_release,
     refuse_changed,
 )
@@ -107,7 +107,7 @@ def verify(workspace: Workspace, ctx: Context, release: str, anchors: Path | Non
         )
     unrecorded = [
         row
-        for row in purges_of(ctx.lake).values()
+        for row in purges_by_id(ctx.lake).values()
         if row.tombstones is None and _tombstones(ctx, row)
     ]
     for row in unrecorded:
@@ -170,7 +170,7 @@ def _refuse_unsigned(release: str, manifest: str, *, is_signed: bool) -> None:
 def purges_in(source: Rows, rows: ReleaseRows) -> list[Purge]:
     """The purges of scenarios whose runs a release contains, oldest first."""
     scenarios = {row.run_spec.scenario_name for row in rows.planned.values()}
-    purges = [row for row in purges_of(source).values() if row.scenario_name in scenarios]
+    purges = [row for row in purges_by_id(source).values() if row.scenario_name in scenarios]
     return sorted(purges, key=lambda row: row.begun_at)
 
 
