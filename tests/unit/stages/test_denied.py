@@ -12,6 +12,7 @@ from medhelm_spark.domain.request import Decoding, PlannedRequest, Purpose
 from medhelm_spark.domain.stages import INFER
 from medhelm_spark.engines.outcome import denied
 from medhelm_spark.lake.lake import Lake
+from medhelm_spark.lake.lease import lease
 from medhelm_spark.lake.reader import FileReader
 from medhelm_spark.lake.session import Session
 from medhelm_spark.lake.staging import staged_name
@@ -110,7 +111,8 @@ def test_denials_of_an_interrupted_run_are_recorded_though_this_one_has_other_de
     folder = OrderFolder(str(shared / staged_name("s", "elsewhere:1:x", WRITE)))
     folder.make()
     folder.write_answers("0-0", RESULTS)
-    assert commit_interrupted(ctx, (), {ALPHA: tenant(ALPHA)}, POLICY)
+    with lease(ctx.lake, ctx.suite, [ALPHA], ctx.holder) as lease_handle:
+        assert commit_interrupted(ctx, lease_handle, {ALPHA: tenant(ALPHA)}, POLICY)
     assert recorded(ctx) == [
         (ALPHA, "test/model", "tenant"),
         (BETA, f"the model of {BETA}", "tenant"),
