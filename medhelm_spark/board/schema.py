@@ -21,7 +21,8 @@ from medhelm_spark.domain.helm_results import SUFFIX, is_stored, stored_stats
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.pluralize import counted, first_of
 from medhelm_spark.domain.run import RunSpec
-from medhelm_spark.domain.scenario import ScenarioCard, Split
+from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.domain.split import Split
 from medhelm_spark.early_imports import import_early
 from medhelm_spark.medhelm.schema_file import MAIN_NAME, MAIN_SPLIT, Schema, load_schema
 from medhelm_spark.metrics import known_stats

@@ -31,6 +31,7 @@ from medhelm_spark.config.rubrics import Scale, load_judge_prompt
 from medhelm_spark.config.sampling import check_sampling
 from medhelm_spark.config.yaml_text import read_text
 from medhelm_spark.domain.annotation import Rubric
+from medhelm_spark.domain.data_source import DataSource
 from medhelm_spark.domain.data_uri import is_uri, table_of
 from medhelm_spark.domain.deployment import Judge, Jury
 from medhelm_spark.domain.run import (
@@ -41,13 +42,7 @@ from medhelm_spark.domain.run import (
     MetricSpec,
     PromptVariant,
 )
-from medhelm_spark.domain.scenario import (
-    OPTIONAL,
-    REFERENCE,
-    DataSource,
-    ScenarioCard,
-    Verified,
-)
+from medhelm_spark.domain.scenario import OPTIONAL, REFERENCE, ScenarioCard, Verified
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 NAME = re.compile(r"[\w.-][\w. -]*")

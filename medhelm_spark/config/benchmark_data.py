@@ -11,6 +11,7 @@ from medhelm_spark.config.benchmark_file import BenchmarkFile
 from medhelm_spark.config.dataset import ANSWER_COLUMN, csv_columns, require_columns
 from medhelm_spark.config.juries import JURY_SCORE
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.data_source import DataSource, SourceFile, numbered
 from medhelm_spark.domain.data_uri import (
     FORMATS,
     TABLE,
@@ -20,7 +21,7 @@ from medhelm_spark.domain.data_uri import (
     normal_location,
     table_of,
 )
-from medhelm_spark.domain.scenario import DataSource, SourceFile, Split, numbered
+from medhelm_spark.domain.split import Split
 from medhelm_spark.encoded_text import codec_of
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.local_files import has_delta_log, part_files

@@ -13,7 +13,8 @@ from medhelm_spark.config.layers import Load
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.sampling import check_sampling
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.scenario import DataSource, ScenarioCard
+from medhelm_spark.domain.data_source import DataSource
+from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 

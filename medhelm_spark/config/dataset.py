@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from medhelm_spark.delimited import Delimited, TableError
 from medhelm_spark.domain.columns import lacking
-from medhelm_spark.domain.scenario import DataSource, SourceFile
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.encoded_text import NotTextError
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.local_files import open_file

@@ -16,7 +16,8 @@ from medhelm_spark.domain.sampling import (
     Sampling,
     SamplingOrder,
 )
-from medhelm_spark.domain.scenario import ScenarioCard, Split
+from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.domain.split import Split
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 KEY = "sampling"

@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from medhelm_spark.domain.data_source import DataSource
 from medhelm_spark.domain.history import History
-from medhelm_spark.domain.scenario import DataSource, ScenarioCard
+from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError
 
 TEMPLATE = "template"

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, replace
 
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.domain.access import AccessLevel, strictest
+from medhelm_spark.domain.data_source import DataSource
 from medhelm_spark.domain.plan import ResolvedRun
-from medhelm_spark.domain.scenario import DataSource, ScenarioCard
+from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.user import this_user
 from medhelm_spark.policy.levels import stated_level

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.domain.scenario import DataSource, Message, SourceFile
+from medhelm_spark.domain.scenario import Message
 from medhelm_spark.errors import DataError
 from medhelm_spark.lake.rows import without_text
 from medhelm_spark.scenarios import BadRecord, as_text, read_records

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from medhelm_spark.cache import cache_folder
+from medhelm_spark.domain.data_source import SourceFile
 from medhelm_spark.domain.purge import PurgeScope
-from medhelm_spark.domain.scenario import Pin, SourceFile
+from medhelm_spark.domain.scenario import Pin
 from medhelm_spark.lake.literals import literals
 from medhelm_spark.lake.reader import Reader
 from medhelm_spark.scenarios import cached_copies, hub_copies

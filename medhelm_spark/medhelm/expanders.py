@@ -11,7 +11,7 @@ from typing import Any
 
 from medhelm_spark.domain.comparability import NEVER_ZERO
 from medhelm_spark.domain.run import AdapterMethod, AdapterSpec, AnswerForm, RunEntry, Substitution
-from medhelm_spark.domain.scenario import Split
+from medhelm_spark.domain.split import Split
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.medhelm.wording import (
     EXPERT,

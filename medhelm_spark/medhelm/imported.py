@@ -8,6 +8,7 @@ from typing import Any
 from medhelm_spark.config.benchmark import Benchmark
 from medhelm_spark.config.loader import validate
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.imported import (
     EXPORT_FIELDS,
@@ -19,14 +20,8 @@ from medhelm_spark.domain.names import is_name
 from medhelm_spark.domain.policy import Policy
 from medhelm_spark.domain.run import STRICT, AdapterSpec, AnnotatorSpec, MetricSpec, RunEntry
 from medhelm_spark.domain.sampling import EVERY_INSTANCE
-from medhelm_spark.domain.scenario import (
-    DataSource,
-    Parts,
-    ScenarioCard,
-    SourceFile,
-    Split,
-    Verified,
-)
+from medhelm_spark.domain.scenario import Parts, ScenarioCard, Verified
+from medhelm_spark.domain.split import Split
 from medhelm_spark.errors import AbsentDataError, ConfigError, UnknownNameError
 from medhelm_spark.medhelm.export_file import (
     PACKAGE,

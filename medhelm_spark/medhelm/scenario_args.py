@@ -15,9 +15,10 @@ from medhelm_spark.config.extraction import (
 )
 from medhelm_spark.config.sampling import KEY as SAMPLING
 from medhelm_spark.domain.binding import FIELD, bind
+from medhelm_spark.domain.data_source import inside
 from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.run import RunEntry
-from medhelm_spark.domain.scenario import ScenarioCard, inside
+from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.medhelm.expanders import ADAPTER_ARGS, EXPANDERS, UNSUPPORTED, with_adapter_arg
 from medhelm_spark.medhelm.own_benchmark import load_benchmark

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from medhelm_spark.config.loader import load_yaml
-from medhelm_spark.domain.scenario import Split
+from medhelm_spark.domain.split import Split
 from medhelm_spark.errors import ConfigError, UnknownNameError
 
 ALL_SPLITS = "__all__"

@@ -6,7 +6,8 @@ from typing import Any
 
 from medhelm_spark.domain.helm_results import SUFFIX
 from medhelm_spark.domain.ids import canonical_json, content_id, digest
-from medhelm_spark.domain.scenario import Instance, Message, Reference, Split
+from medhelm_spark.domain.scenario import Instance, Message, Reference
+from medhelm_spark.domain.split import Split
 from medhelm_spark.medhelm_results.states import REDACTED, HelmState
 from medhelm_spark.medhelm_results.stream import BrokenFileError
 

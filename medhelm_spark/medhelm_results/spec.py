@@ -17,7 +17,8 @@ from medhelm_spark.domain.run import (
     RunEntry,
     RunSpec,
 )
-from medhelm_spark.domain.scenario import ScenarioCard, Split
+from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.domain.split import Split
 from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.errors import ConfigError, MedhelmSparkError
 from medhelm_spark.medhelm.expanders import EXPANDERS

@@ -9,7 +9,8 @@ from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.plan import ResolvedRun, deployments_of
 from medhelm_spark.domain.run import AnswerForm
 from medhelm_spark.domain.sampling import EXTRA
-from medhelm_spark.domain.scenario import TABULAR, Split
+from medhelm_spark.domain.scenario import TABULAR
+from medhelm_spark.domain.split import Split
 from medhelm_spark.engines import IMPORTED, factory_of, preflight
 from medhelm_spark.errors import AbsentDataError, ConfigError, UnknownNameError
 from medhelm_spark.metrics import metrics_for, run_metrics_for, stats_of

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from medhelm_spark.domain.columns import parse_pairs
-from medhelm_spark.domain.scenario import DataSource, SourceFile
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.errors import ConfigError, DataError, MissingColumnError
 from medhelm_spark.lake.rows import without_text
 from medhelm_spark.scenarios import BadRecord, as_text, read_records, sha256_of

@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 from urllib.request import Request
 
-from medhelm_spark.domain.scenario import SourceFile
+from medhelm_spark.domain.data_source import SourceFile
 from medhelm_spark.errors import AbsentDataError, ConfigError
 from medhelm_spark.scenarios.sources import BLOCK, is_web
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
+from medhelm_spark.domain.data_source import DataSource, SourceFile, numbered
 from medhelm_spark.domain.data_uri import is_uri
-from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, numbered
+from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import AbsentDataError, ConfigError
 from medhelm_spark.scenarios.downloads import (
     FIRST_FETCH,

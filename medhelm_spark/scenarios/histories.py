@@ -18,8 +18,8 @@ from fnmatch import fnmatch
 from typing import Any, cast
 
 from medhelm_spark.domain.access import AccessLevel, strictest
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.domain.history import History
-from medhelm_spark.domain.scenario import DataSource, SourceFile
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.scenarios.history_lines import (
     UNITS,

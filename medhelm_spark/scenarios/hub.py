@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
-from medhelm_spark.domain.scenario import NEWEST, DataSource, SourceFile
+from medhelm_spark.domain.data_source import NEWEST, DataSource, SourceFile
 from medhelm_spark.errors import AbsentDataError, ConfigError, DataError
 from medhelm_spark.scenarios.downloads import Pins
 from medhelm_spark.scenarios.raw_files import check_columns

@@ -9,7 +9,7 @@ from typing import Any
 import regex
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.scenario import DataSource
+from medhelm_spark.domain.data_source import DataSource
 from medhelm_spark.json_text import objects
 from medhelm_spark.scenarios.records import ParsedInput
 

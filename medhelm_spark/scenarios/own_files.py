@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from medhelm_spark.domain.data_source import DataSource, SourceFile, inside, numbered
 from medhelm_spark.domain.data_uri import FORMATS, TABLE, ending_of, is_uri
-from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, inside, numbered
+from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.local_files import has_delta_log, part_files
 from medhelm_spark.scenarios.files import STAR

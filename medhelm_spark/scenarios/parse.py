@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from medhelm_spark.domain.access import AccessLevel, strictest
 from medhelm_spark.domain.groups import NOT_STATED, GroupColumn
 from medhelm_spark.domain.ids import canonical_json, content_id, digest
-from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, Split, Variant
+from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, Variant
+from medhelm_spark.domain.split import Split
 from medhelm_spark.scenarios.levels import file_level, text_hashes
 from medhelm_spark.scenarios.parsers import (
     CLUSTER,

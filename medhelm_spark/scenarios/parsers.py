@@ -7,7 +7,8 @@ A shape is a way to make instances from records; a card names its shape. Each mo
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from medhelm_spark.domain.scenario import TABULAR, DataSource, ScenarioCard, Variant
+from medhelm_spark.domain.data_source import DataSource
+from medhelm_spark.domain.scenario import TABULAR, ScenarioCard, Variant
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.plugins import PluginRegistry
 from medhelm_spark.scenarios.histories import check_history

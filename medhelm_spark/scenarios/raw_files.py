@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import IO, Any, BinaryIO, cast
 
 from medhelm_spark.domain.columns import listed_columns, nearest
-from medhelm_spark.domain.scenario import DataSource, SourceFile
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.encoded_text import quiet
 from medhelm_spark.errors import ConfigError, DataError, MissingColumnError, SetupError
 from medhelm_spark.scenarios.records import BadReason, column_of

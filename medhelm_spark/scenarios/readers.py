@@ -9,10 +9,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
+from medhelm_spark.domain.data_source import DataSource, Lookup, SourceFile
 from medhelm_spark.domain.data_uri import is_uri
 from medhelm_spark.domain.history import History
 from medhelm_spark.domain.imported import EXPORT_FORMAT
-from medhelm_spark.domain.scenario import DataSource, Lookup, ScenarioCard, SourceFile
+from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.encoded_text import BLOCK, NotTextError, Utf8, quiet
 from medhelm_spark.errors import ConfigError, DataError, UnknownNameError
 from medhelm_spark.scenarios.files import STAR, spread

@@ -13,7 +13,8 @@ from enum import StrEnum
 from typing import Any
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.scenario import Message, Reference, ScenarioCard, Split
+from medhelm_spark.domain.scenario import Message, Reference, ScenarioCard
+from medhelm_spark.domain.split import Split
 
 
 class BadReason(StrEnum):

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from medhelm_spark.domain.data_source import SourceFile
 from medhelm_spark.domain.data_uri import is_uri, normal_location
-from medhelm_spark.domain.scenario import SourceFile, Split
+from medhelm_spark.domain.split import Split
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.local_files import NotAFileError, open_file
 

@@ -12,9 +12,10 @@ from medhelm_spark.config.benchmark_data import check_reading, format_of
 from medhelm_spark.config.benchmark_file import ID_COLUMN
 from medhelm_spark.config.dataset import INCORRECT_COLUMN
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.data_source import DataSource, SourceFile, numbered
 from medhelm_spark.domain.data_uri import TABLE, is_delta_path, is_uri, table_of
 from medhelm_spark.domain.pluralize import counted
-from medhelm_spark.domain.scenario import DataSource, Instance, ScenarioCard, SourceFile, numbered
+from medhelm_spark.domain.scenario import Instance, ScenarioCard
 from medhelm_spark.errors import ConfigError, DataError, MedhelmSparkError, MissingColumnError
 from medhelm_spark.local_files import local_table, part_files, whole_folder
 from medhelm_spark.medhelm.own_benchmark import load_benchmark

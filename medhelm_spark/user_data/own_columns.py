@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 
 from medhelm_spark.domain.columns import lacking
+from medhelm_spark.domain.data_source import DataSource
 from medhelm_spark.domain.data_uri import is_delta_path
-from medhelm_spark.domain.scenario import DataSource, ScenarioCard
+from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import DataError, MissingColumnError
 from medhelm_spark.lake.delta_columns import delta_columns
 from medhelm_spark.scenarios import check_columns, check_head, read_records, required_columns

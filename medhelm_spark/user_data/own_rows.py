@@ -5,9 +5,10 @@ from pathlib import Path
 
 from medhelm_spark.config.dataset import ANSWER_COLUMN
 from medhelm_spark.domain.columns import nearest
+from medhelm_spark.domain.data_source import SourceFile
 from medhelm_spark.domain.data_uri import is_delta_path
 from medhelm_spark.domain.pluralize import counted, first_of
-from medhelm_spark.domain.scenario import REFERENCE, TABULAR, Instance, ScenarioCard, SourceFile
+from medhelm_spark.domain.scenario import REFERENCE, TABULAR, Instance, ScenarioCard
 from medhelm_spark.errors import DataError
 from medhelm_spark.lake.delta_columns import delta_values
 from medhelm_spark.metrics import declared_labels

@@ -13,9 +13,9 @@ from itertools import chain
 from pathlib import Path
 
 from medhelm_spark.domain.columns import parse_pairs
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.domain.data_uri import FORMATS, TABLE, ending_of, is_uri, table_of
 from medhelm_spark.domain.ids import content_id
-from medhelm_spark.domain.scenario import DataSource, SourceFile
 from medhelm_spark.encoded_text import quiet
 from medhelm_spark.errors import ConfigError, DataError, MissingColumnError, UnknownNameError
 from medhelm_spark.lake.rows import without_text

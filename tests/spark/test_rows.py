@@ -8,7 +8,8 @@ from pyspark.sql import SparkSession
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import Completion, FinishReason, RequestState
-from medhelm_spark.domain.scenario import Instance, Reference, Split
+from medhelm_spark.domain.scenario import Instance, Reference
+from medhelm_spark.domain.split import Split
 from medhelm_spark.errors import DataError, LakeError, MedhelmSparkError, StageError
 from medhelm_spark.lake.columnar import ddl
 from medhelm_spark.lake.rows import arrow_of, map_rows, rows_of

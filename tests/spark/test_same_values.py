@@ -9,7 +9,7 @@ import pyarrow as pa
 from deltalake import write_deltalake
 from pyarrow import parquet
 
-from medhelm_spark.domain.scenario import DataSource, SourceFile
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.scenarios import as_text, read_records
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.ingest.source_tables import RawRow, raw_rows, record_of

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from medhelm_spark.domain.annotation import RUBRIC_ITEMS, TAGS, items_text
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.domain.ids import canonical_json
 from medhelm_spark.domain.imported import EXPORT_SHAPE
-from medhelm_spark.domain.scenario import DataSource, Reference, ScenarioCard, SourceFile
+from medhelm_spark.domain.scenario import Reference, ScenarioCard
 from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios.json_files import loads
 from medhelm_spark.scenarios.raw_files import CheckColumns, RawFile, open_data

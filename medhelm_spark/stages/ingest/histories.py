@@ -17,8 +17,9 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple, cast
 
+from medhelm_spark.domain.data_source import DataSource
 from medhelm_spark.domain.history import EventTable, History
-from medhelm_spark.domain.scenario import DataSource, ScenarioCard
+from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.lake.progress import Watch
 from medhelm_spark.lake.rows import Frame, map_rows, sorted_rows, united
 from medhelm_spark.scenarios import (

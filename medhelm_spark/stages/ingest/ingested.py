@@ -7,7 +7,8 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.history import History
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.run import RunRecord
-from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion, Split
+from medhelm_spark.domain.scenario import ScenarioCard, ScenarioVersion
+from medhelm_spark.domain.split import Split
 from medhelm_spark.domain.stages import INGEST
 from medhelm_spark.lake.literals import among
 from medhelm_spark.lake.reader import Reader

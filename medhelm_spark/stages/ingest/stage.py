@@ -10,12 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from medhelm_spark.domain.access import AccessLevel, strictest
-from medhelm_spark.domain.scenario import (
-    Instance,
-    Quarantined,
-    ScenarioCard,
-    ScenarioVersion,
-)
+from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, ScenarioVersion
 from medhelm_spark.domain.stages import INGEST
 from medhelm_spark.errors import DataError
 from medhelm_spark.lake.rows import rows_of

@@ -14,7 +14,8 @@ from medhelm_spark.adaptation.variants import check_variants, copy_for
 from medhelm_spark.domain.ids import content_id
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.run import AdapterSpec, PerturbationSpec, RunSpec
-from medhelm_spark.domain.scenario import Instance, ScenarioVersion, Split
+from medhelm_spark.domain.scenario import Instance, ScenarioVersion
+from medhelm_spark.domain.split import Split
 from medhelm_spark.domain.stages import INGEST
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.lake.literals import among

@@ -18,7 +18,8 @@ from medhelm_spark.domain.run import (
     SuiteRun,
 )
 from medhelm_spark.domain.sampling import EVERY_INSTANCE
-from medhelm_spark.domain.scenario import TABULAR, Split
+from medhelm_spark.domain.scenario import TABULAR
+from medhelm_spark.domain.split import Split
 from medhelm_spark.domain.stages import PLAN
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.errors import ConfigError, LakeError

@@ -26,7 +26,8 @@ from medhelm_spark.adaptation.variants import IS_VARIANT_SQL
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.request import Decoding, Prompt, Purpose
 from medhelm_spark.domain.run import AdapterSpec, AnswerForm, RunSpec
-from medhelm_spark.domain.scenario import Instance, Split
+from medhelm_spark.domain.scenario import Instance
+from medhelm_spark.domain.split import Split
 from medhelm_spark.domain.stages import INGEST, PLAN
 from medhelm_spark.engines import IMPORTED
 from medhelm_spark.lake.literals import among, literal

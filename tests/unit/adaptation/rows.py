@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.scenario import Instance, Message, Reference, Split
+from medhelm_spark.domain.scenario import Instance, Message, Reference
+from medhelm_spark.domain.split import Split
 
 
 def refs(*texts: str, correct: int | Sequence[int] = 0) -> tuple[Reference, ...]:

@@ -11,7 +11,8 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.ids import content_id, digest
 from medhelm_spark.domain.request import Prompt
 from medhelm_spark.domain.run import AdapterMethod, AdapterSpec, Substitution
-from medhelm_spark.domain.scenario import Instance, Message, Split
+from medhelm_spark.domain.scenario import Instance, Message
+from medhelm_spark.domain.split import Split
 from medhelm_spark.errors import ConfigError, DataError
 from tests.unit.adaptation.rows import refs, row
 

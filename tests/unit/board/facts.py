@@ -46,7 +46,8 @@ from medhelm_spark.domain.run import (
     RunSpec,
     SuiteRun,
 )
-from medhelm_spark.domain.scenario import Instance, Reference, ScenarioVersion, Split, Verified
+from medhelm_spark.domain.scenario import Instance, Reference, ScenarioVersion, Verified
+from medhelm_spark.domain.split import Split
 from medhelm_spark.domain.stats import (
     PerInstanceStats,
     Score,

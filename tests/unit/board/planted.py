@@ -43,14 +43,8 @@ from medhelm_spark.domain.run import (
     RunSpec,
     SuiteRun,
 )
-from medhelm_spark.domain.scenario import (
-    Instance,
-    Message,
-    Reference,
-    ScenarioVersion,
-    Split,
-    Verified,
-)
+from medhelm_spark.domain.scenario import Instance, Message, Reference, ScenarioVersion, Verified
+from medhelm_spark.domain.split import Split
 from medhelm_spark.domain.stats import (
     SHARE,
     PerInstanceStats,

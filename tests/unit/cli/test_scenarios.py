@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.cli import main
-from medhelm_spark.domain.scenario import DataSource, Lookup, SourceFile
+from medhelm_spark.domain.data_source import DataSource, Lookup, SourceFile
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.medhelm.site import load_site
 from medhelm_spark.medhelm.suites import load_suite

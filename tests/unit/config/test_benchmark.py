@@ -7,9 +7,11 @@ import pytest
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.criterion import Criterion
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.domain.deployment import Judge
 from medhelm_spark.domain.run import AdapterSpec, AnnotatorSpec, MetricSpec
-from medhelm_spark.domain.scenario import DataSource, Instance, ScenarioCard, SourceFile, Split
+from medhelm_spark.domain.scenario import Instance, ScenarioCard
+from medhelm_spark.domain.split import Split
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.medhelm.own_benchmark import load_benchmark
 from medhelm_spark.scenarios import check_card, parse_records, read_card, required_columns

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.config.yaml_text import MAX_BYTES, read_text
-from medhelm_spark.domain.scenario import DataSource, SourceFile
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.medhelm.own_benchmark import load_benchmark
 from medhelm_spark.scenarios import read_records

@@ -6,14 +6,9 @@ from typing import Any
 import pytest
 
 from medhelm_spark.domain.binding import bind
+from medhelm_spark.domain.data_source import DataSource, Lookup, SourceFile
 from medhelm_spark.domain.run import AdapterSpec
-from medhelm_spark.domain.scenario import (
-    DataSource,
-    Lookup,
-    ScenarioCard,
-    SourceFile,
-    Variant,
-)
+from medhelm_spark.domain.scenario import ScenarioCard, Variant
 from medhelm_spark.errors import ConfigError
 from tests.unit.scenarios.cards import card
 

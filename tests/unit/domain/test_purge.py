@@ -34,7 +34,8 @@ from medhelm_spark.domain.run import (
     Substitution,
 )
 from medhelm_spark.domain.sampling import Condition, Sampling
-from medhelm_spark.domain.scenario import Message, Reference, Split
+from medhelm_spark.domain.scenario import Message, Reference
+from medhelm_spark.domain.split import Split
 from medhelm_spark.lake.columnar import fields_of
 from medhelm_spark.lake.tables import TABLES, WRITE_ID
 

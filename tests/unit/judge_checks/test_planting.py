@@ -9,7 +9,8 @@ from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.rubrics import Scale, judge_rubric
 from medhelm_spark.config.word_lists import load_word_lists
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.scenario import Instance, Split
+from medhelm_spark.domain.scenario import Instance
+from medhelm_spark.domain.split import Split
 from medhelm_spark.judge_checks.planting import (
     Planted,
     StoredAnswer,

@@ -22,7 +22,8 @@ from medhelm_spark.domain.request import (
     VerdictStatus,
 )
 from medhelm_spark.domain.run import AdapterSpec, MetricSpec, RunSpec, SuiteRun
-from medhelm_spark.domain.scenario import Instance, Reference, Split
+from medhelm_spark.domain.scenario import Instance, Reference
+from medhelm_spark.domain.split import Split
 from medhelm_spark.domain.stats import ComputedOn, IntervalMethod, Stat
 from medhelm_spark.medhelm_results.write import (
     StateLines,

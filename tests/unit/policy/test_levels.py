@@ -17,6 +17,7 @@ from medhelm_spark.config.policy import load_policy
 from medhelm_spark.config.resources import conf_path
 from medhelm_spark.config.rubrics import load_rubric
 from medhelm_spark.domain.access import AccessLevel, strictest
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.domain.deployment import Locality
 from medhelm_spark.domain.level_change import (
     Approval,
@@ -28,7 +29,8 @@ from medhelm_spark.domain.level_change import (
 from medhelm_spark.domain.policy import Decision, Policy
 from medhelm_spark.domain.request import Completion, Decoding, FailureKind, FinishReason, Request
 from medhelm_spark.domain.run import AdapterMethod, AdapterSpec
-from medhelm_spark.domain.scenario import DataSource, Instance, SourceFile, Split
+from medhelm_spark.domain.scenario import Instance
+from medhelm_spark.domain.split import Split
 from medhelm_spark.engines.outcome import answered, failed
 from medhelm_spark.errors import PolicyError
 from medhelm_spark.policy.levels import stated_level, without_review

@@ -8,7 +8,8 @@ import pytest
 
 from medhelm_spark import Evaluation
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.scenario import Instance, Split
+from medhelm_spark.domain.scenario import Instance
+from medhelm_spark.domain.split import Split
 from medhelm_spark.ratings.agreement import _kappa_of_raters
 from medhelm_spark.ratings.by_cluster import ClusteredAgreement, clustered_raters
 from medhelm_spark.statistics.agreement import MeasurementLevel

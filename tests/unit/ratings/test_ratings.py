@@ -46,7 +46,8 @@ def with_instances(lake: Path) -> None:
 
 def plant_instances(lake: Path) -> None:
     """The instances of Notes: the clinic's lake has scores alone."""
-    from medhelm_spark.domain.scenario import Instance, Split
+    from medhelm_spark.domain.scenario import Instance
+    from medhelm_spark.domain.split import Split
 
     rows = [
         Instance(

@@ -7,15 +7,10 @@ from typing import Any
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.binding import bind
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.domain.run import AdapterSpec, MetricSpec
-from medhelm_spark.domain.scenario import (
-    DataSource,
-    Instance,
-    Quarantined,
-    ScenarioCard,
-    SourceFile,
-    Split,
-)
+from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard
+from medhelm_spark.domain.split import Split
 from medhelm_spark.scenarios import parse_records, read_card
 
 CONF = Path(__file__).resolve().parents[3] / "conf"

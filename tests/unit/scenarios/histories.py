@@ -9,8 +9,9 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.domain.history import History
-from medhelm_spark.domain.scenario import DataSource, SourceFile, Split
+from medhelm_spark.domain.split import Split
 from medhelm_spark.scenarios.histories import (
     ORDER,
     Entry,

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile, Split
+from medhelm_spark.domain.data_source import DataSource, SourceFile
+from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.domain.split import Split
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.scenarios import read_card, read_records, spread, with_source
 from tests.unit.scenarios.cards import card, instances, parsed

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.domain.history import History
-from medhelm_spark.domain.scenario import DataSource, SourceFile
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.scenarios import fingerprint_records, read_card, read_records, spread
 from medhelm_spark.scenarios.readers import read_events

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark.domain.scenario import DataSource, SourceFile
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios import carried, read_records
 

@@ -11,7 +11,8 @@ from medhelm_spark.config.cards import expand_short_forms
 from medhelm_spark.config.loader import load_yaml
 from medhelm_spark.config.rubrics import Scale, load_judge_prompt, load_rubric
 from medhelm_spark.domain.run import AdapterMethod
-from medhelm_spark.domain.scenario import Instance, ScenarioCard, Split, Verified
+from medhelm_spark.domain.scenario import Instance, ScenarioCard, Verified
+from medhelm_spark.domain.split import Split
 from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios import check_card, fingerprint_records, read_card, with_source
 from tests.unit.scenarios.cards import CONF, card, instances, source

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from medhelm_spark.domain.scenario import DataSource, SourceFile, Split
+from medhelm_spark.domain.data_source import DataSource, SourceFile
+from medhelm_spark.domain.split import Split
 from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios import BadReason, Record, read_records
 from tests.unit.scenarios.cards import source, write_csv

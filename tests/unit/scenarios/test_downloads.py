@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark.domain.scenario import DataSource, ScenarioCard, SourceFile
+from medhelm_spark.domain.data_source import DataSource, SourceFile
+from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.scenarios import (
     Pins,

@@ -16,7 +16,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
-from medhelm_spark.domain.scenario import DataSource, Instance
+from medhelm_spark.domain.data_source import DataSource
+from medhelm_spark.domain.scenario import Instance
 from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios import as_text, check_head, parse_records, read_records
 from tests.unit.scenarios.cards import card, source

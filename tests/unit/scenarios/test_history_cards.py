@@ -9,13 +9,8 @@ import yaml
 
 from medhelm_spark.config.loader import validate
 from medhelm_spark.domain.binding import bind
-from medhelm_spark.domain.scenario import (
-    DataSource,
-    Instance,
-    Quarantined,
-    ScenarioCard,
-    Verified,
-)
+from medhelm_spark.domain.data_source import DataSource
+from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, Verified
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.scenarios import Presence, check_card, presence, read_card, with_source
 from tests.unit.scenarios.cards import CONF, instances, parsed

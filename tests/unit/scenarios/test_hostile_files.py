@@ -7,7 +7,7 @@ import pytest
 
 from medhelm_spark.config.yaml_text import parse_yaml
 from medhelm_spark.domain.columns import SHOWN_COLUMNS
-from medhelm_spark.domain.scenario import DataSource, SourceFile
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.scenarios import json_files, read_records
 from medhelm_spark.scenarios.raw_files import check_columns, repeated

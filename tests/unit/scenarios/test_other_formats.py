@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather
 
-from medhelm_spark.domain.scenario import DataSource, Lookup, SourceFile
+from medhelm_spark.domain.data_source import DataSource, Lookup, SourceFile
 from medhelm_spark.errors import ConfigError, DataError, SetupError
 from medhelm_spark.scenarios import read_records
 from tests.unit.scenarios.cards import source

@@ -8,14 +8,9 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.scenario import (
-    DataSource,
-    Instance,
-    Quarantined,
-    ScenarioCard,
-    SourceFile,
-    Split,
-)
+from medhelm_spark.domain.data_source import DataSource, SourceFile
+from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard
+from medhelm_spark.domain.split import Split
 from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios import (
     ParsedInput,

@@ -5,7 +5,9 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from medhelm_spark.domain.scenario import DataSource, Instance, SourceFile, Split
+from medhelm_spark.domain.data_source import DataSource, SourceFile
+from medhelm_spark.domain.scenario import Instance
+from medhelm_spark.domain.split import Split
 from medhelm_spark.scenarios import read_records, with_source
 from tests.unit.scenarios.cards import card, instances
 from tests.unit.scenarios.test_cards import answer, load

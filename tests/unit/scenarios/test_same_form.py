@@ -14,7 +14,8 @@ import pytest
 from pyarrow import feather, parquet
 
 from medhelm_spark.domain.binding import bind
-from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, Split, Verified
+from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, Verified
+from medhelm_spark.domain.split import Split
 from medhelm_spark.errors import ConfigError, DataError
 from medhelm_spark.scenarios import required_columns, with_source
 from tests.unit.scenarios.cards import CONF, instances, parsed, write_csv

@@ -15,7 +15,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from medhelm_spark.domain.scenario import DataSource, Lookup, ScenarioCard, SourceFile, Split
+from medhelm_spark.domain.data_source import DataSource, Lookup, SourceFile
+from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.domain.split import Split
 from medhelm_spark.errors import AbsentDataError, ConfigError, DataError, UnknownNameError
 from medhelm_spark.scenarios import (
     Hub,
@@ -219,7 +221,7 @@ def test_hub_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 OFFLINE = """
 import sys
-from medhelm_spark.domain.scenario import DataSource
+from medhelm_spark.domain.data_source import DataSource
 from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios import Pins, at_commit
 from medhelm_spark.scenarios.hub import read_hub

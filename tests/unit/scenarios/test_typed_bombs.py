@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from medhelm_spark.domain.scenario import DataSource, SourceFile
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios import read_records, unpacking
 from medhelm_spark.scenarios.raw_files import RawFile
@@ -26,7 +26,7 @@ LONG = "x" * MiB
 READ = """
 import resource, sys
 import pyarrow.parquet, pyarrow.compute
-from medhelm_spark.domain.scenario import DataSource, SourceFile
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios import read_records
 path, form = sys.argv[1:]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark.domain.scenario import DataSource, SourceFile
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios import read_records, unpacking
 from medhelm_spark.scenarios.unpacking import FREE_BYTES, MAX_RATIO, Allowance, Unpacked
@@ -23,7 +23,7 @@ BOMB_BYTES = 1_850_000_000
 MiB = 1 << 20
 READ = """
 import resource, sys
-from medhelm_spark.domain.scenario import DataSource, SourceFile
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios import read_records
 path, member, form = sys.argv[1:]

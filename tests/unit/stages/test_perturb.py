@@ -17,7 +17,8 @@ from medhelm_spark.domain.run import (
     PromptVariant,
     RunSpec,
 )
-from medhelm_spark.domain.scenario import Instance, Reference, Split
+from medhelm_spark.domain.scenario import Instance, Reference
+from medhelm_spark.domain.split import Split
 from medhelm_spark.errors import ConfigError
 from medhelm_spark.medhelm.expand import expand
 from medhelm_spark.medhelm.run_entries import parse_flags

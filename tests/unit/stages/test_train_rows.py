@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from medhelm_spark.adaptation.sampling import TrainRow
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.domain.scenario import CORRECT_TAG, Instance, Reference, Split
+from medhelm_spark.domain.scenario import CORRECT_TAG, Instance, Reference
+from medhelm_spark.domain.split import Split
 from medhelm_spark.lake.in_process import LocalFrame, answered
 from medhelm_spark.lake.rows import arrow_of, rows_of
 from medhelm_spark.stages.plan.stage import TRAIN_ROWS

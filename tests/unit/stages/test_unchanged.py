@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark.domain.scenario import ScenarioCard, Split
+from medhelm_spark.domain.scenario import ScenarioCard
+from medhelm_spark.domain.split import Split
 from medhelm_spark.stages.ingest import unchanged
 from medhelm_spark.stages.ingest.unchanged import source_hash, stamps
 from tests.unit.scenarios.cards import card, source

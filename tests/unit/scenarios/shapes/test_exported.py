@@ -8,18 +8,11 @@ import pytest
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.annotation import RUBRIC_ITEMS, TAGS, RubricItem, rubric_items
+from medhelm_spark.domain.data_source import DataSource, SourceFile
 from medhelm_spark.domain.imported import EXPORT_FIELDS, EXPORT_FORMAT, EXPORT_SHAPE
 from medhelm_spark.domain.run import AdapterSpec
-from medhelm_spark.domain.scenario import (
-    DataSource,
-    Instance,
-    Message,
-    Quarantined,
-    Reference,
-    ScenarioCard,
-    SourceFile,
-    Split,
-)
+from medhelm_spark.domain.scenario import Instance, Message, Quarantined, Reference, ScenarioCard
+from medhelm_spark.domain.split import Split
 from medhelm_spark.errors import DataError
 from medhelm_spark.scenarios import first_line, parse_records, read_card
 from tests.exports import instance, write_export
