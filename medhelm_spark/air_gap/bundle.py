@@ -19,11 +19,11 @@ from medhelm_spark.cache import cache_folder
 from medhelm_spark.engines.model_files import FILE_SHA256, INDEX, fetch_model
 from medhelm_spark.errors import ConfigError, SetupError
 from medhelm_spark.lake.jvm import JARS, delta_conf
-from medhelm_spark.local_files import whole_folder
 from medhelm_spark.maintenance.purge_scope import cached_data
 from medhelm_spark.pipeline.fetch import Outcome, fetch_data
 from medhelm_spark.subprocess_env import FETCHING, child_environment
 from medhelm_spark.version import VERSION
+from medhelm_spark.whole_files import whole_folder
 from medhelm_spark.workspace.workspace import Workspace
 
 MANIFEST, ENVIRONMENT = "bundle.json", "env.sh"

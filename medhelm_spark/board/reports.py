@@ -9,7 +9,7 @@ from medhelm_spark.board.metrics import metrics_of
 from medhelm_spark.board.render.report_file import Reported, Section, facts_of, report_file
 from medhelm_spark.board.schema import BoardView, load_board
 from medhelm_spark.domain.stated_prevalence import Stated
-from medhelm_spark.local_files import write_whole
+from medhelm_spark.whole_files import write_whole
 from medhelm_spark.workspace.workspace import Workspace
 
 

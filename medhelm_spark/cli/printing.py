@@ -8,10 +8,10 @@ from pathlib import Path
 
 from medhelm_spark.domain.names import printable
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.local_files import write_whole
 from medhelm_spark.render.html_page import TABLES_STYLE, html_page
 from medhelm_spark.render.result import Result
 from medhelm_spark.render.workbook import workbook
+from medhelm_spark.whole_files import write_whole
 from medhelm_spark.workspace.workspace import say
 
 HTML = "html"

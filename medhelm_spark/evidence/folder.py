@@ -14,9 +14,9 @@ from medhelm_spark.evidence.fills import FILLS, FLOW, OF_RELEASE, RESULTS, SUBGR
 from medhelm_spark.evidence.material import ReleaseMaterial, material_of
 from medhelm_spark.evidence.page import FILLED, WHAT_IT_IS, FilledScheme, page
 from medhelm_spark.evidence.scheme import StoredScheme, load_scheme
-from medhelm_spark.local_files import whole_folder
 from medhelm_spark.render.report import Report, formatted
 from medhelm_spark.version import VERSION
+from medhelm_spark.whole_files import whole_folder
 from medhelm_spark.workspace.workspace import Workspace
 
 INDEX, DATA, MANIFEST = "index.html", "evidence.json", "manifest.json"

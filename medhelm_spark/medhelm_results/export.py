@@ -21,7 +21,6 @@ from medhelm_spark.domain.pluralize import counted, first_of
 from medhelm_spark.domain.run import SuiteRun
 from medhelm_spark.domain.stages import EXPORT_HELM
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.local_files import whole_folder
 from medhelm_spark.medhelm_results.export_stage import (
     exported_states,
     exported_stats,
@@ -45,6 +44,7 @@ from medhelm_spark.policy.plugins import check_plugins
 from medhelm_spark.render.table import html_table
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.plan.run_specs import suite_runs
+from medhelm_spark.whole_files import whole_folder
 from medhelm_spark.workspace.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from medhelm_spark.domain.policy import Audience
 from medhelm_spark.domain.release import ReleaseStatus
 from medhelm_spark.errors import PolicyError, UnknownNameError
 from medhelm_spark.lake.user import this_user
-from medhelm_spark.local_files import whole_folder
 from medhelm_spark.releases.pinned import StoredRelease
 from medhelm_spark.releases.source import expired_at, release_of
 from medhelm_spark.render.report import unformulated
@@ -31,6 +30,7 @@ from medhelm_spark.sharing.tables import MANIFEST, ReleaseShare
 from medhelm_spark.sharing.waivers import Waivers, as_data, blocking, write_matches
 from medhelm_spark.stages.context import now
 from medhelm_spark.version import VERSION
+from medhelm_spark.whole_files import whole_folder
 from medhelm_spark.workspace.workspace import Workspace
 
 SHOWN_LEAKS = 8

@@ -17,7 +17,7 @@ from medhelm_spark.domain.data_uri import TABLE, is_delta_path, is_uri, table_of
 from medhelm_spark.domain.pluralize import counted
 from medhelm_spark.domain.scenario import Instance, ScenarioCard
 from medhelm_spark.errors import ConfigError, DataError, MedhelmSparkError, MissingColumnError
-from medhelm_spark.local_files import local_table, part_files, whole_folder
+from medhelm_spark.local_files import local_table, part_files
 from medhelm_spark.medhelm.own_benchmark import load_benchmark
 from medhelm_spark.medhelm.scenario_args import BENCHMARK_FILE, CONFIG_PATH, CONFIGURABLE
 from medhelm_spark.render.table import html_table
@@ -35,6 +35,7 @@ from medhelm_spark.user_data.new_benchmark import BenchmarkWords, NewBenchmark
 from medhelm_spark.user_data.own_columns import check_named_columns, check_own_columns
 from medhelm_spark.user_data.own_rows import check_own_rows
 from medhelm_spark.user_data.schemas import BENCHMARK, names_schema, shipped_schema
+from medhelm_spark.whole_files import whole_folder
 from medhelm_spark.workspace.workspace import Workspace
 
 MOST_LABELS = 20

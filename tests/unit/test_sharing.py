@@ -26,7 +26,6 @@ from medhelm_spark.errors import ConfigError, IntegrityError, PolicyError
 from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.reader import open_reader, table_schema
 from medhelm_spark.lake.tables import TABLES
-from medhelm_spark.local_files import whole_folder
 from medhelm_spark.sharing.manifest import sha256_of
 from medhelm_spark.sharing.scan import (
     NAME_COLUMNS,
@@ -40,6 +39,7 @@ from medhelm_spark.sharing.scan import (
     scan,
 )
 from medhelm_spark.sharing.waivers import Waiver, blocking
+from medhelm_spark.whole_files import whole_folder
 from tests.unit.board.planted import plant
 from tests.unit.provenance import made as planting
 from tests.unit.provenance.made import RELEASE, SUITE, Made

@@ -24,10 +24,10 @@ from medhelm_spark.evidence.fills import FILLS
 from medhelm_spark.evidence.page import BLANK, WHAT_IT_IS
 from medhelm_spark.evidence.scheme import UNCHECKED, load_scheme, shipped_schemes
 from medhelm_spark.lake.reader import open_reader
-from medhelm_spark.local_files import whole_folder
 from medhelm_spark.ratings.tables import Rating
 from medhelm_spark.releases.tables import ReleaseMember
 from medhelm_spark.releases.value_hash import manifest_hash
+from medhelm_spark.whole_files import whole_folder
 from tests.rewriting import rewritable
 from tests.unit.board.clinic import CAREFUL, SUITE, plant_clinic, unit
 from tests.unit.board.planted import ALPHA, SOURCE_ID, START, append, plant, unit as unit_of

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark import local_files
+from medhelm_spark import whole_files
 from medhelm_spark.errors import ConfigError
-from medhelm_spark.local_files import whole_folder, write_whole
+from medhelm_spark.whole_files import whole_folder, write_whole
 
 
 def test_a_file_is_whole_or_the_one_of_before(
@@ -113,7 +113,7 @@ def test_of_many_that_fill_a_folder_at_once_none_mixes_its_files(tmp_path: Path)
 def test_without_locks_an_unfinished_folder_may_be_a_living_process_s(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local_files, "take_lock", no_locks)
+    monkeypatch.setattr(whole_files, "take_lock", no_locks)
     with whole_folder(tmp_path / "new") as folder:
         (folder / "file").touch()
         refused = pytest.raises(ConfigError, match=r"\.new\.unfinished is there: another command")
