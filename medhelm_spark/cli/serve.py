@@ -34,8 +34,8 @@ def serve(
 ) -> int:
     """Become the dashboard's server; errors of the lake or the names are raised before.
 
-    The page ranks by the policy's `coverage_floor`, and shows groups of gated and private rows
-    from `smallest_group` patients on. It loads `plugins` for the directions of
+    The page ranks by the policy's `coverage_floor`, and shows a group of gated or private rows if
+    it has at least the policy's `smallest_group` patients. It loads `plugins` for the directions of
     their metrics; tables do not have them: those that the policy of `site` lists, where there is
     gated or private text. `allowed` are names of the server beside its own. A lake in a catalog is
     read through `warehouse`; of its token the page gets the variable's name. With `raters_only`
@@ -54,8 +54,7 @@ def serve(
     source = choose(reader, suite, release)
     file = sign_in.file if sign_in else None
     words = [*command(output_path, port, host, allowed, file)]
-    words += ["--smallest-group", str(smallest_group)]
-    words += ["--coverage-floor", str(coverage_floor)]
+    words += ["--coverage-floor", str(coverage_floor), "--smallest-group", str(smallest_group)]
     words += ["--local-path", str(site)] if site else []
     if warehouse:
         words += ["--sql-warehouse", warehouse.address, "--sql-warehouse-token", warehouse.token]

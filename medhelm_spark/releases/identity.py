@@ -15,6 +15,9 @@ from medhelm_spark.releases.tokens import subject_of
 from medhelm_spark.releases.value_hash import row_digest
 from medhelm_spark.workspace.workspace import Workspace
 
+_BY_KEY = "key "
+"""How `identified_by` begins where a key names the person."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signer:
@@ -139,9 +142,6 @@ def _is_anothers_name(change: ReleaseChange, people: ReleasePeople) -> bool:
         return False
     is_claimed = change.changed_by in people.names(change.to_status)
     return (change.key is not None or is_claimed) and not people.has_named(change)
-
-
-_BY_KEY = "key "
 
 
 def _method(public: str) -> str:

@@ -46,7 +46,7 @@ JUDGE_PROMPT = (
 by_request = attrgetter("request_id")
 
 
-def record(unit: str, minutes: int, **changes: object) -> RunRecord:
+def record(unit: str, minutes: int, **changes: Any) -> RunRecord:
     at = NOW + timedelta(minutes=minutes)
     run_record = RunRecord(
         stage="score",
@@ -60,7 +60,7 @@ def record(unit: str, minutes: int, **changes: object) -> RunRecord:
         code_version="0",
         spark_version="0",
     )
-    return replace(run_record, **changes)  # type: ignore[arg-type]
+    return replace(run_record, **changes)
 
 
 def result(request: str, minutes: int, failure: FailureKind | None = None) -> RequestResult:

@@ -57,6 +57,24 @@ def plant(lake: Path, answered: Answered) -> Path:
     return lake
 
 
+def plant_private_sites(lake: Path, sites: Sequence[str]) -> Path:
+    """A lake with a suite `new` of two models on private cases; the newer one errs on the first 40.
+
+    `sites` has the site of each case.
+    """
+    right = [1] * len(sites)
+    answered = Answered(
+        right=right,
+        old=right,
+        new=wrong_at(right, range(40)),
+        groups={"site": sites},
+        level=AccessLevel.PRIVATE,
+    )
+    plant(lake, answered)
+    plant_run(lake, OLD, "new", answered, answered.old)
+    return lake
+
+
 def unit(model: str) -> str:
     """The run_spec_id of a model's run."""
     return f"{model.replace('/', '-')}-{NAME}"

@@ -8,12 +8,11 @@ from medhelm_spark.board import BoardSource, Kind, board_of, load_runs, paired
 from medhelm_spark.board.render.report_file import Reported, Section
 from medhelm_spark.candidate_gate import report
 from medhelm_spark.candidate_gate.report import sections
-from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.render.table import TextTable
 from tests.unit.board import planted as clinic
 from tests.unit.board.planted import ALPHA, BETA, GAMMA
-from tests.unit.candidate_gate.planted import OLD, Answered, plant, plant_run, wrong_at
+from tests.unit.candidate_gate.planted import plant_private_sites
 
 
 def flips_in(
@@ -78,17 +77,8 @@ def test_the_first_of_every_pair_comes_before_the_second_of_any(
 def test_counts_of_a_small_private_group_are_hidden(
     tmp_path: Path,
 ) -> None:
-    right = [1] * 60
     sites = ["north"] * 30 + ["south"] * 25 + ["west"] * 5
-    answered = Answered(
-        right=right,
-        old=right,
-        new=wrong_at(right, range(40)),
-        groups={"site": sites},
-        level=AccessLevel.PRIVATE,
-    )
-    lake = plant(tmp_path / "lake", answered)
-    plant_run(lake, OLD, "new", answered, answered.old)
+    lake = plant_private_sites(tmp_path / "lake", sites)
     (counts,) = tables_in(flips_in(lake, "new"))
     found = {row[3]: tuple(row[4:]) for row in counts.rows}
     assert found == {
@@ -101,16 +91,7 @@ def test_counts_of_a_small_private_group_are_hidden(
 
 def test_the_policy_decides_from_how_many_patients_on_a_group_is_shown(tmp_path: Path) -> None:
     """Stored groups may be of public runs alone, which have a minimum of 1."""
-    right = [1] * 60
-    answered = Answered(
-        right=right,
-        old=right,
-        new=wrong_at(right, range(40)),
-        groups={"site": ["north"] * 35 + ["south"] * 25},
-        level=AccessLevel.PRIVATE,
-    )
-    lake = plant(tmp_path / "lake", answered)
-    plant_run(lake, OLD, "new", answered, answered.old)
+    lake = plant_private_sites(tmp_path / "lake", ["north"] * 35 + ["south"] * 25)
     for smallest, south in ((25, "25"), (26, "hidden")):
         (counts,) = tables_in(flips_in(lake, "new", smallest_group=smallest))
         assert {row[3]: row[4] for row in counts.rows}["site: south"] == south

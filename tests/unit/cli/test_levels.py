@@ -1,4 +1,4 @@
-"""What no card, file or statement may state of a level is refused before anything is read."""
+"""Commands refuse a level that nobody may state, before they read any data."""
 
 from pathlib import Path
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from medhelm_spark.domain.request import FailureKind, FinishReason
+from medhelm_spark.domain.policy import Decision
+from medhelm_spark.domain.request import FailureKind, FinishReason, Request
 from medhelm_spark.engines import build_engine
 from tests.unit.engines.nouns import ALLOWED, REFUSED, allow, conversation, deployment, request
 
@@ -92,7 +93,10 @@ def test_every_nth_call_fails_and_succeeds_when_asked_again():
 def test_only_real_calls_are_logged(tmp_path):
     log = tmp_path / "calls.txt"
     engine = build_engine(deployment("canned", log_file=str(log)))
-    gate = lambda item: REFUSED if item.request_id == "b" else ALLOWED  # noqa: E731  # one word
+
+    def gate(item: Request) -> Decision:
+        return REFUSED if item.request_id == "b" else ALLOWED
+
     results = list(engine.answer([request(name=name) for name in "abc"], gate))
     assert [r.failure for r in results] == [None, FailureKind.DENIED, None]
     assert log.read_text() == "a\nc\n"

@@ -9,7 +9,8 @@ import time
 import pytest
 
 from medhelm_spark.domain.answer_form import answer_schema
-from medhelm_spark.domain.request import FailureKind, FinishReason
+from medhelm_spark.domain.policy import Decision
+from medhelm_spark.domain.request import FailureKind, FinishReason, Request
 from medhelm_spark.domain.run import AnswerForm
 from medhelm_spark.engines import build_engine
 from medhelm_spark.engines.engine import read_settings
@@ -306,7 +307,9 @@ def test_concurrency_is_used_and_bounded(server, engine_at):
 
 
 def test_the_gate_is_asked_before_each_request(server, engine_at):
-    gate = lambda item: REFUSED if item.text == "private" else ALLOWED  # noqa: E731  # one word
+    def gate(item: Request) -> Decision:
+        return REFUSED if item.text == "private" else ALLOWED
+
     engine = engine_at(server)
     results = {
         r.request_id: r

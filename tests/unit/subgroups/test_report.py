@@ -6,11 +6,10 @@ import pytest
 
 from medhelm_spark.board import BoardSource, Kind, board_of, load_runs, paired
 from medhelm_spark.board.render.report_file import Reported
-from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.lake.reader import open_reader
 from medhelm_spark.render.table import TextTable
 from medhelm_spark.subgroups.report import sections
-from tests.unit.candidate_gate.planted import OLD, Answered, plant, plant_run, wrong_at
+from tests.unit.candidate_gate.planted import plant_private_sites
 
 
 @pytest.mark.parametrize(("smallest_group", "is_hidden"), [(25, False), (26, True)])
@@ -18,16 +17,7 @@ def test_the_policy_decides_from_how_many_patients_on_a_pair_is_shown(
     tmp_path: Path, smallest_group: int, is_hidden: bool
 ) -> None:
     """Rows of stats_by_group have the minimum of their own run: 1 of a public one."""
-    right = [1] * 60
-    answered = Answered(
-        right=right,
-        old=right,
-        new=wrong_at(right, range(40)),
-        groups={"site": ["north"] * 35 + ["south"] * 25},
-        level=AccessLevel.PRIVATE,
-    )
-    lake = plant(tmp_path / "lake", answered)
-    plant_run(lake, OLD, "new", answered, answered.old)
+    lake = plant_private_sites(tmp_path / "lake", ["north"] * 35 + ["south"] * 25)
     reader = open_reader(str(lake))
     runs = load_runs(reader, BoardSource(kind=Kind.SUITE, name="new"))
     pairs = paired(reader, runs, board_of(reader, runs, coverage_floor=0.5).rows)
