@@ -96,7 +96,7 @@ def test_the_suite_asked_for_reaches_the_page(lake: Path, monkeypatch: pytest.Mo
     started: list[list[str]] = []
     monkeypatch.setattr(serve_module.os, "execv", lambda _, words: started.append(words))
     serve(str(lake), "s0", None, 8000, coverage_floor=0.9, smallest_group=20)
-    assert started[0][-6:-2] == ["--smallest-group", "20", "--coverage-floor", "0.9"]
+    assert started[0][-6:-2] == ["--coverage-floor", "0.9", "--smallest-group", "20"]
     assert started[0][-2:] == ["--suite", "s0"]
 
 
