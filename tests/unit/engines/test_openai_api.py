@@ -299,11 +299,9 @@ def test_one_slow_request_among_answers_keeps_its_tries(server, engine_at):
 def test_concurrency_is_used_and_bounded(server, engine_at):
     server.pause = 0.05
     engine = engine_at(server, max_in_flight=16)
-    started = time.perf_counter()
     results = list(engine.answer((request(f"q{i}") for i in range(96)), allow))
     assert len(results) == 96
     assert server.peak == 16
-    assert time.perf_counter() - started < 96 * 0.05 / 2
 
 
 def test_the_gate_is_asked_before_each_request(server, engine_at):
