@@ -1,5 +1,6 @@
 """An order whose chunks the slots pull: one job per group of deployments, a task per slot."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -62,6 +63,8 @@ class PulledOrder:
         self._commits = Commits(ctx, self._folder, self._write_id)
         self._listed: list[OrderedChunk] = []
         """The chunks of all groups so far, and those that answers brought."""
+        self._seconds: defaultdict[str, float] = defaultdict(float)
+        """How long the jobs of each deployment took; a judge may join several groups."""
 
     @property
     def stored(self) -> int:
@@ -96,7 +99,10 @@ class PulledOrder:
         if down:
             record((), is_ended=True)
         slots = {name: stream.slots.count for stream in group for name in stream.shared}
-        outcomes = record_asked(ctx, self._write_id, started_at, slots)
+        seconds = (now() - started_at).total_seconds()
+        for name in slots:
+            self._seconds[name] += seconds
+        outcomes = record_asked(ctx, self._write_id, started_at, slots, self._seconds)
         policy, purpose = self._recipients.policy, self._recipients.purpose
         asked = {name: deployments[name] for name in names}
         record_denied(ctx, self._write_id, outcomes, asked, policy, (purpose,))

@@ -179,7 +179,9 @@ class DealtOrder:
         staged = staged_name(ctx.suite, ctx.holder, write_id)
         ctx.lake.append_once("request_results", results, write_id, staged=staged)
         self.stored += count
-        outcomes = record_asked(ctx, write_id, started_at, dict.fromkeys(deployments, slots.count))
+        count_of_slots = dict.fromkeys(deployments, slots.count)
+        seconds = dict.fromkeys(deployments, (now() - started_at).total_seconds())
+        outcomes = record_asked(ctx, write_id, started_at, count_of_slots, seconds)
         record_denied(ctx, write_id, outcomes, deployments, self._recipients.policy)
         name = chunks[0].model_deployment
         if not outcomes:

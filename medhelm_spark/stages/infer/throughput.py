@@ -13,7 +13,7 @@ from operator import attrgetter
 
 from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.stages import INFER
-from medhelm_spark.stages.context import Context, now
+from medhelm_spark.stages.context import Context
 
 EXECUTORS = replace(INFER, name=f"{INFER.name}/executor")
 """The records of single executors."""
@@ -122,26 +122,27 @@ def counts_of(outcomes: Sequence[AskedOutcome]) -> dict[str, int]:
 
 
 def counts_by_executor(
-    outcomes: Iterable[AskedOutcome], slots: Mapping[str, int], wall: float
+    outcomes: Iterable[AskedOutcome], slots: Mapping[str, int], seconds: Mapping[str, float]
 ) -> dict[tuple[str, str], dict[str, int]]:
     """Counts by (deployment, executor), and a deployment's total by (deployment, '').
 
-    `slots` is each deployment's number of slots, `wall` is how long the job took with its commits,
-    in seconds.
+    `slots` is each deployment's number of slots, `seconds` is how long its jobs took with their
+    commits.
     """
     sums: dict[tuple[str, str], dict[str, int]] = {}
     order = attrgetter("model_deployment", "executor")
     rows = sorted(outcomes, key=order)
-    slot = round(1000 * wall)
     for (name, executor), group in groupby(rows, key=order):
         counts = counts_of(list(group))
-        busy = {"busy_milliseconds": counts["milliseconds"], "slot_milliseconds": slot}
+        slot_ms = round(1000 * seconds[name])
+        busy = {"busy_milliseconds": counts["milliseconds"], "slot_milliseconds": slot_ms}
         sums[name, executor or "unknown"] = counts | busy
     for name, group in groupby(rows, key=attrgetter("model_deployment")):
         busy_ms = sum(
             total["milliseconds"] for (deployment, _), total in sums.items() if deployment == name
         )
-        busy = {"busy_milliseconds": busy_ms, "slot_milliseconds": slots[name] * slot}
+        slot_ms = slots[name] * round(1000 * seconds[name])
+        busy = {"busy_milliseconds": busy_ms, "slot_milliseconds": slot_ms}
         sums[name, ""] = counts_of(list(group)) | busy
     return sums
 
@@ -152,12 +153,18 @@ def outcomes_of(ctx: Context, write_id: str) -> list[AskedOutcome]:
 
 
 def record_asked(
-    ctx: Context, write_id: str, started_at: datetime, slots: Mapping[str, int]
+    ctx: Context,
+    write_id: str,
+    started_at: datetime,
+    slots: Mapping[str, int],
+    seconds: Mapping[str, float],
 ) -> list[AskedOutcome]:
-    """Record the outcomes of the rows of a write, for the deployments in `slots`."""
-    wall = (now() - started_at).total_seconds()
+    """Record the outcomes of the rows of a write, for the deployments in `slots`.
+
+    `seconds` is how long the jobs of each of these deployments took that added rows to the write.
+    """
     outcomes = [row for row in outcomes_of(ctx, write_id) if row.model_deployment in slots]
-    counts = counts_by_executor(outcomes, slots, wall)
+    counts = counts_by_executor(outcomes, slots, seconds)
     for stage, is_whole in ((INFER, True), (EXECUTORS, False)):
         units = {
             "|".join(filter(None, (name, write_id, executor))): sums

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.deployment import Deployment, Locality
 from medhelm_spark.domain.policy import Policy
+from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.sending import BegunOrder
 from medhelm_spark.domain.stages import INFER
 from medhelm_spark.engines import canned
@@ -25,6 +27,7 @@ from medhelm_spark.stages.infer.groups import groups_of
 from medhelm_spark.stages.infer.order import JudgedRequest, OrderedChunk, in_order
 from medhelm_spark.stages.infer.pending import InferenceTargets
 from medhelm_spark.stages.infer.pulled import PulledOrder
+from medhelm_spark.stages.infer.throughput import throughput
 from tests.unit.engines.nouns import deployment
 from tests.unit.stages.test_commits import never
 from tests.unit.stages.test_pulling import judged_request, ordered
@@ -117,3 +120,15 @@ def test_all_texts_that_a_judge_is_sent_in_several_groups_are_recorded_before(
     ask(ctx, order_of(ctx, away, judge="a"), away)
     rows = FileReader(ctx.lake.location.name).rows("SELECT * FROM {begun_waves}", BegunOrder)
     assert max(row.texts for row in rows if row.model_deployment == "a") == 4 * REQUESTS
+
+
+def test_the_time_of_a_judge_is_that_of_all_groups_that_it_joined(
+    ctx: Context, models: dict[str, Deployment]
+) -> None:
+    ask(ctx, order_of(ctx, models, judge="a"), models)
+    rows = FileReader(ctx.lake.location.name).rows("SELECT * FROM {runs}", RunRecord)
+    current = {row.unit_id: row for row in sorted(rows, key=attrgetter("finished_at"))}
+    work = throughput(current.values())
+    assert {name: each.requests for name, each in work.items()} == {"a": 80, "b": 20, "c": 20}
+    both_groups = work["b"].slot_seconds + work["c"].slot_seconds
+    assert work["a"].slot_seconds == pytest.approx(both_groups, abs=0.002)

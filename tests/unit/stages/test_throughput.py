@@ -78,7 +78,7 @@ def test_a_job_records_what_each_executor_did_and_how_long_its_slots_waited() ->
         outcome(None, 4, 2, 6, executor="e2"),
         outcome("timeout", 1, 6, 6, executor="e2"),
     ]
-    counts = counts_by_executor(rows, slots={"acme/m": 3}, wall=20.0)
+    counts = counts_by_executor(rows, slots={"acme/m": 3}, seconds={"acme/m": 20.0})
     assert list(counts) == [("acme/m", "e1"), ("acme/m", "e2"), ("acme/m", "")]
     busy = {
         name: (one["busy_milliseconds"], one["slot_milliseconds"]) for name, one in counts.items()
