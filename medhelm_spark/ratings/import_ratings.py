@@ -190,6 +190,13 @@ class _Answers:
                 f"{where}: column {file.column('model')!r} names no model of the suite; allowed: "
                 f"{models}."
             )
+        last = max(spec.adapter_spec.num_trials for spec in named) - 1
+        if value.trial > last:
+            allowed = f"0 to {last}" if last else "0"
+            raise DataError(
+                f"{where}: column {file.column('trial')!r} names no trial of the model's runs; "
+                f"allowed: {allowed}."
+            )
         found = list(self._matches(named, value))
         if not found:
             column = file.column("source_id" if value.source_id else "instance_id")

@@ -182,6 +182,13 @@ def test_a_bad_row_is_named_by_its_number_and_nothing_is_stored(
     assert not home.exists()
 
 
+def test_a_trial_that_no_run_has_is_refused(lake: Path, home: Path, tmp_path: Path) -> None:
+    path = csv_file(tmp_path, [f"{HEAD},trial", "MRN-1,careful,a,accuracy,3,1"])
+    with pytest.raises(DataError, match=r"row 1: column 'trial' names no trial .*; allowed: 0\."):
+        site(lake).ratings.import_file(path, suite=SUITE, scenario="notes", scale=(1, 5))
+    assert not stored(lake)
+
+
 def test_what_is_missing_is_said(lake: Path, home: Path, tmp_path: Path) -> None:
     path = csv_file(tmp_path, ["id,model,rater,criterion,value", "1,careful,a,x,3"])
     with pytest.raises(MissingColumnError, match="--fields says what the columns are called"):
