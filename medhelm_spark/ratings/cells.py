@@ -1,6 +1,6 @@
 """The corrected means of a board's cells whose judged answers people rated (`features`)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +12,8 @@ from medhelm_spark.board.sources import WORKING
 from medhelm_spark.domain.pluralize import counted, counted_by
 from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.lake.reader import Reader
+from medhelm_spark.metrics import stem_of
+from medhelm_spark.metrics.jury_criteria import CRITERION
 from medhelm_spark.ratings.stored import stored_ratings
 from medhelm_spark.ratings.tables import Rating
 from medhelm_spark.ratings.typed import CriterionValues, criterion_values
@@ -71,10 +73,20 @@ def _ratings_by_run(
     for unit, own in ratings.items():
         values_of = criterion_values(reader, [judged[unit].run_spec])
         scale = judged[unit].info
+        criteria = _criteria_of_jury(judged[unit])
+        counted = [row for row in own if not criteria or row.criterion in criteria]
         if scale is not None:
-            has_unit = _is_typed(own, values_of) or _has_unit(own, scale)
-            means[unit] = mean_ratings(own, values_of) if has_unit else None
+            has_unit = _is_typed(counted, values_of) or _has_unit(counted, scale)
+            means[unit] = mean_ratings(counted, values_of, criteria) if has_unit else None
     return means
+
+
+def _criteria_of_jury(run: BoardRun) -> frozenset[str]:
+    """What the run's one jury scored, by the names of its stats; empty where these do not say."""
+    if len(run.run_spec.annotators) > 1:
+        return frozenset()
+    names = (stat.name for stat in run.stats if stem_of(stat.name) == CRITERION)
+    return frozenset(name.removeprefix(f"{CRITERION}[").removesuffix("]") for name in names)
 
 
 def _corrected(reader: Reader, run: BoardRun, by_answer: Mapping[Answer, float] | None) -> BoardRun:
@@ -171,14 +183,17 @@ def _why(lack: Lacking, cell: BoardCell, rated: Values, clusters: tuple[Labels, 
 
 
 def mean_ratings(
-    ratings: Iterable[Rating], values_of: CriterionValues = PLAIN
+    ratings: Iterable[Rating],
+    values_of: CriterionValues = PLAIN,
+    criteria: Set[str] = frozenset(),
 ) -> Mapping[Answer, float]:
     """By answer of one run the mean over raters of each rater's mean of the criteria.
 
-    A rater who left out a criterion that others rated has no mean of the answer.
+    A rater who left out a criterion has no mean of the answer. Without `criteria`, they are those
+    that anybody rated.
     """
     rows = list(ratings)
-    criteria = {row.criterion for row in rows}
+    criteria = criteria or {row.criterion for row in rows}
     by_rater: dict[tuple[Answer, str, str], dict[str, float]] = {}
     for row in rows:
         key = ((row.instance_id, row.trial_index), row.rater, row.run_spec_id)

@@ -11,7 +11,7 @@ from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.stats import PerInstanceStats, Score
 from medhelm_spark.ratings.cells import mean_ratings
 from medhelm_spark.ratings.tables import Rating
-from tests.unit.board.planted import ALPHA, append, finish, plant, unit, write_stats
+from tests.unit.board.planted import ALPHA, append, finish, plant, stat, unit, write_stats
 
 JUDGED = unit(ALPHA, "discharge_note")
 CRITERIA = ("accuracy", "clarity")
@@ -126,6 +126,24 @@ def test_answers_of_too_few_patients_correct_nothing(tmp_path: Path):
     assert cell_of(lake)["corrected_mean"] is None
     (note,) = notes_of(lake)
     assert "people rated answers of 20 " in note
+
+
+@pytest.mark.parametrize("rated", [["accuracy"], ["tone"], ["accuracy", "tone"]])
+def test_ratings_by_other_criteria_than_the_jurys_correct_nothing(lake: Path, rated: list[str]):
+    """The jury scored accuracy and clarity: ratings of one of the two are of something else."""
+    more = [stat(JUDGED, f"criterion[{each}]", [3.0, 4.0]) for each in CRITERIA]
+    append(lake, "stats", more, "judged-anew")
+    ratings = [
+        rating(index, 1.0 + index % 2, criterion=each) for index in range(60) for each in rated
+    ]
+    append(lake, "ratings", ratings, "w")
+    assert cell_of(lake)["corrected_mean"] is None
+    (note,) = notes_of(lake)
+    assert "people rated answers of 0 instances by all criteria" in note
+    missing = [each for each in CRITERIA if each not in rated]
+    ratings = [rating(i, 2.0 + i % 2, criterion=each) for i in range(60) for each in missing]
+    append(lake, "ratings", ratings, "w-2")
+    assert cell_of(lake)["num_rated"] == 60
 
 
 def test_ratings_of_two_classes_correct_the_share_by_sensitivity_and_specificity(lake: Path):
