@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 from medhelm_spark.board import BoardRun
 from medhelm_spark.board.scores import TRIALS, scores_of, value_of
 from medhelm_spark.board.sources import WORKING
+from medhelm_spark.domain.criterion import criteria_of, scale_of
 from medhelm_spark.domain.pluralize import counted, counted_by
 from medhelm_spark.domain.stats import MetricInfo
 from medhelm_spark.lake.reader import Reader
-from medhelm_spark.metrics import stem_of
-from medhelm_spark.metrics.jury_criteria import CRITERION
+from medhelm_spark.metrics import JURY_SCORE, stem_of
+from medhelm_spark.metrics.jury import gates_of
+from medhelm_spark.metrics.jury_criteria import CRITERION, is_at_worst
 from medhelm_spark.ratings.stored import stored_ratings
 from medhelm_spark.ratings.tables import Rating
 from medhelm_spark.ratings.typed import CriterionValues, criterion_values
@@ -77,7 +79,30 @@ def _ratings_by_run(
         counted = [row for row in own if not criteria or row.criterion in criteria]
         if scale is not None:
             has_unit = _is_typed(counted, values_of) or _has_unit(counted, scale)
-            means[unit] = mean_ratings(counted, values_of, criteria) if has_unit else None
+            means[unit] = _means(counted, judged[unit], values_of, criteria) if has_unit else None
+    return means
+
+
+def _means(
+    ratings: Sequence[Rating], run: BoardRun, values_of: CriterionValues, criteria: Set[str]
+) -> Mapping[Answer, float]:
+    """The mean rating of each answer, taken as the jury's score takes verdicts.
+
+    Where most raters give a hard gate its bad end, it is the lowest score.
+    """
+    means = dict(mean_ratings(ratings, values_of, criteria))
+    spec = run.run_spec
+    for args in (metric.args for metric in spec.metrics if metric.name == JURY_SCORE):
+        own = criteria_of(args.get("criteria", ""))
+        gates = gates_of(args, own) if args.get("stat_name", JURY_SCORE) == spec.main_metric else []
+        for gate in gates:
+            votes: dict[Answer, list[float]] = {}
+            for row in (row for row in ratings if row.criterion == gate.name):
+                votes.setdefault((row.instance_id, row.trial_index), []).append(row.value)
+            for answer in means.keys() & votes.keys():
+                fields = values_of.fields.get((spec.run_spec_id, answer[0]), {})
+                if is_at_worst(gate, votes[answer], fields):
+                    means[answer] = scale_of(own)[0]
     return means
 
 

@@ -1,5 +1,6 @@
 """A jury's mean beside the mean that people's ratings make of it, on the board and in its files."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,10 +9,22 @@ import pytest
 
 from medhelm_spark import Evaluation
 from medhelm_spark.domain.access import AccessLevel
+from medhelm_spark.domain.criterion import Criterion, criteria_text
+from medhelm_spark.domain.run import MetricSpec
 from medhelm_spark.domain.stats import PerInstanceStats, Score
 from medhelm_spark.ratings.cells import mean_ratings
 from medhelm_spark.ratings.tables import Rating
-from tests.unit.board.planted import ALPHA, append, finish, plant, stat, unit, write_stats
+from tests.unit.board.planted import (
+    ALPHA,
+    append,
+    finish,
+    planned,
+    plant,
+    run_spec,
+    stat,
+    unit,
+    write_stats,
+)
 
 JUDGED = unit(ALPHA, "discharge_note")
 CRITERIA = ("accuracy", "clarity")
@@ -42,7 +55,13 @@ def judged_lake(tmp_path: Path, patients: int | None = None) -> Path:
     folder = tmp_path / "lake"
     folder.mkdir()
     plant(folder)
-    values = [3.0 + index % 2 for index in range(200)]
+    write_scores(folder, [3.0 + index % 2 for index in range(200)], "judged-anew", 10, patients)
+    return folder
+
+
+def write_scores(
+    lake: Path, values: list[float], write_id: str, minutes: int, patients: int | None = None
+) -> None:
     scores = [
         PerInstanceStats(
             run_spec_id=JUDGED,
@@ -56,11 +75,10 @@ def judged_lake(tmp_path: Path, patients: int | None = None) -> Path:
         )
         for index, value in enumerate(values)
     ]
-    append(folder, "per_instance_stats", scores, "judged-anew")
-    finish(folder, "score", JUDGED, "judged-anew", 10)
-    write_stats(folder, JUDGED, "discharge_note", values, "judged-anew")
-    finish(folder, "summarize", JUDGED, "judged-anew", 11)
-    return folder
+    append(lake, "per_instance_stats", scores, write_id)
+    finish(lake, "score", JUDGED, write_id, minutes)
+    write_stats(lake, JUDGED, "discharge_note", values, write_id)
+    finish(lake, "summarize", JUDGED, write_id, minutes + 1)
 
 
 def cell_of(lake: Path) -> dict[str, object]:
@@ -144,6 +162,26 @@ def test_ratings_by_other_criteria_than_the_jurys_correct_nothing(lake: Path, ra
     ratings = [rating(i, 2.0 + i % 2, criterion=each) for i in range(60) for each in missing]
     append(lake, "ratings", ratings, "w-2")
     assert cell_of(lake)["num_rated"] == 60
+
+
+def test_people_who_agree_with_a_jury_that_has_a_hard_gate_leave_its_mean_as_it_is(lake: Path):
+    """Half of the answers are inaccurate, which the rubric makes 1 whatever else is good."""
+    criteria = [Criterion(name=each) for each in CRITERIA]
+    args = {"criteria": criteria_text(criteria), "hard_gate": "accuracy"}
+    spec = run_spec(JUDGED, ALPHA, "discharge_note")
+    gated = replace(spec, metrics=(MetricSpec(name="jury_score", args=args),))
+    append(lake, "run_specs", [planned(gated, minutes=5)], "gated")
+    values = [1.0 if index % 2 else 4.0 for index in range(200)]
+    write_scores(lake, values, "gated", 20)
+    ratings = [
+        rating(index, value, criterion=criterion)
+        for index in range(60)
+        for criterion, value in zip(CRITERIA, (1.0, 4.5) if index % 2 else (3.0, 5.0), strict=True)
+    ]
+    append(lake, "ratings", ratings, "w")
+    cell = cell_of(lake)
+    assert (cell["mean"], cell["num_rated"]) == (2.5, 60)
+    assert cell["corrected_mean"] == pytest.approx(2.5)
 
 
 def test_ratings_of_two_classes_correct_the_share_by_sensitivity_and_specificity(lake: Path):
