@@ -16,7 +16,10 @@ def changed(workspace: Workspace, release: StoredRelease) -> Iterator[str]:
 
     The release itself is not affected.
     """
-    for share in workspace.reader.rows("SELECT * FROM {shares}", ReleaseShare):
+    shares: list[ReleaseShare] = workspace.reader.rows("SELECT * FROM {shares}", ReleaseShare)
+    # A share is made where nothing is: an earlier one of the same folder is gone.
+    newest = {share.folder: share for share in sorted(shares, key=lambda row: row.made_at)}
+    for share in newest.values():
         if share.release != release.name or not (wrong := _wrong(share)):
             continue
         yield (

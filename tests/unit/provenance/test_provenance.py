@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -178,6 +179,14 @@ def test_a_file_that_is_too_many_in_a_share_is_named(own: Made) -> None:
     )
     with pytest.raises(IntegrityError, match=r"extra\.txt"):
         own.evaluation.sharing.verify(own.folder / "share")
+
+
+def test_a_share_that_was_made_again_in_the_same_folder_is_as_it_was_made(own: Made) -> None:
+    share = own.folder / "share"
+    shutil.rmtree(share)
+    own.evaluation.sharing.share(RELEASE, "board", share)
+    own.verified()
+    assert not any("is not as it was made" in line for line in own.messages)
 
 
 def linked(path: Path, to: str) -> None:
