@@ -150,7 +150,7 @@ ASSIGN_GROUPS = Stage(
 )
 SUMMARIZE_GROUPS = Stage(
     name="summarize-groups",
-    version="7",
+    version="8",
     about="Means, counts and intervals of a RunSpec's scores by group, small cells hidden.",
     reads=("group_columns", "instance_groups", "per_instance_stats", "runs"),
     writes=("stats_by_group", "runs"),

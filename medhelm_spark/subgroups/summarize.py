@@ -5,7 +5,7 @@ computed by `stages.summarize.run_level` itself, to which each group is a split 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.policy import SmallCells
@@ -267,7 +267,6 @@ def _of_runs(
     runs: Mapping[str, RunGroups],
 ) -> Frame | None:
     """The stats of whole runs, of each group and of its rest; None where no RunSpec has one."""
-    whole = [replace(spec, perturbations=(), prompt_variants=()) for spec in specs]
     frame = ctx.lake.frame(
         [
             GroupedRun(
@@ -281,7 +280,7 @@ def _of_runs(
         GroupedRun,
     )
     as_splits = ctx.lake.query(AS_SPLITS, scored=scored, runs=frame, groups=groups)
-    stats = run_stats(ctx, as_splits, whole, {}, summarizer=PartSummarizer)
+    stats = run_stats(ctx, as_splits, specs, {}, summarizer=PartSummarizer, has_changes=False)
     if stats is None:
         return None
     patients = ctx.lake.query(PATIENTS, scored=scored, runs=frame, groups=groups)

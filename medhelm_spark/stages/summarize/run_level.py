@@ -112,6 +112,7 @@ def run_stats(
     keys: Mapping[str, StatKeys],
     *,
     summarizer: type[RunSummarizer] = RunSummarizer,
+    has_changes: bool = True,
 ) -> Frame | None:
     """The stats of the run-level metrics of these RunSpecs; None if there is no such metric.
 
@@ -121,6 +122,7 @@ def run_stats(
         specs: the RunSpecs.
         keys: the comparability keys of their stats, by run_spec_id.
         summarizer: computes the stats.
+        has_changes: whether of copies, prompts and repeats too.
     """
     specs = list(specs)
     metrics = {spec.run_spec_id: spec.metrics for spec in specs}
@@ -142,7 +144,7 @@ def run_stats(
     rows = ctx.lake.frame(inputs, MetricInputs)
     read = ctx.lake.query(READ, scored=scored, wanted=rows)
     observed = [ctx.lake.query(OBSERVED, read=read)]
-    if members := members_of(specs):
+    if has_changes and (members := members_of(specs)):
         frame = ctx.lake.frame(members, Member)
         observed += [ctx.lake.query(sql, read=read, members=frame) for sql in (COMPARED, WHOLES)]
     partitioned = sorted_rows(
