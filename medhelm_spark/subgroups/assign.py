@@ -41,6 +41,15 @@ LATERAL VIEW explode(groups) named AS named
 WHERE place = 1
 """
 
+# Copies and other prompts make a data version of its own, with the same instances or some of them.
+DERIVED = """
+SELECT g.scenario_name, i.data_version, g.instance_id, i.access_level, g.group_column, g.group_value
+FROM {derived} d
+JOIN {groups} g ON g.data_version = d.base
+JOIN {instances} i ON i.data_version = d.data_version AND i.instance_id = g.instance_id
+WHERE i.perturbation = ''
+"""
+
 # The driver reads counts from the files; ids, which may be many, stay there.
 SIZES = """
 SELECT data_version, group_column, count(*) AS num_instances,
@@ -92,6 +101,14 @@ class StoredInstances:
     scenario_name: str
     data_version: str
     num_instances: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DerivedVersion:
+    """A data version with copies or other prompts, and the one that it is made of."""
+
+    data_version: str
+    base: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +163,46 @@ def assign_groups(
         _write(
             ctx, {by_version[unit]: grouped[by_version[unit]] for unit in units}, versions, write_id
         )
+
+    return run_stage(ctx, ASSIGN_GROUPS, fingerprints, write)
+
+
+def derive_groups(ctx: Context, bases: Mapping[str, str]) -> list[str]:
+    """Store the groups of derived data versions where they are not stored; returns versions.
+
+    Args:
+        ctx: the lake.
+        bases: by data version with copies or other prompts the one that it is made of.
+    """
+    ctx, columns = ctx.within(ASSIGN_GROUPS), assigned_columns(ctx, set(bases.values()))
+    assigned = ctx.finished(ASSIGN_GROUPS, columns)
+    fingerprints = {
+        version: ASSIGN_GROUPS.fingerprint(version, assigned[base].write_id)
+        for version, base in bases.items()
+        if base in columns
+    }
+
+    def write(ctx: Context, units: Sequence[str], write_id: str) -> None:
+        derived = [DerivedVersion(data_version=unit, base=bases[unit]) for unit in units]
+        groups = ctx.lake.query(
+            DERIVED,
+            derived=ctx.lake.frame(derived, DerivedVersion),
+            groups=ctx.current("instance_groups", ASSIGN_GROUPS, columns, "data_version"),
+            instances=ctx.current("instances", INGEST, units, "data_version"),
+        )
+        ctx.lake.append("instance_groups", groups, write_id)
+        rows = [
+            replace(
+                column,
+                data_version=size.data_version,
+                num_groups=size.num_groups,
+                num_not_stated=size.num_not_stated,
+            )
+            for size in ctx.lake.rows(SIZES.format(write_id=literal(write_id)), ColumnSize)
+            for column in columns[bases[size.data_version]]
+            if column.group_column == size.group_column
+        ]
+        ctx.lake.append_rows("group_columns", rows, write_id)
 
     return run_stage(ctx, ASSIGN_GROUPS, fingerprints, write)
 

@@ -4,7 +4,7 @@ from medhelm_spark.governance.purges import purges_of
 from medhelm_spark.pipeline.prepare import Prepared
 from medhelm_spark.stages.context import Context
 from medhelm_spark.stages.plan.run_specs import current_runs
-from medhelm_spark.subgroups.assign import assign_groups
+from medhelm_spark.subgroups.assign import assign_groups, derive_groups
 from medhelm_spark.subgroups.summarize import summarize_groups
 from medhelm_spark.workspace.workspace import Workspace
 
@@ -12,6 +12,9 @@ from medhelm_spark.workspace.workspace import Workspace
 def prepared(prepared: Prepared) -> None:
     """Store the groups of the data of an evaluation, before a model is asked."""
     assign_groups(prepared.ctx, prepared.cards, prepared.versions)
+    planned = zip(prepared.runs, prepared.specs, strict=True)
+    bases = {spec.data_version: prepared.versions[run.card.name] for run, spec in planned}
+    derive_groups(prepared.ctx, {name: base for name, base in bases.items() if name != base})
 
 
 def summarized(workspace: Workspace, ctx: Context) -> None:

@@ -1,7 +1,9 @@
-"""Groups of answers that were asked for several times: one row of each group, patients counted."""
+"""Groups of answers to repeats, copies and other prompts: a row of each group and stat."""
 
 from pathlib import Path
+from typing import Any
 
+import pytest
 import yaml
 
 from medhelm_spark import Deployment, Evaluation, Locality
@@ -10,22 +12,25 @@ from medhelm_spark.lake.session import is_started
 ARGS = {"labels": "yes|no", "positive": "yes"}
 
 
-def test_a_sensitivity_of_repeated_answers_is_one_row_of_each_group(tmp_path: Path) -> None:
-    rows = [f"Case {i}?,yes,p{i // 2},{'fm'[i % 4 // 2]}\n" for i in range(48)]
-    rows += [f"Case {i}?,no,p{i // 2},{'fm'[i % 4 // 2]}\n" for i in range(48, 60)]
-    (tmp_path / "data.csv").write_text("question,correct_answer,patient,sex\n" + "".join(rows))
-    (tmp_path / "prompt.txt").write_text("{question}")
-    config = {
+def evaluated(folder: Path, settings: str = "", by: str = "", **config: Any) -> Evaluation:
+    """A model's answers to 60 questions on 30 patients of two sexes."""
+    rows = [
+        f"Case {i}?,{'yes' if i < 48 else 'no'},p{i // 2},{'fm'[i % 4 // 2]}\n" for i in range(60)
+    ]
+    (folder / "data.csv").write_text("question,correct_answer,patient,sex\n" + "".join(rows))
+    (folder / "prompt.txt").write_text("{question}")
+    (folder / "polite.txt").write_text("Please answer. {question}")
+    benchmark = {
         "name": "Cases",
         "description": "Made for a test.",
         "prompt_file": "prompt.txt",
         "dataset_file": "data.csv",
         "access_level": "public",
         "cluster_column": "patient",
-        "groups": ["sex"],
-        "metrics": [{"name": "sensitivity", "args": ARGS}],
+        "metrics": [{"name": "sensitivity", "args": ARGS}, {"name": "exact_match"}],
+        **config,
     }
-    (tmp_path / "benchmark.yaml").write_text(yaml.safe_dump(config))
+    (folder / "benchmark.yaml").write_text(yaml.safe_dump(benchmark))
     model = Deployment(
         name="ward/any",
         model="ward/any",
@@ -34,15 +39,45 @@ def test_a_sensitivity_of_repeated_answers_is_one_row_of_each_group(tmp_path: Pa
         args={"mode": "choice", "choices": ["yes", "no"]},
     )
     evaluation = Evaluation(
-        tmp_path / "lake", site=None, tracking=False, deployments=[model], say=lambda line: None
+        folder / "lake", site=None, tracking=False, deployments=[model], say=lambda line: None
     )
-    entry = f"medhelm_configurable_benchmark:config_path={tmp_path / 'benchmark.yaml'}"
-    evaluation.run(f"{entry},model=ward/any,num_trials=3", suite="s")
-    found = [
-        row for row in evaluation.subgroups.scores("s").rows() if row["metric"] == "sensitivity"
-    ]
-    assert [
-        (row["group_value"], row["count"], row["denominator"], row["num_clusters"]) for row in found
-    ] == [("f", 90, 72, 12), ("m", 90, 72, 12)]
-    assert {row["ci_method"] for row in found} == {"clustered"}
+    entry = f"medhelm_configurable_benchmark:config_path={folder / 'benchmark.yaml'}"
+    evaluation.run(f"{entry},model=ward/any{settings}", suite="s", by=by)
     assert not is_started()
+    return evaluation
+
+
+def groups_of(evaluation: Evaluation) -> list[dict[str, Any]]:
+    return [row for row in evaluation.subgroups.scores("s").rows() if row["group_column"] == "sex"]
+
+
+def test_a_sensitivity_of_repeated_answers_is_one_row_of_each_group(tmp_path: Path) -> None:
+    found = groups_of(evaluated(tmp_path, ",num_trials=3", groups=["sex"]))
+    names = ("group_value", "count", "denominator", "num_clusters", "ci_method")
+    assert [tuple(row[name] for name in names) for row in found] == [
+        ("f", 90, 72, 12, "clustered"),
+        ("m", 90, 72, 12, "clustered"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "config"),
+    [
+        ("", {"perturbations": ["lower"]}),
+        ("", {"prompt_variants": [{"name": "polite", "prompt_file": "polite.txt"}]}),
+        (",data_augmentation=fairness", {}),
+        (",max_eval_instances=40", {"perturbations": ["lower"]}),
+    ],
+    ids=["copies", "another prompt", "twins", "a sample"],
+)
+def test_copies_and_other_prompts_leave_the_groups_as_they_are(
+    tmp_path: Path, settings: str, config: dict[str, Any]
+) -> None:
+    evaluation = evaluated(tmp_path, settings, groups=["sex"], **config)
+    found = groups_of(evaluation)
+    assert [row["group_value"] for row in found] == ["f", "m"]
+    assert sum(row["count"] for row in found) == (40 if "max_eval" in settings else 60)
+    again = groups_of(evaluated(tmp_path, settings, by="patient", **config))
+    assert [row | {"adjusted_p": 0, "num_adjusted": 0} for row in again] == [
+        row | {"adjusted_p": 0, "num_adjusted": 0} for row in found
+    ]
