@@ -228,7 +228,9 @@ def _data_records(material: ReleaseMaterial) -> list[dict[str, object]]:
     versions = {row.data_version: _read(material, row) for row in _versions(material)}
     where = among("unit_id", [row.data_version for row in versions.values()])
     sql = _INGESTED.format(runs=current_runs(where), stage=INGEST.name)
-    rows = material.frozen.query(sql).to_pylist() if versions else []
+    # A release pins the data of its runs; data that theirs was made from is in the lake alone.
+    readers = (material.lake, material.frozen) if versions else ()
+    rows = (row for reader in readers for row in reader.query(sql).to_pylist())
     counts = {row["unit_id"]: dict(row["counts"] or {}) for row in rows}
     return [
         {

@@ -32,6 +32,7 @@ from tests.rewriting import rewritable
 from tests.unit.board.clinic import CAREFUL, SUITE, plant_clinic, unit
 from tests.unit.board.planted import ALPHA, SOURCE_ID, START, append, plant, unit as unit_of
 from tests.unit.evidence.planted import SMALL, plant_groups, plant_status, plant_suite_release
+from tests.unit.subgroups.cases import evaluated
 
 SHIPPED = ("chai", "tripod-llm")
 RELEASE = "2026-q1"
@@ -196,6 +197,14 @@ def test_the_flow_counts_every_row_and_every_answer(lake: Path, tmp_path: Path) 
     svg = page[page.index("<svg") : page.index("</svg>")]
     assert "2 left out; 3 not drawn" in svg
     assert "1 failed" in svg
+
+
+def test_the_flow_of_perturbed_data_counts_the_rows_of_its_source(tmp_path: Path) -> None:
+    evaluation = evaluated(tmp_path, perturbations=["lower"])
+    evaluation.releases.publish("r", "s")
+    evaluation.evidence.make("r", "chai", tmp_path / "out")
+    (data, _) = sheet(tmp_path / "out", "flow.csv")
+    assert [data[name] for name in ("read", "left_out", "instances")] == ["60", "0", "60"]
 
 
 def test_weights_are_those_that_the_engine_recorded_with_the_answers(
