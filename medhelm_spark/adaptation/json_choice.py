@@ -277,9 +277,9 @@ def _claims(value: Any, at: int, options: Options, name: str = "", deep: int = 0
     return claims
 
 
-def _is_denying(value: dict[str, Any]) -> bool:
+def _is_denying(value: Any) -> bool:
     """Whether a member of an object says that its value is wrong."""
-    return any(
+    return isinstance(value, dict) and any(
         inner is False or (isinstance(inner, str) and _DENYING.match(inner))
         for inner in value.values()
     )

@@ -11,6 +11,8 @@ _RIGHT = re.compile(
     r"\W*(?:correct|right|yes|true|best|selected|chosen|accepted?|s[ií]|oui|ja)\b|\W*[✓✔✅☑]", re.I
 )
 _JUDGED = re.compile(rf"{_RIGHT.pattern}|\W*(?:in|not )?correct|\W*(?:wrong|false|no)\b", re.I)
+_HIGHEST = 1e300
+"""A whole number in JSON may be larger than any float."""
 _NUMBER = re.compile(r"\s*(\d{1,3}(?:\.\d{1,12})?|\.\d{1,12})\s*(%?)\s*")
 _TITLE = frozenset({"option", "letter", "label", "choice", "answer", "id", "key", "text", "name"})
 _JUDGING = frozenset(
@@ -105,7 +107,7 @@ def _mark(value: Any) -> float | None:
     if isinstance(value, bool):
         return float(value)
     if isinstance(value, int | float):
-        return float(value) if value >= 0 else None
+        return float(min(value, _HIGHEST)) if value >= 0 else None
     if isinstance(value, str):
         if number := _NUMBER.fullmatch(value):
             return float(number[1]) / (100 if number[2] else 1)

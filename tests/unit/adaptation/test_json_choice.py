@@ -141,3 +141,15 @@ def test_a_word_in_a_member(text: str, question: str, is_read: bool, word: str) 
         reply, YES_NO, output_mapping={}, references=("yes", "no"), question=question
     )
     assert read == (word if is_read else None)
+
+
+@pytest.mark.parametrize("name", ["answers", "choices", "results"])
+def test_a_list_in_a_list_is_read(name: str) -> None:
+    options = [{"option": label, "correct": label == "B"} for label in DRUGS]
+    assert read_choice(json.dumps({name: [options]}), options_of(DRUGS)) == "B"
+
+
+def test_a_mark_larger_than_any_float_is_read() -> None:
+    marks = {"A": 0, "B": 10**400, "C": 0, "D": 0}
+    assert read_choice(json.dumps(marks), options_of(DRUGS)) is None
+    assert read_choice(json.dumps({"answer": "C", "scores": marks}), options_of(DRUGS)) == "C"
