@@ -9,12 +9,14 @@ from typing import Any
 from medhelm_spark.domain.answer_form import choices_of
 from medhelm_spark.domain.request import Completion, FinishReason, Request, TokenLogprob
 from medhelm_spark.engines import server_events
-from medhelm_spark.engines.outcome import FAILED, completion, ending, storable
+from medhelm_spark.engines.outcome import FAILED, FINISH_REASONS, completion, ending, storable
 from medhelm_spark.errors import EngineError
 
 CHAT, COMPLETIONS = "chat", "completions"
 APIS = (CHAT, COMPLETIONS)
 _TEXT_PARTS = (None, "text", "output_text")
+_WITHOUT_TEXT = (FinishReason.REFUSAL, FinishReason.LENGTH)
+"""How a choice ends that may have no message: Gemini gives none where it withholds the text."""
 _THINKING_PARTS = ("thinking", "redacted_thinking", "reasoning", "reasoning_text")
 
 
@@ -171,6 +173,8 @@ def _parse_choice(choice: Any) -> Completion:
     message = _mapping(choice).get("message")
     if message is None and "text" in _mapping(choice):
         message = {"content": choice["text"]}
+    if message is None and FINISH_REASONS.get(ending(reason)) in _WITHOUT_TEXT:
+        message = {}
     if not isinstance(message, Mapping):
         raise UnreadableReplyError("a choice without text")
     refusal = message.get("refusal")

@@ -115,6 +115,21 @@ def test_refusals_and_missing_content_are_answers():
     assert (empty.text, empty.finish_reason) == ("", FinishReason.STOP)
 
 
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        ("content_filter", FinishReason.REFUSAL),
+        ("content_filter: RECITATION", FinishReason.REFUSAL),
+        ("length", FinishReason.LENGTH),
+    ],
+)
+@pytest.mark.parametrize("message", [{}, {"message": None}])
+def test_a_withheld_answer_may_have_no_message(raw, reason, message):
+    body = {"choices": [{"index": 0, "finish_reason": raw, **message}]}
+    (one,) = parse_reply(body).completions
+    assert (one.text, one.finish_reason) == ("", reason)
+
+
 def test_content_in_parts_is_joined():
     parts = [{"type": "text", "text": "Y"}, {"type": "image"}, {"type": "text", "text": "es"}]
     assert parse_reply(chat_reply({"content": parts})).completions[0].text == "Yes"
