@@ -19,12 +19,14 @@ from medhelm_spark.errors import MedhelmSparkError, SetupError
 
 TOO_LONG_CODES = {"context_length_exceeded", "exceed_context_size_error"}
 TOO_LONG_WORDS = re.compile(
-    r"context (?:size|length|window)|maximum (?:model |sequence )?length"
+    r"context (?:size|length|window|limit)"
+    r"|maximum (?:model |sequence |prompt |input )?length"
     r"|(?:prompt|input) is too long|too many (?:input )?tokens"
     r"|exceeds? the (?:maximum|limit)[^.]{0,40}tokens"
-    # text-generation-inference, and gateways before Gemini and OpenAI
+    # text-generation-inference, gateways before Gemini and OpenAI, TensorRT-LLM
     r"|`?max_new_tokens`? must be <=|must have less than \d+ tokens"
-    r"|token count \d+ (?:cannot|must not) exceed"
+    r"|token count (?:is )?\d+ (?:cannot exceed|must not exceed|but model only supports)"
+    r"|prompt length \S+, query length \S+ should not exceed"
     r"|reduce the length of the (?:messages|prompt|input)",
     re.IGNORECASE,
 )

@@ -72,6 +72,11 @@ def test_a_server_that_takes_no_request_is_told_from_one_that_may_refuse_a_text(
         (422, set(), "`inputs` must have less than 512 tokens. Given: 900"),
         (400, set(), "Bad request: prompt token count 9000 cannot exceed 8000."),
         (400, set(), "Please reduce the length of the messages or completion."),
+        (400, set(), "input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000"),
+        (400, set(), "This model's maximum prompt length is 131072 but the request contains 9."),
+        (400, set(), "the input token count is 90000 but model only supports up to 32768."),
+        (400, set(), "The sum of prompt length (9351.0), query length (0) should not exceed"),
+        (400, set(), "Prompt length (200) exceeds maximum input length (100)"),
     ],
 )
 def test_a_prompt_too_long_is_told_from_other_refusals(status, codes, message):
