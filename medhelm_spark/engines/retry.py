@@ -35,6 +35,10 @@ CONTENT_FILTER_CODES = {
     "content_policy_violation",
     "ResponsibleAIPolicyViolation",
 }
+# Azure's and OpenAI's sentences, in which MedHELM looks too, and LiteLLM's name beside code 400.
+CONTENT_FILTER_WORDS = re.compile(
+    r"content management policy|your prompt was flagged|ContentPolicyViolation", re.IGNORECASE
+)
 QUOTA_CODE = "insufficient_quota"
 REJECTING_CODES = {QUOTA_CODE, "model_not_found", "invalid_api_key", "DeploymentNotFound"}
 PAYMENT_STATUS = 402
@@ -196,12 +200,12 @@ def classify(status: int, codes: set[str], message: str, headers: Mapping[str, s
     """What an error reply means. `message` is only looked at, never kept.
 
     `codes` are the error's code and type. Servers word "too long" differently: OpenAI and Azure by
-    code, llama.cpp by type, vLLM and others only in the sentence.
+    code, llama.cpp by type, vLLM and others only in the sentence. So it is with content filters.
     """
     named = sorted(codes & KNOWN_CODES)
     is_other = not codes <= {*KNOWN_CODES, str(status)}
     label = " ".join([str(status), *named, *(["another code"] if is_other else [])])
-    if codes & CONTENT_FILTER_CODES:
+    if codes & CONTENT_FILTER_CODES or CONTENT_FILTER_WORDS.search(message):
         return CallError(action=Action.ANSWER, label=label)
     if codes & REJECTING_CODES or status in REJECTING_STATUS:
         is_quota = QUOTA_CODE in codes or status == PAYMENT_STATUS

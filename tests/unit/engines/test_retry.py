@@ -88,6 +88,22 @@ def test_a_content_filter_answers():
     assert classify(400, {"content_filter"}, "", {}).action is Action.ANSWER
 
 
+@pytest.mark.parametrize(
+    ("codes", "message"),
+    [
+        ({"400"}, "litellm.ContentPolicyViolationError: VertexAIException - blocked"),
+        ({"400"}, "AzureException - triggering Azure OpenAI's content management policy."),
+        (
+            {"invalid_prompt", "invalid_request_error"},
+            "Invalid prompt: your prompt was flagged as potentially violating our usage policy.",
+        ),
+    ],
+)
+def test_a_content_filter_answers_in_words_alone(codes, message):
+    assert classify(400, codes, message, {}).action is Action.ANSWER
+    assert classify(400, codes, "Invalid prompt", {}).action is Action.GIVE_UP
+
+
 def test_any_other_refusal_of_one_request_is_given_up():
     trouble = classify(400, {"invalid_request_error"}, "Unknown parameter", {})
     assert (trouble.action, trouble.kind) == (Action.GIVE_UP, FailureKind.INVALID_REQUEST)
