@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from medhelm_spark.domain.deployment import Deployment
+from medhelm_spark.errors import SetupError
 
 FILE = "tokenizer.json"
 MODEL_ARGS = ("tokenizer", "model", "path")
@@ -31,6 +32,9 @@ def token_spans(file: str, content: bytes | None, text: str) -> list[tuple[int, 
     """Where each token of a text begins and ends in it, by the tokenizer in this file.
 
     `content` is the file's content, for a machine that has no such file.
+
+    Raises:
+        SetupError: the file is no tokenizer.
     """
     spans: list[tuple[int, int]] = (
         _tokenizer(file, content).encode(text, add_special_tokens=False).offsets
@@ -42,7 +46,13 @@ def token_spans(file: str, content: bytes | None, text: str) -> list[tuple[int, 
 def _tokenizer(file: str, content: bytes | None) -> Any:
     from tokenizers import Tokenizer
 
-    return Tokenizer.from_file(file) if content is None else Tokenizer.from_buffer(content)
+    try:
+        return Tokenizer.from_file(file) if content is None else Tokenizer.from_buffer(content)
+    except Exception:  # the library raises nothing more special
+        raise SetupError(
+            f"{file} cannot be read by the package tokenizers; fetch the file itself where it only "
+            "points to one (`git lfs pull`), or install a newer tokenizers."
+        ) from None
 
 
 def _files(deployment: Deployment) -> Iterator[Path]:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from medhelm_spark.domain.deployment import Deployment, Locality
-from medhelm_spark.engines.tokens import FILE, token_counter
+from medhelm_spark.engines.tokens import FILE, token_counter, token_spans
+from medhelm_spark.errors import SetupError
 from tests.tokenizers import word_tokenizer
 
 
@@ -39,6 +40,17 @@ def test_its_file_may_be_named_itself(weights: Path) -> None:
     count = token_counter(deployment(model="acme/m", tokenizer=str(weights / FILE)))
     assert count is not None
     assert count("daily") == 1
+
+
+def test_a_file_that_only_points_to_a_tokenizer_is_named(tmp_path: Path) -> None:
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 17209920\n"
+    (tmp_path / FILE).write_bytes(pointer)
+    count = token_counter(deployment(model=str(tmp_path)))
+    assert count is not None
+    with pytest.raises(SetupError, match=r"tokenizer\.json cannot be read .*`git lfs pull`"):
+        count("dose")
+    with pytest.raises(SetupError, match="cannot be read"):
+        token_spans("elsewhere", pointer, "dose")
 
 
 def test_without_a_file_there_is_no_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
