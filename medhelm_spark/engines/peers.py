@@ -35,6 +35,8 @@ CONNECT_SECONDS = 10.0
 KEPT_SECONDS = 4.0
 """How long an idle connection is kept: many servers close theirs after five."""
 LONGEST_HEADER = 64 << 10
+PACKINGS = ("gzip", "x-gzip", "deflate")
+"""What can be unpacked; gateways name other things too, such as `UTF-8`, and pack nothing."""
 CERTIFICATES = (
     "/etc/ssl/cert.pem",
     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
@@ -121,11 +123,11 @@ class PeerSession:
             proxy_headers=None if is_plain else self._login,
             allow_redirects=False,
         ) as reply:
-            packing = reply.headers.get("Content-Encoding", "identity")
+            packing = reply.headers.get("Content-Encoding", "").lower()
             read = await whole(
                 reply.content.iter_any(),
                 self._wire.max_reply_bytes,
-                is_packed=packing != "identity",
+                is_packed=packing in PACKINGS,
             )
             return HttpReply(
                 status=reply.status, headers=reply.headers, text=_text(read, reply.charset)

@@ -33,6 +33,7 @@ ANSWERED: dict[str, Reply] = {
     "marked": (200, {}, "\ufeff" + json.dumps(reply())),
     "streamed": (200, {}, _STREAM + "data: [DONE]\n\n"),
     "packed": (200, {"Content-Encoding": "gzip"}, gzip.compress(json.dumps(reply()).encode())),
+    "misnamed": (200, {"Content-Encoding": "UTF-8"}, json.dumps(reply())),
     "half-character": (200, {}, _HALF),
     "text-usage": (200, {}, used({"prompt_tokens": "5"})),
     "list-usage": (200, {}, used([5])),
