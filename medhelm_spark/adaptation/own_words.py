@@ -109,6 +109,8 @@ def _only_option(words: list[str], denied: set[str], reply: Reply, *, is_drawn: 
 
 def _of_most_words(words: list[str], reply: Reply) -> str | None:
     """The option of which most words are there, where of each other one fewer of these are."""
+    if not reply.options.longest_first:
+        return None  # the options have no texts that differ
     found = []
     for text, result in reply.options.longest_first:
         indices = (_index(word, words) for word in _words(text))

@@ -319,6 +319,8 @@ def _only_left(reply: Reply) -> str | None:
         return None
     results = set(options.labels.values()) or set(options.texts.values())
     others = len(results) - 1
+    if not others:
+        return None
     denied: set[str | None] = set()
     for match in _DENIES.finditer(reply.without_negated_texts):
         listed = listed_at(reply.text, reply.low, match.end(), options)

@@ -180,6 +180,27 @@ def test_references_that_are_texts_are_the_options() -> None:
     assert word("The answer is routine. Nothing urgent was told.") == "routine"
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It is urgent.", "urgent"),
+        ("Not urgent.", None),
+        ("The patient should be seen today.", None),
+        ("No fracture.", None),
+    ],
+)
+def test_a_row_may_have_the_right_answer_alone(text: str, expected: str | None) -> None:
+    assert read_answer(text, CHOICE, output_mapping={}, references=["urgent"]) == expected
+    assert read_answer(text, CHOICE, output_mapping={"A": "urgent"}) == (expected and "A")
+
+
+@pytest.mark.parametrize("option", ["[image]", ""])
+def test_options_that_all_have_the_same_text_are_read_by_their_letters(option: str) -> None:
+    options = dict.fromkeys("ABCD", option)
+    for text, expected in (("It depends on what is shown.", None), ("The answer is C.", "C")):
+        assert read_answer(text, CHOICE, output_mapping=options) == expected
+
+
 def test_options_that_share_a_text_or_hold_another() -> None:
     options = {"A": "hepatitis", "B": "viral hepatitis", "C": "same", "D": "same", "E": ""}
     assert read_answer("This is viral hepatitis.", CHOICE, output_mapping=options) == "B"
