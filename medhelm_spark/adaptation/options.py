@@ -286,7 +286,9 @@ def options_among(references: Iterable[str], declared: Iterable[str] = ()) -> Op
     of_all = [text.strip() for text in declared if text.strip()]
     texts = [*of_all, *(text.strip() for text in references if text.strip())]
     if not texts or any(len(text) != 1 or not text.isalnum() for text in texts):
-        return Options({}, {option_text(text): text for text in texts})
+        # A text of signs alone, or of an invisible one, has no plain text and names nothing.
+        by_text = {option_text(text): text for text in texts}
+        return Options({}, {plain_text: text for plain_text, text in by_text.items() if plain_text})
     labels = {text.upper(): text for text in texts}
     if of_all:
         labels = dict(sorted(labels.items()))

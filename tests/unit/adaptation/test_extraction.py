@@ -194,6 +194,15 @@ def test_a_row_may_have_the_right_answer_alone(text: str, expected: str | None) 
     assert read_answer(text, CHOICE, output_mapping={"A": "urgent"}) == (expected and "A")
 
 
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("blank", ["...", "**", "\u200b", "\ufeff"])
+def test_an_answer_without_a_plain_text_names_nothing(blank: str) -> None:
+    for text, expected in (("She is stable.\nSee her today.", None), ("Heparin", "heparin")):
+        references = ["heparin", blank, "iron"]
+        assert read_answer(text, CHOICE, output_mapping={}, references=references) == expected
+        assert read_answer(text, CHOICE, output_mapping={}, references=[blank]) is None
+
+
 @pytest.mark.parametrize("option", ["[image]", ""])
 def test_options_that_all_have_the_same_text_are_read_by_their_letters(option: str) -> None:
     options = dict.fromkeys("ABCD", option)
