@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from operator import attrgetter
 
 from medhelm_spark.adaptation.decoding import estimate_text_tokens
-from medhelm_spark.domain.annotation import RUBRIC_ITEMS
+from medhelm_spark.domain.annotation import RUBRIC_ITEMS, rubric_items
 from medhelm_spark.domain.deployment import Deployment
 from medhelm_spark.domain.run import RunSpec
 from medhelm_spark.domain.stages import INGEST, PLAN_JUDGES
@@ -30,25 +30,22 @@ from medhelm_spark.stages.run_stage import outdated
 
 TO_ASK = """
 SELECT q.model_deployment, concat_ws(' ', k.text, transform(k.messages, m -> m.content)) AS text,
-       0 AS answer_tokens, q.decoding.max_tokens * q.decoding.num_completions AS output_tokens
+       CAST(NULL AS STRING) AS items, 0 AS answer_tokens,
+       q.decoding.max_tokens * q.decoding.num_completions AS output_tokens
 FROM {pending} q
 JOIN (SELECT DISTINCT prompt_id, text, messages FROM {prompts}) k ON k.prompt_id = q.prompt_id
 """
 
-# There is no answer yet: the maximum length is counted. A judge may be asked once per rubric item
-# of the instance.
+# There is no answer yet: the maximum length is counted.
 TO_JUDGE = f"""
 SELECT c.model_deployment,
        concat_ws(' ', c.template, i.input, transform(i.messages, m -> m.content),
-                 get(i.references, 0).text, item.criterion) AS text,
+                 get(i.references, 0).text) AS text,
+       CASE WHEN c.is_per_item THEN coalesce(i.extra_data['{RUBRIC_ITEMS}'], '[]') END AS items,
        c.answer_tokens, c.decoding.max_tokens * c.decoding.num_completions AS output_tokens
 FROM {{subjects}} s JOIN {{calls}} c ON c.run_spec_id = s.run_spec_id AND c.annotator = s.annotator
 JOIN {{instances_now}} i ON i.data_version = s.data_version AND i.instance_id = s.instance_id
  AND i.perturbation = s.perturbation
-LATERAL VIEW explode(
-    CASE WHEN c.is_per_item
-         THEN from_json(i.extra_data['{RUBRIC_ITEMS}'], 'ARRAY<STRUCT<criterion: STRING>>')
-         ELSE array(named_struct('criterion', '')) END) exploded AS item
 """
 
 SUMS = """
@@ -62,10 +59,14 @@ FROM {counted} GROUP BY model_deployment
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToCount:
-    """A request to be sent; `answer_tokens` is the length of an answer that does not exist yet."""
+    """A request to be sent; `answer_tokens` is the length of an answer that does not exist yet.
+
+    `items` are an instance's rubric items as it stores them, if a judge is asked about each.
+    """
 
     model_deployment: str
     text: str
+    items: str | None
     answer_tokens: int
     output_tokens: int
 
@@ -114,11 +115,18 @@ class CountTokens:
             name = row.model_deployment
             if name not in counters:
                 counters[name] = token_counter(self.deployments[name]) or estimate_text_tokens
-            yield Counted(
-                model_deployment=name,
-                prompt_tokens=counters[name](row.text) + row.answer_tokens,
-                output_tokens=row.output_tokens,
-            )
+            for text in _texts(row):
+                yield Counted(
+                    model_deployment=name,
+                    prompt_tokens=counters[name](text) + row.answer_tokens,
+                    output_tokens=row.output_tokens,
+                )
+
+
+def _texts(row: ToCount) -> list[str]:
+    if row.items is None:
+        return [row.text]
+    return [f"{row.text} {item.criterion}" for item in rubric_items({RUBRIC_ITEMS: row.items})]
 
 
 def costs(
