@@ -9,7 +9,7 @@ between may make one of ours conflict: it is then tried again, and appends of ot
 
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -233,17 +233,19 @@ class _Folder:
         _retried(table, once, _is_conflict)
 
     def forget(self, table: str, column: str, values: Collection[str], *, dry_run: bool) -> int:
-        live = {Path(uri).name for uri in self._open(table).file_uris()}
-        keys = pa.array(sorted(values), pa.string())
-        paths = [
-            path
-            for path in sorted(Path(self._path(table)).glob(f"*{DATA_FILE}"))
-            if path.name not in live and _may_have(path, column, keys)
-        ]
-        for path in paths if not dry_run else ():
-            path.unlink(missing_ok=True)
-            path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
-        return len(paths)
+        # A file that is being merged is in no version yet, and may have the values.
+        with nullcontext() if dry_run else self._rewriting(wait=True):
+            live = {Path(uri).name for uri in self._open(table).file_uris()}
+            keys = pa.array(sorted(values), pa.string())
+            paths = [
+                path
+                for path in sorted(Path(self._path(table)).glob(f"*{DATA_FILE}"))
+                if path.name not in live and _may_have(path, column, keys)
+            ]
+            for path in paths if not dry_run else ():
+                path.unlink(missing_ok=True)
+                path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
+            return len(paths)
 
     @contextmanager
     def _removable(self, table: str) -> Iterator[None]:

@@ -80,6 +80,22 @@ def test_rows_that_are_appended_meanwhile_stay(lake: Lake, monkeypatch: pytest.M
     assert sorted(units(table(lake))) == sorted([*late, *(f"u{n}" for n in range(RUNS))])
 
 
+def test_no_file_that_another_process_merges_is_forgotten(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, folder = maintenance._Folder._open, maintenance_of(lake)
+
+    def overtaken(self: Any, name: str) -> DeltaTable:
+        opened_table = opened(self, name)
+        if self is folder:
+            maintenance_of(lake).merge(name)
+        return opened_table
+
+    monkeypatch.setattr(maintenance._Folder, "_open", overtaken)
+    folder.forget("runs", "unit_id", ["u0"], dry_run=False)
+    assert sorted(units(table(lake))) == [f"u{number}" for number in range(RUNS)]
+
+
 def test_rows_that_are_removed_meanwhile_stay_removed(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
