@@ -64,6 +64,12 @@ RETENTION_CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
 
 DATA_FILE = ".parquet"
 
+PARTIAL_FILE = f"{DATA_FILE}#*"
+"""How the name of a data file ends that delta-rs writes; its vacuum passes over what a killed
+process left of one."""
+
+SECONDS_A_DAY = 86_400
+
 T = TypeVar("T")
 
 
@@ -239,7 +245,7 @@ class _Folder:
             keys = pa.array(sorted(values), pa.string())
             paths = [
                 path
-                for path in sorted(Path(self._path(table)).glob(f"*{DATA_FILE}"))
+                for path in self._files(table, DATA_FILE, PARTIAL_FILE)
                 if path.name not in live and _may_have(path, column, keys)
             ]
             for path in paths if not dry_run else ():
@@ -303,7 +309,17 @@ class _Folder:
 
     def vacuum(self, table: str, days: int, *, dry_run: bool) -> int:
         # `full`: files that a crashed writer never committed too.
-        return len(self._open(table).vacuum(retention_hours=days * 24, dry_run=dry_run, full=True))
+        found = self._open(table).vacuum(retention_hours=days * 24, dry_run=dry_run, full=True)
+        latest = time.time() - days * SECONDS_A_DAY
+        partial = [path for path in self._files(table, PARTIAL_FILE) if _is_older(path, latest)]
+        for path in partial if not dry_run else ():
+            path.unlink(missing_ok=True)
+        return len(found) + len(partial)
+
+    def _files(self, table: str, *endings: str) -> list[Path]:
+        """The files of a table's folder whose names end so, in any version or in none."""
+        folder = Path(self._path(table))
+        return sorted(path for ending in endings for path in folder.glob(f"*{ending}"))
 
     def _open(self, table: str) -> "DeltaTable":
         from deltalake import DeltaTable
@@ -313,6 +329,14 @@ class _Folder:
 
     def _path(self, table: str) -> str:
         return f"{self._location}/{table}"
+
+
+def _is_older(path: Path, than: float) -> bool:
+    """Whether a file was last written before a time; false of one that has another name by now."""
+    try:
+        return path.stat().st_mtime < than
+    except FileNotFoundError:
+        return False
 
 
 def _may_have(path: Path, column: str, values: pa.Array) -> bool:
