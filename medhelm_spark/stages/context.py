@@ -12,6 +12,7 @@ from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.stages import Stage
 from medhelm_spark.installation import installed
 from medhelm_spark.lake.condition import RowCondition, of_writes, one_of
+from medhelm_spark.lake.in_process import LocalFrame
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.lease import this_holder
 from medhelm_spark.lake.literals import among
@@ -122,6 +123,8 @@ class Context:
         suite of the lake, and the shuffle would grow with all suites. `ids` are the same ids if
         they are few: files that contain none of them are not read.
         """
+        if ids is None and requests is not None:
+            ids = ids_here(requests, "request_id")
         where = results_where(deployments, ids)
         rows = self.lake.read("request_results", where)
         # An IN list is part of `where`; it is exact and makes the join unnecessary.
@@ -172,6 +175,20 @@ class Context:
         ]
         self.lake.append_rows("runs", rows, write_id)
         self.ledger.note(rows)
+
+
+MOST_IDS = 20_000
+"""Up to so many ids of a frame of this process are listed in a condition."""
+
+
+def ids_here(frame: Frame, column: str) -> Collection[str] | None:
+    """The ids in a column of a frame of this process; None of Spark's frames, and of many rows.
+
+    This process has in memory whatever rows it reads, so that it asks for those that it needs.
+    """
+    if not isinstance(frame, LocalFrame) or frame.rows.num_rows > MOST_IDS:
+        return None
+    return set(frame.rows[column].drop_null().to_pylist())
 
 
 def results_where(deployments: Iterable[str], ids: Collection[str] | None = None) -> RowCondition:

@@ -10,15 +10,24 @@ from medhelm_spark.lake.rows import map_rows, rows_of
 from medhelm_spark.stages.states import requests_of
 from medhelm_spark.watch.ask import AskedLook
 
-_PAIRS = """
-SELECT l.run_spec_id, q.instance_id, b.completions AS before, r.completions AS now
+_ASKED = """
+SELECT l.run_spec_id, q.instance_id, p.request_id AS before, q.request_id AS now
 FROM {looked} q
 JOIN {links} l ON l.looked = q.run_spec_id
 JOIN {planned} p ON p.run_spec_id = l.run_spec_id AND p.instance_id = q.instance_id
  AND p.perturbation = q.perturbation AND p.train_trial_index = q.train_trial_index
  AND p.trial_index = q.trial_index
-LEFT JOIN {results} b ON b.request_id = p.request_id
-LEFT JOIN {results} r ON r.request_id = q.request_id
+"""
+
+_REQUESTS = """
+SELECT before AS request_id FROM {asked} UNION ALL SELECT now AS request_id FROM {asked}
+"""
+
+_PAIRS = """
+SELECT q.run_spec_id, q.instance_id, b.completions AS before, r.completions AS now
+FROM {asked} q
+LEFT JOIN {results} b ON b.request_id = q.before
+LEFT JOIN {results} r ON r.request_id = q.now
 """
 
 
@@ -76,13 +85,14 @@ def changed_shares(
         LookedRun(run_spec_id=unit, looked=looked)
         for unit, looked in zip(row.run_spec_ids, row.looked, strict=True)
     ]
-    pairs = ctx.lake.query(
-        _PAIRS,
+    both = ctx.lake.query(
+        _ASKED,
         looked=requests_of(ctx, row.looked, PLAN, Purpose.EVALUATE),
         planned=requests_of(ctx, row.run_spec_ids, PLAN, Purpose.EVALUATE),
         links=ctx.lake.frame(links, LookedRun),
-        results=ctx.results(deployments),
     )
+    results = ctx.results(deployments, ctx.lake.query(_REQUESTS, asked=both))
+    pairs = ctx.lake.query(_PAIRS, asked=both, results=results)
     trials: dict[str, dict[str, list[bool]]] = {}
     for found in rows_of(map_rows(pairs, changed, AnswerPair, ChangedAnswer), ChangedAnswer):
         of_run = trials.setdefault(found.run_spec_id, {})
