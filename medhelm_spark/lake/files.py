@@ -7,7 +7,7 @@ milliseconds. Few rows that Spark computes take this way too, in both directions
 """
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -94,11 +94,16 @@ class FileTables(FileReader):
         found = self.query(f"{sql} LIMIT {most + 1}", {name: table})
         return found if is_few(name, found.num_rows) else None
 
-    def read(self, name: str, where: RowCondition | None = None) -> pa.Table:
-        """The rows of a table, or those that meet a condition, however many there are."""
+    def read(
+        self, name: str, where: RowCondition | None = None, only: Sequence[str] = ()
+    ) -> pa.Table:
+        """The rows of a table, or those that meet a condition, however many there are.
+
+        With all columns where none is named.
+        """
         table = self._open(name)
         where = where and self._narrowed(name, table, where)
-        return self.query(_selecting(name, where), {name: table})
+        return self.query(_selecting(name, where, only), {name: table})
 
     def narrowed(self, name: str, where: RowCondition) -> RowCondition:
         """The condition with the writes that have such rows, where these are known to be few."""
@@ -280,15 +285,16 @@ class FileTables(FileReader):
         return f"{self.location.rstrip('/')}/{name}"
 
 
-def _selecting(name: str, where: RowCondition | None) -> str:
+def _selecting(name: str, where: RowCondition | None, only: Sequence[str] = ()) -> str:
     """The SQL of the requested rows; parts of a file are skipped by the least and largest values.
 
     The engine looks at them for few literals, and for a span.
     """
+    selected = f"SELECT {', '.join(only) or '*'} FROM {{{name}}}"
     if where is None:
-        return f"SELECT * FROM {{{name}}}"
+        return selected
     spans = (between(column, names) for column, names in where.values.items())
-    return f"SELECT * FROM {{{name}}} WHERE {' AND '.join([f'({where.sql})', *spans])}"
+    return f"{selected} WHERE {' AND '.join([f'({where.sql})', *spans])}"
 
 
 def _single_writes(files: pa.Table, indices: Iterable[int]) -> set[str] | None:

@@ -1,6 +1,6 @@
 """What a lake is read and written by: the driver's own tables, and the rows of stages."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
@@ -49,8 +49,11 @@ class Tables(Protocol):
 class Frames(Protocol):
     """What computes the rows of stages: Spark, or this process where they are few."""
 
-    def read(self, table: str, where: RowCondition | None) -> Frame:
-        """A table's rows with all of its columns, all or those that meet a condition."""
+    def read(self, table: str, where: RowCondition | None, only: Sequence[str]) -> Frame:
+        """A table's rows, all or those that meet a condition, with these columns at least.
+
+        With all columns where none is named.
+        """
 
     def query(self, sql: str, frames: Mapping[str, Any]) -> Frame:
         """The answer to SQL whose `{name}` placeholders are these frames."""

@@ -5,7 +5,7 @@ is defined here by what Spark's gives (tests/spark/test_in_process.py compares t
 """
 
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -59,9 +59,12 @@ class LocalFrames:
     def __init__(self, tables: "FileTables") -> None:
         self._tables = tables
 
-    def read(self, table: str, where: RowCondition | None) -> LocalFrame:
+    def read(self, table: str, where: RowCondition | None, only: Sequence[str]) -> LocalFrame:
         """See Frames."""
-        return LocalFrame(as_schema(self._tables.read(table, where), table_schema(table)))
+        schema = table_schema(table)
+        if only:
+            schema = pa.schema([schema.field(name) for name in only])
+        return LocalFrame(as_schema(self._tables.read(table, where, only), schema))
 
     def query(self, sql: str, frames: Mapping[str, LocalFrame]) -> LocalFrame:
         """See Frames."""

@@ -5,7 +5,7 @@
 
 import copy
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -170,14 +170,17 @@ class Lake:
         if self._stage and table not in getattr(self._stage, declared):
             raise LakeError(f"stage {self._stage.name!r} {does} {table!r} and does not declare it.")
 
-    def read(self, table: str, where: RowCondition | None = None) -> Frame:
+    def read(
+        self, table: str, where: RowCondition | None = None, *, only: Sequence[str] = ()
+    ) -> Frame:
         """A table's rows with their `write_id`, all or those that meet a condition.
 
         No rows where it does not exist yet. Few are read at once, by the driver; Spark
-        reads many, and its session gets their number first.
+        reads many, and its session gets their number first. This process reads `only` these
+        columns, where some are named; Spark itself finds which ones a query needs.
         """
         self._refuse_undeclared(table, "reads", "reads")
-        return self._frames.read(table, where)
+        return self._frames.read(table, where, only)
 
     def narrowed(self, table: str, where: RowCondition) -> str:
         """SQL of a condition on few rows, with the writes that have them where the driver looks."""

@@ -1,6 +1,6 @@
 """Rows of stages as Spark's DataFrames: what Spark, or the driver for it, reads and appends."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -27,8 +27,8 @@ class SparkFrames:
     def __init__(self, session: Session, by_spark: SparkTables, tables: Tables) -> None:
         self._session, self._by_spark, self._tables = session, by_spark, tables
 
-    def read(self, table: str, where: RowCondition | None) -> DataFrame:
-        """See Frames."""
+    def read(self, table: str, where: RowCondition | None, only: Sequence[str] = ()) -> DataFrame:
+        """See Frames; `only` does not matter."""
         few = self._tables.few(table, where)
         if few is None:
             self._session.expect_rows(self._tables.scanned(table, where) or 0)

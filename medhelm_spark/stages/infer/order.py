@@ -154,7 +154,11 @@ def ordered_requests(
         LEVELLED,
         planned=planned,
         data=ctx.lake.frame(data, DataOf),
-        instances=ctx.lake.read("instances", one_of("data_version", versions)),
+        instances=ctx.lake.read(
+            "instances",
+            one_of("data_version", versions),
+            only=("data_version", "instance_id", "perturbation", "access_level"),
+        ),
     )
     pending = pending_of(ctx, run_spec_ids, recipients, deployments, levelled)
     partitions, are_few = 1 + at_most // ROWS_OF_A_TASK, at_most <= BROADCAST_ROWS

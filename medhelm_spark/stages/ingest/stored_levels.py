@@ -132,7 +132,8 @@ def outgrown(ctx: Context, versions: Mapping[str, AccessLevel]) -> dict[str, Acc
 
 def _of_versions(ctx: Context, versions: Sequence[str]) -> Frame:
     """The lake's own rows as HashedText, with the data version in place of the name."""
-    instances = ctx.lake.read("instances", one_of("data_version", versions))
+    columns = ("data_version", "source_index", "access_level", "text_hashes")
+    instances = ctx.lake.read("instances", one_of("data_version", versions), only=columns)
     return ctx.lake.query(TEXTS_OF, instances=instances)
 
 
@@ -149,4 +150,5 @@ def _stricter(ctx: Context, level: AccessLevel) -> Frame | None:
     ctx.lake.session.expect_rows(sum(sizes.values()))
     of_versions = one_of("data_version", sorted(sizes))
     sql = f"{of_versions.sql} AND access_level IN ({literals(stricter)})"
-    return ctx.lake.read("instances", replace(of_versions, sql=sql))
+    columns = ("data_version", "access_level", "text_hashes")
+    return ctx.lake.read("instances", replace(of_versions, sql=sql), only=columns)

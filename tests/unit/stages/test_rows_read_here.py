@@ -10,12 +10,15 @@ from pyspark.sql import SparkSession
 
 from medhelm_spark.domain.access import AccessLevel
 from medhelm_spark.domain.request import Prompt, RequestResult
+from medhelm_spark.domain.scenario import HashedText, Instance, ScenarioVersion, Verified
+from medhelm_spark.domain.split import Split
 from medhelm_spark.lake.files import FileTables
 from medhelm_spark.lake.in_process import LocalFrame
 from medhelm_spark.lake.lake import Lake
 from medhelm_spark.lake.session import Session
 from medhelm_spark.stages import context
 from medhelm_spark.stages.context import Context
+from medhelm_spark.stages.ingest.stored_levels import stored_stricter
 from medhelm_spark.stages.states import prompts_of
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -60,17 +63,16 @@ def ctx(tmp_path: Path) -> Context:
 
 
 @pytest.fixture
-def rows_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many rows each reading of a table brought into memory."""
-    numbers, read = [], FileTables.read
+def tables_read(monkeypatch: pytest.MonkeyPatch) -> list[pa.Table]:
+    """What each reading of a table brought into memory."""
+    tables, read = [], FileTables.read
 
-    def counted(self: FileTables, *arguments: Any) -> pa.Table:
-        rows = read(self, *arguments)
-        numbers.append(rows.num_rows)
-        return rows
+    def noted(self: FileTables, *arguments: Any) -> pa.Table:
+        tables.append(read(self, *arguments))
+        return tables[-1]
 
-    monkeypatch.setattr(FileTables, "read", counted)
-    return numbers
+    monkeypatch.setattr(FileTables, "read", noted)
+    return tables
 
 
 def ids(frame: object, column: str) -> list[str]:
@@ -80,9 +82,53 @@ def ids(frame: object, column: str) -> list[str]:
 
 @pytest.mark.parametrize(("most", "read"), [(3, 2), (2, 5)])
 def test_results_and_prompts_of_other_requests_are_not_read(
-    ctx: Context, rows_read: list[int], monkeypatch: pytest.MonkeyPatch, most: int, read: int
+    ctx: Context, tables_read: list[pa.Table], monkeypatch: pytest.MonkeyPatch, most: int, read: int
 ) -> None:
     monkeypatch.setattr(context, "MOST_IDS", most)
     assert ids(ctx.tried(["m"], OWN), "request_id") == ["r1", "r3"]
     assert ids(prompts_of(ctx, OWN, None), "prompt_id") == ["p1", "p3"]
-    assert rows_read == [read, read]
+    assert [table.num_rows for table in tables_read] == [read, read]
+
+
+def test_hashes_of_stricter_text_are_read_without_the_text(
+    ctx: Context, tables_read: list[pa.Table]
+) -> None:
+    note = Instance(
+        scenario_name="notes",
+        data_version="v",
+        instance_id="i",
+        source_index=0,
+        source_id="i",
+        split=Split.TEST,
+        input="a note",
+        references=(),
+        access_level=AccessLevel.PRIVATE,
+        text_hashes=(7,),
+    )
+    version = ScenarioVersion(
+        scenario_name="notes",
+        data_version="v",
+        card_hash="c",
+        access_level=AccessLevel.PRIVATE,
+        display_name="Notes",
+        category="c",
+        subcategory="s",
+        main_metric="exact_match",
+        main_split="test",
+        verified=Verified.NEVER,
+        num_instances=1,
+        num_quarantined=0,
+        source="csv",
+    )
+    ctx.lake.append_rows("instances", [note], "w")
+    ctx.lake.append_rows("scenarios", [version], "w")
+    same = HashedText(
+        scenario_name="public",
+        file=0,
+        row=0,
+        access_level=AccessLevel.PUBLIC,
+        text_hashes=(7,),
+    )
+    found = stored_stricter(ctx, AccessLevel.PUBLIC, lambda: ctx.lake.frame([same], HashedText))
+    assert [(row.scenario_name, row.access_level) for row in found] == [("public", "private")]
+    assert [set(table.column_names) & {"input", "messages"} for table in tables_read] == [set()]
