@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any
 
 from medhelm_spark.domain.cluster import Cluster
 from medhelm_spark.domain.moments import now as now  # stages have it from here
+from medhelm_spark.domain.request import Prompt
 from medhelm_spark.domain.run import RunRecord
 from medhelm_spark.domain.stages import Stage
 from medhelm_spark.installation import installed
@@ -27,6 +28,9 @@ from medhelm_spark.version import VERSION
 ASKED = """
 SELECT r.* FROM {results} r LEFT SEMI JOIN {asked} a ON a.request_id = r.request_id
 """
+
+TEXTS = ("text", "messages", "output_mapping")
+"""The columns of prompts with text."""
 
 Say = Callable[[str], None]
 
@@ -97,8 +101,9 @@ class Context:
         return of_writes(unit, ((record.write_id, name) for name, record in finished.items()))
 
     def prompts(self, renders: Iterable[str]) -> Frame:
-        """All prompts of these renderings."""
-        return self.lake.read("prompts", one_of("render_id", list(renders)))
+        """All prompts of these renderings, without text."""
+        columns = [each.name for each in fields(Prompt) if each.name not in TEXTS]
+        return self.lake.read("prompts", one_of("render_id", list(renders)), only=columns)
 
     def results(
         self,

@@ -132,3 +132,10 @@ def test_hashes_of_stricter_text_are_read_without_the_text(
     found = stored_stricter(ctx, AccessLevel.PUBLIC, lambda: ctx.lake.frame([same], HashedText))
     assert [(row.scenario_name, row.access_level) for row in found] == [("public", "private")]
     assert [set(table.column_names) & {"input", "messages"} for table in tables_read] == [set()]
+
+
+def test_which_prompts_are_known_is_read_without_their_text(
+    ctx: Context, tables_read: list[pa.Table]
+) -> None:
+    assert ids(ctx.prompts(["x"]), "prompt_id") == [f"p{number}" for number in range(5)]
+    assert [set(table.column_names) & {"text", "messages"} for table in tables_read] == [set()]
