@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from medhelm_spark.errors import LakeError
 from medhelm_spark.lake.location import Location
+from medhelm_spark.lake.reader import REFUSED_NAMES
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -50,7 +51,7 @@ def delta_values(table: str, column: str, version: str | None) -> list[Any] | No
 
 def _opened(table: str, version: str | None) -> "DeltaTable | None":
     location = Location.of(table)
-    if not location.is_folder:
+    if not location.is_folder or REFUSED_NAMES.search(location.name):
         return None
     from deltalake import DeltaTable
     from deltalake.exceptions import DeltaError

@@ -5,6 +5,7 @@ of Spark SQL and DataFusion, so that another back end answers the same text.
 """
 
 import os
+import re
 import string
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import pyarrow as pa
 
 from medhelm_spark.domain.data_uri import is_uri
-from medhelm_spark.errors import LakeError, SetupError
+from medhelm_spark.errors import ConfigError, LakeError, SetupError
 from medhelm_spark.lake.columnar import arrow_schema, decode_batch
 from medhelm_spark.lake.file_permissions import work_folder
 from medhelm_spark.lake.location import is_catalog
@@ -33,6 +34,9 @@ Part = Callable[[pa.Table], pa.Table]
 """What is done with rows as they come: fewer of them, or other columns."""
 
 DBFS = "dbfs:/"
+
+# delta-rs and DataFusion take a path for an address, and decode or refuse these.
+REFUSED_NAMES = re.compile(r"[\[\]^|\\\x00-\x1f\x7f]|%[0-9A-Fa-f]{2}")
 
 _NEWEST_SCHEMA = "SELECT max(schema_version) AS newest FROM {runs}"
 
@@ -91,6 +95,11 @@ class FileReader:
     """A lake in a folder or object store, read from its Delta files."""
 
     def __init__(self, location: str) -> None:
+        if not is_uri(location) and (refused := REFUSED_NAMES.search(location)):
+            raise ConfigError(
+                f"the lake is {location!r}, and its files cannot be read below a folder with "
+                f"{refused[0]!r} in its name: give it another name."
+            )
         self.location = location
         self._newest: dict[str, tuple[Commit, DeltaTable]] = {}
 
