@@ -12,7 +12,8 @@ from medhelm_spark.lake.in_process import LocalFrame, LocalFrames, hash_of
 from medhelm_spark.lake.reader import FileReader
 from medhelm_spark.lake.session import Session
 from medhelm_spark.lake.tables import TABLES
-from tests.spark.conftest import Site, questions
+from tests.spark.conftest import PUBLIC, Site, questions
+from tests.spark.test_sampling import ROWS, wards, write_csv
 
 OF_THE_MOMENT = {
     "write_id", "started_at", "finished_at", "completed_at", "planned_at", "decided_at",
@@ -187,6 +188,28 @@ def test_private_text_that_a_public_benchmark_repeats(both: Both) -> None:
     public = both.site.benchmark("copied", private_rows)
     both.run("-r", f"{public},model=acme/a")
     both.check()
+
+
+def test_instances_that_meet_a_filter(both: Both) -> None:
+    entry = wards(both.site)
+    file = write_csv(both.site.folder / "wards.csv", ROWS)
+    both.run("-r", entry, "--source", file, *PUBLIC)
+    both.check()
+
+
+def test_an_estimate_with_a_jury(both: Both, capsys: pytest.CaptureFixture[str]) -> None:
+    jury = {
+        "name": "jury_score",
+        "prompt_file": "judge.txt",
+        "judges": [{"name": "acme/judge", "model_name": "acme/judge"}],
+    }
+    entry = both.site.benchmark("notes", rows(8), metrics=[jury], judge_prompt=RUBRIC)
+    both.site.deploy("acme/a", mode="choice", choices=["good", "fair"])
+    both.site.deploy("acme/judge", mode="judge", score=4)
+    both.run("-r", f"{entry},model=acme/a", command="estimate")
+    out = capsys.readouterr().out
+    assert out == 2 * out[: len(out) // 2]
+    assert "acme/judge" in out
 
 
 @pytest.mark.parametrize(
