@@ -213,9 +213,14 @@ def texts(value: object) -> tuple[str, ...]:
 
 
 def renamed(record: Record, names: Mapping[str, str]) -> Record:
-    """The record with the card's names for columns that its source calls otherwise."""
+    """The record with the card's names for columns that its source calls otherwise.
+
+    An empty cell of a workbook is no field of its record: another column of the source that has
+    the card's name does not take its place.
+    """
     ours = {name: record.fields[own] for name, own in names.items() if own in record.fields}
-    return replace(record, fields={**record.fields, **ours})
+    others = {name: value for name, value in record.fields.items() if name not in names}
+    return replace(record, fields={**others, **ours})
 
 
 def passes_rules(record: Record, card: ScenarioCard) -> bool:

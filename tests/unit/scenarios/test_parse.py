@@ -49,6 +49,27 @@ def test_an_instance_has_all_its_parts() -> None:
     assert len(found.instance_id) == 32
 
 
+def test_an_absent_value_is_not_taken_from_a_column_of_the_cards_name() -> None:
+    """A workbook's empty cell is no field of its record."""
+    names = {"answer": "urgent", "mrn": "letter_id"}
+    scenario = replace(NOTES, source=replace(NOTES.source, columns=names))
+    row = {**ROW, "urgent": "yes", "letter_id": "L1"}
+    of_whole, of_unlabelled, of_unnamed = parse_records(
+        rows(
+            row,
+            {name: value for name, value in row.items() if name != "urgent"},
+            {name: value for name, value in row.items() if name != "letter_id"},
+        ),
+        scenario,
+        "v1",
+    )
+    assert isinstance(of_whole, Instance)
+    assert (of_whole.source_id, of_whole.references[0].text) == ("L1", "yes")
+    assert isinstance(of_unlabelled, Quarantined)
+    assert isinstance(of_unnamed, Quarantined)
+    assert (of_unlabelled.reason, of_unnamed.reason) == ("missing_field", "missing_field")
+
+
 def test_ids_follow_content_and_nothing_else() -> None:
     def ids(version: str, *fields: Mapping[str, object]) -> list[str]:
         found = parse_records(rows(*fields), NOTES, version)
