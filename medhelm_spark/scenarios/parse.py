@@ -308,11 +308,12 @@ def _split(record: Record, card: ScenarioCard) -> Split:
 def _cluster_id(record: Record, card: ScenarioCard, source_id: str) -> str | None:
     """A hash of the record's cluster, never its name; a record without one is alone in its own.
 
-    The parts of a scenario may share clusters: its arguments do not count.
+    Blanks around a name do not count, as in groups. The parts of a scenario may share clusters:
+    its arguments do not count.
     """
     if CLUSTER not in card.fields:
         return None
-    name = optional_text(record, card, CLUSTER)
+    name = (optional_text(record, card, CLUSTER) or "").strip()
     own = (name,) if name else ("", source_id)
     return content_id(card.name.partition(":")[0], CLUSTER, *own)
 

@@ -126,6 +126,15 @@ def test_splits_from_a_column() -> None:
     assert [each.reason for each in found if isinstance(each, Quarantined)] == ["unknown_split"]
 
 
+def test_blanks_around_a_clusters_name_do_not_count() -> None:
+    scenario = card("free_text", fields={"input": "note", "cluster": "patient"})
+    names = ["P1", "P1 ", " ", "  ", None]
+    found = parse_records(rows(*({"note": "n", "patient": name} for name in names)), scenario, "v")
+    first, second, *alone = (each.cluster_id for each in found if isinstance(each, Instance))
+    assert first == second
+    assert len({first, *alone}) == 4
+
+
 def test_row_numbers_stand_in_for_ids(tmp_path: Path) -> None:
     write_csv(tmp_path / "a.csv", [["q", "correct_answer"], ["x", "y"], ["z", "y"]])
     write_csv(tmp_path / "b.csv", [["q", "correct_answer"], ["x", "y"]])
