@@ -7,6 +7,7 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 from medhelm_spark import Entries, Evaluation, RunResult, features
 from medhelm_spark.board import text_levels
@@ -207,14 +208,24 @@ READING = ("sheet", "separator", "encoding")
 
 
 def source_of(args: Namespace) -> Source:
-    """The data that was typed in place of a card's, with its options."""
+    """The data that was typed in place of a card's, with its options.
+
+    Raises:
+        ConfigError: options say how the data is read, and there is none.
+    """
     own = own_data(args.source, parse_columns(args.columns))
+    said = _said(args)
     if own is None:
+        if any(said.values()):
+            raise ConfigError(
+                "--sheet, --sep and --encoding say how source (--source) is read, which is not "
+                "given; a benchmark.yaml has the keys sheet, separator and encoding."
+            )
         return ()
-    return replace(own, sheet=args.sheet, separator=args.separator, encoding=args.encoding)
+    return replace(own, **said)
 
 
-def _said(args: Namespace) -> dict[str, str | None]:
+def _said(args: Namespace) -> dict[str, Any]:
     return {name: getattr(args, name) for name in READING}
 
 

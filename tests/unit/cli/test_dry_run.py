@@ -333,6 +333,10 @@ def test_data_that_the_lake_holds_is_not_missing(typed: Typed) -> None:
         ),
         (["-r", "pubmed_qa model=acme/a"], "write 'pubmed_qa:model=acme/a'"),
         (["-c", "site.conf", "--models-to-run", "acme/a", "-m", "0"], "max_eval_instances"),
+        (
+            ["-c", "site.conf", "--models-to-run", "acme/a", "--sheet", "Final"],
+            "how source (--source) is read, which is not given; a benchmark.yaml has the keys",
+        ),
     ],
 )
 def test_wrong_entries_are_one_sentence(typed: Typed, flags: list[str], message: str) -> None:
