@@ -34,11 +34,16 @@ def open_file(path: Path) -> BinaryIO:
 def part_files(folder: Path) -> Sequence[Path]:
     """The files of a folder that Spark, Hive or Trino wrote as one table, in the order of names.
 
-    What begins with a dot or an underscore is of the writer's own; files of folders inside are
-    left out, for the folders' names are columns of the table.
+    What begins with a dot or an underscore is of the writer's own, and `~$` of Office, which has
+    the file open; Windows keeps files of its own in folders. Files of folders inside are left out,
+    for the folders' names are columns of the table.
     """
     files = (path for path in folder.iterdir() if path.is_file())
-    return sorted(path for path in files if not path.name.startswith((".", "_")))
+    return sorted(path for path in files if not _is_of_program(path.name))
+
+
+def _is_of_program(name: str) -> bool:
+    return name.startswith((".", "_", "~$")) or name.lower() in ("thumbs.db", "desktop.ini")
 
 
 def local_table(table: str) -> str:

@@ -303,6 +303,8 @@ def test_a_folder_of_parts_is_one_file_of_answers(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "_SUCCESS").touch()
     (folder / ".part-0.csv.crc").write_bytes(b"crc")
+    for name in ("~$part-0.csv", "Thumbs.db", "desktop.ini"):
+        (folder / name).write_bytes(b"\xd0\xcf\x11\xe0")
     for part in (0, 1):
         (folder / f"part-0000{part}.csv").write_text(f"source_id,completion\nr{part},yes\n")
     assert [(each.row, each.source_id) for each in read(folder)] == [(1, "r0"), (2, "r1")]
