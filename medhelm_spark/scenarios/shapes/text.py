@@ -215,10 +215,13 @@ def parse_tabular(record: Record, card: ScenarioCard) -> ParsedInput:
         raise BadRecord(BadReason.EMPTY_ANSWER)
     wrong = _incorrect(fields.get(card.fields.get("incorrect", "incorrect_answers")))
     right = (correct(answer),) if answer else ()
+    source_id = as_text(fields.get(card.options.get("id_column", "id")))
+    if source_id is None and "id_column" in card.options:  # its row's number may be another's id
+        raise BadRecord(BadReason.EMPTY_ID)
     return ParsedInput(
         input=render(card.options["template"], fields),
         references=(*right, *[Reference(text=text) for text in wrong]),
-        source_id=as_text(fields.get(card.options.get("id_column", "id"))),
+        source_id=source_id,
         extra_data={
             name: render(template, fields)
             for name, template in card.options.items()

@@ -167,6 +167,12 @@ def test_tabular_references_and_id() -> None:
     assert parse(tabular(), note="n", correct_answer="a", incorrect_answers="").source_id is None
 
 
+def test_a_row_without_an_id_has_none_where_a_column_of_ids_is_named() -> None:
+    """Its row's number may be the id of another row."""
+    with pytest.raises(BadRecord, match="empty_id"):
+        parse(tabular(id_column="mrn"), note="n", correct_answer="a", id="7")
+
+
 @pytest.mark.parametrize(
     "value", ["[", "no", '{"a": 1}', '"text"', "[[1]]", "[null]", "[{}]", "3", 4]
 )
