@@ -87,7 +87,10 @@ def make_bundle(
     for path in (*wheels, *weights, *([requirements] if requirements else [])):
         if not path.exists():
             raise ConfigError(f"{path} is not there.")
+    names = [path.name for path in weights]
     for path in weights:
+        if names.count(path.name) > 1:
+            raise ConfigError(f"--weights has {path.name!r} twice; give each model its own name.")
         _check_tokenizer(path)
     jars, model = _jars(), fetch_model()
     data = list(_data(workspace, scenarios))
@@ -156,10 +159,17 @@ def _path_in_bundle(path: Path) -> Path:
 
 def _copy(path: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    if path.is_dir():
-        shutil.copytree(path, target, symlinks=True, dirs_exist_ok=True)
-    else:
+    if not path.is_dir():
         shutil.copy2(path, target)
+        return
+    shutil.copytree(path, target, symlinks=True, dirs_exist_ok=True)
+    root = path.resolve()
+    for link in filter(Path.is_symlink, path.rglob("*")):
+        # A snapshot in the hub's cache has links alone, to files beside it.
+        if not link.resolve().is_relative_to(root):
+            copied = target / link.relative_to(path)
+            copied.unlink()
+            _copy(link, copied)
 
 
 def _wheels(folder: Path, own: Sequence[Path], requirements: Path | None) -> None:
