@@ -57,6 +57,7 @@ from medhelm_spark.scenarios.parsers import (
     CLUSTER,
     PARSERS,
     check_card,
+    check_renamed,
     parser_of,
     required_columns,
 )
@@ -118,6 +119,7 @@ __all__ = [
     "check_columns",
     "check_head",
     "check_package",
+    "check_renamed",
     "drawn",
     "event_columns",
     "event_entries",

@@ -7,11 +7,13 @@ A shape is a way to make instances from records; a card names its shape. Each mo
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
+from medhelm_spark import plugins
 from medhelm_spark.domain.data_source import DataSource
 from medhelm_spark.domain.scenario import TABULAR, ScenarioCard, Variant
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.plugins import PluginRegistry
 from medhelm_spark.scenarios.histories import check_history
+from medhelm_spark.scenarios.levels import LEVEL_COLUMN
 from medhelm_spark.scenarios.raw_files import ARCHIVES, is_archive
 from medhelm_spark.scenarios.shapes.multiple_choice import ANSWER_FORMS, OPTION
 from medhelm_spark.scenarios.shapes.parser import Parser
@@ -63,6 +65,27 @@ def required_columns(
     named += [column for group in card.group_columns for column in group.columns]
     source_names = card.source.columns
     return tuple(dict.fromkeys(source_names.get(name, name) for name in named))
+
+
+def check_renamed(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> None:
+    """Refuse a source's name for a column that the card does not read: it would mean nothing.
+
+    A plug-in's shape may read columns that only its code names.
+
+    Raises:
+        UnknownNameError: there is such a column.
+    """
+    if card.shape in plugins.added("PARSERS"):
+        return
+    parser = parser_of(card, parsers)
+    known = [*parser.by_name, LEVEL_COLUMN, *card.keep, *card.drop]
+    for variant in [varied(card, variant) for variant in card.variants] or [card]:
+        known += [*variant.fields.values(), *parser.columns(variant)]
+    known += [column for group in card.group_columns for column in group.columns]
+    known = list(dict.fromkeys(part for name in known for part in (name, *name.split("|"))))
+    for name in card.source.columns:
+        if name not in known:
+            raise UnknownNameError("column", name, known, where=f"scenario {card.name!r}: columns")
 
 
 def check_card(card: ScenarioCard, parsers: Mapping[str, Parser] = PARSERS) -> None:

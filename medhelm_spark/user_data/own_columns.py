@@ -9,7 +9,13 @@ from medhelm_spark.domain.data_uri import is_delta_path
 from medhelm_spark.domain.scenario import ScenarioCard
 from medhelm_spark.errors import DataError, MissingColumnError
 from medhelm_spark.lake.delta_columns import delta_columns
-from medhelm_spark.scenarios import check_columns, check_head, read_records, required_columns
+from medhelm_spark.scenarios import (
+    check_columns,
+    check_head,
+    check_renamed,
+    read_records,
+    required_columns,
+)
 
 HEAD = 100
 """Rows whose columns are read: in JSON each row may lack some."""
@@ -24,9 +30,11 @@ def check_own_columns(card: ScenarioCard, report: Callable[[str], None]) -> None
     is read.
 
     Raises:
+        UnknownNameError: a name is given for a column that the card does not read.
         DataError: a column is absent, or a file has no row or cannot be read.
         LakeError: a folder contains no Delta table.
     """
+    check_renamed(card)
     table = card.source.table
     if table is None:
         check_head(card, report)

@@ -19,7 +19,8 @@ class Parser:
     `extra.NAME` besides its own, and `id.NAME` for an id of several columns; `family` begins
     further roles of its own, as `option.` does. With a template the roles of `untemplated` may be
     left out, without one they are needed. `made` are columns that the shape itself gives to the
-    template. With a changed `version` data is read anew.
+    template, `by_name` columns that it reads where they are there, without a role. With a changed
+    `version` data is read anew.
     """
 
     parse: Parse
@@ -31,4 +32,5 @@ class Parser:
     needed_options: tuple[str, ...] = ()
     columns: Callable[[ScenarioCard], tuple[str, ...]] = columns_of_template
     made: tuple[str, ...] = ()
+    by_name: tuple[str, ...] = ()
     version: str = ""

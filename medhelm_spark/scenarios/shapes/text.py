@@ -278,5 +278,6 @@ PARSERS = {
         options=(TEMPLATE, "id_column", REFERENCE, f"{PROMPT}NAME"),
         needed_options=(TEMPLATE,),
         columns=tabular_columns,
+        by_name=("id", "correct_answer", "incorrect_answers"),
     ),
 }

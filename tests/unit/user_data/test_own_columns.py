@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from medhelm_spark import Evaluation
 from medhelm_spark.domain.access import AccessLevel
-from medhelm_spark.errors import DataError, LakeError, PolicyError
+from medhelm_spark.errors import DataError, LakeError, PolicyError, UnknownNameError
 
 PUBLIC = AccessLevel.PUBLIC
 MODEL = "huggingface/smollm2-135m-instruct"
@@ -81,3 +81,15 @@ def test_data_in_place_of_a_cards_is_checked_too(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="needs column") as caught:
         evaluation.dry_run(f"med_qa:model={MODEL}", suite="s", source=path, access_level=PUBLIC)
     assert "Roe" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["answer", "corect_answer"])
+def test_a_name_for_a_column_that_the_card_does_not_read_is_refused(
+    tmp_path: Path, name: str
+) -> None:
+    """The data may have another column of the right name, which would be read in silence."""
+    row = {"letter_id": "7", "note": "Jane Roe", "urgent": "yes", "second_reader": "no"}
+    source = str(tmp_path / written(tmp_path, "jsonl", row))
+    with pytest.raises(UnknownNameError, match=f"'{name}'. Did you mean 'correct_answer'"):
+        dry_run(tmp_path, "letters.jsonl", source=source, columns={name: "second_reader"})
+    dry_run(tmp_path, "letters.jsonl", source=source, columns={"correct_answer": "second_reader"})
