@@ -74,7 +74,11 @@ def resolve(
     runs = tuple(run for run in runs if run.card.name not in reasons)
     if not runs:
         refuse_all([run.reason for run in absent])
-    sources = {**suite_sources(entries.suite.sources), **by_scenario(source, columns, runs)}
+    of_suite = suite_sources(entries.suite.sources)
+    if absent or entries.is_narrowed:
+        evaluated = {run.card.name for run in runs}
+        of_suite = {name: own for name, own in of_suite.items() if name in evaluated}
+    sources = {**of_suite, **by_scenario(source, columns, runs)}
     check_sources(sources, runs)
     for run in runs:
         check_order(run, sources.get(run.card.name))

@@ -160,6 +160,13 @@ class LoadedEntries:
         )
         return frozenset({*map(str, named), *listed(self.options.models_to_run)})
 
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether options leave out entries that the suite file lists."""
+        options = self.options
+        is_urgent = options.priority is not None
+        return bool(options.models_to_run or options.groups_to_run) or is_urgent
+
     def without_absent(self, registry: Registry) -> tuple["LoadedEntries", tuple[SkippedRun, ...]]:
         """The entries without scenarios that were never imported, and the runs left out."""
         selection, remaining = self._selection(), []

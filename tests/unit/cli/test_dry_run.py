@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from pyspark.sql import SparkSession
 
 from medhelm_spark.cli import main
@@ -92,6 +93,22 @@ def test_priority_and_groups_choose_entries(
     code, lines, _ = typed("-c", "site.conf", "--models-to-run", "acme/a", *flags)
     assert code == 0
     assert [line[0].partition(":")[0] for line in lines] == scenarios
+
+
+def test_sources_of_what_flags_leave_out_of_a_suite_file_are_passed_over(
+    typed: Typed, tmp_path: Path
+) -> None:
+    sources = {name: f"{name}/data.csv" for name in ("first", "second", "third")}
+    suite = {"description": "d", "conf_paths": ["site.conf"], "models_to_run": ["acme/a"]}
+    (tmp_path / "ours.yaml").write_text(yaml.safe_dump({**suite, "sources": sources}))
+    for flags in (["--groups-to-run", "second"], ["--priority", "1"], []):
+        code, lines, _ = typed("--suite-file", "ours.yaml", *flags)
+        assert (code, len(lines)) == (0, 1 if flags else 3)
+    misspelled = yaml.safe_dump({**suite, "sources": {**sources, "secnd": "second/data.csv"}})
+    (tmp_path / "ours.yaml").write_text(misspelled)
+    code, _, err = typed("--suite-file", "ours.yaml")
+    assert code == 1
+    assert "unknown scenario 'secnd'" in err
 
 
 def test_entries_without_a_model_combine_with_models_to_run(typed: Typed) -> None:
