@@ -33,6 +33,8 @@ SHARED = re.compile("dictionary<|view|run_end")
 """Arrow types where many rows, or parts of a row, may share the same bytes."""
 ERROR = "e"
 """The type of a cell that shows an error."""
+ZEROS = re.compile("00+")
+"""The format of numbers that Excel shows with leading zeros, as those of records."""
 SHOWN_SHEETS = 20
 WRITE_ANEW = "write it anew as csv or JSON lines"
 NO_VALUE = (OverflowError, ValueError, LookupError, ImportError)
@@ -255,8 +257,8 @@ def read_xlsx(file: RawFile, check: CheckColumns) -> Iterator[Mapping[str, Any] 
     """The rows of a workbook's sheet, row by row; a row of empty cells is passed over.
 
     The size that the sheet states is not used: many programs write a wrong one. A whole number is
-    read without a decimal point, as Excel shows it, a day without a time of day; an empty cell and
-    an error, as #N/A, are absent.
+    read without a decimal point and with its leading zeros, as Excel shows it, a day without a time
+    of day; an empty cell and an error, as #N/A, are absent.
 
     Raises:
         SetupError: the package `openpyxl` is absent.
@@ -371,7 +373,9 @@ def _plain_cell(cell: Any) -> Any:
     if isinstance(value, str):
         return unescape(value) if "_x" in value else value
     if isinstance(value, float) and value.is_integer():
-        return int(value)
+        value = int(value)
+    if type(value) is int and value >= 0 and ZEROS.fullmatch(cell.number_format):
+        return str(value).zfill(len(cell.number_format))
     if isinstance(value, datetime.datetime) and is_datetime(cell.number_format) == "date":
         return value.date()
     return str(value) if isinstance(value, datetime.timedelta) else value

@@ -39,6 +39,18 @@ def test_a_workbooks_cells_keep_what_they_show(tmp_path: Path) -> None:
     ]
 
 
+def test_a_workbooks_numbers_of_records_keep_the_zeros_that_excel_shows(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["id", "n"])
+    for number, form in ((123, "00000"), (7.0, "000"), (1234, "000"), (-5, "000"), (12, "0")):
+        book.active.append([number, number])
+        book.active.cell(book.active.max_row, 1).number_format = form
+    book.save(tmp_path / "a.xlsx")
+    found = fields(source(tmp_path / "a.xlsx", "xlsx"), ["id"])
+    assert [row["id"] for row in found] == ["00123", "007", "1234", -5, 12]
+    assert [row["n"] for row in found] == [123, 7, 1234, -5, 12]
+
+
 def test_workbooks_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     good = workbook(tmp_path / "a.xlsx", [["id", "q"], [1, "x"]])
     with pytest.raises(DataError, match="needs column 'note'; 1 of the 2 needed are among its 2"):
