@@ -206,3 +206,19 @@ def test_a_benchmark_folder_is_made_on_a_table_and_runs(
     (cell,) = site.board()
     assert (cell["count"], cell["mean"]) == (6, 0.5)
     assert {row["access_level"] for row in site.rows("instances")} == {"private"}
+
+
+def test_rows_of_a_table_without_an_id_are_no_repeated_id(
+    site: Site, answered: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.spark.sql(
+        "CREATE TABLE answered.nameless USING delta AS SELECT if(id < 2, NULL, id) AS letter_id, "
+        "'Roe' AS note, if(id % 2 = 0, 'yes', 'no') AS urgent FROM range(6)"
+    )
+    flags = ["--text", "note", "--label", "urgent", "--id", "letter_id"]
+    location_flags = ["-o", str(site.lake_path), "--local-path", str(site.folder / "prod_env")]
+    assert main(["init", "--table", "answered.nameless", *flags, *location_flags]) == 0
+    model = site.deploy("acme/yes", text="yes")
+    entry = f"medhelm_configurable_benchmark:config_path=nameless/benchmark.yaml,model={model}"
+    assert site.run("-r", entry) == 0
+    assert "4 kept (4 test) + 2 quarantined (2 empty_id)" in capsys.readouterr().err

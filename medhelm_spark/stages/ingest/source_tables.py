@@ -137,8 +137,10 @@ def columns_of_table(
 
 
 def _repeated(texts: DataFrame, column: str) -> int:
-    """How many values of a column are in more than one row."""
-    return texts.groupBy(_quoted(column)).count().where("count > 1").count()
+    """How many values of a column are in more than one row; rows without one have no id at all."""
+    value = F.col(_quoted(column))
+    named = texts.where(F.regexp_replace(value.cast("string"), _OUTER_SPACE, "") != "")
+    return named.groupBy(value).count().where("count > 1").count()
 
 
 def record_of(table: str, row: RawRow) -> Record:
