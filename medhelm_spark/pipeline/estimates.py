@@ -259,5 +259,5 @@ def check_budget(
                 "so its share is unknown."
             )
         total = _sum(values) or 0.0
-        if total > limit:
+        if not total <= limit:  # as no total is with a limit that is no number
             raise BudgetError(f"{flag} {limit:g}: this plan may need up to {total:,.2f}.")

@@ -1,5 +1,7 @@
 """Tokens into hours and money, and budgets."""
 
+import math
+
 import pytest
 
 from medhelm_spark.domain.deployment import Deployment, Locality, Prices
@@ -71,6 +73,7 @@ def test_a_plan_within_its_budget_passes() -> None:
             {"max_gpu_hours": 1.5},
             "--max-gpu-hours 1.5: this plan may need up to 2.00.",
         ),
+        ({}, {"max_cost": math.nan}, "--max-cost nan: this plan may need up to 27.00."),
         ({"prices": None}, {"max_cost": 100.0}, "--max-cost 100: m, m has no prices"),
         ({"engine": "vllm"}, {"max_gpu_hours": 9.0}, "m, m has no tokens_per_second"),
     ],
