@@ -24,6 +24,14 @@ class RowCondition:
     at_most: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scanned:
+    """What files with requested rows have: rows, where that is known, and bytes."""
+
+    rows: int | None
+    size: int
+
+
 def one_of(column: str, names: Collection[str], at_most: int | None = None) -> RowCondition:
     """The rows whose column is one of some ids.
 

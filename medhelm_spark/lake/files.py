@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from medhelm_spark.errors import LakeError
-from medhelm_spark.lake.condition import RowCondition, files_with
+from medhelm_spark.lake.condition import RowCondition, Scanned, files_with
 from medhelm_spark.lake.literals import between, literals
 from medhelm_spark.lake.reader import FileReader, commit_of, refuse_empty_commits, table_schema
 from medhelm_spark.lake.tables import (
@@ -50,17 +50,6 @@ def is_few(name: str, rows: int) -> bool:
     return rows <= (FEW_TEXTS if TABLES[name].has_text else FEW_ROWS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Scanned:
-    """What has to be read: rows, where that is known, and bytes."""
-
-    rows: int | None
-    size: int
-
-    def is_few(self, name: str) -> bool:
-        return self.rows is not None and is_few(name, self.rows) and self.size <= FEW_BYTES
-
-
 @dataclass(slots=True)
 class _Lookup:
     """The files in which some ids were looked for, and the writes that have them."""
@@ -85,8 +74,9 @@ class FileTables(FileReader):
         table = self._open(name)
         where = where and self._narrowed(name, table, where)
         sql = _selecting(name, where)
-        scanned = self._scanned(table, where)
-        if scanned.is_few(name):
+        scanned = _scanned(table, where)
+        is_known = scanned.rows is not None and scanned.size <= FEW_BYTES
+        if is_known and is_few(name, scanned.rows or 0):
             return self.query(sql, {name: table})
         if where is None or not (where.at_most is not None or scanned.size <= PROBED_BYTES):
             return None
@@ -133,20 +123,9 @@ class FileTables(FileReader):
             at_most=where.at_most,
         )
 
-    def scanned(self, name: str, where: RowCondition | None = None) -> int | None:
-        """The number of rows of the files with requested rows; None where it is not known."""
-        return self._scanned(self._open(name), where).rows
-
-    def _scanned(self, table: "DeltaTable", where: RowCondition | None) -> "_Scanned":
-        files = pa.table(table.get_add_actions(flatten=True))
-        if not files.num_rows:
-            return _Scanned(rows=0, size=0)
-        indices = files_with(files, where.values if where else {})
-        counts, sizes = (files[name].to_pylist() for name in ("num_records", "size_bytes"))
-        known = [counts[index] for index in indices]
-        return _Scanned(
-            rows=None if None in known else sum(known), size=sum(sizes[index] for index in indices)
-        )
+    def scanned(self, name: str, where: RowCondition | None = None) -> Scanned:
+        """The files with requested rows."""
+        return _scanned(self._open(name), where)
 
     def takes(self, name: str, rows: int) -> bool:
         """Whether so many rows that Spark computed pass through the driver."""
@@ -283,6 +262,18 @@ class FileTables(FileReader):
 
     def _folder(self, name: str) -> str:
         return f"{self.location.rstrip('/')}/{name}"
+
+
+def _scanned(table: "DeltaTable", where: RowCondition | None) -> Scanned:
+    files = pa.table(table.get_add_actions(flatten=True))
+    if not files.num_rows:
+        return Scanned(rows=0, size=0)
+    indices = files_with(files, where.values if where else {})
+    counts, sizes = (files[name].to_pylist() for name in ("num_records", "size_bytes"))
+    known = [counts[index] for index in indices]
+    return Scanned(
+        rows=None if None in known else sum(known), size=sum(sizes[index] for index in indices)
+    )
 
 
 def _selecting(name: str, where: RowCondition | None, only: Sequence[str] = ()) -> str:

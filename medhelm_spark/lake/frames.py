@@ -5,7 +5,7 @@ from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
-from medhelm_spark.lake.condition import RowCondition
+from medhelm_spark.lake.condition import RowCondition, Scanned
 from medhelm_spark.lake.in_process import LocalStream
 from medhelm_spark.lake.rows import Frame
 
@@ -24,8 +24,8 @@ class Tables(Protocol):
     def narrowed(self, name: str, where: RowCondition) -> RowCondition:
         """The condition with the writes that have such rows, where these are known to be few."""
 
-    def scanned(self, name: str, where: RowCondition | None = None) -> int | None:
-        """The number of rows of the files with requested rows; None where it is not known."""
+    def scanned(self, name: str, where: RowCondition | None = None) -> Scanned | None:
+        """The files with requested rows; None where the files are not listed."""
 
     def takes(self, name: str, rows: int) -> bool:
         """Whether so many rows that Spark computed are appended by the driver."""

@@ -31,7 +31,8 @@ class SparkFrames:
         """See Frames; `only` does not matter."""
         few = self._tables.few(table, where)
         if few is None:
-            self._session.expect_rows(self._tables.scanned(table, where) or 0)
+            scanned = self._tables.scanned(table, where)
+            self._session.expect_rows((scanned and scanned.rows) or 0)
             rows = self._by_spark.read(table)
             return rows.where(where.sql) if where else rows
         rows = self._by_spark.frame(table, few)

@@ -26,6 +26,9 @@ MOST_BYTES = 16 << 20
 MOST_READ = 200_000
 """How many rows a table of the lake may have if a command may read all of them."""
 
+MOST_BYTES_READ = 256 << 20
+"""How large its files may be then; text in them takes four times as much memory and more."""
+
 MOST_SEARCHED = 50_000_000
 """How many rows it may have if a command looks up the rows of a few requests.
 
@@ -36,31 +39,27 @@ READ = ("instances", "prompts", "requests", "request_results", "per_instance_sta
 """The tables whose rows grow with the questions."""
 
 
-def is_small_check(
-    workspace: Workspace,
-    deployments: Iterable[Deployment],
-    requests: int,
-    most_rows: int = MOST_SEARCHED,
-) -> bool:
+def is_small_check(workspace: Workspace, deployments: Iterable[Deployment], requests: int) -> bool:
     """Whether this process sends so many requests about stored answers to these deployments."""
-    limit = workspace.settings.small_run_requests
-    if not limit or requests > limit or not all(map(find_spec, PACKAGES)):
+    if not is_hashed_here(workspace) or requests > workspace.settings.small_run_requests:
         return False
-    is_here = is_own_machine(workspace) and all(map(_runs_here, deployments))
-    return is_here and workspace.lake.most_rows(READ) <= most_rows
+    return all(map(_runs_here, deployments)) and _most_rows(workspace) <= MOST_SEARCHED
 
 
 def is_small_lake(workspace: Workspace) -> bool:
     """Whether this process computes any result of a lake, even from all of its rows."""
-    return is_small_check(workspace, (), 0, MOST_READ)
+    return is_hashed_here(workspace) and all(
+        (each.rows or 0) <= MOST_READ and each.size <= MOST_BYTES_READ
+        for each in workspace.lake.sizes(READ)
+    )
 
 
 def is_small(
     workspace: Workspace, runs: Iterable[ResolvedRun], cards: Mapping[str, ScenarioCard]
 ) -> bool:
     """Whether this process computes these runs; `cards` have the data that they read."""
-    runs, limit = list(runs), workspace.settings.small_run_requests
-    if not limit or not all(map(find_spec, PACKAGES)) or not is_own_machine(workspace):
+    runs = list(runs)
+    if not is_hashed_here(workspace):
         return False
     if not all(map(_runs_here, deployments_of(runs).values())):
         return False
@@ -70,7 +69,8 @@ def is_small(
         return False
     rows = {name: most_rows(card) for name, card in cards.items()}
     requests = sum(_requests(run, rows[run.card.name]) for run in runs)
-    return requests <= limit and workspace.lake.most_rows(READ) <= MOST_SEARCHED
+    limit = workspace.settings.small_run_requests
+    return requests <= limit and _most_rows(workspace) <= MOST_SEARCHED
 
 
 def is_hashed_here(workspace: Workspace) -> bool:
@@ -86,6 +86,10 @@ def is_own_machine(workspace: Workspace) -> bool:
     if not is_local or workspace.provided_session is not None or is_started():
         return False
     return settings.slots is None and workspace.lake.is_folder_of_ours
+
+
+def _most_rows(workspace: Workspace) -> int:
+    return max((each.rows or 0 for each in workspace.lake.sizes(READ)), default=0)
 
 
 def _runs_here(deployment: Deployment) -> bool:

@@ -49,9 +49,9 @@ def merged(tables: FileTables) -> None:
 
 def test_the_small_part_of_a_large_table_is_read_by_the_driver(tables: FileTables) -> None:
     assert tables.few("runs") is None
-    assert tables.scanned("runs") == 6
+    assert tables.scanned("runs").rows == 6
     part = one_of("write_id", ["b"])
-    assert tables.scanned("runs", part) == 2
+    assert tables.scanned("runs", part).rows == 2
     assert found(tables.few("runs", part)) == [("b", "b1"), ("b", "b2")]
     both = RowCondition(
         sql="write_id = 'b' AND unit_id IN ('b2')", values={"write_id": ["b"], "unit_id": ["b2"]}
@@ -63,7 +63,7 @@ def test_the_small_part_of_a_large_table_is_read_by_the_driver(tables: FileTable
 
 def test_a_column_without_statistics_narrows_no_file_and_still_the_rows(tables: FileTables) -> None:
     by_version = RowCondition(sql="code_version IS NULL", values={"code_version": ["1"]})
-    assert tables.scanned("runs", by_version) == 6
+    assert tables.scanned("runs", by_version).rows == 6
     assert tables.few("runs", by_version) is None
 
 
