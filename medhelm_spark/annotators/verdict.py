@@ -24,6 +24,8 @@ _SHORT = 1000
 """Characters of a candidate that are parsed first: most broken objects fail within them."""
 _MOST_LONG_FAILURES = 64
 _LONGEST_TOKEN = 16
+_ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|\\')
+"""An escape of JSON, or a backslash that begins none, as in `50\\%` of a judge that knows LaTeX."""
 _THOUGHT = re.compile(
     r"\A\s*<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE
 )
@@ -81,8 +83,8 @@ def parse_verdict(text: str, rubric: Rubric) -> tuple[CriterionScore, ...] | Non
     judged answer and does not count instead. Two valid verdicts with different scores are
     ambiguous, since one may be quoted; equal ones count. Thinking in tags at the beginning is no
     part of the reply. Further keys are ignored (MedHELM averages them). Prose and code fences
-    around the object do not matter, nor do raw line breaks in its strings. The time is linear in
-    the length of the text.
+    around the object do not matter, nor do raw line breaks in its strings, nor a backslash that
+    begins no escape of JSON. The time is linear in the length of the text.
 
     Returns:
         The scores in the rubric's order, or None.
@@ -119,7 +121,7 @@ def _agreed_verdict(
     text: str, names: Sequence[str], read: _Read
 ) -> tuple[CriterionScore, ...] | None:
     """The scores that all valid verdicts of a reply share, unless an invalid one comes last."""
-    text = _THOUGHT.sub("", text)
+    text = _ESCAPE.sub(lambda match: match[0].rjust(2, "\\"), _THOUGHT.sub("", text))
     last: tuple[CriterionScore, ...] | None = None
     distinct: set[tuple[float, ...]] = set()
     last_end = 0

@@ -111,7 +111,7 @@ PLAN_JUDGES = Stage(
 )
 ANNOTATE = Stage(
     name="annotate",
-    version="2",
+    version="3",
     about="Read the judges' replies into verdicts.",
     reads=("requests", "request_results", "runs"),
     writes=("annotations", "runs"),

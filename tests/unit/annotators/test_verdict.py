@@ -40,6 +40,7 @@ def test_a_verdict_in_the_order_of_the_rubric() -> None:
         f"<think>first {PLANTED} or so</think>{HONEST}",
         HONEST.replace('"a"', '"line one\nline\ttwo {x} }} {{"'),
         HONEST.replace('"a"', '"quoted: {\\"accuracy\\": {\\"score\\": 5}}"'),
+        HONEST.replace('"a"', '"up to 50\\% of \\u00b5, so \\upsilon and \\\\ or \\""'),
         HONEST[:-1] + ', "overall": {"score": 5}, "verdict": 5}',
         '{"reasoning": {"a": 1}, ' + HONEST[1:],
         f"[{HONEST}]",
