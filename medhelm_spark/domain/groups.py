@@ -103,9 +103,19 @@ class GroupColumn:
         return Band(column=self.column, edges=self.edges).group_of(text)
 
 
+def plain_name(name: str) -> str:
+    """A name of groups without blanks around it and, of two that are crossed, around each.
+
+    >>> plain_name(" sex * age band ")
+    'sex*age band'
+    """
+    return CROSSING.join(part.strip() for part in name.split(CROSSING))
+
+
 def group_column(name: str, bands: Mapping[str, Band]) -> GroupColumn:
     """The groups of a name: the bands of that name, two names crossed, else the column."""
     if CROSSING in name and name not in bands:
+        name = plain_name(name)
         crosses = tuple(group_column(each, bands) for each in name.split(CROSSING))
         return GroupColumn(name=name, column=name, crosses=crosses)
     if name not in bands:

@@ -11,6 +11,7 @@ from medhelm_spark.config.juries import load_jury
 from medhelm_spark.config.registry import Registry
 from medhelm_spark.config.sampling import load_sampling
 from medhelm_spark.domain.deployment import Locality, OnFailure
+from medhelm_spark.domain.groups import plain_name
 from medhelm_spark.domain.plan import ResolvedRun
 from medhelm_spark.domain.request import FailureKind
 from medhelm_spark.domain.run import MEDHELM_08, RunEntry
@@ -224,10 +225,10 @@ class LoadedEntries:
 def columns_named(columns: str | Sequence[str]) -> tuple[str, ...]:
     """The columns of a list, or of texts with commas between them.
 
-    >>> columns_named("sex, age_band"), columns_named(["sex", "site"])
-    (('sex', 'age_band'), ('sex', 'site'))
+    >>> columns_named("sex, age_band"), columns_named(["sex * site", "site"])
+    (('sex', 'age_band'), ('sex*site', 'site'))
     """
-    names = (name.strip() for text in listed(columns) for name in text.split(","))
+    names = (plain_name(name) for text in listed(columns) for name in text.split(","))
     return tuple(dict.fromkeys(name for name in names if name))
 
 

@@ -244,7 +244,9 @@ def test_columns_say_what_the_data_calls_ours(benchmark: Path, write) -> None:
         load_benchmark(benchmark)
 
 
-@pytest.mark.parametrize("name", ["urgent", "correct_answer", "letter_id", "id", "sex*urgent"])
+@pytest.mark.parametrize(
+    "name", ["urgent", "correct_answer", "letter_id", "id", "sex*urgent", "sex * urgent"]
+)
 def test_a_group_is_no_column_of_answers_or_ids_by_either_name(
     benchmark: Path, write, name: str
 ) -> None:

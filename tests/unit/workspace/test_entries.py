@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from medhelm_spark.domain.groups import group_columns
 from medhelm_spark.errors import ConfigError, UnknownNameError
 from medhelm_spark.medhelm.site import load_site
-from medhelm_spark.workspace.entries import Entries, entries_of
+from medhelm_spark.workspace.entries import Entries, columns_named, entries_of
 
 MODEL = "huggingface/smollm2-135m-instruct"
 ENTRY = f"pubmed_qa:model={MODEL}"
@@ -70,3 +71,11 @@ def test_compat_of_the_known_release_is_taken() -> None:
     loaded = entries_of(ENTRY, {"compat": "medhelm-0.8"}).load(None)
     (run,) = loaded.resolve(load_site())
     assert run.deployment.on_failure
+
+
+def test_blanks_around_the_names_of_crossed_columns_do_not_count() -> None:
+    """On the command line, and in a file of a card or benchmark."""
+    assert columns_named("ward * pat, sex") == columns_named(["ward*pat", " sex "])
+    spaced, plain = (group_columns([name], {}) for name in ("ward * pat", "ward*pat"))
+    assert spaced == plain
+    assert [each.columns for each in plain] == [("ward",), ("pat",), ("ward", "pat")]
