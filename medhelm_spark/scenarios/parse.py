@@ -296,10 +296,10 @@ def _source_id(
 def _split(record: Record, card: ScenarioCard) -> Split:
     if record.split is not None:
         return record.split
-    name = optional_text(record, card, "split")
-    if name is None:
+    name = (optional_text(record, card, "split") or "").strip()
+    if not name:  # a blank cell of a csv is what an empty one of a workbook and a null of JSON are
         return card.main_split
-    split = SPLITS.get(name.strip().lower())
+    split = SPLITS.get(name.lower())
     if split is None:
         raise BadRecord(BadReason.UNKNOWN_SPLIT)
     return split

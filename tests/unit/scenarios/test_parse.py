@@ -112,7 +112,7 @@ def test_fingerprints_find_duplicates_and_hold_no_text() -> None:
 
 def test_splits_from_a_column() -> None:
     scenario = card("free_text", fields={"input": "note", "split": "part"})
-    named = ["train", "Validation ", "dev", "test", None, "holdout"]
+    named = ["train", "Validation ", "dev", "test", None, "", " ", "holdout"]
     found = list(
         parse_records(rows(*({"note": "n", "part": part} for part in named)), scenario, "v")
     )
@@ -120,8 +120,7 @@ def test_splits_from_a_column() -> None:
         Split.TRAIN,
         Split.VALID,
         Split.VALID,
-        Split.TEST,
-        Split.TEST,
+        *[Split.TEST] * 4,
     ]
     assert [each.reason for each in found if isinstance(each, Quarantined)] == ["unknown_split"]
 
