@@ -339,8 +339,15 @@ def detect_platform(environ: Mapping[str, str], master: str = "") -> Platform:
 
 
 def _read_file(path: Path) -> dict[str, Any]:
-    """The settings that a file gives, Spark's always; a key without a value gives none."""
-    data: Any = parse_yaml(read_text(path), str(path))
+    """The settings that a file gives, Spark's always; a key without a value gives none.
+
+    A file of comments alone gives none either. One without a sign is refused: it may be cut off,
+    and have named the policy.
+    """
+    text = read_text(path)
+    data: Any = parse_yaml(text, str(path))
+    if data is None and text.strip():
+        data = {}
     empty: dict[str, Any] = {}
     if isinstance(data, Mapping):
         defaults = {item.name: item.default for item in fields(SettingsFile) if item.name != SPARK}

@@ -105,6 +105,13 @@ def test_unknown_levels_and_localities_are_refused(write, text: str, message: st
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("text", ["", "# allowed:\n"])
+def test_a_file_without_a_key_is_no_policy(write, text: str) -> None:
+    shipped = conf_path("policy.yaml")
+    with pytest.raises(ConfigError, match=r"policy.yaml: the document is empty"):
+        load_policy(write("policy.yaml", text), load_policy(shipped))
+
+
 def test_networks_are_ranges_or_addresses_by_locality(write) -> None:
     text = """
 allowed: {private: [local, tenant]}

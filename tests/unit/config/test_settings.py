@@ -67,6 +67,15 @@ def test_every_setting_has_its_value_and_source(write) -> None:
     assert rows["lake_permissions"] == ("private", "default")
 
 
+def test_a_file_of_comments_alone_means_the_defaults(write) -> None:
+    site = write("site/settings.yaml", "# slots: 2\n---\n# none yet\n").parent
+    settings, without = load_settings(site, LOCAL), load_settings(environ=LOCAL)
+    assert (settings.slots, settings.spark) == (None, without.spark)
+    write("site/settings.yaml", "\n")
+    with pytest.raises(ConfigError, match=r"settings.yaml: the document is empty"):
+        load_settings(site, LOCAL)
+
+
 def test_databricks_is_known_by_its_runtime() -> None:
     assert detect_platform({"DATABRICKS_RUNTIME_VERSION": "17.3"}) is Platform.DATABRICKS
     assert detect_platform({"DATABRICKS_RUNTIME_VERSION": "17.3", **LOCAL}) is Platform.LOCAL
