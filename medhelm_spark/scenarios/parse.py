@@ -1,11 +1,14 @@
 """From records to instances: ids, splits, quarantine, and fingerprints without text."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from medhelm_spark.domain.access import AccessLevel, strictest
+from medhelm_spark.domain.data_source import SourceFile
 from medhelm_spark.domain.groups import NOT_STATED, GroupColumn
 from medhelm_spark.domain.ids import canonical_json, content_id, digest
 from medhelm_spark.domain.scenario import Instance, Quarantined, ScenarioCard, Variant
@@ -20,6 +23,7 @@ from medhelm_spark.scenarios.parsers import (
     parser_of,
     varied,
 )
+from medhelm_spark.scenarios.raw_files import display_name
 from medhelm_spark.scenarios.records import (
     BadReason,
     BadRecord,
@@ -216,10 +220,11 @@ def _parse_variant(
     parse = parser_of(card, parsers).parse
     extra = tuple(role for role in card.fields if role.startswith(EXTRA))
     ids = tuple(role for role in card.fields if role == ID or role.startswith(ID_PART))
+    names = {} if ids or card.merge_identical else _names(card.source.files)
 
     def parse_one(record: Record) -> _Parsed | BadReason:
         try:
-            parsed = _parsed(record, card, parse(record, card), extra, ids)
+            parsed = _parsed(record, card, parse(record, card), extra, ids, names)
         except BadRecord as bad:
             return bad.reason
         if variant is None:
@@ -235,6 +240,7 @@ def _parsed(
     content: ParsedInput,
     extra: Sequence[str],
     ids: Sequence[str],
+    names: Mapping[str, str],
 ) -> _Parsed:
     split = _split(record, card)
     extra_data = (
@@ -243,7 +249,7 @@ def _parsed(
     sub_split = content.sub_split or optional_text(record, card, "sub_split")
     identity = _identity(content, extra_data, split, sub_split)
     own = record.access_level or file_level(record.fields, card.source)
-    source_id = _source_id(record, card, content, ids, identity)
+    source_id = _source_id(record, card, content, ids, names, identity)
     return _Parsed(
         source_id=source_id,
         split=split,
@@ -276,6 +282,7 @@ def _source_id(
     card: ScenarioCard,
     content: ParsedInput,
     ids: Sequence[str],
+    names: Mapping[str, str],
     identity: Sequence[object],
 ) -> str:
     if content.source_id is not None:
@@ -290,7 +297,31 @@ def _source_id(
         return content_id(*identity)
     if len(card.source.files) == 1:
         return str(record.row)
-    return f"{PurePosixPath(record.source_file).name}:{record.row}"
+    name = names.get(record.source_file) or PurePosixPath(record.source_file).name
+    return f"{name}:{record.row}"
+
+
+@lru_cache(maxsize=8)  # each task parses many files of one source
+def _names(files: tuple[SourceFile, ...]) -> Mapping[str, str]:
+    """Files by path whose names repeat, each with the shortest end of its path that it alone has.
+
+    >>> paths = ("a/train/0.csv", "a/test/0.csv", "a/1.csv")
+    >>> _names(tuple(SourceFile(path=path) for path in paths))
+    {'a/train/0.csv': 'train/0.csv', 'a/test/0.csv': 'test/0.csv'}
+    """
+    ends = {path: _ends(path) for path in map(display_name, files)}
+    count = Counter(end for each in ends.values() for end in each)
+    return {
+        path: next((end for end in each if count[end] == 1), path)
+        for path, each in ends.items()
+        if count[each[0]] > 1
+    }
+
+
+def _ends(path: str) -> list[str]:
+    """The ends of a path, from its name to the whole."""
+    parts = path.split("/")
+    return ["/".join(parts[-number:]) for number in range(1, len(parts) + 1)]
 
 
 def _split(record: Record, card: ScenarioCard) -> Split:

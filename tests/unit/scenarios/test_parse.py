@@ -145,6 +145,23 @@ def test_row_numbers_stand_in_for_ids(tmp_path: Path) -> None:
     assert [each.source_index for each in instances(both)] == [0, 1, 0]
 
 
+def test_files_of_one_name_have_ids_of_their_own(tmp_path: Path) -> None:
+    """The others keep theirs; one file that is named twice repeats its ids."""
+    paths = ["train/a.csv", "test/a.csv", "old/test/a.csv", "b.csv"]
+    for path in paths:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        write_csv(tmp_path / path, [["q", "correct_answer"], ["x", "y"]])
+    files = tuple(SourceFile(path=str(tmp_path / path)) for path in [*paths, "b.csv"])
+    found = instances(card(source=DataSource(files=files), options={"template": "{q}"}))
+    assert [each.source_id for each in found] == [
+        "train/a.csv:1",
+        f"{tmp_path.name}/test/a.csv:1",
+        "old/test/a.csv:1",
+        "b.csv:1",
+        "b.csv:1",
+    ]
+
+
 def test_hostile_text_from_csv_to_instance(tmp_path: Path) -> None:
     texts = [text for text in HOSTILE if text.strip()]
     table = [[str(n), text, text] for n, text in enumerate(texts)]
